@@ -1,0 +1,71 @@
+/** A seeded synthetic signal and what each model makes of it, so that a wrong model or feature spec shows. */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { extract } from '../audio.ts';
+import type { Models } from './registry.ts';
+import type { Values } from './session.ts';
+
+const sampleRate = 16000;
+const keptValues = 16;
+
+export const goldenSchema = z.strictObject({
+  signal: z.strictObject({ seed: z.int(), seconds: z.number().positive() }),
+  /** SHA-256 of the signal's samples as little-endian float32. */
+  digest: z.string(),
+  outputs: z.record(z.string(), z.strictObject({ shape: z.array(z.int()), values: z.array(z.number()) })),
+  tolerance: z.number().positive(),
+});
+export type Golden = z.infer<typeof goldenSchema>;
+export type Outputs = Record<string, Golden['outputs']>;
+
+/**
+ * Noise through a two-pole resonance, switched on and off five times a second. Integer noise and
+ * plain arithmetic alone, so that every machine and Node version makes the same bits.
+ * @returns mono samples at 16 kHz in [-1, 1]
+ */
+export function syntheticSignal(seed: number, seconds: number): Float32Array {
+  const samples = new Float32Array(Math.round(seconds * sampleRate));
+  let state = seed >>> 0;
+  let last = 0;
+  let beforeLast = 0;
+  for (let index = 0; index < samples.length; index++) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    const noise = state / 2 ** 31 - 1;
+    const open = Math.floor(index / 1600) % 2 === 0 ? 1 : 0.05;
+    const value = 1.8 * last - 0.9 * beforeLast + 0.01 * open * noise;
+    beforeLast = last;
+    last = value;
+    samples[index] = Math.max(-1, Math.min(1, value));
+  }
+  return samples;
+}
+
+export function digest(samples: Float32Array): string {
+  return createHash('sha256')
+    .update(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength))
+    .digest('hex');
+}
+
+/** Runs all models over one signal; the heads see every token with weight 1. */
+export async function replay(models: Models, samples: Float32Array): Promise<Outputs> {
+  const { data, frames, bins } = extract(samples, models.features);
+  const features: Values = { data, shape: [1, frames, bins] };
+  const trunk = await models.trunk.session.run({ features });
+  const tokens = trunk['tokens'] as Values;
+  const count = tokens.shape[1] as number;
+  const weights: Values = { data: new Float32Array(count).fill(1), shape: [1, count] };
+  return {
+    activity: summarise(await models.activity.session.run({ features })),
+    trunk: summarise(trunk),
+    emotion: summarise(await models.emotion.session.run({ tokens, weights })),
+    cognitive: summarise(await models.cognitive.session.run({ tokens, weights })),
+  };
+}
+
+function summarise(outputs: Record<string, Values>): Golden['outputs'] {
+  const kept: Golden['outputs'] = {};
+  for (const [name, { data, shape }] of Object.entries(outputs)) {
+    kept[name] = { shape: [...shape], values: [...data.subarray(0, keptValues)] };
+  }
+  return kept;
+}

@@ -1,0 +1,118 @@
+/** The schema of models/<name>/manifest.json. Every key is required: there is no default below the manifest. */
+import { z } from 'zod';
+import type { FeatureSpec } from '../audio.ts';
+
+const fraction = z.number().min(0).max(1);
+const positive = z.number().positive();
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** Keys and values are checked by the extractor itself, once, when the registry loads the model. */
+const featureSpec = z.custom<FeatureSpec>((value) => typeof value === 'object' && value !== null);
+
+const evidence = z.strictObject({
+  name: z.string(),
+  licence: z.string(),
+  clips: z.int().nonnegative(),
+});
+
+const shared = {
+  name: z.string().regex(/^[a-z][a-z0-9-]*$/),
+  version: z.string().regex(/^\d+\.\d+\.\d+$/),
+  description: z.string(),
+  weights: z.strictObject({ file: z.string().regex(/^[\w.-]+$/), sha256 }),
+  featuresVersion: z.int(),
+  inputs: z.array(z.string()).min(1),
+  outputs: z.array(z.string()).min(1),
+  training: z.strictObject({
+    data: z.array(evidence),
+    seed: z.int(),
+    metrics: z.record(z.string(), z.unknown()),
+    limits: z.array(z.string()),
+  }),
+  licence: z.string(),
+};
+
+/** The trunk a head was trained on, pinned by the hash of its weights. */
+const trunkReference = z.strictObject({ name: z.string(), version: z.string(), sha256 });
+
+const activityRule = z.strictObject({
+  /** Speech probability that opens a segment, and the lower one that closes it. */
+  onset: fraction,
+  offset: fraction,
+  minSpeechSeconds: positive,
+  minPauseSeconds: positive,
+});
+
+const emotionRule = z.strictObject({
+  /** Half-widths of the 80 % intervals on speakers left out of training. */
+  intervals: z.strictObject({ valence: fraction, arousal: fraction }),
+  shortSpeechSeconds: positive,
+  /** Below this probability the report warns `low_confidence`. */
+  lowConfidence: fraction,
+});
+
+/** Position of a measure in the reference recordings, and what it weighs in each index. */
+const referenceMeasure = z.strictObject({
+  median: z.number(),
+  spread: positive,
+  unit: z.string(),
+  source: z.string(),
+});
+
+const indexWeight = z.strictObject({
+  direction: z.enum(['up', 'down']),
+  weight: positive,
+});
+
+const cognitiveRule = z.strictObject({
+  intervals: z.strictObject({ clarity: fraction }),
+  shortSpeechSeconds: positive,
+  reference: z.record(z.string(), referenceMeasure),
+  /** Measures of each index: `direction` tells whether a higher measure raises or lowers it. */
+  cognitiveLoad: z.record(z.string(), indexWeight),
+  processing: z.record(z.string(), indexWeight),
+});
+
+export const manifestSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('activity'),
+    ...shared,
+    features: featureSpec,
+    trunk: z.null(),
+    labels: z.null(),
+    rule: activityRule,
+  }),
+  z.strictObject({
+    kind: z.literal('trunk'),
+    ...shared,
+    features: featureSpec,
+    trunk: z.null(),
+    labels: z.null(),
+    rule: z.strictObject({ windowSeconds: positive }),
+  }),
+  z.strictObject({
+    kind: z.literal('emotion'),
+    ...shared,
+    features: z.null(),
+    trunk: trunkReference,
+    labels: z.array(z.string()).min(2),
+    rule: emotionRule,
+  }),
+  z.strictObject({
+    kind: z.literal('cognitive'),
+    ...shared,
+    features: z.null(),
+    trunk: trunkReference,
+    labels: z.null(),
+    rule: cognitiveRule,
+  }),
+]);
+
+export type Manifest = z.infer<typeof manifestSchema>;
+export type Kind = Manifest['kind'];
+export type ManifestOf<K extends Kind> = Extract<Manifest, { kind: K }>;
+export type ActivityRule = z.infer<typeof activityRule>;
+export type EmotionRule = z.infer<typeof emotionRule>;
+export type CognitiveRule = z.infer<typeof cognitiveRule>;
+export type IndexWeights = CognitiveRule['cognitiveLoad'];
+export type Reference = CognitiveRule['reference'];

@@ -1,0 +1,132 @@
+/** Reads model folders and refuses every mismatch; what it returns is right or there is nothing. */
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { extract, type FeatureSpec, featuresVersion } from '../audio.ts';
+import { type Kind, type Manifest, type ManifestOf, manifestSchema } from './manifest.ts';
+import { openSession, type Session } from './session.ts';
+
+export type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly session: Session };
+
+/** One model of each kind; `trunk` and `activity` read the same features. */
+export type Models = { readonly features: FeatureSpec } & { readonly [K in Kind]: Model<K> };
+
+type Folder = { readonly manifest: Manifest; readonly weights: Uint8Array };
+
+const kinds: readonly Kind[] = ['activity', 'trunk', 'emotion', 'cognitive'];
+const inputsByKind: Record<Kind, readonly string[]> = {
+  activity: ['features'],
+  trunk: ['features'],
+  emotion: ['tokens', 'weights'],
+  cognitive: ['tokens', 'weights'],
+};
+const outputsByKind: Record<Kind, readonly string[]> = {
+  activity: ['speech', 'syllable_rate'],
+  trunk: ['tokens'],
+  emotion: ['probabilities', 'valence', 'arousal'],
+  cognitive: ['clarity'],
+};
+
+export class ModelError extends Error {}
+
+/** Manifests of every folder under `modelsDir`, checked but without a session: cheap, for the main thread. */
+export async function readManifests(modelsDir: string): Promise<Manifest[]> {
+  const folders = await readFolders(modelsDir);
+  return folders.map((folder) => folder.manifest);
+}
+
+/** @throws ModelError naming the folder, what was expected and what came. */
+export async function loadModels(modelsDir: string): Promise<Models> {
+  const folders = await readFolders(modelsDir);
+  const byKind = new Map(folders.map((folder) => [folder.manifest.kind, folder]));
+  const [activity, trunk, emotion, cognitive] = await Promise.all([
+    open(byKind, 'activity'),
+    open(byKind, 'trunk'),
+    open(byKind, 'emotion'),
+    open(byKind, 'cognitive'),
+  ]);
+  return { features: trunk.manifest.features, activity, trunk, emotion, cognitive };
+}
+
+async function readFolders(modelsDir: string): Promise<Folder[]> {
+  const entries = await readdir(modelsDir, { withFileTypes: true }).catch(() => {
+    throw new ModelError(`Expected a folder of models, got ${modelsDir}, which cannot be read`);
+  });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  const folders = await Promise.all(names.sort().map((name) => readFolder(modelsDir, name)));
+  checkSet(folders.map((folder) => folder.manifest));
+  return folders;
+}
+
+async function readFolder(modelsDir: string, name: string): Promise<Folder> {
+  const folder = join(modelsDir, name);
+  const manifest = parseManifest(name, await readFile(join(folder, 'manifest.json'), 'utf8'));
+  const weights = await readFile(join(folder, manifest.weights.file));
+  expectEqual(
+    name,
+    'weights.sha256',
+    manifest.weights.sha256,
+    createHash('sha256').update(weights).digest('hex'),
+  );
+  expectEqual(name, 'name', name, manifest.name);
+  expectEqual(name, 'featuresVersion', featuresVersion, manifest.featuresVersion);
+  expectEqual(name, 'inputs', inputsByKind[manifest.kind], manifest.inputs);
+  expectEqual(name, 'outputs', outputsByKind[manifest.kind], manifest.outputs);
+  if (manifest.features !== null) checkFeatures(name, manifest.features);
+  return { manifest, weights };
+}
+
+function parseManifest(name: string, text: string): Manifest {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new ModelError(`Model ${name}: Expected JSON in manifest.json, got something else`);
+  }
+  const parsed = manifestSchema.safeParse(json);
+  if (!parsed.success) throw new ModelError(`Model ${name}: manifest.json: ${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}
+
+function checkFeatures(name: string, spec: FeatureSpec): void {
+  try {
+    extract(new Float32Array(0), spec);
+  } catch (error) {
+    throw new ModelError(`Model ${name}: features: ${(error as Error).message}`);
+  }
+}
+
+function checkSet(manifests: readonly Manifest[]): void {
+  for (const kind of kinds) {
+    const count = manifests.filter((manifest) => manifest.kind === kind).length;
+    if (count !== 1) throw new ModelError(`Expected one model of kind ${kind}, got ${count}`);
+  }
+  const trunk = manifests.find((manifest) => manifest.kind === 'trunk') as ManifestOf<'trunk'>;
+  const pinned = { name: trunk.name, version: trunk.version, sha256: trunk.weights.sha256 };
+  for (const manifest of manifests) {
+    if (manifest.trunk !== null) expectEqual(manifest.name, 'trunk', pinned, manifest.trunk);
+    if (manifest.features !== null) expectEqual(manifest.name, 'features', trunk.features, manifest.features);
+  }
+}
+
+async function open<K extends Kind>(byKind: ReadonlyMap<Kind, Folder>, kind: K): Promise<Model<K>> {
+  const folder = byKind.get(kind) as { manifest: ManifestOf<K>; weights: Uint8Array };
+  const { manifest, weights } = folder;
+  const session = await openSession(weights).catch((error: unknown) => {
+    throw new ModelError(
+      `Model ${manifest.name}: Expected a self-contained ONNX file, got: ${String(error)}`,
+    );
+  });
+  expectEqual(manifest.name, 'inputs of the graph', manifest.inputs, session.inputs);
+  expectEqual(manifest.name, 'outputs of the graph', manifest.outputs, session.outputs);
+  return { manifest, session };
+}
+
+function expectEqual(model: string, field: string, expected: unknown, got: unknown): void {
+  if (isDeepStrictEqual(expected, got)) return;
+  throw new ModelError(
+    `Model ${model}: Expected ${JSON.stringify(expected)} for \`${field}\`, got ${JSON.stringify(got)}`,
+  );
+}

@@ -1,0 +1,49 @@
+/** One ONNX model on one thread: the only file that knows tensors. */
+import { InferenceSession, Tensor } from 'onnxruntime-node';
+
+/** Row-major values and their shape. */
+export type Values = { readonly data: Float32Array; readonly shape: readonly number[] };
+
+export type Session = {
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  run(inputs: Readonly<Record<string, Values>>): Promise<Record<string, Values>>;
+};
+
+/**
+ * `weights` are the bytes of a self-contained ONNX file: external data is refused, because
+ * bytes have no folder that it could be read from. `run` blocks its thread while it computes.
+ */
+export async function openSession(weights: Uint8Array): Promise<Session> {
+  const session = await InferenceSession.create(weights, {
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    graphOptimizationLevel: 'all',
+    extra: { session: { intra_op: { allow_spinning: '0' } } },
+  });
+  return {
+    inputs: session.inputNames,
+    outputs: session.outputNames,
+    run: async (inputs) => fromTensors(await session.run(toTensors(inputs))),
+  };
+}
+
+function toTensors(inputs: Readonly<Record<string, Values>>): Record<string, Tensor> {
+  const feeds: Record<string, Tensor> = {};
+  for (const [name, { data, shape }] of Object.entries(inputs)) {
+    feeds[name] = new Tensor('float32', data, shape);
+  }
+  return feeds;
+}
+
+function fromTensors(tensors: InferenceSession.OnnxValueMapType): Record<string, Values> {
+  const values: Record<string, Values> = {};
+  for (const [name, tensor] of Object.entries(tensors)) {
+    if (!(tensor.data instanceof Float32Array)) {
+      throw new Error(`Expected float32 for output \`${name}\`, got ${tensor.type}`);
+    }
+    values[name] = { data: tensor.data, shape: tensor.dims };
+  }
+  return values;
+}
