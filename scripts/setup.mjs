@@ -1,0 +1,163 @@
+// Brings a clone to where it can run: system packages, npm packages, native build, TypeScript build.
+// Runs before node_modules exists, so only Node's own modules may be imported here. Every step is
+// skipped when nothing that it depends on has changed.
+//   node scripts/setup.mjs [--tests]
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const logFile = path.join(root, 'build', 'setup.log');
+const stampFile = path.join(root, 'build', 'setup.json');
+const addon = path.join(root, 'build', 'Release', 'undertone.node');
+const entry = path.join(root, 'dist', 'src', 'cli.js');
+
+const runtimePackages = [
+  'g++',
+  'make',
+  'cmake',
+  'libavformat-dev',
+  'libavcodec-dev',
+  'libavutil-dev',
+  'libsoxr-dev',
+];
+const testPackages = ['ffmpeg', 'espeak-ng', 'sox', 'libsox-fmt-base', 'doctest-dev', 'curl'];
+
+function say(line) {
+  process.stderr.write(`undertone: ${line}\n`);
+}
+
+function stop(...lines) {
+  for (const line of lines) say(line);
+  process.exit(1);
+}
+
+/** Runs one tool with its output in build/setup.log; shows that output and stops when the tool fails. */
+function run(command, args, environment = {}) {
+  const start = fs.existsSync(logFile) ? fs.statSync(logFile).size : 0;
+  fs.appendFileSync(logFile, `$ ${[command, ...args].join(' ')}\n`);
+  const log = fs.openSync(logFile, 'a');
+  const env = { ...process.env, ...environment };
+  const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', log, log], env });
+  fs.closeSync(log);
+  if (result.status === 0) return;
+  process.stderr.write(fs.readFileSync(logFile).subarray(start));
+  if (result.error) stop(`\`${command}\` could not be run: ${result.error.message}`);
+  stop(`\`${command}\` failed (${result.signal ?? `exit code ${result.status}`}); the log is ${logFile}`);
+}
+
+function step(title, work) {
+  const started = Date.now();
+  say(`${title} ...`);
+  work();
+  say(`${title}: done in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+}
+
+function requireNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  stop(`Expected Node.js 20.19 or later, got ${process.versions.node}`);
+}
+
+function missingPackages(names) {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg-query's own placeholders
+  const query = spawnSync('dpkg-query', ['-W', '-f', '${db:Status-Status} ${Package}\n', ...names]);
+  if (query.error) {
+    say(`not a Debian system: these packages, or their like, must be there: ${names.join(' ')}`);
+    return [];
+  }
+  const installed = new Set(String(query.stdout).split('\n'));
+  return names.filter((name) => !installed.has(`installed ${name}`));
+}
+
+function installSystemPackages(names) {
+  const missing = missingPackages(names);
+  if (missing.length === 0) return;
+  const isRoot = process.getuid?.() === 0;
+  if (!isRoot && spawnSync('sudo', ['-n', 'true']).status !== 0) {
+    const line = `apt-get update && sudo apt-get install -y --no-install-recommends ${missing.join(' ')}`;
+    stop('system packages are missing; run this line, then try again:', `  sudo ${line}`);
+  }
+  const apt = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get'];
+  const [command, ...prefix] = isRoot ? apt : ['sudo', '-n', ...apt];
+  step(`installing system packages (${missing.join(' ')})`, () => {
+    run(command, [...prefix, 'update']);
+    run(command, [...prefix, 'install', '-y', '--no-install-recommends', ...missing]);
+  });
+}
+
+function readJson(file) {
+  try {
+    return JSON.parse(fs.readFileSync(file, 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+/** Compares the lock with npm's own record of what lies in node_modules. */
+function npmPackagesMatch() {
+  const wanted = readJson(path.join(root, 'package-lock.json')).packages ?? {};
+  const found = readJson(path.join(root, 'node_modules', '.package-lock.json')).packages ?? {};
+  const folders = Object.keys(wanted).filter((folder) => folder !== '');
+  const matches = (folder) => {
+    const there = found[folder];
+    if (!there) return wanted[folder].optional === true || wanted[folder].devOptional === true;
+    return there.version === wanted[folder].version && there.integrity === wanted[folder].integrity;
+  };
+  return Object.keys(found).length > 0 && folders.every(matches);
+}
+
+function filesUnder(folder) {
+  const absolute = path.join(root, folder);
+  if (!fs.existsSync(absolute)) return [];
+  if (fs.statSync(absolute).isFile()) return [folder];
+  return fs
+    .readdirSync(absolute)
+    .sort()
+    .flatMap((name) => filesUnder(path.join(folder, name)));
+}
+
+/** Hashes the names and contents of files, and the locked versions of npm packages. */
+function digest(paths, packages) {
+  const hash = createHash('sha256');
+  for (const file of paths.flatMap(filesUnder)) {
+    hash
+      .update(`${file}\0`)
+      .update(fs.readFileSync(path.join(root, file)))
+      .update('\0');
+  }
+  const locked = readJson(path.join(root, 'package-lock.json')).packages ?? {};
+  for (const name of packages) hash.update(`${name}@${locked[`node_modules/${name}`]?.version}\0`);
+  return hash.digest('hex');
+}
+
+/** Runs a build unless its result is there and was made from the same sources. */
+function build(name, title, sources, result, work) {
+  const stamps = readJson(stampFile);
+  if (stamps[name] === sources && fs.existsSync(result)) return;
+  step(title, work);
+  fs.writeFileSync(stampFile, `${JSON.stringify({ ...readJson(stampFile), [name]: sources }, null, 2)}\n`);
+}
+
+function main() {
+  requireNode();
+  const tests = process.argv.includes('--tests');
+  fs.mkdirSync(path.dirname(logFile), { recursive: true });
+  fs.rmSync(logFile, { force: true });
+  installSystemPackages(tests ? [...runtimePackages, ...testPackages] : runtimePackages);
+  if (!npmPackagesMatch()) {
+    // The native build has a step of its own below, and no dependency needs an install script.
+    step('installing npm packages', () => run('npm', ['ci', '--include=dev', '--ignore-scripts']));
+  }
+  const native = digest(['CMakeLists.txt', 'native'], ['cmake-js', 'node-addon-api', 'kissfft-js']);
+  build('native', 'building the native code', native, addon, () =>
+    run('npm', ['run', 'install'], { CMAKE_BUILD_PARALLEL_LEVEL: '2' }),
+  );
+  const typescript = digest(['tsconfig.json', 'tsconfig.build.json', 'src'], ['typescript']);
+  build('typescript', 'building TypeScript', typescript, entry, () => run('npm', ['run', 'build']));
+}
+
+main();
