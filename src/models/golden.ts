@@ -51,7 +51,7 @@ export async function replay(models: Models, samples: Float32Array): Promise<Out
   const { data, frames, bins } = extract(samples, models.features);
   const features: Values = { data, shape: [1, frames, bins] };
   const trunk = await models.trunk.session.run({ features });
-  const tokens = trunk['tokens'] as Values;
+  const tokens = trunk.tokens as Values;
   const count = tokens.shape[1] as number;
   const weights: Values = { data: new Float32Array(count).fill(1), shape: [1, count] };
   return {

@@ -1,0 +1,18 @@
+/** Scores of windows -> scores of the recording. */
+
+/**
+ * Mean of each column, weighted by the seconds of speech in each window.
+ * @param rows one equally long row of scores a window
+ * @param weights one positive weight a row
+ */
+export function poolWindows(rows: readonly (readonly number[])[], weights: readonly number[]): number[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const pooled = new Array<number>(rows[0]?.length ?? 0).fill(0);
+  rows.forEach((row, index) => {
+    const share = (weights[index] as number) / total;
+    row.forEach((value, column) => {
+      pooled[column] = (pooled[column] as number) + share * value;
+    });
+  });
+  return pooled;
+}

@@ -1,0 +1,53 @@
+/** Frame-wise speech probability -> segments of speech. */
+
+export type ActivityRule = {
+  /** Speech probability that opens a segment, and the lower one that closes it. */
+  readonly onset: number;
+  readonly offset: number;
+  readonly minSpeechSeconds: number;
+  readonly minPauseSeconds: number;
+};
+
+/** A stretch of speech, in frames: `start` included, `end` excluded. */
+export type Segment = { readonly start: number; readonly end: number };
+
+/**
+ * Hysteresis: a segment opens at `onset` and closes below `offset`. Gaps under `minPauseSeconds` are
+ * speech; segments under `minSpeechSeconds` are not.
+ * @param speech probability in [0, 1] of each frame
+ */
+export function findSegments(speech: Float32Array, framesPerSecond: number, rule: ActivityRule): Segment[] {
+  const raw = hysteresis(speech, rule.onset, rule.offset);
+  const joined = joinGaps(raw, rule.minPauseSeconds * framesPerSecond);
+  return joined.filter((segment) => segment.end - segment.start >= rule.minSpeechSeconds * framesPerSecond);
+}
+
+function hysteresis(speech: Float32Array, onset: number, offset: number): Segment[] {
+  const segments: Segment[] = [];
+  let start = -1;
+  for (let frame = 0; frame < speech.length; frame++) {
+    const probability = speech[frame] as number;
+    if (start < 0 && probability >= onset) start = frame;
+    else if (start >= 0 && probability < offset) {
+      segments.push({ start, end: frame });
+      start = -1;
+    }
+  }
+  if (start >= 0) segments.push({ start, end: speech.length });
+  return segments;
+}
+
+function joinGaps(segments: readonly Segment[], minGap: number): Segment[] {
+  const joined: Segment[] = [];
+  for (const segment of segments) {
+    const last = joined.at(-1);
+    if (last !== undefined && segment.start - last.end < minGap)
+      joined[joined.length - 1] = { start: last.start, end: segment.end };
+    else joined.push(segment);
+  }
+  return joined;
+}
+
+export function countFrames(segments: readonly Segment[]): number {
+  return segments.reduce((sum, segment) => sum + segment.end - segment.start, 0);
+}

@@ -1,0 +1,66 @@
+import test from 'ava';
+import { measureTiming } from '../../src/signals/measures.ts';
+
+const framesPerSecond = 100;
+const steady = (rate: number, frames: number) => new Float32Array(frames).fill(rate);
+
+test('known timing gives known measures', (t) => {
+  const segments = [
+    { start: 100, end: 400 },
+    { start: 450, end: 650 },
+    { start: 800, end: 1100 },
+  ];
+  const measures = measureTiming({ segments, syllableRate: steady(4, 1200), framesPerSecond });
+  const near = (name: string, expected: number) => {
+    t.true(
+      Math.abs((measures[name]?.value ?? Number.NaN) - expected) < 1e-9,
+      `${name}: ${measures[name]?.value}`,
+    );
+  };
+  near('pause_ratio', 2 / 10);
+  near('pause_rate', 12);
+  near('mean_pause', 1);
+  near('long_pause_rate', 6);
+  near('mean_run', 8 / 3);
+  near('mean_run_syllables', 32 / 3);
+  near('articulation_rate', 4);
+  near('speech_rate', 3.2);
+  near('rate_variability', 0);
+});
+
+test('silence at either end changes nothing', (t) => {
+  const inner = measureTiming({
+    segments: [
+      { start: 0, end: 300 },
+      { start: 350, end: 600 },
+    ],
+    syllableRate: steady(3, 600),
+    framesPerSecond,
+  });
+  const padded = measureTiming({
+    segments: [
+      { start: 1000, end: 1300 },
+      { start: 1350, end: 1600 },
+    ],
+    syllableRate: steady(3, 4000),
+    framesPerSecond,
+  });
+  t.deepEqual(padded, inner);
+});
+
+test('what cannot be told is absent', (t) => {
+  const measures = measureTiming({
+    segments: [{ start: 0, end: 100 }],
+    syllableRate: steady(4, 100),
+    framesPerSecond,
+  });
+  t.false('mean_pause' in measures);
+  t.false('rate_variability' in measures);
+  t.deepEqual(measureTiming({ segments: [], syllableRate: steady(0, 0), framesPerSecond }), {});
+});
+
+test('an uneven rate has its coefficient of variation', (t) => {
+  const syllableRate = Float32Array.from([...steady(2, 200), ...steady(6, 200)]);
+  const measures = measureTiming({ segments: [{ start: 0, end: 400 }], syllableRate, framesPerSecond });
+  t.is(measures.rate_variability?.value, 0.5);
+});
