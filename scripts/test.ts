@@ -1,0 +1,70 @@
+/** Runs every test, the type check and the lint, and closes with one line made from their results. */
+
+import { spawn } from 'node:child_process';
+import { type Outcome, parseCheck, parseDoctest, parseTap, type Result, summary, total } from './results.ts';
+
+type Runner = {
+  readonly name: string;
+  /** Commands run in turn up to the first that fails; the last one's output is what gets parsed. */
+  readonly commands: readonly (readonly string[])[];
+  readonly parse: (name: string, outcome: Outcome) => Result;
+};
+
+const runners: readonly Runner[] = [
+  {
+    name: 'fixtures',
+    commands: [['node', 'scripts/fixtures.mjs']],
+    parse: parseCheck,
+  },
+  {
+    name: 'native',
+    commands: [
+      ['cmake', '-S', '.', '-B', 'build/tests', '-DUNDERTONE_TESTS=ON', '-DCMAKE_BUILD_TYPE=Release'],
+      ['cmake', '--build', 'build/tests', '--parallel', '2', '--target', 'undertone_tests'],
+      ['build/tests/undertone_tests', '--no-colors=true'],
+    ],
+    parse: parseDoctest,
+  },
+  { name: 'types', commands: [['node_modules/.bin/tsc', '--noEmit']], parse: parseCheck },
+  { name: 'lint', commands: [['node_modules/.bin/biome', 'ci', '--colors=off', '.']], parse: parseCheck },
+  { name: 'typescript', commands: [['node_modules/.bin/ava', '--tap']], parse: parseTap },
+];
+
+function execute(command: readonly string[]): Promise<Outcome> {
+  const [file = '', ...args] = command;
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const chunks: Buffer[] = [];
+    const keep = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      process.stdout.write(chunk);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', (chunk: Buffer) => process.stderr.write(chunk));
+    const finish = (status: number | null): void =>
+      resolve({ status, output: Buffer.concat(chunks).toString() });
+    child.on('error', (error) => {
+      process.stderr.write(`${file}: ${error.message}\n`);
+      finish(null);
+    });
+    child.on('close', finish);
+  });
+}
+
+async function runOne({ name, commands, parse }: Runner): Promise<Result> {
+  console.log(`\n== ${name}`);
+  let outcome: Outcome = { status: 1, output: '' };
+  for (const command of commands) {
+    outcome = await execute(command);
+    if (outcome.status !== 0) break;
+  }
+  return parse(name, outcome);
+}
+
+const results: Result[] = [];
+for (const runner of runners) results.push(await runOne(runner));
+const sum = total(results);
+console.log('');
+for (const result of results) console.log(`${result.name.padEnd(12)}${summary(result)}`);
+console.log(summary(sum));
+process.exitCode = sum.failed > 0 ? 1 : 0;
