@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import test from 'ava';
+import {
+  anyLaw,
+  defaultExportLaw,
+  includeLaw,
+  lengthLaw,
+  nameLaw,
+  packageLaw,
+  processLaw,
+  type Rule,
+  rules,
+  signalsLaw,
+} from './support/law.ts';
+
+const code = /\.(ts|mjs|js|h|cc|c|py|css|sh)$/;
+const folders = ['src', 'native', 'test', 'benchmarks', 'scripts', 'training', 'clients', 'deploy', 'web'];
+const ignored = new Set(['node_modules', 'build', 'dist', '__pycache__']);
+
+function filesUnder(folder: string): string[] {
+  if (!fs.existsSync(folder)) return [];
+  return fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const file = `${folder}/${entry.name}`;
+    if (entry.isDirectory())
+      return ignored.has(entry.name) || entry.name.startsWith('.') ? [] : filesUnder(file);
+    return code.test(entry.name) ? [file] : [];
+  });
+}
+
+/** Each planted file breaks the law exactly as often as the number says. */
+const planted: readonly (readonly [Rule, string, string, number])[] = [
+  [packageLaw, 'src/analyze.ts', "import { InferenceSession } from 'onnxruntime-node';", 1],
+  [packageLaw, 'src/models/session.ts', "import { InferenceSession } from 'onnxruntime-node';", 0],
+  [packageLaw, 'src/main.ts', "const Koa = await import('koa');", 1],
+  [packageLaw, 'src/workers/task.ts', "export type { Router } from '@koa/router';", 1],
+  [packageLaw, 'src/http/app.ts', "import Koa from 'koa'; import Router from '@koa/router';", 0],
+  [packageLaw, 'src/cli.ts', "const addon = require('../build/Release/undertone.node');", 1],
+  [packageLaw, 'src/cli.ts', "const addon = '../build/Release/undertone.node';", 1],
+  [packageLaw, 'src/audio.ts', "const addon = require('../build/Release/undertone.node');", 0],
+  [includeLaw, 'native/core/mel.cc', '#include <napi.h>\n', 1],
+  [includeLaw, 'native/addon/addon.cc', '#include <napi.h>\n', 0],
+  [includeLaw, 'native/core/mel.cc', '# include "kiss_fftr.h"\n', 1],
+  [includeLaw, 'native/core/fft.cc', '#include "kiss_fftr.h"\n', 0],
+  [includeLaw, 'native/core/resample.cc', 'extern "C" {\n#include <libavcodec/avcodec.h>\n}\n', 1],
+  [includeLaw, 'native/core/decode.cc', '#include <libavcodec/avcodec.h>\n', 0],
+  [signalsLaw, 'src/signals/tone.ts', "import type { Config } from '../config.ts';", 1],
+  [signalsLaw, 'src/signals/tone.ts', "import { readFileSync } from 'node:fs';", 1],
+  [signalsLaw, 'src/signals/tone.ts', "import { pool } from './pooling.ts';", 0],
+  [processLaw, 'src/config.ts', "const port = process.env['PORT'];", 1],
+  [processLaw, 'src/config.ts', "const port = process['env'].PORT;", 1],
+  [processLaw, 'src/config.ts', 'const { env } = globalThis.process;', 1],
+  [processLaw, 'src/config.ts', "import { exit } from 'node:process';", 1],
+  [processLaw, 'src/config.ts', 'process.exit(1);', 1],
+  [processLaw, 'src/main.ts', 'process.exit(process.env.CODE);', 0],
+  [processLaw, 'src/config.ts', 'const rss = process.memoryUsage(); const env = { PORT: 1 }; env.PORT;', 0],
+  [anyLaw, 'test/x.test.ts', 'const x = y as any;', 1],
+  [anyLaw, 'test/x.test.ts', "const any = 'any'; // any", 0],
+  [defaultExportLaw, 'src/x.ts', 'export default 1;', 1],
+  [defaultExportLaw, 'src/x.ts', 'export default function f() {}', 1],
+  [defaultExportLaw, 'src/x.ts', 'export { f as default };', 1],
+  [defaultExportLaw, 'src/x.ts', 'switch (x) { default: f(); }', 0],
+  [lengthLaw, 'src/x.ts', '\n'.repeat(401), 1],
+  [lengthLaw, 'src/x.ts', '\n'.repeat(400), 0],
+  [nameLaw, 'src/http/utils.ts', '', 1],
+  [nameLaw, 'src/fooBar.ts', '', 1],
+  [nameLaw, 'native/core/melBank.cc', '', 1],
+  [nameLaw, 'src/foo-bar.ts', '', 0],
+];
+
+for (const [rule, file, text, count] of planted) {
+  const title = `${count === 0 ? 'allows' : 'refuses'} in ${file}: ${text.trim().slice(0, 70) || 'its name or length'}`;
+  test(`${title} [${planted.findIndex((one) => one[1] === file && one[2] === text)}]`, (t) => {
+    t.is(rule({ path: file, text }).length, count);
+  });
+}
+
+test('the tree keeps its rules', (t) => {
+  const files = folders.flatMap(filesUnder);
+  t.true(files.includes('src/errors.ts') && files.includes('test/law.test.ts'));
+  const broken = files.flatMap((file) => {
+    const text = fs.readFileSync(file, 'utf8');
+    return rules.flatMap((rule) => rule({ path: file, text }));
+  });
+  t.deepEqual(broken, []);
+});
+
+type Manifest = {
+  readonly name: string;
+  readonly weights: { readonly file: string; readonly sha256: string };
+  readonly trunk: { readonly name: string; readonly version: string; readonly sha256: string } | null;
+};
+
+const readManifest = (name: string): Manifest =>
+  JSON.parse(fs.readFileSync(path.join('models', name, 'manifest.json'), 'utf8'));
+
+const sha256 = (file: string): string => createHash('sha256').update(fs.readFileSync(file)).digest('hex');
+
+for (const name of ['trunk', 'activity', 'emotion', 'cognitive']) {
+  test(`models/${name} holds the weights that its manifest names`, (t) => {
+    const { weights, trunk } = readManifest(name);
+    t.is(sha256(path.join('models', name, weights.file)), weights.sha256);
+    t.deepEqual(fs.readdirSync(path.join('models', name)).sort(), [
+      'CARD.md',
+      'golden.json',
+      'manifest.json',
+      weights.file,
+    ]);
+    if (trunk) t.is(readManifest(trunk.name).weights.sha256, trunk.sha256);
+  });
+}
+
+test('every model folder is one of those', (t) => {
+  t.deepEqual(fs.readdirSync('models').sort(), ['activity', 'cognitive', 'emotion', 'trunk']);
+});
+
+test('the lock file names no registry host', (t) => {
+  const lock = JSON.parse(fs.readFileSync('package-lock.json', 'utf8'));
+  const hosts = Object.entries<{ resolved?: string }>(lock.packages).filter(([, entry]) => entry.resolved);
+  t.deepEqual(hosts, []);
+});
