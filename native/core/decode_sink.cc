@@ -1,0 +1,129 @@
+#include "decode_sink.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+namespace undertone {
+namespace {
+
+constexpr size_t kMonoBlock = 4 * Sink::kBlock;
+constexpr size_t kLargeResult = size_t{1} << 22;  // samples from which doubling would cost too much memory
+
+std::string Number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+}  // namespace
+
+void Sink::CheckSeconds(double seconds) const {
+  if (seconds > options_.max_seconds) {
+    throw Error(ErrorCode::kTooLong, "Expected at most " + Number(options_.max_seconds) + " s of audio, got more");
+  }
+}
+
+void Sink::CheckRate(int rate) const {
+  if (rate < options_.min_source_rate || rate > options_.max_source_rate) {
+    throw Error(ErrorCode::kSampleRate, "Expected a sample rate of " + std::to_string(options_.min_source_rate) +
+                                            " to " + std::to_string(options_.max_source_rate) + " Hz, got " +
+                                            std::to_string(rate));
+  }
+}
+
+void Sink::CheckChannels(int channels) const {
+  if (channels > options_.max_channels) {
+    throw Error(ErrorCode::kTooManyChannels, "Expected at most " + std::to_string(options_.max_channels) +
+                                                 " channels, got " + std::to_string(channels));
+  }
+  if (channels < 1) throw Error(ErrorCode::kMalformed, "Expected at least one channel, got none");
+  if (options_.channel >= channels) {
+    throw Error(ErrorCode::kChannel, "Expected a channel of 0 to " + std::to_string(channels - 1) +
+                                         " for `channel`, got " + std::to_string(options_.channel));
+  }
+}
+
+void Sink::Begin(int rate, int channels, float full_scale) {
+  if (rate == rate_ && channels == channels_ && full_scale == full_scale_) return;
+  CheckRate(rate);
+  CheckChannels(channels);
+  if (rate != rate_) {
+    if (resampler_) {
+      Resample();
+      resampler_->Flush(&audio_.samples);
+    }
+    resampler_.emplace(rate, options_.sample_rate);
+  }
+  if (audio_.source.channels == 0) {
+    audio_.source.sample_rate = rate;
+    audio_.source.channels = channels;
+  }
+  clipping_.Begin(channels, full_scale);
+  correlation_.Begin(channels);
+  planes_.resize(static_cast<size_t>(channels), std::vector<float>(kBlock));
+  mono_.reserve(kMonoBlock);
+  rate_ = rate;
+  channels_ = channels;
+  full_scale_ = full_scale;
+}
+
+void Sink::Write(size_t frames) {
+  watch_.Check();
+  const double seconds = seconds_ + static_cast<double>(frames) / rate_;
+  CheckSeconds(seconds - 0.5 / rate_);
+  seconds_ = seconds;
+  std::array<const float*, 64> planes{};
+  for (int channel = 0; channel < channels_; ++channel) {
+    Scrub(Plane(channel), frames);
+    clipping_.Add(channel, Plane(channel), frames);
+    if (static_cast<size_t>(channel) < planes.size()) planes[static_cast<size_t>(channel)] = Plane(channel);
+  }
+  if (channels_ > 1) correlation_.Add(planes.data(), frames);
+  Mix(frames);
+  if (mono_.size() + kBlock > kMonoBlock) Resample();
+}
+
+void Sink::Mix(size_t frames) {
+  const size_t start = mono_.size();
+  const float* first = Plane(std::max(options_.channel, 0));
+  mono_.insert(mono_.end(), first, first + frames);
+  if (options_.channel >= 0 || channels_ == 1) return;
+  float* mono = mono_.data() + start;
+  for (int channel = 1; channel < channels_; ++channel) {
+    const float* plane = Plane(channel);
+    for (size_t i = 0; i < frames; ++i) mono[i] += plane[i];
+  }
+  const float share = 1.0F / static_cast<float>(channels_);
+  for (size_t i = 0; i < frames; ++i) mono[i] *= share;
+}
+
+void Sink::Resample() {
+  GrowResult();
+  resampler_->Process(mono_.data(), mono_.size(), &audio_.samples);
+  mono_.clear();
+}
+
+// Past a few minutes, one step to what the limit allows: pages not written to cost nothing, copies would.
+void Sink::GrowResult() {
+  std::vector<float>& samples = audio_.samples;
+  if (samples.size() < kLargeResult || samples.capacity() > 2 * kLargeResult) return;
+  const double most = (options_.max_seconds + 1) * options_.sample_rate;
+  if (most < 1e9) samples.reserve(static_cast<size_t>(most));
+}
+
+Audio Sink::Finish() {
+  if (resampler_) {
+    Resample();
+    resampler_->Flush(&audio_.samples);
+    Scrub(audio_.samples.data(), audio_.samples.size());
+  }
+  audio_.sample_rate = options_.sample_rate;
+  audio_.source.clipped_ratio = clipping_.Ratio();
+  audio_.source.channel_correlation = correlation_.Lowest();
+  return std::move(audio_);
+}
+
+}  // namespace undertone

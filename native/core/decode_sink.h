@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "decode.h"
+#include "decode_levels.h"
+#include "decode_watch.h"
+#include "resample.h"
+
+namespace undertone {
+
+// Where every decoder puts its samples: levels are taken, channels become one, the rate becomes the wanted one. Memory
+// is the result's, whatever the source's. All limits but the file's kind are kept here.
+class Sink {
+ public:
+  static constexpr size_t kBlock = 4096;  // frames
+
+  explicit Sink(const DecodeOptions& options) : options_(options), watch_(options) {}
+
+  // States what the next frames are; called again wherever that changes.
+  void Begin(int rate, int channels, float full_scale);
+
+  // Takes up to kBlock frames from the planes the caller filled.
+  float* Plane(int channel) { return planes_[static_cast<size_t>(channel)].data(); }
+  void Write(size_t frames);
+
+  // Throws kTooLong when `seconds` of audio, known to be in the file, are more than allowed.
+  void CheckSeconds(double seconds) const;
+  void CheckRate(int rate) const;
+  void CheckChannels(int channels) const;
+
+  const Watch& watch() const { return watch_; }
+  double seconds() const { return seconds_; }  // of source audio so far
+  bool empty() const { return seconds_ == 0; }
+
+  // The result; its container, codec and truncation are the caller's to say.
+  Audio Finish();
+
+ private:
+  void Mix(size_t frames);
+  void Resample();
+  void GrowResult();
+
+  const DecodeOptions& options_;
+  Watch watch_;
+  std::vector<std::vector<float>> planes_;  // [channel][kBlock]
+  std::vector<float> mono_;                 // mixed, not yet resampled
+  std::optional<Resampler> resampler_;
+  Clipping clipping_;
+  Correlation correlation_;
+  double seconds_ = 0;
+  int rate_ = 0;
+  int channels_ = 0;
+  float full_scale_ = 0;
+  Audio audio_;
+};
+
+}  // namespace undertone
