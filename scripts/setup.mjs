@@ -10,8 +10,9 @@ import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
-const logFile = path.join(root, 'build', 'setup.log');
-const stampFile = path.join(root, 'build', 'setup.json');
+// Not in build/: cmake-js empties that folder when a build fails.
+const logFile = path.join(root, '.cache', 'setup.log');
+const stampFile = path.join(root, '.cache', 'setup.json');
 const addon = path.join(root, 'build', 'Release', 'undertone.node');
 const entry = path.join(root, 'dist', 'src', 'cli.js');
 
@@ -35,7 +36,7 @@ function stop(...lines) {
   process.exit(1);
 }
 
-/** Runs one tool with its output in build/setup.log; shows that output and stops when the tool fails. */
+/** Runs one tool with its output in .cache/setup.log; shows that output and stops when the tool fails. */
 function run(command, args, environment = {}) {
   const start = fs.existsSync(logFile) ? fs.statSync(logFile).size : 0;
   fs.appendFileSync(logFile, `$ ${[command, ...args].join(' ')}\n`);
