@@ -1,0 +1,33 @@
+/* Forced into every file that is compiled once per vector width. UNDERTONE_LANES is the number of frames side by
+ * side. kissfft's USE_SIMD means four floats; here its scalar becomes a vector of UNDERTONE_LANES floats. */
+#ifndef UNDERTONE_FFT_LANES_H
+#define UNDERTONE_FFT_LANES_H
+
+#define UNDERTONE_JOIN_(a, b) a##b
+#define UNDERTONE_JOIN(a, b) UNDERTONE_JOIN_(a, b)
+#define UNDERTONE_LANES_NAMESPACE UNDERTONE_JOIN(lanes, UNDERTONE_LANES)
+
+#define kiss_fft_alloc UNDERTONE_JOIN(undertone_kiss_fft_alloc_, UNDERTONE_LANES)
+#define kiss_fft UNDERTONE_JOIN(undertone_kiss_fft_, UNDERTONE_LANES)
+#define kiss_fft_free UNDERTONE_JOIN(undertone_kiss_fft_free_, UNDERTONE_LANES)
+#define kiss_fft_stride UNDERTONE_JOIN(undertone_kiss_fft_stride_, UNDERTONE_LANES)
+#define kiss_fft_cleanup UNDERTONE_JOIN(undertone_kiss_fft_cleanup_, UNDERTONE_LANES)
+#define kiss_fft_next_fast_size UNDERTONE_JOIN(undertone_kiss_fft_next_fast_size_, UNDERTONE_LANES)
+#define kiss_fftr_alloc UNDERTONE_JOIN(undertone_kiss_fftr_alloc_, UNDERTONE_LANES)
+#define kiss_fftr_free UNDERTONE_JOIN(undertone_kiss_fftr_free_, UNDERTONE_LANES)
+#define kiss_fftr UNDERTONE_JOIN(undertone_kiss_fftr_, UNDERTONE_LANES)
+#define kiss_fftri UNDERTONE_JOIN(undertone_kiss_fftri_, UNDERTONE_LANES)
+
+#if UNDERTONE_LANES > 1
+#include <immintrin.h>
+#define USE_SIMD 1
+typedef float undertone_lanes __attribute__((vector_size(4 * UNDERTONE_LANES)));
+static inline undertone_lanes undertone_broadcast(float x) { return (undertone_lanes){} + x; }
+#define __m128 undertone_lanes
+#define _mm_set1_ps(x) undertone_broadcast((float)(x))
+#else
+typedef float undertone_lanes;
+static inline undertone_lanes undertone_broadcast(float x) { return x; }
+#endif
+
+#endif
