@@ -46,6 +46,9 @@ struct FeatureSpec {
   Energy energy;                        // log: the frame's raw log energy replaces coefficient 0
 };
 
+bool operator==(const FeatureSpec& a, const FeatureSpec& b);
+inline bool operator!=(const FeatureSpec& a, const FeatureSpec& b) { return !(a == b); }
+
 // Row-major [frames x bins]; bins is the number of columns (mel bins or coefficients).
 struct Features {
   std::vector<float> data;

@@ -2,6 +2,7 @@
 #include <locale>
 #include <sstream>
 #include <string>
+#include <tuple>
 
 #include "error.h"
 #include "features.h"
@@ -70,6 +71,16 @@ void CheckCepstrum(const FeatureSpec& spec) {
 }
 
 }  // namespace
+
+bool operator==(const FeatureSpec& a, const FeatureSpec& b) {
+  const auto members = [](const FeatureSpec& s) {
+    return std::tie(s.sample_rate, s.frame_length, s.hop, s.padding, s.drop_last, s.remove_dc, s.preemphasis,
+                    s.window, s.window_periodic, s.fft_length, s.spectrum, s.bins, s.low_hz, s.high_hz,
+                    s.mel_scale, s.mel_norm, s.mel_triangles, s.log_base, s.log_floor, s.dynamic_range, s.offset,
+                    s.scale, s.coefficients, s.lifter, s.energy);
+  };
+  return members(a) == members(b);
+}
 
 void CheckSpec(const FeatureSpec& spec) {
   CheckFrames(spec);

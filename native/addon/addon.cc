@@ -1,0 +1,46 @@
+#include <napi.h>
+
+#include <new>
+
+#include "calls.h"
+#include "error.h"
+#include "features.h"
+
+namespace undertone {
+namespace {
+
+[[noreturn]] void Throw(Napi::Env env, ErrorCode code, const std::string& reason) {
+  Napi::Error error = Napi::Error::New(env, reason);
+  error.Set("code", Napi::String::New(env, CodeName(code)));
+  error.Set("reason", Napi::String::New(env, reason));
+  throw error;
+}
+
+// Turns what the core throws into a JavaScript Error with `code` and `reason`.
+template <Napi::Value (*call)(const Napi::CallbackInfo&)>
+Napi::Value Guard(const Napi::CallbackInfo& info) {
+  try {
+    return call(info);
+  } catch (const Error& error) {
+    Throw(info.Env(), error.code, error.what());
+  } catch (const std::bad_alloc&) {
+    Throw(info.Env(), ErrorCode::kInternal, "Out of memory");
+  } catch (const Napi::Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    Throw(info.Env(), ErrorCode::kInternal, error.what());
+  }
+}
+
+Napi::Object Register(Napi::Env env, Napi::Object exports) {
+  exports["decode"] = Napi::Function::New<Guard<DecodeCall>>(env, "decode");
+  exports["extract"] = Napi::Function::New<Guard<ExtractCall>>(env, "extract");
+  exports["measure"] = Napi::Function::New<Guard<MeasureCall>>(env, "measure");
+  exports["featuresVersion"] = Napi::Number::New(env, kFeaturesVersion);
+  return exports;
+}
+
+NODE_API_MODULE(undertone, Register)
+
+}  // namespace
+}  // namespace undertone

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <napi.h>
+
+namespace undertone {
+
+// decode(bytes, {sampleRate, channel, limits, cancel}) -> {samples, sampleRate, seconds, source}
+Napi::Value DecodeCall(const Napi::CallbackInfo& info);
+
+// extract(samples, spec) -> {data, frames, bins}
+Napi::Value ExtractCall(const Napi::CallbackInfo& info);
+
+// measure(samples, sampleRate, segments) -> {levelDbfs, snrDb, bandwidthHz}
+Napi::Value MeasureCall(const Napi::CallbackInfo& info);
+
+}  // namespace undertone

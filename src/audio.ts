@@ -1,0 +1,137 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+/** What may be refused while decoding. */
+export type DecodeLimits = {
+  readonly seconds: number;
+  readonly channels: number;
+  readonly minSampleRate: number;
+  readonly maxSampleRate: number;
+  /** 0: none. */
+  readonly deadlineSeconds: number;
+};
+
+export type DecodeOptions = {
+  readonly sampleRate: number;
+  /** 0-based; null averages all channels. */
+  readonly channel: number | null;
+  readonly limits: DecodeLimits;
+  /** Element 0 other than 0 stops the call; shared memory lets another thread do it. */
+  readonly cancel: Int32Array | null;
+};
+
+/** The file as it came. */
+export type Source = {
+  readonly container: string;
+  readonly codec: string;
+  readonly sampleRate: number;
+  readonly channels: number;
+  readonly clippedRatio: number;
+  readonly channelCorrelation: number;
+  readonly truncated: boolean;
+};
+
+/** Mono samples in [-1, 1] at `sampleRate`. */
+export type Audio = {
+  readonly samples: Float32Array;
+  readonly sampleRate: number;
+  readonly seconds: number;
+  readonly source: Source;
+};
+
+/** Everything that decides a feature's value. All keys are required and no other is allowed. */
+export type FeatureSpec = {
+  readonly sampleRate: number;
+  readonly frameLength: number;
+  readonly hop: number;
+  readonly padding: 'none' | 'reflect-center' | 'reflect-kaldi';
+  readonly dropLast: boolean;
+  readonly removeDc: boolean;
+  readonly preemphasis: number;
+  readonly window: 'hann' | 'hamming' | 'povey';
+  readonly windowPeriodic: boolean;
+  readonly fftLength: number;
+  readonly spectrum: 'power' | 'magnitude';
+  readonly bins: number;
+  readonly lowHz: number;
+  readonly highHz: number;
+  readonly melScale: 'htk' | 'slaney';
+  readonly melNorm: 'none' | 'slaney';
+  readonly melTriangles: 'hz' | 'mel';
+  readonly logBase: 'e' | '10';
+  readonly logFloor: number;
+  readonly dynamicRange: number | null;
+  readonly offset: number;
+  readonly scale: number;
+  readonly coefficients: number | null;
+  readonly lifter: number;
+  readonly energy: 'none' | 'log';
+};
+
+/** Row-major [frames x bins]. */
+export type Features = {
+  readonly data: Float32Array;
+  readonly frames: number;
+  readonly bins: number;
+};
+
+export type Quality = {
+  readonly levelDbfs: number;
+  /** null when the recording holds no sound without speech. */
+  readonly snrDb: number | null;
+  readonly bandwidthHz: number;
+};
+
+export type AudioErrorCode =
+  | 'empty'
+  | 'malformed'
+  | 'unsupported'
+  | 'too_long'
+  | 'too_many_channels'
+  | 'sample_rate'
+  | 'channel'
+  | 'deadline'
+  | 'cancelled'
+  | 'bad_argument'
+  | 'internal';
+
+/** What the three functions throw; `reason` is also the message. */
+export type AudioError = Error & { readonly code: AudioErrorCode; readonly reason: string };
+
+type Addon = {
+  decode(bytes: Uint8Array, options: DecodeOptions): Audio;
+  extract(samples: Float32Array, spec: FeatureSpec): Features;
+  measure(samples: Float32Array, sampleRate: number, segments: Float64Array): Quality;
+  readonly featuresVersion: number;
+};
+
+/** From src/ and from dist/src/. */
+const places = ['../build/Release/undertone.node', '../../build/Release/undertone.node'];
+
+function loadAddon(): Addon {
+  const paths = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+  const path = paths.find((candidate) => existsSync(candidate));
+  if (path === undefined) {
+    throw new Error(`Expected the native addon at ${paths.join(' or ')}: build it with \`npm run install\``);
+  }
+  return createRequire(import.meta.url)(path) as Addon;
+}
+
+const addon = loadAddon();
+
+/** Decodes a whole file of any supported format; throws an AudioError and never half a result. */
+export const decode = addon.decode;
+
+/** Computes log-mel or MFCC features. */
+export const extract = addon.extract;
+
+/** Level, signal-to-noise ratio and bandwidth; `segments` holds start and end of speech in seconds, in pairs. */
+export const measure = addon.measure;
+
+/** Changes whenever the same samples and spec would give other features. */
+export const featuresVersion = addon.featuresVersion;
+
+export function isAudioError(error: unknown): error is AudioError {
+  return error instanceof Error && 'code' in error && 'reason' in error && error.reason === error.message;
+}
