@@ -1,0 +1,179 @@
+/** Every setting and limit, parsed once from the environment; all faults are reported at once. */
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+
+/** What one recording may be; refused early, on the decoder's side of the pipeline. */
+export type Limits = {
+  readonly seconds: number;
+  readonly channels: number;
+  readonly minSampleRate: number;
+  readonly maxSampleRate: number;
+  /** Longest that one decode may take. */
+  readonly deadlineSeconds: number;
+};
+
+export type Address = { readonly host: string; readonly port: number };
+
+export type Config = {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly databaseUrl: string;
+  readonly token: string | null;
+  readonly modelsDir: string;
+  readonly workers: number;
+  /** Requests that may wait, all workers together. */
+  readonly queue: number;
+  readonly bufferBytes: number;
+  readonly maxUploadBytes: number;
+  readonly deadlineSeconds: number;
+  readonly shutdownSeconds: number;
+  readonly logLevel: LogLevel;
+  readonly metricsAddress: Address | null;
+  readonly limits: Limits;
+};
+
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+const mebibyte = 2 ** 20;
+const longestSeconds = 86_400;
+const largestBytes = 2 ** 31;
+const queuePerWorker = 8;
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** A Bearer token's alphabet (RFC 6750, section 2.1). */
+const bearerToken = /^[A-Za-z0-9\-._~+/]+=*$/;
+
+const schema = z.object({
+  UNDERTONE_HOST: text('a host name or address').default('127.0.0.1'),
+  UNDERTONE_PORT: integer(0, 65_535).default(8080),
+  UNDERTONE_DATA_DIR: text('a folder').default('./data'),
+  UNDERTONE_DATABASE_URL: z
+    .string()
+    .refine((value) => /^file:.+/.test(value), { error: 'file:PATH' })
+    .optional(),
+  UNDERTONE_TOKEN: z
+    .string()
+    .refine((value) => value.length >= 20 && value.length <= 512 && bearerToken.test(value), {
+      error: '20 to 512 characters of a Bearer token',
+    })
+    .optional(),
+  UNDERTONE_MODELS_DIR: text('a folder').default('./models'),
+  UNDERTONE_WORKERS: integer(1, 1024).optional(),
+  UNDERTONE_QUEUE: integer(0, 100_000).optional(),
+  UNDERTONE_BUFFER_BYTES: integer(1, 1024 * largestBytes).default(256 * mebibyte),
+  UNDERTONE_MAX_UPLOAD_BYTES: integer(1, largestBytes).default(25 * mebibyte),
+  UNDERTONE_MAX_SECONDS: seconds(longestSeconds).default(900),
+  UNDERTONE_DEADLINE_S: seconds(longestSeconds).default(30),
+  UNDERTONE_SHUTDOWN_S: seconds(longestSeconds).default(30),
+  UNDERTONE_LOG_LEVEL: z.enum(logLevels, { error: `one of ${logLevels.join(', ')}` }).default('info'),
+  UNDERTONE_METRICS_ADDRESS: z
+    .string()
+    .transform((value, context) => parseAddress(value) ?? refuse(context, 'HOST:PORT'))
+    .optional(),
+});
+
+type Settings = z.output<typeof schema>;
+
+/** @throws ConfigError with one line for each fault */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([name, value]) => name.startsWith('UNDERTONE_') && value !== undefined),
+  );
+  const faults = unknownNames(given);
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => describe(issue, given)));
+  else faults.push(...conflicts(parsed.data));
+  if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
+  return freeze(parsed.data);
+}
+
+function freeze(settings: Settings): Config {
+  const dataDir = resolve(settings.UNDERTONE_DATA_DIR);
+  const workers = settings.UNDERTONE_WORKERS ?? availableParallelism();
+  return Object.freeze({
+    host: settings.UNDERTONE_HOST,
+    port: settings.UNDERTONE_PORT,
+    dataDir,
+    databaseUrl: settings.UNDERTONE_DATABASE_URL ?? `file:${join(dataDir, 'undertone.db')}`,
+    token: settings.UNDERTONE_TOKEN ?? null,
+    modelsDir: resolve(settings.UNDERTONE_MODELS_DIR),
+    workers,
+    queue: settings.UNDERTONE_QUEUE ?? queuePerWorker * workers,
+    bufferBytes: settings.UNDERTONE_BUFFER_BYTES,
+    maxUploadBytes: settings.UNDERTONE_MAX_UPLOAD_BYTES,
+    deadlineSeconds: settings.UNDERTONE_DEADLINE_S,
+    shutdownSeconds: settings.UNDERTONE_SHUTDOWN_S,
+    logLevel: settings.UNDERTONE_LOG_LEVEL,
+    metricsAddress: settings.UNDERTONE_METRICS_ADDRESS ?? null,
+    limits: Object.freeze({
+      seconds: settings.UNDERTONE_MAX_SECONDS,
+      channels: 8,
+      minSampleRate: 4000,
+      maxSampleRate: 384_000,
+      deadlineSeconds: settings.UNDERTONE_DEADLINE_S,
+    }),
+  });
+}
+
+function unknownNames(given: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(given)
+    .filter((name) => !(name in schema.shape))
+    .sort()
+    .map((name) => `Expected a known setting, got \`${name}\``);
+}
+
+function conflicts(settings: Settings): string[] {
+  if (settings.UNDERTONE_BUFFER_BYTES >= settings.UNDERTONE_MAX_UPLOAD_BYTES) return [];
+  const least = `at least UNDERTONE_MAX_UPLOAD_BYTES (${settings.UNDERTONE_MAX_UPLOAD_BYTES})`;
+  return [`Expected ${least} for \`UNDERTONE_BUFFER_BYTES\`, got ${settings.UNDERTONE_BUFFER_BYTES}`];
+}
+
+function describe(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
+  const name = String(issue.path[0]);
+  const value = given[name] ?? '';
+  const got = name === 'UNDERTONE_TOKEN' ? `${value.length} characters` : JSON.stringify(value);
+  return `Expected ${issue.message} for \`${name}\`, got ${got}`;
+}
+
+function text(expected: string) {
+  return z.string().min(1, { error: expected });
+}
+
+function integer(low: number, high: number) {
+  return z.string().transform((value, context) => {
+    const number = Number(value);
+    const right = /^\d{1,15}$/.test(value) && number >= low && number <= high;
+    return right ? number : refuse(context, `an integer from ${low} to ${high}`);
+  });
+}
+
+function seconds(most: number) {
+  return z.string().transform((value, context) => {
+    const number = Number(value);
+    const right = /^\d{1,9}(\.\d{1,9})?$/.test(value) && number > 0 && number <= most;
+    return right ? number : refuse(context, `seconds above 0 and up to ${most}`);
+  });
+}
+
+function refuse(context: z.RefinementCtx, message: string): never {
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+}
+
+function parseAddress(value: string): Address | null {
+  const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(value);
+  const port = Number(match?.[3]);
+  const host = match?.[1] ?? match?.[2];
+  return host !== undefined && port <= 65_535 ? { host, port } : null;
+}

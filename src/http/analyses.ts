@@ -1,0 +1,90 @@
+/** The analysis routes: from the head of an upload to its report. */
+import type { Context, Middleware } from 'koa';
+import type { Signal, Stage } from '../analyze.ts';
+import type { Config } from '../config.ts';
+import { Failure, invalidPart } from '../errors.ts';
+import { boundaryOf } from '../workers/multipart.ts';
+import type { Answer, Pool } from '../workers/pool.ts';
+import { type Lifecycle, refusal } from './lifecycle.ts';
+import type { State } from './state.ts';
+import { checkLength, collect, type Held, tooMuchHeld, type Upload } from './upload.ts';
+
+export type AnalysisOptions = {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly held: Held;
+  readonly lifecycle: Lifecycle;
+};
+
+/** Everything that the head of a request can be refused for is looked at before its body is asked for. */
+export function analyses(signals: readonly Signal[], options: AnalysisOptions): Middleware<State> {
+  const { config, held, lifecycle } = options;
+  return async function analyze(context: Context) {
+    const { req, res, state } = context;
+    const boundary = checkHead(context, options);
+    if (/^100-continue$/i.test(req.headers.expect ?? '')) res.writeContinue();
+    const deadlineAt = state.startedAt + 1000 * config.deadlineSeconds;
+    const asked = performance.now();
+    const upload = await collect(req, {
+      maxBytes: config.maxUploadBytes,
+      held,
+      deadlineAt,
+      cut: lifecycle.cut,
+    });
+    state.stages.push({ name: 'upload', ms: performance.now() - asked });
+    const answer =
+      upload === null ? null : await run(context, signals, upload, boundary, deadlineAt, options.pool);
+    if (answer === null) leave(context);
+    else send(context, answer);
+  };
+}
+
+/** @returns the multipart boundary */
+function checkHead({ req }: Context, { config, held, lifecycle, pool }: AnalysisOptions): string {
+  const refused = refusal(lifecycle, pool);
+  if (refused !== null) throw refused;
+  checkLength(req, config.maxUploadBytes);
+  const boundary = boundaryOf(req.headers['content-type']);
+  if (boundary === null) throw invalidPart('audio', 'value_error.missing', 'field required');
+  if (pool.full()) throw new Failure('overloaded', 'All workers are busy and the queue is full');
+  if (held.bytes() + Number(req.headers['content-length'] ?? 0) > held.limit) {
+    throw tooMuchHeld();
+  }
+  return boundary;
+}
+
+async function run(
+  { res, state }: Context,
+  signals: readonly Signal[],
+  upload: Upload,
+  boundary: string,
+  deadlineAt: number,
+  pool: Pool,
+): Promise<Answer | null> {
+  const task = { body: upload.bytes, boundary, signals, requestId: state.requestId };
+  const job = pool.start(task, { deadlineAt, release: upload.release });
+  res.once('close', job.cancel);
+  try {
+    return await job.answer;
+  } finally {
+    res.off('close', job.cancel);
+  }
+}
+
+function leave(context: Context): void {
+  context.state.gone = true;
+  context.respond = false;
+}
+
+function send(context: Context, { json, stages }: Answer): void {
+  context.state.stages.push(...stages);
+  context.status = 200;
+  context.set('Content-Type', 'application/json');
+  context.set('Server-Timing', serverTiming(context.state.stages));
+  context.body = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+}
+
+/** W3C Server Timing: milliseconds for each stage. */
+function serverTiming(stages: readonly Stage[]): string {
+  return stages.map(({ name, ms }) => `${name};dur=${ms.toFixed(3)}`).join(', ');
+}

@@ -1,0 +1,118 @@
+/** The application, built without listening; whatever it works with is passed in. */
+import { randomUUID } from 'node:crypto';
+import Koa, { type Context, type Middleware, type Next } from 'koa';
+import helmet from 'koa-helmet';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { Failure } from '../errors.ts';
+import type { Manifest } from '../models/manifest.ts';
+import type { Pool } from '../workers/pool.ts';
+import type { TokenVerifier } from './auth.ts';
+import { answerFailures } from './failure.ts';
+import { type Lifecycle, unreadiness } from './lifecycle.ts';
+import type { Metrics } from './metrics.ts';
+import { createRoutes, refuseUnrouted, showMetrics } from './routes.ts';
+import type { State } from './state.ts';
+import { createHeld } from './upload.ts';
+
+export type AppOptions = {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly tokens: TokenVerifier;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly manifests: readonly Manifest[];
+  readonly lifecycle: Lifecycle;
+};
+
+const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
+const clientLeftStatus = 499;
+
+export function createApp(options: AppOptions): Koa<State> {
+  const { config, lifecycle, logger, metrics, pool } = options;
+  const held = createHeld(config.bufferBytes);
+  metrics.watch({
+    heldBytes: held.bytes,
+    queued: () => pool.figures().queued,
+    running: () => pool.figures().running,
+    lost: () => pool.figures().lost,
+    ready: () => unreadiness(lifecycle, pool) === null,
+  });
+  const app = createBase(logger);
+  app.use(identify());
+  app.use(record(metrics, logger));
+  app.use(closeWhenStopping(lifecycle));
+  app.use(helmet());
+  app.use(answerFailures(logger));
+  app.use(requireHost());
+  app.use(createRoutes({ ...options, held }).routes());
+  app.use(refuseUnrouted());
+  return app;
+}
+
+/** For an address of its own: GET /metrics and nothing else. */
+export function createMetricsApp(metrics: Metrics, logger: Logger): Koa<State> {
+  const app = createBase(logger);
+  const show = showMetrics(metrics);
+  app.use(identify());
+  app.use(answerFailures(logger));
+  app.use(async function only(context, next) {
+    if (context.path !== '/metrics') throw new Failure('not_found', 'There is nothing at this path');
+    if (context.method !== 'GET' && context.method !== 'HEAD') {
+      context.set('Allow', 'GET, HEAD');
+      throw new Failure('method_not_allowed', 'Expected GET or HEAD for this path, got another method');
+    }
+    await show(context, next);
+  });
+  return app;
+}
+
+/** Errors that Koa meets while it writes an answer: mostly connections that broke. */
+function createBase(logger: Logger): Koa<State> {
+  const app = new Koa<State>();
+  app.on('error', (error: Error) => logger.debug({ err: error }, 'connection error'));
+  return app;
+}
+
+function identify(): Middleware<State> {
+  return async function requestId(context: Context, next: Next) {
+    const given = context.get('X-Request-Id');
+    const id = saneRequestId.test(given) ? given : randomUUID();
+    const state: State = { requestId: id, startedAt: performance.now(), stages: [], gone: false };
+    context.state = state;
+    context.set('X-Request-Id', id);
+    return next();
+  };
+}
+
+/** One log line and one observation a request; neither holds a token, a byte of audio, a path or a file name. */
+function record(metrics: Metrics, logger: Logger): Middleware<State> {
+  return async function observe(context: Context, next: Next) {
+    await next();
+    const { requestId, startedAt, stages, gone } = context.state;
+    const route = typeof context._matchedRoute === 'string' ? context._matchedRoute : 'other';
+    const method = context.method in methods ? context.method : 'other';
+    const status = gone ? clientLeftStatus : context.status;
+    const ms = performance.now() - startedAt;
+    metrics.record({ route, method, status, ms, stages });
+    logger.info({ request_id: requestId, route, method, status, ms: Math.round(ms) }, 'request');
+  };
+}
+
+const methods = { GET: 0, HEAD: 0, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, OPTIONS: 0 };
+
+function closeWhenStopping(lifecycle: Lifecycle): Middleware<State> {
+  return async function lastAnswer(context: Context, next: Next) {
+    await next();
+    if (lifecycle.closing() && !context.headerSent) context.set('Connection', 'close');
+  };
+}
+
+/** RFC 9112, section 3.2. Node's own check answers without a body, so it is switched off. */
+function requireHost(): Middleware<State> {
+  return async function host(context: Context, next: Next) {
+    const old = context.req.httpVersionMajor === 1 && context.req.httpVersionMinor === 0;
+    if (old || context.req.headers.host !== undefined) return next();
+    throw new Failure('bad_request', 'Expected the header `Host`, got none');
+  };
+}

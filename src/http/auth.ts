@@ -1,0 +1,41 @@
+/** Who asks, and whether they may; decided from the headers alone. */
+import type { Context, Middleware, Next } from 'koa';
+import { Failure } from '../errors.ts';
+import type { State } from './state.ts';
+
+export type Scope = 'analyze:emotion' | 'analyze:cognitive';
+
+export type Principal = { readonly id: string; readonly name: string; readonly scopes: readonly string[] };
+
+/** Null when the token is unknown, expired or revoked. @throws Failure `storage_unavailable` */
+export type TokenVerifier = { verify(token: string): Promise<Principal | null> };
+
+const bearer = /^Bearer +([A-Za-z0-9\-._~+/]{1,512}=*) *$/i;
+
+export function requireScopes(tokens: TokenVerifier, scopes: readonly Scope[]): Middleware<State> {
+  return async function authorize(context: Context, next: Next) {
+    const principal = await identify(tokens, context.get('Authorization'));
+    const missing = scopes.filter((scope) => !principal.scopes.includes(scope));
+    if (missing.length > 0) {
+      const got = 'a token without it';
+      throw new Failure(
+        'forbidden',
+        `Expected scope ${missing.join(' and ')} for \`Authorization\`, got ${got}`,
+      );
+    }
+    return next();
+  };
+}
+
+async function identify(tokens: TokenVerifier, header: string): Promise<Principal> {
+  if (header === '') throw refused('nothing');
+  const token = bearer.exec(header)?.[1];
+  if (token === undefined) throw refused('something else');
+  const principal = await tokens.verify(token);
+  if (principal === null) throw refused('one that is unknown, expired or revoked');
+  return principal;
+}
+
+function refused(got: string): Failure {
+  return new Failure('unauthenticated', `Expected a Bearer token for \`Authorization\`, got ${got}`);
+}

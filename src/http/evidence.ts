@@ -1,0 +1,25 @@
+/** The machine-readable evidence card of each model, as GET /v1/models shows it. */
+import type { Manifest } from '../models/manifest.ts';
+
+export function evidenceCards(manifests: readonly Manifest[]): string {
+  return JSON.stringify({ models: manifests.map(evidenceCard) });
+}
+
+function evidenceCard(manifest: Manifest): object {
+  const { name, version, kind, description, weights, trunk, labels, training, licence } = manifest;
+  return {
+    name,
+    version,
+    kind,
+    description,
+    features_version: manifest.featuresVersion,
+    weights_sha256: weights.sha256,
+    trunk,
+    labels,
+    data: training.data,
+    metrics: training.metrics,
+    limits: training.limits,
+    rule: manifest.rule,
+    licence,
+  };
+}

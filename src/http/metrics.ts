@@ -1,0 +1,83 @@
+/** Counters and gauges in Prometheus' text format. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Stage } from '../analyze.ts';
+
+export type Figures = {
+  heldBytes(): number;
+  queued(): number;
+  running(): number;
+  lost(): number;
+  ready(): boolean;
+};
+
+export type Request = {
+  readonly route: string;
+  readonly method: string;
+  /** 499 for a client that left before its answer. */
+  readonly status: number;
+  readonly ms: number;
+  readonly stages: readonly Stage[];
+};
+
+export type Metrics = {
+  readonly contentType: string;
+  text(): Promise<string>;
+  record(request: Request): void;
+  /** Gauges read these whenever the text is made. */
+  watch(figures: Figures): void;
+};
+
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Counter({
+    name: 'undertone_requests_total',
+    help: 'Requests answered',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'undertone_request_seconds',
+    help: 'From the head of a request to its answer',
+    labelNames: ['route'],
+    buckets,
+    registers,
+  });
+  const stageSeconds = new Histogram({
+    name: 'undertone_stage_seconds',
+    help: 'Time in each stage of an analysis',
+    labelNames: ['stage'],
+    buckets,
+    registers,
+  });
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    record: ({ route, method, status, ms, stages }) => {
+      requests.inc({ route, method, status });
+      seconds.observe({ route }, ms / 1000);
+      for (const stage of stages) stageSeconds.observe({ stage: stage.name }, stage.ms / 1000);
+    },
+    watch: (figures) => watch(registers, figures),
+  };
+}
+
+function watch(registers: Registry[], figures: Figures): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge('undertone_held_bytes', 'Bytes of request bodies in memory', figures.heldBytes);
+  gauge('undertone_queue_length', 'Analyses that wait for a worker', figures.queued);
+  gauge('undertone_workers_busy', 'Workers with an analysis', figures.running);
+  gauge('undertone_workers_lost', 'Workers that died and were replaced', figures.lost);
+  gauge('undertone_ready', '1 when GET /ready answers 200', () => Number(figures.ready()));
+}

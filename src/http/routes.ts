@@ -1,0 +1,71 @@
+/** Every route of the service. */
+import { Router } from '@koa/router';
+import type { Context, Middleware } from 'koa';
+import type { Signal } from '../analyze.ts';
+import { Failure } from '../errors.ts';
+import type { Manifest } from '../models/manifest.ts';
+import { type AnalysisOptions, analyses } from './analyses.ts';
+import { requireScopes, type Scope, type TokenVerifier } from './auth.ts';
+import { evidenceCards } from './evidence.ts';
+import { unreadiness } from './lifecycle.ts';
+import type { Metrics } from './metrics.ts';
+import type { State } from './state.ts';
+
+export type RouteOptions = AnalysisOptions & {
+  readonly tokens: TokenVerifier;
+  readonly metrics: Metrics;
+  readonly manifests: readonly Manifest[];
+};
+
+const scopes: Record<Signal, Scope> = { emotion: 'analyze:emotion', cognitive: 'analyze:cognitive' };
+
+export function createRoutes(options: RouteOptions): Router<State> {
+  const router = new Router<State>({ strict: true, sensitive: true });
+  const analysis = (path: string, signals: readonly Signal[]) => {
+    const scopesNeeded = signals.map((signal) => scopes[signal]);
+    router.post(path, requireScopes(options.tokens, scopesNeeded), analyses(signals, options));
+  };
+  analysis('/v1/analyze/emotion', ['emotion']);
+  analysis('/v1/analyze/cognitive', ['cognitive']);
+  analysis('/v1/analyze', ['emotion', 'cognitive']);
+  const cards = evidenceCards(options.manifests);
+  router.get('/v1/models', async function models(context) {
+    json(context, cards);
+  });
+  router.get('/health', async function health(context) {
+    json(context, '{}');
+  });
+  router.get('/ready', async function ready(context) {
+    const failure = unreadiness(options.lifecycle, options.pool);
+    if (failure !== null) throw failure;
+    json(context, '{}');
+  });
+  if (options.config.metricsAddress === null) router.get('/metrics', showMetrics(options.metrics));
+  return router;
+}
+
+export function showMetrics(metrics: Metrics): Middleware<State> {
+  return async function figures(context: Context) {
+    context.set('Content-Type', metrics.contentType);
+    context.body = await metrics.text();
+  };
+}
+
+/** What no route took: a path that has routes for other methods, or an unknown one. */
+export function refuseUnrouted(): Middleware<State> {
+  return async function unrouted(context: Context) {
+    const layers: readonly { readonly methods: readonly string[] }[] = context.matched ?? [];
+    const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].sort();
+    if (allowed.length === 0) throw new Failure('not_found', 'There is nothing at this path');
+    context.set('Allow', allowed.join(', '));
+    throw new Failure(
+      'method_not_allowed',
+      `Expected ${allowed.join(' or ')} for this path, got another method`,
+    );
+  };
+}
+
+function json(context: Context, body: string): void {
+  context.set('Content-Type', 'application/json');
+  context.body = body;
+}

@@ -1,0 +1,157 @@
+/** The HTTP server around an app: time limits, broken requests, and an orderly end. */
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Address } from '../config.ts';
+import { type ErrorCode, Failure, httpStatus } from '../errors.ts';
+import { failureBody, failureHeaders } from './failure.ts';
+import { closeSlowly, isLingering } from './linger.ts';
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
+
+export type HttpServer = {
+  readonly server: Server;
+  listen(address: Address): Promise<string>;
+  /** Stops listening; resolves when every request that came in has been answered and its connection closed. */
+  drain(): Promise<void>;
+  destroy(): void;
+};
+
+const headersMs = 10_000;
+const keepAliveMs = 65_000;
+const checkEveryMs = 500;
+const maxHeaderBytes = 16_384;
+/** How long a client may take to read an answer that has been written. */
+const readAnswerMs = 10_000;
+
+const reasons: Partial<Record<ErrorCode, string>> = {
+  bad_request: 'Bad Request',
+  timeout: 'Request Timeout',
+  headers_too_large: 'Request Header Fields Too Large',
+};
+
+/** `requestSeconds` is the longest that a whole request may take to arrive. */
+export function createHttpServer(handler: Handler, requestSeconds: number): HttpServer {
+  const requestMs = Math.max(1000, 1000 * requestSeconds);
+  const server = createServer({
+    headersTimeout: Math.min(headersMs, requestMs),
+    requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: checkEveryMs,
+    maxHeaderSize: maxHeaderBytes,
+    requireHostHeader: false,
+    noDelay: true,
+  });
+  const busy = new Map<Socket, ServerResponse>();
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    serve(handler, busy, request, response);
+  };
+  server.on('request', handle);
+  server.on('checkContinue', handle);
+  server.on('checkExpectation', handle);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error, socket, busy));
+  server.on('connect', (_request, socket) => refuse({ code: 'CONNECT' }, socket, busy));
+  return {
+    server,
+    listen: (address) => listen(server, address),
+    drain: () => drain(server, busy, sockets),
+    destroy: () => server.closeAllConnections(),
+  };
+}
+
+function serve(
+  handler: Handler,
+  busy: Map<Socket, ServerResponse>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const { socket } = request;
+  if (isLingering(socket)) return;
+  busy.set(socket, response);
+  response.once('close', () => {
+    if (busy.get(socket) === response) busy.delete(socket);
+  });
+  void handler(request, response).finally(() => {
+    if (!response.writableEnded || response.writableFinished) return;
+    const timer = setTimeout(() => socket.destroy(), readAnswerMs);
+    response.once('close', () => clearTimeout(timer));
+  });
+}
+
+/** Answers what never became a request, or stopped being one in its body. */
+function refuse(
+  error: { code?: string | undefined },
+  duplex: Duplex,
+  busy: Map<Socket, ServerResponse>,
+): void {
+  const socket = duplex as Socket;
+  const response = busy.get(socket);
+  if (error.code === 'ECONNRESET' || !socket.writable || response?.headersSent || isLingering(socket)) {
+    if (!isLingering(socket)) socket.destroy();
+    return;
+  }
+  const given = response?.getHeader('X-Request-Id');
+  const failure = failureOf(error.code);
+  socket.write(rawAnswer(failure, typeof given === 'string' ? given : randomUUID()));
+  closeSlowly(socket);
+}
+
+function failureOf(code: string | undefined): Failure {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new Failure('timeout', 'The request took longer to arrive than it may');
+  }
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new Failure('headers_too_large', `Expected at most ${maxHeaderBytes} bytes of headers, got more`);
+  }
+  return new Failure('bad_request', 'Expected an HTTP/1.1 request, got something else');
+}
+
+function rawAnswer(failure: Failure, requestId: string): string {
+  const body = failureBody(failure, requestId);
+  const headers = {
+    'Content-Type': 'application/json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'X-Request-Id': requestId,
+    Connection: 'close',
+    ...failureHeaders(failure),
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${httpStatus(failure.code)} ${reasons[failure.code] ?? ''}\r\n${lines.join('')}\r\n${body}`;
+}
+
+/** @returns the address as a URL, with the port that was taken */
+function listen(server: Server, { host, port }: Address): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const taken = (server.address() as AddressInfo).port;
+      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${taken}`);
+    });
+  });
+}
+
+/** A connection with a request half sent is left to the time limits; those without any are closed. */
+function drain(
+  server: Server,
+  busy: ReadonlyMap<Socket, ServerResponse>,
+  sockets: ReadonlySet<Socket>,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const sweep = setInterval(() => server.closeIdleConnections(), 100);
+    server.close(() => {
+      clearInterval(sweep);
+      resolve();
+    });
+    for (const response of busy.values()) {
+      if (!response.headersSent) response.setHeader('Connection', 'close');
+    }
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  });
+}

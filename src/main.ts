@@ -1,0 +1,118 @@
+/** Environment -> config -> models -> app -> listen; signals and exit codes. */
+import { mkdir } from 'node:fs/promises';
+import pino, { type Logger } from 'pino';
+import { openStorage } from './accounts/storage.ts';
+import { createTokens, type Tokens } from './accounts/tokens.ts';
+import { type Config, ConfigError, parseConfig } from './config.ts';
+import { Failure } from './errors.ts';
+import { createApp, createMetricsApp } from './http/app.ts';
+import { createLifecycle, type Lifecycle } from './http/lifecycle.ts';
+import { createMetrics } from './http/metrics.ts';
+import { createHttpServer, type HttpServer } from './http/server.ts';
+import { ModelError, readManifests } from './models/registry.ts';
+import { createPool, type Pool } from './workers/pool.ts';
+
+export type ServeOptions = {
+  /** Called once, when the service is ready: may greet whoever started it. */
+  readonly welcome?: (service: {
+    readonly url: string;
+    readonly config: Config;
+    readonly tokens: Tokens;
+  }) => Promise<void>;
+};
+
+const exitCodes = { stopped: 0, failed: 1, misconfigured: 2 } as const;
+/** After a signal, load balancers get this long to notice that /ready says no. */
+const graceMs = 1000;
+/** Answers to requests that are cut off need a moment to leave. */
+const farewellMs = 300;
+
+type Service = {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly pool: Pool;
+  readonly servers: readonly HttpServer[];
+};
+
+/** Resolves when the service is ready; the process ends by itself, on a signal or when the start fails. */
+export async function serve(
+  env: Readonly<Record<string, string | undefined>>,
+  { welcome }: ServeOptions = {},
+): Promise<void> {
+  try {
+    await start(parseConfig(env), welcome);
+  } catch (error) {
+    const code = error instanceof ConfigError ? exitCodes.misconfigured : exitCodes.failed;
+    process.stderr.write(`${explain(error)}\n`);
+    process.exit(code);
+  }
+}
+
+async function start(config: Config, welcome: ServeOptions['welcome']): Promise<void> {
+  const destination = pino.destination({ dest: 2, sync: true });
+  const logger = pino({ level: config.logLevel, base: null }, destination);
+  const manifests = await readManifests(config.modelsDir);
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  const lifecycle = createLifecycle();
+  const metrics = createMetrics();
+  const pool = createPool({
+    workers: config.workers,
+    queue: config.queue,
+    settings: { modelsDir: config.modelsDir, limits: config.limits },
+    onLost: (cause) => logger.error({ err: cause }, 'worker lost'),
+  });
+  pool.started.catch(() => {});
+  const tokens = createTokens({ database: await openStorage(config.databaseUrl), staticToken: config.token });
+  const app = createApp({ config, pool, tokens, metrics, logger, manifests, lifecycle });
+  const main = createHttpServer(app.callback(), config.deadlineSeconds);
+  const servers = [main];
+  const url = await main.listen(config);
+  if (config.metricsAddress !== null) {
+    const aside = createHttpServer(createMetricsApp(metrics, logger).callback(), config.deadlineSeconds);
+    servers.push(aside);
+    logger.info({ url: await aside.listen(config.metricsAddress) }, 'metrics');
+  }
+  stopOnSignals({ config, logger, lifecycle, pool, servers });
+  await pool.started;
+  process.stdout.write(`listening on ${url}\n`);
+  await welcome?.({ url, config, tokens });
+}
+
+/** The first signal ends the service in order, the second at once. */
+function stopOnSignals(service: Service): void {
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (service.lifecycle.closing()) process.exit(exitCodes.failed);
+    service.logger.info({ signal }, 'stopping');
+    void stop(service).finally(() => process.exit(exitCodes.stopped));
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+/** Whatever has not been answered when the time is nearly over is answered 503. */
+async function stop({ config, lifecycle, logger, pool, servers }: Service): Promise<void> {
+  const limitMs = 1000 * config.shutdownSeconds;
+  lifecycle.close();
+  const over = setTimeout(
+    () => {
+      logger.warn(pool.figures(), 'cutting off what is still running');
+      lifecycle.cutOff();
+      pool.failAll(new Failure('shutting_down', 'The service is being stopped'));
+      setTimeout(() => servers.forEach((server) => server.destroy()), farewellMs);
+    },
+    Math.max(0, limitMs - 2 * farewellMs),
+  );
+  await new Promise((resolve) => setTimeout(resolve, Math.min(graceMs, limitMs / 4)));
+  await Promise.all(servers.map((server) => server.drain()));
+  clearTimeout(over);
+  await pool.close();
+  logger.info('stopped');
+}
+
+/** Faults of the operator are told in one line each; others with where they came from. */
+function explain(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof ModelError) return error.message;
+  if (error instanceof Failure) return `${error.message}: ${String(error.cause)}`;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

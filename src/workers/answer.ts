@@ -1,0 +1,40 @@
+/** One task on an analysis thread: multipart scan, analysis, JSON bytes. */
+import type { Analysis, Analyzer, Signal, Stage } from '../analyze.ts';
+import { Failure, toRecord } from '../errors.ts';
+import { cognitiveReport, combinedReport, emotionReport } from '../report.ts';
+import { readForm } from './form.ts';
+import { flags, type Reply, type TaskMessage } from './messages.ts';
+import { scanMultipart } from './multipart.ts';
+
+const encoder = new TextEncoder();
+
+/** Never rejects: a failure of any kind is a reply. */
+export async function answer(analyzer: Analyzer, task: TaskMessage): Promise<Reply> {
+  try {
+    if (Atomics.load(task.cancel, 0) !== flags.run) throw new Failure('deadline', 'the analysis was stopped');
+    return await report(analyzer, task);
+  } catch (error) {
+    if (error instanceof Failure) return { kind: 'failure', failure: toRecord(error) };
+    return { kind: 'fault', cause: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}
+
+async function report(analyzer: Analyzer, { body, boundary, signals, requestId, cancel }: TaskMessage) {
+  const started = performance.now();
+  const form = readForm(scanMultipart(body, boundary));
+  const scanned = performance.now();
+  const analysis = await analyzer.analyze({ ...form, signals, cancel });
+  const analysed = performance.now();
+  const json = encoder.encode(JSON.stringify(reportOf(analysis, signals, requestId)));
+  const stages: Stage[] = [
+    { name: 'multipart', ms: scanned - started },
+    ...analysis.stages,
+    { name: 'report', ms: performance.now() - analysed },
+  ];
+  return { kind: 'report', json, stages } as const;
+}
+
+function reportOf(analysis: Analysis, signals: readonly Signal[], requestId: string): object {
+  if (signals.length > 1) return combinedReport(analysis, requestId);
+  return signals[0] === 'emotion' ? emotionReport(analysis, requestId) : cognitiveReport(analysis, requestId);
+}

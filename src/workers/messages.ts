@@ -1,0 +1,29 @@
+/** What crosses between the main thread and an analysis thread. */
+import type { Signal, Stage } from '../analyze.ts';
+import type { Limits } from '../config.ts';
+import type { FailureRecord } from '../errors.ts';
+
+/** Given to each thread once, at its start. */
+export type ThreadSettings = { readonly modelsDir: string; readonly limits: Limits };
+
+/** Posted once by each thread, when its models are loaded and warm. */
+export type ThreadReady = { readonly ready: number };
+
+/** Values of the shared flag of a task; anything but `run` stops it at the next stage. */
+export const flags = { run: 0, deadline: 1, cancelled: 2 } as const;
+
+export type Task = {
+  /** The raw upload; its buffer is transferred. */
+  readonly body: Uint8Array;
+  readonly boundary: string;
+  readonly signals: readonly Signal[];
+  readonly requestId: string;
+};
+
+export type TaskMessage = Task & { readonly cancel: Int32Array };
+
+export type Reply =
+  | { readonly kind: 'report'; readonly json: Uint8Array; readonly stages: readonly Stage[] }
+  | { readonly kind: 'failure'; readonly failure: FailureRecord }
+  /** Our own fault: the cause, for the log alone. */
+  | { readonly kind: 'fault'; readonly cause: string };

@@ -1,0 +1,111 @@
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import test from 'ava';
+import { ConfigError, parseConfig } from '../src/config.ts';
+
+function faultsOf(env: Record<string, string>): readonly string[] {
+  try {
+    parseConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+  }
+  throw new Error('Expected a ConfigError, got none');
+}
+
+test('the defaults are those that the documents state', (t) => {
+  const config = parseConfig({ PATH: '/bin', HOME: '/root' });
+  const workers = availableParallelism();
+  t.deepEqual(config, {
+    host: '127.0.0.1',
+    port: 8080,
+    dataDir: resolve('data'),
+    databaseUrl: `file:${resolve('data', 'undertone.db')}`,
+    token: null,
+    modelsDir: resolve('models'),
+    workers,
+    queue: 8 * workers,
+    bufferBytes: 256 * 2 ** 20,
+    maxUploadBytes: 25 * 2 ** 20,
+    deadlineSeconds: 30,
+    shutdownSeconds: 30,
+    logLevel: 'info',
+    metricsAddress: null,
+    limits: { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 30 },
+  });
+  t.true(Object.isFrozen(config) && Object.isFrozen(config.limits));
+});
+
+test('every variable is read', (t) => {
+  const config = parseConfig({
+    UNDERTONE_HOST: '::1',
+    UNDERTONE_PORT: '0',
+    UNDERTONE_DATA_DIR: '/d',
+    UNDERTONE_DATABASE_URL: 'file:/d/x.db',
+    UNDERTONE_TOKEN: 'abcdefghij-._~+/0123==',
+    UNDERTONE_MODELS_DIR: '/m',
+    UNDERTONE_WORKERS: '3',
+    UNDERTONE_QUEUE: '5',
+    UNDERTONE_BUFFER_BYTES: '2000',
+    UNDERTONE_MAX_UPLOAD_BYTES: '1000',
+    UNDERTONE_MAX_SECONDS: '60',
+    UNDERTONE_DEADLINE_S: '0.5',
+    UNDERTONE_SHUTDOWN_S: '2',
+    UNDERTONE_LOG_LEVEL: 'warn',
+    UNDERTONE_METRICS_ADDRESS: '[::1]:9090',
+  });
+  t.deepEqual(config, {
+    host: '::1',
+    port: 0,
+    dataDir: '/d',
+    databaseUrl: 'file:/d/x.db',
+    token: 'abcdefghij-._~+/0123==',
+    modelsDir: '/m',
+    workers: 3,
+    queue: 5,
+    bufferBytes: 2000,
+    maxUploadBytes: 1000,
+    deadlineSeconds: 0.5,
+    shutdownSeconds: 2,
+    logLevel: 'warn',
+    metricsAddress: { host: '::1', port: 9090 },
+    limits: { seconds: 60, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 0.5 },
+  });
+  t.is(parseConfig({ UNDERTONE_WORKERS: '3' }).queue, 24);
+});
+
+test('all faults come at once, each with what was expected', (t) => {
+  const faults = faultsOf({
+    UNDERTONE_PORT: '70000',
+    UNDERTONE_HOST: '',
+    UNDERTONE_WORKERS: 'many',
+    UNDERTONE_MAX_SECONDS: '-1',
+    UNDERTONE_DATABASE_URL: 'mysql://x',
+    UNDERTONE_LOG_LEVEL: 'loud',
+    UNDERTONE_METRICS_ADDRESS: 'localhost',
+    UNDERTONE_COLOUR: 'blue',
+  });
+  t.deepEqual([...faults].sort(), [
+    'Expected HOST:PORT for `UNDERTONE_METRICS_ADDRESS`, got "localhost"',
+    'Expected a host name or address for `UNDERTONE_HOST`, got ""',
+    'Expected a known setting, got `UNDERTONE_COLOUR`',
+    'Expected an integer from 0 to 65535 for `UNDERTONE_PORT`, got "70000"',
+    'Expected an integer from 1 to 1024 for `UNDERTONE_WORKERS`, got "many"',
+    'Expected file:PATH for `UNDERTONE_DATABASE_URL`, got "mysql://x"',
+    'Expected one of fatal, error, warn, info, debug, trace, silent for `UNDERTONE_LOG_LEVEL`, got "loud"',
+    'Expected seconds above 0 and up to 86400 for `UNDERTONE_MAX_SECONDS`, got "-1"',
+  ]);
+});
+
+test('a token is never repeated', (t) => {
+  for (const token of ['short', 'white space in the token', `${'x'.repeat(513)}`]) {
+    t.deepEqual(faultsOf({ UNDERTONE_TOKEN: token }), [
+      `Expected 20 to 512 characters of a Bearer token for \`UNDERTONE_TOKEN\`, got ${token.length} characters`,
+    ]);
+  }
+});
+
+test('the sum of bodies holds at least one', (t) => {
+  t.deepEqual(faultsOf({ UNDERTONE_BUFFER_BYTES: '10', UNDERTONE_MAX_UPLOAD_BYTES: '11' }), [
+    'Expected at least UNDERTONE_MAX_UPLOAD_BYTES (11) for `UNDERTONE_BUFFER_BYTES`, got 10',
+  ]);
+});

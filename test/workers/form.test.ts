@@ -1,0 +1,95 @@
+import test from 'ava';
+import { Failure } from '../../src/errors.ts';
+import { readForm } from '../../src/workers/form.ts';
+import type { Part } from '../../src/workers/multipart.ts';
+
+function part(name: string, text = 'bytes', contentType: string | null = null): Part {
+  return { name, contentType, bytes: Buffer.from(text) };
+}
+
+function itemOf(parts: Part[]) {
+  const failure = (() => {
+    try {
+      readForm(parts);
+    } catch (error) {
+      if (error instanceof Failure) return error;
+    }
+    throw new Error('Expected a Failure, got none');
+  })();
+  return failure.items[0];
+}
+
+test('the first part of each name counts and unknown ones are ignored', (t) => {
+  const form = readForm([
+    part('x'),
+    part('audio', '1'),
+    part('audio', '2'),
+    part('channel', ' 3\r\n'),
+    part('baseline', '4'),
+  ]);
+  t.deepEqual(form, { audio: Buffer.from('1'), baseline: Buffer.from('4'), channel: 3 });
+});
+
+test('baseline and channel are optional', (t) => {
+  t.deepEqual(readForm([part('audio', '1')]), { audio: Buffer.from('1'), baseline: null, channel: null });
+});
+
+test('without audio a field is required', (t) => {
+  t.deepEqual(itemOf([part('file')]), {
+    loc: ['body', 'audio'],
+    msg: 'field required',
+    type: 'value_error.missing',
+  });
+});
+
+test('no bytes are no recording', (t) => {
+  for (const name of ['audio', 'baseline']) {
+    t.deepEqual(itemOf([part('audio', name === 'audio' ? '' : 'x'), part(name, '')]), {
+      loc: ['body', name],
+      msg: `Expected a recording for \`${name}\`, got no bytes`,
+      type: 'value_error.audio.empty',
+    });
+  }
+});
+
+test('declared types of sound, video and bytes are taken', (t) => {
+  const types = [
+    'audio/wav',
+    'audio/x-anything',
+    'video/webm',
+    'application/octet-stream',
+    'application/ogg',
+    'application/mp4',
+    null,
+  ];
+  for (const type of types) t.notThrows(() => readForm([part('audio', 'x', type)]));
+});
+
+test('other declared types are refused by name, when it is one', (t) => {
+  const expected =
+    'Expected a content type of audio/*, video/*, application/octet-stream, application/ogg or application/mp4';
+  for (const [type, got] of [
+    ['text/plain', 'text/plain'],
+    ['image/png', 'image/png'],
+    ['application/json', 'application/json'],
+    ['<script>', 'something else'],
+  ] as const) {
+    t.deepEqual(itemOf([part('audio', 'x', type)]), {
+      loc: ['body', 'audio'],
+      msg: `${expected} for \`audio\`, got ${got}`,
+      type: 'value_error.audio.content_type',
+    });
+  }
+  t.deepEqual(itemOf([part('audio'), part('baseline', 'x', 'text/plain')])?.loc, ['body', 'baseline']);
+});
+
+test('a channel is a number counted from 0', (t) => {
+  t.is(readForm([part('audio'), part('channel', '0')]).channel, 0);
+  for (const text of ['', '-1', '1.5', 'left', '99999', '1'.repeat(20)]) {
+    t.deepEqual(itemOf([part('audio'), part('channel', text)]), {
+      loc: ['body', 'channel'],
+      msg: 'Expected the number of a channel, counted from 0, for `channel`, got something else',
+      type: 'value_error.audio.channel',
+    });
+  }
+});

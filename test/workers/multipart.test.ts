@@ -1,0 +1,202 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { Failure } from '../../src/errors.ts';
+import { readForm } from '../../src/workers/form.ts';
+import { boundaryOf, type Part, scanMultipart } from '../../src/workers/multipart.ts';
+
+/** Long form: UNDERTONE's goal is 20,000 mutated bodies. */
+const mutations = Number(process.env.MUTATIONS ?? 2000);
+
+function scan(text: string, boundary = 'b'): [string, string | null, string][] {
+  const parts = scanMultipart(Buffer.from(text, 'latin1'), boundary);
+  return parts.map(({ name, contentType, bytes }) => [
+    name,
+    contentType,
+    Buffer.from(bytes).toString('latin1'),
+  ]);
+}
+
+function refusal(run: () => unknown): Failure {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  throw new Error('Expected a Failure, got none');
+}
+
+const field = (name: string) => `Content-Disposition: form-data; name="${name}"`;
+
+test('a boundary is read quoted and unquoted, whatever the case and order', (t) => {
+  t.is(boundaryOf('multipart/form-data; boundary=abc'), 'abc');
+  t.is(boundaryOf('Multipart/Form-Data; charset=utf-8; BOUNDARY="a b:c"'), 'a b:c');
+  t.is(boundaryOf('multipart/form-data;boundary=----WebKitFormBoundaryX7/=?'), '----WebKitFormBoundaryX7/=?');
+  t.is(boundaryOf(`multipart/form-data; boundary=${'x'.repeat(70)}`), 'x'.repeat(70));
+});
+
+test('what is not multipart/form-data has no boundary', (t) => {
+  for (const value of [
+    undefined,
+    '',
+    'application/json',
+    'multipart/mixed; boundary=x',
+    'multipart/form-datax; boundary=x',
+  ]) {
+    t.is(boundaryOf(value), null);
+  }
+});
+
+test('multipart/form-data without a usable boundary is broken', (t) => {
+  const values = [
+    '',
+    '; boundary=',
+    '; boundary=""',
+    `; boundary=${'x'.repeat(71)}`,
+    '; boundary="x "',
+    '; boundary=\u00e9',
+  ];
+  for (const value of values) {
+    t.is(refusal(() => boundaryOf(`multipart/form-data${value}`)).items[0]?.type, 'value_error.multipart');
+  }
+});
+
+test('parts are views of the body, without their line breaks', (t) => {
+  const body = Buffer.from(
+    `--b\r\n${field('audio')}\r\nContent-Type: Audio/WAV; x=y\r\n\r\n\r\nda\r\nta\r\n\r\n--b--\r\n`,
+  );
+  const [part] = scanMultipart(body, 'b') as [Part];
+  t.is(part.bytes.buffer, body.buffer);
+  t.deepEqual(scan(body.toString('latin1')), [['audio', 'audio/wav', '\r\nda\r\nta\r\n']]);
+});
+
+test('preamble, epilogue, padding and longer boundaries are passed over', (t) => {
+  const body = `preamble --b\r\n--bb\r\n--b \t\r\n${field('a')}\r\n\r\nx\r\n--bc\r\n--b\r\n${field('a')}\r\n\r\n\r\n--b--epilogue\r\n--b\r\n`;
+  t.deepEqual(scan(body), [
+    ['a', null, 'x\r\n--bc'],
+    ['a', null, ''],
+  ]);
+});
+
+test('line feeds alone are taken, and a carriage return before one is content', (t) => {
+  t.deepEqual(scan(`--b\n${field('a')}\n\nx\r\n--b\n${field('c')}\n\ny\n--b--`), [
+    ['a', null, 'x\r'],
+    ['c', null, 'y'],
+  ]);
+});
+
+test('a part without headers or name has no name', (t) => {
+  t.deepEqual(
+    scan('--b\r\n\r\nx\r\n--b\r\nContent-Disposition: attachment; name="audio"\r\n\r\ny\r\n--b--'),
+    [
+      ['', null, 'x'],
+      ['', null, 'y'],
+    ],
+  );
+});
+
+test('the name is found beside file names of every style', (t) => {
+  const dispositions = [
+    'form-data; name=audio',
+    'form-data; filename="a; name=\\"no\\".wav"; name="audio"',
+    'form-data; name="audio"; filename*=utf-8\'\'na%22me.wav; filename=x',
+    'FORM-DATA; Name="audio"; name="second"',
+  ];
+  for (const disposition of dispositions) {
+    t.is(scan(`--b\r\nContent-Disposition: ${disposition}\r\n\r\nx\r\n--b--`)[0]?.[0], 'audio');
+  }
+});
+
+const brokenBodies: Record<string, string> = {
+  'an empty body': '',
+  'no boundary': 'hello',
+  'another boundary': '--c\r\n\r\n--c--',
+  'a boundary alone': '--b\r\n',
+  'headers only': `--b\r\n${field('audio')}`,
+  'headers with one line break': `--b\r\n${field('audio')}\r\n`,
+  'no closing boundary': `--b\r\n${field('audio')}\r\n\r\ndata`,
+  'a header without a colon': '--b\r\nnonsense\r\n\r\n\r\n--b--',
+  'headers that are too long': `--b\r\nX: ${'x'.repeat(16_400)}\r\n\r\n\r\n--b--`,
+  'too many parts': `${`--b\r\n${field('x')}\r\n\r\n\r\n`.repeat(65)}--b--`,
+};
+
+for (const [name, body] of Object.entries(brokenBodies)) {
+  test(`${name} is a broken multipart`, (t) => {
+    const failure = refusal(() => scan(body));
+    t.is(failure.code, 'invalid');
+    t.is(failure.items[0]?.type, 'value_error.multipart');
+    t.deepEqual(failure.items[0]?.loc, ['body', 'audio']);
+    t.regex(failure.message, /^Expected .+ for `body`, got .+$/);
+  });
+}
+
+test('64 parts are taken', (t) => {
+  t.is(scan(`${`--b\r\n${field('x')}\r\n\r\n\r\n`.repeat(64)}--b--`).length, 64);
+});
+
+test('whatever the parts hold, they come back whole', (t) => {
+  const part = fc.record({
+    name: fc.constantFrom('audio', 'baseline', 'x'),
+    bytes: fc.uint8Array({ maxLength: 200 }),
+  });
+  const property = fc.property(fc.array(part, { maxLength: 5 }), (parts) => {
+    const boundary = 'a-boundary-that-the-bytes-do-not-hold';
+    const chunks = parts.flatMap(({ name, bytes }) => [
+      Buffer.from(`--${boundary}\r\n${field(name)}\r\n\r\n`),
+      bytes,
+      Buffer.from('\r\n'),
+    ]);
+    const body = Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]);
+    const found = scanMultipart(body, boundary);
+    t.deepEqual(
+      found.map(({ name, bytes }) => ({ name, bytes: Uint8Array.from(bytes) })),
+      parts.map(({ name, bytes }) => ({ name, bytes: Uint8Array.from(bytes) })),
+    );
+  });
+  fc.assert(property, { numRuns: 300, seed: 1 });
+  t.pass();
+});
+
+const seedBody = Buffer.from(
+  `--b\r\n${field('audio')}; filename="x.wav"\r\nContent-Type: audio/wav\r\n\r\nRIFF\0\0\0\0WAVE\r\n--b\r\n${field('channel')}\r\n\r\n1\r\n--b--\r\n`,
+);
+
+/** Cuts, flips, repeats, and inserts what a scanner may stumble over. */
+const mutation = fc.record({
+  at: fc.nat(seedBody.length),
+  remove: fc.nat(24),
+  insert: fc.oneof(
+    fc.uint8Array({ maxLength: 8 }),
+    fc
+      .constantFrom('--b', '\r\n--b', '\n', '\r', '--', '\r\n\r\n', '"', '\\', ':', ';', 'name=')
+      .map((text) => Buffer.from(text)),
+  ),
+});
+
+test('mutated bodies and boundaries never throw anything but a Failure', (t) => {
+  let taken = 0;
+  const property = fc.property(
+    fc.array(mutation, { minLength: 1, maxLength: 6 }),
+    fc.string({ maxLength: 40 }),
+    (steps, header) => {
+      let body: Buffer = seedBody;
+      for (const { at, remove, insert } of steps) {
+        body = Buffer.concat([body.subarray(0, at), insert, body.subarray(at + remove)]);
+      }
+      try {
+        boundaryOf(`multipart/form-data; boundary=${header}`);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+      }
+      try {
+        const form = readForm(scanMultipart(body, 'b'));
+        if (form.audio.byteLength === 0) throw new Error('Expected audio, got no bytes');
+        taken++;
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+      }
+    },
+  );
+  fc.assert(property, { numRuns: mutations, seed: 1 });
+  t.true(taken > 0 && taken < mutations);
+});
