@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A figure measured several times: median with the 10th and 90th percentile. */
+export type Figure = { readonly median: number; readonly low: number; readonly high: number };
+
+/** One line of a benchmark. `peer` is null when it could not be measured: then the goal is missed. */
+export type Row = {
+  readonly name: string;
+  readonly unit: string;
+  readonly peer: Figure | null;
+  readonly ours: Figure | null;
+  /** What the ratio must reach, in words: '>= 2', '<= 1.4'. */
+  readonly goal: string;
+  readonly ratio: number | null;
+  readonly met: boolean;
+  readonly note: string;
+};
+
+/** What each file of benchmarks/cases exports as `run`. Peers that are absent are installed by the case. */
+export type Run = () => Promise<readonly Row[]>;
+
+function findRoot(folder: string): string {
+  return existsSync(join(folder, 'package.json')) ? folder : findRoot(dirname(folder));
+}
+
+export const root = findRoot(dirname(fileURLToPath(import.meta.url)));
+
+/** Git-ignored place for peers, builds and generated audio. */
+export function cacheFolder(name: string): string {
+  const folder = join(root, '.cache', name);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+export function figure(values: readonly number[]): Figure | null {
+  if (values.length === 0) return null;
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? Number.NaN;
+  return { median: at(0.5), low: at(0.1), high: at(0.9) };
+}
+
+type Comparison = {
+  readonly name: string;
+  readonly unit: string;
+  readonly peer: Figure | null;
+  readonly ours: Figure | null;
+  readonly note: string;
+};
+
+function row(comparison: Comparison, ratio: number | null, goal: string, met: boolean): Row {
+  return { ...comparison, ratio, goal, met };
+}
+
+/** Ours is at least `goal` times faster than the peer; both are durations. */
+export function atLeast(goal: number, comparison: Comparison): Row {
+  const { peer, ours } = comparison;
+  const ratio = peer && ours ? peer.median / ours.median : null;
+  return row(comparison, ratio, `>= ${goal}`, ratio !== null && ratio >= goal);
+}
+
+/** Ours takes at most `goal` times the peer's duration. */
+export function atMost(goal: number, comparison: Comparison): Row {
+  const { peer, ours } = comparison;
+  const ratio = peer && ours ? ours.median / peer.median : null;
+  return row(comparison, ratio, `<= ${goal}`, ratio !== null && ratio <= goal);
+}
+
+/** Runs a program to its end; throws with the end of its output when it fails. */
+export function runProgram(program: string, args: readonly string[]): string {
+  const result = spawnSync(program, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });
+  if (result.error) throw result.error;
+  if (result.status === 0) return result.stdout;
+  throw new Error(`${program} exited with ${result.status}: ${`${result.stdout}${result.stderr}`.slice(-800)}`);
+}
