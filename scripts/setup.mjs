@@ -20,6 +20,7 @@ const runtimePackages = [
   'g++',
   'make',
   'cmake',
+  'pkg-config',
   'libavformat-dev',
   'libavcodec-dev',
   'libavutil-dev',
