@@ -1,0 +1,126 @@
+#include "decode_demux.h"
+
+#include <mutex>
+#include <new>
+#include <string>
+
+extern "C" {
+#include <libavutil/log.h>
+#include <libavutil/mem.h>
+}
+
+#include "decode_codecs.h"
+
+namespace undertone {
+namespace {
+
+// Largest single allocation by libav, in bytes: more than any honest file of the default upload size needs, and a
+// bound on what a header's claim can cost.
+constexpr size_t kLargestAllocation = size_t{24} << 20;
+constexpr int kMostStreams = 16;
+
+void Prepare() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    av_log_set_callback([](void*, int, const char*, va_list) {});
+    av_max_alloc(kLargestAllocation);
+  });
+}
+
+int RefuseOpen(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) { return AVERROR(EPERM); }
+
+int IsStopped(void* watch) { return static_cast<const Watch*>(watch)->Stopped() ? 1 : 0; }
+
+bool IsEncrypted(uint32_t tag) {
+  return tag == MKTAG('e', 'n', 'c', 'a') || tag == MKTAG('d', 'r', 'm', 's') || tag == MKTAG('p', 'r', 'o', 't') ||
+         tag == MKTAG('a', 'a', 'v', 'd');
+}
+
+[[noreturn]] void ThrowDamaged(const Sniffed& sniffed) {
+  throw Error(ErrorCode::kMalformed, "Expected a readable " + sniffed.container + " file, got a damaged one");
+}
+
+}  // namespace
+
+Demuxer::Demuxer(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const Watch& watch)
+    : watch_(watch), file_(bytes, size, watch) {
+  Prepare();
+  try {
+    Open(sniffed);
+    SelectStream(sniffed);
+  } catch (...) {
+    avformat_close_input(&format_);
+    throw;
+  }
+}
+
+Demuxer::~Demuxer() { avformat_close_input(&format_); }
+
+void Demuxer::Open(const Sniffed& sniffed) {
+  const char* name = DemuxerName(sniffed.kind);
+  const AVInputFormat* demuxer = av_find_input_format(name);
+  format_ = avformat_alloc_context();
+  if (format_ == nullptr || demuxer == nullptr) throw std::bad_alloc();
+  format_->pb = file_.context();
+  format_->flags |= AVFMT_FLAG_CUSTOM_IO;
+  format_->interrupt_callback = {IsStopped, const_cast<Watch*>(&watch_)};
+  format_->io_open = RefuseOpen;
+  format_->max_streams = kMostStreams;
+  format_->protocol_whitelist = av_strdup("");
+  format_->format_whitelist = av_strdup(demuxer->name);
+  format_->codec_whitelist = av_strdup(AllowedDecoderNames().c_str());
+  const int result = avformat_open_input(&format_, "", demuxer, nullptr);
+  watch_.Check();
+  if (result < 0) ThrowDamaged(sniffed);
+}
+
+void Demuxer::SelectStream(const Sniffed& sniffed) {
+  bool video = false;
+  for (unsigned i = 0; i < format_->nb_streams; ++i) {
+    AVStream* stream = format_->streams[i];
+    const AVMediaType type = stream->codecpar->codec_type;
+    video = video || (type == AVMEDIA_TYPE_VIDEO && (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) == 0);
+    if (stream_ == nullptr && type == AVMEDIA_TYPE_AUDIO) {
+      stream_ = stream;
+    } else {
+      stream->discard = AVDISCARD_ALL;
+    }
+  }
+  if (stream_ == nullptr) {
+    if (video) throw Error(ErrorCode::kUnsupported, "Expected an audio stream, got a video without one");
+    ThrowDamaged(sniffed);
+  }
+  if (IsEncrypted(stream_->codecpar->codec_tag)) {
+    throw Error(ErrorCode::kUnsupported, "Expected open audio, got an encrypted " + sniffed.container + " file");
+  }
+}
+
+bool Demuxer::Read(AVPacket* packet) {
+  for (;;) {
+    watch_.Check();
+    const int result = av_read_frame(format_, packet);
+    if (result < 0) {
+      watch_.Check();
+      broken_ = broken_ || result != AVERROR_EOF;
+      return false;
+    }
+    if (packet->stream_index == stream_->index) {
+      broken_ = broken_ || (packet->flags & AV_PKT_FLAG_CORRUPT) != 0;
+      return true;
+    }
+    av_packet_unref(packet);
+  }
+}
+
+double Demuxer::ClaimedStreamSeconds() const {
+  if (stream_->duration == AV_NOPTS_VALUE || stream_->duration <= 0) return 0;
+  return static_cast<double>(stream_->duration) * av_q2d(stream_->time_base);
+}
+
+double Demuxer::ClaimedSeconds() const {
+  const double seconds = ClaimedStreamSeconds();
+  if (seconds > 0 || format_->duration == AV_NOPTS_VALUE || format_->duration <= 0) return seconds;
+  return static_cast<double>(format_->duration) / AV_TIME_BASE;
+}
+
+}  // namespace undertone

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "decode_watch.h"
+
+struct AVIOContext;
+
+namespace undertone {
+
+// Bytes in memory as libav reads a file. It asks the watch at every read and holds no more than one small buffer.
+class MemoryFile {
+ public:
+  MemoryFile(const uint8_t* bytes, size_t size, const Watch& watch);
+  ~MemoryFile();
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  AVIOContext* context() const { return context_; }
+
+ private:
+  static int Read(void* opaque, uint8_t* to, int count);
+  static int64_t Seek(void* opaque, int64_t offset, int whence);
+
+  const uint8_t* bytes_;
+  int64_t size_;
+  int64_t at_ = 0;
+  const Watch& watch_;
+  AVIOContext* context_;
+};
+
+}  // namespace undertone

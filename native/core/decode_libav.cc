@@ -1,0 +1,176 @@
+#include "decode_libav.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavutil/channel_layout.h>
+#include <libavutil/samplefmt.h>
+}
+
+#include "decode_codecs.h"
+#include "decode_demux.h"
+#include "decode_samples.h"
+
+namespace undertone {
+namespace {
+
+constexpr int64_t kLargestFrame = 1 << 20;   // samples a channel
+constexpr double kThinnestStream = 1000;     // bytes a second below which a claimed duration is not believed
+constexpr double kShortfall = 0.02;          // share of the claimed duration that may be missing
+constexpr double kShortfallSeconds = 0.2;    // and as much again for delay and padding
+
+struct Free {
+  void operator()(AVCodecContext* context) const { avcodec_free_context(&context); }
+  void operator()(AVPacket* packet) const { av_packet_free(&packet); }
+  void operator()(AVFrame* frame) const { av_frame_free(&frame); }
+};
+
+template <typename T>
+std::unique_ptr<T, Free> Own(T* thing) {
+  if (thing == nullptr) throw std::bad_alloc();
+  return std::unique_ptr<T, Free>(thing);
+}
+
+std::optional<Encoding> EncodingOf(const AVFrame& frame) {
+  switch (av_get_packed_sample_fmt(static_cast<AVSampleFormat>(frame.format))) {
+    case AV_SAMPLE_FMT_U8:
+      return Encoding::kU8;
+    case AV_SAMPLE_FMT_S16:
+      return Encoding::kS16;
+    case AV_SAMPLE_FMT_S32:
+      return Encoding::kS32;
+    case AV_SAMPLE_FMT_S64:
+      return Encoding::kS64;
+    case AV_SAMPLE_FMT_FLT:
+      return Encoding::kF32;
+    case AV_SAMPLE_FMT_DBL:
+      return Encoding::kF64;
+    default:
+      return std::nullopt;
+  }
+}
+
+class StreamDecoder {
+ public:
+  StreamDecoder(const AVStream& stream, Sink* sink)
+      : stream_(stream), sink_(sink), packet_(Own(av_packet_alloc())), frame_(Own(av_frame_alloc())) {
+    Open(nullptr, 0);
+  }
+
+  // Gives one packet, or the end when null, and writes all frames that come out. Damage is skipped.
+  void Decode(const AVPacket* packet) {
+    if (packet != nullptr) FollowHeaders(*packet);
+    if (avcodec_send_packet(context_.get(), packet) < 0) return;
+    while (avcodec_receive_frame(context_.get(), frame_.get()) >= 0) {
+      Write(*frame_);
+      av_frame_unref(frame_.get());
+    }
+  }
+
+  AVPacket* packet() { return packet_.get(); }
+
+ private:
+  void Open(const uint8_t* headers, size_t size) {
+    const AVCodecID id = stream_.codecpar->codec_id;
+    const AVCodec* codec = AllowedDecoder(id);
+    if (codec == nullptr) {
+      throw Error(ErrorCode::kUnsupported, std::string("Expected a codec that is taken, got ") +
+                                               (id == AV_CODEC_ID_NONE ? "an unknown one" : avcodec_get_name(id)));
+    }
+    context_ = Own(avcodec_alloc_context3(codec));
+    if (avcodec_parameters_to_context(context_.get(), stream_.codecpar) < 0) throw std::bad_alloc();
+    if (size > 0) ReplaceHeaders(headers, size);
+    context_->pkt_timebase = stream_.time_base;
+    context_->thread_count = 1;
+    context_->max_samples = kLargestFrame;
+    if (avcodec_open2(context_.get(), codec, nullptr) < 0) {
+      throw Error(ErrorCode::kMalformed,
+                  std::string("Expected readable ") + avcodec_get_name(id) + " headers, got damaged ones");
+    }
+  }
+
+  void ReplaceHeaders(const uint8_t* headers, size_t size) {
+    auto* copy = static_cast<uint8_t*>(av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE));
+    if (copy == nullptr) throw std::bad_alloc();
+    std::copy(headers, headers + size, copy);
+    av_freep(&context_->extradata);
+    context_->extradata = copy;
+    context_->extradata_size = static_cast<int>(size);
+  }
+
+  // New headers in mid-stream start a new decoder; encrypted packets end everything.
+  void FollowHeaders(const AVPacket& packet) {
+    if (av_packet_get_side_data(&packet, AV_PKT_DATA_ENCRYPTION_INFO, nullptr) != nullptr) {
+      throw Error(ErrorCode::kUnsupported, "Expected open audio, got an encrypted stream");
+    }
+    size_t size = 0;
+    const uint8_t* headers = av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
+    if (headers == nullptr || size == 0) return;
+    Decode(nullptr);
+    Open(headers, size);
+  }
+
+  void Write(const AVFrame& frame) {
+    const std::optional<Encoding> encoding = EncodingOf(frame);
+    const int channels = frame.ch_layout.nb_channels;
+    if (!encoding || frame.nb_samples <= 0) return;
+    const float codec_scale = CodecFullScale(stream_.codecpar->codec_id);
+    sink_->Begin(frame.sample_rate, channels, std::min(codec_scale, FullScale(*encoding)));
+    const bool planar = av_sample_fmt_is_planar(static_cast<AVSampleFormat>(frame.format)) != 0;
+    const size_t sample = SampleBytes(*encoding);
+    const size_t stride = planar ? sample : sample * static_cast<size_t>(channels);
+    const auto total = static_cast<size_t>(frame.nb_samples);
+    for (size_t start = 0; start < total; start += Sink::kBlock) {
+      const size_t count = std::min(total - start, Sink::kBlock);
+      for (int channel = 0; channel < channels; ++channel) {
+        const uint8_t* plane = planar ? frame.extended_data[channel]
+                                      : frame.extended_data[0] + sample * static_cast<size_t>(channel);
+        ToFloat(*encoding, plane + start * stride, stride, count, sink_->Plane(channel));
+      }
+      sink_->Write(count);
+    }
+  }
+
+  const AVStream& stream_;
+  Sink* sink_;
+  std::unique_ptr<AVPacket, Free> packet_;
+  std::unique_ptr<AVFrame, Free> frame_;
+  std::unique_ptr<AVCodecContext, Free> context_;
+};
+
+// Refuses at once what the header says and the limits do not allow, where the file is large enough to be honest.
+void CheckClaims(const Demuxer& demuxer, size_t size, const Sink& sink) {
+  const int channels = demuxer.stream().codecpar->ch_layout.nb_channels;
+  if (channels > 0) sink.CheckChannels(channels);
+  const double seconds = demuxer.ClaimedSeconds();
+  if (seconds * kThinnestStream <= static_cast<double>(size)) sink.CheckSeconds(seconds - 1);
+}
+
+}  // namespace
+
+Reading DecodeLibav(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink, Source* source) {
+  Demuxer demuxer(bytes, size, sniffed, sink->watch());
+  CheckClaims(demuxer, size, *sink);
+  StreamDecoder decoder(demuxer.stream(), sink);
+  source->codec = avcodec_get_name(demuxer.stream().codecpar->codec_id);
+  const double before = sink->seconds();
+  Reading reading;
+  while (demuxer.Read(decoder.packet())) {
+    ++reading.packets;
+    decoder.Decode(decoder.packet());
+    av_packet_unref(decoder.packet());
+  }
+  decoder.Decode(nullptr);
+  const double claimed = demuxer.ClaimedStreamSeconds();
+  const double decoded = sink->seconds() - before;
+  reading.truncated = demuxer.broken() || decoded < claimed * (1 - kShortfall) - kShortfallSeconds;
+  return reading;
+}
+
+}  // namespace undertone

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "decode_sink.h"
+#include "decode_sniff.h"
+
+namespace undertone {
+
+struct Reading {
+  size_t packets = 0;      // of the audio stream
+  bool truncated = false;  // ended before the header's duration, or in damage
+};
+
+// Decodes the container's first audio stream into the sink, as far as it can be decoded; `codec` is set before.
+// Throws kUnsupported for a codec not taken, kMalformed for headers that cannot be read, and what the sink throws.
+Reading DecodeLibav(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink, Source* source);
+
+}  // namespace undertone

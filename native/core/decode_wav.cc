@@ -1,0 +1,143 @@
+#include "decode_wav.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "decode_samples.h"
+
+namespace undertone {
+namespace {
+
+constexpr uint32_t kStreamed = 0x7FFFF000;  // sizes from here on are written by those who cannot seek back
+constexpr uint16_t kExtensible = 0xFFFE;
+
+template <typename T>
+T Load(const uint8_t* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+struct Format {
+  uint16_t tag = 0;
+  uint16_t channels = 0;
+  uint32_t rate = 0;
+  uint16_t frame_bytes = 0;
+  uint16_t bits = 0;
+};
+
+struct Wave {
+  bool has_format = false;
+  Format format;
+  const uint8_t* data = nullptr;
+  size_t size = 0;
+  bool truncated = false;
+};
+
+Format ReadFormat(const uint8_t* chunk, size_t size) {
+  Format format{Load<uint16_t>(chunk), Load<uint16_t>(chunk + 2), Load<uint32_t>(chunk + 4),
+                Load<uint16_t>(chunk + 12), Load<uint16_t>(chunk + 14)};
+  if (format.tag == kExtensible && size >= 26) format.tag = Load<uint16_t>(chunk + 24);
+  return format;
+}
+
+bool LooksLikeChunk(const uint8_t* bytes, size_t size) {
+  return size >= 8 && std::all_of(bytes, bytes + 4, [](uint8_t c) { return c >= 0x20 && c < 0x7F; }) &&
+         Load<uint32_t>(bytes + 4) <= size - 8;
+}
+
+// `claimed` is the data chunk's size, `wide` RF64's or 0, `room` what the file holds from there on.
+void TakeData(const uint8_t* data, size_t room, uint32_t claimed, uint64_t wide, bool streamed, Wave* wave) {
+  const uint64_t size = claimed == 0xFFFFFFFF && wide != 0 ? wide : claimed;
+  const bool to_end = wide == 0 && (claimed >= kStreamed || (claimed == 0 && streamed));
+  wave->data = data;
+  wave->size = to_end ? room : static_cast<size_t>(std::min<uint64_t>(size, room));
+  wave->truncated = !to_end && size > room;
+}
+
+// Walks the chunks up to the first data chunk that holds something.
+Wave ReadChunks(const uint8_t* bytes, size_t size) {
+  Wave wave;
+  uint64_t wide = 0;
+  const uint32_t riff = Load<uint32_t>(bytes + 4);
+  size_t at = 12;
+  while (at + 8 <= size && wave.size == 0) {
+    const uint8_t* body = bytes + at + 8;
+    const size_t room = size - at - 8;
+    const uint32_t claimed = Load<uint32_t>(bytes + at + 4);
+    if (std::memcmp(bytes + at, "data", 4) == 0) {
+      const bool streamed = riff == 0 || riff >= kStreamed || !LooksLikeChunk(body, room);
+      TakeData(body, room, claimed, wide, streamed, &wave);
+    } else if (std::memcmp(bytes + at, "fmt ", 4) == 0 && claimed >= 16 && room >= claimed) {
+      wave.format = ReadFormat(body, claimed);
+      wave.has_format = true;
+    } else if (std::memcmp(bytes + at, "ds64", 4) == 0 && room >= 16) {
+      wide = Load<uint64_t>(body + 8);
+    }
+    if (claimed > room) break;
+    at += 8 + size_t{claimed} + (claimed & 1);
+  }
+  return wave;
+}
+
+// The sample's place is whole bytes, padding below it: 12 bits lie in the upper part of 16.
+bool ToEncoding(const Format& format, Encoding* encoding, const char** codec) {
+  const unsigned bytes = format.channels == 0 ? 0 : format.frame_bytes / format.channels;
+  struct Row {
+    uint16_t tag;
+    unsigned bytes;
+    Encoding encoding;
+    const char* codec;
+  };
+  static constexpr Row kRows[] = {
+      {1, 1, Encoding::kU8, "pcm_u8"},      {1, 2, Encoding::kS16, "pcm_s16le"}, {1, 3, Encoding::kS24, "pcm_s24le"},
+      {1, 4, Encoding::kS32, "pcm_s32le"},  {3, 4, Encoding::kF32, "pcm_f32le"}, {3, 8, Encoding::kF64, "pcm_f64le"},
+      {6, 1, Encoding::kALaw, "pcm_alaw"},  {7, 1, Encoding::kMuLaw, "pcm_mulaw"}};
+  for (const Row& row : kRows) {
+    if (row.tag != format.tag || row.bytes != bytes || format.bits > 8 * bytes) continue;
+    *encoding = row.encoding;
+    *codec = row.codec;
+    return true;
+  }
+  return false;
+}
+
+void WriteFrames(const Wave& wave, Encoding encoding, Sink* sink) {
+  const size_t stride = wave.format.frame_bytes;
+  const size_t step = SampleBytes(encoding);
+  size_t frames = wave.size / stride;
+  const uint8_t* from = wave.data;
+  while (frames > 0) {
+    const size_t count = std::min(frames, Sink::kBlock);
+    for (int channel = 0; channel < wave.format.channels; ++channel) {
+      ToFloat(encoding, from + static_cast<size_t>(channel) * step, stride, count, sink->Plane(channel));
+    }
+    sink->Write(count);
+    from += count * stride;
+    frames -= count;
+  }
+}
+
+}  // namespace
+
+bool DecodeWav(const uint8_t* bytes, size_t size, Sink* sink, Source* source) {
+  if (std::memcmp(bytes, "RIFX", 4) == 0) return false;
+  const Wave wave = ReadChunks(bytes, size);
+  if (!wave.has_format) throw Error(ErrorCode::kMalformed, "Expected a WAV format chunk, got none");
+  Encoding encoding{};
+  const char* codec = nullptr;
+  sink->CheckChannels(wave.format.channels);
+  sink->CheckRate(static_cast<int>(std::min<uint32_t>(wave.format.rate, 0x7FFFFFFF)));
+  if (!ToEncoding(wave.format, &encoding, &codec)) return false;
+  const size_t frames = wave.size / wave.format.frame_bytes;
+  if (frames == 0) throw Error(ErrorCode::kEmpty, "Expected samples in the WAV file, got none");
+  sink->CheckSeconds(static_cast<double>(frames) / wave.format.rate);
+  sink->Begin(static_cast<int>(wave.format.rate), wave.format.channels, FullScale(encoding));
+  WriteFrames(wave, encoding, sink);
+  source->codec = codec;
+  source->truncated = wave.truncated;
+  return true;
+}
+
+}  // namespace undertone
