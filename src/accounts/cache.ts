@@ -1,0 +1,34 @@
+/** A bounded memory of recent answers; the oldest goes when it is full. */
+export type Cache<Value> = {
+  get(key: string): Value | undefined;
+  set(key: string, value: Value): void;
+  delete(key: string): void;
+  readonly size: number;
+};
+
+export function createCache<Value>(options: {
+  readonly size: number;
+  readonly lifetimeMs: number;
+  readonly now: () => number;
+}): Cache<Value> {
+  const entries = new Map<string, { readonly value: Value; readonly at: number }>();
+  return {
+    get(key) {
+      const entry = entries.get(key);
+      const age = entry === undefined ? 0 : options.now() - entry.at;
+      // An age below zero: the clock was set back, and the entry could live for ever.
+      if (entry === undefined || (age >= 0 && age < options.lifetimeMs)) return entry?.value;
+      entries.delete(key);
+      return undefined;
+    },
+    set(key, value) {
+      entries.delete(key);
+      if (entries.size >= options.size) entries.delete(entries.keys().next().value as string);
+      entries.set(key, { value, at: options.now() });
+    },
+    delete: (key) => void entries.delete(key),
+    get size() {
+      return entries.size;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+/** A token's form: `ut_`, 40 random base62 characters (238 bits), 6 more that are their CRC-32. */
+import { randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const prefix = 'ut_';
+const randomLength = 40;
+const checksumLength = 6;
+const pattern = /^ut_[0-9A-Za-z]{46}$/;
+
+export function drawText(length: number): string {
+  return Array.from({ length }, () => base62[randomInt(base62.length)]).join('');
+}
+
+export function drawToken(): string {
+  const body = prefix + drawText(randomLength);
+  return body + checksum(body);
+}
+
+/** Whether `text` can be a token at all. Tells typing mistakes and noise from tokens without a look at the database. */
+export function isToken(text: string): boolean {
+  if (!pattern.test(text)) return false;
+  const body = text.slice(0, -checksumLength);
+  return text.slice(-checksumLength) === checksum(body);
+}
+
+/** CRC-32 (as in zlib) of the prefix and the random part, in base62, the highest digit first. */
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let digits = '';
+  for (let index = 0; index < checksumLength; index++) {
+    digits = base62[rest % base62.length] + digits;
+    rest = Math.floor(rest / base62.length);
+  }
+  return digits;
+}

@@ -1,0 +1,249 @@
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { type Database, openStorage } from '../../src/accounts/storage.ts';
+import { drawToken, isToken } from '../../src/accounts/token-format.ts';
+import { createTokens, type TokenRequest, type Tokens } from '../../src/accounts/tokens.ts';
+import { Failure } from '../../src/errors.ts';
+
+type Office = {
+  tokens: Tokens;
+  database: Database;
+  path: string;
+  clock: { now: number };
+  queries: () => number;
+};
+
+/** The real database with a clock that stands still, and a count of what is asked of it. */
+async function open(options: { path?: string; staticToken?: string } = {}): Promise<Office> {
+  const path = options.path ?? join(fs.mkdtempSync(join(tmpdir(), 'undertone-tokens-')), 'undertone.db');
+  const clock = { now: Date.parse('2030-01-01T00:00:00Z') };
+  const database = await openStorage(`file:${path}`);
+  let queries = 0;
+  const counted = database.withPlugin({
+    transformQuery: ({ node }) => {
+      queries++;
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  const staticToken = options.staticToken ?? null;
+  const tokens = createTokens({ database: counted, staticToken, now: () => clock.now });
+  return { tokens, database, path, clock, queries: () => queries };
+}
+
+const request: TokenRequest = { name: 'ci', scopes: ['analyze:emotion'], expiresAt: null };
+
+test('a token that was made is accepted, with its name and scopes', async (t) => {
+  const { tokens } = await open();
+  const { token, record } = await tokens.create({
+    ...request,
+    scopes: ['analyze:cognitive', 'analyze:emotion'],
+  });
+  t.regex(token, /^ut_[0-9A-Za-z]{46}$/);
+  const bearer = await tokens.verify(token);
+  t.is(bearer?.id, record.id);
+  t.is(bearer?.name, 'ci');
+  t.deepEqual(bearer?.scopes, ['analyze:emotion', 'analyze:cognitive']);
+});
+
+test('the database holds its hash and not the token', async (t) => {
+  const { tokens, database, path } = await open();
+  const { token } = await tokens.create(request);
+  await database.destroy();
+  const bytes = Buffer.concat(
+    fs.readdirSync(join(path, '..')).map((name) => fs.readFileSync(join(path, '..', name))),
+  );
+  t.true(bytes.includes('ci'));
+  t.true(bytes.includes(token.slice(0, 7)));
+  t.false(bytes.includes(token.slice(0, 12)));
+  t.false(bytes.includes(token.slice(8)));
+});
+
+test('the checksum refuses every token with one wrong character', (t) => {
+  const token = drawToken();
+  t.true(isToken(token));
+  for (let index = 0; index < token.length; index++) {
+    const other = token[index] === 'a' ? 'b' : 'a';
+    t.false(isToken(token.slice(0, index) + other + token.slice(index + 1)));
+  }
+  t.false(isToken(`${token}a`));
+  t.false(isToken(token.slice(0, -1)));
+  t.false(isToken(`${token}\n`));
+});
+
+test('the form and its checksum do not change', (t) => {
+  // CRC-32 by Python: zlib.crc32(b'ut_' + b'0' * 40), written in base62.
+  t.true(isToken(`ut_${'0'.repeat(40)}1HMCwy`));
+});
+
+test('noise never reaches the database', async (t) => {
+  const { tokens, queries } = await open();
+  const wrong = ['', 'x', 'ut_', drawToken().slice(0, -1), `ut_${'A'.repeat(46)}`, 'é'.repeat(300)];
+  for (const token of wrong) t.is(await tokens.verify(token), null);
+  t.is(queries(), 0);
+});
+
+test('a known token is looked up once in two seconds, by however many requests', async (t) => {
+  const { tokens, clock, queries } = await open();
+  const { token } = await tokens.create(request);
+  const before = queries();
+  await Promise.all(Array.from({ length: 20 }, () => tokens.verify(token)));
+  clock.now += 1999;
+  await tokens.verify(token);
+  t.is(queries() - before, 1);
+  clock.now += 1;
+  t.truthy(await tokens.verify(token));
+  t.is(queries() - before, 2);
+});
+
+test('a refusal is remembered for less than a second', async (t) => {
+  const { tokens, clock, queries } = await open();
+  const token = drawToken();
+  for (let count = 0; count < 5; count++) t.is(await tokens.verify(token), null);
+  t.is(queries(), 1);
+  clock.now += 999;
+  t.is(await tokens.verify(token), null);
+  t.is(queries(), 2);
+});
+
+test('a clock that is set back keeps nothing alive', async (t) => {
+  const { tokens, clock, queries } = await open();
+  const { token } = await tokens.create(request);
+  await tokens.verify(token);
+  const before = queries();
+  clock.now -= 3_600_000;
+  await tokens.verify(token);
+  t.is(queries() - before, 1);
+});
+
+test('revoking works at once here, by id and by name, and once', async (t) => {
+  const { tokens } = await open();
+  for (const key of ['id', 'name'] as const) {
+    const { token, record } = await tokens.create(request);
+    t.truthy(await tokens.verify(token));
+    const revoked = await tokens.revoke(record[key]);
+    t.is(revoked?.id, record.id);
+    t.truthy(revoked?.revokedAt);
+    t.is(await tokens.verify(token), null);
+    t.is(await tokens.revoke(record[key]), null);
+  }
+});
+
+test('revoked elsewhere, it is refused as soon as what is remembered is two seconds old', async (t) => {
+  const here = await open();
+  const there = await open({ path: here.path });
+  const { token, record } = await there.tokens.create(request);
+  t.truthy(await here.tokens.verify(token));
+  await there.tokens.revoke(record.id);
+  here.clock.now += 2000;
+  t.is(await here.tokens.verify(token), null);
+});
+
+test('made elsewhere after it was refused here, it is accepted within a second', async (t) => {
+  const here = await open();
+  const there = await open({ path: here.path });
+  const { token } = await there.tokens.create(request);
+  await there.database.updateTable('tokens').set({ hash: 'hidden' }).execute();
+  t.is(await here.tokens.verify(token), null);
+  const { createHash } = await import('node:crypto');
+  const hash = createHash('sha256').update(token).digest('hex');
+  await there.database.updateTable('tokens').set({ hash }).execute();
+  here.clock.now += 999;
+  t.truthy(await here.tokens.verify(token));
+});
+
+test('an expiry counts to the millisecond, remembered or not', async (t) => {
+  const { tokens, clock } = await open();
+  const { token } = await tokens.create({ ...request, expiresAt: new Date(clock.now + 1500) });
+  clock.now += 1000;
+  t.truthy(await tokens.verify(token));
+  clock.now += 499;
+  t.truthy(await tokens.verify(token));
+  clock.now += 1;
+  t.is(await tokens.verify(token), null);
+});
+
+test('a flood of well-formed wrong tokens does not push out the memory bound', async (t) => {
+  const { tokens, queries } = await open();
+  const known = await tokens.create(request);
+  await tokens.verify(known.token);
+  const before = queries();
+  const first = drawToken();
+  await tokens.verify(first);
+  for (let count = 0; count < 10_000; count++) await tokens.verify(drawToken());
+  t.truthy(await tokens.verify(known.token));
+  t.is(queries() - before, 10_001);
+  await tokens.verify(first);
+  t.is(queries() - before, 10_002, 'the oldest refusal was forgotten');
+});
+
+test('the token of the configuration has every scope and needs no database', async (t) => {
+  const staticToken = 'any-form.of_token~+/20==';
+  const { tokens, database, queries } = await open({ staticToken });
+  await database.destroy();
+  t.deepEqual(await tokens.verify(staticToken), {
+    id: 'static',
+    name: 'UNDERTONE_TOKEN',
+    scopes: ['analyze:emotion', 'analyze:cognitive'],
+  });
+  t.is(await tokens.verify(`${staticToken}=`), null);
+  t.is(queries(), 0);
+});
+
+test('a database that is gone is storage_unavailable, not a refusal', async (t) => {
+  const { tokens, database } = await open();
+  await database.destroy();
+  for (const attempt of [
+    () => tokens.verify(drawToken()),
+    () => tokens.create(request),
+    () => tokens.revoke('ci'),
+    () => tokens.list(),
+    () => tokens.hasAny(),
+  ]) {
+    const failure = await t.throwsAsync<Failure>(attempt, { instanceOf: Failure });
+    t.is(failure.code, 'storage_unavailable');
+  }
+});
+
+test('lists every token that ever was, and knows whether there was one', async (t) => {
+  const { tokens, clock } = await open();
+  t.false(await tokens.hasAny());
+  const expiresAt = new Date(clock.now + 1000);
+  await tokens.create({ ...request, name: 'one', expiresAt });
+  clock.now += 1;
+  await tokens.create({ ...request, name: 'two' });
+  await tokens.revoke('two');
+  t.true(await tokens.hasAny());
+  const [one, two, ...more] = await tokens.list();
+  t.deepEqual([one?.name, one?.expiresAt, one?.revokedAt], ['one', expiresAt, null]);
+  t.deepEqual([two?.name, two?.expiresAt, two?.revokedAt], ['two', null, new Date(clock.now)]);
+  t.deepEqual(more, []);
+});
+
+const nameRule = '1 to 64 letters, digits, spaces or ._@- that do not begin with tok_';
+const refusals: readonly [Partial<TokenRequest>, string][] = [
+  [{ name: '' }, `Expected ${nameRule} for \`name\`, got ""`],
+  [{ name: 'a\nb' }, `Expected ${nameRule} for \`name\`, got "a\\nb"`],
+  [{ name: 'tok_1' }, `Expected ${nameRule} for \`name\`, got "tok_1"`],
+  [{ name: 'x'.repeat(65) }, `Expected ${nameRule} for \`name\`, got "${'x'.repeat(65)}"`],
+  [{ scopes: [] }, 'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got ""'],
+  [{ scopes: ['admin'] }, 'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got "admin"'],
+  [{ expiresAt: new Date(0) }, 'Expected a time to come for `expires`, got "1970-01-01T00:00:00.000Z"'],
+];
+
+for (const [change, message] of refusals) {
+  test(message, async (t) => {
+    const { tokens } = await open();
+    await t.throwsAsync(tokens.create({ ...request, ...change }), { message });
+  });
+}
+
+test('a live name is taken, a revoked one free', async (t) => {
+  const { tokens } = await open();
+  await tokens.create(request);
+  await t.throwsAsync(tokens.create(request), { message: 'Expected an unused name for `name`, got "ci"' });
+  await tokens.revoke('ci');
+  await t.notThrowsAsync(tokens.create(request));
+});
