@@ -99,7 +99,9 @@ async function stop({ config, lifecycle, logger, pool, servers }: Service): Prom
       logger.warn(pool.figures(), 'cutting off what is still running');
       lifecycle.cutOff();
       pool.failAll(new Failure('shutting_down', 'The service is being stopped'));
-      setTimeout(() => servers.forEach((server) => server.destroy()), farewellMs);
+      setTimeout(() => {
+        for (const server of servers) server.destroy();
+      }, farewellMs);
     },
     Math.max(0, limitMs - 2 * farewellMs),
   );

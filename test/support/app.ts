@@ -1,0 +1,100 @@
+/** The real app on a real server in this process, with threads that obey (see thread.ts). */
+import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
+import pino from 'pino';
+import { type Config, parseConfig } from '../../src/config.ts';
+import { createApp } from '../../src/http/app.ts';
+import type { TokenVerifier } from '../../src/http/auth.ts';
+import { createLifecycle, type Lifecycle } from '../../src/http/lifecycle.ts';
+import { createMetrics, type Metrics } from '../../src/http/metrics.ts';
+import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
+import { createPool, type Pool } from '../../src/workers/pool.ts';
+import type { Order } from './thread.ts';
+import { boundary, contentType } from './upload.ts';
+
+export type App = {
+  readonly port: number;
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly lifecycle: Lifecycle;
+  readonly metrics: Metrics;
+  readonly server: HttpServer;
+  /** One line of JSON each. */
+  readonly log: readonly string[];
+  /** The value of a gauge or counter by its whole name, labels included. */
+  figure(name: string): Promise<number>;
+};
+
+export const tokens = {
+  full: 'token-with-every-scope',
+  emotion: 'token-for-emotion-alone',
+  broken: 'token-that-cannot-be-looked-up',
+} as const;
+
+export type AppSettings = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly verifier?: TokenVerifier;
+  /** False serves before the threads are warm. */
+  readonly wait?: boolean;
+};
+
+const file = fileURLToPath(new URL('./thread.ts', import.meta.url));
+
+const verifier: TokenVerifier = {
+  verify: async (token) => {
+    if (token === tokens.full)
+      return { id: '1', name: 'full', scopes: ['analyze:emotion', 'analyze:cognitive'] };
+    return token === tokens.emotion ? { id: '2', name: 'emotion', scopes: ['analyze:emotion'] } : null;
+  },
+};
+
+export async function startApp(t: ExecutionContext, settings: AppSettings = {}): Promise<App> {
+  const config = parseConfig({ UNDERTONE_WORKERS: '1', UNDERTONE_PORT: '0', ...settings.env });
+  const log: string[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line: string) => log.push(line) });
+  const lifecycle = createLifecycle();
+  const metrics = createMetrics();
+  const pool = createPool({
+    workers: config.workers,
+    queue: config.queue,
+    settings: { modelsDir: '', limits: config.limits },
+    file,
+  });
+  const collaborators = { config, pool, metrics, logger, lifecycle, manifests: [] };
+  const app = createApp({ ...collaborators, tokens: settings.verifier ?? verifier });
+  const server = createHttpServer(app.callback(), config.deadlineSeconds);
+  const url = await server.listen(config);
+  t.teardown(async () => {
+    server.destroy();
+    await pool.close();
+  });
+  if (settings.wait !== false) await pool.started;
+  const figure = async (name: string) => {
+    const line = (await metrics.text()).split('\n').find((text) => text.startsWith(`${name} `));
+    return Number(line?.slice(name.length + 1));
+  };
+  return { port: Number(new URL(url).port), config, pool, lifecycle, metrics, server, log, figure };
+}
+
+/** The head and body of an analysis whose thread does as told. */
+export function analysis(order: Order, token: string = tokens.full) {
+  return {
+    method: 'POST',
+    path: '/v1/analyze/emotion',
+    headers: { 'Content-Type': contentType, Authorization: `Bearer ${token}`, 'X-Request-Id': 'id-1' },
+    body: JSON.stringify(order),
+  } as const;
+}
+
+/** The head of an analysis as it goes over the wire, without the empty line. */
+export function rawHead(...lines: readonly string[]): string {
+  const all = [
+    'POST /v1/analyze/emotion HTTP/1.1',
+    'Host: x',
+    `Authorization: Bearer ${tokens.full}`,
+    'X-Request-Id: id-1',
+    `Content-Type: multipart/form-data; boundary=${boundary}`,
+    ...lines,
+  ];
+  return all.map((line) => `${line}\r\n`).join('');
+}

@@ -1,0 +1,75 @@
+#!/bin/sh
+# Makes one recording in every container and coding that is taken: fixtures.sh DIR.
+# Speech by espeak-ng, 44.1 kHz stereo, the right channel 2 dB softer. Needs ffmpeg, sox and espeak-ng.
+set -eu
+out=$1
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+cd "$temporary"
+encode() {
+  name=$1
+  shift
+  ffmpeg -nostdin -loglevel error -y -i speech.wav -map_metadata -1 -fflags +bitexact -flags:a +bitexact "$@" "$name"
+}
+
+espeak-ng -v en -s 150 -w spoken.wav "The quick brown fox jumps over the lazy dog, while six wise owls watch quietly. \
+She sells sea shells by the shore, and nobody asks how many she found this morning."
+sox -D spoken.wav -r 44100 -c 2 -b 16 speech.wav gain -3 remix 1 1v0.8
+
+encode u8.wav -c:a pcm_u8
+encode s24.wav -c:a pcm_s24le
+encode s32.wav -c:a pcm_s32le
+encode f32.wav -c:a pcm_f32le
+encode f64.wav -c:a pcm_f64le
+encode alaw.wav -c:a pcm_alaw
+encode mulaw.wav -c:a pcm_mulaw
+encode adpcm-ms.wav -c:a adpcm_ms
+encode adpcm-ima.wav -c:a adpcm_ima_wav
+encode rf64.wav -c:a pcm_s16le -rf64 always
+encode mono-16k.wav -ac 1 -ar 16000
+encode mono-8k.wav -ac 1 -ar 8000
+ffmpeg -nostdin -loglevel error -i speech.wav -c:a pcm_s16le -f wav - >streamed.wav
+encode cbr.mp3 -c:a libmp3lame -b:a 128k
+encode vbr.mp3 -c:a libmp3lame -q:a 4
+encode mpeg2.mp3 -c:a libmp3lame -ar 22050 -b:a 64k
+encode layer2.mp3 -c:a mp2 -b:a 192k -f mp2
+encode aac.m4a -c:a aac -b:a 128k
+encode alac.m4a -c:a alac
+encode fast-start.m4a -c:a aac -b:a 128k -movflags +faststart
+encode fragmented.mp4 -c:a aac -b:a 128k -movflags frag_keyframe+empty_moov+default_base_moof
+encode flac.mp4 -c:a flac -strict -2
+encode opus.mp4 -c:a libopus -b:a 48k
+encode mp3.mp4 -c:a libmp3lame -b:a 128k
+encode aac.mov -c:a aac -b:a 128k
+encode pcm.mov -c:a pcm_s16be
+encode encrypted.mp4 -c:a aac -b:a 128k -encryption_scheme cenc-aes-ctr \
+  -encryption_key 76a6c65c5ea762046bd749a2e632ccbb -encryption_kid a7e61c373e219033c21091fa607bf3b8
+ffmpeg -nostdin -loglevel error -f lavfi -i color=black:s=64x64:r=5 -i speech.wav -shortest -c:v mpeg4 -c:a aac \
+  -b:a 128k video.mp4
+ffmpeg -nostdin -loglevel error -f lavfi -i color=black:s=64x64:r=5:d=1 -c:v mpeg4 silent-film.mp4
+ffmpeg -nostdin -loglevel error -i speech.wav -f lavfi -i color=red:s=64x64:d=0.1 -map 0:a -map 1:v -frames:v 1 \
+  -c:v png -disposition:v attached_pic -c:a libmp3lame cover.mp3
+encode adts.aac -c:a aac -b:a 128k -f adts
+encode speech.flac -c:a flac
+encode vorbis.ogg -c:a libvorbis -q:a 4
+encode opus.ogg -c:a libopus -b:a 48k
+encode flac.ogg -c:a flac
+encode opus.webm -c:a libopus -b:a 48k
+encode vorbis.webm -c:a libvorbis -q:a 4
+encode aac.mkv -c:a aac -b:a 128k
+encode flac.mkv -c:a flac
+encode speech.aiff -c:a pcm_s16be
+encode speech.aifc -c:a pcm_mulaw -f aiff
+encode pcm.caf -c:a pcm_s16le
+encode alac.caf -c:a alac
+sox -D speech.wav -r 8000 -c 1 speech.amr-nb
+mv speech.amr-nb speech.amr
+ffmpeg -nostdin -loglevel error -i speech.amr -c:a copy speech.3gp
+
+# Chains: two and three complete files in a row, of one rate and of several.
+ffmpeg -nostdin -loglevel error -i speech.wav -ac 1 -ar 22050 -c:a libvorbis vorbis-mono.ogg
+cat vorbis.ogg vorbis.ogg >chained.ogg
+cat vorbis.ogg opus.ogg vorbis-mono.ogg >mixed-chain.ogg
+rm spoken.wav vorbis-mono.ogg
+mkdir -p "$(dirname "$out")"
+mv -T "$temporary" "$out" 2>/dev/null || [ -d "$out" ] # another process may have been first

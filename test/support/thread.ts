@@ -1,0 +1,62 @@
+/** A thread that does what its task's body says: for what the real one does only when something is broken. */
+import { writeFileSync } from 'node:fs';
+import { parentPort, threadId, workerData } from 'node:worker_threads';
+import type { Reply, TaskMessage } from '../../src/workers/messages.ts';
+
+export type Order =
+  | { readonly do: 'echo' }
+  /** Holds the thread until the flag is raised or the time is over. */
+  | { readonly do: 'work'; readonly ms: number }
+  | { readonly do: 'exit' }
+  | { readonly do: 'throw' }
+  | { readonly do: 'exhaust' }
+  | { readonly do: 'fault' }
+  | { readonly do: 'refuse' };
+
+const encoder = new TextEncoder();
+const settings = workerData as { readonly failing?: boolean; readonly trace?: string };
+
+export const run = start();
+
+async function start(): Promise<(task: TaskMessage) => Promise<Reply>> {
+  if (settings.failing) throw new Error('no models');
+  parentPort?.postMessage({ ready: threadId });
+  return obey;
+}
+
+async function obey({ body, cancel, requestId }: TaskMessage): Promise<Reply> {
+  const order: Order = JSON.parse(Buffer.from(body).toString());
+  if (settings.trace !== undefined)
+    writeFileSync(settings.trace, `${requestId} ${order.do}\n`, { flag: 'a' });
+  if (order.do === 'exit') process.exit(3);
+  if (order.do === 'throw') await crash();
+  if (order.do === 'exhaust') exhaust();
+  if (order.do === 'fault') return { kind: 'fault', cause: 'Error: a secret cause' };
+  if (order.do === 'refuse') {
+    const items = [{ loc: ['body', 'audio'], msg: 'no', type: 'value_error.audio.malformed' }] as const;
+    return { kind: 'failure', failure: { code: 'invalid', message: 'no', items } };
+  }
+  if (order.do === 'work') work(cancel, order.ms);
+  const flag = Atomics.load(cancel, 0);
+  const json = encoder.encode(JSON.stringify({ request_id: requestId, flag, thread: threadId }));
+  return { kind: 'report', json, stages: [{ name: 'work', ms: 1 }] };
+}
+
+/** Looks at the flag now and then, as an analysis does between its stages. */
+function work(cancel: Int32Array, ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until && Atomics.load(cancel, 0) === 0) Atomics.wait(cancel, 0, 0, 5);
+}
+
+/** An error that no handler of the task sees. */
+async function crash(): Promise<never> {
+  setImmediate(() => {
+    throw new Error('crashed');
+  });
+  return new Promise(() => {});
+}
+
+function exhaust(): never {
+  const hoard: number[][] = [];
+  for (;;) hoard.push(new Array(100_000).fill(hoard.length));
+}
