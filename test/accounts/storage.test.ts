@@ -15,6 +15,8 @@ const opener = `
   import { openStorage } from './src/accounts/storage.ts';
   import { createTokens } from './src/accounts/tokens.ts';
   const [url, name] = process.argv.slice(1);
+  process.stdout.write('ready');
+  await new Promise((resolve) => process.stdin.once('end', resolve).resume());
   const database = await openStorage(url);
   await createTokens({ database, staticToken: null }).create({ name, scopes: ['analyze:emotion'], expiresAt: null });
   await database.destroy();
@@ -46,14 +48,15 @@ test('takes an absolute file URL too', async (t) => {
 
 test('is brought up to date once by six processes that start together', async (t) => {
   const url = `file:${join(folder(), 'undertone.db')}`;
-  const codes = await Promise.all(
-    Array.from({ length: 6 }, async (_, index) => {
-      const args = ['--import=tsx', '--input-type=module', '--eval', opener, url, `n${index}`];
-      const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-      child.stderr.on('data', (data) => t.log(String(data)));
-      return (await once(child, 'close'))[0];
-    }),
-  );
+  const children = Array.from({ length: 6 }, (_, index) => {
+    const args = ['--import=tsx', '--input-type=module', '--eval', opener, url, `n${index}`];
+    const child = spawn(process.execPath, args);
+    child.stderr.on('data', (data) => t.log(String(data)));
+    return child;
+  });
+  await Promise.all(children.map((child) => once(child.stdout, 'data')));
+  for (const child of children) child.stdin.end();
+  const codes = await Promise.all(children.map(async (child) => (await once(child, 'close'))[0]));
   t.deepEqual(codes, [0, 0, 0, 0, 0, 0]);
   const database = await openStorage(url);
   t.is((await database.selectFrom('tokens').selectAll().execute()).length, 6);
