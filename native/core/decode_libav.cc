@@ -66,6 +66,10 @@ class StreamDecoder {
   // Gives one packet, or the end when null, and writes all frames that come out. Damage is skipped.
   void Decode(const AVPacket* packet) {
     if (packet != nullptr) FollowHeaders(*packet);
+    if (packet != nullptr && IsSpeechless(*packet)) {
+      WriteSilence();
+      return;
+    }
     if (avcodec_send_packet(context_.get(), packet) < 0) return;
     while (avcodec_receive_frame(context_.get(), frame_.get()) >= 0) {
       Write(*frame_);
@@ -114,6 +118,23 @@ class StreamDecoder {
     if (headers == nullptr || size == 0) return;
     Decode(nullptr);
     Open(headers, size);
+  }
+
+  // AMR leaves pauses out: libav makes no samples of its comfort noise and empty frames (3GPP TS 26.101 and 26.201,
+  // types from 8 and from 9 on), and time would be lost.
+  bool IsSpeechless(const AVPacket& packet) const {
+    const AVCodecID id = stream_.codecpar->codec_id;
+    if (packet.size < 1 || (id != AV_CODEC_ID_AMR_NB && id != AV_CODEC_ID_AMR_WB)) return false;
+    return (packet.data[0] >> 3 & 15) >= (id == AV_CODEC_ID_AMR_NB ? 8 : 9);
+  }
+
+  // One AMR frame: 20 ms.
+  void WriteSilence() {
+    const int rate = stream_.codecpar->codec_id == AV_CODEC_ID_AMR_NB ? 8000 : 16000;
+    const auto count = static_cast<size_t>(rate / 50);
+    sink_->Begin(rate, 1, 1);
+    std::fill_n(sink_->Plane(0), count, 0.0F);
+    sink_->Write(count);
   }
 
   void Write(const AVFrame& frame) {

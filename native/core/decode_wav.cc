@@ -131,7 +131,7 @@ bool DecodeWav(const uint8_t* bytes, size_t size, Sink* sink, Source* source) {
   sink->CheckRate(static_cast<int>(std::min<uint32_t>(wave.format.rate, 0x7FFFFFFF)));
   if (!ToEncoding(wave.format, &encoding, &codec)) return false;
   const size_t frames = wave.size / wave.format.frame_bytes;
-  if (frames == 0) throw Error(ErrorCode::kEmpty, "Expected samples in the WAV file, got none");
+  if (frames == 0) throw Error(ErrorCode::kEmpty, "Expected samples in the wav file, got none");
   sink->CheckSeconds(static_cast<double>(frames) / wave.format.rate);
   sink->Begin(static_cast<int>(wave.format.rate), wave.format.channels, FullScale(encoding));
   WriteFrames(wave, encoding, sink);

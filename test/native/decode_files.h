@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "decode.h"
+
+namespace undertone::test {
+
+using Bytes = std::vector<uint8_t>;
+
+// Everything that the product allows by default.
+DecodeOptions Limits();
+
+// A recording that test/support/fixtures.sh makes; the folder is made when it is absent.
+Bytes Fixture(const std::string& name);
+const std::vector<std::string>& FixtureNames();
+
+Bytes FromText(const std::string& text);
+
+// A WAV with an honest header around interleaved samples.
+Bytes WavOf(uint16_t tag, uint16_t bits, uint32_t rate, uint16_t channels, const Bytes& data);
+Bytes Wav16(uint32_t rate, uint16_t channels, const std::vector<float>& samples);
+Bytes WavFloat(uint32_t rate, uint16_t channels, const std::vector<float>& samples);
+
+// Overwrites 4 bytes, little-endian.
+void Put32(Bytes* bytes, size_t at, uint32_t value);
+
+std::vector<float> Sine(double hertz, double rate, size_t count, double amplitude);
+
+// Power in dB of what is left of `samples` when its best fitting sine of this frequency is taken out, and of the sine.
+struct SineFit {
+  double sine_db;
+  double rest_db;
+};
+SineFit FitSine(const float* samples, size_t count, double hertz, double rate);
+
+// The message of the Error that decoding throws, its code's name in front: "empty: Expected ..."; "" for none.
+std::string Refusal(const Bytes& bytes, const DecodeOptions& options);
+inline std::string Refusal(const Bytes& bytes) { return Refusal(bytes, Limits()); }
+
+}  // namespace undertone::test

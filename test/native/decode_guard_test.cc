@@ -1,0 +1,212 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <cstdlib>
+#include <limits>
+
+#include "decode.h"
+#include "decode_files.h"
+
+namespace undertone {
+namespace {
+
+using namespace test;
+
+Audio DecodeAll(const Bytes& bytes) { return Decode(bytes.data(), bytes.size(), Limits()); }
+
+Bytes Cut(Bytes bytes, double share) {
+  bytes.resize(static_cast<size_t>(static_cast<double>(bytes.size()) * share));
+  return bytes;
+}
+
+TEST_CASE("what is not audio is named") {
+  CHECK(Refusal({}) == "empty: Expected an audio file, got no bytes");
+  CHECK(Refusal(FromText("\x89PNG\r\n\x1A\n0000IHDR")) == "unsupported: Expected an audio file, got a PNG image");
+  CHECK(Refusal(FromText("%PDF-1.7\n")) == "unsupported: Expected an audio file, got a PDF document");
+  CHECK(Refusal(FromText("PK\3\4....")) == "unsupported: Expected an audio file, got a zip archive");
+  CHECK(Refusal(FromText("Hello, world\n")) == "unsupported: Expected an audio file, got text");
+  CHECK(Refusal(FromText("#EXTM3U\nfile:///etc/passwd\n")) == "unsupported: Expected an audio file, got a playlist");
+  CHECK(Refusal(FromText("ffconcat version 1.0\nfile /etc/passwd\n")) ==
+        "unsupported: Expected an audio file, got a playlist");
+  CHECK(Refusal(FromText("<!DOCTYPE html><html>")) == "unsupported: Expected an audio file, got HTML text");
+  CHECK(Refusal(Bytes(4000, 0)) == "unsupported: Expected an audio file, got data of an unknown kind");
+  CHECK(Refusal(Fixture("silent-film.mp4")) == "unsupported: Expected an audio stream, got a video without one");
+  CHECK(Refusal(Fixture("encrypted.mp4")) == "unsupported: Expected open audio, got an encrypted stream");
+}
+
+TEST_CASE("an audio format without a frame is malformed, without samples empty") {
+  CHECK(Refusal(FromText("fLaC")) == "malformed: Expected a readable flac file, got a damaged one");
+  CHECK(Refusal(FromText("OggS and no more")) == "malformed: Expected a readable ogg file, got a damaged one");
+  CHECK(Refusal(FromText("RIFF\4\1\1\1WAVE")) == "malformed: Expected a WAV format chunk, got none");
+  CHECK(Refusal(FromText("ID3\3\1\1\1\1\1\1 nothing")) == "malformed: Expected audio after the ID3 tag, got none");
+  CHECK(Refusal(Wav16(16000, 1, {})) == "empty: Expected samples in the wav file, got none");
+  CHECK(Refusal(FromText("#!AMR\n")) == "empty: Expected samples in the amr file, got none");
+  Bytes flac = Fixture("speech.flac");
+  std::fill(flac.begin() + 9000, flac.end(), uint8_t{0});
+  flac.resize(9100);
+  CHECK(Refusal(flac).substr(0, 10) == "malformed:");
+}
+
+TEST_CASE("rates, channels and seconds beyond the limits are refused") {
+  const std::vector<float> samples(16000, 0.1F);
+  CHECK(Refusal(Wav16(1, 1, samples)) == "sample_rate: Expected a sample rate of 4000 to 384000 Hz, got 1");
+  CHECK(Refusal(Wav16(0, 1, samples)) == "sample_rate: Expected a sample rate of 4000 to 384000 Hz, got 0");
+  CHECK(Refusal(Wav16(768000, 1, samples)) == "sample_rate: Expected a sample rate of 4000 to 384000 Hz, got 768000");
+  CHECK(Refusal(Wav16(16000, 9, samples)) == "too_many_channels: Expected at most 8 channels, got 9");
+  CHECK(Refusal(Wav16(16000, 300, samples)) == "too_many_channels: Expected at most 8 channels, got 300");
+  CHECK(Refusal(Wav16(16000, 0, samples)) == "malformed: Expected at least one channel, got none");
+  DecodeOptions options = Limits();
+  options.max_seconds = 1;
+  CHECK(Refusal(Wav16(16000, 1, samples), options).empty());
+  CHECK(Refusal(Wav16(16000, 1, std::vector<float>(16001)), options) ==
+        "too_long: Expected at most 1 s of audio, got more");
+  for (const std::string& name : FixtureNames()) {
+    if (name == "encrypted.mp4" || name == "silent-film.mp4") continue;
+    CAPTURE(name);
+    CHECK(Refusal(Fixture(name), options) == "too_long: Expected at most 1 s of audio, got more");
+  }
+}
+
+TEST_CASE("deadline and cancellation stop a decode") {
+  DecodeOptions options = Limits();
+  options.deadline_seconds = 1e-9;
+  CHECK(Refusal(Fixture("cbr.mp3"), options) == "deadline: Expected decoding to end within 1e-09 s, got no end by then");
+  const std::atomic<int32_t> cancel{1};
+  options = Limits();
+  options.cancel = &cancel;
+  CHECK(Refusal(Fixture("cbr.mp3"), options) == "cancelled: Expected to decode to the end, got cancelled");
+}
+
+TEST_CASE("options out of range are the caller's mistake") {
+  const Bytes wav = Wav16(16000, 1, std::vector<float>(100));
+  DecodeOptions options = Limits();
+  options.sample_rate = 0;
+  CHECK(Refusal(wav, options) == "bad_argument: Expected 1000 to 384000 for `sampleRate`, got another number");
+  options = Limits();
+  options.max_seconds = std::numeric_limits<double>::infinity();
+  CHECK(Refusal(wav, options) == "bad_argument: Expected more than 0 for `limits.seconds`, got another number");
+  options = Limits();
+  options.channel = -2;
+  CHECK(Refusal(wav, options) == "bad_argument: Expected an index for `channel`, got a negative number");
+}
+
+TEST_CASE("a file that ends early is heard up to the cut") {
+  const size_t whole = DecodeAll(Fixture("speech.wav")).samples.size();
+  for (const char* name : {"speech.wav", "cbr.mp3", "adts.aac", "speech.flac", "vorbis.ogg", "opus.ogg", "opus.webm",
+                           "aac.mkv", "fast-start.m4a", "fragmented.mp4", "speech.aiff", "pcm.caf", "u8.wav"}) {
+    CAPTURE(name);
+    const Audio audio = DecodeAll(Cut(Fixture(name), 0.5));
+    CHECK(static_cast<double>(audio.samples.size()) == doctest::Approx(0.5 * static_cast<double>(whole)).epsilon(0.15));
+  }
+  for (const char* name : {"speech.wav", "cbr.mp3", "speech.flac", "fast-start.m4a", "speech.aiff"}) {
+    CAPTURE(name);
+    CHECK(DecodeAll(Cut(Fixture(name), 0.5)).source.truncated);
+  }
+}
+
+TEST_CASE("numbers that are none become 0") {
+  std::vector<float> samples(16000, 0.25F);
+  samples[10] = std::numeric_limits<float>::quiet_NaN();
+  samples[11] = std::numeric_limits<float>::infinity();
+  samples[12] = -std::numeric_limits<float>::infinity();
+  samples[13] = std::numeric_limits<float>::max();
+  samples[14] = std::numeric_limits<float>::denorm_min();
+  const std::vector<float> same = DecodeAll(WavFloat(16000, 1, samples)).samples;
+  CHECK(same[9] == 0.25F);
+  for (size_t i = 10; i < 15; ++i) CHECK(same[i] == 0);
+  for (const float sample : DecodeAll(WavFloat(44100, 1, samples)).samples) REQUIRE(std::isfinite(sample));
+}
+
+TEST_CASE("headers that lie about sizes cost nothing") {
+  const Bytes honest = Wav16(16000, 1, std::vector<float>(16000, 0.1F));
+  for (const uint32_t claim : {0xFFFFFFFFU, 0x7FFFF000U, 0x7FFFFFFFU, 2000000000U}) {
+    Bytes wav = honest;
+    Put32(&wav, 40, claim);
+    CHECK(DecodeAll(wav).samples.size() == 16000);
+    CHECK(DecodeAll(wav).source.truncated == (claim == 2000000000U));
+  }
+  Bytes crashed = honest;  // a recorder that never came back to its header
+  Put32(&crashed, 4, 0);
+  Put32(&crashed, 40, 0);
+  CHECK(DecodeAll(crashed).samples.size() == 16000);
+
+  Bytes mp3 = Fixture("vbr.mp3");
+  const auto xing = std::search(mp3.begin(), mp3.end(), "Xing", "Xing" + 4);
+  REQUIRE(xing != mp3.end());
+  std::fill(xing + 8, xing + 12, uint8_t{0xFF});
+  CHECK(DecodeAll(mp3).samples.size() > 11 * 16000);
+
+  Bytes flac = Fixture("speech.flac");  // 36 bits of sample count in STREAMINFO
+  flac[21] |= 0x0F;
+  std::fill(flac.begin() + 22, flac.begin() + 26, uint8_t{0xFF});
+  CHECK(DecodeAll(flac).samples.size() > 11 * 16000);
+  CHECK(DecodeAll(flac).source.truncated);
+}
+
+TEST_CASE("hours of silence in few bytes stop at the limit") {
+  DecodeOptions options = Limits();
+  options.max_seconds = 20;
+  Bytes chain;
+  const Bytes ogg = Fixture("vorbis.ogg");
+  for (int i = 0; i < 50; ++i) chain.insert(chain.end(), ogg.begin(), ogg.end());
+  CHECK(Refusal(chain, options) == "too_long: Expected at most 20 s of audio, got more");
+}
+
+// A small generator, so that the same damage comes with every run.
+class Dice {
+ public:
+  explicit Dice(uint32_t seed) : state_(seed * 2654435761U + 1) {}
+  uint32_t Below(size_t limit) {
+    state_ = state_ * 1664525U + 1013904223U;
+    return static_cast<uint32_t>((uint64_t{state_ >> 4} * limit) >> 28);
+  }
+
+ private:
+  uint32_t state_;
+};
+
+// Damages up to 8 places, half of the time in the first 400 bytes, and sometimes cuts the end off.
+Bytes Mutate(Bytes bytes, uint32_t seed) {
+  Dice dice(seed);
+  const uint32_t places = 1 + dice.Below(8);
+  for (uint32_t i = 0; i < places; ++i) {
+    const size_t reach = dice.Below(2) == 0 ? std::min<size_t>(bytes.size(), 400) : bytes.size();
+    const size_t at = dice.Below(reach);
+    static constexpr uint8_t kExtremes[] = {0, 1, 0x7F, 0x80, 0xFE, 0xFF};
+    const uint8_t value = dice.Below(2) == 0 ? kExtremes[dice.Below(6)] : static_cast<uint8_t>(dice.Below(256));
+    const size_t run = dice.Below(4) == 0 ? 4 : 1;
+    for (size_t k = at; k < std::min(at + run, bytes.size()); ++k) bytes[k] = value;
+  }
+  if (dice.Below(8) == 0) bytes.resize(1 + dice.Below(bytes.size()));
+  return bytes;
+}
+
+// UNDERTONE_MUTATIONS sets how many per recording; files are cut to 24 kB so that many fit into a minute.
+TEST_CASE("damaged recordings are decoded or refused, never worse") {
+  const char* asked = std::getenv("UNDERTONE_MUTATIONS");
+  const int count = asked == nullptr ? 20 : std::atoi(asked);
+  for (const std::string& name : FixtureNames()) {
+    CAPTURE(name);
+    Bytes file = Fixture(name);
+    const bool whole = name.find("m4a") != std::string::npos || name.find("mov") != std::string::npos;
+    if (!whole) file.resize(std::min<size_t>(file.size(), 24000));
+    for (int seed = 0; seed < (whole ? count / 5 : count); ++seed) {
+      CAPTURE(seed);
+      const Bytes damaged = Mutate(file, static_cast<uint32_t>(seed));
+      try {
+        const Audio audio = Decode(damaged.data(), damaged.size(), Limits());
+        bool finite = std::isfinite(audio.source.clipped_ratio) && std::isfinite(audio.source.channel_correlation);
+        for (const float sample : audio.samples) finite = finite && std::isfinite(sample);
+        CHECK(finite);
+      } catch (const Error& error) {
+        CHECK(error.code != ErrorCode::kInternal);
+        CHECK(error.code != ErrorCode::kDeadline);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace undertone

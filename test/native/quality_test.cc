@@ -1,0 +1,92 @@
+#include "quality.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "decode_files.h"
+#include "resample.h"
+
+namespace undertone {
+namespace {
+
+constexpr int kRate = 16000;
+
+// White noise in [-1, 1] times `amplitude`; RMS amplitude / sqrt(3).
+std::vector<float> Noise(size_t count, double amplitude) {
+  std::vector<float> samples(count);
+  uint32_t state = 12345;
+  for (float& sample : samples) {
+    state = state * 1664525U + 1013904223U;
+    sample = static_cast<float>(amplitude * (state / 2147483648.0 - 1));
+  }
+  return samples;
+}
+
+// 1 s of noise, 2 s of a louder sound with the same noise, 1 s of noise.
+std::vector<float> Recording(const std::vector<float>& sound, double noise) {
+  std::vector<float> samples = Noise(4 * kRate, noise);
+  for (size_t i = 0; i < 2 * kRate; ++i) samples[kRate + i] += sound[i];
+  return samples;
+}
+
+Quality Measure(const std::vector<float>& samples, const std::vector<Segment>& speech) {
+  return MeasureQuality(samples.data(), samples.size(), kRate, speech);
+}
+
+TEST_CASE("level is the RMS of the speech alone") {
+  const std::vector<float> samples = Recording(test::Sine(500, kRate, 2 * kRate, 0.5), 0);
+  CHECK(Measure(samples, {{1, 3}}).level_dbfs == doctest::Approx(-9.03).epsilon(0.001));
+  CHECK(Measure(samples, {{0, 4}}).level_dbfs == doctest::Approx(-12.04).epsilon(0.001));
+}
+
+TEST_CASE("the noise's own power is not speech") {
+  const double noise_rms = 0.05 / std::sqrt(3);
+  for (const double snr : {3.0, 10.0, 30.0}) {
+    const double amplitude = noise_rms * std::pow(10, snr / 20) * std::sqrt(2);
+    const std::vector<float> samples = Recording(test::Sine(500, kRate, 2 * kRate, amplitude), 0.05);
+    CHECK(Measure(samples, {{1, 3}}).snr_db == doctest::Approx(snr).epsilon(0.05));
+  }
+  CHECK(Measure(Recording(test::Sine(500, kRate, 2 * kRate, 0.5), 0), {{1, 3}}).snr_db == 60);
+  CHECK(Measure(Noise(4 * kRate, 0.1), {{1, 3}}).snr_db < 1);
+}
+
+TEST_CASE("without 0.1 s of both there is no ratio") {
+  const std::vector<float> samples = Noise(2 * kRate, 0.1);
+  CHECK(std::isnan(Measure(samples, {{0, 2}}).snr_db));
+  CHECK(std::isnan(Measure(samples, {{0, 1.95}}).snr_db));
+  CHECK_FALSE(std::isnan(Measure(samples, {{0, 1.85}}).snr_db));
+  CHECK(std::isnan(Measure(samples, {{0, 0.05}}).snr_db));
+}
+
+TEST_CASE("bandwidth is where the spectrum ends") {
+  const std::vector<Segment> all{{0, 3}};
+  CHECK(Measure(Noise(3 * kRate, 0.3), all).bandwidth_hz > 7600);
+  for (const int narrow : {8000, 11025}) {
+    Resampler resampler(narrow, kRate);
+    std::vector<float> samples;
+    const std::vector<float> noise = Noise(static_cast<size_t>(narrow) * 3, 0.3);
+    resampler.Process(noise.data(), noise.size(), &samples);
+    resampler.Flush(&samples);
+    const double width = Measure(samples, all).bandwidth_hz;
+    CHECK(width == doctest::Approx(narrow / 2.0).epsilon(0.06));
+  }
+  CHECK(Measure(test::Sine(1000, kRate, 3 * kRate, 0.5), all).bandwidth_hz < 1300);
+}
+
+TEST_CASE("silence, nothing and nonsense have an answer") {
+  const std::vector<float> silence(kRate, 0.0F);
+  CHECK(Measure(silence, {{0.2, 0.8}}).level_dbfs == -100);
+  CHECK(Measure(silence, {{0.2, 0.8}}).snr_db == 0);
+  CHECK(Measure(silence, {{0.2, 0.8}}).bandwidth_hz == 0);
+  CHECK(Measure(silence, {}).level_dbfs == -100);
+  CHECK(Measure({}, {{0, 1}}).level_dbfs == -100);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(Measure(Noise(kRate, 0.1), {{nan, nan}, {5, 9}, {0.9, 0.1}, {-3, -1}}).level_dbfs == -100);
+  const std::vector<float> noise = Noise(kRate, 0.1);
+  CHECK(Measure(noise, {{0.1, 0.6}, {0.3, 0.8}}).level_dbfs == Measure(noise, {{0.1, 0.8}}).level_dbfs);
+}
+
+}  // namespace
+}  // namespace undertone
