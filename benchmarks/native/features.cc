@@ -1,6 +1,6 @@
 // Times the extractor and a plain FFTW loop on the same samples, in turns.
-// benchmark_features SAMPLES.f32 OUTPUT_FOLDER prints one JSON line a series: {"name", "frames", "ns": [ns/frame]};
-// features are left in OUTPUT_FOLDER/NAME.f32 for comparison.
+// benchmark_features SAMPLES.f32 OUTPUT_FOLDER prints one JSON line a series: {"name", "frames", "ns":
+// [ns/frame]}; features are left in OUTPUT_FOLDER/NAME.f32 for comparison.
 
 #include "features.h"
 
@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "../../test/native/specs.h"
 #include "mel.h"
 #include "mfcc.h"
 #include "window.h"
@@ -23,18 +24,17 @@
 namespace {
 
 using undertone::Extractor;
-using undertone::FeatureSpec;
 using undertone::Features;
+using undertone::FeatureSpec;
 using undertone::Lanes;
 
 constexpr size_t kShortSamples = 160000;  // 10 s
 
 FeatureSpec LibrosaSpec() {
-  return {16000, 400,  160,
-          undertone::Padding::kReflectCenter, false, false, 0.0,
-          undertone::Window::kHann, true, 512, undertone::Spectrum::kPower, 80, 0.0, 8000.0,
-          undertone::MelScale::kSlaney, undertone::MelNorm::kSlaney, undertone::MelTriangles::kHz,
-          undertone::LogBase::k10, 1e-10, std::nullopt, 0.0, 1.0, std::nullopt, 0.0, undertone::Energy::kNone};
+  FeatureSpec spec = WhisperSpec();
+  spec.drop_last = false;
+  spec.fft_length = 512;
+  return spec;
 }
 
 FeatureSpec PlainSpec() {
@@ -56,19 +56,9 @@ FeatureSpec TorchaudioSpec() {
   return spec;
 }
 
-FeatureSpec KaldiSpec() {
-  FeatureSpec spec = LibrosaSpec();
+FeatureSpec KaldiReflectSpec() {
+  FeatureSpec spec = KaldiSpec();
   spec.padding = undertone::Padding::kReflectKaldi;
-  spec.remove_dc = true;
-  spec.preemphasis = 0.97;
-  spec.window = undertone::Window::kPovey;
-  spec.window_periodic = false;
-  spec.low_hz = 20.0;
-  spec.mel_scale = undertone::MelScale::kHtk;
-  spec.mel_norm = undertone::MelNorm::kNone;
-  spec.mel_triangles = undertone::MelTriangles::kMel;
-  spec.log_base = undertone::LogBase::kE;
-  spec.log_floor = 1.1920928955078125e-07;
   return spec;
 }
 
@@ -192,7 +182,8 @@ class Bench {
     Extractor extractor(spec);
     std::vector<float> out(extractor.Frames(n) * extractor.Bins());
     std::vector<Series> series;
-    series.push_back({name, extractor.Frames(n), [&] { extractor.Extract(samples_.data(), n, out.data()); }, {}});
+    series.push_back(
+        {name, extractor.Frames(n), [&] { extractor.Extract(samples_.data(), n, out.data()); }, {}});
     Measure(&series, rounds);
     Print(series);
     Write(folder_ + "/" + name + ".f32", out);
@@ -211,7 +202,8 @@ class Bench {
     std::vector<std::vector<float>> outs(extractors.size() + 1,
                                          std::vector<float>(frames * extractors[0].Bins()));
     std::vector<Series> series;
-    series.push_back({name + "-fftw", frames, [&] { loop.Run(samples_.data(), frames, outs[0].data()); }, {}});
+    series.push_back(
+        {name + "-fftw", frames, [&] { loop.Run(samples_.data(), frames, outs[0].data()); }, {}});
     for (size_t i = 0; i < extractors.size(); ++i) {
       const auto run = [&, i] { extractors[i].Extract(samples_.data(), kShortSamples, outs[i + 1].data()); };
       series.push_back({name + "-lanes" + std::to_string(widths[i]), frames, run, {}});
@@ -238,7 +230,7 @@ int main(int argc, char** argv) {
   Bench bench(std::move(samples), argv[2]);
   bench.AgainstFftw("log-mel", PlainSpec());
   bench.AgainstFftw("mfcc", MfccSpec());
-  bench.Ours("kaldi-ours", KaldiSpec(), kShortSamples, 300);
+  bench.Ours("kaldi-ours", KaldiReflectSpec(), kShortSamples, 300);
   bench.Ours("librosa-ours", LibrosaSpec(), kShortSamples, 300);
   bench.Ours("torchaudio-ours", TorchaudioSpec(), kShortSamples, 300);
   bench.Ours("torchaudio-long-ours", TorchaudioSpec(), all, 10);

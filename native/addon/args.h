@@ -20,7 +20,8 @@ Napi::Float32Array ToSamples(const Napi::Value& value, const char* name);
 int ToInteger(const Napi::Value& value, const std::string& name);
 double ToNumber(const Napi::Value& value, const std::string& name);
 
-// An options object read key by key. Each reader throws kBadArgument; Close refuses the keys that nobody read.
+// An options object read key by key. Each reader throws kBadArgument; Close refuses the keys that nobody
+// read.
 class Fields {
  public:
   Fields(const Napi::Value& value, std::string name);

@@ -5,7 +5,8 @@
 
 namespace undertone {
 
-// Whose fault: the first nine are the caller's input or limits, kBadArgument is the calling code, kInternal is ours.
+// Whose fault: the first nine are the caller's input or limits, kBadArgument is the calling code, kInternal
+// is ours.
 enum class ErrorCode {
   kEmpty,
   kMalformed,

@@ -43,8 +43,8 @@ const Kernel* FindKernel(Lanes lanes) {
 const Kernel* RequireKernel(Lanes lanes) {
   const Kernel* kernel = FindKernel(lanes);
   if (kernel != nullptr) return kernel;
-  throw Error(ErrorCode::kBadArgument,
-              "Expected a width this processor has for `lanes`, got " + std::to_string(static_cast<int>(lanes)));
+  throw Error(ErrorCode::kBadArgument, "Expected a width this processor has for `lanes`, got " +
+                                           std::to_string(static_cast<int>(lanes)));
 }
 
 size_t RoundUp(size_t count) { return (count + 3) / 4 * 4; }
@@ -61,7 +61,8 @@ struct Extractor::State {
 
   KernelPlan Plan() const;
   size_t Columns() const { return static_cast<size_t>(spec.coefficients.value_or(spec.bins)); }
-  // With a dynamic range the maximum must be known first: offset, scale and cosine transform come in a second pass.
+  // With a dynamic range the maximum must be known first: offset, scale and cosine transform come in a second
+  // pass.
   bool TwoPasses() const { return spec.dynamic_range.has_value(); }
   size_t KernelColumns() const { return TwoPasses() ? static_cast<size_t>(spec.bins) : Columns(); }
   void RunBlock(const float* samples, size_t n, size_t frame, size_t valid, float* out);

@@ -19,21 +19,23 @@ enum class MelTriangles { kHz, kMel };
 enum class LogBase { kE, k10 };
 enum class Energy { kNone, kLog };
 
-// Everything that decides a feature's value; there are no defaults. docs/features.md has a line for each member.
+// Everything that decides a feature's value; there are no defaults. docs/features.md has a line for each
+// member.
 struct FeatureSpec {
-  int sample_rate;    // Hz
-  int frame_length;   // samples
-  int hop;            // samples
-  Padding padding;    // none: whole frames only; reflect-center: librosa; reflect-kaldi: snip_edges=false
-  bool drop_last;     // Whisper drops the last frame of reflect-center
-  bool remove_dc;     // subtract each frame's mean
-  double preemphasis; // per frame, as Kaldi; 0 = none
+  int sample_rate;     // Hz
+  int frame_length;    // samples
+  int hop;             // samples
+  Padding padding;     // none: whole frames only; reflect-center: librosa pad_mode="reflect"; reflect-kaldi:
+                       // snip_edges=false
+  bool drop_last;      // Whisper drops the last frame of reflect-center
+  bool remove_dc;      // subtract each frame's mean
+  double preemphasis;  // per frame, as Kaldi; 0 = none
   Window window;
   bool window_periodic;
   int fft_length;  // even, a product of 2, 3 and 5, at least frame_length; frames are zero-padded at the end
   Spectrum spectrum;
-  int bins;               // mel bins
-  double low_hz, high_hz; // edges of the lowest and highest triangle
+  int bins;                // mel bins
+  double low_hz, high_hz;  // edges of the lowest and highest triangle
   MelScale mel_scale;
   MelNorm mel_norm;
   MelTriangles mel_triangles;  // the axis on which triangles are straight: hz as librosa, mel as Kaldi

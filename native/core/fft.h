@@ -1,6 +1,9 @@
 #pragma once
 
-// Real FFT of UNDERTONE_LANES frames at once; only for files compiled once per vector width (see fft_lanes.h).
+// Real FFT of UNDERTONE_LANES frames at once; only for files compiled once per vector width (see
+// fft_lanes.h).
+
+#include "fft_lanes.h"
 
 namespace undertone {
 namespace UNDERTONE_LANES_NAMESPACE {

@@ -1,5 +1,6 @@
-/* Forced into every file that is compiled once per vector width. UNDERTONE_LANES is the number of frames side by
- * side. kissfft's USE_SIMD means four floats; here its scalar becomes a vector of UNDERTONE_LANES floats. */
+/* Forced into every file that is compiled once per vector width. UNDERTONE_LANES is the number of frames side
+ * by side. kissfft's USE_SIMD means four floats; here its scalar becomes a vector of UNDERTONE_LANES floats.
+ */
 #ifndef UNDERTONE_FFT_LANES_H
 #define UNDERTONE_FFT_LANES_H
 

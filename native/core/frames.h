@@ -8,7 +8,8 @@
 namespace undertone {
 
 // Number of frames for n samples. none: 1 + (n - length) / hop (Kaldi snip_edges, librosa center=False);
-// reflect-center: 1 + n / hop (librosa center=True); reflect-kaldi: (n + hop / 2) / hop. No samples give no frames.
+// reflect-center: 1 + n / hop (librosa center=True); reflect-kaldi: (n + hop / 2) / hop. No samples give no
+// frames.
 size_t FrameCount(const FeatureSpec& spec, size_t n);
 
 // Index of a frame's first sample; negative in the padding.

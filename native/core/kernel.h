@@ -1,7 +1,8 @@
 #pragma once
 
-// The frame loop, compiled once per vector width from kernel.cc, fft.cc and kissfft. Only plain C types cross this
-// line: a template instantiated under wide instructions could be picked by the linker for a processor without them.
+// The frame loop, compiled once per vector width from kernel.cc, fft.cc and kissfft. Only plain C types cross
+// this line: a template instantiated under wide instructions could be picked by the linker for a processor
+// without them.
 
 #include <cstddef>
 
@@ -34,8 +35,8 @@ struct Kernel {
   // Aligned scratch and FFT plan for one thread; nullptr when memory is short.
   void* (*create)(const KernelPlan& plan);
   void (*destroy)(void* state);
-  // Frames [0, lanes) start at samples + lane * hop; row `lane` is written at rows + lane * stride. `stride` is a
-  // multiple of 4 and at least the number of columns: entries past the columns are overwritten.
+  // Frames [0, lanes) start at samples + lane * hop; row `lane` is written at rows + lane * stride. `stride`
+  // is a multiple of 4 and at least the number of columns: entries past the columns are overwritten.
   void (*run)(void* state, const float* samples, float* rows, size_t stride);
 };
 

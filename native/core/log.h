@@ -1,7 +1,10 @@
 #pragma once
 
-// Natural logarithm of UNDERTONE_LANES floats (fft_lanes.h), for normal positive numbers. Cephes logf's polynomial on
-// [sqrt(1/2), sqrt(2)): within 2e-7 relative or 1e-7 absolute of the true value. Infinity gives 88.72, not infinity.
+// Natural logarithm of UNDERTONE_LANES floats (fft_lanes.h), for normal positive numbers. Cephes logf's
+// polynomial on [sqrt(1/2), sqrt(2)), within 2e-7 of the true value, absolute or relative. Infinity
+// gives 88.72, not infinity.
+
+#include "fft_lanes.h"
 
 namespace undertone {
 namespace UNDERTONE_LANES_NAMESPACE {

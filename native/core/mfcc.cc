@@ -5,9 +5,7 @@
 namespace undertone {
 namespace {
 
-double Lifter(double q, int row) {
-  return q > 0.0 ? 1.0 + 0.5 * q * std::sin(M_PI * row / q) : 1.0;
-}
+double Lifter(double q, int row) { return q > 0.0 ? 1.0 + 0.5 * q * std::sin(M_PI * row / q) : 1.0; }
 
 }  // namespace
 

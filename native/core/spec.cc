@@ -65,7 +65,8 @@ void CheckCepstrum(const FeatureSpec& spec) {
   }
   if (spec.energy != Energy::kLog) return;
   if (!spec.coefficients) {
-    throw Error(ErrorCode::kBadArgument, "Expected \"none\" without `coefficients` for `energy`, got \"log\"");
+    throw Error(ErrorCode::kBadArgument,
+                "Expected \"none\" without `coefficients` for `energy`, got \"log\"");
   }
   if (spec.dynamic_range) Refuse("null with `energy`", "dynamicRange", *spec.dynamic_range);
 }
@@ -76,8 +77,8 @@ bool operator==(const FeatureSpec& a, const FeatureSpec& b) {
   const auto members = [](const FeatureSpec& s) {
     return std::tie(s.sample_rate, s.frame_length, s.hop, s.padding, s.drop_last, s.remove_dc, s.preemphasis,
                     s.window, s.window_periodic, s.fft_length, s.spectrum, s.bins, s.low_hz, s.high_hz,
-                    s.mel_scale, s.mel_norm, s.mel_triangles, s.log_base, s.log_floor, s.dynamic_range, s.offset,
-                    s.scale, s.coefficients, s.lifter, s.energy);
+                    s.mel_scale, s.mel_norm, s.mel_triangles, s.log_base, s.log_floor, s.dynamic_range,
+                    s.offset, s.scale, s.coefficients, s.lifter, s.energy);
   };
   return members(a) == members(b);
 }

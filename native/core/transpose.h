@@ -1,9 +1,11 @@
 #pragma once
 
-// Moving between frames (rows in memory) and lanes (one vector holds one position of every frame). Only for files
-// compiled once per vector width (see fft_lanes.h).
+// Moving between frames (rows in memory) and lanes (one vector holds one position of every frame). Only for
+// files compiled once per vector width (see fft_lanes.h).
 
 #include <cstddef>
+
+#include "fft_lanes.h"
 
 namespace undertone {
 namespace UNDERTONE_LANES_NAMESPACE {

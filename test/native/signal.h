@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+// The signal of test/native/oracles/make.py, bit by bit.
+inline std::vector<float> TestSignal(uint32_t seed, size_t count) {
+  std::vector<float> out(count);
+  uint32_t state = seed;
+  for (size_t i = 0; i < count; ++i) {
+    state = state * 1664525u + 1013904223u;
+    const double noise = static_cast<double>(state >> 8) / 16777216.0 - 0.5;
+    const double square = (i / 40) % 2 ? 0.1 : -0.1;
+    out[i] = static_cast<float>(0.5 * noise * static_cast<double>((i % 1600) + 1) / 1600.0 + square + 0.02);
+  }
+  return out;
+}
