@@ -1,4 +1,5 @@
 /** Whether new work is taken: before the models are warm and after the signal to stop, it is not. */
+import { setMaxListeners } from 'node:events';
 import { Failure } from '../errors.ts';
 import type { Pool } from '../workers/pool.ts';
 
@@ -16,6 +17,8 @@ const fullTooLongMs = 5000;
 export function createLifecycle(): Lifecycle {
   let closing = false;
   const cut = new AbortController();
+  // One listener for each upload under way.
+  setMaxListeners(0, cut.signal);
   return {
     closing: () => closing,
     close: () => {

@@ -61,7 +61,10 @@ export function createHttpServer(handler: Handler, requestSeconds: number): Http
     server,
     listen: (address) => listen(server, address),
     drain: () => drain(server, busy, sockets),
-    destroy: () => server.closeAllConnections(),
+    destroy: () => {
+      server.close();
+      server.closeAllConnections();
+    },
   };
 }
 
@@ -88,12 +91,18 @@ function serve(
 function refuse(
   error: { code?: string | undefined },
   duplex: Duplex,
-  busy: Map<Socket, ServerResponse>,
+  busy: ReadonlyMap<Socket, ServerResponse>,
 ): void {
   const socket = duplex as Socket;
   const response = busy.get(socket);
-  if (error.code === 'ECONNRESET' || !socket.writable || response?.headersSent || isLingering(socket)) {
-    if (!isLingering(socket)) socket.destroy();
+  if (isLingering(socket)) return;
+  if (error.code === 'ECONNRESET' || !socket.writable || response?.headersSent) {
+    socket.destroy();
+    return;
+  }
+  if (response?.req.complete) {
+    // The broken bytes came after a whole request, whose answer is on its way.
+    response.setHeader('Connection', 'close');
     return;
   }
   const given = response?.getHeader('X-Request-Id');

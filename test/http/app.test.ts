@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { analysis, startApp, tokens } from '../support/app.ts';
+import { call } from '../support/http.ts';
+
+test.serial('an analysis is answered with the bytes of its thread and the time of each stage', async (t) => {
+  const app = await startApp(t);
+  const reply = await call(app.port, analysis({ do: 'echo' }));
+  t.is(reply.status, 200);
+  t.regex(reply.body, /^\{"request_id":"id-1","flag":0,"thread":\d+\}$/);
+  t.is(reply.headers['content-type'], 'application/json');
+  t.is(reply.headers['content-length'], String(reply.body.length));
+  t.is(reply.headers['x-request-id'], 'id-1');
+  t.regex(
+    String(reply.headers['server-timing']),
+    /^upload;dur=\d+\.\d{3}, queue;dur=\d+\.\d{3}, work;dur=1\.000$/,
+  );
+});
+
+test.serial('the scheme of a token is read in any case', async (t) => {
+  const app = await startApp(t);
+  const asked = analysis({ do: 'echo' });
+  for (const scheme of ['bearer', 'BEARER', 'Bearer ']) {
+    const headers = { ...asked.headers, Authorization: `${scheme} ${tokens.full}` };
+    t.is((await call(app.port, { ...asked, headers })).status, 200);
+  }
+});
+
+test.serial('sane request ids are kept and others replaced', async (t) => {
+  const app = await startApp(t);
+  const ask = async (id: string) =>
+    (await call(app.port, { path: '/health', headers: { 'X-Request-Id': id } })).headers;
+  for (const id of ['a', 'A-z_0.9', 'x'.repeat(128)]) t.is((await ask(id))['x-request-id'], id);
+  for (const id of ['', 'a b', 'x'.repeat(129), 'a"b', '<x>']) {
+    t.regex(String((await ask(id))['x-request-id']), /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  }
+});
+
+test.serial('health, readiness and models are open to all', async (t) => {
+  const app = await startApp(t, { wait: false });
+  t.is((await call(app.port, { path: '/health' })).body, '{}');
+  const early = await call(app.port, { path: '/ready', headers: { 'X-Request-Id': 'id-1' } });
+  t.is(early.status, 503);
+  t.is(early.body, '{"detail":"The models are being loaded","code":"not_ready","request_id":"id-1"}');
+  await app.pool.started;
+  const ready = await call(app.port, { path: '/ready' });
+  t.is(ready.status, 200);
+  t.is(ready.body, '{}');
+  const models = await call(app.port, { path: '/v1/models' });
+  t.is(models.body, '{"models":[]}');
+  t.is(models.headers['content-type'], 'application/json');
+  const head = await call(app.port, { method: 'HEAD', path: '/health' });
+  t.is(head.status, 200);
+  t.is(head.body, '');
+});
+
+test.serial('a queue that has been full for 5 s makes the service unready', async (t) => {
+  const app = await startApp(t, { env: { UNDERTONE_QUEUE: '0' } });
+  const working = call(app.port, analysis({ do: 'work', ms: 6000 }));
+  await sleep(1000);
+  t.is((await call(app.port, { path: '/ready' })).status, 200);
+  await sleep(4300);
+  const reply = await call(app.port, { path: '/ready', headers: { 'X-Request-Id': 'id-1' } });
+  t.is(reply.status, 503);
+  t.is(reply.body, '{"detail":"The queue has been full for 5 s","code":"overloaded","request_id":"id-1"}');
+  t.is((await working).status, 200);
+  t.is((await call(app.port, { path: '/ready' })).status, 200);
+});
+
+test.serial('metrics count requests by route and show what is held', async (t) => {
+  const app = await startApp(t);
+  await call(app.port, analysis({ do: 'echo' }));
+  await call(app.port, { path: '/secret-path' });
+  const reply = await call(app.port, { path: '/metrics' });
+  t.regex(String(reply.headers['content-type']), /^text\/plain; version=0\.0\.4/);
+  t.true(
+    reply.body.includes('undertone_requests_total{route="/v1/analyze/emotion",method="POST",status="200"} 1'),
+  );
+  t.true(reply.body.includes('undertone_requests_total{route="other",method="GET",status="404"} 1'));
+  t.false(reply.body.includes('secret-path'));
+  t.is(await app.figure('undertone_held_bytes'), 0);
+  t.is(await app.figure('undertone_ready'), 1);
+});
+
+test.serial('with an address of its own, metrics are not shown beside the service', async (t) => {
+  const app = await startApp(t, { env: { UNDERTONE_METRICS_ADDRESS: '127.0.0.1:0' } });
+  t.is((await call(app.port, { path: '/metrics' })).status, 404);
+});
+
+test.serial('nothing of a request but its route is logged', async (t) => {
+  const app = await startApp(t);
+  const asked = analysis({ do: 'echo' });
+  await call(app.port, {
+    ...asked,
+    path: `${asked.path}?secret-query`,
+    body: JSON.stringify({ do: 'echo', x: 'secret-audio' }),
+  });
+  await call(app.port, analysis({ do: 'echo' }, 'secret-token'));
+  await call(app.port, { path: '/secret-path' });
+  t.is(app.log.length, 3);
+  t.false(/secret|token-with/.test(app.log.join('')));
+  t.true(app.log[0]?.includes('"route":"/v1/analyze/emotion","method":"POST","status":200'));
+});
+
+test.serial('many at once are all answered', async (t) => {
+  const app = await startApp(t, { env: { UNDERTONE_WORKERS: '2', UNDERTONE_QUEUE: '64' } });
+  const replies = await Promise.all(
+    Array.from({ length: 64 }, () => call(app.port, analysis({ do: 'work', ms: 5 }))),
+  );
+  t.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
+  await sleep(20);
+  t.is(await app.figure('undertone_held_bytes'), 0);
+});

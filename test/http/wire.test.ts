@@ -1,0 +1,249 @@
+/** What only bytes on a socket can show: broken HTTP, early answers, clients that stop or leave. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { type App, analysis, rawHead, startApp } from '../support/app.ts';
+import { call, wire } from '../support/http.ts';
+
+const order = JSON.stringify({ do: 'echo' });
+const bodyOf = (answer: string) => answer.slice(answer.indexOf('\r\n\r\n') + 4);
+const uuid = '[0-9a-f-]{36}';
+
+async function untilFigure(app: App, name: string, value: number): Promise<number> {
+  const until = performance.now() + 5000;
+  while ((await app.figure(name)) !== value && performance.now() < until) await sleep(5);
+  return app.figure(name);
+}
+
+async function answerTo(app: App, bytes: string): Promise<string> {
+  const client = await wire(app.port);
+  client.socket.write(bytes);
+  const answer = await client.ended();
+  client.socket.destroy();
+  return answer;
+}
+
+const brokenRequests: Record<string, string> = {
+  'no HTTP at all': 'hello\r\n\r\n',
+  'HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  TLS: '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+  'a header with a control character': 'GET /health HTTP/1.1\r\nHost: x\r\nX: \x01\r\n\r\n',
+  'two lengths': 'POST /v1/analyze HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+  'a length beside chunks':
+    'POST /v1/analyze HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+  CONNECT: 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n',
+};
+
+for (const [name, bytes] of Object.entries(brokenRequests)) {
+  test.serial(`${name} is a bad request`, async (t) => {
+    const answer = await answerTo(await startApp(t), bytes);
+    t.regex(answer, /^HTTP\/1\.1 400 Bad Request\r\nContent-Type: application\/json\r\n/);
+    t.regex(answer, /\r\nConnection: close\r\n/);
+    const expected = `^\\{"detail":"Expected an HTTP/1\\.1 request, got something else","code":"bad_request","request_id":"${uuid}"\\}$`;
+    t.regex(bodyOf(answer), new RegExp(expected));
+  });
+}
+
+test.serial('a request without Host is a bad request in JSON', async (t) => {
+  const answer = await answerTo(
+    await startApp(t),
+    'GET /health HTTP/1.1\r\nX-Request-Id: id-1\r\nConnection: close\r\n\r\n',
+  );
+  t.regex(answer, /^HTTP\/1\.1 400 /);
+  t.is(
+    bodyOf(answer),
+    '{"detail":"Expected the header `Host`, got none","code":"bad_request","request_id":"id-1"}',
+  );
+});
+
+test.serial('HTTP/1.0 needs no Host', async (t) => {
+  t.is(bodyOf(await answerTo(await startApp(t), 'GET /health HTTP/1.0\r\n\r\n')), '{}');
+});
+
+test.serial('headers that are too large are told so', async (t) => {
+  const answer = await answerTo(
+    await startApp(t),
+    `GET /health HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+  );
+  t.regex(answer, /^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
+  const body = new RegExp(
+    `^\\{"detail":"Expected at most 16384 bytes of headers, got more","code":"headers_too_large","request_id":"${uuid}"\\}$`,
+  );
+  t.regex(bodyOf(answer), body);
+});
+
+test.serial('a chunk that is broken ends its own request alone', async (t) => {
+  const app = await startApp(t);
+  const answer = await answerTo(app, `${rawHead('Transfer-Encoding: chunked')}\r\n5\r\nhello\r\nzz\r\n`);
+  t.regex(answer, /^HTTP\/1\.1 400 Bad Request\r\n/);
+  t.true(answer.includes('X-Request-Id: id-1'));
+  t.is(await untilFigure(app, 'undertone_held_bytes', 0), 0);
+});
+
+test.serial('Expect: 100-continue is answered before the body comes', async (t) => {
+  const app = await startApp(t);
+  const client = await wire(app.port);
+  client.socket.write(
+    `${rawHead(`Content-Length: ${order.length}`, 'Expect: 100-continue', 'Connection: close')}\r\n`,
+  );
+  t.is(await client.until(/\r\n\r\n/), 'HTTP/1.1 100 Continue\r\n\r\n');
+  client.socket.write(order);
+  t.regex(await client.ended(), /HTTP\/1\.1 200 OK\r\n/);
+});
+
+for (const [status, lines] of [
+  [401, ['Authorization: Bearer nobody-knows-this-token']],
+  [413, ['Content-Length: 99999999']],
+  [422, ['Content-Type: text/plain']],
+] as const) {
+  test.serial(`Expect: 100-continue is refused with ${status} and nothing else`, async (t) => {
+    const app = await startApp(t);
+    const names = lines.map((line) => line.split(':')[0] as string);
+    const head = rawHead('Content-Length: 100')
+      .split('\r\n')
+      .filter((line) => !names.some((name) => line.startsWith(`${name}:`)));
+    const answer = await answerTo(
+      app,
+      [...head.filter((line) => line !== ''), ...lines, 'Expect: 100-continue', '', ''].join('\r\n'),
+    );
+    t.regex(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
+    t.regex(answer, /\r\nConnection: close\r\n/i);
+  });
+}
+
+test.serial('other expectations are passed over', async (t) => {
+  const app = await startApp(t);
+  t.regex(
+    await answerTo(app, 'GET /health HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\n\r\n'),
+    /^HTTP\/1\.1 200 OK/,
+  );
+});
+
+test.serial(
+  'a refusal reaches a client that is still sending, and the connection ends within two seconds',
+  async (t) => {
+    const app = await startApp(t);
+    for (const lines of [['Content-Length: 26214401'], ['Transfer-Encoding: chunked']]) {
+      const client = await wire(app.port);
+      const started = performance.now();
+      client.socket.write(`${rawHead(...lines)}\r\n`);
+      const chunk = Buffer.alloc(65_536, 'x');
+      const feed = setInterval(() => {
+        if (lines[0]?.startsWith('T')) client.socket.write(`10000\r\n`);
+        client.socket.write(chunk);
+        if (lines[0]?.startsWith('T')) client.socket.write('\r\n');
+      }, 1);
+      const answer = await client.until(/\r\n\r\n\{.*\}$/);
+      t.regex(answer, /^HTTP\/1\.1 413 Payload Too Large\r\n/);
+      if (!client.socket.destroyed) await new Promise((closed) => client.socket.once('close', closed));
+      clearInterval(feed);
+      t.true(performance.now() - started < 8000);
+      t.is(await untilFigure(app, 'undertone_held_bytes', 0), 0);
+    }
+  },
+);
+
+test.serial('401 is decided before the body is read', async (t) => {
+  const app = await startApp(t);
+  const head = 'POST /v1/analyze/emotion HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n';
+  const started = performance.now();
+  t.regex(await answerTo(app, head), /^HTTP\/1\.1 401 Unauthorized\r\n/);
+  t.true(performance.now() - started < 900);
+});
+
+test.serial('a body that comes too slowly is timed out and let go', async (t) => {
+  const app = await startApp(t, { env: { UNDERTONE_DEADLINE_S: '1' } });
+  const client = await wire(app.port);
+  client.socket.write(`${rawHead('Content-Length: 100000')}\r\n`);
+  const feed = setInterval(() => client.socket.write('x'), 50);
+  const answer = await client.ended();
+  clearInterval(feed);
+  t.regex(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
+  t.regex(
+    bodyOf(answer),
+    /^\{"detail":"The (body|request) took longer to arrive than it may","code":"timeout","request_id":"id-1"\}$/,
+  );
+  t.is(await untilFigure(app, 'undertone_held_bytes', 0), 0);
+});
+
+test.serial('headers that come too slowly are timed out', async (t) => {
+  const app = await startApp(t, { env: { UNDERTONE_DEADLINE_S: '1' } });
+  const client = await wire(app.port);
+  client.socket.write('GET /health HTTP/1.1\r\n');
+  const feed = setInterval(() => client.socket.write('X: y\r\n'), 50);
+  const answer = await client.ended();
+  clearInterval(feed);
+  t.regex(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
+  t.regex(
+    bodyOf(answer),
+    new RegExp(
+      `^\\{"detail":"The request took longer to arrive than it may","code":"timeout","request_id":"${uuid}"\\}$`,
+    ),
+  );
+});
+
+test.serial('a client that leaves in mid-upload lets go of what was held', async (t) => {
+  const app = await startApp(t);
+  const clients = await Promise.all(Array.from({ length: 20 }, () => wire(app.port)));
+  for (const client of clients)
+    client.socket.write(`${rawHead('Content-Length: 200000')}\r\n${'x'.repeat(100_000)}`);
+  t.is(await untilFigure(app, 'undertone_held_bytes', 2_000_000), 2_000_000);
+  for (const client of clients) client.socket.destroy();
+  t.is(await untilFigure(app, 'undertone_held_bytes', 0), 0);
+  const left = 'undertone_requests_total{route="/v1/analyze/emotion",method="POST",status="499"}';
+  t.is(await untilFigure(app, left, 20), 20);
+});
+
+test.serial('a client that leaves while its analysis runs or waits frees the worker', async (t) => {
+  const app = await startApp(t);
+  const work = JSON.stringify({ do: 'work', ms: 10_000 });
+  const clients = await Promise.all([1, 2, 3].map(() => wire(app.port)));
+  for (const client of clients)
+    client.socket.write(`${rawHead(`Content-Length: ${work.length}`)}\r\n${work}`);
+  await untilFigure(app, 'undertone_queue_length', 2);
+  for (const client of clients) client.socket.destroy();
+  t.is(await untilFigure(app, 'undertone_workers_busy', 0), 0);
+  t.is(await untilFigure(app, 'undertone_held_bytes', 0), 0);
+  t.is((await call(app.port, analysis({ do: 'echo' }))).status, 200);
+});
+
+test.serial('a connection is kept for the next request', async (t) => {
+  const app = await startApp(t);
+  const client = await wire(app.port);
+  const request = `${rawHead(`Content-Length: ${order.length}`)}\r\n${order}`;
+  client.socket.write(request);
+  await client.until(/"thread":\d+\}$/);
+  client.socket.write(request);
+  const both = await client.until(/"thread":\d+\}[\s\S]+"thread":\d+\}$/);
+  t.is(both.split('HTTP/1.1 200 OK').length, 3);
+  client.socket.destroy();
+});
+
+test.serial('requests sent in one go are all answered in order', async (t) => {
+  const app = await startApp(t);
+  const answer = await answerTo(
+    app,
+    'GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /nothing HTTP/1.1\r\nHost: x\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+  );
+  t.deepEqual(answer.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200']);
+});
+
+test.serial('health answers while every worker is busy', async (t) => {
+  const app = await startApp(t);
+  const working = call(app.port, analysis({ do: 'work', ms: 500 }));
+  await sleep(100);
+  const started = performance.now();
+  t.is((await call(app.port, { path: '/health' })).status, 200);
+  t.true(performance.now() - started < 200);
+  t.is((await working).status, 200);
+});
+
+test.serial('broken bytes after a whole request do not cost its answer', async (t) => {
+  const app = await startApp(t);
+  const work = JSON.stringify({ do: 'work', ms: 100 });
+  const answer = await answerTo(
+    app,
+    `${rawHead(`Content-Length: ${work.length}`)}\r\n${work}nonsense\r\n\r\n`,
+  );
+  t.regex(answer, /^HTTP\/1\.1 200 OK\r\n/);
+  t.regex(answer, /\r\nConnection: close\r\n/i);
+});
