@@ -24,10 +24,18 @@ const statusByCode = {
 export type ErrorCode = keyof typeof statusByCode;
 
 /** One entry of the contract's validation error: where, what, and a machine-readable type. */
-export type ValidationItem = { readonly loc: readonly ['body', string]; readonly msg: string; readonly type: string };
+export type ValidationItem = {
+  readonly loc: readonly ['body', string];
+  readonly msg: string;
+  readonly type: string;
+};
 
 /** A failure as it crosses threads: plain data, rebuilt with `toFailure`. */
-export type FailureRecord = { readonly code: ErrorCode; readonly message: string; readonly items: readonly ValidationItem[] };
+export type FailureRecord = {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly items: readonly ValidationItem[];
+};
 
 /** An expected failure of a request. `items` is filled for `invalid` and `too_large` alone. */
 export class Failure extends Error {
