@@ -1,0 +1,73 @@
+#!/usr/bin/env node
+/** The undertone command. */
+import { createRequire } from 'node:module';
+import { Command, CommanderError } from 'commander';
+import { addAnalyze } from './cli/analyze.ts';
+import { addFeatures } from './cli/features.ts';
+import { addServe } from './cli/serve.ts';
+import { type Terminal, UsageError } from './cli/terminal.ts';
+import { addToken } from './cli/token.ts';
+import { ConfigError } from './config.ts';
+import { Failure } from './errors.ts';
+
+const exitCodes = { failed: 1, misused: 2 } as const;
+
+const terminal: Terminal = {
+  env: process.env,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  fail: () => {
+    process.exitCode = exitCodes.failed;
+  },
+};
+
+/** From src/ and from dist/src/. */
+function readVersion(): string {
+  const require = createRequire(import.meta.url);
+  const inSources = import.meta.url.endsWith('.ts');
+  return (require(inSources ? '../package.json' : '../../package.json') as { version: string }).version;
+}
+
+function buildProgram(): Command {
+  const program = new Command('undertone')
+    .description('Hears how a person speaks: emotion and cognitive signals from a recording.')
+    .version(readVersion())
+    .exitOverride()
+    .showHelpAfterError('(--help says more)');
+  for (const add of [addServe, addAnalyze, addFeatures, addToken]) add(program, terminal);
+  return program;
+}
+
+/** Faults of whoever typed the command are told in one line; others with where they came from. */
+function explain(error: unknown): string {
+  if (error instanceof Failure) return `${error.message}: ${reasonOf(error.cause)}`;
+  const expected = error instanceof UsageError || error instanceof ConfigError;
+  if (error instanceof Error) return expected ? error.message : (error.stack ?? error.message);
+  return String(error);
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+async function main(): Promise<void> {
+  try {
+    await buildProgram().parseAsync();
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? 0 : exitCodes.misused;
+      return;
+    }
+    process.stderr.write(`${explain(error)}\n`);
+    const misused = error instanceof UsageError || error instanceof ConfigError;
+    process.exitCode = misused ? exitCodes.misused : exitCodes.failed;
+  }
+}
+
+// Whoever reads the output may stop before its end, as `head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(exitCodes.failed);
+});
+
+await main();

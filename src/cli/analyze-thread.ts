@@ -1,0 +1,39 @@
+/** One file on one thread of `undertone analyze`. */
+import { readFile } from 'node:fs/promises';
+import { workerData } from 'piscina';
+import type { Signal } from '../analyze.ts';
+import type { DecodeLimits } from '../audio.ts';
+import { Failure, type ValidationItem } from '../errors.ts';
+import { analyze, type Report } from '../index.ts';
+
+export type AnalyzeSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };
+export type AnalyzeTask = { readonly path: string; readonly signals: readonly Signal[] };
+
+export type Outcome =
+  | { readonly report: Report }
+  /** `cause`: our own fault, for standard error. */
+  | { readonly error: ValidationItem; readonly cause: string | null };
+
+const settings = workerData as AnalyzeSettings;
+
+/** Never rejects: a failure of any kind is an outcome. */
+export async function run({ path, signals }: AnalyzeTask): Promise<Outcome> {
+  try {
+    return { report: await analyze(await readFile(path), { signals, ...settings }) };
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+function explain(error: unknown): Outcome {
+  const item = (msg: string, type: string): ValidationItem => ({ loc: ['body', 'audio'], msg, type });
+  if (error instanceof Failure) {
+    return { error: error.items[0] ?? item(error.message, `value_error.audio.${error.code}`), cause: null };
+  }
+  const { code, stack, syscall } = error as NodeJS.ErrnoException;
+  if (code !== undefined && (syscall !== undefined || code.startsWith('ERR_FS_'))) {
+    const msg = `Expected a readable file for \`audio\`, got ${code}`;
+    return { error: item(msg, 'value_error.audio.unreadable'), cause: null };
+  }
+  return { error: item('internal error', 'internal'), cause: stack ?? String(error) };
+}

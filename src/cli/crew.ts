@@ -1,0 +1,50 @@
+/** Work on many files in several threads, each result given out in the order of the files. */
+import { availableParallelism } from 'node:os';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expected } from './terminal.ts';
+
+/** Results that may wait for a slower one before them, for each thread. */
+const aheadPerThread = 16;
+
+export type Crew<Task, Result> = {
+  /** The file each thread runs, without its extension; its `run` takes a task. */
+  readonly file: URL;
+  readonly jobs: number;
+  readonly settings: object;
+  readonly tasks: readonly Task[];
+  /** A thread was lost with this task. */
+  lost(task: Task, cause: Error): Result;
+};
+
+export async function* workInOrder<Task, Result>(crew: Crew<Task, Result>): AsyncGenerator<Result> {
+  const { tasks, lost } = crew;
+  if (tasks.length === 0) return;
+  const threads = Math.min(crew.jobs, tasks.length);
+  const { Piscina } = await import('piscina');
+  const pool = new Piscina({
+    filename: fileURLToPath(crew.file) + extname(fileURLToPath(import.meta.url)),
+    name: 'run',
+    minThreads: threads,
+    maxThreads: threads,
+    workerData: crew.settings,
+  });
+  const work = (task: Task): Promise<Result> => pool.run(task).catch((cause: Error) => lost(task, cause));
+  try {
+    const running: Promise<Result>[] = [];
+    for (const task of tasks) {
+      running.push(work(task));
+      if (running.length >= threads * aheadPerThread) yield (await running.shift()) as Result;
+    }
+    for (const result of running) yield await result;
+  } finally {
+    await pool.close();
+  }
+}
+
+export function parseJobs(text: string | undefined): number {
+  if (text === undefined) return availableParallelism();
+  if (!/^[1-9]\d{0,2}$/.test(text))
+    throw expected('an integer from 1 to 999', '--jobs', JSON.stringify(text));
+  return Number(text);
+}

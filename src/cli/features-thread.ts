@@ -1,0 +1,38 @@
+/** One file on one thread of `undertone features`. */
+import { mkdir, open, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { workerData } from 'piscina';
+import { type DecodeLimits, decode, extract, type FeatureSpec, isAudioError } from '../audio.ts';
+import { encodeNpy } from '../npy.ts';
+
+export type FeaturesSettings = { readonly spec: FeatureSpec; readonly limits: DecodeLimits };
+/** Absolute paths. */
+export type FeaturesTask = { readonly input: string; readonly output: string };
+export type Extracted = { readonly frames: number } | { readonly error: string };
+
+const { spec, limits } = workerData as FeaturesSettings;
+
+/** Never rejects: a failure of any kind is a result. */
+export async function run({ input, output }: FeaturesTask): Promise<Extracted> {
+  try {
+    const bytes = await readFile(input);
+    const { samples } = decode(bytes, { sampleRate: spec.sampleRate, channel: null, limits, cancel: null });
+    const { data, frames, bins } = extract(samples, spec);
+    await write(output, encodeNpy(data, [frames, bins]));
+    return { frames };
+  } catch (error) {
+    if (isAudioError(error)) return { error: error.reason };
+    const { code, message } = error as NodeJS.ErrnoException;
+    return { error: code === undefined ? String(error) : message };
+  }
+}
+
+async function write(path: string, parts: readonly Uint8Array[]): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const file = await open(path, 'w');
+  try {
+    for (const part of parts) await file.writeFile(part);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises';
+import { basename, extname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { FeatureSpec } from '../audio.ts';
+import { parseConfig } from '../config.ts';
+import { specs } from '../specs.ts';
+import { parseJobs, workInOrder } from './crew.ts';
+import type { Extracted, FeaturesSettings, FeaturesTask } from './features-thread.ts';
+import { showProgress } from './progress.ts';
+import { expected, type Terminal } from './terminal.ts';
+
+const examples = `
+Arrays are float32, [frames, bins]. Named specs:
+  ${Object.keys(specs).join('\n  ')}
+
+Examples:
+  undertone features talk.mp3 --spec whisper-log-mel-80 --out talk.npy
+  undertone features *.wav --spec kaldi-mfcc-13 --out features
+  undertone features --list pairs.tsv --spec mine.json   (lines of INPUT<TAB>OUTPUT)`;
+
+type Options = {
+  readonly spec: string;
+  readonly out?: string;
+  readonly list?: string;
+  readonly jobs?: string;
+};
+
+export function addFeatures(program: Command, terminal: Terminal): void {
+  program
+    .command('features')
+    .description('write log-mel or MFCC arrays (.npy) of recordings')
+    .argument('[file...]', 'recordings')
+    .requiredOption('--spec <name>', 'a named spec, or a .json file with a whole one')
+    .option('--out <path>', 'a folder, or one .npy file for one recording')
+    .option('--list <file>', 'pairs of input and output instead, a tab between')
+    .option('--jobs <n>', 'files at a time (one a core)')
+    .addHelpText('after', examples)
+    .action((files: string[], options: Options) => writeFeatures(files, options, terminal));
+}
+
+async function writeFeatures(files: readonly string[], options: Options, terminal: Terminal): Promise<void> {
+  const started = performance.now();
+  const jobs = parseJobs(options.jobs);
+  const spec = await readSpec(options.spec);
+  const tasks =
+    options.list === undefined ? pairUp(files, options.out) : await readList(options.list, files, options);
+  const settings: FeaturesSettings = { spec, limits: parseConfig(terminal.env).limits };
+  const file = new URL('./features-thread', import.meta.url);
+  const lost = (_: FeaturesTask, { message }: Error): Extracted => ({ error: message });
+  const progress = showProgress(tasks.length, terminal);
+  const sums = { done: 0, failed: 0, frames: 0 };
+  for await (const extracted of workInOrder({ file, jobs, settings, tasks, lost })) {
+    const { input } = tasks[sums.done++] as FeaturesTask;
+    if ('error' in extracted) {
+      sums.failed++;
+      terminal.stderr.write(`${input}: ${extracted.error}\n`);
+    } else sums.frames += extracted.frames;
+    await progress.step();
+  }
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  progress.end(`${sums.done} files, ${sums.failed} failed, ${sums.frames} frames in ${seconds} s`);
+  if (sums.failed > 0) terminal.fail();
+}
+
+/** The extractor itself checks a spec, before any file is touched. */
+async function readSpec(name: string): Promise<FeatureSpec> {
+  const known = Object.hasOwn(specs, name) ? specs[name] : undefined;
+  if (known !== undefined) return known;
+  if (extname(name) !== '.json') {
+    throw expected(`${Object.keys(specs).join(', ')} or a .json file`, '--spec', JSON.stringify(name));
+  }
+  const spec = await readJson(name);
+  const { extract, isAudioError } = await import('../audio.ts');
+  try {
+    extract(new Float32Array(1), spec as FeatureSpec);
+  } catch (error) {
+    if (!isAudioError(error)) throw error;
+    throw expected('a whole feature spec', '--spec', `${name}: ${error.reason}`);
+  }
+  return spec as FeatureSpec;
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    throw expected('a file of JSON', '--spec', `${path}: ${(error as Error).message}`);
+  }
+}
+
+function pairUp(files: readonly string[], out: string | undefined): FeaturesTask[] {
+  if (files.length === 0) throw expected('at least one recording', 'file', 'none');
+  if (out === undefined) throw expected('a folder or a .npy file', '--out', 'nothing');
+  const single = extname(out) === '.npy';
+  if (single && files.length > 1)
+    throw expected('a folder', '--out', `${out} for ${files.length} recordings`);
+  const nameOf = (file: string) => `${basename(file, extname(file))}.npy`;
+  const tasks = files.map((file) => ({
+    input: resolve(file),
+    output: resolve(single ? out : join(out, nameOf(file))),
+  }));
+  return checkOutputs(tasks, 'file');
+}
+
+async function readList(path: string, files: readonly string[], { out }: Options): Promise<FeaturesTask[]> {
+  if (files.length > 0 || out !== undefined)
+    throw expected('no recordings and no --out beside it', '--list', path);
+  const text = await readFile(path, 'utf8').catch((error: Error) => {
+    throw expected('a readable file', '--list', error.message);
+  });
+  const lines = text.split(/\r?\n/).filter((line) => line !== '');
+  const tasks = lines.map((line) => {
+    const [input, output, ...more] = line.split('\t');
+    if (!input || !output || more.length > 0)
+      throw expected('INPUT<TAB>OUTPUT a line', '--list', JSON.stringify(line));
+    return { input: resolve(input), output: resolve(output) };
+  });
+  return checkOutputs(tasks, '--list');
+}
+
+/** Two recordings that write to one place would leave only the slower one's array. */
+function checkOutputs(tasks: FeaturesTask[], name: string): FeaturesTask[] {
+  const seen = new Set<string>();
+  for (const { output } of tasks) {
+    if (seen.has(output)) throw expected('recordings with different outputs', name, `two for ${output}`);
+    seen.add(output);
+  }
+  return tasks;
+}

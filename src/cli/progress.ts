@@ -1,0 +1,34 @@
+import { Presets, SingleBar } from 'cli-progress';
+import { type Terminal, writeLine } from './terminal.ts';
+
+export type Progress = {
+  /** One more file is done; `line` goes to standard output, above the bar when both are on the screen. */
+  step(line?: string): Promise<void>;
+  end(summary: string): void;
+};
+
+const clearLine = '\r\x1b[K';
+
+/** A bar on standard error when that is a terminal. */
+export function showProgress(total: number, { stdout, stderr }: Terminal): Progress {
+  const shown = stderr.isTTY === true && total > 1;
+  const format = '{bar} {value}/{total} files, {eta_formatted} to go';
+  const bar = new SingleBar(
+    { stream: stderr, format, clearOnComplete: true, forceRedraw: true, hideCursor: true },
+    Presets.shades_classic,
+  );
+  if (shown) bar.start(total, 0);
+  return {
+    async step(line) {
+      if (line !== undefined) {
+        if (shown && stdout.isTTY) stderr.write(clearLine);
+        await writeLine(stdout, line);
+      }
+      if (shown) bar.increment();
+    },
+    end(summary) {
+      if (shown) bar.stop();
+      stderr.write(`${summary}\n`);
+    },
+  };
+}

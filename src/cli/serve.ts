@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import type { Terminal } from './terminal.ts';
+import { welcome } from './welcome.ts';
+
+const examples = `
+Settings come from the environment (UNDERTONE_PORT, UNDERTONE_TOKEN, ...).
+
+Examples:
+  undertone serve
+  UNDERTONE_PORT=9000 undertone serve`;
+
+export function addServe(program: Command, terminal: Terminal): void {
+  program
+    .command('serve')
+    .description('start the HTTP service')
+    .option('--welcome', 'make and print a first token when there is none')
+    .addHelpText('after', examples)
+    .action(async (options: { readonly welcome?: true }) => {
+      const { serve } = await import('../main.ts');
+      const greet = (service: Parameters<typeof welcome>[0]) => welcome(service, terminal.stdout);
+      await serve(terminal.env, options.welcome ? { welcome: greet } : {});
+    });
+}

@@ -1,0 +1,116 @@
+import type { Command } from 'commander';
+import type { TokenRecord, Tokens } from '../accounts/tokens.ts';
+import { parseConfig } from '../config.ts';
+import { expected, type Terminal, UsageError } from './terminal.ts';
+
+const createExamples = `
+The token alone goes to standard output, and is not shown again.
+
+Examples:
+  undertone token create --name ci --scopes analyze:emotion,analyze:cognitive
+  TOKEN=$(undertone token create --name laptop --scopes analyze:emotion --expires 90d)`;
+const listExamples = `
+Examples:
+  undertone token list`;
+const revokeExamples = `
+A running server refuses the token within 5 seconds.
+
+Examples:
+  undertone token revoke ci
+  undertone token revoke tok_3kP0aZ81QxYw`;
+
+const unitMs = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+  y: 31_536_000_000,
+} as const;
+const headings = ['ID', 'NAME', 'TOKEN', 'SCOPES', 'CREATED', 'EXPIRES', 'STATE'];
+
+export function addToken(program: Command, terminal: Terminal): void {
+  const token = program.command('token').description('make, list and revoke API tokens');
+  token
+    .command('create')
+    .description('make a token')
+    .requiredOption('--name <name>', 'what to call it; unique among live tokens')
+    .requiredOption('--scopes <scopes>', 'analyze:emotion, analyze:cognitive, or both with a comma between')
+    .option('--expires <duration>', 'such as 30m, 12h, 90d, 2w or 1y; never when left out')
+    .addHelpText('after', createExamples)
+    .action((options: CreateOptions) => withTokens(terminal, (tokens) => create(tokens, options, terminal)));
+  token
+    .command('list')
+    .description('list every token that was made')
+    .addHelpText('after', listExamples)
+    .action(() => withTokens(terminal, (tokens) => list(tokens, terminal)));
+  token
+    .command('revoke')
+    .description('refuse a token from now on')
+    .argument('<token>', 'its id or name')
+    .addHelpText('after', revokeExamples)
+    .action((which: string) => withTokens(terminal, (tokens) => revoke(tokens, which, terminal)));
+}
+
+type CreateOptions = { readonly name: string; readonly scopes: string; readonly expires?: string };
+
+async function withTokens(terminal: Terminal, work: (tokens: Tokens) => Promise<void>): Promise<void> {
+  const { databaseUrl } = parseConfig(terminal.env);
+  const { openStorage } = await import('../accounts/storage.ts');
+  const { createTokens, TokenError } = await import('../accounts/tokens.ts');
+  const database = await openStorage(databaseUrl);
+  try {
+    await work(createTokens({ database, staticToken: null }));
+  } catch (error) {
+    throw error instanceof TokenError ? new UsageError(error.message) : error;
+  } finally {
+    await database.destroy();
+  }
+}
+
+async function create(tokens: Tokens, options: CreateOptions, { stdout, stderr }: Terminal): Promise<void> {
+  const expiresAt =
+    options.expires === undefined ? null : new Date(Date.now() + parseDuration(options.expires));
+  const scopes = options.scopes.split(',').map((scope) => scope.trim());
+  const { token, record } = await tokens.create({ name: options.name, scopes, expiresAt });
+  const end = record.expiresAt === null ? 'never expires' : `expires ${record.expiresAt.toISOString()}`;
+  stdout.write(`${token}\n`);
+  stderr.write(`${record.id} "${record.name}" for ${record.scopes.join(' and ')}, ${end}; not shown again\n`);
+}
+
+function parseDuration(text: string): number {
+  const match = /^([1-9]\d{0,5})([smhdwy])$/.exec(text);
+  if (match === null) throw expected('a duration such as 12h or 90d', '--expires', JSON.stringify(text));
+  return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
+}
+
+async function list(tokens: Tokens, { stdout }: Terminal): Promise<void> {
+  const rows = [headings, ...(await tokens.list()).map(toRow)];
+  const widths = headings.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  for (const row of rows) {
+    const cells = row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    stdout.write(`${cells.join('  ').trimEnd()}\n`);
+  }
+}
+
+function toRow(record: TokenRecord): string[] {
+  const { id, name, prefix, scopes, createdAt, expiresAt } = record;
+  const day = (date: Date) => `${date.toISOString().slice(0, 16)}Z`;
+  const expires = expiresAt === null ? 'never' : day(expiresAt);
+  return [id, name, `${prefix}...`, scopes.join(','), day(createdAt), expires, stateOf(record)];
+}
+
+function stateOf({ revokedAt, expiresAt }: TokenRecord): string {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && expiresAt.getTime() <= Date.now() ? 'expired' : 'live';
+}
+
+async function revoke(tokens: Tokens, which: string, { stderr, fail }: Terminal): Promise<void> {
+  const record = await tokens.revoke(which);
+  if (record !== null) {
+    stderr.write(`revoked ${record.id} "${record.name}"\n`);
+    return;
+  }
+  stderr.write(`${expected('the id or name of a live token', 'token', JSON.stringify(which)).message}\n`);
+  fail();
+}

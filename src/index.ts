@@ -1,0 +1,83 @@
+/** What the package offers to a Node program. All of it works on the calling thread: mind your event loop. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type AnalyzeRequest, type Analyzer, createAnalyzer, type Signal } from './analyze.ts';
+import type { DecodeLimits } from './audio.ts';
+import { parseConfig } from './config.ts';
+import { type CombinedReport, combinedReport } from './report.ts';
+
+export type { Signal } from './analyze.ts';
+export {
+  type Audio,
+  type AudioError,
+  type AudioErrorCode,
+  type DecodeLimits,
+  type DecodeOptions,
+  decode,
+  extract,
+  type FeatureSpec,
+  type Features,
+  featuresVersion,
+  isAudioError,
+  type Source,
+} from './audio.ts';
+export { Failure, type ValidationItem } from './errors.ts';
+export { specs } from './specs.ts';
+
+export type AnalyzeOptions = {
+  /** Both when left out. */
+  readonly signals?: readonly Signal[];
+  /** The same speaker, rested: makes the cognitive signals relative. */
+  readonly baseline?: Uint8Array | null;
+  /** 0-based; null averages all channels. */
+  readonly channel?: number | null;
+  /** The models that come with the package when left out. */
+  readonly modelsDir?: string;
+  /** Those of the service when left out. */
+  readonly limits?: DecodeLimits;
+};
+
+/** The reports of the HTTP service without its request id; a signal that was not asked for is absent. */
+export type Report = Pick<CombinedReport, 'audio'> & Partial<Pick<CombinedReport, Signal>>;
+
+const bothSignals: readonly Signal[] = ['emotion', 'cognitive'];
+/** From src/ and from dist/src/. */
+const modelPlaces = ['../models', '../../models'].map((place) =>
+  fileURLToPath(new URL(place, import.meta.url)),
+);
+const analyzers = new Map<string, Promise<Analyzer>>();
+let last: Promise<unknown> = Promise.resolve();
+
+/** The folder of the models that come with the package. */
+export const shippedModels = modelPlaces.find((place) => existsSync(place)) ?? (modelPlaces[0] as string);
+
+/** One analysis at a time. The first call loads the models. @throws Failure for a recording that cannot be taken */
+export function analyze(audio: Uint8Array, options: AnalyzeOptions = {}): Promise<Report> {
+  const done = last.then(() => report(audio, options));
+  last = done.catch(() => {});
+  return done;
+}
+
+async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Report> {
+  const { signals = bothSignals, baseline = null, channel = null } = options;
+  const { modelsDir = shippedModels, limits = parseConfig({}).limits } = options;
+  const request: AnalyzeRequest = { audio, baseline, channel, signals, cancel: null };
+  const analysis = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
+  const full = combinedReport(analysis, '');
+  return {
+    ...(signals.includes('emotion') ? { emotion: full.emotion } : {}),
+    ...(signals.includes('cognitive') ? { cognitive: full.cognitive } : {}),
+    audio: full.audio,
+  };
+}
+
+/** Models are kept for every further call; a folder that could not be loaded is tried again. */
+function loadAnalyzer(modelsDir: string, limits: DecodeLimits): Promise<Analyzer> {
+  const key = JSON.stringify([modelsDir, limits]);
+  const known = analyzers.get(key);
+  if (known !== undefined) return known;
+  const loading = createAnalyzer({ modelsDir, limits });
+  analyzers.set(key, loading);
+  loading.catch(() => analyzers.delete(key));
+  return loading;
+}

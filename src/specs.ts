@@ -1,0 +1,60 @@
+/** Feature specs by name. Samples are in [-1, 1]; Kaldi's own programs scale by 32768 first, which adds a constant. */
+import type { FeatureSpec } from './audio.ts';
+
+/** Whisper's front end up to the logarithm: what every shipped model reads. */
+const whisper: FeatureSpec = {
+  sampleRate: 16_000,
+  frameLength: 400,
+  hop: 160,
+  padding: 'reflect-center',
+  dropLast: true,
+  removeDc: false,
+  preemphasis: 0,
+  window: 'hann',
+  windowPeriodic: true,
+  fftLength: 400,
+  spectrum: 'power',
+  bins: 80,
+  lowHz: 0,
+  highHz: 8000,
+  melScale: 'slaney',
+  melNorm: 'slaney',
+  melTriangles: 'hz',
+  logBase: '10',
+  logFloor: 1e-10,
+  dynamicRange: null,
+  offset: 0,
+  scale: 1,
+  coefficients: null,
+  lifter: 0,
+  energy: 'none',
+};
+
+/** Kaldi's compute-fbank-feats with 80 bins and without dither. */
+const kaldi: FeatureSpec = {
+  ...whisper,
+  padding: 'none',
+  dropLast: false,
+  removeDc: true,
+  preemphasis: 0.97,
+  window: 'povey',
+  windowPeriodic: false,
+  fftLength: 512,
+  lowHz: 20,
+  melScale: 'htk',
+  melNorm: 'none',
+  melTriangles: 'mel',
+  logBase: 'e',
+  logFloor: 2 ** -23,
+};
+
+export const specs: Readonly<Record<string, FeatureSpec>> = {
+  'whisper-log-mel-80': whisper,
+  /** What Whisper's encoder is given: floored 8 below the recording's maximum, then (x + 4) / 4. */
+  'whisper-input-80': { ...whisper, dynamicRange: 8, offset: 4, scale: 0.25 },
+  'kaldi-log-mel-80': kaldi,
+  /** Kaldi's compute-mfcc-feats: 23 bins, lifter 22, log energy in place of coefficient 0. */
+  'kaldi-mfcc-13': { ...kaldi, bins: 23, coefficients: 13, lifter: 22, energy: 'log' },
+  /** librosa's power_to_db(melspectrogram(n_fft=400, hop_length=160, n_mels=80, pad_mode='reflect')). */
+  'librosa-log-mel-80': { ...whisper, dropLast: false, dynamicRange: 8, scale: 10 },
+};
