@@ -14,7 +14,7 @@ namespace {
 
 const std::string& Folder() {
   static const std::string folder = [] {
-    const std::string path = std::string(TEST_DIR) + "/../build/fixtures";
+    const std::string path = std::string(TEST_DIR) + "/../build/recordings";
     const std::string command = "sh '" TEST_DIR "/support/fixtures.sh' '" + path + "'";
     if (!std::filesystem::exists(path) && std::system(command.c_str()) != 0) {
       throw std::runtime_error("Expected test/support/fixtures.sh to make the recordings, got a failure");

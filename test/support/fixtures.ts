@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const script = fileURLToPath(new URL('fixtures.sh', import.meta.url));
-const folder = fileURLToPath(new URL('../../build/fixtures', import.meta.url));
+const folder = fileURLToPath(new URL('../../build/recordings', import.meta.url));
 
 /** The folder of recordings, one in every container; made when it is absent. */
 export function fixturesFolder(): string {
