@@ -73,5 +73,7 @@ export function runProgram(program: string, args: readonly string[]): string {
   const result = spawnSync(program, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });
   if (result.error) throw result.error;
   if (result.status === 0) return result.stdout;
-  throw new Error(`${program} exited with ${result.status}: ${`${result.stdout}${result.stderr}`.slice(-800)}`);
+  throw new Error(
+    `${program} exited with ${result.status}: ${`${result.stdout}${result.stderr}`.slice(-800)}`,
+  );
 }

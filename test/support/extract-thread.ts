@@ -1,12 +1,13 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import { type DecodeOptions, decode, extract, type FeatureSpec } from '../../src/audio.ts';
+/** Decodes and extracts fifty times over in a thread of its own. */
+import { type DecodeOptions, decode, extract, type FeatureSpec, type Features } from '../../src/audio.ts';
 
-/** Decodes and extracts over and over, then posts the last features. */
-const { bytes, options, spec } = workerData as {
-  bytes: Uint8Array;
-  options: DecodeOptions;
-  spec: FeatureSpec;
+export type ExtractTask = {
+  readonly bytes: Uint8Array;
+  readonly options: DecodeOptions;
+  readonly spec: FeatureSpec;
 };
-const runs = Array.from({ length: 50 }, () => extract(decode(bytes, options).samples, spec));
-const last = runs.at(-1);
-parentPort?.postMessage(last, last ? [last.data.buffer as ArrayBuffer] : []);
+
+export function run({ bytes, options, spec }: ExtractTask): Features {
+  for (let i = 1; i < 50; i += 1) extract(decode(bytes, options).samples, spec);
+  return extract(decode(bytes, options).samples, spec);
+}

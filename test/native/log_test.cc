@@ -1,4 +1,4 @@
-// The scalar build of the logarithm; features.cc compares the vector builds with it.
+// The scalar build of the logarithm; features_test.cc compares the vector builds with it.
 #define UNDERTONE_LANES 1
 #include "log.h"
 

@@ -1,0 +1,249 @@
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { Piscina } from 'piscina';
+import {
+  decode,
+  extract,
+  type FeatureSpec,
+  type Features,
+  featuresVersion,
+  isAudioError,
+  measure,
+} from '../src/audio.ts';
+import type { ExtractTask } from './support/extract-thread.ts';
+
+const spec: FeatureSpec = {
+  sampleRate: 16000,
+  frameLength: 400,
+  hop: 160,
+  padding: 'reflect-center',
+  dropLast: true,
+  removeDc: false,
+  preemphasis: 0,
+  window: 'hann',
+  windowPeriodic: true,
+  fftLength: 400,
+  spectrum: 'power',
+  bins: 80,
+  lowHz: 0,
+  highHz: 8000,
+  melScale: 'slaney',
+  melNorm: 'slaney',
+  melTriangles: 'hz',
+  logBase: '10',
+  logFloor: 1e-10,
+  dynamicRange: null,
+  offset: 0,
+  scale: 1,
+  coefficients: null,
+  lifter: 0,
+  energy: 'none',
+};
+
+const limits = { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384000, deadlineSeconds: 30 };
+const options = { sampleRate: 16000, channel: null, limits, cancel: null };
+
+/** Seeded noise in [-0.25, 0.25]. */
+function noise(count: number): Float32Array {
+  let state = 1;
+  return Float32Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return (state / 2 ** 32 - 0.5) / 2;
+  });
+}
+
+/** A 16-bit mono WAV file. */
+function wav(samples: Float32Array, sampleRate: number): Uint8Array {
+  const bytes = Buffer.alloc(44 + 2 * samples.length);
+  bytes.write('RIFF', 0, 'latin1');
+  bytes.writeUInt32LE(bytes.length - 8, 4);
+  bytes.write('WAVEfmt ', 8, 'latin1');
+  bytes.writeUInt32LE(16, 16);
+  bytes.writeUInt16LE(1, 20);
+  bytes.writeUInt16LE(1, 22);
+  bytes.writeUInt32LE(sampleRate, 24);
+  bytes.writeUInt32LE(2 * sampleRate, 28);
+  bytes.writeUInt16LE(2, 32);
+  bytes.writeUInt16LE(16, 34);
+  bytes.write('data', 36, 'latin1');
+  bytes.writeUInt32LE(2 * samples.length, 40);
+  for (const [i, sample] of samples.entries()) bytes.writeInt16LE(Math.round(sample * 32767), 44 + 2 * i);
+  return bytes;
+}
+
+/** Code and reason of what `call` throws; JavaScript callers may pass anything. */
+function refusal(call: () => unknown): { code: string; reason: string } {
+  try {
+    call();
+  } catch (error) {
+    if (isAudioError(error)) return { code: error.code, reason: error.reason };
+    throw error;
+  }
+  throw new Error('accepted');
+}
+
+function badArgument(reason: string): { code: string; reason: string } {
+  return { code: 'bad_argument', reason };
+}
+
+test('features are frames x bins in an ordinary array buffer', (t) => {
+  const features = extract(noise(16000), spec);
+  t.is(features.frames, 100);
+  t.is(features.bins, 80);
+  t.is(features.data.length, 8000);
+  t.true(features.data.buffer instanceof ArrayBuffer);
+  t.true(features.data.every(Number.isFinite));
+  t.is(structuredClone(features.data, { transfer: [features.data.buffer] }).length, 8000);
+  t.is(features.data.length, 0);
+});
+
+test('the features version is a positive integer', (t) => {
+  t.true(Number.isInteger(featuresVersion) && featuresVersion > 0);
+});
+
+test('the same call gives the same bits, whatever other specs were used between', (t) => {
+  const samples = noise(8000);
+  const first = extract(samples, spec);
+  for (let hop = 100; hop < 112; hop += 1) extract(samples, { ...spec, hop });
+  t.deepEqual(extract(samples, { ...spec }), first);
+});
+
+test('recordings shorter than a frame give what fits', (t) => {
+  t.deepEqual(
+    [0, 1, 200, 400].map((count) => extract(noise(count), spec).frames),
+    [0, 0, 1, 2],
+  );
+});
+
+test('MFCC has as many columns as coefficients', (t) => {
+  t.is(extract(noise(1600), { ...spec, coefficients: 13, lifter: 22 }).bins, 13);
+});
+
+test('a spec says everything: missing and unknown keys are refused', (t) => {
+  const { hop: _, ...incomplete } = spec;
+  const samples = noise(400);
+  const refuse = (other: unknown) => refusal(() => extract(samples, other as FeatureSpec));
+  t.deepEqual(refuse(incomplete), badArgument('Expected an integer for `hop`, got undefined'));
+  t.deepEqual(refuse({ ...spec, fmin: 20 }), badArgument('Expected no unknown key for `spec`, got "fmin"'));
+  t.deepEqual(refuse(undefined), badArgument('Expected an object for `spec`, got undefined'));
+  t.deepEqual(refuse([spec]), badArgument('Expected an object for `spec`, got an array'));
+});
+
+test('values of the wrong type or range are refused by name', (t) => {
+  const samples = noise(400);
+  const refuse = (change: object) => refusal(() => extract(samples, { ...spec, ...change }));
+  t.deepEqual(refuse({ hop: 1.5 }), badArgument('Expected an integer for `hop`, got 1.5'));
+  t.deepEqual(refuse({ hop: 0 }), badArgument('Expected a number from 1 to 32768 for `hop`, got 0'));
+  t.deepEqual(refuse({ bins: '80' }), badArgument('Expected an integer for `bins`, got "80"'));
+  t.deepEqual(refuse({ lowHz: Number.NaN }), badArgument('Expected a finite number for `lowHz`, got NaN'));
+  t.deepEqual(refuse({ dropLast: 1 }), badArgument('Expected a boolean for `dropLast`, got 1'));
+  t.deepEqual(
+    refuse({ window: 'hanning' }),
+    badArgument('Expected "hann" or "hamming" or "povey" for `window`, got "hanning"'),
+  );
+  t.deepEqual(
+    refuse({ dynamicRange: undefined }),
+    badArgument('Expected a finite number or null for `dynamicRange`, got undefined'),
+  );
+  t.deepEqual(
+    refuse({ fftLength: 406 }),
+    badArgument('Expected an even product of 2, 3 and 5 for `fftLength`, got 406'),
+  );
+  t.deepEqual(
+    refuse({ energy: 'log' }),
+    badArgument('Expected "none" without `coefficients` for `energy`, got "log"'),
+  );
+});
+
+test('arrays of another type are refused', (t) => {
+  t.deepEqual(
+    refusal(() => extract([0] as never, spec)),
+    badArgument('Expected a Float32Array for `samples`, got an array'),
+  );
+  t.deepEqual(
+    refusal(() => extract(new Float64Array(4) as never, spec)),
+    badArgument('Expected a Float32Array for `samples`, got another typed array'),
+  );
+  t.deepEqual(
+    refusal(() => decode('RIFF' as never, options)),
+    badArgument('Expected a Uint8Array for `bytes`, got "RIFF"'),
+  );
+  t.deepEqual(
+    refusal(() => measure(noise(4), 16000, new Float64Array(3))),
+    badArgument('Expected a Float64Array of start and end pairs for `segments`, got another typed array'),
+  );
+});
+
+test('a result too large for an array buffer is refused, not allocated', (t) => {
+  const samples = new Float32Array(1 << 20);
+  t.deepEqual(
+    refusal(() => extract(samples, { ...spec, hop: 1, bins: 1024 })),
+    badArgument('Expected at most 536870912 feature values for `samples`, got 1048576 frames of 1024'),
+  );
+});
+
+test('a WAV file decodes to its samples and record', (t) => {
+  const samples = noise(16000);
+  const audio = decode(wav(samples, 16000), options);
+  t.is(audio.sampleRate, 16000);
+  t.is(audio.seconds, 1);
+  t.is(audio.samples.length, 16000);
+  t.true(audio.samples.every((sample, i) => Math.abs(sample - (samples[i] ?? 0)) < 1e-4));
+  t.is(audio.source.container, 'wav');
+  t.is(audio.source.sampleRate, 16000);
+  t.is(audio.source.channels, 1);
+  t.is(audio.source.channelCorrelation, 1);
+  t.false(audio.source.truncated);
+});
+
+test('decoding options are complete and in range', (t) => {
+  const bytes = wav(noise(160), 16000);
+  const refuse = (change: object) => refusal(() => decode(bytes, { ...options, ...change }));
+  t.deepEqual(
+    refuse({ channel: -1 }),
+    badArgument('Expected a channel number from 0 or null for `channel`, got -1'),
+  );
+  t.deepEqual(refuse({ limits: null }), badArgument('Expected an object for `limits`, got null'));
+  t.deepEqual(
+    refuse({ cancel: new Int32Array(0) }),
+    badArgument(
+      'Expected an Int32Array of at least one element or null for `cancel`, got another typed array',
+    ),
+  );
+  t.deepEqual(refuse({ gain: 2 }), badArgument('Expected no unknown key for `options`, got "gain"'));
+  t.is(refuse({ channel: 1 }).code, 'channel');
+});
+
+test('a set cancel flag stops decoding, also over shared memory', (t) => {
+  const cancel = new Int32Array(new SharedArrayBuffer(4));
+  const bytes = wav(noise(16000), 16000);
+  t.is(decode(bytes, { ...options, cancel }).samples.length, 16000);
+  Atomics.store(cancel, 0, 1);
+  t.is(refusal(() => decode(bytes, { ...options, cancel })).code, 'cancelled');
+});
+
+test('bytes that are no audio are refused with a reason', (t) => {
+  t.is(refusal(() => decode(new Uint8Array(0), options)).code, 'empty');
+  t.is(refusal(() => decode(Buffer.from('%PDF-1.7 not audio'), options)).code, 'unsupported');
+});
+
+test('quality tells level and has no signal-to-noise ratio without a pause', (t) => {
+  const samples = Float32Array.from(
+    { length: 16000 },
+    (_, i) => 0.5 * Math.sin((2 * Math.PI * 1000 * i) / 16000),
+  );
+  const quality = measure(samples, 16000, Float64Array.of(0, 1));
+  t.true(Math.abs(quality.levelDbfs + 9.03) < 0.1);
+  t.is(quality.snrDb, null);
+  t.true(Number.isFinite(quality.bandwidthHz));
+});
+
+test('two threads at once give the bits that one gives', async (t) => {
+  const bytes = wav(noise(32000), 16000);
+  const expected = extract(decode(bytes, options).samples, spec);
+  const filename = fileURLToPath(new URL('support/extract-thread.ts', import.meta.url));
+  const threads = new Piscina<ExtractTask, Features>({ filename, name: 'run', minThreads: 2, maxThreads: 2 });
+  const results = await Promise.all([0, 1].map(() => threads.run({ bytes, options, spec })));
+  for (const features of results) t.deepEqual(features, expected);
+  await threads.destroy();
+});
