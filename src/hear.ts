@@ -1,0 +1,123 @@
+/** Bytes -> samples -> features -> speech activity -> segments. */
+import type { AnalyzeRequest } from './analysis.ts';
+import { type Audio, type DecodeLimits, decode, extract, type Features, isAudioError } from './audio.ts';
+import { Failure, invalidPart } from './errors.ts';
+import type { Models } from './models/registry.ts';
+import type { Values } from './models/session.ts';
+import { type Measures, measureTiming } from './signals/measures.ts';
+import { countFrames, findSegments, type Segment } from './signals/segments.ts';
+import { stoppedMessage, type Watch } from './watch.ts';
+
+/** Less speech than this is not judged. */
+export const minSpeechSeconds = 0.5;
+
+export type Heard = {
+  readonly audio: Audio;
+  readonly features: Features;
+  readonly speech: Float32Array;
+  readonly syllableRate: Float32Array;
+  readonly segments: readonly Segment[];
+  readonly framesPerSecond: number;
+  readonly speechSeconds: number;
+};
+
+/** Decode, features and speech activity of one part of the upload. */
+export async function hear(
+  part: 'audio' | 'baseline',
+  bytes: Uint8Array,
+  { channel, cancel }: AnalyzeRequest,
+  models: Models,
+  limits: DecodeLimits,
+  watch: Watch,
+): Promise<Heard> {
+  const spec = models.features;
+  const audio = decodePart(part, bytes, {
+    sampleRate: spec.sampleRate,
+    channel: part === 'audio' ? channel : null,
+    limits,
+    cancel,
+  });
+  watch.mark('decode');
+  const features = extract(audio.samples, spec);
+  watch.mark('features');
+  const framesPerSecond = spec.sampleRate / spec.hop;
+  if (features.frames === 0) {
+    const none = new Float32Array(0);
+    return {
+      audio,
+      features,
+      speech: none,
+      syllableRate: none,
+      segments: [],
+      framesPerSecond,
+      speechSeconds: 0,
+    };
+  }
+  const outputs = await models.activity.session.run({
+    features: { data: features.data, shape: [1, features.frames, features.bins] },
+  });
+  const speech = outputs.speech as Values;
+  const syllableRate = outputs.syllable_rate as Values;
+  const segments = findSegments(speech.data, framesPerSecond, models.activity.manifest.rule);
+  watch.mark('activity');
+  return {
+    audio,
+    features,
+    speech: speech.data,
+    syllableRate: syllableRate.data,
+    segments,
+    framesPerSecond,
+    speechSeconds: countFrames(segments) / framesPerSecond,
+  };
+}
+
+function decodePart(
+  part: 'audio' | 'baseline',
+  bytes: Uint8Array,
+  options: Parameters<typeof decode>[1],
+): Audio {
+  try {
+    return decode(bytes, options);
+  } catch (error) {
+    if (!isAudioError(error)) throw error;
+    switch (error.code) {
+      case 'deadline':
+      case 'cancelled':
+        throw new Failure('deadline', stoppedMessage);
+      case 'bad_argument':
+      case 'internal':
+        throw error;
+      case 'channel':
+        throw invalidPart('channel', 'value_error.audio.channel', error.reason);
+      default:
+        throw invalidPart(part, `value_error.audio.${error.code}`, error.reason);
+    }
+  }
+}
+
+/** @throws Failure at the part `baseline` when it holds too little speech */
+export async function measureBaseline(
+  bytes: Uint8Array,
+  request: AnalyzeRequest,
+  models: Models,
+  limits: DecodeLimits,
+  watch: Watch,
+): Promise<Measures> {
+  const heard = await hear('baseline', bytes, request, models, limits, watch);
+  if (heard.speechSeconds < minSpeechSeconds) {
+    const got = `${heard.speechSeconds.toFixed(2)} s`;
+    throw invalidPart(
+      'baseline',
+      'value_error.audio.insufficient_speech',
+      `Expected at least ${minSpeechSeconds} s of speech for \`baseline\`, got ${got}`,
+    );
+  }
+  return measureTiming(heard);
+}
+
+/** Start and end of each segment in seconds, flat. */
+export function segmentSeconds({ segments, framesPerSecond }: Heard): Float64Array {
+  return Float64Array.from(
+    segments.flatMap(({ start, end }) => [start / framesPerSecond, end / framesPerSecond]),
+  );
+}

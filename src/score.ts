@@ -1,0 +1,141 @@
+/** Segments -> windows -> tokens -> the scores of each head, pooled over the recording. */
+import type { CognitiveResult, EmotionResult } from './analysis.ts';
+import type { Heard } from './hear.ts';
+import type { Models } from './models/registry.ts';
+import type { Values } from './models/session.ts';
+import { computeIndex } from './signals/indices.ts';
+import { interval } from './signals/intervals.ts';
+import { type Measures, measureTiming } from './signals/measures.ts';
+import { poolWindows } from './signals/pooling.ts';
+import type { Segment } from './signals/segments.ts';
+import { cutWindows, type Window } from './signals/windows.ts';
+import type { Watch } from './watch.ts';
+
+const framesPerToken = 2;
+
+/** What the trunk made of one window. */
+export type Pooled = { readonly window: Window; readonly tokens: Values; readonly weights: Values };
+
+/** One trunk pass a window; the heads share its tokens. */
+export async function encode(heard: Heard, models: Models, watch: Watch): Promise<Pooled[]> {
+  const { windowSeconds } = models.trunk.manifest.rule;
+  const { bins, data, frames } = heard.features;
+  const pooled: Pooled[] = [];
+  for (const window of cutWindows(heard.segments, frames, heard.framesPerSecond, windowSeconds)) {
+    const slice = data.subarray(window.start * bins, window.end * bins);
+    const outputs = await models.trunk.session.run({
+      features: { data: slice, shape: [1, window.end - window.start, bins] },
+    });
+    const tokens = outputs.tokens as Values;
+    pooled.push({ window, tokens, weights: tokenWeights(heard.speech, window, tokens.shape[1] as number) });
+    watch.check();
+  }
+  watch.mark('trunk');
+  return pooled;
+}
+
+/** Speech probability of each token: the mean over its frames. */
+function tokenWeights(speech: Float32Array, window: Window, count: number): Values {
+  const weights = new Float32Array(count);
+  for (let token = 0; token < count; token++) {
+    const from = window.start + token * framesPerToken;
+    const to = Math.min(window.end, from + framesPerToken);
+    let sum = 0;
+    for (let frame = from; frame < to; frame++) sum += speech[frame] as number;
+    weights[token] = sum / (to - from);
+  }
+  return { data: weights, shape: [1, count] };
+}
+
+export async function scoreEmotion(
+  heard: Heard,
+  pooled: readonly Pooled[],
+  models: Models,
+  faults: number,
+  watch: Watch,
+): Promise<EmotionResult> {
+  const { labels, rule } = models.emotion.manifest;
+  const rows: number[][] = [];
+  for (const { tokens, weights } of pooled) {
+    const { probabilities, valence, arousal } = await models.emotion.session.run({ tokens, weights });
+    rows.push([first(valence), first(arousal), ...(probabilities as Values).data]);
+  }
+  const toScores = (row: readonly number[]) => ({
+    valence: row[0] as number,
+    arousal: row[1] as number,
+    probabilities: row.slice(2),
+  });
+  const pool = toScores(
+    poolWindows(
+      rows,
+      pooled.map(({ window }) => window.speechFrames),
+    ),
+  );
+  const bound = (score: number, halfWidth: number) =>
+    interval(score, halfWidth, heard.speechSeconds, rule.shortSpeechSeconds, faults);
+  watch.mark('emotion');
+  return {
+    ...pool,
+    labels,
+    intervals: {
+      valence: bound(pool.valence, rule.intervals.valence),
+      arousal: bound(pool.arousal, rule.intervals.arousal),
+    },
+    timeline: pooled.map(({ window }, index) => ({
+      ...inSeconds(window, heard),
+      ...toScores(rows[index] as number[]),
+    })),
+    lowConfidence: Math.max(...pool.probabilities) < rule.lowConfidence,
+    shortSpeech: heard.speechSeconds < rule.shortSpeechSeconds,
+  };
+}
+
+export async function scoreCognitive(
+  heard: Heard,
+  pooled: readonly Pooled[],
+  models: Models,
+  faults: number,
+  baseline: Measures | null,
+  watch: Watch,
+): Promise<CognitiveResult> {
+  const { rule } = models.cognitive.manifest;
+  const rows: number[][] = [];
+  for (const { tokens, weights } of pooled) {
+    rows.push([first((await models.cognitive.session.run({ tokens, weights })).clarity)]);
+  }
+  const clarity = poolWindows(
+    rows,
+    pooled.map(({ window }) => window.speechFrames),
+  )[0] as number;
+  const measures = measureTiming(heard);
+  watch.mark('cognitive');
+  return {
+    clarity,
+    intervals: {
+      clarity: interval(
+        clarity,
+        rule.intervals.clarity,
+        heard.speechSeconds,
+        rule.shortSpeechSeconds,
+        faults,
+      ),
+    },
+    cognitiveLoad: computeIndex(measures, rule.cognitiveLoad, rule.reference, baseline),
+    processing: computeIndex(measures, rule.processing, rule.reference, baseline),
+    measures,
+    timeline: pooled.map(({ window }, index) => ({
+      ...inSeconds(window, heard),
+      clarity: rows[index]?.[0] as number,
+    })),
+    relative: baseline !== null,
+    shortSpeech: heard.speechSeconds < rule.shortSpeechSeconds,
+  };
+}
+
+function first(values: Values | undefined): number {
+  return values?.data[0] as number;
+}
+
+function inSeconds({ start, end }: Segment, { framesPerSecond }: Heard): { start: number; end: number } {
+  return { start: start / framesPerSecond, end: end / framesPerSecond };
+}

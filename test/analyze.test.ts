@@ -1,0 +1,178 @@
+import { readFile } from 'node:fs/promises';
+import test from 'ava';
+import { type AnalyzeRequest, createAnalyzer } from '../src/analyze.ts';
+import { decode } from '../src/audio.ts';
+import { Failure } from '../src/errors.ts';
+import { type CombinedReport, combinedReport, combinedReportSchema } from '../src/report.ts';
+import { wavOf } from './support/wav.ts';
+
+const limits = {
+  seconds: 900,
+  channels: 8,
+  minSampleRate: 4000,
+  maxSampleRate: 384_000,
+  deadlineSeconds: 30,
+};
+const analyzer = await createAnalyzer({ modelsDir: 'models', limits });
+
+async function reportOf(audio: Uint8Array, options: Partial<AnalyzeRequest> = {}): Promise<CombinedReport> {
+  const request = {
+    audio,
+    baseline: null,
+    channel: null,
+    signals: ['emotion', 'cognitive'],
+    cancel: null,
+  } as const;
+  return combinedReport(await analyzer.analyze({ ...request, ...options }), 'test');
+}
+
+const fixture = (name: string) => readFile(`build/fixtures/${name}`);
+
+async function fixtureSamples(): Promise<Float32Array> {
+  const options = { sampleRate: 16_000, channel: null, limits, cancel: null };
+  return decode(await fixture('speech-16k.wav'), options).samples;
+}
+
+function scoresOf(report: CombinedReport): Record<string, number> {
+  const emotion = report.emotion.signals as {
+    valence: number;
+    arousal: number;
+    emotions: Record<string, number>;
+  };
+  const cognitive = report.cognitive.signals as {
+    cognitive_load: number;
+    clarity: number;
+    processing: number;
+  };
+  return {
+    valence: emotion.valence,
+    arousal: emotion.arousal,
+    ...emotion.emotions,
+    cognitive_load: cognitive.cognitive_load,
+    clarity: cognitive.clarity,
+    processing: cognitive.processing,
+  };
+}
+
+function largestDifference(one: CombinedReport, other: CombinedReport): number {
+  const scores = scoresOf(other);
+  return Math.max(
+    ...Object.entries(scoresOf(one)).map(([name, value]) => Math.abs(value - (scores[name] ?? 9))),
+  );
+}
+
+test('a recording of speech gives a full report that fits its schema', async (t) => {
+  const report = combinedReportSchema.parse(await reportOf(await fixture('speech-16k.wav')));
+  t.is(report.status, 'ok');
+  t.true(Object.keys(report.cognitive.measures).length >= 8);
+  t.true(report.audio.speech_s > 0.6 * report.audio.duration_s);
+});
+
+const containers = [
+  'speech.mp3',
+  'speech.m4a',
+  'speech.flac',
+  'speech-vorbis.ogg',
+  'speech-opus.ogg',
+  'speech.webm',
+];
+
+for (const name of containers) {
+  test(`${name} scores like the WAV, within 0.05`, async (t) => {
+    const difference = largestDifference(
+      await reportOf(await fixture('speech-16k.wav')),
+      await reportOf(await fixture(name)),
+    );
+    t.true(difference < 0.05, `${difference}`);
+  });
+}
+
+const changes: readonly (readonly [string, (samples: Float32Array) => Float32Array])[] = [
+  ['12 dB less', (samples) => samples.map((sample) => sample / 4)],
+  ['6 dB more', (samples) => samples.map((sample) => sample * 2)],
+  [
+    'a second of silence at either end',
+    (samples) => {
+      const padded = new Float32Array(samples.length + 32_000);
+      padded.set(samples, 16_000);
+      return padded;
+    },
+  ],
+];
+
+for (const [what, change] of changes) {
+  test(`${what} changes no score by 0.05`, async (t) => {
+    const samples = await fixtureSamples();
+    const quiet = samples.map((sample) => sample / 2);
+    const difference = largestDifference(
+      await reportOf(wavOf(quiet, 16_000)),
+      await reportOf(wavOf(change(quiet), 16_000)),
+    );
+    t.true(difference < 0.05, `${difference}`);
+  });
+}
+
+const noise = (seconds: number) => {
+  let state = 1;
+  return new Float32Array(seconds * 16_000).map(() => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return (state / 2 ** 32 - 0.5) * 0.2;
+  });
+};
+const tone = (hertz: number) =>
+  new Float32Array(80_000).map((_, index) => 0.3 * Math.sin((2 * Math.PI * hertz * index) / 16_000));
+
+const sum = (one: Float32Array, other: Float32Array) =>
+  one.map((sample, index) => sample + (other[index] as number));
+
+const speechless: readonly (readonly [string, Float32Array])[] = [
+  ['30 s of silence', new Float32Array(480_000)],
+  ['white noise', noise(10)],
+  ['a tone', tone(440)],
+  ['a dial tone', sum(tone(350), tone(440))],
+  ['a tenth of a second', noise(1).subarray(0, 1600)],
+];
+
+for (const [what, samples] of speechless) {
+  test(`${what} is insufficient speech`, async (t) => {
+    const report = combinedReportSchema.parse(await reportOf(wavOf(samples, 16_000)));
+    t.is(report.status, 'insufficient_speech');
+    t.deepEqual(report.emotion.signals, {});
+  });
+}
+
+test('the same recording as its own baseline is neutral', async (t) => {
+  const audio = await fixture('speech-16k.wav');
+  const { cognitive } = await reportOf(audio, { baseline: audio });
+  t.true(cognitive.relative);
+  t.like(cognitive.signals, { cognitive_load: 0.5, processing: 0.5 });
+});
+
+test('a baseline without speech is refused at its part', async (t) => {
+  const audio = await fixture('speech-16k.wav');
+  const error = await t.throwsAsync(reportOf(audio, { baseline: wavOf(new Float32Array(48_000), 16_000) }), {
+    instanceOf: Failure,
+  });
+  t.deepEqual(error?.items[0]?.loc, ['body', 'baseline']);
+});
+
+test('the same bytes give the same report', async (t) => {
+  const audio = await fixture('speech.mp3');
+  t.is(JSON.stringify(await reportOf(audio)), JSON.stringify(await reportOf(audio)));
+});
+
+test('a raised flag stops the analysis', async (t) => {
+  const error = await t.throwsAsync(reportOf(await fixture('speech-16k.wav'), { cancel: Int32Array.of(1) }), {
+    instanceOf: Failure,
+  });
+  t.is(error?.code, 'deadline');
+});
+
+test('a long recording is cut into windows of at most 10 s', async (t) => {
+  const samples = await fixtureSamples();
+  const long = new Float32Array(samples.length * 8);
+  for (let copy = 0; copy < 8; copy++) long.set(samples, copy * samples.length);
+  const report = await reportOf(wavOf(long, 16_000));
+  t.true(report.emotion.timeline.length >= long.length / 160_000 - 1);
+  t.true(report.emotion.timeline.every(({ start_s, end_s }) => end_s - start_s <= 10.02));
+});

@@ -1,0 +1,111 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { loadModels, ModelError, readManifests } from '../../src/models/registry.ts';
+
+type Json = Record<string, unknown>;
+
+/** A copy of the shipped models in which one manifest was changed. */
+async function withManifest(name: string, change: (manifest: Json) => void): Promise<string> {
+  const models = await mkdtemp(join(tmpdir(), 'undertone-models-'));
+  await cp('models', models, { recursive: true });
+  const path = join(models, name, 'manifest.json');
+  const manifest = JSON.parse(await readFile(path, 'utf8')) as Json;
+  change(manifest);
+  await writeFile(path, JSON.stringify(manifest));
+  return models;
+}
+
+test('the shipped set loads: one model of each kind', async (t) => {
+  const manifests = await readManifests('models');
+  t.deepEqual(manifests.map(({ kind }) => kind).sort(), ['activity', 'cognitive', 'emotion', 'trunk']);
+  t.truthy(await loadModels('models'));
+});
+
+const refused: readonly (readonly [string, string, (manifest: Json) => void, RegExp])[] = [
+  [
+    'another features version',
+    'trunk',
+    (m) => {
+      m.featuresVersion = 2;
+    },
+    /Expected 1 for `featuresVersion`, got 2/,
+  ],
+  [
+    'a feature spec that another model does not share',
+    'activity',
+    (m) => {
+      (m.features as Json).hop = 80;
+    },
+    /Model activity: Expected .* for `features`/,
+  ],
+  [
+    'an unknown feature key',
+    'trunk',
+    (m) => {
+      (m.features as Json).dither = 1;
+    },
+    /Model trunk: features: Expected/,
+  ],
+  [
+    'a head of another trunk',
+    'emotion',
+    (m) => {
+      (m.trunk as Json).sha256 = '0'.repeat(64);
+    },
+    /Model emotion: Expected .* for `trunk`/,
+  ],
+  [
+    'other inputs',
+    'emotion',
+    (m) => {
+      m.inputs = ['tokens'];
+    },
+    /Model emotion: Expected .* for `inputs`/,
+  ],
+  [
+    'a key the schema does not know',
+    'cognitive',
+    (m) => {
+      m.threshold = 1;
+    },
+    /Model cognitive: manifest.json: .*threshold/s,
+  ],
+  [
+    'a rule without one of its bounds',
+    'activity',
+    (m) => {
+      (m.rule as Json).onset = undefined;
+    },
+    /onset/,
+  ],
+];
+
+for (const [what, name, change, message] of refused) {
+  test(`refused: ${what}`, async (t) => {
+    const models = await withManifest(name, change);
+    const error = await t.throwsAsync(loadModels(models), { instanceOf: ModelError });
+    t.regex(error?.message ?? '', message);
+    await rm(models, { recursive: true });
+  });
+}
+
+test('refused: one changed byte of weights', async (t) => {
+  const models = await withManifest('trunk', () => undefined);
+  const path = join(models, 'trunk', 'weights.onnx');
+  const weights = await readFile(path);
+  weights[weights.length >> 1] = (weights[weights.length >> 1] as number) ^ 1;
+  await writeFile(path, weights);
+  const error = await t.throwsAsync(loadModels(models), { instanceOf: ModelError });
+  t.regex(error?.message ?? '', /Model trunk: Expected .* for `weights.sha256`/);
+  await rm(models, { recursive: true });
+});
+
+test('refused: a missing kind and a folder that is not there', async (t) => {
+  const models = await withManifest('trunk', () => undefined);
+  await rm(join(models, 'emotion'), { recursive: true });
+  await t.throwsAsync(loadModels(models), { message: 'Expected one model of kind emotion, got 0' });
+  await rm(models, { recursive: true });
+  await t.throwsAsync(loadModels(models), { instanceOf: ModelError, message: /which cannot be read/ });
+});

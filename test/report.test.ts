@@ -1,0 +1,112 @@
+import test from 'ava';
+import fc from 'fast-check';
+import type { Analysis } from '../src/analyze.ts';
+import { readManifests } from '../src/models/registry.ts';
+import {
+  cognitiveReport,
+  cognitiveReportSchema,
+  combinedReport,
+  combinedReportSchema,
+  emotionReport,
+  emotionReportSchema,
+} from '../src/report.ts';
+
+const share = fc.double({ min: 0, max: 1, noNaN: true });
+const effect = fc.double({ min: -0.2, max: 0.2, noNaN: true });
+const manifests = await readManifests('models');
+const emotion = manifests.find(({ kind }) => kind === 'emotion');
+const cognitive = manifests.find(({ kind }) => kind === 'cognitive');
+
+function analysisOf(shares: readonly number[], effects: readonly number[], score: number): Analysis {
+  const total = shares.reduce((sum, value) => sum + value, 0);
+  const probabilities = shares.map((value) => value / total);
+  const index = {
+    score: effects.reduce((sum, value) => sum + value, 0.5),
+    contributions: effects.map((value, at) => ({
+      measure: `m${at}`,
+      value,
+      effect: value,
+      source: 'a study',
+    })),
+  };
+  if (emotion === undefined || cognitive === undefined) throw new Error('Expected the shipped models');
+  return {
+    audio: {
+      seconds: 3,
+      speechSeconds: 2,
+      levelDbfs: -20.04,
+      snrDb: null,
+      bandwidthHz: 7000.4,
+      source: {
+        container: 'wav',
+        codec: 'pcm_s16le',
+        sampleRate: 16000,
+        channels: 1,
+        clippedRatio: 0,
+        channelCorrelation: 1,
+        truncated: false,
+      },
+    },
+    emotion: {
+      labels: emotion.labels ?? [],
+      probabilities,
+      valence: score,
+      arousal: 1 - score,
+      intervals: { valence: [0, score], arousal: [0, 1] },
+      timeline: [{ start: 0, end: 3, probabilities, valence: score, arousal: score }],
+      lowConfidence: true,
+      shortSpeech: true,
+    },
+    cognitive: {
+      clarity: score,
+      intervals: { clarity: [score, 1] },
+      cognitiveLoad: index,
+      processing: index,
+      measures: { pause_ratio: { value: score, unit: 'ratio' } },
+      timeline: [],
+      relative: false,
+      shortSpeech: false,
+    },
+    insufficientSpeech: false,
+    warnings: [],
+    models: { emotion, cognitive },
+    stages: [],
+  };
+}
+
+test('every report fits its schema; shares sum to 1 and effects to the score, as printed', (t) => {
+  const shares = fc.array(fc.double({ min: 1e-6, max: 1, noNaN: true }), { minLength: 8, maxLength: 8 });
+  fc.assert(
+    fc.property(shares, fc.array(effect, { minLength: 1, maxLength: 2 }), share, (parts, effects, score) => {
+      const analysis = analysisOf(parts, effects, score);
+      const first = emotionReportSchema.parse(emotionReport(analysis, 'r'));
+      const second = cognitiveReportSchema.parse(cognitiveReport(analysis, 'r'));
+      combinedReportSchema.parse(combinedReport(analysis, 'r'));
+      const sum = Object.values((first.signals as { emotions: Record<string, number> }).emotions).reduce(
+        (total, value) => total + Math.round(value * 10_000),
+        0,
+      );
+      const load = second.contributions.cognitive_load.reduce(
+        (total, part) => total + Math.round(part.effect * 10_000),
+        0,
+      );
+      const printed = (second.signals as { cognitive_load: number }).cognitive_load;
+      return sum === 10_000 && Math.round(second.reference * 10_000) + load === Math.round(printed * 10_000);
+    }),
+  );
+  t.pass();
+});
+
+test('too little speech empties signals and says how much there was', (t) => {
+  const analysis = {
+    ...analysisOf([1, 1, 1, 1, 1, 1, 1, 1], [0], 0.5),
+    emotion: null,
+    cognitive: null,
+    insufficientSpeech: true,
+  };
+  const report = combinedReport(analysis, 'r');
+  t.is(report.status, 'insufficient_speech');
+  t.deepEqual(report.emotion.signals, {});
+  t.deepEqual(report.cognitive.signals, {});
+  t.is(report.audio.speech_s, 2);
+});
