@@ -79,9 +79,12 @@ function installSystemPackages(names) {
   const missing = missingPackages(names);
   if (missing.length === 0) return;
   const isRoot = process.getuid?.() === 0;
-  if (!isRoot && spawnSync('sudo', ['-n', 'true']).status !== 0) {
-    const line = `apt-get update && sudo apt-get install -y --no-install-recommends ${missing.join(' ')}`;
-    stop('system packages are missing; run this line, then try again:', `  sudo ${line}`);
+  const sudo = isRoot ? null : spawnSync('sudo', ['-n', 'true']);
+  if (sudo && sudo.status !== 0) {
+    const command = `apt-get update && apt-get install -y --no-install-recommends ${missing.join(' ')}`;
+    say('system packages are missing; run this line, then try again:');
+    process.stderr.write(`${sudo.error ? 'su -c' : 'sudo sh -c'} '${command}'\n`);
+    process.exit(1);
   }
   const apt = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get'];
   const [command, ...prefix] = isRoot ? apt : ['sudo', '-n', ...apt];
