@@ -1,0 +1,165 @@
+/**
+ * Log-mel and MFCC extraction against a plain FFTW loop, kaldi-native-fbank, librosa and torchaudio: the same
+ * samples, one thread each, results compared. Goals are those of docs: twice FFTW with AVX2, three times with AVX-512.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { atLeast, cacheFolder, figure, type Row, root, runProgram } from '../case.ts';
+
+type Series = { readonly name: string; readonly frames: number; readonly ns: readonly number[] };
+type SeriesByName = ReadonlyMap<string, Series>;
+
+const seconds = 600;
+const sampleRate = 16000;
+/** Log units; the largest difference that still counts as the same features. */
+const tolerance = 1e-3;
+const folder = cacheFolder('features');
+const audio = join(folder, 'audio.f32');
+const python = join(cacheFolder('peers'), 'venv', 'bin', 'python');
+const peerScript = join(root, 'benchmarks', 'peers', 'features.py');
+
+/** Seeded noise that rises and falls four times a second, roughly as syllables do. */
+function writeAudio(): void {
+  let state = 1;
+  const samples = Float32Array.from({ length: seconds * sampleRate }, (_, i) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return (state / 2 ** 32 - 0.5) * 0.6 * (((i % 4000) + 40) / 4040);
+  });
+  writeFileSync(audio, samples);
+}
+
+function succeeds(program: string, args: readonly string[]): boolean {
+  try {
+    runProgram(program, args);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function installDebian(name: string): void {
+  console.log(`installing ${name}`);
+  runProgram('apt-get', ['install', '-y', '-q', '--no-install-recommends', name]);
+}
+
+function installFftw(): void {
+  if (!succeeds('pkg-config', ['--exists', 'fftw3f'])) installDebian('libfftw3-dev');
+}
+
+function installPython(): void {
+  if (existsSync(python) && succeeds(python, ['-c', 'import librosa, kaldi_native_fbank'])) return;
+  console.log('installing librosa and kaldi-native-fbank');
+  runProgram('python3', ['-m', 'venv', join(cacheFolder('peers'), 'venv')]);
+  const packages = ['numpy==2.4.6', 'librosa==0.11.0', 'kaldi-native-fbank==1.22.5'];
+  runProgram(python, ['-m', 'pip', 'install', '--quiet', ...packages]);
+}
+
+function installTorchaudio(): void {
+  if (!succeeds('/usr/bin/python3', ['-c', 'import torchaudio'])) installDebian('python3-torchaudio');
+}
+
+function buildNative(): string {
+  const build = cacheFolder('native');
+  runProgram('cmake', ['-S', root, '-B', build, '-DUNDERTONE_BENCHMARKS=ON']);
+  runProgram('cmake', ['--build', build, '--target', 'benchmark_features', '-j', '2']);
+  return join(build, 'benchmark_features');
+}
+
+function parseSeries(output: string): Series[] {
+  const lines = output.split('\n').filter((line) => line.startsWith('{'));
+  return lines.map((line) => JSON.parse(line) as Series);
+}
+
+/** A peer that cannot be installed or run is reported and its rows are missed; the others go on. */
+function attempt(what: string, run: () => string): Series[] {
+  try {
+    return parseSeries(run());
+  } catch (error) {
+    console.error(`${what}: ${error instanceof Error ? error.message : error}`);
+    return [];
+  }
+}
+
+function runPeers(interpreter: string, peers: readonly string[]): string {
+  const args = ['OMP_NUM_THREADS=1', 'OPENBLAS_NUM_THREADS=1', interpreter, '-W', 'ignore', peerScript];
+  return runProgram('env', [...args, audio, folder, ...peers]);
+}
+
+function measureAll(): SeriesByName {
+  const series = [
+    ...attempt('FFTW', () => {
+      installFftw();
+      return runProgram(buildNative(), [audio, folder]);
+    }),
+    ...attempt('kaldi-native-fbank and librosa', () => {
+      installPython();
+      return runPeers(python, ['kaldi', 'librosa']);
+    }),
+    ...attempt('torchaudio', () => {
+      installTorchaudio();
+      return runPeers('/usr/bin/python3', ['torchaudio']);
+    }),
+  ];
+  return new Map(series.map((one) => [one.name, one]));
+}
+
+function readFeatures(name: string): Float32Array {
+  const bytes = readFileSync(join(folder, `${name}.f32`));
+  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+}
+
+function largestDifference(peer: string, ours: string): number {
+  const theirs = readFeatures(peer);
+  const own = readFeatures(ours);
+  if (theirs.length !== own.length) return Number.POSITIVE_INFINITY;
+  let worst = 0;
+  for (let i = 0; i < own.length; i += 1) {
+    const difference = Math.abs((own[i] ?? 0) - (theirs[i] ?? 0));
+    if (!(difference <= worst)) worst = difference;
+  }
+  return worst;
+}
+
+/** The speed row; features that differ miss the goal however fast they came. */
+function compare(all: SeriesByName, goal: number, name: string, peer: string, ours: string): Row {
+  const theirs = all.get(peer);
+  const own = all.get(ours);
+  const row = atLeast(goal, {
+    name,
+    unit: 'ns/frame',
+    peer: figure(theirs?.ns ?? []),
+    ours: figure(own?.ns ?? []),
+    note: '',
+  });
+  if (!theirs || !own) return row;
+  const difference = largestDifference(peer, ours);
+  const note = `largest difference ${difference.toExponential(1)}`;
+  return { ...row, note, met: row.met && difference <= tolerance };
+}
+
+const widths = [
+  { lanes: 4, goal: 1, name: 'SSE2' },
+  { lanes: 8, goal: 2, name: 'AVX2' },
+  { lanes: 16, goal: 3, name: 'AVX-512' },
+];
+
+/** Baseline x86-64 is always there; wider vectors only where the processor has them. */
+function fftwRows(all: SeriesByName, kind: string, title: string): Row[] {
+  const present = widths.filter(({ lanes }) => lanes === 4 || all.has(`${kind}-lanes${lanes}`));
+  return present.map(({ lanes, goal, name }) =>
+    compare(all, goal, `${title}, ${name}, against FFTW`, `${kind}-fftw`, `${kind}-lanes${lanes}`),
+  );
+}
+
+export async function run(): Promise<readonly Row[]> {
+  if (!existsSync(audio)) writeAudio();
+  const all = measureAll();
+  return [
+    ...fftwRows(all, 'log-mel', 'log-mel 80'),
+    ...fftwRows(all, 'mfcc', 'MFCC 13'),
+    compare(all, 15, 'log-mel 80 against kaldi-native-fbank', 'kaldi', 'kaldi-ours'),
+    compare(all, 5, 'log-mel 80 against librosa', 'librosa', 'librosa-ours'),
+    compare(all, 5, 'log-mel 80 against torchaudio, 10 s', 'torchaudio', 'torchaudio-ours'),
+    compare(all, 20, 'log-mel 80 against torchaudio, 600 s', 'torchaudio-long', 'torchaudio-long-ours'),
+  ];
+}
