@@ -6,7 +6,7 @@ import type { AnalyzeSettings, AnalyzeTask, Outcome } from './analyze-thread.ts'
 import { parseJobs, workInOrder } from './crew.ts';
 import { describeReport } from './describe.ts';
 import { findFiles } from './files.ts';
-import { showProgress } from './progress.ts';
+import { countFiles, showProgress } from './progress.ts';
 import { expected, type Terminal, UsageError } from './terminal.ts';
 
 const examples = `
@@ -94,6 +94,5 @@ function describe(path: string, outcome: Outcome): string {
 }
 
 function summarise(sums: { done: number; failed: number; seconds: number }, ms: number): string {
-  const files = `${sums.done} ${sums.done === 1 ? 'file' : 'files'}`;
-  return `${files}, ${sums.failed} failed, ${sums.seconds.toFixed(1)} s of audio in ${(ms / 1000).toFixed(1)} s`;
+  return `${countFiles(sums.done)}, ${sums.failed} failed, ${sums.seconds.toFixed(1)} s of audio in ${(ms / 1000).toFixed(1)} s`;
 }

@@ -6,7 +6,7 @@ import { parseConfig } from '../config.ts';
 import { specs } from '../specs.ts';
 import { parseJobs, workInOrder } from './crew.ts';
 import type { Extracted, FeaturesSettings, FeaturesTask } from './features-thread.ts';
-import { showProgress } from './progress.ts';
+import { countFiles, showProgress } from './progress.ts';
 import { expected, type Terminal } from './terminal.ts';
 
 const examples = `
@@ -58,7 +58,7 @@ async function writeFeatures(files: readonly string[], options: Options, termina
     await progress.step();
   }
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  progress.end(`${sums.done} files, ${sums.failed} failed, ${sums.frames} frames in ${seconds} s`);
+  progress.end(`${countFiles(sums.done)}, ${sums.failed} failed, ${sums.frames} frames in ${seconds} s`);
   if (sums.failed > 0) terminal.fail();
 }
 

@@ -32,3 +32,7 @@ export function showProgress(total: number, { stdout, stderr }: Terminal): Progr
     },
   };
 }
+
+export function countFiles(count: number): string {
+  return `${count} ${count === 1 ? 'file' : 'files'}`;
+}

@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { join, resolve } from 'node:path';
+import test from 'ava';
+import { cognitiveReportSchema, emotionReportSchema } from '../../src/report.ts';
+import { commandLine, makeFolder, runCli } from '../support/cli.ts';
+
+const sample = resolve('examples/sample.wav');
+
+/** Recordings, a folder in a folder, and files that are none. */
+function makeTree(): string {
+  const folder = makeFolder();
+  fs.mkdirSync(join(folder, 'b'));
+  for (const name of ['c', 'a.wav', 'b/z.mp3']) fs.copyFileSync(sample, join(folder, name));
+  fs.writeFileSync(join(folder, 'b', 'notes.txt'), 'no sound');
+  fs.writeFileSync(join(folder, 'empty.wav'), '');
+  fs.symlinkSync('.', join(folder, 'loop'));
+  return folder;
+}
+
+const errorOf = (msg: string, type: string) => ({ loc: ['body', 'audio'], msg, type });
+const parseLines = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+test('one line of JSON a file, in order, with whole reports', async (t) => {
+  const folder = makeTree();
+  const args = ['analyze', '--jsonl', '--jobs', '2', 'missing.wav', '.', 'c'];
+  const { code, stdout, stderr } = await runCli(args, { cwd: folder });
+  t.is(code, 1, stderr);
+  const lines = parseLines(stdout);
+  const names = ['missing.wav', 'a.wav', 'b/notes.txt', 'b/z.mp3', 'c', 'empty.wav', 'c'];
+  t.deepEqual(
+    lines.map(({ path }) => path),
+    names.map((name) => join(folder, name)),
+  );
+  t.deepEqual(
+    lines[0].error,
+    errorOf('Expected a readable file for `audio`, got ENOENT', 'value_error.audio.unreadable'),
+  );
+  t.is(lines[2].error.type, 'value_error.audio.unsupported');
+  t.is(lines[5].error.type, 'value_error.audio.empty');
+  for (const line of [lines[1], lines[3], lines[4]]) {
+    t.deepEqual(Object.keys(line), ['path', 'emotion', 'cognitive', 'audio']);
+    const hoisted = { audio: line.audio, request_id: '' };
+    emotionReportSchema.parse({ ...line.emotion, ...hoisted });
+    cognitiveReportSchema.parse({ ...line.cognitive, ...hoisted });
+    t.is(line.emotion.status, 'ok');
+    t.deepEqual({ ...line, path: '' }, { ...lines[6], path: '' });
+  }
+  t.regex(stderr, /^7 files, 3 failed, \d+\.\d s of audio in \d+\.\d s\n$/);
+});
+
+test('--signals picks', async (t) => {
+  const { code, stdout } = await runCli(['analyze', '--jsonl', '--signals', 'cognitive', sample]);
+  t.is(code, 0);
+  t.deepEqual(Object.keys(parseLines(stdout)[0]), ['path', 'cognitive', 'audio']);
+});
+
+test('without --jsonl a few lines a file', async (t) => {
+  const folder = makeFolder();
+  fs.writeFileSync(join(folder, 'notes.txt'), 'no sound');
+  const { code, stdout } = await runCli(['analyze', sample, 'notes.txt'], { cwd: folder });
+  t.is(code, 1);
+  const score = '\\d\\.\\d\\d';
+  const range = `${score}  \\(${score} to ${score}\\)`;
+  const expected = [
+    sample.replaceAll('.', '\\.'),
+    '  \\d+\\.\\d s of speech in \\d+\\.\\d s, wav pcm_s16le',
+    `  emotion         \\w+ \\(${score}\\), tone \\w+`,
+    `  valence         ${range}`,
+    `  arousal         ${range}`,
+    `  cognitive load  ${score}`,
+    `  processing      ${score}`,
+    `  clarity         ${range}`,
+    '(  warnings: [a-z_, ]+\n)?.*notes\\.txt',
+    '  failed: Expected an audio file, got .*',
+  ];
+  t.regex(stdout, new RegExp(`^${expected.join('\n').replace('\n(', '\n(')}\n$`));
+});
+
+test('a bar goes to a terminal’s standard error, and the lines stay clean', (t) => {
+  const folder = makeFolder();
+  for (const name of ['a', 'b', 'c']) fs.copyFileSync(sample, join(folder, name));
+  const out = join(folder, 'out.jsonl');
+  const line = [...commandLine(['analyze', '--jsonl', 'a', 'b', 'c']).map((part) => `'${part}'`), '>', out];
+  const screen = spawnSync('script', ['-qec', line.join(' '), '/dev/null'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  t.is(screen.status, 0, screen.stdout);
+  t.true(screen.stdout.includes('3/3 files'), screen.stdout);
+  t.true(screen.stdout.includes('3 files, 0 failed'));
+  t.is(parseLines(fs.readFileSync(out, 'utf8')).length, 3);
+});
+
+test('a reader that stops early is no error report', (t) => {
+  const shell = `${commandLine(['analyze', '--jsonl', sample, sample, sample]).join(' ')} | head -c 1`;
+  const { stdout, stderr } = spawnSync('sh', ['-c', shell], { encoding: 'utf8' });
+  t.is(stdout, '{');
+  t.false(stderr.includes('EPIPE'), stderr);
+});
+
+const misuses: readonly [args: string[], message: string][] = [
+  [['--signals', 'mood', 'x'], 'Expected emotion or cognitive for `--signals`, got "mood"'],
+  [['--jobs', 'many', 'x'], 'Expected an integer from 1 to 999 for `--jobs`, got "many"'],
+  [['--models-dir', '/nowhere', 'x'], 'Expected a folder of models, got /nowhere, which cannot be read'],
+  [[], "error: missing required argument 'path'\n(--help says more)"],
+];
+
+for (const [args, message] of misuses) {
+  test(`analyze ${args.join(' ')} ends with 2`, async (t) => {
+    const { code, stdout, stderr } = await runCli(['analyze', ...args]);
+    t.deepEqual({ code, stdout, stderr }, { code: 2, stdout: '', stderr: `${message}\n` });
+  });
+}

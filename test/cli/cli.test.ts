@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { runCli } from '../support/cli.ts';
+
+for (const command of ['serve', 'analyze', 'features', 'token create', 'token list', 'token revoke']) {
+  test(`${command} --help has an example`, async (t) => {
+    const { code, stdout } = await runCli([...command.split(' '), '--help']);
+    t.is(code, 0);
+    t.true(stdout.startsWith(`Usage: undertone ${command} `));
+    t.regex(stdout, new RegExp(`Examples:\n(.*\n)*.*undertone ${command}`));
+  });
+}
+
+test('--version is that of the package', async (t) => {
+  const { code, stdout } = await runCli(['--version']);
+  t.deepEqual([code, stdout.trim()], [0, JSON.parse(readFileSync('package.json', 'utf8')).version]);
+});
+
+test('an unknown command ends with 2', async (t) => {
+  const { code, stdout, stderr } = await runCli(['sing']);
+  t.deepEqual([code, stdout, stderr], [2, '', "error: unknown command 'sing'\n(--help says more)\n"]);
+});

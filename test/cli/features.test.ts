@@ -1,0 +1,118 @@
+import * as fs from 'node:fs';
+import { join, resolve } from 'node:path';
+import test from 'ava';
+import { decode, extract, type FeatureSpec } from '../../src/audio.ts';
+import { parseConfig } from '../../src/config.ts';
+import { specs } from '../../src/specs.ts';
+import { makeFolder, runCli } from '../support/cli.ts';
+
+const sample = resolve('examples/sample.wav');
+
+/** Reads .npy as its format says, without a look at how it was written. */
+function readNpy(path: string): { shape: number[]; data: Float32Array } {
+  const bytes = fs.readFileSync(path);
+  const length = bytes.readUInt16LE(8);
+  const header = bytes.toString('latin1', 10, 10 + length);
+  const match = /'descr': '<f4', 'fortran_order': False, 'shape': \((\d+), (\d+)\)/.exec(header);
+  const body = bytes.subarray(10 + length);
+  const data = Float32Array.from({ length: body.length / 4 }, (_, index) => body.readFloatLE(4 * index));
+  return { shape: [Number(match?.[1]), Number(match?.[2])], data };
+}
+
+function expectedOf(path: string, spec: FeatureSpec) {
+  const limits = parseConfig({}).limits;
+  const { samples } = decode(fs.readFileSync(path), {
+    sampleRate: spec.sampleRate,
+    channel: null,
+    limits,
+    cancel: null,
+  });
+  const { data, frames, bins } = extract(samples, spec);
+  return { shape: [frames, bins], data };
+}
+
+for (const name of ['whisper-log-mel-80', 'kaldi-mfcc-13']) {
+  test(`writes what extract gives: ${name}`, async (t) => {
+    const out = join(makeFolder(), 'sample.npy');
+    const { code, stdout, stderr } = await runCli(['features', sample, '--spec', name, '--out', out]);
+    t.deepEqual([code, stdout], [0, '']);
+    t.regex(stderr, /^1 file, 0 failed, \d+ frames in \d+\.\d s\n$/);
+    t.deepEqual(readNpy(out), expectedOf(sample, specs[name] as FeatureSpec));
+  });
+}
+
+test('a spec of one’s own, several files, one of them broken', async (t) => {
+  const folder = makeFolder();
+  const spec = { ...(specs['whisper-log-mel-80'] as FeatureSpec), bins: 40 };
+  fs.writeFileSync(join(folder, 'mine.json'), JSON.stringify(spec));
+  fs.copyFileSync(sample, join(folder, 'a.wav'));
+  fs.writeFileSync(join(folder, 'b.wav'), 'no sound');
+  fs.copyFileSync(sample, join(folder, 'c.wav'));
+  const files = ['a.wav', 'b.wav', 'c.wav'];
+  const { code, stderr } = await runCli(
+    ['features', ...files, '--spec', 'mine.json', '--out', 'new/out', '--jobs', '2'],
+    { cwd: folder },
+  );
+  t.is(code, 1);
+  const lines = stderr.trimEnd().split('\n');
+  t.true(lines[0]?.startsWith(`${join(folder, 'b.wav')}: Expected an audio file, got`), stderr);
+  t.regex(lines[1] as string, /^3 files, 1 failed/);
+  t.deepEqual(fs.readdirSync(join(folder, 'new/out')).sort(), ['a.npy', 'c.npy']);
+  t.deepEqual(readNpy(join(folder, 'new/out/c.npy')), expectedOf(sample, spec));
+});
+
+test('a list of pairs', async (t) => {
+  const folder = makeFolder();
+  fs.writeFileSync(join(folder, 'pairs.tsv'), `${sample}\tx/1.npy\n${sample}\ty/1.npy\n`);
+  const { code } = await runCli(['features', '--list', 'pairs.tsv', '--spec', 'kaldi-log-mel-80'], {
+    cwd: folder,
+  });
+  t.is(code, 0);
+  t.deepEqual(readNpy(join(folder, 'x/1.npy')), readNpy(join(folder, 'y/1.npy')));
+});
+
+const names = Object.keys(specs).join(', ');
+const misuses: readonly [args: string[], message: string][] = [
+  [['a.wav', '--spec', 'mel', '--out', 'x'], `Expected ${names} or a .json file for \`--spec\`, got "mel"`],
+  [
+    ['a.wav', '--spec', 'toString', '--out', 'x'],
+    `Expected ${names} or a .json file for \`--spec\`, got "toString"`,
+  ],
+  [['--spec', 'kaldi-mfcc-13', '--out', 'x'], 'Expected at least one recording for `file`, got none'],
+  [['a.wav', '--spec', 'kaldi-mfcc-13'], 'Expected a folder or a .npy file for `--out`, got nothing'],
+  [
+    ['a.wav', 'b.wav', '--spec', 'kaldi-mfcc-13', '--out', 'x.npy'],
+    'Expected a folder for `--out`, got x.npy for 2 recordings',
+  ],
+  [
+    ['a.wav', '--list', 'l', '--spec', 'kaldi-mfcc-13'],
+    'Expected no recordings and no --out beside it for `--list`, got l',
+  ],
+  [
+    ['a.wav', 'a.mp3', '--spec', 'kaldi-mfcc-13', '--out', '/x'],
+    'Expected recordings with different outputs for `file`, got two for /x/a.npy',
+  ],
+  [
+    ['a.wav', '--spec', 'kaldi-mfcc-13', '--out', 'x', '--jobs', '0'],
+    'Expected an integer from 1 to 999 for `--jobs`, got "0"',
+  ],
+];
+
+for (const [args, message] of misuses) {
+  test(message, async (t) => {
+    const { code, stdout, stderr } = await runCli(['features', ...args], { cwd: makeFolder() });
+    t.deepEqual({ code, stdout, stderr }, { code: 2, stdout: '', stderr: `${message}\n` });
+  });
+}
+
+test('a spec that lacks a key is refused before any file', async (t) => {
+  const folder = makeFolder();
+  const { hop: _, ...rest } = specs['kaldi-mfcc-13'] as FeatureSpec;
+  fs.writeFileSync(join(folder, 'mine.json'), JSON.stringify(rest));
+  const { code, stderr } = await runCli(['features', sample, '--spec', 'mine.json', '--out', 'x'], {
+    cwd: folder,
+  });
+  t.is(code, 2);
+  t.regex(stderr, /^Expected a whole feature spec for `--spec`, got mine\.json: .*hop/);
+  t.deepEqual(fs.readdirSync(folder), ['mine.json']);
+});

@@ -1,0 +1,107 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { openStorage } from '../../src/accounts/storage.ts';
+import { createTokens } from '../../src/accounts/tokens.ts';
+import { makeFolder, runCli } from '../support/cli.ts';
+
+const withData = () => {
+  const folder = join(makeFolder(), 'data');
+  return { folder, env: { UNDERTONE_DATA_DIR: folder } };
+};
+
+test('the token alone goes to standard output', async (t) => {
+  const { env } = withData();
+  const args = ['token', 'create', '--name', 'ci', '--scopes', 'analyze:emotion, analyze:cognitive'];
+  const { code, stdout, stderr } = await runCli([...args, '--expires', '90d'], { env });
+  t.is(code, 0);
+  t.regex(stdout, /^ut_[0-9A-Za-z]{46}\n$/);
+  t.regex(
+    stderr,
+    /^tok_\w{12} "ci" for analyze:emotion and analyze:cognitive, expires 2\d\d\d-\S+Z; not shown again\n$/,
+  );
+});
+
+test('a running process takes a new token within a second and drops a revoked one within five', async (t) => {
+  const { folder, env } = withData();
+  const database = await openStorage(`file:${join(folder, 'undertone.db')}`);
+  const server = createTokens({ database, staticToken: null });
+  const made = await runCli(['token', 'create', '--name', 'ci', '--scopes', 'analyze:emotion'], { env });
+  const token = made.stdout.trim();
+  const bearer = await server.verify(token);
+  t.is(bearer?.name, 'ci');
+  t.deepEqual(bearer?.scopes, ['analyze:emotion']);
+
+  const polls: { at: number; accepted: boolean }[] = [];
+  const timer = setInterval(async () => {
+    const accepted = (await server.verify(token)) !== null;
+    polls.push({ at: performance.now(), accepted });
+  }, 50);
+  const { code, stderr } = await runCli(['token', 'revoke', 'ci'], { env });
+  const revoked = performance.now();
+  t.is(code, 0);
+  t.is(stderr, `revoked ${bearer?.id} "ci"\n`);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  clearInterval(timer);
+  t.true(polls[0]?.accepted);
+  const refused = polls.find(({ accepted }) => !accepted);
+  t.true(refused !== undefined && refused.at - revoked < 5000);
+  t.false(polls.at(-1)?.accepted);
+  await database.destroy();
+});
+
+test('lists tokens and their states, and no token', async (t) => {
+  const { folder, env } = withData();
+  const scopes = ['--scopes', 'analyze:cognitive'];
+  const one = await runCli(['token', 'create', '--name', 'one', ...scopes, '--expires', '1s'], { env });
+  await runCli(['token', 'create', '--name', 'two', ...scopes], { env });
+  await runCli(['token', 'revoke', 'two'], { env });
+  const { code, stdout } = await runCli(['token', 'list'], { env });
+  t.is(code, 0);
+  const [heading, ...rows] = stdout.trimEnd().split('\n');
+  t.regex(heading as string, /^ID +NAME +TOKEN +SCOPES +CREATED +EXPIRES +STATE$/);
+  t.regex(rows[0] as string, /^tok_\w+ +one +ut_\w{4}\.\.\. +analyze:cognitive +\S+Z +\S+Z +expired$/);
+  t.regex(rows[1] as string, /^tok_\w+ +two +ut_\w{4}\.\.\. +analyze:cognitive +\S+Z +never +revoked$/);
+  t.is(rows.length, 2);
+  t.false(stdout.includes(one.stdout.trim().slice(7)));
+  t.is((fs.statSync(folder).mode & 0o777).toString(8), '700');
+});
+
+const create = ['token', 'create', '--name', 'x'];
+const misuses: readonly [args: string[], code: number, message: string][] = [
+  [
+    [...create, '--scopes', 'admin'],
+    2,
+    'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got "admin"\n',
+  ],
+  [
+    [...create, '--scopes', 'analyze:emotion', '--expires', '90'],
+    2,
+    'Expected a duration such as 12h or 90d for `--expires`, got "90"\n',
+  ],
+  [create, 2, "error: required option '--scopes <scopes>' not specified\n(--help says more)\n"],
+  [['token', 'revoke', 'x'], 1, 'Expected the id or name of a live token for `token`, got "x"\n'],
+];
+
+for (const [args, expected, message] of misuses) {
+  test(`${args.join(' ')} ends with ${expected}`, async (t) => {
+    const { code, stdout, stderr } = await runCli(args, withData());
+    t.deepEqual({ code, stdout, stderr }, { code: expected, stdout: '', stderr: message });
+  });
+}
+
+test('a database that is none is one line', async (t) => {
+  const { folder, env } = withData();
+  fs.mkdirSync(folder);
+  fs.writeFileSync(join(folder, 'undertone.db'), 'no database'.repeat(1000));
+  const { code, stdout, stderr } = await runCli(['token', 'list'], { env });
+  t.is(code, 1);
+  t.is(stdout, '');
+  t.regex(stderr, /^The database cannot be used: .*not a database.*\n$/);
+});
+
+test('wrong settings end with 2', async (t) => {
+  const { code, stderr } = await runCli(['token', 'list'], { env: { UNDERTONE_PORT: 'x' } });
+  t.is(code, 2);
+  t.is(stderr, 'Expected an integer from 0 to 65535 for `UNDERTONE_PORT`, got "x"\n');
+});

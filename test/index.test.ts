@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import test from 'ava';
+import { analyze, decode, extract, Failure, specs } from '../src/index.ts';
+
+const limits = { seconds: 60, channels: 2, minSampleRate: 4000, maxSampleRate: 96_000, deadlineSeconds: 0 };
+const sample = await readFile('examples/sample.wav');
+
+test('decode and extract', (t) => {
+  const audio = decode(sample, { sampleRate: 16_000, channel: null, limits, cancel: null });
+  t.is(audio.samples.length, Math.round(audio.seconds * 16_000));
+  const spec = specs['whisper-log-mel-80'];
+  if (spec === undefined) return t.fail();
+  const { data, frames, bins } = extract(audio.samples, spec);
+  t.deepEqual([frames, bins, data.length], [Math.floor(audio.samples.length / 160), 80, frames * 80]);
+});
+
+test('analyze gives both reports, or the one that was asked for', async (t) => {
+  const [both, emotion] = await Promise.all([analyze(sample), analyze(sample, { signals: ['emotion'] })]);
+  t.deepEqual(Object.keys(both), ['emotion', 'cognitive', 'audio']);
+  t.deepEqual(Object.keys(emotion), ['emotion', 'audio']);
+  t.deepEqual(emotion.emotion, both.emotion);
+  t.is(both.cognitive?.relative, false);
+});
+
+test('a recording is its own baseline at 0.5', async (t) => {
+  const { cognitive } = await analyze(sample, { signals: ['cognitive'], baseline: sample });
+  t.true(cognitive?.relative);
+  t.like(cognitive?.signals, { cognitive_load: 0.5, processing: 0.5 });
+});
+
+test('a failure does not hold up the next call', async (t) => {
+  const broken = analyze(new Uint8Array(0));
+  const fine = analyze(sample, { limits: { ...limits, seconds: 1 } });
+  const missing = analyze(sample, { modelsDir: '/nowhere' });
+  t.is(
+    (await t.throwsAsync<Failure>(broken, { instanceOf: Failure })).items[0]?.type,
+    'value_error.audio.empty',
+  );
+  const failure = await t.throwsAsync<Failure>(fine, { instanceOf: Failure });
+  t.is(failure.items[0]?.type, 'value_error.audio.too_long');
+  await t.throwsAsync(missing, { message: /^Expected a folder of models/ });
+  await t.notThrowsAsync(analyze(sample));
+});

@@ -1,0 +1,42 @@
+/** The real command, in a process of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+type Options = { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> };
+
+const entry = resolve('src/cli.ts');
+/** tsx by its address, so that it is found from every working folder. */
+const loader = import.meta.resolve('tsx');
+
+export const makeFolder = (): string => mkdtempSync(join(tmpdir(), 'undertone-cli-'));
+
+export const commandLine = (args: readonly string[]): string[] => [
+  process.execPath,
+  `--import=${loader}`,
+  entry,
+  ...args,
+];
+
+export function startCli(args: readonly string[], { cwd, env }: Options = {}): ChildProcess {
+  const [command, ...rest] = commandLine(args) as [string, ...string[]];
+  return spawn(command, rest, { env: { ...process.env, ...env }, ...(cwd === undefined ? {} : { cwd }) });
+}
+
+export async function runCli(args: readonly string[], options?: Options): Promise<Ended> {
+  const child = startCli(args, options);
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const [code] = await once(child, 'close');
+  return { code, stdout, stderr };
+}
