@@ -1,0 +1,271 @@
+"""Speech activity and syllable rate: a small dilated convolutional net over the log-mel frames.
+
+Teacher of the speech output: Silero VAD on the clean recordings. Syllables: known texts.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import features
+from corpus import CACHE, SEED, Clip, known_syllables, read_clips
+from graph import Graph, level_normalised
+from trunk import BINS, FLOOR, OFFSET, normalise
+
+WIDTH = 48
+DILATIONS = [1, 2, 4, 8, 16, 32]
+KERNEL = 5
+MAX_RATE = 12.0  # syllables a second
+STUDIO = {"RAVDESS", "TESS", "ASED", "BAVED", "TAVA", "SAVEE"}
+SPOKEN = ["RAVDESS", "TESS", "SAVEE", "EMOVO", "nEMO", "ASED", "EmotionTTSKorean", "BAVED", "TAVA",
+          "speechocean762", "LibriSpeech", "AMI", "MFA"]  # fmt: skip
+SHARE = {"TESS": 0.4, "nEMO": 0.5, "LibriSpeech": 6, "AMI": 40, "MFA": 6, "TAVA": 2, "speechocean762": 1.5}
+
+
+class Activity(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv1d(BINS, WIDTH, 5, stride=2, padding=2)
+        self.depthwise = nn.ModuleList(
+            nn.Conv1d(WIDTH, WIDTH, KERNEL, padding=(KERNEL // 2) * d, dilation=d, groups=WIDTH)
+            for d in DILATIONS
+        )
+        self.pointwise = nn.ModuleList(nn.Conv1d(WIDTH, WIDTH, 1) for _ in DILATIONS)
+        self.head = nn.Conv1d(WIDTH, 2, 1)
+
+    def forward(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """[B,T,80] raw log10 mel -> speech logits [B,T], syllables a second [B,T]."""
+        x = F.relu(self.stem(normalise(features).transpose(1, 2)))
+        for depthwise, pointwise in zip(self.depthwise, self.pointwise):
+            x = x + F.relu(pointwise(depthwise(x)))
+        y = self.head(x).repeat_interleave(2, 2)[:, :, : features.shape[1]]
+        return y[:, 0], MAX_RATE * torch.sigmoid(y[:, 1])
+
+
+def write_activity(net: Activity, path: str) -> None:
+    g = Graph("activity")
+    x = level_normalised(g, g.input("features", [1, "frames", BINS]), OFFSET, FLOOR)
+    length = g.op("Shape", "features", start=1, end=2)
+    x = g.op("Transpose", x, perm=[0, 2, 1])
+    x = g.op("Relu", write_conv(g, x, net.stem))
+    for depthwise, pointwise in zip(net.depthwise, net.pointwise):
+        x = g.op("Add", x, g.op("Relu", write_conv(g, write_conv(g, x, depthwise), pointwise)))
+    y = g.op("Unsqueeze", write_conv(g, x, net.head), g.constant(np.array([3], np.int64)))
+    twice = g.op("Expand", y, g.constant(np.array([1, 1, 1, 2], np.int64)))
+    flat = g.op("Reshape", twice, g.constant(np.array([1, 2, -1], np.int64)))
+    start, axis = g.constant(np.array([0], np.int64)), g.constant(np.array([2], np.int64))
+    scores = g.op("Sigmoid", g.op("Slice", flat, start, length, axis))
+    speech, rate = g.op("Split", scores, axis=1, num_outputs=2, outputs=2)
+    one = g.constant(np.array([1], np.int64))
+    g.output(g.op("Squeeze", speech, one), "speech", [1, "frames"])
+    rate = g.op("Mul", g.op("Squeeze", rate, one), g.constant(np.float32(MAX_RATE)))
+    g.output(rate, "syllable_rate", [1, "frames"])
+    g.save(path)
+
+
+def write_conv(g: Graph, x: str, conv: nn.Conv1d) -> str:
+    pad = conv.padding[0]
+    return g.op(
+        "Conv", x, g.constant(conv.weight.detach().numpy()), g.constant(conv.bias.detach().numpy()),
+        kernel_shape=list(conv.kernel_size), pads=[pad, pad], strides=list(conv.stride),
+        dilations=list(conv.dilation), group=conv.groups,
+    )  # fmt: skip
+
+
+def relative_level(rows: np.ndarray) -> np.ndarray:
+    power = (10.0**rows).sum(1)
+    gate = power[power > 0.1 * power.mean()]
+    return np.log10(power) - np.log10(gate.mean())
+
+
+def target_of(clip: Clip, rows: np.ndarray, silero: np.ndarray) -> np.ndarray:
+    """Silero's probability; in studio recordings loud frames are speech and silent ones are not."""
+    if clip.corpus in ("EmoGator", "ESC10", "RIR"):
+        return np.zeros(len(rows), np.float32)
+    target = silero.astype(np.float32)
+    level = relative_level(rows)
+    if clip.corpus in STUDIO:
+        target = np.maximum(target, 0.95 * (level > -1.5))
+        target = target * (level > -3.2)
+    return (target * (level > -4.5)).astype(np.float32)
+
+
+class Material:
+    """Clips, targets and syllable counts held in memory, and mixtures drawn from them."""
+
+    def __init__(self, held_out: bool):
+        corpora, sounds = features.load("corpora"), features.load("sounds")
+        silero = np.load(CACHE / "corpora.speech.npy")
+        self.spoken, self.other, shares = [], [], []
+        for clip in read_clips():
+            rows = corpora[clip.index]
+            if len(rows) < 20 or clip.held_out != held_out or clip.corpus == "RIR":
+                continue
+            labels = silero[corpora.offsets[clip.index] : corpora.offsets[clip.index + 1]]
+            item = (clip, np.asarray(rows), target_of(clip, rows, labels), known_syllables(clip))
+            if clip.corpus in SPOKEN:
+                self.spoken.append(item)
+                shares.append(SHARE.get(clip.corpus, 1.0))
+            else:
+                self.other.append(item)
+        for index, path in enumerate(sounds.paths):
+            if (index % 7 == 0) != held_out:
+                continue
+            rows = np.asarray(sounds[index])
+            if "speech-" in path:
+                target = (relative_level(rows) > -3).astype(np.float32)
+                self.spoken.append((None, rows, target, None))
+                shares.append(3.0)
+            else:
+                self.other.append((None, rows, np.zeros(len(rows), np.float32), None))
+        self.cumulative = np.cumsum(shares) / np.sum(shares)
+
+    def draw(self, rng: np.random.Generator):
+        return self.spoken[min(int(np.searchsorted(self.cumulative, rng.random())), len(self.spoken) - 1)]
+
+
+def smooth_curve(rng: np.random.Generator, spread: float) -> np.ndarray:
+    points = rng.normal(0, spread, 6)
+    return np.interp(np.arange(BINS), np.linspace(0, BINS - 1, 6), points).astype(np.float32)
+
+
+def noise_rows(material: Material, rng: np.random.Generator, frames: int) -> np.ndarray:
+    rows = []
+    count = 0
+    while count < frames:
+        part = material.other[rng.integers(len(material.other))][1]
+        rows.append(part)
+        count += len(part)
+    joined = np.concatenate(rows)
+    start = rng.integers(0, count - frames + 1)
+    return joined[start : start + frames] + smooth_curve(rng, 0.3)
+
+
+def lay_speech(material: Material, rng: np.random.Generator, rows: np.ndarray, target: np.ndarray):
+    """Clips one after the other, some with gaps; returns [(start, end, syllables)] of whole known ones."""
+    counts, frames = [], len(rows)
+    at = int(rng.integers(0, 150)) if rng.random() < 0.6 else 0
+    while at < frames - 60:
+        _, source, wanted, count = material.draw(rng)
+        start = int(rng.integers(0, max(1, len(source) - frames)))
+        part = source[start : start + frames - at]
+        shift = rng.normal(0, 0.3) + smooth_curve(rng, 0.25)
+        end = at + len(part)
+        rows[at:end] = np.maximum(part + shift, -10)
+        target[at:end] = wanted[start : start + len(part)]
+        if count is not None and len(part) == len(source):
+            counts.append((at, end, count))
+        at = end + (int(rng.integers(0, 250)) if rng.random() < 0.5 else 0)
+    return counts
+
+
+def mixture(material: Material, rng: np.random.Generator, frames: int):
+    """(features, speech target, [(start, end, syllables)]) of one training example."""
+    rows = np.full((frames, BINS), -10.0, np.float32)
+    target = np.zeros(frames, np.float32)
+    spoken = rng.random() > 0.22
+    counts = lay_speech(material, rng, rows, target) if spoken else []
+    if not spoken or rng.random() < 0.55:
+        noise = noise_rows(material, rng, frames)
+        level = np.log10((10.0**noise).sum(1).mean())
+        voice = np.log10((10.0 ** rows[target > 0.5]).sum(1).mean()) if (target > 0.5).any() else level
+        ratio = rng.uniform(0, 3.5) if spoken else 0
+        rows = np.log10(10.0**rows + 10.0 ** (noise - level + voice - ratio))
+    elif rng.random() < 0.7:
+        hiss = rng.uniform(-9, -4) + 0.25 * rng.standard_normal((frames, BINS)) + smooth_curve(rng, 0.5)
+        rows = np.log10(10.0**rows + 10.0**hiss)
+    if rng.random() < 0.15:
+        rows[:, 58:] = -10 + rng.uniform(0, 3)  # the telephone's band ends at 3.4 kHz
+    return np.maximum(rows + rng.normal(0, 0.6), -10).astype(np.float32), target, counts
+
+
+def train(seconds: float, seed: int = SEED) -> Activity:
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    material = Material(held_out=False)
+    net = Activity()
+    optimiser = torch.optim.AdamW(net.parameters(), 3e-3, weight_decay=1e-3)
+    began, step, frames, batch = time.time(), 0, 600, 24
+    while (done := (time.time() - began) / seconds) < 1:
+        optimiser.param_groups[0]["lr"] = 3e-3 * (0.5 + 0.5 * np.cos(np.pi * done)) + 1e-5
+        examples = [mixture(material, rng, frames) for _ in range(batch)]
+        x = torch.from_numpy(np.stack([e[0] for e in examples]))
+        y = torch.from_numpy(np.stack([e[1] for e in examples]))
+        logits, rate = net(x)
+        loss = F.binary_cross_entropy_with_logits(logits, y)
+        errors = [
+            abs((rate[i, a:b] * (y[i, a:b] > 0.5)).sum() / 100 - count) / count
+            for i, e in enumerate(examples)
+            for a, b, count in e[2]
+        ]
+        if errors:
+            loss = loss + 0.3 * torch.stack(errors).mean() + 0.002 * rate.diff(dim=1).abs().mean()
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimiser.step()
+        step += 1
+        if step % 50 == 0:
+            print(f"step {step} loss {loss.item():.4f} done {done:.2f}", flush=True)
+    return net.eval()
+
+
+def f1(speech: np.ndarray, target: np.ndarray) -> float:
+    hit = (speech & target).sum()
+    return float(2 * hit / (speech.sum() + target.sum()))
+
+
+def hear(net: Activity, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    with torch.no_grad():
+        logits, rate = net(torch.from_numpy(np.array(rows, np.float32))[None])
+    return torch.sigmoid(logits)[0].numpy() > 0.5, rate[0].numpy()
+
+
+def report(net: Activity) -> dict[str, float]:
+    """Frame F1 against the teacher on held-out speakers, clean and at 10 dB, and counted syllables."""
+    material = Material(held_out=True)
+    rng = np.random.default_rng(3)
+    clean, noisy, wanted, synthetic, counted, known = [], [], [], [], [], []
+    for clip, rows, target, count in material.spoken:
+        noise = noise_rows(material, rng, len(rows))
+        voice, level = (np.log10((10.0**r).sum(1).mean()) for r in (rows, noise))
+        noise = noise - level + voice - 1
+        speech, rate = hear(net, rows)
+        if clip is None:
+            synthetic.append(f1(speech, target > 0.5))
+            continue
+        clean.append(speech)
+        noisy.append(hear(net, np.log10(10.0**rows + 10.0**noise))[0])
+        wanted.append(target > 0.5)
+        if count is not None:
+            counted.append(float(rate[speech].sum() / 100))
+            known.append(count)
+    truth = np.concatenate(wanted)
+    error = np.abs(np.array(counted) - known) / np.array(known)
+    result = {
+        "frame_f1_clean": f1(np.concatenate(clean), truth),
+        "frame_f1_noise_10_db": f1(np.concatenate(noisy), truth),
+        "frame_f1_synthetic_speech": float(np.mean(synthetic)),
+        "syllable_count_correlation": float(np.corrcoef(counted, known)[0, 1]),
+        "syllable_count_relative_error": float(error.mean()),
+    }
+    false: dict[str, list[float]] = {}
+    for clip, rows, _, _ in material.other:
+        false.setdefault(clip.corpus if clip else "sounds", []).append(hear(net, rows)[0].mean())
+    for kind, shares in false.items():
+        result[f"false_speech_{kind.lower()}"] = float(np.mean(shares))
+    return {name: round(value, 4) for name, value in result.items()}
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    trained = train(float(sys.argv[1]))
+    torch.save(trained.state_dict(), CACHE / "activity.pt")
+    write_activity(trained, str(CACHE / "activity.onnx"))
+    print(report(trained))

@@ -1,0 +1,211 @@
+"""Fits one model on the speakers that are not held out, and writes its folder."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import torch
+
+import activity
+import cognitive
+import emotion
+import heads
+import manifest
+import teacher
+import timing
+import tokens as token_store
+import trunk
+from corpus import CACHE, EMOTIONAL, EMOTIONS, read_clips
+from folds import FOLDS, fold_of, guess_in
+from scores import ccc, half_width, pcc, uar
+from windows import RULE
+
+ENSEMBLE = 2
+NON_COMMERCIAL = "Weights for research and non-commercial use: see the licences of the training data"
+
+
+def fit_trunk() -> None:
+    path = str(CACHE / "trunk.onnx")
+    trunk.write_trunk(trunk.Trunk(teacher.encoder()).eval(), path)
+    manifest.write(
+        "trunk",
+        path,
+        description="Whisper-tiny.en's convolutional stem and first two encoder layers, level normalised, "
+        "linear weights in int8",
+        outputs=["tokens"],
+        rule={"windowSeconds": trunk.WINDOW_SECONDS},
+        data=[],
+        metrics={},
+        limits=["Not trained here: OpenAI's Whisper-tiny.en (MIT), trained on English speech."],
+        licence="MIT",
+    )
+
+
+def fit_activity(seconds: float) -> None:
+    net = activity.train(seconds)
+    torch.save(net.state_dict(), CACHE / "activity.pt")
+    path = str(CACHE / "activity.onnx")
+    activity.write_activity(net, path)
+    sets = [*activity.SPOKEN, "EmoGator", "ESC10"]
+    manifest.write(
+        "activity",
+        path,
+        description="Speech probability and syllable rate of each 10 ms frame",
+        outputs=["speech", "syllable_rate"],
+        rule=RULE,
+        data=manifest.data_of(sets),
+        metrics=activity.report(net),
+        limits=[
+            "The teacher of speech is Silero VAD 6 (MIT), not human labels; laughter, crying and other bursts "
+            "of voice without words count as no speech.",
+            "Syllables are learned from English sentences alone.",
+        ],
+        licence=NON_COMMERCIAL,
+    )
+
+
+def left_out(fit, store, members, folds) -> np.ndarray:
+    """Raw outputs for each window from a head that never saw its speaker's fold."""
+    result = None
+    for fold in range(FOLDS):
+        test = folds[store.clips[members]] == fold
+        values = heads.predict(fit(members[~test]), store, members[test])
+        if result is None:
+            result = np.zeros((len(members), values.shape[1]), np.float32)
+        result[test] = values
+        print(f"fold {fold + 1} of {FOLDS}", flush=True)
+    return result
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def temperature_of(logits: np.ndarray, mask: np.ndarray, label: np.ndarray) -> float:
+    def cost(temperature: float) -> float:
+        z = (logits + mask) / temperature
+        z = z - z.max(1, keepdims=True)
+        return float(np.mean(np.log(np.exp(z).sum(1)) - z[np.arange(len(z)), label]))
+
+    grid = np.geomspace(0.5, 3, 60)
+    return float(grid[np.argmin([cost(t) for t in grid])])
+
+
+def softmax(z: np.ndarray) -> np.ndarray:
+    e = np.exp(z - z.max(1, keepdims=True))
+    return e / e.sum(1, keepdims=True)
+
+
+def unsure_below(logits: np.ndarray, label: np.ndarray, temperature: float) -> float:
+    """The top probability under which left-out clips are right less than half the time."""
+    p = softmax(logits / temperature)
+    top, right = p.max(1), p.argmax(1) == label
+    edges = np.arange(0.2, 0.9, 0.02)
+    accuracy = [right[(top >= e) & (top < e + 0.06)].mean() if ((top >= e) & (top < e + 0.06)).any() else 0 for e in edges]
+    low = [e for e, a in zip(edges, accuracy) if a < 0.5]
+    return round(float(max(low, default=0.2)), 2)
+
+
+def calibrate(values, rows, clips, targets):
+    """Temperature, the lines of valence and arousal, and what was measured on speakers left out."""
+    known = targets.label[rows] >= 0
+    temperature = temperature_of(values[known, :8], targets.mask[rows[known]], targets.label[rows[known]])
+    low = unsure_below(values[known, :8], targets.label[rows[known]], temperature)
+    metrics = {}
+    for name in EMOTIONAL:
+        part = known & np.array([clips[i].corpus == name for i in rows])
+        label = targets.label[rows[part]]
+        metrics[f"uar_{name.lower()}"] = round(uar(label, guess_in(values[part], label)), 3)
+    rated = np.array([clips[i].corpus == "TAVA" for i in rows])
+    slopes, shifts, widths = [], [], {}
+    for axis, name in enumerate(("valence", "arousal")):
+        guess, truth = sigmoid(values[rated, 8 + axis]), targets.axes[rows[rated], axis]
+        slope, shift = np.polyfit(guess, truth, 1)
+        slope = float(np.clip(slope, 0.6, 1.4))
+        shift = float(truth.mean() - slope * guess.mean())
+        line = np.clip(slope * guess + shift, 0, 1)
+        metrics[f"ccc_{name}_tava"] = round(ccc(truth, line), 3)
+        widths[name] = half_width(truth, line)
+        slopes.append(slope)
+        shifts.append(shift)
+    calibration = emotion.Calibration(temperature, np.array(slopes), np.array(shifts))
+    return calibration, widths, low, metrics
+
+
+def fit_emotion() -> None:
+    clips, store = read_clips(), token_store.load("corpora")
+    targets = emotion.targets_of(clips)
+    members = emotion.useful(store, targets)
+    members = members[[not clips[i].held_out for i in store.clips[members]]]
+    raw = left_out(lambda rows: emotion.fit(store, targets, rows), store, members, fold_of(clips))
+    rows, values = emotion.per_clip(store, members, raw)
+    calibration, widths, low, metrics = calibrate(values, rows, clips, targets)
+    path = str(CACHE / "emotion.onnx")
+    emotion.write_emotion(emotion.fit(store, targets, members, ENSEMBLE), calibration, path)
+    manifest.write(
+        "emotion",
+        path,
+        description="Eight emotion categories, valence and arousal",
+        outputs=["probabilities", "valence", "arousal"],
+        labels=EMOTIONS,
+        rule={"intervals": widths, "shortSpeechSeconds": 3, "lowConfidence": low},
+        data=manifest.data_of([*EMOTIONAL, "BAVED", "TAVA"]),
+        metrics=metrics,
+        limits=[
+            "Acted recordings in English, Italian, Polish, Amharic and Korean: natural speech is further away.",
+            "Calm was heard in RAVDESS and TAVA only.",
+            "Valence leans on few rated recordings, all English; arousal travels better.",
+        ],
+        licence=NON_COMMERCIAL,
+    )
+
+
+def fit_cognitive() -> None:
+    clips, store = read_clips(), token_store.load("corpora")
+    targets = cognitive.targets_of(clips)
+    members = np.flatnonzero(~np.isnan(targets[store.clips]))
+    members = members[[not clips[i].held_out for i in store.clips[members]]]
+    raw = left_out(lambda rows: cognitive.fit(store, targets, rows), store, members, fold_of(clips))
+    rows, values = emotion.per_clip(store, members, raw)
+    guess, truth = values[:, 0], targets[rows]
+    slope, shift = (float(v) for v in np.polyfit(guess, truth, 1))
+    line = np.clip(slope * guess + shift, 0, 1)
+    metrics = {
+        f"pcc_{column}": round(pcc(np.array([float(clips[i].row[column]) for i in rows]), guess), 3)
+        for column in ("fluency", "prosody")
+    }
+    reference, counts = timing.reference(str(CACHE / "activity.onnx"))
+    path = str(CACHE / "cognitive.onnx")
+    cognitive.write_cognitive(cognitive.fit(store, targets, members, ENSEMBLE), slope, shift, path)
+    heard = ", ".join(f"{count} of {name}" for name, count in counts.items())
+    manifest.write(
+        "cognitive",
+        path,
+        description="Clarity of delivery as experts judge fluency and prosody, and the reference of timing measures",
+        outputs=["clarity"],
+        rule={
+            "intervals": {"clarity": half_width(truth, line)},
+            "shortSpeechSeconds": 10,
+            "reference": reference,
+            "cognitiveLoad": timing.weights_of(timing.LOAD),
+            "processing": timing.weights_of(timing.PROCESSING),
+        },
+        data=manifest.data_of([cognitive.CORPUS, "LibriSpeech", "AMI"]),
+        metrics=metrics,
+        limits=[
+            "Clarity was judged on English sentences read by Mandarin speakers, half of them children.",
+            f"Timing references: recordings with 5 s of speech or more ({heard}), mostly read.",
+            "No public recordings carry labels of cognitive load: the index is documented, not learned.",
+        ],
+        licence="Apache-2.0, trained on CC BY 4.0 recordings",
+    )
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    kind = sys.argv[1]
+    if kind == "activity":
+        fit_activity(float(sys.argv[2]) if len(sys.argv) > 2 else 400)
+    else:
+        {"trunk": fit_trunk, "emotion": fit_emotion, "cognitive": fit_cognitive}[kind]()

@@ -1,0 +1,156 @@
+"""Heads on the trunk's tokens: a small frame layer, pooling weighted by speech, a linear output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from graph import Graph
+from tokens import Tokens
+from trunk import WIDTH
+
+HIDDEN, QUERIES = 64, 4
+TINY = 1e-5
+
+
+class Head(nn.Module):
+    def __init__(self, outputs: int, mean: np.ndarray, std: np.ndarray, dropout: float = 0.4):
+        super().__init__()
+        self.register_buffer("mean", torch.from_numpy(mean))
+        self.register_buffer("std", torch.from_numpy(std))
+        self.frame = nn.Linear(WIDTH, HIDDEN)
+        self.query = nn.Linear(HIDDEN, QUERIES)
+        self.clip = nn.Linear(2 * WIDTH, outputs)
+        self.out = nn.Linear((2 + QUERIES) * HIDDEN, outputs)
+        self.frame_dropout, self.dropout = nn.Dropout(0.2), nn.Dropout(dropout)
+
+    def forward(self, tokens: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        """tokens [B,N,384], weights [B,N] (0 where there is no speech) -> [B,outputs]."""
+        x = (tokens - self.mean) / self.std
+        w = weights[:, :, None] / weights.sum(1)[:, None, None]
+        h = F.gelu(self.frame(self.frame_dropout(x)))
+        scores = torch.exp(4 * torch.tanh(self.query(h) / 4)) * w
+        attention = scores / scores.sum(1, keepdim=True)
+        attended = torch.einsum("bnq,bnh->bqh", attention, h).flatten(1)
+        pooled = torch.cat([*moments(h, w), attended], 1)
+        clip = torch.cat(moments(x, w), 1)
+        return self.out(self.dropout(pooled)) + self.clip(self.dropout(clip))
+
+
+def moments(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    mean = (x * w).sum(1)
+    variance = (x**2 * w).sum(1) - mean**2
+    return mean, torch.sqrt(F.relu(variance) + TINY)
+
+
+def write_moments(g: Graph, x: str, w: str) -> tuple[str, str]:
+    """x [1,N,D], w [1,1,N] -> mean and standard deviation [1,1,D]."""
+    mean = g.op("MatMul", w, x)
+    square = g.op("MatMul", w, g.op("Mul", x, x))
+    variance = g.op("Relu", g.op("Sub", square, g.op("Mul", mean, mean)))
+    return mean, g.op("Sqrt", g.op("Add", variance, g.constant(np.float32(TINY))))
+
+
+def write_linear(g: Graph, x: str, linear: nn.Linear) -> str:
+    weight = g.constant(linear.weight.detach().numpy().T)
+    return g.op("Add", g.op("MatMul", x, weight), g.constant(linear.bias.detach().numpy()))
+
+
+def write_head(g: Graph, head: Head, tokens: str, weights: str) -> str:
+    """-> [1,1,outputs]"""
+    mean, scale = g.constant(head.mean.numpy()), g.constant(1 / head.std.numpy())
+    x = g.op("Mul", g.op("Sub", tokens, mean), scale)
+    axis = g.constant(np.array([1], np.int64))
+    share = g.op("Div", weights, g.op("ReduceSum", weights, axis, keepdims=1))
+    w = g.op("Unsqueeze", share, axis)
+    h = g.op("Gelu", write_linear(g, x, head.frame))
+    quarter, four = g.constant(np.float32(0.25)), g.constant(np.float32(4))
+    bounded = g.op("Mul", g.op("Tanh", g.op("Mul", write_linear(g, h, head.query), quarter)), four)
+    scores = g.op("Mul", g.op("Transpose", g.op("Exp", bounded), perm=[0, 2, 1]), w)
+    last = g.constant(np.array([2], np.int64))
+    attention = g.op("Div", scores, g.op("ReduceSum", scores, last, keepdims=1))
+    attended = g.op(
+        "Reshape", g.op("MatMul", attention, h), g.constant(np.array([1, 1, QUERIES * HIDDEN], np.int64))
+    )
+    pooled = g.op("Concat", *write_moments(g, h, w), attended, axis=2)
+    clip = g.op("Concat", *write_moments(g, x, w), axis=2)
+    return g.op("Add", write_linear(g, pooled, head.out), write_linear(g, clip, head.clip))
+
+
+def write_ensemble(g: Graph, heads: list[Head], tokens: str, weights: str) -> str:
+    total = write_head(g, heads[0], tokens, weights)
+    for head in heads[1:]:
+        total = g.op("Add", total, write_head(g, head, tokens, weights))
+    return g.op("Mul", total, g.constant(np.float32(1 / len(heads))))
+
+
+def batch_of(tokens: Tokens, members: np.ndarray, phase: int | None):
+    """Pads the windows `members`; with a phase only every second token is taken."""
+    picked = [tokens[i] for i in members]
+    if phase is not None:
+        picked = [(x[phase::2], w[phase::2]) for x, w in picked if len(x) > 1]
+    length = max(len(w) for _, w in picked)
+    x = np.zeros((len(picked), length, WIDTH), np.float32)
+    weights = np.zeros((len(picked), length), np.float32)
+    for row, (part, w) in enumerate(picked):
+        x[row, : len(w)], weights[row, : len(w)] = part, w
+    weights[weights.sum(1) == 0] = 1e-9
+    return torch.from_numpy(x), torch.from_numpy(weights)
+
+
+def statistics(tokens: Tokens, members: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    rows = np.concatenate([tokens[i][0] for i in rng.choice(members, min(600, len(members)), replace=False)])
+    rows = rows.astype(np.float32)
+    return rows.mean(0), rows.std(0) + 0.05
+
+
+@dataclass
+class Recipe:
+    outputs: int
+    loss: object  # (predicted [B,outputs], members) -> scalar
+    epochs: int = 5
+    rate: float = 1e-3
+    decay: float = 0.05
+    batch: int = 64
+    dropout: float = 0.4
+    extra: dict = field(default_factory=dict)
+
+
+def fit(tokens: Tokens, members: np.ndarray, recipe: Recipe, seed: int) -> Head:
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    head = Head(recipe.outputs, *statistics(tokens, members, seed), recipe.dropout)
+    optimiser = torch.optim.AdamW(head.parameters(), recipe.rate, weight_decay=recipe.decay)
+    lengths = np.diff(tokens.offsets)
+    steps = recipe.epochs * -(-len(members) // recipe.batch)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, recipe.rate, steps + 1, pct_start=0.15)
+    head.train()
+    for _ in range(recipe.epochs):
+        order = members[np.argsort(lengths[members] * rng.uniform(0.8, 1.25, len(members)))]
+        batches = np.array_split(order, -(-len(order) // recipe.batch))
+        for index in rng.permutation(len(batches)):
+            x, w = batch_of(tokens, batches[index], int(rng.integers(2)))
+            loss = recipe.loss(head(x, w), batches[index])
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(head.parameters(), 1.0)
+            optimiser.step()
+            schedule.step()
+    return head.eval()
+
+
+def predict(heads: list[Head], tokens: Tokens, members: np.ndarray) -> np.ndarray:
+    """[windows, outputs], the members of an ensemble averaged."""
+    lengths = np.diff(tokens.offsets)
+    order = np.argsort(lengths[members])
+    result = np.zeros((len(members), heads[0].out.out_features), np.float32)
+    with torch.no_grad():
+        for part in np.array_split(order, max(1, len(order) // 64)):
+            x, w = batch_of(tokens, members[part], None)
+            result[part] = sum(head(x, w) for head in heads).numpy() / len(heads)
+    return result

@@ -1,0 +1,149 @@
+"""The shared trunk: Whisper-tiny.en's convolutional stem and its first two encoder layers."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from graph import Graph, level_normalised
+
+WIDTH, HEADS, LAYERS, BINS = 384, 6, 2, 80
+WINDOW_SECONDS = 10
+POSITIONS = 512  # tokens; a window of ten seconds has 500
+OFFSET = 0.5  # mean log10 of the reference power over LibriSpeech (0.52, sd 0.40)
+FLOOR = 6.5  # log10 units below the reference
+
+
+def normalise(features: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+    """[B,T,80] raw log10 mel -> Whisper's scale; the twin of graph.level_normalised."""
+    power = torch.pow(10.0, features).sum(2, keepdim=True)
+    real = torch.ones_like(power)
+    if lengths is not None:
+        real = (torch.arange(power.shape[1])[None, :, None] < lengths[:, None, None]).float()
+    power = power * real
+    mean = power.sum(1, keepdim=True) / real.sum(1, keepdim=True)
+    loud = ((power > 0.1 * mean) & (real > 0)).float()
+    reference = (power * loud).sum(1, keepdim=True) / loud.sum(1, keepdim=True)
+    relative = torch.clamp(features - torch.log10(reference), min=-FLOOR)
+    return (relative + OFFSET + 4) / 4
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(WIDTH)
+        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
+        self.attention_out = nn.Linear(WIDTH, WIDTH)
+        self.ffn_norm = nn.LayerNorm(WIDTH)
+        self.ffn_in = nn.Linear(WIDTH, 4 * WIDTH)
+        self.ffn_out = nn.Linear(4 * WIDTH, WIDTH)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+        batch, length, _ = x.shape
+        qkv = self.qkv(self.attention_norm(x)).view(batch, length, 3, HEADS, WIDTH // HEADS)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4)
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        x = x + self.attention_out(y.transpose(1, 2).reshape(batch, length, WIDTH))
+        return x + self.ffn_out(F.gelu(self.ffn_in(self.ffn_norm(x))))
+
+
+class Trunk(nn.Module):
+    def __init__(self, variables: dict[str, np.ndarray] | None = None):
+        super().__init__()
+        self.conv1 = nn.Conv1d(BINS, WIDTH, 3, padding=1)
+        self.conv2 = nn.Conv1d(WIDTH, WIDTH, 3, stride=2, padding=1)
+        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+        self.register_buffer("positions", torch.zeros(POSITIONS, WIDTH))
+        if variables is not None:
+            self.load(variables)
+
+    def load(self, variables: dict[str, np.ndarray]) -> None:
+        names = {
+            "attention_norm": "self_attention/layer_norm",
+            "qkv": "self_attention/linear_0",
+            "attention_out": "self_attention/linear_1",
+            "ffn_norm": "ffn/layer_norm",
+            "ffn_in": "ffn/linear_0",
+            "ffn_out": "ffn/linear_1",
+        }
+        pairs = [(self.conv1, "conv1", "weight", "bias"), (self.conv2, "conv2", "weight", "bias")]
+        for index, layer in enumerate(self.layers):
+            for ours, theirs in names.items():
+                norm = ours.endswith("norm")
+                tail = ("gamma", "beta") if norm else ("weight", "bias")
+                pairs.append((getattr(layer, ours), f"layer_{index}/{theirs}", *tail))
+        with torch.no_grad():
+            for module, path, weight, bias in pairs:
+                module.weight.copy_(torch.from_numpy(variables[f"{path}/{weight}"].copy()))
+                module.bias.copy_(torch.from_numpy(variables[f"{path}/{bias}"].copy()))
+            encodings = variables["position_encodings/encodings"][:POSITIONS]
+            self.positions.copy_(torch.from_numpy(encodings.copy()))
+
+    def forward(self, scaled: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+        """Normalised features [B,T,80] -> tokens [B,ceil(T/2),384]; frames past a length are nothing."""
+        x = scaled.transpose(1, 2)
+        mask = None
+        if lengths is not None:
+            real = torch.arange(x.shape[2])[None] < lengths[:, None]
+            x = x * real[:, None]
+        x = F.gelu(self.conv1(x))
+        if lengths is not None:
+            x = x * real[:, None]
+            mask = real[:, None, None, ::2]
+        x = F.gelu(self.conv2(x)).transpose(1, 2)
+        x = x + self.positions[: x.shape[1]]
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+
+def numpy_of(module: nn.Module, name: str) -> np.ndarray:
+    return getattr(module, name).detach().numpy()
+
+
+def write_norm(g: Graph, x: str, norm: nn.LayerNorm) -> str:
+    gamma, beta = g.constant(numpy_of(norm, "weight")), g.constant(numpy_of(norm, "bias"))
+    return g.op("LayerNormalization", x, gamma, beta, axis=-1, epsilon=1e-5)
+
+
+def write_linear(g: Graph, x: str, linear: nn.Linear) -> str:
+    weight = g.int8(numpy_of(linear, "weight").T, axis=1)
+    return g.op("Add", g.op("MatMul", x, weight), g.constant(numpy_of(linear, "bias")))
+
+
+def write_attention(g: Graph, x: str, layer: Layer) -> str:
+    shape = g.constant(np.array([1, -1, 3, HEADS, WIDTH // HEADS], np.int64))
+    split = g.op("Reshape", write_linear(g, x, layer.qkv), shape)
+    parts = g.op("Split", split, axis=2, num_outputs=3, outputs=3)
+    axis = g.constant(np.array([2], np.int64))
+    q, k, v = (g.op("Squeeze", part, axis) for part in parts)
+    q = g.op("Mul", g.op("Transpose", q, perm=[0, 2, 1, 3]), g.constant(np.float32((WIDTH / HEADS) ** -0.5)))
+    k = g.op("Transpose", k, perm=[0, 2, 3, 1])
+    v = g.op("Transpose", v, perm=[0, 2, 1, 3])
+    weights = g.op("Softmax", g.op("MatMul", q, k), axis=-1)
+    y = g.op("Transpose", g.op("MatMul", weights, v), perm=[0, 2, 1, 3])
+    flat = g.op("Reshape", y, g.constant(np.array([1, -1, WIDTH], np.int64)))
+    return write_linear(g, flat, layer.attention_out)
+
+
+def write_trunk(trunk: Trunk, path: str) -> None:
+    g = Graph("trunk")
+    x = level_normalised(g, g.input("features", [1, "frames", BINS]), OFFSET, FLOOR)
+    x = g.op("Transpose", x, perm=[0, 2, 1])
+    for conv, stride in ((trunk.conv1, 1), (trunk.conv2, 2)):
+        weight, bias = g.half(numpy_of(conv, "weight")), g.constant(numpy_of(conv, "bias"))
+        x = g.op("Conv", x, weight, bias, kernel_shape=[3], pads=[1, 1], strides=[stride])
+        x = g.op("Gelu", x)
+    x = g.op("Transpose", x, perm=[0, 2, 1])
+    length = g.op("Shape", x, start=1, end=2)
+    zero, axis = g.constant(np.array([0], np.int64)), g.constant(np.array([0], np.int64))
+    positions = g.op("Slice", g.half(trunk.positions.numpy()), zero, length, axis)
+    x = g.op("Add", x, positions)
+    for layer in trunk.layers:
+        x = g.op("Add", x, write_attention(g, write_norm(g, x, layer.attention_norm), layer))
+        hidden = g.op("Gelu", write_linear(g, write_norm(g, x, layer.ffn_norm), layer.ffn_in))
+        x = g.op("Add", x, write_linear(g, hidden, layer.ffn_out))
+    g.output(x, "tokens", [1, "tokens", WIDTH])
+    g.save(path)
