@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 namespace undertone {
 namespace {
@@ -11,30 +13,36 @@ constexpr size_t kShortestRun = 3;
 constexpr double kSilentVariance = 1e-10;  // -100 dB re full scale
 constexpr size_t kLanes = 16;
 
+}  // namespace
+
+// Magnitudes of floats order as their bits do, and NaN above all.
 float Peak(const float* samples, size_t count) {
-  std::array<float, kLanes> peaks{};
+  int32_t peaks[kLanes] = {};
+  const auto magnitude = [samples](size_t i) {
+    int32_t bits;
+    std::memcpy(&bits, samples + i, sizeof bits);
+    return bits & 0x7FFFFFFF;
+  };
   size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-      const float level = std::fabs(samples[i + lane]);
-      peaks[lane] = level > peaks[lane] ? level : peaks[lane];
-    }
+    for (size_t lane = 0; lane < kLanes; ++lane) peaks[lane] = std::max(peaks[lane], magnitude(i + lane));
   }
-  for (; i < count; ++i) peaks[0] = std::max(peaks[0], std::fabs(samples[i]));
-  return *std::max_element(peaks.begin(), peaks.end());
+  for (; i < count; ++i) peaks[0] = std::max(peaks[0], magnitude(i));
+  const int32_t bits = *std::max_element(peaks, peaks + kLanes);
+  float peak;
+  std::memcpy(&peak, &bits, sizeof peak);
+  return peak;
 }
-
-}  // namespace
 
 void Clipping::Begin(int channels, float full_scale) {
   threshold_ = kClippedShare * full_scale;
   runs_.assign(static_cast<size_t>(channels), 0);
 }
 
-void Clipping::Add(int channel, const float* samples, size_t count) {
+void Clipping::Add(int channel, const float* samples, size_t count, float peak) {
   total_ += count;
   size_t& run = runs_[static_cast<size_t>(channel)];
-  if (run == 0 && Peak(samples, count) < threshold_) return;
+  if (run == 0 && peak < threshold_) return;
   for (size_t i = 0; i < count; ++i) {
     if (std::fabs(samples[i]) < threshold_) {
       run = 0;
@@ -105,11 +113,10 @@ double Correlation::Current() const {
 double Correlation::Lowest() const { return count_ > 0 ? std::min(lowest_before_, Current()) : lowest_before_; }
 
 void Scrub(float* samples, size_t count) {
-  constexpr float kLargest = 65536.0F;
   constexpr float kSmallest = 1e-15F;
   for (size_t i = 0; i < count; ++i) {
     const float level = std::fabs(samples[i]);
-    samples[i] = (level <= kLargest) & (level >= kSmallest) ? samples[i] : 0.0F;
+    samples[i] = (level <= kLargestSample) & (level >= kSmallest) ? samples[i] : 0.0F;
   }
 }
 

@@ -11,7 +11,8 @@ class Clipping {
  public:
   // `full_scale` is the largest value the source's samples can hold.
   void Begin(int channels, float full_scale);
-  void Add(int channel, const float* samples, size_t count);
+  // `peak` is Peak(samples, count).
+  void Add(int channel, const float* samples, size_t count, float peak);
   double Ratio() const { return total_ == 0 ? 0 : static_cast<double>(clipped_) / static_cast<double>(total_); }
 
  private:
@@ -41,7 +42,13 @@ class Correlation {
   double lowest_before_ = 1;
 };
 
-// Replaces what cannot be a sample by 0: NaN, infinities, beyond 65,536 times full scale, and what lies below -300 dB
+// Nothing beyond this many times full scale is a sample.
+constexpr float kLargestSample = 65536.0F;
+
+// The largest absolute value; with NaN among the samples, NaN or infinity.
+float Peak(const float* samples, size_t count);
+
+// Replaces what cannot be a sample by 0: NaN, infinities, beyond kLargestSample, and what lies below -300 dB
 // (subnormal numbers would slow the filters down a hundredfold).
 void Scrub(float* samples, size_t count);
 

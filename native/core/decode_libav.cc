@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -133,8 +134,8 @@ class StreamDecoder {
     const int rate = stream_.codecpar->codec_id == AV_CODEC_ID_AMR_NB ? 8000 : 16000;
     const auto count = static_cast<size_t>(rate / 50);
     sink_->Begin(rate, 1, 1);
-    std::fill_n(sink_->Plane(0), count, 0.0F);
-    sink_->Write(count);
+    std::fill_n(sink_->scratch()[0], count, 0.0F);
+    sink_->Write(sink_->scratch(), count);
   }
 
   void Write(const AVFrame& frame) {
@@ -143,41 +144,52 @@ class StreamDecoder {
     if (!encoding || frame.nb_samples <= 0) return;
     const float codec_scale = CodecFullScale(stream_.codecpar->codec_id);
     sink_->Begin(frame.sample_rate, channels, std::min(codec_scale, FullScale(*encoding)));
-    const bool planar = av_sample_fmt_is_planar(static_cast<AVSampleFormat>(frame.format)) != 0;
-    const size_t sample = SampleBytes(*encoding);
-    const size_t stride = planar ? sample : sample * static_cast<size_t>(channels);
     const auto total = static_cast<size_t>(frame.nb_samples);
     for (size_t start = 0; start < total; start += Sink::kBlock) {
-      const size_t count = std::min(total - start, Sink::kBlock);
-      for (int channel = 0; channel < channels; ++channel) {
-        const uint8_t* plane = planar ? frame.extended_data[channel]
-                                      : frame.extended_data[0] + sample * static_cast<size_t>(channel);
-        ToFloat(*encoding, plane + start * stride, stride, count, sink_->Plane(channel));
-      }
-      sink_->Write(count);
+      WriteBlock(frame, *encoding, start, std::min(total - start, Sink::kBlock));
     }
+  }
+
+  void WriteBlock(const AVFrame& frame, Encoding encoding, size_t start, size_t count) {
+    const auto channels = static_cast<size_t>(frame.ch_layout.nb_channels);
+    const bool planar = av_sample_fmt_is_planar(static_cast<AVSampleFormat>(frame.format)) != 0;
+    const size_t sample = SampleBytes(encoding);
+    const size_t stride = planar ? sample : sample * channels;
+    planes_.assign(sink_->scratch(), sink_->scratch() + channels);
+    for (size_t channel = 0; channel < channels; ++channel) {
+      const uint8_t* plane = planar ? frame.extended_data[channel] : frame.extended_data[0] + sample * channel;
+      if (planar && encoding == Encoding::kF32) {
+        planes_[channel] = reinterpret_cast<const float*>(plane) + start;
+      } else {
+        ToFloat(encoding, plane + start * stride, stride, count, sink_->scratch()[channel]);
+      }
+    }
+    sink_->Write(planes_.data(), count);
   }
 
   const AVStream& stream_;
   Sink* sink_;
+  std::vector<const float*> planes_;  // of one block
   std::unique_ptr<AVPacket, Free> packet_;
   std::unique_ptr<AVFrame, Free> frame_;
   std::unique_ptr<AVCodecContext, Free> context_;
 };
 
 // Refuses at once what the header says and the limits do not allow, where the file is large enough to be honest.
-void CheckClaims(const Demuxer& demuxer, size_t size, const Sink& sink) {
+void CheckClaims(const Demuxer& demuxer, size_t size, Sink* sink) {
   const int channels = demuxer.stream().codecpar->ch_layout.nb_channels;
-  if (channels > 0) sink.CheckChannels(channels);
+  if (channels > 0) sink->CheckChannels(channels);
   const double seconds = demuxer.ClaimedSeconds();
-  if (seconds * kThinnestStream <= static_cast<double>(size)) sink.CheckSeconds(seconds - 1);
+  if (seconds * kThinnestStream > static_cast<double>(size)) return;
+  sink->CheckSeconds(seconds - 1);
+  sink->Expect(seconds + 1);
 }
 
 }  // namespace
 
 Reading DecodeLibav(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink, Source* source) {
   Demuxer demuxer(bytes, size, sniffed, sink->watch());
-  CheckClaims(demuxer, size, *sink);
+  CheckClaims(demuxer, size, sink);
   StreamDecoder decoder(demuxer.stream(), sink);
   source->codec = avcodec_get_name(demuxer.stream().codecpar->codec_id);
   const double before = sink->seconds();

@@ -63,37 +63,56 @@ void Sink::Begin(int rate, int channels, float full_scale) {
   }
   clipping_.Begin(channels, full_scale);
   correlation_.Begin(channels);
-  planes_.resize(static_cast<size_t>(channels), std::vector<float>(kBlock));
+  planes_.resize(static_cast<size_t>(channels));
+  scratch_.resize(static_cast<size_t>(channels));
+  blocks_.resize(static_cast<size_t>(channels) * kBlock);
+  for (size_t channel = 0; channel < scratch_.size(); ++channel) scratch_[channel] = blocks_.data() + channel * kBlock;
   mono_.reserve(kMonoBlock);
   rate_ = rate;
   channels_ = channels;
   full_scale_ = full_scale;
 }
 
-void Sink::Write(size_t frames) {
+void Sink::Expect(double seconds) {
+  const double most = std::min(seconds, options_.max_seconds) * options_.sample_rate;
+  if (most > 0 && most < kLargeResult) audio_.samples.reserve(static_cast<size_t>(most) + kBlock);
+}
+
+void Sink::Write(const float* const* planes, size_t frames) {
   watch_.Check();
   const double seconds = seconds_ + static_cast<double>(frames) / rate_;
   CheckSeconds(seconds - 0.5 / rate_);
   seconds_ = seconds;
-  std::array<const float*, 64> planes{};
   for (int channel = 0; channel < channels_; ++channel) {
-    Scrub(Plane(channel), frames);
-    clipping_.Add(channel, Plane(channel), frames);
-    if (static_cast<size_t>(channel) < planes.size()) planes[static_cast<size_t>(channel)] = Plane(channel);
+    planes_[static_cast<size_t>(channel)] = TakeLevels(channel, planes[channel], frames);
   }
-  if (channels_ > 1) correlation_.Add(planes.data(), frames);
+  correlation_.Add(planes_.data(), frames);
   Mix(frames);
   if (mono_.size() + kBlock > kMonoBlock) Resample();
 }
 
+// Returns the plane, or a cleaned copy where it holds what cannot be samples.
+const float* Sink::TakeLevels(int channel, const float* plane, size_t frames) {
+  float peak = Peak(plane, frames);
+  if (!(peak <= kLargestSample)) {
+    float* copy = scratch_[static_cast<size_t>(channel)];
+    if (copy != plane) std::copy(plane, plane + frames, copy);
+    Scrub(copy, frames);
+    plane = copy;
+    peak = Peak(plane, frames);
+  }
+  clipping_.Add(channel, plane, frames, peak);
+  return plane;
+}
+
 void Sink::Mix(size_t frames) {
   const size_t start = mono_.size();
-  const float* first = Plane(std::max(options_.channel, 0));
+  const float* first = planes_[static_cast<size_t>(std::max(options_.channel, 0))];
   mono_.insert(mono_.end(), first, first + frames);
   if (options_.channel >= 0 || channels_ == 1) return;
   float* mono = mono_.data() + start;
-  for (int channel = 1; channel < channels_; ++channel) {
-    const float* plane = Plane(channel);
+  for (size_t channel = 1; channel < planes_.size(); ++channel) {
+    const float* plane = planes_[channel];
     for (size_t i = 0; i < frames; ++i) mono[i] += plane[i];
   }
   const float share = 1.0F / static_cast<float>(channels_);
@@ -102,6 +121,7 @@ void Sink::Mix(size_t frames) {
 
 void Sink::Resample() {
   GrowResult();
+  Scrub(mono_.data(), mono_.size());
   resampler_->Process(mono_.data(), mono_.size(), &audio_.samples);
   mono_.clear();
 }

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -24,9 +22,14 @@ class Sink {
   // States what the next frames are; called again wherever that changes.
   void Begin(int rate, int channels, float full_scale);
 
-  // Takes up to kBlock frames from the planes the caller filled.
-  float* Plane(int channel) { return planes_[static_cast<size_t>(channel)].data(); }
-  void Write(size_t frames);
+  // Announces how much may come in all, so that the result need not grow; nothing is believed beyond the limits.
+  void Expect(double seconds);
+
+  // Takes up to kBlock frames: planes[channel][frame].
+  void Write(const float* const* planes, size_t frames);
+
+  // kBlock samples a channel for callers that have to convert first.
+  float* const* scratch() { return scratch_.data(); }
 
   // Throws kTooLong when `seconds` of audio, known to be in the file, are more than allowed.
   void CheckSeconds(double seconds) const;
@@ -41,13 +44,16 @@ class Sink {
   Audio Finish();
 
  private:
+  const float* TakeLevels(int channel, const float* plane, size_t frames);
   void Mix(size_t frames);
   void Resample();
   void GrowResult();
 
   const DecodeOptions& options_;
   Watch watch_;
-  std::vector<std::vector<float>> planes_;  // [channel][kBlock]
+  std::vector<float> blocks_;         // [channel][kBlock]
+  std::vector<float*> scratch_;       // into blocks_
+  std::vector<const float*> planes_;  // the frames being written, without what cannot be samples
   std::vector<float> mono_;                 // mixed, not yet resampled
   std::optional<Resampler> resampler_;
   Clipping clipping_;

@@ -111,9 +111,9 @@ void WriteFrames(const Wave& wave, Encoding encoding, Sink* sink) {
   while (frames > 0) {
     const size_t count = std::min(frames, Sink::kBlock);
     for (int channel = 0; channel < wave.format.channels; ++channel) {
-      ToFloat(encoding, from + static_cast<size_t>(channel) * step, stride, count, sink->Plane(channel));
+      ToFloat(encoding, from + static_cast<size_t>(channel) * step, stride, count, sink->scratch()[channel]);
     }
-    sink->Write(count);
+    sink->Write(sink->scratch(), count);
     from += count * stride;
     frames -= count;
   }
@@ -133,6 +133,7 @@ bool DecodeWav(const uint8_t* bytes, size_t size, Sink* sink, Source* source) {
   const size_t frames = wave.size / wave.format.frame_bytes;
   if (frames == 0) throw Error(ErrorCode::kEmpty, "Expected samples in the wav file, got none");
   sink->CheckSeconds(static_cast<double>(frames) / wave.format.rate);
+  sink->Expect(static_cast<double>(frames) / wave.format.rate);
   sink->Begin(static_cast<int>(wave.format.rate), wave.format.channels, FullScale(encoding));
   WriteFrames(wave, encoding, sink);
   source->codec = codec;
