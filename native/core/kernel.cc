@@ -1,5 +1,6 @@
 #include "kernel.h"
 
+#include <cstdint>
 #include <cstdlib>
 
 #include "fft.h"
@@ -103,7 +104,35 @@ void Square(const KernelPlan& plan, const Lane* spectrum, Lane* power) {
   for (int k = 0; k < bins; ++k) power[k] = SquareRoot(power[k]);
 }
 
-void FilterAndLog(const KernelPlan& plan, const Lane* power, Lane* mel) {
+// Where the next block will read and write. Long recordings come from memory, faster when asked for ahead of
+// time, and a little with every filter: all at once would block the loads of this block. The last block
+// points past the arrays, which a prefetch may.
+struct Ahead {
+  Ahead(const KernelPlan& plan, const float* samples, const float* rows, size_t stride)
+      : next_samples(reinterpret_cast<uintptr_t>(samples)), next_rows(reinterpret_cast<uintptr_t>(rows)) {
+    const size_t advance = sizeof(float) * UNDERTONE_LANES * static_cast<size_t>(plan.hop);
+    const size_t bins = static_cast<size_t>(plan.bins);
+    next_samples += advance + sizeof(float) * static_cast<size_t>(plan.frame_length);
+    next_rows += sizeof(float) * UNDERTONE_LANES * stride;
+    sample_step = advance / bins;
+    row_step = sizeof(float) * UNDERTONE_LANES * stride / bins;
+  }
+
+  void Prefetch() {
+    for (size_t i = 0; i < sample_step; i += 64)
+      __builtin_prefetch(reinterpret_cast<void*>(next_samples + i));
+    next_samples += sample_step;
+    for (size_t i = 0; i < row_step; i += 64) __builtin_prefetch(reinterpret_cast<void*>(next_rows + i), 1);
+    next_rows += row_step;
+  }
+
+  uintptr_t next_samples;
+  uintptr_t next_rows;
+  size_t sample_step;  // bytes a filter
+  size_t row_step;
+};
+
+void FilterAndLog(const KernelPlan& plan, const Lane* power, Ahead ahead, Lane* mel) {
   const float* weights = plan.mel_weights;
   const Lane floor = undertone_broadcast(plan.log_floor);
   const float gain = plan.log_gain * plan.scale;
@@ -111,6 +140,7 @@ void FilterAndLog(const KernelPlan& plan, const Lane* power, Lane* mel) {
   for (int m = 0; m < plan.bins; ++m) {
     const Lane* bin = power + plan.mel_first[m];
     Lane sum = {};
+    ahead.Prefetch();
     for (int k = 0; k < plan.mel_count[m]; ++k) sum += bin[k] * *weights++;
     mel[m] = Log(Max(sum, floor)) * gain + shift;
   }
@@ -163,7 +193,7 @@ void Run(void* opaque, const float* samples, float* rows, size_t stride) {
   RunFft(state->fft, state->frames, state->spectrum);
   // The spectrum's first half is read before power overwrites it: power[k] lies at or before pair k.
   Square(plan, state->spectrum, state->spectrum);
-  FilterAndLog(plan, state->spectrum, state->mel);
+  FilterAndLog(plan, state->spectrum, Ahead(plan, samples, rows, stride), state->mel);
   Lane* columns = state->mel;
   int count = plan.bins;
   if (plan.coefficients > 0) {
