@@ -1,0 +1,60 @@
+/**
+ * A server to be forked: `raw` is node:http that reads the body into memory and answers a line of JSON,
+ * `app` is the whole service with a thread that does nothing but scan the upload.
+ */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import pino from 'pino';
+import { parseConfig } from '../../src/config.ts';
+import { createApp } from '../../src/http/app.ts';
+import { createLifecycle } from '../../src/http/lifecycle.ts';
+import { createMetrics } from '../../src/http/metrics.ts';
+import { createHttpServer } from '../../src/http/server.ts';
+import { createPool } from '../../src/workers/pool.ts';
+
+/** CPU time so far, in microseconds. */
+export type Usage = { readonly process: number; readonly mainThread: number };
+
+function usage(): Usage {
+  const { user, system } = process.cpuUsage();
+  // The first field of schedstat is the time on a CPU in nanoseconds.
+  const stat = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8');
+  return { process: user + system, mainThread: Number(stat.split(' ')[0]) / 1000 };
+}
+
+async function startApp(): Promise<number> {
+  const config = parseConfig({ UNDERTONE_PORT: '0', UNDERTONE_WORKERS: '1' });
+  const pool = createPool({
+    workers: 1,
+    queue: 8,
+    settings: { modelsDir: '', limits: config.limits },
+    file: fileURLToPath(new URL('./thread.ts', import.meta.url)),
+  });
+  await pool.started;
+  const tokens = { verify: async () => ({ id: '1', name: 'x', scopes: ['analyze:emotion'] }) };
+  const logger = pino({ level: 'info', base: null }, pino.destination({ dest: 2, sync: true }));
+  const collaborators = { metrics: createMetrics(), lifecycle: createLifecycle(), manifests: [] };
+  const app = createApp({ config, pool, tokens, logger, ...collaborators });
+  return Number(new URL(await createHttpServer(app.callback(), 30).listen(config)).port);
+}
+
+function startRaw(): Promise<number> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      response.setHeader('Content-Type', 'application/json');
+      response.end(JSON.stringify({ bytes: Buffer.concat(chunks).length }));
+    });
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+const port = await (process.argv[2] === 'raw' ? startRaw() : startApp());
+process.on('message', () => process.send?.({ usage: usage() }));
+process.on('disconnect', () => process.exit());
+process.send?.({ port });
