@@ -1,0 +1,69 @@
+/**
+ * CPU time of decode + resample + features against the bare libav decode of the same minute of stereo speech, and
+ * that of a WAV of 10 s alone.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fixturesFolder } from '../../test/support/fixtures.ts';
+import { atMost, cacheFolder, figure, type Row, runProgram } from '../case.ts';
+import { buildNative, readLines } from '../native.ts';
+
+type Line = {
+  readonly name: string;
+  readonly ours: readonly number[];
+  readonly peer: readonly number[];
+  /** The peer without avformat_find_stream_info. */
+  readonly lean: readonly number[];
+};
+
+const rounds = 15;
+const folder = cacheFolder('decode');
+
+/** File, how FFmpeg makes it, and the goal. */
+const files: readonly (readonly [name: string, goal: number, arguments_: readonly string[]])[] = [
+  ['speech.mp3', 1.4, ['-c:a', 'libmp3lame', '-b:a', '128k']],
+  ['speech.m4a', 1.6, ['-c:a', 'aac', '-b:a', '128k']],
+  ['speech.flac', 1.4, ['-c:a', 'flac']],
+  ['vorbis.ogg', 1.4, ['-c:a', 'libvorbis', '-q:a', '4']],
+  ['opus.ogg', 1.4, ['-c:a', 'libopus', '-b:a', '64k']],
+];
+const wav = '10s-16k-mono.wav';
+const stereoWav = '10s-44k-stereo.wav';
+
+function make(name: string, args: readonly string[]): string {
+  const path = join(folder, name);
+  const speech = join(fixturesFolder(), 'speech.wav');
+  const source = ['-nostdin', '-v', 'error', '-y', '-stream_loop', '9', '-i', speech];
+  if (!existsSync(path)) runProgram('ffmpeg', [...source, ...args, path]);
+  return path;
+}
+
+function compare(line: Line): Row {
+  const goal = files.find(([name]) => name === line.name)?.[1] ?? 1.4;
+  const lean = figure(line.lean);
+  const note = `60 s, 44.1 or 48 kHz stereo; without stream info the peer takes ${lean?.median.toFixed(1)} ms`;
+  return atMost(goal, {
+    name: line.name,
+    unit: 'ms',
+    peer: figure(line.peer),
+    ours: figure(line.ours),
+    note,
+  });
+}
+
+function within(line: Line, most: number | null): Row {
+  const ours = figure(line.ours);
+  const met = most === null || (ours !== null && ours.median <= most);
+  const goal = most === null ? 'none' : `<= ${most} ms`;
+  return { name: line.name, unit: 'ms', peer: figure(line.peer), ours, goal, ratio: null, met, note: '10 s' };
+}
+
+export async function run(): Promise<readonly Row[]> {
+  const program = buildNative('decode');
+  const paths = files.map(([name, , args]) => make(name, ['-t', '60', ...args]));
+  const mono = make(wav, ['-t', '10', '-ac', '1', '-ar', '16000']);
+  const stereo = make(stereoWav, ['-t', '10']);
+  const lines = readLines<Line>(program, [String(rounds), ...paths]).map(compare);
+  const short = readLines<Line>(program, [String(rounds * 10), mono, stereo]);
+  return [...lines, ...short.map((line) => within(line, line.name === wav ? 1 : null))];
+}
