@@ -32,6 +32,6 @@ async function makeFirst(tokens: Tokens): Promise<{ token: string; record: Token
 
 function introduce(url: string, token: string): string {
   return `your first token, shown this once: ${token}
-try it: curl -H "Authorization: Bearer ${token}" -F audio=@examples/sample.wav ${url}/v1/analyze
+curl -H "Authorization: Bearer ${token}" -F audio=@examples/sample.wav ${url}/v1/analyze
 `;
 }

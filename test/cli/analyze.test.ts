@@ -97,7 +97,8 @@ test('a bar goes to a terminal’s standard error, and the lines stay clean', (t
 });
 
 test('a reader that stops early is no error report', (t) => {
-  const shell = `${commandLine(['analyze', '--jsonl', sample, sample, sample]).join(' ')} | head -c 1`;
+  const args = ['analyze', '--jsonl', '--jobs', '1', ...Array(5).fill(sample)];
+  const shell = `${commandLine(args).join(' ')} | head -c 1`;
   const { stdout, stderr } = spawnSync('sh', ['-c', shell], { encoding: 'utf8' });
   t.is(stdout, '{');
   t.false(stderr.includes('EPIPE'), stderr);

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import test from 'ava';
+import { openStorage } from '../../src/accounts/storage.ts';
+import { createTokens } from '../../src/accounts/tokens.ts';
+import { welcome } from '../../src/cli/welcome.ts';
+import { makeFolder } from '../support/cli.ts';
+
+const url = 'http://127.0.0.1:8080';
+const config = { token: null };
+
+async function open() {
+  const database = await openStorage(`file:${join(makeFolder(), 'undertone.db')}`);
+  let text = '';
+  const stdout = {
+    write: (more: string) => {
+      text += more;
+    },
+  };
+  return { tokens: createTokens({ database, staticToken: null }), stdout, read: () => text };
+}
+
+test('the first token has both scopes and no end', async (t) => {
+  const { tokens, stdout, read } = await open();
+  await welcome({ url, config, tokens }, stdout);
+  const [record, ...more] = await tokens.list();
+  t.deepEqual(more, []);
+  t.like(record, { name: 'first', scopes: ['analyze:emotion', 'analyze:cognitive'], expiresAt: null });
+  const token = /shown this once: (\w+)\n/.exec(read())?.[1] as string;
+  t.is((await tokens.verify(token))?.id, record?.id);
+});
+
+test('any other token will do, a revoked one too', async (t) => {
+  const { tokens, stdout, read } = await open();
+  await tokens.create({ name: 'mine', scopes: ['analyze:emotion'], expiresAt: null });
+  await tokens.revoke('mine');
+  await welcome({ url, config, tokens }, stdout);
+  t.is((await tokens.list()).length, 1);
+  t.true(read().startsWith('another token: '));
+});
+
+test('two services that start together make one', async (t) => {
+  const { tokens, stdout, read } = await open();
+  await Promise.all([welcome({ url, config, tokens }, stdout), welcome({ url, config, tokens }, stdout)]);
+  t.is((await tokens.list()).length, 1);
+  t.is(read().match(/shown this once/g)?.length, 1);
+  t.is(read().match(/another token/g)?.length, 1);
+});
