@@ -43,6 +43,8 @@ export type UploadOptions = {
   readonly cut: AbortSignal;
 };
 
+/** Memory for a body of known length comes at once up to here; its pages are only backed once written. */
+const trustedBytes = 2 ** 20;
 const firstBytes = 65_536;
 const growth = 4;
 
@@ -100,10 +102,10 @@ type Body = {
   release(): void;
 };
 
-/** Memory follows the bytes that came, never the length that a header claims. */
+/** Beyond `trustedBytes` memory follows the bytes that came, not the length that a header claims. */
 function createBody({ held, maxBytes }: UploadOptions, declared: number): Body {
   const most = Math.min(maxBytes, declared || maxBytes);
-  let buffer: Buffer = Buffer.allocUnsafeSlow(Math.min(most, firstBytes));
+  let buffer: Buffer = Buffer.allocUnsafeSlow(Math.min(most, declared > 0 ? trustedBytes : firstBytes));
   let length = 0;
   let released = false;
   return {
