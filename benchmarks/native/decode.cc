@@ -1,6 +1,7 @@
 // CPU time of decode + resample + features against the bare libav decode of the same file in memory, in turns.
 // benchmark_decode ROUNDS FILE... prints one JSON line a file: {"name", "ours": [ms], "peer": [ms], "lean": [ms]}.
-// The audio must be the first stream. peer: open, find stream info, decode every frame, as FFmpeg's own example does. lean: the same without stream info.
+// The audio must be the first stream. peer: open, find stream info, decode every frame, as FFmpeg's own example
+// does. lean: the same without stream info.
 
 #include "decode.h"
 

@@ -13,16 +13,18 @@ constexpr size_t kShortestRun = 3;
 constexpr double kSilentVariance = 1e-10;  // -100 dB re full scale
 constexpr size_t kLanes = 16;
 
+int32_t Bits(float sample) {
+  int32_t bits;
+  std::memcpy(&bits, &sample, sizeof bits);
+  return bits;
+}
+
 }  // namespace
 
 // Magnitudes of floats order as their bits do, and NaN above all.
 float Peak(const float* samples, size_t count) {
   int32_t peaks[kLanes] = {};
-  const auto magnitude = [samples](size_t i) {
-    int32_t bits;
-    std::memcpy(&bits, samples + i, sizeof bits);
-    return bits & 0x7FFFFFFF;
-  };
+  const auto magnitude = [samples](size_t i) { return Bits(samples[i]) & 0x7FFFFFFF; };
   size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     for (size_t lane = 0; lane < kLanes; ++lane) peaks[lane] = std::max(peaks[lane], magnitude(i + lane));
@@ -112,11 +114,16 @@ double Correlation::Current() const {
 
 double Correlation::Lowest() const { return count_ > 0 ? std::min(lowest_before_, Current()) : lowest_before_; }
 
+// By bits, which the compiler turns into vectors where it would not for comparisons of floats.
 void Scrub(float* samples, size_t count) {
-  constexpr float kSmallest = 1e-15F;
+  const int32_t smallest = Bits(1e-15F);
+  const int32_t largest = Bits(kLargestSample);
   for (size_t i = 0; i < count; ++i) {
-    const float level = std::fabs(samples[i]);
-    samples[i] = (level <= kLargestSample) & (level >= kSmallest) ? samples[i] : 0.0F;
+    const int32_t bits = Bits(samples[i]);
+    const int32_t magnitude = bits & 0x7FFFFFFF;
+    const auto valid = static_cast<int32_t>((magnitude >= smallest) & (magnitude <= largest));
+    const int32_t kept = bits & -valid;
+    std::memcpy(samples + i, &kept, sizeof kept);
   }
 }
 

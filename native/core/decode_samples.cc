@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <limits>
 
 namespace undertone {
 namespace {
@@ -38,6 +39,12 @@ T Load(const uint8_t* from) {
   T value;
   std::memcpy(&value, from, sizeof value);
   return value;
+}
+
+// Two's complement, the top bit's place 1.
+template <typename T>
+float FromInteger(const uint8_t* from) {
+  return static_cast<float>(Load<T>(from)) / (static_cast<float>(std::numeric_limits<T>::max() / 2 + 1) * 2);
 }
 
 float FromS24(const uint8_t* from) {
@@ -98,16 +105,16 @@ void ToFloat(Encoding encoding, const uint8_t* from, size_t stride, size_t count
       Each<1>(from, stride, count, to, [](const uint8_t* p) { return static_cast<float>(*p - 128) * 0x1p-7F; });
       break;
     case Encoding::kS16:
-      Each<2>(from, stride, count, to, [](const uint8_t* p) { return static_cast<float>(Load<int16_t>(p)) * 0x1p-15F; });
+      Each<2>(from, stride, count, to, FromInteger<int16_t>);
       break;
     case Encoding::kS24:
       Each<3>(from, stride, count, to, FromS24);
       break;
     case Encoding::kS32:
-      Each<4>(from, stride, count, to, [](const uint8_t* p) { return static_cast<float>(Load<int32_t>(p)) * 0x1p-31F; });
+      Each<4>(from, stride, count, to, FromInteger<int32_t>);
       break;
     case Encoding::kS64:
-      Each<8>(from, stride, count, to, [](const uint8_t* p) { return static_cast<float>(Load<int64_t>(p)) * 0x1p-63F; });
+      Each<8>(from, stride, count, to, FromInteger<int64_t>);
       break;
     case Encoding::kF32:
       Each<4>(from, stride, count, to, Load<float>);

@@ -67,7 +67,7 @@ void Sink::Begin(int rate, int channels, float full_scale) {
   scratch_.resize(static_cast<size_t>(channels));
   blocks_.resize(static_cast<size_t>(channels) * kBlock);
   for (size_t channel = 0; channel < scratch_.size(); ++channel) scratch_[channel] = blocks_.data() + channel * kBlock;
-  mono_.reserve(kMonoBlock);
+  mono_.resize(kMonoBlock);
   rate_ = rate;
   channels_ = channels;
   full_scale_ = full_scale;
@@ -88,7 +88,7 @@ void Sink::Write(const float* const* planes, size_t frames) {
   }
   correlation_.Add(planes_.data(), frames);
   Mix(frames);
-  if (mono_.size() + kBlock > kMonoBlock) Resample();
+  if (mixed_ + kBlock > kMonoBlock) Resample();
 }
 
 // Returns the plane, or a cleaned copy where it holds what cannot be samples.
@@ -106,24 +106,27 @@ const float* Sink::TakeLevels(int channel, const float* plane, size_t frames) {
 }
 
 void Sink::Mix(size_t frames) {
-  const size_t start = mono_.size();
+  float* mono = mono_.data() + mixed_;
+  mixed_ += frames;
   const float* first = planes_[static_cast<size_t>(std::max(options_.channel, 0))];
-  mono_.insert(mono_.end(), first, first + frames);
-  if (options_.channel >= 0 || channels_ == 1) return;
-  float* mono = mono_.data() + start;
-  for (size_t channel = 1; channel < planes_.size(); ++channel) {
-    const float* plane = planes_[channel];
-    for (size_t i = 0; i < frames; ++i) mono[i] += plane[i];
+  if (options_.channel >= 0 || channels_ == 1) {
+    std::copy(first, first + frames, mono);
+    return;
   }
   const float share = 1.0F / static_cast<float>(channels_);
-  for (size_t i = 0; i < frames; ++i) mono[i] *= share;
+  const float* second = planes_[1];
+  for (size_t i = 0; i < frames; ++i) mono[i] = (first[i] + second[i]) * share;
+  for (size_t channel = 2; channel < planes_.size(); ++channel) {
+    const float* plane = planes_[channel];
+    for (size_t i = 0; i < frames; ++i) mono[i] += plane[i] * share;
+  }
 }
 
 void Sink::Resample() {
   GrowResult();
-  Scrub(mono_.data(), mono_.size());
-  resampler_->Process(mono_.data(), mono_.size(), &audio_.samples);
-  mono_.clear();
+  Scrub(mono_.data(), mixed_);
+  resampler_->Process(mono_.data(), mixed_, &audio_.samples);
+  mixed_ = 0;
 }
 
 // Past a few minutes, one step to what the limit allows: pages not written to cost nothing, copies would.

@@ -54,7 +54,8 @@ class Sink {
   std::vector<float> blocks_;         // [channel][kBlock]
   std::vector<float*> scratch_;       // into blocks_
   std::vector<const float*> planes_;  // the frames being written, without what cannot be samples
-  std::vector<float> mono_;                 // mixed, not yet resampled
+  std::vector<float> mono_;           // mixed, not yet resampled: the first mixed_ samples
+  size_t mixed_ = 0;
   std::optional<Resampler> resampler_;
   Clipping clipping_;
   Correlation correlation_;

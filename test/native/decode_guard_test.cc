@@ -72,7 +72,8 @@ TEST_CASE("rates, channels and seconds beyond the limits are refused") {
 TEST_CASE("deadline and cancellation stop a decode") {
   DecodeOptions options = Limits();
   options.deadline_seconds = 1e-9;
-  CHECK(Refusal(Fixture("cbr.mp3"), options) == "deadline: Expected decoding to end within 1e-09 s, got no end by then");
+  CHECK(Refusal(Fixture("cbr.mp3"), options) ==
+        "deadline: Expected decoding to end within 1e-09 s, got no end by then");
   const std::atomic<int32_t> cancel{1};
   options = Limits();
   options.cancel = &cancel;
