@@ -5,9 +5,9 @@
 #include "features.h"
 
 #include <fftw3.h>
+#include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -137,13 +137,20 @@ struct Series {
   std::vector<double> ns;
 };
 
-double Time(const std::function<void()>& run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+// Processor time of this thread, so that other work on the machine does not count.
+double Nanoseconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-// One round runs every series once, so that a busy machine slows all of them.
+double Time(const std::function<void()>& run) {
+  const double start = Nanoseconds();
+  run();
+  return Nanoseconds() - start;
+}
+
+// One round runs every series once, so that a warm or throttled processor is so for all of them.
 void Measure(std::vector<Series>* series, int rounds) {
   for (Series& one : *series) one.run();
   for (int round = 0; round < rounds; ++round) {
