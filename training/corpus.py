@@ -13,17 +13,18 @@ DATA = Path(os.environ.get("UNDERTONE_DATA", HERE.parent / "data"))
 CACHE = Path(os.environ.get("UNDERTONE_TRAINING_CACHE", HERE / ".cache"))
 MODELS = HERE.parent / "models"
 SEED = 7
-EMOTIONS = ["neutral", "calm", "happy", "sad", "angry", "fearful", "disgust", "surprised"]
+EMOTIONS = ["neutral", "calm", "happy", "sad", "angry", "fearful", "disgusted", "surprised"]
+LABELS = {"disgust": "disgusted"}  # the corpora's word -> the report's
 EMOTIONAL = ["RAVDESS", "TESS", "SAVEE", "EMOVO", "nEMO", "ASED", "EmotionTTSKorean"]
 BAVED_AROUSAL = {"low": 0.25, "normal": 0.45, "high": 0.80}
 # Places of the categories on the two axes; RAVDESS's strong intensity moves arousal up by .1.
 VALENCE = {
     "neutral": 0.5, "calm": 0.6, "happy": 0.85, "sad": 0.2,
-    "angry": 0.15, "fearful": 0.2, "disgust": 0.2, "surprised": 0.6,
+    "angry": 0.15, "fearful": 0.2, "disgusted": 0.2, "surprised": 0.6,
 }  # fmt: skip
 AROUSAL = {
     "neutral": 0.4, "calm": 0.25, "happy": 0.7, "sad": 0.25,
-    "angry": 0.8, "fearful": 0.7, "disgust": 0.5, "surprised": 0.75,
+    "angry": 0.8, "fearful": 0.7, "disgusted": 0.5, "surprised": 0.75,
 }  # fmt: skip
 
 
@@ -54,7 +55,7 @@ def speaker_of(row: dict[str, str]) -> str:
 def read_clips() -> list[Clip]:
     with open(DATA / "index.csv", newline="") as file:
         return [
-            Clip(i, row["set"], row["path"], speaker_of(row), row["label"], row["text"], row)
+            Clip(i, row["set"], row["path"], speaker_of(row), LABELS.get(row["label"], row["label"]), row["text"], row)
             for i, row in enumerate(csv.DictReader(file))
         ]
 

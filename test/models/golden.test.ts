@@ -23,13 +23,13 @@ for (const name of ['activity', 'trunk', 'emotion', 'cognitive']) {
 test('labels are one a probability, in the documented order', async (t) => {
   const { emotion } = await loadModels('models');
   t.deepEqual(emotion.manifest.labels, [
-    'angry',
-    'calm',
-    'disgusted',
-    'fearful',
-    'happy',
     'neutral',
+    'calm',
+    'happy',
     'sad',
+    'angry',
+    'fearful',
+    'disgusted',
     'surprised',
   ]);
   const golden = goldenSchema.parse(JSON.parse(await readFile('models/emotion/golden.json', 'utf8')));
