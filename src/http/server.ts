@@ -21,6 +21,8 @@ export type HttpServer = {
 const headersMs = 10_000;
 const keepAliveMs = 65_000;
 const checkEveryMs = 500;
+/** A connection that was just accepted gets this long to say what it wants before the end. */
+const silentMs = 500;
 const maxHeaderBytes = 16_384;
 /** How long a client may take to read an answer that has been written. */
 const readAnswerMs = 10_000;
@@ -161,6 +163,8 @@ function drain(
     for (const response of busy.values()) {
       if (!response.headersSent) response.setHeader('Connection', 'close');
     }
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    setTimeout(() => {
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    }, silentMs).unref();
   });
 }
