@@ -30,10 +30,10 @@ async function analyze(request: AnalyzeRequest, models: Models, limits: DecodeLi
       ? await measureBaseline(request.baseline, request, models, limits, watch)
       : null;
   const quality = measure(heard.audio.samples, heard.audio.sampleRate, segmentSeconds(heard));
-  const warnings = warnOfRecording(heard.audio.source, quality);
+  const spoken = heard.speechSeconds >= minSpeechSeconds;
+  const warnings = warnOfRecording(heard.audio.source, spoken ? quality : null);
   watch.mark('quality');
-  const insufficientSpeech = heard.speechSeconds < minSpeechSeconds;
-  const pooled = insufficientSpeech ? [] : await encode(heard, models, watch);
+  const pooled = spoken ? await encode(heard, models, watch) : [];
   const faults = countFaults(warnings);
   const enough = pooled.length > 0;
   return {

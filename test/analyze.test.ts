@@ -139,6 +139,7 @@ for (const [what, samples] of speechless) {
     const report = combinedReportSchema.parse(await reportOf(wavOf(samples, 16_000)));
     t.is(report.status, 'insufficient_speech');
     t.deepEqual(report.emotion.signals, {});
+    t.deepEqual(report.emotion.warnings, []);
   });
 }
 

@@ -20,11 +20,12 @@ const narrowBandHz = 4500;
 /** Two microphones on one voice correlate; two voices on two channels do not. */
 const sameVoiceCorrelation = 0.5;
 
-export function warnOfRecording(source: Source, quality: Quality): RecordingWarning[] {
+/** @param quality of the speech, or null when there was too little of it to tell */
+export function warnOfRecording(source: Source, quality: Quality | null): RecordingWarning[] {
   const warnings: RecordingWarning[] = [];
-  if (quality.snrDb !== null && quality.snrDb < lowSnrDb) warnings.push('low_snr');
+  if (quality !== null && quality.snrDb !== null && quality.snrDb < lowSnrDb) warnings.push('low_snr');
   if (source.clippedRatio > clippedRatio) warnings.push('clipped');
-  if (quality.bandwidthHz < narrowBandHz) warnings.push('narrow_band');
+  if (quality !== null && quality.bandwidthHz < narrowBandHz) warnings.push('narrow_band');
   if (source.channels > 1 && source.channelCorrelation < sameVoiceCorrelation)
     warnings.push('channels_differ');
   if (source.truncated) warnings.push('truncated');

@@ -51,6 +51,7 @@ const quality = { levelDbfs: -20, snrDb: 30, bandwidthHz: 7000 };
 test('a good recording has no warning; each fault has its own', (t) => {
   t.deepEqual(warnOfRecording(source, quality), []);
   t.deepEqual(warnOfRecording(source, { ...quality, snrDb: null }), []);
+  t.deepEqual(warnOfRecording(source, null), []);
   const poor = warnOfRecording(
     { ...source, clippedRatio: 0.01, channelCorrelation: 0.1, truncated: true },
     { ...quality, snrDb: 5, bandwidthHz: 3400 },
