@@ -34,6 +34,16 @@ TEST_CASE("what is not audio is named") {
   CHECK(Refusal(Fixture("encrypted.mp4")) == "unsupported: Expected open audio, got an encrypted stream");
 }
 
+TEST_CASE("protected MP4 audio is named, not decoded to noise") {
+  for (const char* kind : {"drms", "enca"}) {
+    Bytes file = Fixture("aac.m4a");
+    const auto entry = std::search(file.begin(), file.end(), "mp4a", "mp4a" + 4);
+    REQUIRE(entry != file.end());
+    std::copy(kind, kind + 4, entry);
+    CHECK(Refusal(file) == "unsupported: Expected open audio, got an encrypted mp4 file");
+  }
+}
+
 TEST_CASE("an audio format without a frame is malformed, without samples empty") {
   CHECK(Refusal(FromText("fLaC")) == "malformed: Expected a readable flac file, got a damaged one");
   CHECK(Refusal(FromText("OggS and no more")) == "malformed: Expected a readable ogg file, got a damaged one");
