@@ -46,8 +46,7 @@ double MelToHz(double mel, MelScale scale) {
 MelFilters MakeMelFilters(const FeatureSpec& spec) {
   const std::vector<double> mel_edges = MelEdges(spec);
   const bool on_mel = spec.mel_triangles == MelTriangles::kMel;
-  // Kaldi leaves the Nyquist bin out; on the Hz axis it counts, as in librosa.
-  const int spectrum_bins = spec.fft_length / 2 + (on_mel ? 0 : 1);
+  const int spectrum_bins = spec.fft_length / 2 + 1;
   MelFilters filters;
   for (size_t m = 0; m < static_cast<size_t>(spec.bins); ++m) {
     double edge[3];
