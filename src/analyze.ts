@@ -2,6 +2,7 @@
 import type { Analysis, AnalyzeRequest, Signal } from './analysis.ts';
 import { type DecodeLimits, measure } from './audio.ts';
 import { hear, measureBaseline, minSpeechSeconds, segmentSeconds } from './hear.ts';
+import { replay, syntheticSignal } from './models/golden.ts';
 import { loadModels, type Models } from './models/registry.ts';
 import { encode, scoreCognitive, scoreEmotion } from './score.ts';
 import { countFaults, warnOfRecording } from './signals/warnings.ts';
@@ -10,7 +11,13 @@ import { startWatch } from './watch.ts';
 export type { Analysis, AnalyzeRequest, CognitiveResult, EmotionResult, Signal } from './analysis.ts';
 export type { Stage } from './watch.ts';
 
-export type Analyzer = { analyze(request: AnalyzeRequest): Promise<Analysis> };
+export type Analyzer = {
+  analyze(request: AnalyzeRequest): Promise<Analysis>;
+  /** Runs every model once: the first run of a session costs more than the later ones. */
+  warm(): Promise<void>;
+};
+
+const warmUpSeconds = 2;
 
 /** Loads every model of `modelsDir` for the calling thread. One analysis at a time a thread. */
 export async function createAnalyzer(options: {
@@ -18,7 +25,12 @@ export async function createAnalyzer(options: {
   readonly limits: DecodeLimits;
 }): Promise<Analyzer> {
   const models = await loadModels(options.modelsDir);
-  return { analyze: (request) => analyze(request, models, options.limits) };
+  return {
+    analyze: (request) => analyze(request, models, options.limits),
+    warm: async () => {
+      await replay(models, syntheticSignal(1, warmUpSeconds));
+    },
+  };
 }
 
 async function analyze(request: AnalyzeRequest, models: Models, limits: DecodeLimits): Promise<Analysis> {
