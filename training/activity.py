@@ -5,9 +5,6 @@ Teacher of the speech output: Silero VAD on the clean recordings. Syllables: kno
 
 from __future__ import annotations
 
-import sys
-import time
-
 import numpy as np
 import torch
 from torch import nn
@@ -185,15 +182,18 @@ def mixture(material: Material, rng: np.random.Generator, frames: int):
     return np.maximum(rows + rng.normal(0, 0.6), -10).astype(np.float32), target, counts
 
 
-def train(seconds: float, seed: int = SEED) -> Activity:
+def train(steps: int, start: dict | None = None, peak: float = 3e-3, seed: int = SEED) -> Activity:
+    """`start`: weights to go on from."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     material = Material(held_out=False)
     net = Activity()
-    optimiser = torch.optim.AdamW(net.parameters(), 3e-3, weight_decay=1e-3)
-    began, step, frames, batch = time.time(), 0, 600, 24
-    while (done := (time.time() - began) / seconds) < 1:
-        optimiser.param_groups[0]["lr"] = 3e-3 * (0.5 + 0.5 * np.cos(np.pi * done)) + 1e-5
+    if start is not None:
+        net.load_state_dict(start)
+    optimiser = torch.optim.AdamW(net.parameters(), peak, weight_decay=1e-3)
+    frames, batch = 600, 24
+    for step in range(steps):
+        optimiser.param_groups[0]["lr"] = peak * (0.5 + 0.5 * np.cos(np.pi * step / steps)) + 1e-5
         examples = [mixture(material, rng, frames) for _ in range(batch)]
         x = torch.from_numpy(np.stack([e[0] for e in examples]))
         y = torch.from_numpy(np.stack([e[1] for e in examples]))
@@ -210,9 +210,8 @@ def train(seconds: float, seed: int = SEED) -> Activity:
         loss.backward()
         nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         optimiser.step()
-        step += 1
         if step % 50 == 0:
-            print(f"step {step} loss {loss.item():.4f} done {done:.2f}", flush=True)
+            print(f"step {step} of {steps}, loss {loss.item():.4f}", flush=True)
     return net.eval()
 
 
@@ -261,11 +260,3 @@ def report(net: Activity) -> dict[str, float]:
     for kind, shares in false.items():
         result[f"false_speech_{kind.lower()}"] = float(np.mean(shares))
     return {name: round(value, 4) for name, value in result.items()}
-
-
-if __name__ == "__main__":
-    torch.set_num_threads(1)
-    trained = train(float(sys.argv[1]))
-    torch.save(trained.state_dict(), CACHE / "activity.pt")
-    write_activity(trained, str(CACHE / "activity.onnx"))
-    print(report(trained))

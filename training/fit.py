@@ -16,12 +16,12 @@ import teacher
 import timing
 import tokens as token_store
 import trunk
-from corpus import CACHE, EMOTIONAL, EMOTIONS, read_clips
+from corpus import CACHE, EMOTIONAL, EMOTIONS, MODELS, read_clips
 from folds import FOLDS, fold_of, guess_in
 from scores import ccc, half_width, pcc, uar
 from windows import RULE
 
-ENSEMBLE = 2
+ENSEMBLE = 3
 NON_COMMERCIAL = "Weights for research and non-commercial use: see the licences of the training data"
 
 
@@ -42,8 +42,8 @@ def fit_trunk() -> None:
     )
 
 
-def fit_activity(seconds: float) -> None:
-    net = activity.train(seconds)
+def fit_activity(steps: int) -> None:
+    net = activity.train(steps)
     torch.save(net.state_dict(), CACHE / "activity.pt")
     path = str(CACHE / "activity.onnx")
     activity.write_activity(net, path)
@@ -175,7 +175,7 @@ def fit_cognitive() -> None:
         f"pcc_{column}": round(pcc(np.array([float(clips[i].row[column]) for i in rows]), guess), 3)
         for column in ("fluency", "prosody")
     }
-    reference, counts = timing.reference(str(CACHE / "activity.onnx"))
+    reference, counts = timing.reference(str(MODELS / "activity" / "weights.onnx"))
     path = str(CACHE / "cognitive.onnx")
     cognitive.write_cognitive(cognitive.fit(store, targets, members, ENSEMBLE), slope, shift, path)
     heard = ", ".join(f"{count} of {name}" for name, count in counts.items())
@@ -206,6 +206,6 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     kind = sys.argv[1]
     if kind == "activity":
-        fit_activity(float(sys.argv[2]) if len(sys.argv) > 2 else 400)
+        fit_activity(int(sys.argv[2]) if len(sys.argv) > 2 else 2400)
     else:
         {"trunk": fit_trunk, "emotion": fit_emotion, "cognitive": fit_cognitive}[kind]()

@@ -15,6 +15,7 @@ from trunk import WIDTH
 
 HIDDEN, QUERIES = 64, 4
 TINY = 1e-5
+CHANGED_SHARE = 0.5
 
 
 class Head(nn.Module):
@@ -26,24 +27,30 @@ class Head(nn.Module):
         self.query = nn.Linear(HIDDEN, QUERIES)
         self.clip = nn.Linear(2 * WIDTH, outputs)
         self.out = nn.Linear((2 + QUERIES) * HIDDEN, outputs)
-        self.frame_dropout, self.dropout = nn.Dropout(0.2), nn.Dropout(dropout)
+        self.frame_dropout, self.dropout = nn.Dropout(0.1), nn.Dropout(dropout)
 
     def forward(self, tokens: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """tokens [B,N,384], weights [B,N] (0 where there is no speech) -> [B,outputs]."""
-        x = (tokens - self.mean) / self.std
         w = weights[:, :, None] / weights.sum(1)[:, None, None]
-        h = F.gelu(self.frame(self.frame_dropout(x)))
+        h = self.frame_dropout(F.gelu(F.linear(tokens, *self.folded())))
         scores = torch.exp(4 * torch.tanh(self.query(h) / 4)) * w
         attention = scores / scores.sum(1, keepdim=True)
         attended = torch.einsum("bnq,bnh->bqh", attention, h).flatten(1)
         pooled = torch.cat([*moments(h, w), attended], 1)
-        clip = torch.cat(moments(x, w), 1)
+        mean, deviation = moments(tokens, w)
+        clip = torch.cat([(mean - self.mean) / self.std, deviation / self.std], 1)
         return self.out(self.dropout(pooled)) + self.clip(self.dropout(clip))
+
+    def folded(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Weight and bias of the frame layer, with the tokens' standardisation inside."""
+        weight = self.frame.weight / self.std
+        return weight, self.frame.bias - weight @ self.mean
 
 
 def moments(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    mean = (x * w).sum(1)
-    variance = (x**2 * w).sum(1) - mean**2
+    share = w.transpose(1, 2)
+    mean = (share @ x)[:, 0]
+    variance = (share @ x**2)[:, 0] - mean**2
     return mean, torch.sqrt(F.relu(variance) + TINY)
 
 
@@ -63,11 +70,11 @@ def write_linear(g: Graph, x: str, linear: nn.Linear) -> str:
 def write_head(g: Graph, head: Head, tokens: str, weights: str) -> str:
     """-> [1,1,outputs]"""
     mean, scale = g.constant(head.mean.numpy()), g.constant(1 / head.std.numpy())
-    x = g.op("Mul", g.op("Sub", tokens, mean), scale)
     axis = g.constant(np.array([1], np.int64))
     share = g.op("Div", weights, g.op("ReduceSum", weights, axis, keepdims=1))
     w = g.op("Unsqueeze", share, axis)
-    h = g.op("Gelu", write_linear(g, x, head.frame))
+    weight, bias = (v.detach().numpy() for v in head.folded())
+    h = g.op("Gelu", g.op("Add", g.op("MatMul", tokens, g.constant(weight.T)), g.constant(bias)))
     quarter, four = g.constant(np.float32(0.25)), g.constant(np.float32(4))
     bounded = g.op("Mul", g.op("Tanh", g.op("Mul", write_linear(g, h, head.query), quarter)), four)
     scores = g.op("Mul", g.op("Transpose", g.op("Exp", bounded), perm=[0, 2, 1]), w)
@@ -77,7 +84,9 @@ def write_head(g: Graph, head: Head, tokens: str, weights: str) -> str:
         "Reshape", g.op("MatMul", attention, h), g.constant(np.array([1, 1, QUERIES * HIDDEN], np.int64))
     )
     pooled = g.op("Concat", *write_moments(g, h, w), attended, axis=2)
-    clip = g.op("Concat", *write_moments(g, x, w), axis=2)
+    centre, deviation = write_moments(g, tokens, w)
+    centre, deviation = g.op("Mul", g.op("Sub", centre, mean), scale), g.op("Mul", deviation, scale)
+    clip = g.op("Concat", centre, deviation, axis=2)
     return g.op("Add", write_linear(g, pooled, head.out), write_linear(g, clip, head.clip))
 
 
@@ -88,9 +97,12 @@ def write_ensemble(g: Graph, heads: list[Head], tokens: str, weights: str) -> st
     return g.op("Mul", total, g.constant(np.float32(1 / len(heads))))
 
 
-def batch_of(tokens: Tokens, members: np.ndarray, phase: int | None):
-    """Pads the windows `members`; with a phase only every second token is taken."""
-    picked = [tokens[i] for i in members]
+def batch_of(tokens: Tokens, members: np.ndarray, phase: int | None, changed: np.ndarray | None = None):
+    """Pads the windows `members`, the `changed` ones from their copies; a phase takes every second token."""
+    copies = tokens.changed or tokens
+    if changed is None:
+        changed = np.zeros(len(members), bool)
+    picked = [(copies if change else tokens)[i] for i, change in zip(members, changed)]
     if phase is not None:
         picked = [(x[phase::2], w[phase::2]) for x, w in picked if len(x) > 1]
     length = max(len(w) for _, w in picked)
@@ -134,7 +146,8 @@ def fit(tokens: Tokens, members: np.ndarray, recipe: Recipe, seed: int) -> Head:
         order = members[np.argsort(lengths[members] * rng.uniform(0.8, 1.25, len(members)))]
         batches = np.array_split(order, -(-len(order) // recipe.batch))
         for index in rng.permutation(len(batches)):
-            x, w = batch_of(tokens, batches[index], int(rng.integers(2)))
+            changed = rng.random(len(batches[index])) < CHANGED_SHARE
+            x, w = batch_of(tokens, batches[index], int(rng.integers(2)), changed)
             loss = recipe.loss(head(x, w), batches[index])
             optimiser.zero_grad()
             loss.backward()
