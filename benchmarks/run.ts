@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Figure, type Row, type Run, root, runProgram } from './case.ts';
+import { type Row, type Run, root, runProgram } from './case.ts';
+import { showFigure, writeTables } from './tables.ts';
 
 const here = fileURLToPath(import.meta.url);
 const casesFolder = join(dirname(here), 'cases');
@@ -12,16 +13,10 @@ function caseNames(): string[] {
   return files.map((file) => file.slice(0, -extname(file).length)).sort();
 }
 
-function show(figure: Figure | null): string {
-  if (figure === null) return 'missing';
-  const digits = (value: number) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
-  return `${digits(figure.median)} (${digits(figure.low)}-${digits(figure.high)})`;
-}
-
 function cells(row: Row): string[] {
   const ratio = row.ratio === null ? '-' : row.ratio.toFixed(2);
   const verdict = row.met ? 'met' : 'MISSED';
-  return [row.name, row.unit, show(row.peer), show(row.ours), ratio, row.goal, verdict, row.note];
+  return [row.name, row.unit, showFigure(row.peer), showFigure(row.ours), ratio, row.goal, verdict, row.note];
 }
 
 function printTable(rows: readonly Row[]): void {
@@ -65,8 +60,10 @@ async function runCase(name: string): Promise<boolean> {
 }
 
 const name = process.argv[2] ?? '';
-if (!caseNames().includes(name)) {
-  console.error(`Expected one of ${caseNames().join(', ')} for \`case\`, got "${name}"`);
+if (name === 'tables') {
+  writeTables();
+} else if (!caseNames().includes(name)) {
+  console.error(`Expected one of ${caseNames().join(', ')} or tables for \`case\`, got "${name}"`);
   process.exitCode = 2;
 } else if (!(await runCase(name))) {
   process.exitCode = 1;
