@@ -12,11 +12,6 @@ type Runner = {
 
 const runners: readonly Runner[] = [
   {
-    name: 'fixtures',
-    commands: [['node', 'scripts/fixtures.mjs']],
-    parse: parseCheck,
-  },
-  {
     name: 'native',
     commands: [
       ['cmake', '-S', '.', '-B', 'build/tests', '-DUNDERTONE_TESTS=ON', '-DCMAKE_BUILD_TYPE=Release'],

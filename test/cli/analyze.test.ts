@@ -81,7 +81,10 @@ test('without --jsonl a few lines a file', async (t) => {
   t.regex(stdout, new RegExp(`^${expected.join('\n').replace('\n(', '\n(')}\n$`));
 });
 
-test('a bar goes to a terminal’s standard error, and the lines stay clean', (t) => {
+/** A root without /dev/pts has no terminal to show a bar on. */
+const withTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0 ? test : test.skip;
+
+withTerminal('a bar goes to a terminal’s standard error, and the lines stay clean', (t) => {
   const folder = makeFolder();
   for (const name of ['a', 'b', 'c']) fs.copyFileSync(sample, join(folder, name));
   const out = join(folder, 'out.jsonl');
