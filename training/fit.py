@@ -32,7 +32,7 @@ def fit_trunk() -> None:
         "trunk",
         path,
         description="Whisper-tiny.en's convolutional stem and first two encoder layers, level normalised, "
-        "linear weights in int8",
+        "linear layers in int8",
         outputs=["tokens"],
         rule={"windowSeconds": trunk.WINDOW_SECONDS},
         data=[],

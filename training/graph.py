@@ -1,7 +1,6 @@
-"""A small ONNX graph writer: weights kept as int8 or float16 in the file, float32 once loaded.
+"""A small ONNX graph writer: convolution weights may be float16 in the file, float32 once loaded.
 
-The casts and scales hang on constants, so onnxruntime folds them when it opens the session and the
-run itself is plain float32.
+The casts hang on constants, so onnxruntime folds them when it opens the session.
 """
 
 from __future__ import annotations
@@ -51,15 +50,6 @@ class Graph:
     def half(self, array) -> str:
         """A float16 constant, cast to float32 at load."""
         return self.op("Cast", self.constant(np.asarray(array, np.float16)), to=TensorProto.FLOAT)
-
-    def int8(self, array, axis: int) -> str:
-        """An int8 constant with one scale along `axis`, float32 at load."""
-        array = np.asarray(array, np.float32)
-        others = tuple(i for i in range(array.ndim) if i != axis)
-        scale = np.maximum(np.abs(array).max(axis=others, keepdims=True), 1e-12) / 127
-        whole = np.clip(np.round(array / scale), -127, 127).astype(np.int8)
-        wide = self.op("Cast", self.constant(whole), to=TensorProto.FLOAT)
-        return self.op("Mul", wide, self.constant(scale))
 
     def save(self, path: str) -> None:
         graph = helper.make_graph(self.nodes, self.name, self.inputs, self.outputs, self.weights)

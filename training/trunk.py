@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from onnx import TensorProto
 from torch import nn
 from torch.nn import functional as F
 
@@ -109,8 +110,15 @@ def write_norm(g: Graph, x: str, norm: nn.LayerNorm) -> str:
 
 
 def write_linear(g: Graph, x: str, linear: nn.Linear) -> str:
-    weight = g.int8(numpy_of(linear, "weight").T, axis=1)
-    return g.op("Add", g.op("MatMul", x, weight), g.constant(numpy_of(linear, "bias")))
+    """Integer arithmetic: int8 weights with a scale an output, tokens in uint8 with a scale a call."""
+    weight = numpy_of(linear, "weight").T
+    scale = np.maximum(np.abs(weight).max(0), 1e-12) / 127
+    whole = np.clip(np.round(weight / scale), -127, 127).astype(np.int8)
+    x, step, zero = g.op("DynamicQuantizeLinear", x, outputs=3)
+    none = g.constant(np.zeros(weight.shape[1], np.int8))
+    product = g.op("Cast", g.op("MatMulInteger", x, g.constant(whole), zero, none), to=TensorProto.FLOAT)
+    y = g.op("Mul", product, g.op("Mul", step, g.constant(scale)))
+    return g.op("Add", y, g.constant(numpy_of(linear, "bias")))
 
 
 def write_attention(g: Graph, x: str, layer: Layer) -> str:
