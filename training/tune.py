@@ -1,0 +1,244 @@
+"""Tunes the trunk gently on emotion, valence, arousal and clarity at once; heads are fitted on the frozen one first.
+
+tune.py EPOCHS [MINUTES [SEED]]: goes on from the seed's last checkpoint if there is one. The rate falls to
+nothing by the last epoch or by MINUTES, whichever is sooner.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import sys
+import time
+
+import numpy as np
+import torch
+from torch import nn
+
+import cognitive
+import emotion
+import heads
+import teacher
+import tokens as token_store
+import trunk
+import tune_report
+from corpus import SEED, read_clips
+from tune_data import TUNE, Examples, balanced_targets, draw_epoch, load_windows, split
+
+RATE = {"layers.0": 6e-5, "layers.1": 8e-5}  # the convolutions stay as they are
+HEAD_RATE = 3e-4
+PULL = 3.0  # towards the frozen weights, times the rate
+WARMUP = 0.06
+AVERAGING = 0.996
+CLARITY_WEIGHT = 1.5
+CHECKPOINT_SECONDS = 150
+
+
+class Joint(nn.Module):
+    """The trunk under both heads, so that one loss reaches all."""
+
+    def __init__(self, body: trunk.Trunk, feeling: heads.Head, clarity: heads.Head):
+        super().__init__()
+        self.trunk, self.feeling, self.clarity = body, feeling, clarity
+
+    def forward(self, scaled: torch.Tensor, lengths: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        """scaled [B,T,80], weights [B,ceil(T/2)] -> [B,11]: logits, valence, arousal, clarity."""
+        tokens = self.trunk(scaled, lengths)
+        return torch.cat([self.feeling(tokens, weights), self.clarity(tokens, weights)], 1)
+
+
+def fit_heads(store: token_store.Tokens, clips, members: np.ndarray, count: int) -> tuple[list, list]:
+    """The heads of the shipped recipe on given tokens: (emotion, clarity)."""
+    targets, scores = emotion.targets_of(clips), cognitive.targets_of(clips)
+    useful = np.intersect1d(emotion.useful(store, targets), members)
+    scored = np.intersect1d(np.flatnonzero(~np.isnan(scores[store.clips])), members)
+    feeling = emotion.fit(store, targets, useful, count)
+    return feeling, cognitive.fit(store, scores, scored, count)
+
+
+def predict_store(pair: tuple[list, list], store: token_store.Tokens, members: np.ndarray) -> np.ndarray:
+    return np.concatenate([heads.predict(part, store, members) for part in pair], 1)
+
+
+def predict_joint(model: Joint, examples: Examples, members: np.ndarray) -> np.ndarray:
+    """Clean windows -> [windows, 11]"""
+    model.eval()
+    order = members[np.argsort(examples.windows.lengths[members])]
+    result = {}
+    with torch.no_grad():
+        for part in np.array_split(order, max(1, len(order) // 24)):
+            x, lengths, weights = examples.batch(part, None)
+            values = model(trunk.normalise(x, lengths), lengths, weights).numpy()
+            result.update(zip(part.tolist(), values))
+    return np.stack([result[i] for i in members.tolist()])
+
+
+def mask_some(scaled: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
+    """SpecAugment: one band and one stretch of time, silenced for the whole batch half of the time each."""
+    scaled = scaled.clone()
+    frames, level = scaled.shape[1], scaled.mean()
+    if rng.random() < 0.5:
+        at = rng.integers(0, trunk.BINS - 12)
+        scaled[:, :, at : at + rng.integers(2, 13)] = level
+    if rng.random() < 0.5:
+        at = rng.integers(0, frames)
+        scaled[:, at : at + rng.integers(2, max(3, min(25, frames // 8)))] = level
+    return scaled
+
+
+def loss_of(windows, clips):
+    """-> a function of values [B,11] and the windows' indices [B]"""
+    feeling = emotion.loss_of(windows, balanced_targets(clips))
+    scores = cognitive.targets_of(clips)
+    spread = float(np.nanstd(scores))
+
+    def loss(values: torch.Tensor, members: np.ndarray) -> torch.Tensor:
+        wanted = torch.from_numpy(scores[windows.clips[members]])
+        known = ~torch.isnan(wanted)
+        error = torch.where(known, (values[:, 10] - torch.nan_to_num(wanted)) / spread, 0.0) ** 2
+        return feeling(values[:, :10], members) + CLARITY_WEIGHT * error.mean()
+
+    return loss
+
+
+def groups_of(model: Joint) -> list[dict]:
+    """Parameters with their own highest rates: earlier layers move less."""
+    groups = []
+    for prefix, rate in RATE.items():
+        found = [p for name, p in model.trunk.named_parameters() if name.startswith(prefix)]
+        groups.append({"params": found, "base": rate, "weight_decay": 0.0})
+    rest = [*model.feeling.parameters(), *model.clarity.parameters()]
+    return [*groups, {"params": rest, "base": HEAD_RATE, "weight_decay": 0.05}]
+
+
+def schedule(progress: float) -> float:
+    """Share of the highest rate at `progress` in [0, 1]: a short rise, then half a cosine."""
+    if progress < WARMUP:
+        return progress / WARMUP
+    return 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * (progress - WARMUP) / (1 - WARMUP)))
+
+
+class Run:
+    """What changes while training, and can be written down."""
+
+    def __init__(self, model: Joint, epochs: int, seed: int):
+        self.seed = seed
+        self.model, self.average, self.epochs = model, copy.deepcopy(model), epochs
+        self.frozen = copy.deepcopy(model.trunk.state_dict())
+        self.optimiser = torch.optim.AdamW(groups_of(model), lr=1e-5, betas=(0.9, 0.98))
+        self.epoch = self.index = self.step = 0
+        self.progress = 0.0
+        self.path = TUNE / f"checkpoint-{seed}.pt"
+
+    def save(self) -> None:
+        state = {name: getattr(self, name).state_dict() for name in ("model", "average", "optimiser")}
+        place = self.epoch, self.index, self.step, self.progress
+        fresh = self.path.with_suffix(".tmp")
+        torch.save(state | {"place": place}, fresh)
+        fresh.replace(self.path)
+
+    def load(self) -> None:
+        if self.path.exists():
+            state = torch.load(self.path)
+            for name in ("model", "average", "optimiser"):
+                getattr(self, name).load_state_dict(state[name])
+            self.epoch, self.index, self.step, self.progress = state["place"]
+
+    def update(self, loss: torch.Tensor) -> None:
+        for group in self.optimiser.param_groups:
+            group["lr"] = group["base"] * schedule(self.progress)
+        self.optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimiser.step()
+        self.step += 1
+        with torch.no_grad():
+            self.pull()
+            share = 1 - min(AVERAGING, (1 + self.step) / (10 + self.step))
+            for mean, now in zip(self.average.parameters(), self.model.parameters()):
+                mean.lerp_(now, share)
+
+    def pull(self) -> None:
+        """Moves each trunk weight a little of the way back to where it was frozen (L2-SP, decoupled)."""
+        rates = {id(p): g["lr"] for g in self.optimiser.param_groups for p in g["params"]}
+        for name, value in self.model.trunk.layers.named_parameters(prefix="layers"):
+            value.lerp_(self.frozen[name], rates[id(value)] * PULL)
+
+
+def train(run: Run, examples: Examples, clips, members: np.ndarray, minutes: float, measured) -> None:
+    loss, began, saved = loss_of(examples.windows, clips), time.time(), time.time()
+    torch.manual_seed(run.seed + run.step)
+    before = run.progress
+    while run.epoch < run.epochs:
+        batches, costs = draw_epoch(clips, examples.windows, members, run.seed, run.epoch), []
+        while run.index < len(batches):
+            rng = np.random.default_rng([run.seed, run.epoch, run.index])
+            x, lengths, weights = examples.batch(batches[run.index], rng)
+            run.model.train()
+            scaled = mask_some(trunk.normalise(x, lengths), rng)
+            cost = loss(run.model(scaled, lengths, weights), batches[run.index])
+            run.index += 1
+            spent = (time.time() - began) / (60 * minutes)
+            done = (run.epoch + run.index / len(batches)) / run.epochs
+            run.progress = min(1, max(done, before + (1 - before) * spent))
+            run.update(cost)
+            costs.append(float(cost.detach()))
+            if run.step % 25 == 0:
+                print(f"{time.strftime('%T')} epoch {run.epoch} batch {run.index}/{len(batches)} "
+                      f"loss {np.mean(costs[-50:]):.3f}", flush=True)  # fmt: skip
+            if time.time() - saved > CHECKPOINT_SECONDS:
+                run.save()
+                saved = time.time()
+            if spent > 1:
+                run.save()
+                return
+        run.epoch, run.index = run.epoch + 1, 0
+        run.save()
+        measured(f"epoch {run.epoch}", run.average)
+
+
+def start() -> tuple[Joint, list, np.ndarray]:
+    """The frozen trunk under heads that were fitted on its tokens."""
+    clips, store = read_clips(), token_store.load("corpora")
+    members, _ = split(clips, store.clips)
+    path = TUNE / "heads.pt"
+    if not path.exists():
+        feeling, clarity = fit_heads(store, clips, members, 1)
+        torch.save([feeling[0].state_dict(), clarity[0].state_dict()], path)
+    flat = np.zeros(trunk.WIDTH, np.float32), np.ones(trunk.WIDTH, np.float32)
+    feeling, clarity = heads.Head(emotion.OUTPUTS, *flat), heads.Head(1, *flat, 0.5)
+    for head, state in zip((feeling, clarity), torch.load(path)):
+        head.load_state_dict(state)
+    body = trunk.Trunk(teacher.encoder())
+    for conv in (body.conv1, body.conv2):
+        conv.requires_grad_(False)
+    return Joint(body, feeling, clarity)
+
+
+def main(epochs: int, minutes: float, seed: int) -> None:
+    torch.set_num_threads(1)
+    clips, windows = read_clips(), load_windows()
+    examples = Examples(windows)
+    members, out = split(clips, windows.clips)
+    targets = emotion.targets_of(clips)
+    path = TUNE / f"figures-{seed}.json"
+    seen = json.loads(path.read_text()) if path.exists() else {}
+
+    def measured(title: str, model: Joint) -> None:
+        began = time.time()
+        seen[title] = tune_report.figures(clips, windows, out, predict_joint(model, examples, out), targets)
+        path.write_text(json.dumps(seen, indent=1))
+        print(tune_report.table(seen), f"{time.time() - began:.0f} s", sep="\n", flush=True)
+
+    model = start()
+    run = Run(model, epochs, seed)
+    run.load()
+    train(run, examples, clips, members, minutes, measured)
+    measured("end", run.average)
+    torch.save(run.average.state_dict(), TUNE / f"tuned-{seed}.pt")
+
+
+if __name__ == "__main__":
+    options = sys.argv[1:]
+    main(int(options[0]), float(options[1]) if len(options) > 1 else 1e9, int(options[2]) if len(options) > 2 else SEED)

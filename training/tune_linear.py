@@ -1,0 +1,73 @@
+"""Linear heads on the mean and deviation of a window's tokens: what any two trunks are compared by."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+import cognitive
+import emotion
+import heads
+from corpus import EMOTIONS, Clip
+from tune_data import REPEATS, Windows, balanced_targets
+
+OUTPUTS = len(EMOTIONS) + 3
+TINY = 1e-5
+
+
+def moments(tokens: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """tokens [N,384], weights [N] -> [768]: mean and standard deviation, weighted by speech."""
+    x = tokens.astype(np.float32)
+    w = weights / max(float(weights.sum()), 1e-9)
+    mean = w @ x
+    variance = w @ x**2 - mean**2
+    return np.concatenate([mean, np.sqrt(np.maximum(variance, 0) + TINY)])
+
+
+def fit(pooled: np.ndarray, windows: Windows, clips: list[Clip], members: np.ndarray, decay: float, rounds: int = 150):
+    """pooled [windows, 768] -> weight [768,11] and bias [11] for pooled features as they are."""
+    targets, scores = balanced_targets(clips), cognitive.targets_of(clips)
+    rows = windows.clips[members]
+    share = torch.tensor([REPEATS.get(clips[i].corpus, 1.0) for i in rows], dtype=torch.float32)
+    centre, scale = pooled[members].mean(0), pooled[members].std(0) + 1e-4
+    x = torch.from_numpy((pooled[members] - centre) / scale)
+    label, mask = torch.from_numpy(np.maximum(targets.label[rows], 0)), torch.from_numpy(targets.mask[rows])
+    labelled = share * torch.from_numpy(targets.label[rows] >= 0)
+    axes, axes_weight = (torch.from_numpy(v[rows]) for v in (targets.axes, targets.axes_weight))
+    score = torch.from_numpy(scores[rows])
+    scored = (~torch.isnan(score)).float()
+    middle, spread = float(np.nanmean(scores[rows])), float(np.nanstd(scores[rows]))
+    score = (torch.nan_to_num(score) - middle) / spread
+    weight = torch.zeros(x.shape[1], OUTPUTS, requires_grad=True)
+    bias = torch.zeros(OUTPUTS, requires_grad=True)
+    optimiser = torch.optim.LBFGS([weight, bias], max_iter=rounds, history_size=10, line_search_fn="strong_wolfe")
+
+    def cost():
+        optimiser.zero_grad()
+        y = x @ weight + bias
+        each = F.cross_entropy(y[:, :8] + mask, label, reduction="none", label_smoothing=0.05)
+        wrong = ((torch.sigmoid(y[:, 8:10]) - axes) ** 2 * axes_weight).sum(1)
+        far = (y[:, 10] - score) ** 2 * scored
+        total = (each * labelled).sum() / labelled.sum() + 10 * (wrong * share).sum() / share.sum()
+        total = total + far.sum() / scored.sum() + decay * (weight**2).sum()
+        total.backward()
+        return total
+
+    optimiser.step(cost)
+    w, b = weight.detach().numpy() / scale[:, None], bias.detach().numpy()
+    b = b - centre @ w
+    w[:, 10], b[10] = w[:, 10] * spread, b[10] * spread + middle
+    return w.astype(np.float32), b.astype(np.float32)
+
+
+def head_of(weight: np.ndarray, bias: np.ndarray) -> heads.Head:
+    """weight [768,K], bias [K] -> a Head whose frame layer counts for nothing."""
+    width = len(weight) // 2
+    head = heads.Head(len(bias), np.zeros(width, np.float32), np.ones(width, np.float32))
+    with torch.no_grad():
+        head.out.weight.zero_()
+        head.out.bias.zero_()
+        head.clip.weight.copy_(torch.from_numpy(weight.T.copy()))
+        head.clip.bias.copy_(torch.from_numpy(bias))
+    return head.eval()
