@@ -51,11 +51,16 @@ class Graph:
         """A float16 constant, cast to float32 at load."""
         return self.op("Cast", self.constant(np.asarray(array, np.float16)), to=TensorProto.FLOAT)
 
+    def extras(self) -> list[onnx.OperatorSetIdProto]:
+        """The operator sets of onnxruntime that the graph uses."""
+        domains = {node.domain for node in self.nodes} - {""}
+        return [helper.make_opsetid(domain, 1) for domain in sorted(domains)]
+
     def save(self, path: str) -> None:
         graph = helper.make_graph(self.nodes, self.name, self.inputs, self.outputs, self.weights)
         model = helper.make_model(
             graph,
-            opset_imports=[helper.make_opsetid("", OPSET)],
+            opset_imports=[helper.make_opsetid("", OPSET), *self.extras()],
             producer_name="undertone-training",
         )
         model.ir_version = IR_VERSION

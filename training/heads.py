@@ -125,8 +125,8 @@ def statistics(tokens: Tokens, members: np.ndarray, seed: int) -> tuple[np.ndarr
 class Recipe:
     outputs: int
     loss: object  # (predicted [B,outputs], members) -> scalar
-    epochs: int = 5
-    rate: float = 1e-3
+    epochs: int = 10
+    rate: float = 4e-3
     decay: float = 0.05
     batch: int = 64
     dropout: float = 0.4

@@ -122,18 +122,10 @@ def write_linear(g: Graph, x: str, linear: nn.Linear) -> str:
 
 
 def write_attention(g: Graph, x: str, layer: Layer) -> str:
-    shape = g.constant(np.array([1, -1, 3, HEADS, WIDTH // HEADS], np.int64))
-    split = g.op("Reshape", write_linear(g, x, layer.qkv), shape)
-    parts = g.op("Split", split, axis=2, num_outputs=3, outputs=3)
-    axis = g.constant(np.array([2], np.int64))
-    q, k, v = (g.op("Squeeze", part, axis) for part in parts)
-    q = g.op("Mul", g.op("Transpose", q, perm=[0, 2, 1, 3]), g.constant(np.float32((WIDTH / HEADS) ** -0.5)))
-    k = g.op("Transpose", k, perm=[0, 2, 3, 1])
-    v = g.op("Transpose", v, perm=[0, 2, 1, 3])
-    weights = g.op("Softmax", g.op("MatMul", q, k), axis=-1)
-    y = g.op("Transpose", g.op("MatMul", weights, v), perm=[0, 2, 1, 3])
-    flat = g.op("Reshape", y, g.constant(np.array([1, -1, WIDTH], np.int64)))
-    return write_linear(g, flat, layer.attention_out)
+    """onnxruntime's own operator, which never holds the whole matrix of scores."""
+    q, k, v = g.op("Split", write_linear(g, x, layer.qkv), axis=2, num_outputs=3, outputs=3)
+    y = g.op("MultiHeadAttention", q, k, v, domain="com.microsoft", num_heads=HEADS)
+    return write_linear(g, y, layer.attention_out)
 
 
 def write_trunk(trunk: Trunk, path: str) -> None:
