@@ -12,10 +12,12 @@ import { Failure } from './errors.ts';
 
 const exitCodes = { failed: 1, misused: 2 } as const;
 
+let readerGone = false;
 const terminal: Terminal = {
   env: process.env,
   stdout: process.stdout,
   stderr: process.stderr,
+  readerGone: () => readerGone,
   fail: () => {
     process.exitCode = exitCodes.failed;
   },
@@ -65,9 +67,11 @@ async function main(): Promise<void> {
 }
 
 // Whoever reads the output may stop before its end, as `head` does.
+// Exiting at once would end a thread in the middle of inference, which aborts the process.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
-  process.exit(exitCodes.failed);
+  readerGone = true;
+  process.exitCode = exitCodes.failed;
 });
 
 await main();

@@ -56,6 +56,7 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
     sums.seconds += 'error' in outcome ? 0 : outcome.report.audio.duration_s;
     if ('error' in outcome && outcome.cause !== null) terminal.stderr.write(`${path}: ${outcome.cause}\n`);
     await progress.step(options.jsonl ? toJson(path, outcome) : describe(path, outcome));
+    if (terminal.readerGone()) break;
   }
   progress.end(summarise(sums, performance.now() - started));
   if (sums.failed > 0) terminal.fail();

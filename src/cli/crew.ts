@@ -4,6 +4,15 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expected } from './terminal.ts';
 
+/**
+ * ONNX Runtime reads the process's command line with a recursive matcher at its start, which took 250 bytes
+ * of stack a character: with Node's 4 MiB, a list of 350 paths ended the process.
+ */
+export function stackMebibytes(argv: readonly string[]): number {
+  const characters = argv.reduce((sum, argument) => sum + Buffer.byteLength(argument) + 1, 0);
+  return 4 + Math.ceil(characters / 2048);
+}
+
 /** Results that may wait for a slower one before them, for each thread. */
 const aheadPerThread = 16;
 
@@ -28,16 +37,19 @@ export async function* workInOrder<Task, Result>(crew: Crew<Task, Result>): Asyn
     minThreads: threads,
     maxThreads: threads,
     workerData: crew.settings,
+    resourceLimits: { stackSizeMb: stackMebibytes(process.argv) },
   });
   const work = (task: Task): Promise<Result> => pool.run(task).catch((cause: Error) => lost(task, cause));
+  const running: Promise<Result>[] = [];
   try {
-    const running: Promise<Result>[] = [];
     for (const task of tasks) {
       running.push(work(task));
       if (running.length >= threads * aheadPerThread) yield (await running.shift()) as Result;
     }
-    for (const result of running) yield await result;
+    while (running.length > 0) yield (await running.shift()) as Result;
   } finally {
+    // A thread that ends in the middle of inference aborts the process.
+    await Promise.all(running);
     await pool.close();
   }
 }

@@ -6,6 +6,8 @@ export type Terminal = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: WriteStream;
   readonly stderr: WriteStream;
+  /** Nobody reads standard output any more: finish what runs, start nothing. */
+  readerGone(): boolean;
   /** The command goes on to its end, and its exit code is 1. */
   fail(): void;
 };
@@ -17,7 +19,7 @@ export function expected(what: string, name: string, got: string): UsageError {
   return new UsageError(`Expected ${what} for \`${name}\`, got ${got}`);
 }
 
-/** Waits when the reader is slower than we are. */
+/** Waits when the reader is slower than we are; one that is gone is told by `readerGone`. */
 export async function writeLine(stream: WriteStream, line: string): Promise<void> {
-  if (!stream.write(`${line}\n`)) await once(stream, 'drain');
+  if (!stream.write(`${line}\n`)) await once(stream, 'drain').catch(() => {});
 }

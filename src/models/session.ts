@@ -20,7 +20,8 @@ export async function openSession(weights: Uint8Array): Promise<Session> {
     interOpNumThreads: 1,
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
-    extra: { session: { intra_op: { allow_spinning: '0' } } },
+    // x64quantprecision: int8 products that saturate on processors without VNNI are computed exactly instead.
+    extra: { session: { intra_op: { allow_spinning: '0' }, x64quantprecision: '1' } },
   });
   return {
     inputs: session.inputNames,

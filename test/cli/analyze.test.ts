@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import test from 'ava';
 import { cognitiveReportSchema, emotionReportSchema } from '../../src/report.ts';
 import { commandLine, makeFolder, runCli } from '../support/cli.ts';
@@ -97,6 +97,13 @@ withTerminal('a bar goes to a terminal’s standard error, and the lines stay cl
   t.true(screen.stdout.includes('3/3 files'), screen.stdout);
   t.true(screen.stdout.includes('3 files, 0 failed'));
   t.is(parseLines(fs.readFileSync(out, 'utf8')).length, 3);
+});
+
+test('a command line of 32,000 characters is read to its end', async (t) => {
+  const longPath = `${'./'.repeat(1900)}${relative(process.cwd(), sample)}`;
+  const { code, stdout, stderr } = await runCli(['analyze', '--jsonl', ...Array(8).fill(longPath)]);
+  t.is(code, 0, stderr);
+  t.is(parseLines(stdout).length, 8);
 });
 
 test('a reader that stops early is no error report', (t) => {
