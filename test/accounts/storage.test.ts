@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { sql } from 'kysely';
 import { openStorage } from '../../src/accounts/storage.ts';
 import { Failure } from '../../src/errors.ts';
+import { makeFolder } from '../support/folder.ts';
 
-const folder = () => fs.mkdtempSync(join(tmpdir(), 'undertone-storage-'));
 const modeOf = (path: string) => (fs.statSync(path).mode & 0o777).toString(8);
 
 const opener = `
@@ -23,7 +22,7 @@ const opener = `
 `;
 
 test('makes folder and files for their owner alone, in write-ahead mode', async (t) => {
-  const path = join(folder(), 'data', 'undertone.db');
+  const path = join(makeFolder(), 'data', 'undertone.db');
   const database = await openStorage(`file:${path}`);
   await sql`create table more (x integer)`.execute(database);
   t.is(modeOf(join(path, '..')), '700');
@@ -34,20 +33,20 @@ test('makes folder and files for their owner alone, in write-ahead mode', async 
 });
 
 test('closes a file that was open to others', async (t) => {
-  const path = join(folder(), 'undertone.db');
+  const path = join(makeFolder(), 'undertone.db');
   fs.writeFileSync(path, '', { mode: 0o644 });
   await (await openStorage(`file:${path}`)).destroy();
   t.is(modeOf(path), '600');
 });
 
 test('takes an absolute file URL too', async (t) => {
-  const path = join(folder(), 'a b.db');
+  const path = join(makeFolder(), 'a b.db');
   await (await openStorage(`file://${path.replace(' ', '%20')}`)).destroy();
   t.true(fs.existsSync(path));
 });
 
 test('is brought up to date once by six processes that start together', async (t) => {
-  const url = `file:${join(folder(), 'undertone.db')}`;
+  const url = `file:${join(makeFolder(), 'undertone.db')}`;
   const children = Array.from({ length: 6 }, (_, index) => {
     const args = ['--import=tsx', '--input-type=module', '--eval', opener, url, `n${index}`];
     const child = spawn(process.execPath, args);
@@ -78,7 +77,7 @@ for (const [url, cause] of [
 }
 
 test('a file that is no database is storage_unavailable, and its path is not told', async (t) => {
-  const path = join(folder(), 'undertone.db');
+  const path = join(makeFolder(), 'undertone.db');
   fs.writeFileSync(path, 'not a database at all'.repeat(200));
   const failure = await t.throwsAsync<Failure>(openStorage(`file:${path}`), { instanceOf: Failure });
   t.is(failure.code, 'storage_unavailable');

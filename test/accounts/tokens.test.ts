@@ -1,11 +1,11 @@
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { type Database, openStorage } from '../../src/accounts/storage.ts';
 import { drawToken, isToken } from '../../src/accounts/token-format.ts';
 import { createTokens, type TokenRequest, type Tokens } from '../../src/accounts/tokens.ts';
 import { Failure } from '../../src/errors.ts';
+import { makeFolder } from '../support/folder.ts';
 
 type Office = {
   tokens: Tokens;
@@ -17,7 +17,7 @@ type Office = {
 
 /** The real database with a clock that stands still, and a count of what is asked of it. */
 async function open(options: { path?: string; staticToken?: string } = {}): Promise<Office> {
-  const path = options.path ?? join(fs.mkdtempSync(join(tmpdir(), 'undertone-tokens-')), 'undertone.db');
+  const path = options.path ?? join(makeFolder(), 'undertone.db');
   const clock = { now: Date.parse('2030-01-01T00:00:00Z') };
   const database = await openStorage(`file:${path}`);
   let queries = 0;

@@ -3,7 +3,8 @@ import * as fs from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import test from 'ava';
 import { cognitiveReportSchema, emotionReportSchema } from '../../src/report.ts';
-import { commandLine, makeFolder, runCli } from '../support/cli.ts';
+import { commandLine, runCli } from '../support/cli.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const sample = resolve('examples/sample.wav');
 

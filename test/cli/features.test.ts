@@ -4,7 +4,8 @@ import test from 'ava';
 import { decode, extract, type FeatureSpec } from '../../src/audio.ts';
 import { parseConfig } from '../../src/config.ts';
 import { specs } from '../../src/specs.ts';
-import { makeFolder, runCli } from '../support/cli.ts';
+import { runCli } from '../support/cli.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const sample = resolve('examples/sample.wav');
 

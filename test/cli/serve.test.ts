@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { makeFolder, startCli } from '../support/cli.ts';
+import { startCli } from '../support/cli.ts';
+import { makeFolder } from '../support/folder.ts';
 
 type Service = { child: ChildProcess; output: () => string };
 

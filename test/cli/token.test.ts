@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import test from 'ava';
 import { openStorage } from '../../src/accounts/storage.ts';
 import { createTokens } from '../../src/accounts/tokens.ts';
-import { makeFolder, runCli } from '../support/cli.ts';
+import { runCli } from '../support/cli.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const withData = () => {
   const folder = join(makeFolder(), 'data');

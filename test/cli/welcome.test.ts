@@ -3,7 +3,7 @@ import test from 'ava';
 import { openStorage } from '../../src/accounts/storage.ts';
 import { createTokens } from '../../src/accounts/tokens.ts';
 import { welcome } from '../../src/cli/welcome.ts';
-import { makeFolder } from '../support/cli.ts';
+import { makeFolder } from '../support/folder.ts';
 
 const url = 'http://127.0.0.1:8080';
 const config = { token: null };

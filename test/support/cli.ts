@@ -1,9 +1,7 @@
 /** The real command, in a process of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
@@ -12,8 +10,6 @@ type Options = { readonly cwd?: string; readonly env?: Readonly<Record<string, s
 const entry = resolve('src/cli.ts');
 /** tsx by its address, so that it is found from every working folder. */
 const loader = import.meta.resolve('tsx');
-
-export const makeFolder = (): string => mkdtempSync(join(tmpdir(), 'undertone-cli-'));
 
 export const commandLine = (args: readonly string[]): string[] => [
   process.execPath,
