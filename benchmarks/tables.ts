@@ -20,7 +20,7 @@ function readResults(): Result[] {
 }
 
 export function showFigure(figure: Figure | null): string {
-  if (figure === null) return 'missing';
+  if (figure === null) return '-';
   const digits = (value: number) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
   return `${digits(figure.median)} (${digits(figure.low)}-${digits(figure.high)})`;
 }
