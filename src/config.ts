@@ -141,9 +141,14 @@ function conflicts(settings: Settings): string[] {
 
 function describe(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
   const name = String(issue.path[0]);
-  const value = given[name] ?? '';
-  const got = name === 'UNDERTONE_TOKEN' ? `${value.length} characters` : JSON.stringify(value);
-  return `Expected ${issue.message} for \`${name}\`, got ${got}`;
+  return `Expected ${issue.message} for \`${name}\`, got ${showable(name, given[name] ?? '')}`;
+}
+
+/** Faults end up in logs: a token is told by its length, the address of a database, which may hold a password, by its scheme. */
+function showable(name: string, value: string): string {
+  if (name === 'UNDERTONE_TOKEN') return `${value.length} characters`;
+  if (name === 'UNDERTONE_DATABASE_URL') return /^[a-z][a-z0-9+.-]*:/i.exec(value)?.[0] ?? 'no scheme';
+  return JSON.stringify(value);
 }
 
 function text(expected: string) {

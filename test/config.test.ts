@@ -90,7 +90,7 @@ test('all faults come at once, each with what was expected', (t) => {
     'Expected a known setting, got `UNDERTONE_COLOUR`',
     'Expected an integer from 0 to 65535 for `UNDERTONE_PORT`, got "70000"',
     'Expected an integer from 1 to 1024 for `UNDERTONE_WORKERS`, got "many"',
-    'Expected file:PATH for `UNDERTONE_DATABASE_URL`, got "mysql://x"',
+    'Expected file:PATH for `UNDERTONE_DATABASE_URL`, got mysql:',
     'Expected one of fatal, error, warn, info, debug, trace, silent for `UNDERTONE_LOG_LEVEL`, got "loud"',
     'Expected seconds above 0 and up to 86400 for `UNDERTONE_MAX_SECONDS`, got "-1"',
   ]);
@@ -102,6 +102,13 @@ test('a token is never repeated', (t) => {
       `Expected 20 to 512 characters of a Bearer token for \`UNDERTONE_TOKEN\`, got ${token.length} characters`,
     ]);
   }
+});
+
+test('the address of a database is told by its scheme alone: it may hold a password', (t) => {
+  const got = (url: string) => faultsOf({ UNDERTONE_DATABASE_URL: url })[0]?.split(', got ')[1];
+  t.is(got('postgres://user:secret@host/name'), 'postgres:');
+  t.is(got('//user:secret@host/name'), 'no scheme');
+  t.is(got('file:'), 'file:');
 });
 
 test('the sum of bodies holds at least one', (t) => {
