@@ -62,8 +62,8 @@ async function readFolders(modelsDir: string): Promise<Folder[]> {
 
 async function readFolder(modelsDir: string, name: string): Promise<Folder> {
   const folder = join(modelsDir, name);
-  const manifest = parseManifest(name, await readFile(join(folder, 'manifest.json'), 'utf8'));
-  const weights = await readFile(join(folder, manifest.weights.file));
+  const manifest = parseManifest(name, (await readPart(name, folder, 'manifest.json')).toString());
+  const weights = await readPart(name, folder, manifest.weights.file);
   expectEqual(
     name,
     'weights.sha256',
@@ -76,6 +76,12 @@ async function readFolder(modelsDir: string, name: string): Promise<Folder> {
   expectEqual(name, 'outputs', outputsByKind[manifest.kind], manifest.outputs);
   if (manifest.features !== null) checkFeatures(name, manifest.features);
   return { manifest, weights };
+}
+
+function readPart(name: string, folder: string, file: string): Promise<Buffer> {
+  return readFile(join(folder, file)).catch((error: NodeJS.ErrnoException) => {
+    throw new ModelError(`Model ${name}: Expected a readable file ${file}, got ${error.code}`);
+  });
 }
 
 function parseManifest(name: string, text: string): Manifest {

@@ -102,6 +102,16 @@ test('refused: one changed byte of weights', async (t) => {
   await rm(models, { recursive: true });
 });
 
+for (const file of ['manifest.json', 'weights.onnx']) {
+  test(`refused: a folder without ${file}`, async (t) => {
+    const models = await withManifest('activity', () => undefined);
+    await rm(join(models, 'activity', file));
+    const message = `Model activity: Expected a readable file ${file}, got ENOENT`;
+    await t.throwsAsync(loadModels(models), { instanceOf: ModelError, message });
+    await rm(models, { recursive: true });
+  });
+}
+
 test('refused: a missing kind and a folder that is not there', async (t) => {
   const models = await withManifest('trunk', () => undefined);
   await rm(join(models, 'emotion'), { recursive: true });
