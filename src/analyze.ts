@@ -8,9 +8,6 @@ import { encode, scoreCognitive, scoreEmotion } from './score.ts';
 import { countFaults, warnOfRecording } from './signals/warnings.ts';
 import { startWatch } from './watch.ts';
 
-export type { Analysis, AnalyzeRequest, CognitiveResult, EmotionResult, Signal } from './analysis.ts';
-export type { Stage } from './watch.ts';
-
 export type Analyzer = {
   analyze(request: AnalyzeRequest): Promise<Analysis>;
   /** Runs every model once: the first run of a session costs more than the later ones. */

@@ -1,12 +1,13 @@
 /** What the package offers to a Node program. All of it works on the calling thread: mind your event loop. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type AnalyzeRequest, type Analyzer, createAnalyzer, type Signal } from './analyze.ts';
+import type { AnalyzeRequest, Signal } from './analysis.ts';
+import { type Analyzer, createAnalyzer } from './analyze.ts';
 import type { DecodeLimits } from './audio.ts';
 import { parseConfig } from './config.ts';
 import { type CombinedReport, combinedReport } from './report.ts';
 
-export type { Signal } from './analyze.ts';
+export type { Signal } from './analysis.ts';
 export {
   type Audio,
   type AudioError,

@@ -1,6 +1,6 @@
 /** The only place that knows response field names and rounding. */
 import { z } from 'zod';
-import type { Analysis, CognitiveResult, EmotionResult, Signal } from './analyze.ts';
+import type { Analysis, CognitiveResult, EmotionResult, Signal } from './analysis.ts';
 import { type Index, referenceScore } from './signals/indices.ts';
 import type { Interval } from './signals/intervals.ts';
 import type { Measures } from './signals/measures.ts';

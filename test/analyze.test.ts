@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
-import { type AnalyzeRequest, createAnalyzer } from '../src/analyze.ts';
+import type { AnalyzeRequest } from '../src/analysis.ts';
+import { createAnalyzer } from '../src/analyze.ts';
 import { decode } from '../src/audio.ts';
 import { Failure } from '../src/errors.ts';
 import { type CombinedReport, combinedReport, combinedReportSchema } from '../src/report.ts';

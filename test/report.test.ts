@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type { Analysis } from '../src/analyze.ts';
+import type { Analysis } from '../src/analysis.ts';
 import { readManifests } from '../src/models/registry.ts';
 import {
   cognitiveReport,

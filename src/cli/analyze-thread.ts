@@ -1,7 +1,7 @@
 /** One file on one thread of `undertone analyze`. */
 import { readFile } from 'node:fs/promises';
 import { workerData } from 'piscina';
-import type { Signal } from '../analyze.ts';
+import type { Signal } from '../analysis.ts';
 import type { DecodeLimits } from '../audio.ts';
 import { Failure, type ValidationItem } from '../errors.ts';
 import { analyze, type Report } from '../index.ts';

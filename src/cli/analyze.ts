@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Signal } from '../analyze.ts';
+import type { Signal } from '../analysis.ts';
 import { parseConfig } from '../config.ts';
 import type { AnalyzeSettings, AnalyzeTask, Outcome } from './analyze-thread.ts';
 import { parseJobs, workInOrder } from './crew.ts';

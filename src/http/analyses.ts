@@ -1,8 +1,9 @@
 /** The analysis routes: from the head of an upload to its report. */
 import type { Context, Middleware } from 'koa';
-import type { Signal, Stage } from '../analyze.ts';
+import type { Signal } from '../analysis.ts';
 import type { Config } from '../config.ts';
 import { Failure, invalidPart } from '../errors.ts';
+import type { Stage } from '../watch.ts';
 import { boundaryOf } from '../workers/multipart.ts';
 import type { Answer, Pool } from '../workers/pool.ts';
 import { type Lifecycle, refusal } from './lifecycle.ts';

@@ -1,6 +1,6 @@
 /** Counters and gauges in Prometheus' text format. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Stage } from '../analyze.ts';
+import type { Stage } from '../watch.ts';
 
 export type Figures = {
   heldBytes(): number;

@@ -1,7 +1,7 @@
 /** Every route of the service. */
 import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import type { Signal } from '../analyze.ts';
+import type { Signal } from '../analysis.ts';
 import { Failure } from '../errors.ts';
 import type { Manifest } from '../models/manifest.ts';
 import { type AnalysisOptions, analyses } from './analyses.ts';

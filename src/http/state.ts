@@ -1,5 +1,5 @@
 /** What the middlewares of one request share. */
-import type { Stage } from '../analyze.ts';
+import type { Stage } from '../watch.ts';
 
 export type State = {
   requestId: string;

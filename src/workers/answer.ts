@@ -1,7 +1,9 @@
 /** One task on an analysis thread: multipart scan, analysis, JSON bytes. */
-import type { Analysis, Analyzer, Signal, Stage } from '../analyze.ts';
+import type { Analysis, Signal } from '../analysis.ts';
+import type { Analyzer } from '../analyze.ts';
 import { Failure, toRecord } from '../errors.ts';
 import { cognitiveReport, combinedReport, emotionReport } from '../report.ts';
+import { type Stage, stoppedMessage } from '../watch.ts';
 import { readForm } from './form.ts';
 import { flags, type Reply, type TaskMessage } from './messages.ts';
 import { scanMultipart } from './multipart.ts';
@@ -11,7 +13,7 @@ const encoder = new TextEncoder();
 /** Never rejects: a failure of any kind is a reply. */
 export async function answer(analyzer: Analyzer, task: TaskMessage): Promise<Reply> {
   try {
-    if (Atomics.load(task.cancel, 0) !== flags.run) throw new Failure('deadline', 'the analysis was stopped');
+    if (Atomics.load(task.cancel, 0) !== flags.run) throw new Failure('deadline', stoppedMessage);
     return await report(analyzer, task);
   } catch (error) {
     if (error instanceof Failure) return { kind: 'failure', failure: toRecord(error) };

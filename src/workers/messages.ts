@@ -1,7 +1,8 @@
 /** What crosses between the main thread and an analysis thread. */
-import type { Signal, Stage } from '../analyze.ts';
+import type { Signal } from '../analysis.ts';
 import type { Limits } from '../config.ts';
 import type { FailureRecord } from '../errors.ts';
+import type { Stage } from '../watch.ts';
 
 /** Given to each thread once, at its start. */
 export type ThreadSettings = { readonly modelsDir: string; readonly limits: Limits };

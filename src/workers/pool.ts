@@ -5,8 +5,8 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import type { Stage } from '../analyze.ts';
 import { Failure, toFailure } from '../errors.ts';
+import type { Stage } from '../watch.ts';
 import {
   flags,
   type Reply,
