@@ -10,9 +10,12 @@ export type Session = {
   run(inputs: Readonly<Record<string, Values>>): Promise<Record<string, Values>>;
 };
 
+/** For bytes ONNX Runtime reads external data from the working folder, unless told another: this can be none. */
+const noFolder = '/dev/null';
+
 /**
- * `weights` are the bytes of a self-contained ONNX file: external data is refused, because
- * bytes have no folder that it could be read from. `run` blocks its thread while it computes.
+ * `weights` are the bytes of a self-contained ONNX file: external data is refused.
+ * `run` blocks its thread while it computes.
  */
 export async function openSession(weights: Uint8Array): Promise<Session> {
   const session = await InferenceSession.create(weights, {
@@ -21,7 +24,13 @@ export async function openSession(weights: Uint8Array): Promise<Session> {
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
     // x64quantprecision: int8 products that saturate on processors without VNNI are computed exactly instead.
-    extra: { session: { intra_op: { allow_spinning: '0' }, x64quantprecision: '1' } },
+    extra: {
+      session: {
+        intra_op: { allow_spinning: '0' },
+        x64quantprecision: '1',
+        model_external_initializers_file_folder_path: noFolder,
+      },
+    },
   });
   return {
     inputs: session.inputNames,

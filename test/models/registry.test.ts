@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -99,6 +100,17 @@ test('refused: one changed byte of weights', async (t) => {
   await writeFile(path, weights);
   const error = await t.throwsAsync(loadModels(models), { instanceOf: ModelError });
   t.regex(error?.message ?? '', /Model trunk: Expected .* for `weights.sha256`/);
+  await rm(models, { recursive: true });
+});
+
+test('refused: a graph whose values lie outside it, though they could be read', async (t) => {
+  const graph = await readFile('test/models/external/graph.onnx');
+  const models = await withManifest('activity', (manifest) => {
+    (manifest.weights as Json).sha256 = createHash('sha256').update(graph).digest('hex');
+  });
+  await writeFile(join(models, 'activity', 'weights.onnx'), graph);
+  const error = await t.throwsAsync(loadModels(models), { instanceOf: ModelError });
+  t.regex(error?.message ?? '', /^Model activity: Expected a self-contained ONNX file, got: .*External data/);
   await rm(models, { recursive: true });
 });
 
