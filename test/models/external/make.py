@@ -7,7 +7,7 @@ from pathlib import Path
 from onnx import TensorProto, helper
 
 FOLDER = Path("test/models/external")
-SIZE = 2
+SIZE = 8
 
 matrix = TensorProto(name="matrix", dims=[SIZE, SIZE], data_type=TensorProto.FLOAT)
 matrix.data_location = TensorProto.EXTERNAL
