@@ -52,8 +52,6 @@ export async function serve(
 async function start(config: Config, welcome: ServeOptions['welcome']): Promise<void> {
   const destination = pino.destination({ dest: 2, sync: true });
   const logger = pino({ level: config.logLevel, base: null }, destination);
-  const manifests = await readManifests(config.modelsDir);
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const lifecycle = createLifecycle();
   const metrics = createMetrics();
   const pool = createPool({
@@ -62,7 +60,10 @@ async function start(config: Config, welcome: ServeOptions['welcome']): Promise<
     settings: { modelsDir: config.modelsDir, limits: config.limits },
     onLost: (cause) => logger.error({ err: cause }, 'worker lost'),
   });
+  // The threads load the models while this one does the rest; models that are wrong are told below, by what is read here.
   pool.started.catch(() => {});
+  const manifests = await readManifests(config.modelsDir);
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const tokens = createTokens({ database: await openStorage(config.databaseUrl), staticToken: config.token });
   const app = createApp({ config, pool, tokens, metrics, logger, manifests, lifecycle });
   const main = createHttpServer(app.callback(), config.deadlineSeconds);
