@@ -54,6 +54,30 @@ test.serial('health, readiness and models are open to all', async (t) => {
   t.is(head.body, '');
 });
 
+test.serial('HEAD answers like GET without the body, and a query changes nothing', async (t) => {
+  const app = await startApp(t);
+  for (const path of ['/health', '/ready', '/v1/models', '/metrics']) {
+    const head = await call(app.port, { method: 'HEAD', path });
+    t.deepEqual([head.status, head.body], [200, ''], path);
+    t.true(Number(head.headers['content-length']) > 0, path);
+    t.is((await call(app.port, { path: `${path}?x=%ff` })).status, 200, path);
+  }
+  const asked = analysis({ do: 'echo' });
+  t.is((await call(app.port, { ...asked, path: `${asked.path}?channel=9&x=%ff` })).status, 200);
+  const refused = await call(app.port, { method: 'HEAD', path: asked.path });
+  t.deepEqual([refused.status, refused.headers.allow, refused.body], [405, 'POST', '']);
+});
+
+test.serial('a path is taken letter by letter', async (t) => {
+  const app = await startApp(t);
+  const asked = analysis({ do: 'echo' });
+  for (const path of ['/health/', '/Health', '//health', '/%', '/%2e%2e/health', `${asked.path}/`]) {
+    const reply = await call(app.port, { ...asked, path });
+    t.deepEqual([reply.status, reply.headers['content-type']], [404, 'application/json'], path);
+    t.is(JSON.parse(reply.body).code, 'not_found', path);
+  }
+});
+
 test.serial('a queue that has been full for 5 s makes the service unready', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_QUEUE: '0' } });
   const working = call(app.port, analysis({ do: 'work', ms: 6000 }));
