@@ -85,6 +85,8 @@ const schema = z.object({
 
 type Settings = z.output<typeof schema>;
 
+export const settingNames: readonly string[] = Object.keys(schema.shape);
+
 /** @throws ConfigError with one line for each fault */
 export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const given = Object.fromEntries(
@@ -128,7 +130,7 @@ function freeze(settings: Settings): Config {
 
 function unknownNames(given: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(given)
-    .filter((name) => !(name in schema.shape))
+    .filter((name) => !settingNames.includes(name))
     .sort()
     .map((name) => `Expected a known setting, got \`${name}\``);
 }

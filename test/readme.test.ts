@@ -1,0 +1,82 @@
+/** What the documents tell readers to type works, and the settings that they list are those that there are. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { settingNames } from '../src/config.ts';
+import { type Server, startServer } from './support/server.ts';
+
+const documents = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+/** They set up, serve or test the whole tree, or need recordings that are not part of it. */
+const skipped = /^(npm start|npm test|npm run evaluate|training\/)/;
+/** Where the documents say that the service is. */
+const address = 'http://127.0.0.1:8080';
+/** What the examples leave in the working folder. */
+const left = ['sample.npy'];
+
+function examples(document: string, language: string): string[] {
+  const blocks = readFileSync(document, 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms);
+  return [...blocks].filter((block) => block[1] === language).map((block) => block[2] as string);
+}
+
+function commands(document: string): string[] {
+  const lines = examples(document, 'sh').flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'));
+  return lines.filter((line) => line.trim() !== '' && !skipped.test(line));
+}
+
+async function run(command: string, args: readonly string[], env: Readonly<Record<string, string>>) {
+  const { PATH, HOME } = process.env;
+  const child = spawn(command, args, { env: { PATH, HOME, ...env } });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+/** A refusal ends curl with a code other than 0. */
+async function environment({ dataDir, token }: Server) {
+  await writeFile(join(dataDir, '.curlrc'), 'fail-with-body\n');
+  return { CURL_HOME: dataDir, TOKEN: token };
+}
+
+for (const document of documents.filter((name) => commands(name).length > 0)) {
+  test.serial(`the commands of ${document} end well`, async (t) => {
+    const server = await startServer(t);
+    const dataDir = await mkdtemp(join(tmpdir(), 'undertone-readme-'));
+    t.teardown(() =>
+      Promise.all([dataDir, ...left].map((path) => rm(path, { recursive: true, force: true }))),
+    );
+    const env = { ...(await environment(server)), UNDERTONE_DATA_DIR: dataDir };
+    for (const line of commands(document)) {
+      const { code, output } = await run('sh', ['-c', line.replaceAll(address, server.url)], env);
+      t.is(code, 0, `${line}\n${output}`);
+    }
+  });
+}
+
+test.serial('the documents have commands to run and programs to load', (t) => {
+  t.true(documents.flatMap(commands).length >= 8);
+  t.true(documents.flatMap((document) => examples(document, 'ts')).length >= 1);
+});
+
+for (const document of documents) {
+  for (const program of examples(document, 'ts')) {
+    test.serial(`a program of ${document} finds what it imports: ${program.split('\n')[0]}`, async (t) => {
+      const { code, output } = await run(process.execPath, ['--input-type=module', '--eval', program], {});
+      t.is(code, 0, output);
+    });
+  }
+}
+
+test('docs/operations.md lists every setting and no other', (t) => {
+  const rows = readFileSync('docs/operations.md', 'utf8').match(/^\| UNDERTONE_[^|]*/gm) ?? [];
+  const listed = rows.flatMap((row) => row.match(/UNDERTONE_\w+/g) ?? []);
+  t.deepEqual(listed.sort(), [...settingNames].sort());
+});
