@@ -9,6 +9,7 @@
 namespace undertone {
 namespace {
 
+constexpr int kMostRateChanges = 1000;  // each costs a new filter
 constexpr size_t kMonoBlock = 4 * Sink::kBlock;
 constexpr size_t kLargeResult = size_t{1} << 22;  // samples from which doubling would cost too much memory
 
@@ -22,15 +23,16 @@ std::string Number(double value) {
 
 void Sink::CheckSeconds(double seconds) const {
   if (seconds > options_.max_seconds) {
-    throw Error(ErrorCode::kTooLong, "Expected at most " + Number(options_.max_seconds) + " s of audio, got more");
+    throw Error(ErrorCode::kTooLong,
+                "Expected at most " + Number(options_.max_seconds) + " s of audio, got more");
   }
 }
 
 void Sink::CheckRate(int rate) const {
   if (rate < options_.min_source_rate || rate > options_.max_source_rate) {
-    throw Error(ErrorCode::kSampleRate, "Expected a sample rate of " + std::to_string(options_.min_source_rate) +
-                                            " to " + std::to_string(options_.max_source_rate) + " Hz, got " +
-                                            std::to_string(rate));
+    throw Error(ErrorCode::kSampleRate,
+                "Expected a sample rate of " + std::to_string(options_.min_source_rate) + " to " +
+                    std::to_string(options_.max_source_rate) + " Hz, got " + std::to_string(rate));
   }
 }
 
@@ -50,13 +52,7 @@ void Sink::Begin(int rate, int channels, float full_scale) {
   if (rate == rate_ && channels == channels_ && full_scale == full_scale_) return;
   CheckRate(rate);
   CheckChannels(channels);
-  if (rate != rate_) {
-    if (resampler_) {
-      Resample();
-      resampler_->Flush(&audio_.samples);
-    }
-    resampler_.emplace(rate, options_.sample_rate);
-  }
+  if (rate != rate_) BeginRate(rate);
   if (audio_.source.channels == 0) {
     audio_.source.sample_rate = rate;
     audio_.source.channels = channels;
@@ -66,11 +62,24 @@ void Sink::Begin(int rate, int channels, float full_scale) {
   planes_.resize(static_cast<size_t>(channels));
   scratch_.resize(static_cast<size_t>(channels));
   blocks_.resize(static_cast<size_t>(channels) * kBlock);
-  for (size_t channel = 0; channel < scratch_.size(); ++channel) scratch_[channel] = blocks_.data() + channel * kBlock;
+  for (size_t channel = 0; channel < scratch_.size(); ++channel)
+    scratch_[channel] = blocks_.data() + channel * kBlock;
   mono_.resize(kMonoBlock);
-  rate_ = rate;
   channels_ = channels;
   full_scale_ = full_scale;
+}
+
+void Sink::BeginRate(int rate) {
+  if (rate_changes_++ > kMostRateChanges) {
+    throw Error(ErrorCode::kMalformed, "Expected a steady sample rate, got more than " +
+                                           std::to_string(kMostRateChanges) + " changes");
+  }
+  if (resampler_) {
+    Resample();
+    resampler_->Flush(&audio_.samples);
+  }
+  resampler_.emplace(rate, options_.sample_rate);
+  rate_ = rate;
 }
 
 void Sink::Expect(double seconds) {

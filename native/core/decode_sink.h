@@ -11,8 +11,8 @@
 
 namespace undertone {
 
-// Where every decoder puts its samples: levels are taken, channels become one, the rate becomes the wanted one. Memory
-// is the result's, whatever the source's. All limits but the file's kind are kept here.
+// Where every decoder puts its samples: levels are taken, channels become one, the rate becomes the wanted
+// one. Memory is the result's, whatever the source's. All limits but the file's kind are kept here.
 class Sink {
  public:
   static constexpr size_t kBlock = 4096;  // frames
@@ -22,7 +22,8 @@ class Sink {
   // States what the next frames are; called again wherever that changes.
   void Begin(int rate, int channels, float full_scale);
 
-  // Announces how much may come in all, so that the result need not grow; nothing is believed beyond the limits.
+  // Announces how much may come in all, so that the result need not grow; nothing is believed beyond the
+  // limits.
   void Expect(double seconds);
 
   // Takes up to kBlock frames: planes[channel][frame].
@@ -46,6 +47,7 @@ class Sink {
  private:
   const float* TakeLevels(int channel, const float* plane, size_t frames);
   void Mix(size_t frames);
+  void BeginRate(int rate);
   void Resample();
   void GrowResult();
 
@@ -61,6 +63,7 @@ class Sink {
   Correlation correlation_;
   double seconds_ = 0;
   int rate_ = 0;
+  int rate_changes_ = 0;
   int channels_ = 0;
   float full_scale_ = 0;
   Audio audio_;

@@ -6,6 +6,7 @@
 
 #include "decode.h"
 #include "decode_files.h"
+#include "decode_sink.h"
 
 namespace undertone {
 namespace {
@@ -21,16 +22,19 @@ Bytes Cut(Bytes bytes, double share) {
 
 TEST_CASE("what is not audio is named") {
   CHECK(Refusal({}) == "empty: Expected an audio file, got no bytes");
-  CHECK(Refusal(FromText("\x89PNG\r\n\x1A\n0000IHDR")) == "unsupported: Expected an audio file, got a PNG image");
+  CHECK(Refusal(FromText("\x89PNG\r\n\x1A\n0000IHDR")) ==
+        "unsupported: Expected an audio file, got a PNG image");
   CHECK(Refusal(FromText("%PDF-1.7\n")) == "unsupported: Expected an audio file, got a PDF document");
   CHECK(Refusal(FromText("PK\3\4....")) == "unsupported: Expected an audio file, got a zip archive");
   CHECK(Refusal(FromText("Hello, world\n")) == "unsupported: Expected an audio file, got text");
-  CHECK(Refusal(FromText("#EXTM3U\nfile:///etc/passwd\n")) == "unsupported: Expected an audio file, got a playlist");
+  CHECK(Refusal(FromText("#EXTM3U\nfile:///etc/passwd\n")) ==
+        "unsupported: Expected an audio file, got a playlist");
   CHECK(Refusal(FromText("ffconcat version 1.0\nfile /etc/passwd\n")) ==
         "unsupported: Expected an audio file, got a playlist");
   CHECK(Refusal(FromText("<!DOCTYPE html><html>")) == "unsupported: Expected an audio file, got HTML text");
   CHECK(Refusal(Bytes(4000, 0)) == "unsupported: Expected an audio file, got data of an unknown kind");
-  CHECK(Refusal(Fixture("silent-film.mp4")) == "unsupported: Expected an audio stream, got a video without one");
+  CHECK(Refusal(Fixture("silent-film.mp4")) ==
+        "unsupported: Expected an audio stream, got a video without one");
   CHECK(Refusal(Fixture("encrypted.mp4")) == "unsupported: Expected open audio, got an encrypted stream");
 }
 
@@ -46,9 +50,11 @@ TEST_CASE("protected MP4 audio is named, not decoded to noise") {
 
 TEST_CASE("an audio format without a frame is malformed, without samples empty") {
   CHECK(Refusal(FromText("fLaC")) == "malformed: Expected a readable flac file, got a damaged one");
-  CHECK(Refusal(FromText("OggS and no more")) == "malformed: Expected a readable ogg file, got a damaged one");
+  CHECK(Refusal(FromText("OggS and no more")) ==
+        "malformed: Expected a readable ogg file, got a damaged one");
   CHECK(Refusal(FromText("RIFF\4\1\1\1WAVE")) == "malformed: Expected a WAV format chunk, got none");
-  CHECK(Refusal(FromText("ID3\3\1\1\1\1\1\1 nothing")) == "malformed: Expected audio after the ID3 tag, got none");
+  CHECK(Refusal(FromText("ID3\3\1\1\1\1\1\1 nothing")) ==
+        "malformed: Expected audio after the ID3 tag, got none");
   CHECK(Refusal(Wav16(16000, 1, {})) == "empty: Expected samples in the wav file, got none");
   CHECK(Refusal(FromText("#!AMR\n")) == "empty: Expected samples in the amr file, got none");
   Bytes flac = Fixture("speech.flac");
@@ -61,7 +67,8 @@ TEST_CASE("rates, channels and seconds beyond the limits are refused") {
   const std::vector<float> samples(16000, 0.1F);
   CHECK(Refusal(Wav16(1, 1, samples)) == "sample_rate: Expected a sample rate of 4000 to 384000 Hz, got 1");
   CHECK(Refusal(Wav16(0, 1, samples)) == "sample_rate: Expected a sample rate of 4000 to 384000 Hz, got 0");
-  CHECK(Refusal(Wav16(768000, 1, samples)) == "sample_rate: Expected a sample rate of 4000 to 384000 Hz, got 768000");
+  CHECK(Refusal(Wav16(768000, 1, samples)) ==
+        "sample_rate: Expected a sample rate of 4000 to 384000 Hz, got 768000");
   CHECK(Refusal(Wav16(16000, 9, samples)) == "too_many_channels: Expected at most 8 channels, got 9");
   CHECK(Refusal(Wav16(16000, 300, samples)) == "too_many_channels: Expected at most 8 channels, got 300");
   CHECK(Refusal(Wav16(16000, 0, samples)) == "malformed: Expected at least one channel, got none");
@@ -92,10 +99,12 @@ TEST_CASE("options out of range are the caller's mistake") {
   const Bytes wav = Wav16(16000, 1, std::vector<float>(100));
   DecodeOptions options = Limits();
   options.sample_rate = 0;
-  CHECK(Refusal(wav, options) == "bad_argument: Expected 1000 to 384000 for `sampleRate`, got another number");
+  CHECK(Refusal(wav, options) ==
+        "bad_argument: Expected 1000 to 384000 for `sampleRate`, got another number");
   options = Limits();
   options.max_seconds = std::numeric_limits<double>::infinity();
-  CHECK(Refusal(wav, options) == "bad_argument: Expected more than 0 for `limits.seconds`, got another number");
+  CHECK(Refusal(wav, options) ==
+        "bad_argument: Expected more than 0 for `limits.seconds`, got another number");
   options = Limits();
   options.channel = -2;
   CHECK(Refusal(wav, options) == "bad_argument: Expected an index for `channel`, got a negative number");
@@ -103,11 +112,13 @@ TEST_CASE("options out of range are the caller's mistake") {
 
 TEST_CASE("a file that ends early is heard up to the cut") {
   const size_t whole = DecodeAll(Fixture("speech.wav")).samples.size();
-  for (const char* name : {"speech.wav", "cbr.mp3", "adts.aac", "speech.flac", "vorbis.ogg", "opus.ogg", "opus.webm",
-                           "aac.mkv", "fast-start.m4a", "fragmented.mp4", "speech.aiff", "pcm.caf", "u8.wav"}) {
+  for (const char* name :
+       {"speech.wav", "cbr.mp3", "adts.aac", "speech.flac", "vorbis.ogg", "opus.ogg", "opus.webm", "aac.mkv",
+        "fast-start.m4a", "fragmented.mp4", "speech.aiff", "pcm.caf", "u8.wav"}) {
     CAPTURE(name);
     const Audio audio = DecodeAll(Cut(Fixture(name), 0.5));
-    CHECK(static_cast<double>(audio.samples.size()) == doctest::Approx(0.5 * static_cast<double>(whole)).epsilon(0.15));
+    CHECK(static_cast<double>(audio.samples.size()) ==
+          doctest::Approx(0.5 * static_cast<double>(whole)).epsilon(0.15));
   }
   for (const char* name : {"speech.wav", "cbr.mp3", "speech.flac", "fast-start.m4a", "speech.aiff"}) {
     CAPTURE(name);
@@ -175,6 +186,22 @@ TEST_CASE("a long chain stops at the limit") {
   const Bytes ogg = Fixture("vorbis.ogg");
   for (int i = 0; i < 50; ++i) chain.insert(chain.end(), ogg.begin(), ogg.end());
   CHECK(Refusal(chain, options) == "too_long: Expected at most 20 s of audio, got more");
+}
+
+// One filter a rate is expensive: two megabytes of short FLAC frames could hold 150,000 changes.
+TEST_CASE("a rate that changes without end is refused") {
+  const DecodeOptions options = Limits();
+  Sink sink(options);
+  const std::vector<float> samples(16);
+  const float* plane = samples.data();
+  const auto change = [&](int changes) {
+    for (int i = 0; i < changes; ++i) {
+      sink.Begin(i % 2 == 0 ? 44100 : 48000, 1, 1);
+      sink.Write(&plane, samples.size());
+    }
+  };
+  change(1000);
+  CHECK_THROWS_WITH(change(10), "Expected a steady sample rate, got more than 1000 changes");
 }
 
 }  // namespace
