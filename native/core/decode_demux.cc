@@ -1,5 +1,6 @@
 #include "decode_demux.h"
 
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <string>
@@ -14,8 +15,8 @@ extern "C" {
 namespace undertone {
 namespace {
 
-// Largest single allocation by libav, in bytes: more than any honest file of the default upload size needs, and a
-// bound on what a header's claim can cost.
+// Largest single allocation by libav, in bytes: more than any honest file of the default upload size needs,
+// and a bound on what a header's claim can cost.
 constexpr size_t kLargestAllocation = size_t{24} << 20;
 constexpr int kMostStreams = 16;
 
@@ -32,8 +33,8 @@ int RefuseOpen(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**
 int IsStopped(void* watch) { return static_cast<const Watch*>(watch)->Stopped() ? 1 : 0; }
 
 bool IsEncrypted(uint32_t tag) {
-  return tag == MKTAG('e', 'n', 'c', 'a') || tag == MKTAG('d', 'r', 'm', 's') || tag == MKTAG('p', 'r', 'o', 't') ||
-         tag == MKTAG('a', 'a', 'v', 'd');
+  return tag == MKTAG('e', 'n', 'c', 'a') || tag == MKTAG('d', 'r', 'm', 's') ||
+         tag == MKTAG('p', 'r', 'o', 't') || tag == MKTAG('a', 'a', 'v', 'd');
 }
 
 [[noreturn]] void ThrowDamaged(const Sniffed& sniffed) {
@@ -48,6 +49,11 @@ Demuxer::Demuxer(const uint8_t* bytes, size_t size, const Sniffed& sniffed, cons
   try {
     Open(sniffed);
     SelectStream(sniffed);
+    if (sniffed.kind == Kind::kWav &&
+        std::memcmp(bytes, "RIFX", 4) ==
+            0) {  // libav takes its header's byte order, but not that of its samples
+      stream_->codecpar->codec_id = BigEndian(stream_->codecpar->codec_id);
+    }
   } catch (...) {
     avformat_close_input(&format_);
     throw;
@@ -91,7 +97,8 @@ void Demuxer::SelectStream(const Sniffed& sniffed) {
     ThrowDamaged(sniffed);
   }
   if (IsEncrypted(stream_->codecpar->codec_tag)) {
-    throw Error(ErrorCode::kUnsupported, "Expected open audio, got an encrypted " + sniffed.container + " file");
+    throw Error(ErrorCode::kUnsupported,
+                "Expected open audio, got an encrypted " + sniffed.container + " file");
   }
 }
 

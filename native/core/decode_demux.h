@@ -21,7 +21,8 @@ class Demuxer {
   Demuxer(const Demuxer&) = delete;
   Demuxer& operator=(const Demuxer&) = delete;
 
-  // The next packet of the stream, to be unreferenced by the caller; false at the end, in damage or when stopped.
+  // The next packet of the stream, to be unreferenced by the caller; false at the end, in damage or when
+  // stopped.
   bool Read(AVPacket* packet);
 
   const AVStream& stream() const { return *stream_; }

@@ -21,10 +21,10 @@ extern "C" {
 namespace undertone {
 namespace {
 
-constexpr int64_t kLargestFrame = 1 << 20;   // samples a channel
-constexpr double kThinnestStream = 1000;     // bytes a second below which a claimed duration is not believed
-constexpr double kShortfall = 0.02;          // share of the claimed duration that may be missing
-constexpr double kShortfallSeconds = 0.2;    // and as much again for delay and padding
+constexpr int64_t kLargestFrame = 1 << 20;  // samples a channel
+constexpr double kThinnestStream = 1000;    // bytes a second below which a claimed duration is not believed
+constexpr double kShortfall = 0.02;         // share of the claimed duration that may be missing
+constexpr double kShortfallSeconds = 0.2;   // and as much again for delay and padding
 
 struct Free {
   void operator()(AVCodecContext* context) const { avcodec_free_context(&context); }
@@ -57,20 +57,44 @@ std::optional<Encoding> EncodingOf(const AVFrame& frame) {
   }
 }
 
+struct AmrFrame {
+  int bytes;        // with its header byte
+  bool speechless;  // comfort noise, or nothing at all
+};
+
+// 3GPP TS 26.101 and 26.201; RFC 4867, 5.3. `header` is the frame's first byte.
+AmrFrame ReadAmrFrame(uint8_t header, bool wide) {
+  static constexpr int kNarrowBytes[16] = {13, 14, 16, 18, 20, 21, 27, 32, 6, 1, 1, 1, 1, 1, 1, 1};
+  static constexpr int kWideBytes[16] = {18, 24, 33, 37, 41, 47, 51, 59, 61, 6, 1, 1, 1, 1, 1, 1};
+  const int type = header >> 3 & 15;
+  return wide ? AmrFrame{kWideBytes[type], type >= 9} : AmrFrame{kNarrowBytes[type], type >= 8};
+}
+
 class StreamDecoder {
  public:
   StreamDecoder(const AVStream& stream, Sink* sink)
-      : stream_(stream), sink_(sink), packet_(Own(av_packet_alloc())), frame_(Own(av_frame_alloc())) {
+      : stream_(stream),
+        sink_(sink),
+        packet_(Own(av_packet_alloc())),
+        part_(Own(av_packet_alloc())),
+        frame_(Own(av_frame_alloc())) {
     Open(nullptr, 0);
   }
 
   // Gives one packet, or the end when null, and writes all frames that come out. Damage is skipped.
   void Decode(const AVPacket* packet) {
     if (packet != nullptr) FollowHeaders(*packet);
-    if (packet != nullptr && IsSpeechless(*packet)) {
-      WriteSilence();
-      return;
+    if (packet != nullptr && IsAmr()) {
+      DecodeAmr(*packet);
+    } else {
+      Give(packet);
     }
+  }
+
+  AVPacket* packet() { return packet_.get(); }
+
+ private:
+  void Give(const AVPacket* packet) {
     if (avcodec_send_packet(context_.get(), packet) < 0) return;
     while (avcodec_receive_frame(context_.get(), frame_.get()) >= 0) {
       Write(*frame_);
@@ -78,15 +102,13 @@ class StreamDecoder {
     }
   }
 
-  AVPacket* packet() { return packet_.get(); }
-
- private:
   void Open(const uint8_t* headers, size_t size) {
     const AVCodecID id = stream_.codecpar->codec_id;
     const AVCodec* codec = AllowedDecoder(id);
     if (codec == nullptr) {
-      throw Error(ErrorCode::kUnsupported, std::string("Expected a codec that is taken, got ") +
-                                               (id == AV_CODEC_ID_NONE ? "an unknown one" : avcodec_get_name(id)));
+      throw Error(ErrorCode::kUnsupported,
+                  std::string("Expected a codec that is taken, got ") +
+                      (id == AV_CODEC_ID_NONE ? "an unknown one" : avcodec_get_name(id)));
     }
     context_ = Own(avcodec_alloc_context3(codec));
     if (avcodec_parameters_to_context(context_.get(), stream_.codecpar) < 0) throw std::bad_alloc();
@@ -121,12 +143,34 @@ class StreamDecoder {
     Open(headers, size);
   }
 
-  // AMR leaves pauses out: libav makes no samples of its comfort noise and empty frames (3GPP TS 26.101 and 26.201,
-  // types from 8 and from 9 on), and time would be lost.
-  bool IsSpeechless(const AVPacket& packet) const {
+  bool IsAmr() const {
     const AVCodecID id = stream_.codecpar->codec_id;
-    if (packet.size < 1 || (id != AV_CODEC_ID_AMR_NB && id != AV_CODEC_ID_AMR_WB)) return false;
-    return (packet.data[0] >> 3 & 15) >= (id == AV_CODEC_ID_AMR_NB ? 8 : 9);
+    return id == AV_CODEC_ID_AMR_NB || id == AV_CODEC_ID_AMR_WB;
+  }
+
+  // A sample of a 3GP file may hold several frames, of which libav would hear the first. Pauses are left out:
+  // libav makes no samples of comfort noise and empty frames, and time would be lost.
+  void DecodeAmr(const AVPacket& packet) {
+    const bool wide = stream_.codecpar->codec_id == AV_CODEC_ID_AMR_WB;
+    int at = 0;
+    while (at < packet.size) {
+      const AmrFrame frame = ReadAmrFrame(packet.data[at], wide);
+      const int length = std::min(frame.bytes, packet.size - at);
+      if (frame.speechless) {
+        WriteSilence();
+      } else {
+        GivePart(packet, at, length);
+      }
+      at += length;
+    }
+  }
+
+  void GivePart(const AVPacket& packet, int at, int length) {
+    if (av_packet_ref(part_.get(), &packet) < 0) throw std::bad_alloc();
+    part_->data += at;
+    part_->size = length;
+    Give(part_.get());
+    av_packet_unref(part_.get());
   }
 
   // One AMR frame: 20 ms.
@@ -157,7 +201,8 @@ class StreamDecoder {
     const size_t stride = planar ? sample : sample * channels;
     planes_.assign(sink_->scratch(), sink_->scratch() + channels);
     for (size_t channel = 0; channel < channels; ++channel) {
-      const uint8_t* plane = planar ? frame.extended_data[channel] : frame.extended_data[0] + sample * channel;
+      const uint8_t* plane =
+          planar ? frame.extended_data[channel] : frame.extended_data[0] + sample * channel;
       if (planar && encoding == Encoding::kF32) {
         planes_[channel] = reinterpret_cast<const float*>(plane) + start;
       } else {
@@ -171,11 +216,13 @@ class StreamDecoder {
   Sink* sink_;
   std::vector<const float*> planes_;  // of one block
   std::unique_ptr<AVPacket, Free> packet_;
+  std::unique_ptr<AVPacket, Free> part_;  // one AMR frame of the packet
   std::unique_ptr<AVFrame, Free> frame_;
   std::unique_ptr<AVCodecContext, Free> context_;
 };
 
-// Refuses at once what the header says and the limits do not allow, where the file is large enough to be honest.
+// Refuses at once what the header says and the limits do not allow, where the file is large enough to be
+// honest.
 void CheckClaims(const Demuxer& demuxer, size_t size, Sink* sink) {
   const int channels = demuxer.stream().codecpar->ch_layout.nb_channels;
   if (channels > 0) sink->CheckChannels(channels);

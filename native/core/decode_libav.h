@@ -13,8 +13,9 @@ struct Reading {
   bool truncated = false;  // ended before the header's duration, or in damage
 };
 
-// Decodes the container's first audio stream into the sink, as far as it can be decoded; `codec` is set before.
-// Throws kUnsupported for a codec not taken, kMalformed for headers that cannot be read, and what the sink throws.
+// Decodes the container's first audio stream into the sink, as far as it can be decoded; `codec` is set
+// before. Throws kUnsupported for a codec not taken, kMalformed for headers that cannot be read, and what the
+// sink throws.
 Reading DecodeLibav(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink, Source* source);
 
 }  // namespace undertone

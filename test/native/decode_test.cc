@@ -39,13 +39,17 @@ double BestCorrelation(const std::vector<float>& a, const std::vector<float>& b)
 TEST_CASE("every container and coding gives the original's sound") {
   const Audio original = DecodeAll(Fixture("speech.wav"));
   for (const std::string& name : FixtureNames()) {
-    if (name == "encrypted.mp4" || name == "silent-film.mp4" || name.find("chain") != std::string::npos) continue;
+    if (name == "encrypted.mp4" || name == "silent-film.mp4" || name.find("chain") != std::string::npos)
+      continue;
     CAPTURE(name);
     const Audio audio = DecodeAll(Fixture(name));
-    const double share = static_cast<double>(audio.samples.size()) / static_cast<double>(original.samples.size());
+    const double share =
+        static_cast<double>(audio.samples.size()) / static_cast<double>(original.samples.size());
     CHECK(std::abs(share - 1) < 0.01);
     const std::string& codec = audio.source.codec;
-    CHECK(BestCorrelation(audio.samples, original.samples) > (codec == "amr_nb" ? 0.75 : codec == "opus" ? 0.9 : 0.95));
+    CHECK(BestCorrelation(audio.samples, original.samples) > (codec == "amr_nb" ? 0.75
+                                                              : codec == "opus" ? 0.9
+                                                                                : 0.95));
     CHECK_FALSE(audio.source.truncated);
     CHECK(audio.sample_rate == 16000);
   }
@@ -93,6 +97,58 @@ TEST_CASE("a tag or junk before the first frame does not hide it") {
   const Bytes mp3 = Fixture("cbr.mp3");
   junk.insert(junk.end(), mp3.begin(), mp3.end());
   CHECK(DecodeAll(junk).source.container == "mp3");
+}
+
+// Joins `frames` samples of a 3GP file into one each, as some telephones write them. `from` has one chunk.
+Bytes JoinSamples(Bytes from, uint32_t frames) {
+  const auto find = [&](const char* box) {
+    return static_cast<size_t>(std::search(from.begin(), from.end(), box, box + 4) - from.begin());
+  };
+  const auto get = [&](size_t at) {
+    return uint32_t{from[at]} << 24 | uint32_t{from[at + 1]} << 16 | uint32_t{from[at + 2]} << 8 |
+           from[at + 3];
+  };
+  const auto put = [&](size_t at, uint32_t value) {
+    for (size_t i = 0; i < 4; ++i) from[at + i] = static_cast<uint8_t>(value >> (24 - 8 * i));
+  };
+  const size_t sizes = find("stsz");
+  const uint32_t count = get(sizes + 12);
+  const uint32_t joined = (count + frames - 1) / frames;
+  for (uint32_t i = 0; i < joined; ++i) {
+    uint32_t sum = 0;
+    for (uint32_t j = i * frames; j < std::min(count, (i + 1) * frames); ++j)
+      sum += get(sizes + 16 + 4 * size_t{j});
+    put(sizes + 16 + 4 * size_t{i}, sum);
+  }
+  put(sizes + 12, joined);
+  put(find("stsc") + 16, joined);
+  put(find("stts") + 8, 1);
+  put(find("stts") + 12, joined);
+  put(find("stts") + 16, 160 * frames);
+  return from;
+}
+
+TEST_CASE("every AMR frame of a sample is heard, and the pauses between them kept") {
+  const Bytes single = Fixture("speech.3gp");
+  const Audio audio = DecodeAll(JoinSamples(single, 5));
+  CHECK(audio.samples == DecodeAll(single).samples);
+  CHECK_FALSE(audio.source.truncated);
+}
+
+TEST_CASE("the samples of a RIFX file are big-endian") {
+  const std::vector<float> sine = Sine(500, 16000, 16000, 0.5);
+  const Bytes little = Wav16(16000, 1, sine);
+  Bytes big = little;
+  big[3] = 'X';
+  for (const size_t at : {size_t{4}, size_t{16}, size_t{24}, size_t{28}, size_t{40}}) {
+    std::reverse(big.begin() + static_cast<std::ptrdiff_t>(at),
+                 big.begin() + static_cast<std::ptrdiff_t>(at + 4));
+  }
+  for (const size_t at : {size_t{20}, size_t{22}, size_t{32}, size_t{34}}) std::swap(big[at], big[at + 1]);
+  for (size_t at = 44; at + 1 < big.size(); at += 2) std::swap(big[at], big[at + 1]);
+  const Audio audio = DecodeAll(big);
+  CHECK(audio.samples == DecodeAll(little).samples);
+  CHECK(audio.source.codec == "pcm_s16be");
 }
 
 TEST_CASE("channels are averaged, or one is taken") {
