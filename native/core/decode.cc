@@ -27,7 +27,8 @@ void CheckOptions(const uint8_t* bytes, size_t size, const DecodeOptions& option
           "Expected 1 to 64 for `limits.channels`, got another number");
   require(options.min_source_rate >= 1 && options.min_source_rate <= options.max_source_rate,
           "Expected 1 to `limits.maxSampleRate` for `limits.minSampleRate`, got another number");
-  require(options.deadline_seconds >= 0, "Expected 0 or more for `limits.deadlineSeconds`, got another number");
+  require(options.deadline_seconds >= 0,
+          "Expected 0 or more for `limits.deadlineSeconds`, got another number");
 }
 
 void RequireFrames(const Sink& sink, const Reading& reading, const Sniffed& sniffed) {

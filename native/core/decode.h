@@ -12,13 +12,13 @@ namespace undertone {
 
 // Nothing here has a default that matters: the caller states every limit.
 struct DecodeOptions {
-  int sample_rate = 0;          // Hz of the result
-  int channel = -1;             // 0-based; -1 averages all channels
-  double max_seconds = 0;       // of source audio; one sample more is kTooLong
+  int sample_rate = 0;     // Hz of the result
+  int channel = -1;        // 0-based; -1 averages all channels
+  double max_seconds = 0;  // of source audio; one sample more is kTooLong
   int max_channels = 0;
-  int min_source_rate = 0;      // Hz
-  int max_source_rate = 0;      // Hz
-  double deadline_seconds = 0;  // wall clock from the call on; 0 = none
+  int min_source_rate = 0;                       // Hz
+  int max_source_rate = 0;                       // Hz
+  double deadline_seconds = 0;                   // wall clock from the call on; 0 = none
   const std::atomic<int32_t>* cancel = nullptr;  // may be null; any other value than zero stops the decode
 };
 
@@ -29,9 +29,10 @@ struct Source {
   std::string codec;      // FFmpeg's name: pcm_s16le, mp3, aac, opus, ...
   int sample_rate = 0;    // Hz
   int channels = 0;
-  double clipped_ratio = 0;        // share of samples, all channels, in runs of >= 3 at >= 0.999 of full scale
-  double channel_correlation = 1;  // lowest Pearson correlation of a channel with the first; 1 for mono and silence
-  bool truncated = false;          // the file ends before its own header says, or broke off in damage
+  double clipped_ratio = 0;  // share of samples, all channels, in runs of >= 3 at >= 0.999 of full scale
+  double channel_correlation =
+      1;                   // lowest Pearson correlation of a channel with the first; 1 for mono and silence
+  bool truncated = false;  // the file ends before its own header says, or broke off in damage
 };
 
 struct Audio {
@@ -40,8 +41,8 @@ struct Audio {
   Source source;
 };
 
-// Decodes a whole recording held in memory, whatever its name: the kind is sniffed from the content. Calls may run
-// on several threads at once. Throws Error and nothing else but std::bad_alloc.
+// Decodes a whole recording held in memory, whatever its name: the kind is sniffed from the content. Calls
+// may run on several threads at once. Throws Error and nothing else but std::bad_alloc.
 Audio Decode(const uint8_t* bytes, size_t size, const DecodeOptions& options);
 
 }  // namespace undertone

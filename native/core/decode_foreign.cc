@@ -77,13 +77,15 @@ bool IsWideText(Bytes bytes) {
 bool IsText(Bytes bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x20 ? byte < 0xF8 && byte != 0x7F : byte == '\t' || byte == '\n' || byte == '\r' || byte == '\f';
+    return byte >= 0x20 ? byte < 0xF8 && byte != 0x7F
+                        : byte == '\t' || byte == '\n' || byte == '\r' || byte == '\f';
   });
 }
 
 // The audio formats whose own magic is printable.
 bool IsAudioMagic(Bytes bytes) {
-  static constexpr Bytes kMagics[] = {"RIFF", "RIFX", "RF64", "BW64", "fLaC", "OggS", "FORM", "caff", "#!AMR"};
+  static constexpr Bytes kMagics[] = {"RIFF", "RIFX", "RF64", "BW64", "fLaC",
+                                      "OggS", "FORM", "caff", "#!AMR"};
   return std::any_of(std::begin(kMagics), std::end(kMagics),
                      [&](Bytes magic) { return bytes.substr(0, magic.size()) == magic; });
 }

@@ -9,7 +9,8 @@ struct AVIOContext;
 
 namespace undertone {
 
-// Bytes in memory as libav reads a file. It asks the watch at every read and holds no more than one small buffer.
+// Bytes in memory as libav reads a file. It asks the watch at every read and holds no more than one small
+// buffer.
 class MemoryFile {
  public:
   MemoryFile(const uint8_t* bytes, size_t size, const Watch& watch);

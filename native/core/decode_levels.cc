@@ -112,7 +112,9 @@ double Correlation::Current() const {
   return lowest;
 }
 
-double Correlation::Lowest() const { return count_ > 0 ? std::min(lowest_before_, Current()) : lowest_before_; }
+double Correlation::Lowest() const {
+  return count_ > 0 ? std::min(lowest_before_, Current()) : lowest_before_;
+}
 
 // By bits, which the compiler turns into vectors where it would not for comparisons of floats.
 void Scrub(float* samples, size_t count) {

@@ -13,7 +13,9 @@ class Clipping {
   void Begin(int channels, float full_scale);
   // `peak` is Peak(samples, count).
   void Add(int channel, const float* samples, size_t count, float peak);
-  double Ratio() const { return total_ == 0 ? 0 : static_cast<double>(clipped_) / static_cast<double>(total_); }
+  double Ratio() const {
+    return total_ == 0 ? 0 : static_cast<double>(clipped_) / static_cast<double>(total_);
+  }
 
  private:
   float threshold_ = 1;

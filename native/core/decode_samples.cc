@@ -27,7 +27,8 @@ constexpr int MuLaw(int code) {
 template <int (*Law)(int)>
 constexpr std::array<float, 256> Table() {
   std::array<float, 256> table{};
-  for (int code = 0; code < 256; ++code) table[static_cast<size_t>(code)] = static_cast<float>(Law(code)) / 32768.0F;
+  for (int code = 0; code < 256; ++code)
+    table[static_cast<size_t>(code)] = static_cast<float>(Law(code)) / 32768.0F;
   return table;
 }
 
@@ -102,7 +103,8 @@ float FullScale(Encoding encoding) {
 void ToFloat(Encoding encoding, const uint8_t* from, size_t stride, size_t count, float* to) {
   switch (encoding) {
     case Encoding::kU8:
-      Each<1>(from, stride, count, to, [](const uint8_t* p) { return static_cast<float>(*p - 128) * 0x1p-7F; });
+      Each<1>(from, stride, count, to,
+              [](const uint8_t* p) { return static_cast<float>(*p - 128) * 0x1p-7F; });
       break;
     case Encoding::kS16:
       Each<2>(from, stride, count, to, FromInteger<int16_t>);

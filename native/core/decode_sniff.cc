@@ -10,8 +10,9 @@
 namespace undertone {
 namespace {
 
-constexpr size_t kLongestJunk = size_t{1} << 16;  // bytes before the first frame of a bare MPEG or ADTS stream
-constexpr int kChain = 3;                         // touching frames that make a stream of one
+constexpr size_t kLongestJunk = size_t{1}
+                                << 16;  // bytes before the first frame of a bare MPEG or ADTS stream
+constexpr int kChain = 3;               // touching frames that make a stream of one
 
 using Bytes = std::string_view;
 
@@ -25,7 +26,8 @@ size_t TagLength(const uint8_t* bytes, size_t size) {
   while (at + 10 <= size && std::memcmp(bytes + at, "ID3", 3) == 0) {
     const uint8_t* length = bytes + at + 6;
     if (((length[0] | length[1] | length[2] | length[3]) & 0x80) != 0) break;
-    const size_t body = size_t{length[0]} << 21 | size_t{length[1]} << 14 | size_t{length[2]} << 7 | length[3];
+    const size_t body =
+        size_t{length[0]} << 21 | size_t{length[1]} << 14 | size_t{length[2]} << 7 | length[3];
     const size_t footer = (bytes[at + 5] & 0x10) != 0 ? 10 : 0;
     if (size - at < 10 + body + footer) return size;
     at += 10 + body + footer;
@@ -35,7 +37,8 @@ size_t TagLength(const uint8_t* bytes, size_t size) {
 
 bool IsMp4(Bytes bytes) {
   static constexpr Bytes kBoxes[] = {"ftyp", "moov", "mdat", "wide", "free", "skip", "pnot"};
-  return bytes.size() >= 12 && std::find(std::begin(kBoxes), std::end(kBoxes), bytes.substr(4, 4)) != std::end(kBoxes);
+  return bytes.size() >= 12 &&
+         std::find(std::begin(kBoxes), std::end(kBoxes), bytes.substr(4, 4)) != std::end(kBoxes);
 }
 
 std::string Mp4Name(Bytes bytes) {
@@ -101,7 +104,8 @@ bool FindStream(const uint8_t* bytes, size_t size, size_t start, Sniffed* sniffe
 
 }  // namespace
 
-// ISO/IEC 11172-3 and 13818-3, 2.4.1.3; MPEG 2.5 has version bits 00. Layers II and III; free bit rates are not taken.
+// ISO/IEC 11172-3 and 13818-3, 2.4.1.3; MPEG 2.5 has version bits 00. Layers II and III; free bit rates are
+// not taken.
 size_t MpegFrameLength(const uint8_t* bytes) {
   static constexpr uint16_t kRates[3][16] = {
       {0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 0},  // version 1, layer II; kbit/s

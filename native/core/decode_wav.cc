@@ -90,10 +90,10 @@ bool ToEncoding(const Format& format, Encoding* encoding, const char** codec) {
     Encoding encoding;
     const char* codec;
   };
-  static constexpr Row kRows[] = {
-      {1, 1, Encoding::kU8, "pcm_u8"},      {1, 2, Encoding::kS16, "pcm_s16le"}, {1, 3, Encoding::kS24, "pcm_s24le"},
-      {1, 4, Encoding::kS32, "pcm_s32le"},  {3, 4, Encoding::kF32, "pcm_f32le"}, {3, 8, Encoding::kF64, "pcm_f64le"},
-      {6, 1, Encoding::kALaw, "pcm_alaw"},  {7, 1, Encoding::kMuLaw, "pcm_mulaw"}};
+  static constexpr Row kRows[] = {{1, 1, Encoding::kU8, "pcm_u8"},     {1, 2, Encoding::kS16, "pcm_s16le"},
+                                  {1, 3, Encoding::kS24, "pcm_s24le"}, {1, 4, Encoding::kS32, "pcm_s32le"},
+                                  {3, 4, Encoding::kF32, "pcm_f32le"}, {3, 8, Encoding::kF64, "pcm_f64le"},
+                                  {6, 1, Encoding::kALaw, "pcm_alaw"}, {7, 1, Encoding::kMuLaw, "pcm_mulaw"}};
   for (const Row& row : kRows) {
     if (row.tag != format.tag || row.bytes != bytes || format.bits > 8 * bytes) continue;
     *encoding = row.encoding;

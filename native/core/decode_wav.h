@@ -7,8 +7,9 @@
 
 namespace undertone {
 
-// Reads a WAV of PCM, float, A-law or mu-law without libav. Returns false, having written nothing, when the samples
-// are coded otherwise. Throws what the sink throws, kMalformed without a format, kEmpty without samples.
+// Reads a WAV of PCM, float, A-law or mu-law without libav. Returns false, having written nothing, when the
+// samples are coded otherwise. Throws what the sink throws, kMalformed without a format, kEmpty without
+// samples.
 bool DecodeWav(const uint8_t* bytes, size_t size, Sink* sink, Source* source);
 
 }  // namespace undertone

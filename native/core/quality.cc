@@ -15,9 +15,9 @@ constexpr double kSilenceDb = -100;
 constexpr double kShortestSeconds = 0.1;
 constexpr double kHighestSnrDb = 60;
 constexpr double kBandwidthDb = 60;
-constexpr size_t kFrame = 512;          // samples of one spectrum
-constexpr size_t kMostSpectra = 400;    // evenly picked from the speech
-constexpr int kBands = 128;             // equally wide on the mel scale: 170 Hz at 8 kHz
+constexpr size_t kFrame = 512;        // samples of one spectrum
+constexpr size_t kMostSpectra = 400;  // evenly picked from the speech
+constexpr int kBands = 128;           // equally wide on the mel scale: 170 Hz at 8 kHz
 constexpr double kSilentDensity = 1e-12;
 
 struct Range {

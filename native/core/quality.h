@@ -12,11 +12,11 @@ struct Segment {
 
 // How good the recording is, measured over mono samples of full scale 1.
 struct Quality {
-  double level_dbfs;    // RMS of the speech re full scale 1; -100 for silence or without speech
-  double snr_db;        // speech over the rest, the rest's power taken out of the speech's; 0 to 60; NaN when there is
-                        // less than 0.1 s of either
-  double bandwidth_hz;  // highest frequency at which the speech's mean power density is within 60 dB of its peak;
-                        // 0 for silence or without speech
+  double level_dbfs;  // RMS of the speech re full scale 1; -100 for silence or without speech
+  double snr_db;  // speech over the rest, the rest's power taken out of the speech's; 0 to 60; NaN when there
+                  // is less than 0.1 s of either
+  double bandwidth_hz;  // highest frequency at which the speech's mean power density is within 60 dB of its
+                        // peak; 0 for silence or without speech
 };
 
 // `speech` in seconds of `samples`; overlaps and parts outside the recording count for nothing.

@@ -14,7 +14,8 @@ constexpr size_t kOutputBlock = 8192;
 
 void Require(soxr_error_t error) {
   if (error != nullptr) {
-    throw Error(ErrorCode::kInternal, std::string("Expected to resample, got \"") + soxr_strerror(error) + "\"");
+    throw Error(ErrorCode::kInternal,
+                std::string("Expected to resample, got \"") + soxr_strerror(error) + "\"");
   }
 }
 

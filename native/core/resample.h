@@ -6,9 +6,9 @@
 
 namespace undertone {
 
-// Mono rate conversion as a stream: soxr at its HQ recipe (20 bit, linear phase, pass band to 0.91 of the lower
-// Nyquist frequency). Equal rates copy. The result is aligned with the source: no delay, round(n * target / source)
-// samples for n.
+// Mono rate conversion as a stream: soxr at its HQ recipe (20 bit, linear phase, pass band to 0.91 of the
+// lower Nyquist frequency). Equal rates copy. The result is aligned with the source: no delay, round(n *
+// target / source) samples for n.
 class Resampler {
  public:
   // Rates in Hz, both above 0.

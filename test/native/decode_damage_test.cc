@@ -33,7 +33,8 @@ Bytes Mutate(Bytes bytes, uint32_t seed) {
     const size_t reach = dice.Below(2) == 0 ? std::min<size_t>(bytes.size(), 400) : bytes.size();
     const size_t at = dice.Below(reach);
     static constexpr uint8_t kExtremes[] = {0, 1, 0x7F, 0x80, 0xFE, 0xFF};
-    const uint8_t value = dice.Below(2) == 0 ? kExtremes[dice.Below(6)] : static_cast<uint8_t>(dice.Below(256));
+    const uint8_t value =
+        dice.Below(2) == 0 ? kExtremes[dice.Below(6)] : static_cast<uint8_t>(dice.Below(256));
     const size_t run = dice.Below(4) == 0 ? 4 : 1;
     for (size_t k = at; k < std::min(at + run, bytes.size()); ++k) bytes[k] = value;
   }
@@ -55,7 +56,8 @@ TEST_CASE("damaged recordings are decoded or refused, never worse") {
       const Bytes damaged = Mutate(file, static_cast<uint32_t>(seed));
       try {
         const Audio audio = Decode(damaged.data(), damaged.size(), Limits());
-        bool finite = std::isfinite(audio.source.clipped_ratio) && std::isfinite(audio.source.channel_correlation);
+        bool finite =
+            std::isfinite(audio.source.clipped_ratio) && std::isfinite(audio.source.channel_correlation);
         for (const float sample : audio.samples) finite = finite && std::isfinite(sample);
         CHECK(finite);
       } catch (const Error& error) {

@@ -47,7 +47,8 @@ Bytes Fixture(const std::string& name) {
 const std::vector<std::string>& FixtureNames() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> list;
-    for (const auto& entry : std::filesystem::directory_iterator(Folder())) list.push_back(entry.path().filename());
+    for (const auto& entry : std::filesystem::directory_iterator(Folder()))
+      list.push_back(entry.path().filename());
     std::sort(list.begin(), list.end());
     return list;
   }();

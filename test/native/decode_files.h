@@ -29,14 +29,16 @@ void Put32(Bytes* bytes, size_t at, uint32_t value);
 
 std::vector<float> Sine(double hertz, double rate, size_t count, double amplitude);
 
-// Power in dB of what is left of `samples` when its best fitting sine of this frequency is taken out, and of the sine.
+// Power in dB of what is left of `samples` when its best fitting sine of this frequency is taken out, and of
+// the sine.
 struct SineFit {
   double sine_db;
   double rest_db;
 };
 SineFit FitSine(const float* samples, size_t count, double hertz, double rate);
 
-// The message of the Error that decoding throws, its code's name in front: "empty: Expected ..."; "" for none.
+// The message of the Error that decoding throws, its code's name in front: "empty: Expected ..."; "" for
+// none.
 std::string Refusal(const Bytes& bytes, const DecodeOptions& options);
 inline std::string Refusal(const Bytes& bytes) { return Refusal(bytes, Limits()); }
 

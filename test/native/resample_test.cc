@@ -29,7 +29,8 @@ TEST_CASE("a sine keeps its frequency and level, 100 dB above all else") {
     CAPTURE(from);
     for (const double hertz : {100.0, 997.0, 3200.0}) {
       CAPTURE(hertz);
-      const std::vector<float> out = Convert(from, 16000, Sine(hertz, from, static_cast<size_t>(from) * 2, 0.5), 1000);
+      const std::vector<float> out =
+          Convert(from, 16000, Sine(hertz, from, static_cast<size_t>(from) * 2, 0.5), 1000);
       const auto fit = FitSine(out.data() + 4000, 24000, hertz, 16000);
       CHECK(fit.sine_db == doctest::Approx(-9.03).epsilon(0.002));
       CHECK(fit.sine_db - fit.rest_db >= 100);
@@ -41,7 +42,8 @@ TEST_CASE("what lies above the new Nyquist frequency is 80 dB down") {
   for (const int from : {44100, 48000}) {
     for (const double hertz : {8800.0, 11000.0, 15000.0, 20000.0}) {
       CAPTURE(hertz);
-      const std::vector<float> out = Convert(from, 16000, Sine(hertz, from, static_cast<size_t>(from) * 2, 1), 4096);
+      const std::vector<float> out =
+          Convert(from, 16000, Sine(hertz, from, static_cast<size_t>(from) * 2, 1), 4096);
       double power = 0;
       for (size_t i = 4000; i < 28000; ++i) power += static_cast<double>(out[i]) * out[i];
       CHECK(10 * std::log10(power / 24000 + 1e-30) <= -83);
