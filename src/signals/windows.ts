@@ -10,8 +10,8 @@ const edgeSeconds = 0.2;
 const minSpeechSeconds = 0.25;
 
 /**
- * Equal windows of at most `windowSeconds` over the span from first to last speech; windows without
- * speech are dropped.
+ * Equal windows of at most `windowSeconds` over the span from first to last speech. Those with too little
+ * speech are dropped, unless all are.
  * @param frames length of the recording in frames
  */
 export function cutWindows(
@@ -32,10 +32,10 @@ export function cutWindows(
     const from = start + Math.floor(((end - start) * index) / count);
     const to = start + Math.floor(((end - start) * (index + 1)) / count);
     const speechFrames = overlap(segments, from, to);
-    if (speechFrames >= minSpeechSeconds * framesPerSecond)
-      windows.push({ start: from, end: to, speechFrames });
+    if (speechFrames > 0) windows.push({ start: from, end: to, speechFrames });
   }
-  return windows;
+  const telling = windows.filter(({ speechFrames }) => speechFrames >= minSpeechSeconds * framesPerSecond);
+  return telling.length > 0 ? telling : windows;
 }
 
 function overlap(segments: readonly Segment[], from: number, to: number): number {

@@ -52,6 +52,14 @@ test('a window without speech is left out', (t) => {
   );
 });
 
+test('speech that is thin everywhere is heard all the same', (t) => {
+  const thin = [0, 1, 2].map((index) => ({ start: 1000 * index + 500, end: 1000 * index + 520 }));
+  t.deepEqual(
+    cutWindows(thin, 3000, 100, 10).map(({ speechFrames }) => speechFrames),
+    [20, 20, 20],
+  );
+});
+
 test('no speech, no window', (t) => {
   t.deepEqual(cutWindows([], 1000, 100, 10), []);
 });
