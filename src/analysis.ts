@@ -7,7 +7,8 @@ import type { Measures } from './signals/measures.ts';
 import type { RecordingWarning } from './signals/warnings.ts';
 import type { Stage } from './watch.ts';
 
-export type Signal = 'emotion' | 'cognitive';
+export const signals = ['emotion', 'cognitive'] as const;
+export type Signal = (typeof signals)[number];
 
 export type AnalyzeRequest = {
   readonly audio: Uint8Array;

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** What may be refused while decoding. */
+/** What one recording may be; the rest is refused while decoding. */
 export type DecodeLimits = {
   readonly seconds: number;
   readonly channels: number;
   readonly minSampleRate: number;
   readonly maxSampleRate: number;
-  /** 0: none. */
+  /** Longest that one decode may take; 0: no limit. */
   readonly deadlineSeconds: number;
 };
 

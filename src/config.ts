@@ -2,16 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-
-/** What one recording may be; refused early, on the decoder's side of the pipeline. */
-export type Limits = {
-  readonly seconds: number;
-  readonly channels: number;
-  readonly minSampleRate: number;
-  readonly maxSampleRate: number;
-  /** Longest that one decode may take. */
-  readonly deadlineSeconds: number;
-};
+import type { DecodeLimits } from './audio.ts';
 
 export type Address = { readonly host: string; readonly port: number };
 
@@ -31,7 +22,7 @@ export type Config = {
   readonly shutdownSeconds: number;
   readonly logLevel: LogLevel;
   readonly metricsAddress: Address | null;
-  readonly limits: Limits;
+  readonly limits: DecodeLimits;
 };
 
 export class ConfigError extends Error {

@@ -1,7 +1,7 @@
 /** What the package offers to a Node program. All of it works on the calling thread: mind your event loop. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { AnalyzeRequest, Signal } from './analysis.ts';
+import { type AnalyzeRequest, signals as allSignals, type Signal } from './analysis.ts';
 import { type Analyzer, createAnalyzer } from './analyze.ts';
 import type { DecodeLimits } from './audio.ts';
 import { parseConfig } from './config.ts';
@@ -41,7 +41,6 @@ export type AnalyzeOptions = {
 /** The reports of the HTTP service without its request id; a signal that was not asked for is absent. */
 export type Report = Pick<CombinedReport, 'audio'> & Partial<Pick<CombinedReport, Signal>>;
 
-const bothSignals: readonly Signal[] = ['emotion', 'cognitive'];
 /** From src/ and from dist/src/. */
 const modelPlaces = ['../models', '../../models'].map((place) =>
   fileURLToPath(new URL(place, import.meta.url)),
@@ -60,7 +59,7 @@ export function analyze(audio: Uint8Array, options: AnalyzeOptions = {}): Promis
 }
 
 async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Report> {
-  const { signals = bothSignals, baseline = null, channel = null } = options;
+  const { signals = allSignals, baseline = null, channel = null } = options;
   const { modelsDir = shippedModels, limits = parseConfig({}).limits } = options;
   const request: AnalyzeRequest = { audio, baseline, channel, signals, cancel: null };
   const analysis = await (await loadAnalyzer(modelsDir, limits)).analyze(request);

@@ -99,7 +99,7 @@ async function stop({ config, lifecycle, logger, pool, servers }: Service): Prom
     () => {
       logger.warn(pool.figures(), 'cutting off what is still running');
       lifecycle.cutOff();
-      pool.failAll(new Failure('shutting_down', 'The service is being stopped'));
+      pool.failAll(lifecycle.cut.reason as Failure);
       setTimeout(() => {
         for (const server of servers) server.destroy();
       }, farewellMs);

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Signal } from '../analysis.ts';
+import { type Signal, signals } from '../analysis.ts';
 import { parseConfig } from '../config.ts';
 import type { AnalyzeSettings, AnalyzeTask, Outcome } from './analyze-thread.ts';
 import { parseJobs, workInOrder } from './crew.ts';
@@ -16,8 +16,6 @@ Examples:
   undertone analyze interview.m4a
   undertone analyze --jsonl recordings > signals.jsonl
   undertone analyze --signals emotion --jobs 2 a.wav b.ogg`;
-
-const signals: readonly Signal[] = ['emotion', 'cognitive'];
 
 type Options = {
   readonly jsonl?: true;

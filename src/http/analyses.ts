@@ -2,10 +2,10 @@
 import type { Context, Middleware } from 'koa';
 import type { Signal } from '../analysis.ts';
 import type { Config } from '../config.ts';
-import { Failure, invalidPart } from '../errors.ts';
+import { invalidPart } from '../errors.ts';
 import type { Stage } from '../watch.ts';
 import { boundaryOf } from '../workers/multipart.ts';
-import type { Answer, Pool } from '../workers/pool.ts';
+import { type Answer, type Pool, queueFull } from '../workers/pool.ts';
 import { type Lifecycle, refusal } from './lifecycle.ts';
 import type { State } from './state.ts';
 import { checkLength, collect, type Held, tooMuchHeld, type Upload } from './upload.ts';
@@ -47,7 +47,7 @@ function checkHead({ req }: Context, { config, held, lifecycle, pool }: Analysis
   checkLength(req, config.maxUploadBytes);
   const boundary = boundaryOf(req.headers['content-type']);
   if (boundary === null) throw invalidPart('audio', 'value_error.missing', 'field required');
-  if (pool.full()) throw new Failure('overloaded', 'All workers are busy and the queue is full');
+  if (pool.full()) throw queueFull();
   if (held.bytes() + Number(req.headers['content-length'] ?? 0) > held.limit) {
     throw tooMuchHeld();
   }

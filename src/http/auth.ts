@@ -1,21 +1,21 @@
 /** Who asks, and whether they may; decided from the headers alone. */
 import type { Context, Middleware, Next } from 'koa';
+import type { Scope } from '../accounts/tokens.ts';
 import { Failure } from '../errors.ts';
 import type { State } from './state.ts';
 
-export type Scope = 'analyze:emotion' | 'analyze:cognitive';
-
-export type Principal = { readonly id: string; readonly name: string; readonly scopes: readonly string[] };
+/** What a request may do. */
+export type Grant = { readonly scopes: readonly string[] };
 
 /** Null when the token is unknown, expired or revoked. @throws Failure `storage_unavailable` */
-export type TokenVerifier = { verify(token: string): Promise<Principal | null> };
+export type TokenVerifier = { verify(token: string): Promise<Grant | null> };
 
 const bearer = /^Bearer +([A-Za-z0-9\-._~+/]{1,512}=*) *$/i;
 
 export function requireScopes(tokens: TokenVerifier, scopes: readonly Scope[]): Middleware<State> {
   return async function authorize(context: Context, next: Next) {
-    const principal = await identify(tokens, context.get('Authorization'));
-    const missing = scopes.filter((scope) => !principal.scopes.includes(scope));
+    const grant = await identify(tokens, context.get('Authorization'));
+    const missing = scopes.filter((scope) => !grant.scopes.includes(scope));
     if (missing.length > 0) {
       const got = 'a token without it';
       throw new Failure(
@@ -27,13 +27,13 @@ export function requireScopes(tokens: TokenVerifier, scopes: readonly Scope[]): 
   };
 }
 
-async function identify(tokens: TokenVerifier, header: string): Promise<Principal> {
+async function identify(tokens: TokenVerifier, header: string): Promise<Grant> {
   if (header === '') throw refused('nothing');
   const token = bearer.exec(header)?.[1];
   if (token === undefined) throw refused('something else');
-  const principal = await tokens.verify(token);
-  if (principal === null) throw refused('one that is unknown, expired or revoked');
-  return principal;
+  const grant = await tokens.verify(token);
+  if (grant === null) throw refused('one that is unknown, expired or revoked');
+  return grant;
 }
 
 function refused(got: string): Failure {

@@ -1,11 +1,12 @@
 /** Every route of the service. */
 import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import type { Signal } from '../analysis.ts';
+import type { Scope } from '../accounts/tokens.ts';
+import { signals as allSignals, type Signal } from '../analysis.ts';
 import { Failure } from '../errors.ts';
 import type { Manifest } from '../models/manifest.ts';
 import { type AnalysisOptions, analyses } from './analyses.ts';
-import { requireScopes, type Scope, type TokenVerifier } from './auth.ts';
+import { requireScopes, type TokenVerifier } from './auth.ts';
 import { evidenceCards } from './evidence.ts';
 import { unreadiness } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
@@ -27,7 +28,7 @@ export function createRoutes(options: RouteOptions): Router<State> {
   };
   analysis('/v1/analyze/emotion', ['emotion']);
   analysis('/v1/analyze/cognitive', ['cognitive']);
-  analysis('/v1/analyze', ['emotion', 'cognitive']);
+  analysis('/v1/analyze', allSignals);
   const cards = evidenceCards(options.manifests);
   router.get('/v1/models', async function models(context) {
     json(context, cards);

@@ -1,11 +1,11 @@
 /** What crosses between the main thread and an analysis thread. */
 import type { Signal } from '../analysis.ts';
-import type { Limits } from '../config.ts';
+import type { DecodeLimits } from '../audio.ts';
 import type { FailureRecord } from '../errors.ts';
 import type { Stage } from '../watch.ts';
 
 /** Given to each thread once, at its start. */
-export type ThreadSettings = { readonly modelsDir: string; readonly limits: Limits };
+export type ThreadSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };
 
 /** Posted once by each thread, when its models are loaded and warm. */
 export type ThreadReady = { readonly ready: number };

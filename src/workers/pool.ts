@@ -125,7 +125,7 @@ export function createPool(options: PoolOptions): Pool {
   function start(task: Task, { deadlineAt, release }: JobOptions): Job {
     if (full()) {
       release();
-      throw new Failure('overloaded', 'All workers are busy and the queue is full');
+      throw queueFull();
     }
     const { promise, resolve, reject } = deferred<Answer | null>();
     const now = performance.now();
@@ -160,6 +160,11 @@ export function createPool(options: PoolOptions): Pool {
     figures: () => ({ queued: waiting.size, running: running.size, lost: threads.lost() }),
     close: () => close(running, threads),
   };
+}
+
+/** Of a task that there is no place for. */
+export function queueFull(): Failure {
+  return new Failure('overloaded', 'All workers are busy and the queue is full');
 }
 
 function settle(entry: Entry, reply: Reply, queueMs: number): void {
