@@ -116,6 +116,10 @@ async function stop({ config, lifecycle, logger, pool, servers }: Service): Prom
 /** Faults of the operator are told in one line each; others with where they came from. */
 function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof ModelError) return error.message;
-  if (error instanceof Failure) return `${error.message}: ${String(error.cause)}`;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (error instanceof Failure) {
+    return `${error.message}: ${error.cause instanceof Error ? error.cause.message : String(error.cause)}`;
+  }
+  if (!(error instanceof Error)) return String(error);
+  // The system refused: a port in use, a folder that cannot be made.
+  return 'syscall' in error ? `The service cannot start: ${error.message}` : (error.stack ?? error.message);
 }
