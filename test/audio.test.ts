@@ -10,35 +10,11 @@ import {
   isAudioError,
   measure,
 } from '../src/audio.ts';
+import { specs } from '../src/specs.ts';
 import type { ExtractTask } from './support/extract-thread.ts';
+import { wavOf } from './support/wav.ts';
 
-const spec: FeatureSpec = {
-  sampleRate: 16000,
-  frameLength: 400,
-  hop: 160,
-  padding: 'reflect-center',
-  dropLast: true,
-  removeDc: false,
-  preemphasis: 0,
-  window: 'hann',
-  windowPeriodic: true,
-  fftLength: 400,
-  spectrum: 'power',
-  bins: 80,
-  lowHz: 0,
-  highHz: 8000,
-  melScale: 'slaney',
-  melNorm: 'slaney',
-  melTriangles: 'hz',
-  logBase: '10',
-  logFloor: 1e-10,
-  dynamicRange: null,
-  offset: 0,
-  scale: 1,
-  coefficients: null,
-  lifter: 0,
-  energy: 'none',
-};
+const spec = specs['whisper-log-mel-80'] as FeatureSpec;
 
 const limits = { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384000, deadlineSeconds: 30 };
 const options = { sampleRate: 16000, channel: null, limits, cancel: null };
@@ -50,25 +26,6 @@ function noise(count: number): Float32Array {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return (state / 2 ** 32 - 0.5) / 2;
   });
-}
-
-/** A 16-bit mono WAV file. */
-function wav(samples: Float32Array, sampleRate: number): Uint8Array {
-  const bytes = Buffer.alloc(44 + 2 * samples.length);
-  bytes.write('RIFF', 0, 'latin1');
-  bytes.writeUInt32LE(bytes.length - 8, 4);
-  bytes.write('WAVEfmt ', 8, 'latin1');
-  bytes.writeUInt32LE(16, 16);
-  bytes.writeUInt16LE(1, 20);
-  bytes.writeUInt16LE(1, 22);
-  bytes.writeUInt32LE(sampleRate, 24);
-  bytes.writeUInt32LE(2 * sampleRate, 28);
-  bytes.writeUInt16LE(2, 32);
-  bytes.writeUInt16LE(16, 34);
-  bytes.write('data', 36, 'latin1');
-  bytes.writeUInt32LE(2 * samples.length, 40);
-  for (const [i, sample] of samples.entries()) bytes.writeInt16LE(Math.round(sample * 32767), 44 + 2 * i);
-  return bytes;
 }
 
 /** Code and reason of what `call` throws; JavaScript callers may pass anything. */
@@ -184,7 +141,7 @@ test('a result too large for an array buffer is refused, not allocated', (t) => 
 
 test('a WAV file decodes to its samples and record', (t) => {
   const samples = noise(16000);
-  const audio = decode(wav(samples, 16000), options);
+  const audio = decode(wavOf(samples, 16000), options);
   t.is(audio.sampleRate, 16000);
   t.is(audio.seconds, 1);
   t.is(audio.samples.length, 16000);
@@ -197,7 +154,7 @@ test('a WAV file decodes to its samples and record', (t) => {
 });
 
 test('decoding options are complete and in range', (t) => {
-  const bytes = wav(noise(160), 16000);
+  const bytes = wavOf(noise(160), 16000);
   const refuse = (change: object) => refusal(() => decode(bytes, { ...options, ...change }));
   t.deepEqual(
     refuse({ channel: -1 }),
@@ -216,7 +173,7 @@ test('decoding options are complete and in range', (t) => {
 
 test('a set cancel flag stops decoding, also over shared memory', (t) => {
   const cancel = new Int32Array(new SharedArrayBuffer(4));
-  const bytes = wav(noise(16000), 16000);
+  const bytes = wavOf(noise(16000), 16000);
   t.is(decode(bytes, { ...options, cancel }).samples.length, 16000);
   Atomics.store(cancel, 0, 1);
   t.is(refusal(() => decode(bytes, { ...options, cancel })).code, 'cancelled');
@@ -239,7 +196,7 @@ test('quality tells level and has no signal-to-noise ratio without a pause', (t)
 });
 
 test('two threads at once give the bits that one gives', async (t) => {
-  const bytes = wav(noise(32000), 16000);
+  const bytes = wavOf(noise(32000), 16000);
   const expected = extract(decode(bytes, options).samples, spec);
   const filename = fileURLToPath(new URL('support/extract-thread.ts', import.meta.url));
   const threads = new Piscina<ExtractTask, Features>({ filename, name: 'run', minThreads: 2, maxThreads: 2 });

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { decode, extract, type FeatureSpec, isAudioError, measure } from '../src/audio.ts';
+import { specs } from '../src/specs.ts';
 import { fixture } from './support/fixtures.ts';
 
 const options = {
@@ -9,33 +10,7 @@ const options = {
   cancel: null,
 };
 
-const mel: FeatureSpec = {
-  sampleRate: 16000,
-  frameLength: 400,
-  hop: 160,
-  padding: 'reflect-center',
-  dropLast: true,
-  removeDc: false,
-  preemphasis: 0,
-  window: 'hann',
-  windowPeriodic: true,
-  fftLength: 400,
-  spectrum: 'power',
-  bins: 80,
-  lowHz: 0,
-  highHz: 8000,
-  melScale: 'slaney',
-  melNorm: 'slaney',
-  melTriangles: 'hz',
-  logBase: '10',
-  logFloor: 1e-10,
-  dynamicRange: null,
-  offset: 0,
-  scale: 1,
-  coefficients: null,
-  lifter: 0,
-  energy: 'none',
-};
+const mel = specs['whisper-log-mel-80'] as FeatureSpec;
 
 /** Largest mean distance in dB from the original's log-mel where that is within 40 dB of its maximum. */
 const distances: Record<string, number> = {
