@@ -5,7 +5,7 @@ import { decode } from '../src/audio.ts';
 import { Failure } from '../src/errors.ts';
 import { type CombinedReport, combinedReport, combinedReportSchema } from '../src/report.ts';
 import { fixture } from './support/fixtures.ts';
-import { wavOf } from './support/wav.ts';
+import { wavFile } from './support/wav.ts';
 
 const limits = {
   seconds: 900,
@@ -98,7 +98,7 @@ const changes: readonly (readonly [string, (samples: Float32Array) => Float32Arr
 for (const [what, change] of changes) {
   test(`${what} changes no score by 0.05`, async (t) => {
     const quiet = (await fixtureSamples()).map((sample) => sample / 2);
-    await unchanged(t, wavOf(quiet, 16_000), wavOf(change(quiet), 16_000));
+    await unchanged(t, wavFile(quiet, 16_000), wavFile(change(quiet), 16_000));
   });
 }
 
@@ -125,7 +125,7 @@ const speechless: readonly (readonly [string, Float32Array])[] = [
 
 for (const [what, samples] of speechless) {
   test(`${what} is insufficient speech`, async (t) => {
-    const report = combinedReportSchema.parse(await reportOf(wavOf(samples, 16_000)));
+    const report = combinedReportSchema.parse(await reportOf(wavFile(samples, 16_000)));
     t.is(report.status, 'insufficient_speech');
     t.deepEqual(report.emotion.signals, {});
     t.deepEqual(report.emotion.warnings, []);
@@ -141,9 +141,12 @@ test('the same recording as its own baseline is neutral', async (t) => {
 
 test('a baseline without speech is refused at its part', async (t) => {
   const audio = fixture('mono-16k.wav');
-  const error = await t.throwsAsync(reportOf(audio, { baseline: wavOf(new Float32Array(48_000), 16_000) }), {
-    instanceOf: Failure,
-  });
+  const error = await t.throwsAsync(
+    reportOf(audio, { baseline: wavFile(new Float32Array(48_000), 16_000) }),
+    {
+      instanceOf: Failure,
+    },
+  );
   t.deepEqual(error?.items[0]?.loc, ['body', 'baseline']);
 });
 
@@ -163,7 +166,7 @@ test('a long recording is cut into windows of at most 10 s', async (t) => {
   const samples = await fixtureSamples();
   const long = new Float32Array(samples.length * 8);
   for (let copy = 0; copy < 8; copy++) long.set(samples, copy * samples.length);
-  const report = await reportOf(wavOf(long, 16_000));
+  const report = await reportOf(wavFile(long, 16_000));
   t.true(report.emotion.timeline.length >= long.length / 160_000 - 1);
   t.true(report.emotion.timeline.every(({ start_s, end_s }) => end_s - start_s <= 10.02));
 });

@@ -12,7 +12,7 @@ import {
 } from '../src/audio.ts';
 import { specs } from '../src/specs.ts';
 import type { ExtractTask } from './support/extract-thread.ts';
-import { wavOf } from './support/wav.ts';
+import { wavFile } from './support/wav.ts';
 
 const spec = specs['whisper-log-mel-80'] as FeatureSpec;
 
@@ -141,7 +141,7 @@ test('a result too large for an array buffer is refused, not allocated', (t) => 
 
 test('a WAV file decodes to its samples and record', (t) => {
   const samples = noise(16000);
-  const audio = decode(wavOf(samples, 16000), options);
+  const audio = decode(wavFile(samples, 16000), options);
   t.is(audio.sampleRate, 16000);
   t.is(audio.seconds, 1);
   t.is(audio.samples.length, 16000);
@@ -154,7 +154,7 @@ test('a WAV file decodes to its samples and record', (t) => {
 });
 
 test('decoding options are complete and in range', (t) => {
-  const bytes = wavOf(noise(160), 16000);
+  const bytes = wavFile(noise(160), 16000);
   const refuse = (change: object) => refusal(() => decode(bytes, { ...options, ...change }));
   t.deepEqual(
     refuse({ channel: -1 }),
@@ -173,7 +173,7 @@ test('decoding options are complete and in range', (t) => {
 
 test('a set cancel flag stops decoding, also over shared memory', (t) => {
   const cancel = new Int32Array(new SharedArrayBuffer(4));
-  const bytes = wavOf(noise(16000), 16000);
+  const bytes = wavFile(noise(16000), 16000);
   t.is(decode(bytes, { ...options, cancel }).samples.length, 16000);
   Atomics.store(cancel, 0, 1);
   t.is(refusal(() => decode(bytes, { ...options, cancel })).code, 'cancelled');
@@ -196,7 +196,7 @@ test('quality tells level and has no signal-to-noise ratio without a pause', (t)
 });
 
 test('two threads at once give the bits that one gives', async (t) => {
-  const bytes = wavOf(noise(32000), 16000);
+  const bytes = wavFile(noise(32000), 16000);
   const expected = extract(decode(bytes, options).samples, spec);
   const filename = fileURLToPath(new URL('support/extract-thread.ts', import.meta.url));
   const threads = new Piscina<ExtractTask, Features>({ filename, name: 'run', minThreads: 2, maxThreads: 2 });

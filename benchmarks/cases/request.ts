@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { createAnalyzer } from '../../src/analyze.ts';
 import { parseConfig } from '../../src/config.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
-import { contentType, multipart, wavFile } from '../../test/support/upload.ts';
+import { contentType, multipart } from '../../test/support/upload.ts';
+import { wavFile } from '../../test/support/wav.ts';
 import { atMost, type Figure, figure, type Row, root } from '../case.ts';
 import type { Usage } from '../request/server.ts';
 

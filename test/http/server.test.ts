@@ -6,7 +6,8 @@ import { syntheticSignal } from '../../src/models/golden.ts';
 import { cognitiveReportSchema, combinedReportSchema, emotionReportSchema } from '../../src/report.ts';
 import { call, type Reply, wire } from '../support/http.ts';
 import { type Server, spawnServer, startServer, staticToken } from '../support/server.ts';
-import { boundary, contentType, multipart, type PartSpec, toneFile, wavFile } from '../support/upload.ts';
+import { boundary, contentType, multipart, type PartSpec, toneFile } from '../support/upload.ts';
+import { wavFile } from '../support/wav.ts';
 
 function upload(
   server: Server,
