@@ -4,7 +4,8 @@ import { type Audio, type DecodeLimits, decode, extract, type Features, isAudioE
 import { Failure, invalidPart } from './errors.ts';
 import type { Models } from './models/registry.ts';
 import type { Values } from './models/session.ts';
-import { type Measures, measureTiming } from './signals/measures.ts';
+import type { Measured } from './signals/indices.ts';
+import { measureTiming } from './signals/measures.ts';
 import { countFrames, findSegments, type Segment } from './signals/segments.ts';
 import { stoppedMessage, type Watch } from './watch.ts';
 
@@ -102,7 +103,7 @@ export async function measureBaseline(
   models: Models,
   limits: DecodeLimits,
   watch: Watch,
-): Promise<Measures> {
+): Promise<Measured> {
   const heard = await hear('baseline', bytes, request, models, limits, watch);
   if (heard.speechSeconds < minSpeechSeconds) {
     const got = `${heard.speechSeconds.toFixed(2)} s`;
@@ -112,7 +113,7 @@ export async function measureBaseline(
       `Expected at least ${minSpeechSeconds} s of speech for \`baseline\`, got ${got}`,
     );
   }
-  return measureTiming(heard);
+  return { measures: measureTiming(heard), speechSeconds: heard.speechSeconds };
 }
 
 /** Start and end of each segment in seconds, flat. */

@@ -3,9 +3,9 @@ import type { CognitiveResult, EmotionResult } from './analysis.ts';
 import type { Heard } from './hear.ts';
 import type { Models } from './models/registry.ts';
 import type { Values } from './models/session.ts';
-import { computeIndex } from './signals/indices.ts';
+import { computeIndex, type Measured } from './signals/indices.ts';
 import { interval } from './signals/intervals.ts';
-import { type Measures, measureTiming } from './signals/measures.ts';
+import { measureTiming } from './signals/measures.ts';
 import { poolWindows } from './signals/pooling.ts';
 import type { Segment } from './signals/segments.ts';
 import { cutWindows, type Window } from './signals/windows.ts';
@@ -95,7 +95,7 @@ export async function scoreCognitive(
   pooled: readonly Pooled[],
   models: Models,
   faults: number,
-  baseline: Measures | null,
+  baseline: Measured | null,
   watch: Watch,
 ): Promise<CognitiveResult> {
   const { rule } = models.cognitive.manifest;
@@ -107,7 +107,7 @@ export async function scoreCognitive(
     rows,
     pooled.map(({ window }) => window.speechFrames),
   )[0] as number;
-  const measures = measureTiming(heard);
+  const measured = { measures: measureTiming(heard), speechSeconds: heard.speechSeconds };
   watch.mark('cognitive');
   return {
     clarity,
@@ -120,9 +120,9 @@ export async function scoreCognitive(
         faults,
       ),
     },
-    cognitiveLoad: computeIndex(measures, rule.cognitiveLoad, rule.reference, baseline),
-    processing: computeIndex(measures, rule.processing, rule.reference, baseline),
-    measures,
+    cognitiveLoad: computeIndex(measured, rule.cognitiveLoad, rule, baseline),
+    processing: computeIndex(measured, rule.processing, rule, baseline),
+    measures: measured.measures,
     timeline: pooled.map(({ window }, index) => ({
       ...inSeconds(window, heard),
       clarity: rows[index]?.[0] as number,

@@ -190,6 +190,7 @@ def fit_cognitive() -> None:
         rule={
             "intervals": {"clarity": half_width(truth, line)},
             "shortSpeechSeconds": 10,
+            "priorSeconds": timing.PRIOR_SECONDS,
             "reference": reference,
             "cognitiveLoad": timing.weights_of(timing.LOAD),
             "processing": timing.weights_of(timing.PROCESSING),

@@ -12,18 +12,17 @@ from windows import find_segments
 CORPORA = ["AMI", "LibriSpeech", "speechocean762"]
 MIN_SPEECH_SECONDS = 5
 FPS = 100
+# Unit, study behind the direction, and the scale of src/signals/indices.ts.
 MEASURES = {
-    "pause_ratio": ("ratio", "Khawaja, Ruiz & Chen 2008"),
-    "pause_rate": ("1/min", "Betz et al. 2023, Languages 8:71"),
-    "mean_pause": ("s", "Khawaja, Ruiz & Chen 2008"),
-    "long_pause_rate": ("1/min", "Betz et al. 2023, Languages 8:71"),
-    "mean_run": ("s", "Christodoulides 2016"),
-    "rate_variability": ("ratio", "Christodoulides 2016"),
+    "pause_ratio": ("ratio", "Khawaja, Ruiz & Chen 2008", "odds"),
+    "mean_run": ("s", "Betz et al. 2023, Languages 8:71", "inverse"),
+    "rate_variability": ("ratio", "Christodoulides 2016", "ratio"),
 }
-# Measures that every recording has, so that a pause more never takes a contribution away.
-LOAD = {"pause_ratio": ("up", 3), "pause_rate": ("up", 2), "long_pause_rate": ("up", 1)}
-PROCESSING = {"mean_run": ("up", 3), "pause_ratio": ("down", 2), "pause_rate": ("down", 2),
-              "rate_variability": ("down", 2)}  # fmt: skip
+# Measures that a pause more can only move one way: pauses a minute fall when a long one is put in.
+LOAD = {"pause_ratio": ("up", 3), "mean_run": ("down", 2)}
+PROCESSING = {"mean_run": ("up", 3), "pause_ratio": ("down", 2), "rate_variability": ("down", 1)}
+PRIOR_SECONDS = 20  # then a pause of 0.25 s that is heard or missed moves no index by 0.05
+SCALES = {"odds": lambda x: x / (1 - x), "inverse": lambda x: 1 / x, "ratio": lambda x: x}
 
 
 def measure(speech: np.ndarray, rate: np.ndarray) -> dict[str, float]:
@@ -55,7 +54,7 @@ def quantiles(values: np.ndarray, weights: np.ndarray, at: list[float]) -> np.nd
 
 
 def reference(activity_path: str) -> tuple[dict, dict[str, int]]:
-    """Median and IQR / 1.349 of each measure over recordings with 5 s of speech, corpora weighing alike."""
+    """Median and logistic spread of each measure over recordings with 5 s of speech, corpora weighing alike."""
     activity, source = session(activity_path), features.load("corpora")
     found: list[tuple[str, dict[str, float]]] = []
     for clip in read_clips():
@@ -65,16 +64,23 @@ def reference(activity_path: str) -> tuple[dict, dict[str, int]]:
                 found.append((clip.corpus, values))
     counts = {name: sum(c == name for c, _ in found) for name in CORPORA}
     result = {}
-    for name, (unit, study) in MEASURES.items():
+    for name, (unit, study, scale) in MEASURES.items():
         rows = [(v[name], 1 / counts[c]) for c, v in found if name in v]
         values, weights = np.array(rows).T
         low, median, high = quantiles(values, weights, [0.25, 0.5, 0.75])
-        deviation = np.sqrt(np.cov(values, aweights=weights))
-        spread = max((high - low) / 1.349, 0.25 * float(deviation))
-        result[name] = {"median": round(float(median), 4), "spread": round(float(spread), 4),
-                        "unit": unit, "source": study}  # fmt: skip
+        result[name] = {"median": round(float(median), 4), "spread": round(logistic_spread(low, high, scale), 4),
+                        "scale": scale, "unit": unit, "source": study}  # fmt: skip
     return result, counts
 
 
+def logistic_spread(low: float, high: float, scale: str) -> float:
+    """Of the logistic distribution with these quartiles, which are ln 9 spreads apart; logs of the scale's values."""
+    place = SCALES[scale]
+    return float(abs(np.log(place(high)) - np.log(place(low))) / np.log(9))
+
+
 def weights_of(index: dict[str, tuple[str, int]]) -> dict:
-    return {name: {"direction": direction, "weight": weight} for name, (direction, weight) in index.items()}
+    return {
+        name: {"direction": direction, "weight": weight, "relativeOnly": False}
+        for name, (direction, weight) in index.items()
+    }

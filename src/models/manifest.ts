@@ -54,7 +54,9 @@ const emotionRule = z.strictObject({
 /** Position of a measure in the reference recordings, and what it weighs in each index. */
 const referenceMeasure = z.strictObject({
   median: z.number(),
+  /** Of the logistic distribution with the reference's quartiles, on `scale`. */
   spread: positive,
+  scale: z.enum(['ratio', 'odds', 'inverse', 'difference']),
   unit: z.string(),
   source: z.string(),
 });
@@ -62,11 +64,15 @@ const referenceMeasure = z.strictObject({
 const indexWeight = z.strictObject({
   direction: z.enum(['up', 'down']),
   weight: positive,
+  /** Counts only beside a baseline of the same speaker. */
+  relativeOnly: z.boolean(),
 });
 
 const cognitiveRule = z.strictObject({
   intervals: z.strictObject({ clarity: fraction }),
   shortSpeechSeconds: positive,
+  /** Seconds of speech at the reference that every index is mixed with. */
+  priorSeconds: positive,
   reference: z.record(z.string(), referenceMeasure),
   /** Measures of each index: `direction` tells whether a higher measure raises or lowers it. */
   cognitiveLoad: z.record(z.string(), indexWeight),

@@ -1,14 +1,30 @@
-/** Documented indices: each measure's position against a reference, weighted and added up. */
+/** Documented indices: each measure's position in a reference distribution, weighted and added up. */
 import type { Measures } from './measures.ts';
 
-/** Measure -> which way it moves the index, and its share. */
-export type IndexWeights = Readonly<
-  Record<string, { readonly direction: 'up' | 'down'; readonly weight: number }>
->;
-/** Measure -> its median and robust spread over the reference recordings, and the study behind its direction. */
-export type Reference = Readonly<
-  Record<string, { readonly median: number; readonly spread: number; readonly source: string }>
->;
+export type IndexWeight = {
+  /** Whether a higher measure raises or lowers the index. */
+  readonly direction: 'up' | 'down';
+  readonly weight: number;
+  /** True for measures that only mean something beside the same speaker's baseline. */
+  readonly relativeOnly: boolean;
+};
+export type IndexWeights = Readonly<Record<string, IndexWeight>>;
+
+/**
+ * How far apart two values of a measure are: by their ratio, by the ratio of their odds (shares of time),
+ * by the ratio of their inverses (the time from one event to the next), or by their difference.
+ */
+export type Scale = 'ratio' | 'odds' | 'inverse' | 'difference';
+
+/** Where a measure stands in the reference recordings, and the study behind its direction. */
+export type ReferenceEntry = {
+  readonly median: number;
+  /** Of the logistic distribution that has the reference's quartiles on `scale`; logarithmic but for differences. */
+  readonly spread: number;
+  readonly scale: Scale;
+  readonly source: string;
+};
+export type Reference = Readonly<Record<string, ReferenceEntry>>;
 
 export type Contribution = {
   readonly measure: string;
@@ -24,32 +40,65 @@ export type Index = {
   readonly contributions: readonly Contribution[];
 };
 
+/** What was measured, and on how many seconds of speech. */
+export type Measured = { readonly measures: Measures; readonly speechSeconds: number };
+
+/** The rule of the cognitive model. */
+export type IndexRule = {
+  readonly reference: Reference;
+  /** Seconds of speech at the reference that are mixed in with what was heard. */
+  readonly priorSeconds: number;
+};
+
 /** The score of a speaker who stands at the reference in every measure. */
 export const referenceScore = 0.5;
 
+/** The share of what is compared that the recording itself supplies; the rest is the reference. */
+export function ownShare(speechSeconds: number, priorSeconds: number): number {
+  return speechSeconds / (speechSeconds + priorSeconds);
+}
+
 /**
- * score = 0.5 + sum of 0.5 w_i / sum(w) * z_i / sqrt(1 + z_i^2), with z_i the distance from the reference
- * median in spreads, signed by direction. Strictly monotone in each measure and inside (0, 1). Measures
- * that are undefined for this recording have no effect. With a baseline its measures take the place of
- * the reference medians.
+ * score = 0.5 + sum of w_i / sum(w) * (p_i - 0.5), p_i the measure's position: the share of the reference
+ * distribution that lies on the other side of it, 1 / (1 + exp(-z_i)). For ratios
+ * z_i = ln(x_i / c_i) / spread_i, signed by direction, so that tails fall off as a power and never
+ * saturate. x_i is the measure on its scale, mixed with the reference by `ownShare`: in a short recording
+ * one pause more or less is chance. c_i is the reference median, or the baseline, mixed likewise.
+ * Strictly monotone in each measure and inside (0, 1). Undefined measures have no effect.
  */
 export function computeIndex(
-  measures: Measures,
+  heard: Measured,
   weights: IndexWeights,
-  reference: Reference,
-  baseline: Measures | null,
+  rule: IndexRule,
+  baseline: Measured | null,
 ): Index {
-  const total = Object.values(weights).reduce((sum, { weight }) => sum + weight, 0);
+  const used = Object.entries(weights).filter(([, { relativeOnly }]) => baseline !== null || !relativeOnly);
+  const total = used.reduce((sum, [, { weight }]) => sum + weight, 0);
+  const seconds = Math.min(heard.speechSeconds, baseline?.speechSeconds ?? Number.POSITIVE_INFINITY);
+  const share = ownShare(seconds, rule.priorSeconds);
   const contributions: Contribution[] = [];
-  for (const [measure, { direction, weight }] of Object.entries(weights)) {
-    const value = measures[measure]?.value;
-    const entry = reference[measure];
-    const centre = baseline === null ? entry?.median : baseline[measure]?.value;
+  for (const [measure, { direction, weight }] of used) {
+    const value = heard.measures[measure]?.value;
+    const entry = rule.reference[measure];
+    const centre = baseline === null ? entry?.median : baseline.measures[measure]?.value;
     if (value === undefined || entry === undefined || centre === undefined) continue;
-    const z = ((direction === 'up' ? 1 : -1) * (value - centre)) / entry.spread;
-    const effect = ((0.5 * weight) / total) * (z / Math.sqrt(1 + z * z));
+    const z = (direction === 'up' ? 1 : -1) * distance(value, centre, entry, share);
+    const effect = (weight / total) * (1 / (1 + Math.exp(-z)) - 0.5);
     contributions.push({ measure, value, effect: effect + 0, source: entry.source });
   }
   const score = contributions.reduce((sum, { effect }) => sum + effect, referenceScore);
   return { score, contributions };
+}
+
+/** From `centre` to `value` in spreads of the reference, both mixed with the reference median. */
+function distance(value: number, centre: number, { median, spread, scale }: ReferenceEntry, share: number) {
+  if (scale === 'difference') return (share * (value - centre)) / spread;
+  const place = (x: number) => Math.log(onScale(median, scale) * (1 - share) + onScale(x, scale) * share);
+  const sign = scale === 'inverse' ? -1 : 1;
+  return (sign * (place(value) - place(centre))) / spread;
+}
+
+function onScale(value: number, scale: Exclude<Scale, 'difference'>): number {
+  if (scale === 'odds') return value / (1 - value);
+  return scale === 'inverse' ? 1 / value : value;
 }

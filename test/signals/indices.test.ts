@@ -1,48 +1,122 @@
 import test from 'ava';
-import { computeIndex } from '../../src/signals/indices.ts';
+import fc from 'fast-check';
+import { computeIndex, ownShare } from '../../src/signals/indices.ts';
 
-const reference = {
-  pause_ratio: { median: 0.2, spread: 0.1, unit: 'ratio', source: 'a study' },
-  mean_run: { median: 2, spread: 1, unit: 's', source: 'another' },
-};
-const weights = {
-  pause_ratio: { direction: 'up', weight: 3 },
-  mean_run: { direction: 'down', weight: 1 },
+const rule = {
+  priorSeconds: 20,
+  reference: {
+    pause_ratio: { median: 0.2, spread: 0.6, scale: 'odds', source: 'a study' },
+    mean_run: { median: 2, spread: 0.3, scale: 'inverse', source: 'another' },
+    pitch_level: { median: 0, spread: 3, scale: 'difference', source: 'a third' },
+  },
 } as const;
-const measures = (pauseRatio: number, meanRun: number) => ({
-  pause_ratio: { value: pauseRatio, unit: 'ratio' },
-  mean_run: { value: meanRun, unit: 's' },
+const weights = {
+  pause_ratio: { direction: 'up', weight: 3, relativeOnly: false },
+  mean_run: { direction: 'down', weight: 1, relativeOnly: false },
+} as const;
+const heard = (pauseRatio: number, meanRun: number, speechSeconds = 20) => ({
+  measures: {
+    pause_ratio: { value: pauseRatio, unit: 'ratio' },
+    mean_run: { value: meanRun, unit: 's' },
+  },
+  speechSeconds,
 });
+const scoreOf = (...values: Parameters<typeof heard>) =>
+  computeIndex(heard(...values), weights, rule, null).score;
 
-test('a speaker at the reference scores 0.5', (t) => {
-  t.is(computeIndex(measures(0.2, 2), weights, reference, null).score, 0.5);
+test('a speaker at the reference scores 0.5, however short', (t) => {
+  t.is(scoreOf(0.2, 2), 0.5);
+  t.is(scoreOf(0.2, 2, 0.6), 0.5);
 });
 
 test('the score follows the closed form', (t) => {
-  const { score, contributions } = computeIndex(measures(0.3, 2), weights, reference, null);
-  t.is(score, 0.5 + (0.5 * 3) / 4 / Math.SQRT2);
+  const { score, contributions } = computeIndex(heard(0.4, 2), weights, rule, null);
+  const odds = (0.25 + 0.4 / 0.6) / 2; // 20 s heard and 20 s at the reference
+  const position = 1 / (1 + (0.25 / odds) ** (1 / 0.6));
+  t.true(Math.abs(score - (0.5 + 0.75 * (position - 0.5))) < 1e-12);
   t.deepEqual(
-    contributions.map(({ measure }) => measure),
-    ['pause_ratio', 'mean_run'],
+    contributions.map(({ measure, source }) => [measure, source]),
+    [
+      ['pause_ratio', 'a study'],
+      ['mean_run', 'another'],
+    ],
   );
 });
 
-test('the score rises with each upward measure and never leaves (0, 1)', (t) => {
-  let last = 0;
-  for (const ratio of [0, 0.1, 0.2, 0.5, 0.9, 0.99]) {
-    const { score } = computeIndex(measures(ratio, 50 * (1 - ratio)), weights, reference, null);
-    t.true(score > last && score < 1, `${ratio}: ${score}`);
-    last = score;
+test('more pausing and shorter runs raise the score at every place, and it stays in (0, 1)', (t) => {
+  const ratio = fc.double({ min: 0, max: 0.98, noNaN: true });
+  const run = fc.double({ min: 0.1, max: 60, noNaN: true });
+  const seconds = fc.double({ min: 0.5, max: 900, noNaN: true });
+  fc.assert(
+    fc.property(ratio, run, seconds, (r, s, speech) => {
+      const score = scoreOf(r, s, speech);
+      const paused = scoreOf(r + 0.01, s, speech);
+      const shorter = scoreOf(r, s * 0.95, speech);
+      return score > 0 && paused < 1 && paused > score && shorter > score;
+    }),
+  );
+  t.pass();
+});
+
+/** Load after `count` pauses of `pause` seconds each are put into recordings of `speech` seconds. */
+function rise(speech: number, paused: number, runs: number, count: number, pause: number): number {
+  const at = (seconds: number, parts: number) =>
+    scoreOf(seconds / (seconds + speech), speech / parts, speech);
+  return at(paused + count * pause, runs + count) - at(paused, runs);
+}
+
+test('three pauses raise load by more than 0.01, also for who pauses half of the time', (t) => {
+  const speakers = [
+    [10, 0, 1],
+    [10, 2, 5],
+    [10, 10, 12],
+    [30, 0, 1],
+    [30, 6, 15],
+    [20, 20, 20],
+  ] as const;
+  for (const [speech, paused, runs] of speakers) {
+    const by = rise(speech, paused, runs, 3, 0.6);
+    t.true(by > 0.01, `${speech} s of speech, ${paused} s of pauses, ${runs} runs: ${by}`);
   }
 });
 
-test('the same recording as its own baseline scores 0.5', (t) => {
-  const own = measures(0.63, 0.4);
-  t.is(computeIndex(own, weights, reference, own).score, 0.5);
+test('one pause that is only just long enough moves no score by 0.05', (t) => {
+  for (const speech of [1, 3, 5, 10, 20, 60]) {
+    const by = rise(speech, 0, 1, 1, 0.25);
+    t.true(by > 0 && by < 0.05, `${speech} s: ${by}`);
+  }
+});
+
+test('a short recording is pulled towards the reference', (t) => {
+  t.true(scoreOf(0.5, 1, 40) > scoreOf(0.5, 1, 4) && scoreOf(0.5, 1, 4) > 0.5);
+  t.is(ownShare(5, 20), 0.2);
+});
+
+test('the same recording as its own baseline scores 0.5, and so does a longer one of the same kind', (t) => {
+  const own = heard(0.63, 0.4);
+  t.is(computeIndex(own, weights, rule, own).score, 0.5);
+  t.is(computeIndex(heard(0.63, 0.4, 55), weights, rule, own).score, 0.5);
+});
+
+test('a measure that needs a baseline counts only beside one', (t) => {
+  const pitched = (value: number) => ({
+    measures: { ...heard(0.2, 2).measures, pitch_level: { value, unit: 'semitones' } },
+    speechSeconds: 20,
+  });
+  const all = { ...weights, pitch_level: { direction: 'up', weight: 4, relativeOnly: true } } as const;
+  t.is(computeIndex(pitched(9), all, rule, null).score, 0.5);
+  t.is(computeIndex(pitched(9), all, rule, null).contributions.length, 2);
+  const relative = computeIndex(pitched(9), all, rule, pitched(3));
+  t.true(Math.abs(relative.score - (0.5 + 0.5 * (1 / (1 + Math.exp(-1)) - 0.5))) < 1e-12);
 });
 
 test('an undefined measure has no effect', (t) => {
-  const { contributions } = computeIndex({ mean_run: { value: 1, unit: 's' } }, weights, reference, null);
+  const { contributions } = computeIndex(
+    { measures: { mean_run: { value: 1, unit: 's' } }, speechSeconds: 5 },
+    weights,
+    rule,
+    null,
+  );
   t.deepEqual(
     contributions.map(({ measure }) => measure),
     ['mean_run'],
