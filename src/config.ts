@@ -12,6 +12,13 @@ export type Config = {
   readonly dataDir: string;
   readonly databaseUrl: string;
   readonly token: string | null;
+  /** Signs the cookies of sessions; null: the data folder keeps one. */
+  readonly secret: string | null;
+  /** Scheme and authority that browsers reach the service at; null: whatever they name. */
+  readonly publicUrl: string | null;
+  /** How many proxies stand in front and may be believed about the client's address. */
+  readonly proxies: number;
+  readonly signUp: 'open' | 'closed';
   readonly modelsDir: string;
   readonly workers: number;
   /** Requests that may wait, all workers together. */
@@ -51,7 +58,9 @@ const schema = z.object({
   UNDERTONE_DATA_DIR: text('a folder').default('./data'),
   UNDERTONE_DATABASE_URL: z
     .string()
-    .refine((value) => /^file:.+/.test(value), { error: 'file:PATH' })
+    .refine((value) => /^(file:.+|postgres(ql)?:\/\/.+)/.test(value), {
+      error: 'file:PATH or postgres://USER@HOST/DATABASE',
+    })
     .optional(),
   UNDERTONE_TOKEN: z
     .string()
@@ -59,6 +68,13 @@ const schema = z.object({
       error: '20 to 512 characters of a Bearer token',
     })
     .optional(),
+  UNDERTONE_SECRET: z.string().min(32, { error: 'at least 32 random characters' }).optional(),
+  UNDERTONE_PUBLIC_URL: z
+    .string()
+    .transform((value, context) => parseOrigin(value) ?? refuse(context, 'https://HOST without a path'))
+    .optional(),
+  UNDERTONE_TRUST_PROXY: integer(0, 10).default(0),
+  UNDERTONE_SIGNUP: z.enum(['open', 'closed'], { error: 'open or closed' }).default('open'),
   UNDERTONE_MODELS_DIR: text('a folder').default('./models'),
   UNDERTONE_WORKERS: integer(1, 1024).optional(),
   UNDERTONE_QUEUE: integer(0, 100_000).optional(),
@@ -100,6 +116,10 @@ function freeze(settings: Settings): Config {
     dataDir,
     databaseUrl: settings.UNDERTONE_DATABASE_URL ?? `file:${join(dataDir, 'undertone.db')}`,
     token: settings.UNDERTONE_TOKEN ?? null,
+    secret: settings.UNDERTONE_SECRET ?? null,
+    publicUrl: settings.UNDERTONE_PUBLIC_URL ?? null,
+    proxies: settings.UNDERTONE_TRUST_PROXY,
+    signUp: settings.UNDERTONE_SIGNUP,
     modelsDir: resolve(settings.UNDERTONE_MODELS_DIR),
     workers,
     queue: settings.UNDERTONE_QUEUE ?? queuePerWorker * workers,
@@ -137,9 +157,9 @@ function describe(issue: z.core.$ZodIssue, given: Readonly<Record<string, string
   return `Expected ${issue.message} for \`${name}\`, got ${showable(name, given[name] ?? '')}`;
 }
 
-/** Faults end up in logs: a token is told by its length, the address of a database, which may hold a password, by its scheme. */
+/** Faults end up in logs: a token or secret is told by its length, the address of a database, which may hold a password, by its scheme. */
 function showable(name: string, value: string): string {
-  if (name === 'UNDERTONE_TOKEN') return `${value.length} characters`;
+  if (name === 'UNDERTONE_TOKEN' || name === 'UNDERTONE_SECRET') return `${value.length} characters`;
   if (name === 'UNDERTONE_DATABASE_URL') return /^[a-z][a-z0-9+.-]*:/i.exec(value)?.[0] ?? 'no scheme';
   return JSON.stringify(value);
 }
@@ -167,6 +187,13 @@ function seconds(most: number) {
 function refuse(context: z.RefinementCtx, message: string): never {
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
+}
+
+/** As browsers write it in the header Origin. */
+function parseOrigin(value: string): string | null {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  const plain = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  return plain ? url.origin : null;
 }
 
 function parseAddress(value: string): Address | null {

@@ -21,6 +21,10 @@ test('the defaults are those that the documents state', (t) => {
     dataDir: resolve('data'),
     databaseUrl: `file:${resolve('data', 'undertone.db')}`,
     token: null,
+    secret: null,
+    publicUrl: null,
+    proxies: 0,
+    signUp: 'open',
     modelsDir: resolve('models'),
     workers,
     queue: 8 * workers,
@@ -42,6 +46,10 @@ test('every variable is read', (t) => {
     UNDERTONE_DATA_DIR: '/d',
     UNDERTONE_DATABASE_URL: 'file:/d/x.db',
     UNDERTONE_TOKEN: 'abcdefghij-._~+/0123==',
+    UNDERTONE_SECRET: 's'.repeat(32),
+    UNDERTONE_PUBLIC_URL: 'https://Voice.example/',
+    UNDERTONE_TRUST_PROXY: '2',
+    UNDERTONE_SIGNUP: 'closed',
     UNDERTONE_MODELS_DIR: '/m',
     UNDERTONE_WORKERS: '3',
     UNDERTONE_QUEUE: '5',
@@ -59,6 +67,10 @@ test('every variable is read', (t) => {
     dataDir: '/d',
     databaseUrl: 'file:/d/x.db',
     token: 'abcdefghij-._~+/0123==',
+    secret: 's'.repeat(32),
+    publicUrl: 'https://voice.example',
+    proxies: 2,
+    signUp: 'closed',
     modelsDir: '/m',
     workers: 3,
     queue: 5,
@@ -80,6 +92,9 @@ test('all faults come at once, each with what was expected', (t) => {
     UNDERTONE_WORKERS: 'many',
     UNDERTONE_MAX_SECONDS: '-1',
     UNDERTONE_DATABASE_URL: 'mysql://x',
+    UNDERTONE_PUBLIC_URL: 'https://voice.example/path',
+    UNDERTONE_TRUST_PROXY: 'yes',
+    UNDERTONE_SIGNUP: 'no',
     UNDERTONE_LOG_LEVEL: 'loud',
     UNDERTONE_METRICS_ADDRESS: 'localhost',
     UNDERTONE_COLOUR: 'blue',
@@ -88,10 +103,13 @@ test('all faults come at once, each with what was expected', (t) => {
     'Expected HOST:PORT for `UNDERTONE_METRICS_ADDRESS`, got "localhost"',
     'Expected a host name or address for `UNDERTONE_HOST`, got ""',
     'Expected a known setting, got `UNDERTONE_COLOUR`',
+    'Expected an integer from 0 to 10 for `UNDERTONE_TRUST_PROXY`, got "yes"',
     'Expected an integer from 0 to 65535 for `UNDERTONE_PORT`, got "70000"',
     'Expected an integer from 1 to 1024 for `UNDERTONE_WORKERS`, got "many"',
-    'Expected file:PATH for `UNDERTONE_DATABASE_URL`, got mysql:',
+    'Expected file:PATH or postgres://USER@HOST/DATABASE for `UNDERTONE_DATABASE_URL`, got mysql:',
+    'Expected https://HOST without a path for `UNDERTONE_PUBLIC_URL`, got "https://voice.example/path"',
     'Expected one of fatal, error, warn, info, debug, trace, silent for `UNDERTONE_LOG_LEVEL`, got "loud"',
+    'Expected open or closed for `UNDERTONE_SIGNUP`, got "no"',
     'Expected seconds above 0 and up to 86400 for `UNDERTONE_MAX_SECONDS`, got "-1"',
   ]);
 });
@@ -104,9 +122,15 @@ test('a token is never repeated', (t) => {
   }
 });
 
+test('a secret is never repeated', (t) => {
+  t.deepEqual(faultsOf({ UNDERTONE_SECRET: 'too-short' }), [
+    'Expected at least 32 random characters for `UNDERTONE_SECRET`, got 9 characters',
+  ]);
+});
+
 test('the address of a database is told by its scheme alone: it may hold a password', (t) => {
   const got = (url: string) => faultsOf({ UNDERTONE_DATABASE_URL: url })[0]?.split(', got ')[1];
-  t.is(got('postgres://user:secret@host/name'), 'postgres:');
+  t.is(got('mysql://user:secret@host/name'), 'mysql:');
   t.is(got('//user:secret@host/name'), 'no scheme');
   t.is(got('file:'), 'file:');
 });
