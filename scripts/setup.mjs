@@ -15,6 +15,7 @@ const logFile = path.join(root, '.cache', 'setup.log');
 const stampFile = path.join(root, '.cache', 'setup.json');
 const addon = path.join(root, 'build', 'Release', 'undertone.node');
 const entry = path.join(root, 'dist', 'src', 'cli.js');
+const page = path.join(root, 'dist', 'web', 'index.html');
 
 const runtimePackages = [
   'g++',
@@ -26,7 +27,7 @@ const runtimePackages = [
   'libavutil-dev',
   'libsoxr-dev',
 ];
-const testPackages = ['ffmpeg', 'espeak-ng', 'sox', 'libsox-fmt-base', 'doctest-dev', 'curl'];
+const testPackages = ['ffmpeg', 'espeak-ng', 'sox', 'libsox-fmt-base', 'doctest-dev', 'curl', 'chromium'];
 
 function say(line) {
   process.stderr.write(`undertone: ${line}\n`);
@@ -162,7 +163,9 @@ function main() {
     run('npm', ['run', 'install'], { CMAKE_BUILD_PARALLEL_LEVEL: '2' }),
   );
   const typescript = digest(['tsconfig.json', 'tsconfig.build.json', 'src'], ['typescript']);
-  build('typescript', 'building TypeScript', typescript, entry, () => run('npm', ['run', 'build']));
+  build('typescript', 'building TypeScript', typescript, entry, () => run('npm', ['run', 'build:service']));
+  const pages = digest(['web', 'examples/sample.wav'], ['vite', 'wavesurfer.js', 'uplot']);
+  build('pages', 'building the pages', pages, page, () => run('npm', ['run', 'build:pages']));
 }
 
 main();

@@ -20,7 +20,14 @@ const runners: readonly Runner[] = [
     ],
     parse: parseDoctest,
   },
-  { name: 'types', commands: [['node_modules/.bin/tsc', '--noEmit']], parse: parseCheck },
+  {
+    name: 'types',
+    commands: [
+      ['node_modules/.bin/tsc', '--noEmit'],
+      ['node_modules/.bin/tsc', '-p', 'web/tsconfig.json'],
+    ],
+    parse: parseCheck,
+  },
   { name: 'lint', commands: [['node_modules/.bin/biome', 'ci', '--colors=off', '.']], parse: parseCheck },
   { name: 'typescript', commands: [['node_modules/.bin/ava', '--tap']], parse: parseTap },
 ];

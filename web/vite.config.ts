@@ -1,0 +1,32 @@
+/** Builds the pages that the service serves: `vite build web` writes dist/web. */
+import { readFileSync } from 'node:fs';
+import { defineConfig, type Plugin } from 'vite';
+
+const page = (name: string) => new URL(name, import.meta.url).pathname;
+
+/** Puts the text of web/partials/NAME.html where a page says `<!-- NAME -->`, and marks the link to the page itself. */
+function partials(...names: readonly string[]): Plugin {
+  const include = (html: string, name: string) =>
+    html.replace(`<!-- ${name} -->`, () => readFileSync(page(`partials/${name}.html`), 'utf8').trim());
+  const handler = (html: string, { path }: { readonly path: string }) => {
+    const link = `<a href="${path.replace(/\/?index\.html$/, '') || '/'}"`;
+    return names.reduce(include, html).replace(link, `${link} aria-current="page"`);
+  };
+  return { name: 'partials', transformIndexHtml: { order: 'pre', handler } };
+}
+
+export default defineConfig({
+  root: page('.'),
+  plugins: [partials('head', 'header', 'footer')],
+  // The service puts a fresh nonce in the place of this word in each answer.
+  html: { cspNonce: 'CSP_NONCE' },
+  build: {
+    outDir: page('../dist/web'),
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    // Keeps light-dark() as it is written.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+    modulePreload: { polyfill: false },
+    rolldownOptions: { input: { playground: page('index.html'), account: page('account/index.html') } },
+  },
+});
