@@ -1,13 +1,15 @@
 /** Environment -> config -> models -> app -> listen; signals and exit codes. */
-import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import pino, { type Logger } from 'pino';
 import { openStorage } from './accounts/storage.ts';
 import { createTokens, type Tokens } from './accounts/tokens.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
 import { Failure } from './errors.ts';
+import { makeFolder } from './folder.ts';
 import { createApp, createMetricsApp } from './http/app.ts';
 import { createLifecycle, type Lifecycle } from './http/lifecycle.ts';
 import { createMetrics } from './http/metrics.ts';
+import { readPages } from './http/pages.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { ModelError, readManifests } from './models/registry.ts';
 import { createPool, type Pool } from './workers/pool.ts';
@@ -21,11 +23,15 @@ export type ServeOptions = {
   }) => Promise<void>;
 };
 
+/** Beside the compiled sources. */
+const pagesFolder = fileURLToPath(new URL('../web', import.meta.url));
 const exitCodes = { stopped: 0, failed: 1, misconfigured: 2 } as const;
 /** After a signal, load balancers get this long to notice that /ready says no. */
 const graceMs = 1000;
 /** Answers to requests that are cut off need a moment to leave. */
 const farewellMs = 300;
+/** Ctrl-C reaches every process of the terminal's group, and npm passes it on to its child once more. */
+const echoMs = 500;
 
 type Service = {
   readonly config: Config;
@@ -63,9 +69,10 @@ async function start(config: Config, welcome: ServeOptions['welcome']): Promise<
   // The threads load the models while this one does the rest; models that are wrong are told below, by what is read here.
   pool.started.catch(() => {});
   const manifests = await readManifests(config.modelsDir);
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(config.dataDir);
   const tokens = createTokens({ database: await openStorage(config.databaseUrl), staticToken: config.token });
-  const app = createApp({ config, pool, tokens, metrics, logger, manifests, lifecycle });
+  const pages = await readPages(pagesFolder);
+  const app = createApp({ config, pool, tokens, metrics, logger, manifests, lifecycle, pages });
   const main = createHttpServer(app.callback(), config.deadlineSeconds);
   const servers = [main];
   const url = await main.listen(config);
@@ -80,10 +87,13 @@ async function start(config: Config, welcome: ServeOptions['welcome']): Promise<
   await welcome?.({ url, config, tokens });
 }
 
-/** The first signal ends the service in order, the second at once. */
+/** The first signal ends the service in order, the second at once, unless it is the first one's echo. */
 function stopOnSignals(service: Service): void {
+  let first: { readonly signal: NodeJS.Signals; readonly at: number } | null = null;
   const onSignal = (signal: NodeJS.Signals) => {
-    if (service.lifecycle.closing()) process.exit(exitCodes.failed);
+    if (first?.signal === signal && performance.now() - first.at < echoMs) return;
+    if (first !== null) process.exit(exitCodes.failed);
+    first = { signal, at: performance.now() };
     service.logger.info({ signal }, 'stopping');
     void stop(service).finally(() => process.exit(exitCodes.stopped));
   };

@@ -1,8 +1,9 @@
 /** One file on one thread of `undertone features`. */
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { workerData } from 'piscina';
 import { type DecodeLimits, decode, extract, type FeatureSpec, isAudioError } from '../audio.ts';
+import { makeFolder } from '../folder.ts';
 import { encodeNpy } from '../npy.ts';
 
 export type FeaturesSettings = { readonly spec: FeatureSpec; readonly limits: DecodeLimits };
@@ -28,7 +29,7 @@ export async function run({ input, output }: FeaturesTask): Promise<Extracted> {
 }
 
 async function write(path: string, parts: readonly Uint8Array[]): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  makeFolder(dirname(path), 0o777);
   const file = await open(path, 'w');
   try {
     for (const part of parts) await file.writeFile(part);

@@ -273,10 +273,30 @@ test.serial('a second signal ends the process at once', async (t) => {
   const client = await wire(server.port);
   client.socket.write('POST /v1/analyze HTTP/1.1\r\nHost: x\r\n');
   server.process.kill('SIGTERM');
-  await sleep(100);
+  await sleep(600);
   const started = performance.now();
   t.deepEqual(await server.stop('SIGTERM'), { code: 1, signal: null });
   t.true(performance.now() - started < 500);
+});
+
+test.serial('a signal that comes twice in a moment, as through npm, is one', async (t) => {
+  const server = await startServer(t);
+  server.process.kill('SIGINT');
+  await sleep(50);
+  t.deepEqual(await server.stop('SIGINT'), { code: 0, signal: null });
+});
+
+test.serial('another signal is no echo of the first', async (t) => {
+  const server = await startServer(t);
+  server.process.kill('SIGINT');
+  await sleep(50);
+  t.deepEqual(await server.stop('SIGTERM'), { code: 1, signal: null });
+});
+
+test.serial('a folder that cannot be made ends the start with code 1 and one line', async (t) => {
+  const ended = await exitOf(t, { UNDERTONE_DATA_DIR: '/proc/undertone/data' });
+  t.deepEqual(ended.exit, { code: 1, signal: null });
+  t.regex(ended.stderr, /^The service cannot start: .*'\/proc\/undertone'\n$/);
 });
 
 async function exitOf(t: ExecutionContext, env: Readonly<Record<string, string>>) {
