@@ -17,6 +17,7 @@ export function showProgress(total: number, { stdout, stderr }: Terminal): Progr
     { stream: stderr, format, clearOnComplete: true, forceRedraw: true, hideCursor: true },
     Presets.shades_classic,
   );
+  const forget = shown ? stopOnSignals(bar) : null;
   if (shown) bar.start(total, 0);
   return {
     async step(line) {
@@ -27,10 +28,26 @@ export function showProgress(total: number, { stdout, stderr }: Terminal): Progr
       if (shown) bar.increment();
     },
     end(summary) {
+      forget?.();
       if (shown) bar.stop();
       stderr.write(`${summary}\n`);
     },
   };
+}
+
+/** A signal ends the process as it would without a bar, once the cursor is visible again. */
+function stopOnSignals(bar: SingleBar): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const forget = () => {
+    for (const signal of signals) process.off(signal, end);
+  };
+  function end(signal: NodeJS.Signals): void {
+    forget();
+    bar.stop();
+    process.kill(process.pid, signal);
+  }
+  for (const signal of signals) process.on(signal, end);
+  return forget;
 }
 
 export function countFiles(count: number): string {

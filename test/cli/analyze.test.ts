@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import test from 'ava';
@@ -82,6 +83,9 @@ test('without --jsonl a few lines a file', async (t) => {
   t.regex(stdout, new RegExp(`^${expected.join('\n').replace('\n(', '\n(')}\n$`));
 });
 
+const hideCursor = '\x1b[?25l';
+const showCursor = '\x1b[?25h';
+
 /** A root without /dev/pts has no terminal to show a bar on. */
 const withTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0 ? test : test.skip;
 
@@ -98,6 +102,21 @@ withTerminal('a bar goes to a terminal’s standard error, and the lines stay cl
   t.true(screen.stdout.includes('3/3 files'), screen.stdout);
   t.true(screen.stdout.includes('3 files, 0 failed'));
   t.is(parseLines(fs.readFileSync(out, 'utf8')).length, 3);
+});
+
+withTerminal('Ctrl-C beside a bar leaves the cursor visible', async (t) => {
+  const folder = makeFolder();
+  for (let index = 0; index < 200; index++) fs.copyFileSync(sample, join(folder, `${index}`));
+  const line = [...commandLine(['analyze', '--jsonl', folder]).map((part) => `'${part}'`), '>/dev/null'];
+  const screen = spawn('script', ['-qec', line.join(' '), '/dev/null']);
+  let shown = '';
+  screen.stdout.setEncoding('utf8').on('data', (text: string) => {
+    if (!shown.includes(hideCursor) && text.includes(hideCursor)) screen.stdin.write('\x03');
+    shown += text;
+  });
+  const [code] = await once(screen, 'close');
+  t.is(code, 130, shown);
+  t.true(shown.lastIndexOf(showCursor) > shown.lastIndexOf(hideCursor), JSON.stringify(shown));
 });
 
 test('a command line of 32,000 characters is read to its end', async (t) => {
