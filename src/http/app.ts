@@ -11,6 +11,7 @@ import type { TokenVerifier } from './auth.ts';
 import { answerFailures } from './failure.ts';
 import { type Lifecycle, unreadiness } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
+import type { Pages } from './pages.ts';
 import { createRoutes, refuseUnrouted, showMetrics } from './routes.ts';
 import type { State } from './state.ts';
 import { createHeld } from './upload.ts';
@@ -22,6 +23,7 @@ export type AppOptions = {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly manifests: readonly Manifest[];
+  readonly pages: Pages;
   readonly lifecycle: Lifecycle;
 };
 
@@ -60,7 +62,7 @@ export function createMetricsApp(metrics: Metrics, logger: Logger): Koa<State> {
     if (context.path !== '/metrics') throw new Failure('not_found', 'There is nothing at this path');
     if (context.method !== 'GET' && context.method !== 'HEAD') {
       context.set('Allow', 'GET, HEAD');
-      throw new Failure('method_not_allowed', 'Expected GET or HEAD for this path, got another method');
+      throw new Failure('method_not_allowed', `Expected GET or HEAD for \`method\`, got ${context.method}`);
     }
     await show(context, next);
   });
@@ -95,11 +97,15 @@ function record(metrics: Metrics, logger: Logger): Middleware<State> {
     const status = gone ? clientLeftStatus : context.status;
     const ms = performance.now() - startedAt;
     metrics.record({ route, method, status, ms, stages });
-    logger.info({ request_id: requestId, route, method, status, ms: Math.round(ms) }, 'request');
+    const level = polled.has(route) ? 'debug' : 'info';
+    logger[level]({ request_id: requestId, route, method, status, ms: Math.round(ms) }, 'request');
   };
 }
 
 const methods = { GET: 0, HEAD: 0, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, OPTIONS: 0 };
+
+/** What machines ask for every few seconds. */
+const polled: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics']);
 
 function closeWhenStopping(lifecycle: Lifecycle): Middleware<State> {
   return async function lastAnswer(context: Context, next: Next) {

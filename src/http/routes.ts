@@ -10,12 +10,14 @@ import { requireScopes, type TokenVerifier } from './auth.ts';
 import { evidenceCards } from './evidence.ts';
 import { unreadiness } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
+import { addPages, type Pages } from './pages.ts';
 import type { State } from './state.ts';
 
 export type RouteOptions = AnalysisOptions & {
   readonly tokens: TokenVerifier;
   readonly metrics: Metrics;
   readonly manifests: readonly Manifest[];
+  readonly pages: Pages;
 };
 
 const scopes: Record<Signal, Scope> = { emotion: 'analyze:emotion', cognitive: 'analyze:cognitive' };
@@ -42,6 +44,7 @@ export function createRoutes(options: RouteOptions): Router<State> {
     json(context, '{}');
   });
   if (options.config.metricsAddress === null) router.get('/metrics', showMetrics(options.metrics));
+  addPages(router, options.pages);
   return router;
 }
 
@@ -61,7 +64,7 @@ export function refuseUnrouted(): Middleware<State> {
     context.set('Allow', allowed.join(', '));
     throw new Failure(
       'method_not_allowed',
-      `Expected ${allowed.join(' or ')} for this path, got another method`,
+      `Expected ${allowed.join(' or ')} for \`method\`, got ${context.method}`,
     );
   };
 }

@@ -126,6 +126,18 @@ test.serial('nothing of a request but its route is logged', async (t) => {
   t.true(app.log[0]?.includes('"route":"/v1/analyze/emotion","method":"POST","status":200'));
 });
 
+test.serial('what machines poll is logged for debugging alone', async (t) => {
+  const app = await startApp(t);
+  for (const path of ['/health', '/ready', '/metrics', '/v1/models']) await call(app.port, { path });
+  const levels = app.log.map((line) => JSON.parse(line)).map(({ level, route }) => [route, level]);
+  t.deepEqual(levels, [
+    ['/health', 20],
+    ['/ready', 20],
+    ['/metrics', 20],
+    ['/v1/models', 30],
+  ]);
+});
+
 test.serial('many at once are all answered', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_WORKERS: '2', UNDERTONE_QUEUE: '64' } });
   const replies = await Promise.all(
