@@ -35,7 +35,12 @@ async function startApp(): Promise<number> {
   await pool.started;
   const tokens = { verify: async () => ({ id: '1', name: 'x', scopes: ['analyze:emotion'] }) };
   const logger = pino({ level: 'info', base: null }, pino.destination({ dest: 2, sync: true }));
-  const collaborators = { metrics: createMetrics(), lifecycle: createLifecycle(), manifests: [] };
+  const collaborators = {
+    metrics: createMetrics(),
+    lifecycle: createLifecycle(),
+    manifests: [],
+    pages: { documents: new Map(), assets: new Map() },
+  };
   const app = createApp({ config, pool, tokens, logger, ...collaborators });
   return Number(new URL(await createHttpServer(app.callback(), 30).listen(config)).port);
 }

@@ -7,6 +7,7 @@ import { createApp } from '../../src/http/app.ts';
 import type { TokenVerifier } from '../../src/http/auth.ts';
 import { createLifecycle, type Lifecycle } from '../../src/http/lifecycle.ts';
 import { createMetrics, type Metrics } from '../../src/http/metrics.ts';
+import type { Pages } from '../../src/http/pages.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import { createPool, type Pool } from '../../src/workers/pool.ts';
 import type { Order } from './thread.ts';
@@ -34,6 +35,8 @@ export const tokens = {
 export type AppSettings = {
   readonly env?: Readonly<Record<string, string>>;
   readonly verifier?: TokenVerifier;
+  /** None by default. */
+  readonly pages?: Pages;
   /** False serves before the threads are warm. */
   readonly wait?: boolean;
 };
@@ -60,7 +63,8 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     settings: { modelsDir: '', limits: config.limits },
     file,
   });
-  const collaborators = { config, pool, metrics, logger, lifecycle, manifests: [] };
+  const pages = settings.pages ?? { documents: new Map(), assets: new Map() };
+  const collaborators = { config, pool, metrics, logger, lifecycle, manifests: [], pages };
   const app = createApp({ ...collaborators, tokens: settings.verifier ?? verifier });
   const server = createHttpServer(app.callback(), config.deadlineSeconds);
   const url = await server.listen(config);
