@@ -43,8 +43,10 @@ void Sink::CheckChannels(int channels) const {
   }
   if (channels < 1) throw Error(ErrorCode::kMalformed, "Expected at least one channel, got none");
   if (options_.channel >= channels) {
-    throw Error(ErrorCode::kChannel, "Expected a channel of 0 to " + std::to_string(channels - 1) +
-                                         " for `channel`, got " + std::to_string(options_.channel));
+    const std::string there =
+        channels == 1 ? "0, the only channel," : "a channel of 0 to " + std::to_string(channels - 1);
+    throw Error(ErrorCode::kChannel,
+                "Expected " + there + " for `channel`, got " + std::to_string(options_.channel));
   }
 }
 
