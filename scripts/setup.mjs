@@ -27,7 +27,16 @@ const runtimePackages = [
   'libavutil-dev',
   'libsoxr-dev',
 ];
-const testPackages = ['ffmpeg', 'espeak-ng', 'sox', 'libsox-fmt-base', 'doctest-dev', 'curl', 'chromium'];
+const testPackages = [
+  'ffmpeg',
+  'espeak-ng',
+  'sox',
+  'libsox-fmt-base',
+  'doctest-dev',
+  'curl',
+  'chromium',
+  'postgresql',
+];
 
 function say(line) {
   process.stderr.write(`undertone: ${line}\n`);

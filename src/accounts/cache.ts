@@ -3,6 +3,8 @@ export type Cache<Value> = {
   get(key: string): Value | undefined;
   set(key: string, value: Value): void;
   delete(key: string): void;
+  /** Forgets every answer that matches. */
+  drop(matches: (value: Value) => boolean): void;
   readonly size: number;
 };
 
@@ -27,6 +29,9 @@ export function createCache<Value>(options: {
       entries.set(key, { value, at: options.now() });
     },
     delete: (key) => void entries.delete(key),
+    drop(matches) {
+      for (const [key, { value }] of entries) if (matches(value)) entries.delete(key);
+    },
     get size() {
       return entries.size;
     },

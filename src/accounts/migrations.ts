@@ -1,5 +1,6 @@
 /** Steps from an empty database to the present tables, in the order of their names. A step that was released is never edited. */
-import { type Kysely, type Migration, sql } from 'kysely';
+import { type ColumnDefinitionBuilder, type Kysely, type Migration, sql } from 'kysely';
+import type { DatabaseKind } from './storage.ts';
 
 async function createTokens(database: Kysely<unknown>): Promise<void> {
   await database.schema
@@ -23,6 +24,100 @@ async function createTokens(database: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-export const migrations: Readonly<Record<string, Migration>> = {
-  '0001-tokens': { up: createTokens },
-};
+const required = (column: ColumnDefinitionBuilder) => column.notNull();
+const identity = (column: ColumnDefinitionBuilder) => column.primaryKey().notNull();
+const ofUser = (column: ColumnDefinitionBuilder) => column.references('user.id').onDelete('cascade');
+
+/** The tables of better-auth, as its own generator writes them; made here, since that takes half a second to load. */
+async function createUsers(database: Kysely<unknown>, kind: DatabaseKind): Promise<void> {
+  const time = kind === 'postgres' ? 'timestamptz' : 'date';
+  const flag = kind === 'postgres' ? 'boolean' : 'integer';
+  const make = (name: string) => database.schema.createTable(name).addColumn('id', 'text', identity);
+  await make('user')
+    .addColumn('name', 'text', required)
+    .addColumn('email', 'text', (column) => column.notNull().unique())
+    .addColumn('emailVerified', flag, required)
+    .addColumn('image', 'text')
+    .addColumn('createdAt', time, required)
+    .addColumn('updatedAt', time, required)
+    .execute();
+  await make('session')
+    .addColumn('expiresAt', time, required)
+    .addColumn('token', 'text', (column) => column.notNull().unique())
+    .addColumn('createdAt', time, required)
+    .addColumn('updatedAt', time, required)
+    .addColumn('ipAddress', 'text')
+    .addColumn('userAgent', 'text')
+    .addColumn('userId', 'text', (column) => ofUser(column).notNull())
+    .execute();
+  await make('account')
+    .addColumn('accountId', 'text', required)
+    .addColumn('providerId', 'text', required)
+    .addColumn('userId', 'text', (column) => ofUser(column).notNull())
+    .addColumn('accessToken', 'text')
+    .addColumn('refreshToken', 'text')
+    .addColumn('idToken', 'text')
+    .addColumn('accessTokenExpiresAt', time)
+    .addColumn('refreshTokenExpiresAt', time)
+    .addColumn('scope', 'text')
+    .addColumn('password', 'text')
+    .addColumn('createdAt', time, required)
+    .addColumn('updatedAt', time, required)
+    .execute();
+  await make('verification')
+    .addColumn('identifier', 'text', required)
+    .addColumn('value', 'text', required)
+    .addColumn('expiresAt', time, required)
+    .addColumn('createdAt', time, required)
+    .addColumn('updatedAt', time, required)
+    .execute();
+  await createIndices(database, [
+    ['session', 'userId'],
+    ['account', 'userId'],
+    ['verification', 'identifier'],
+  ]);
+}
+
+async function createIndices(
+  database: Kysely<unknown>,
+  columns: readonly (readonly [table: string, column: string])[],
+): Promise<void> {
+  for (const [table, column] of columns) {
+    await database.schema.createIndex(`${table}_${column}_idx`).on(table).column(column).execute();
+  }
+}
+
+/** Whoever takes the one row whose `first` is 1 was the first; it stays taken when that account is deleted. */
+async function createAdministrators(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .createTable('administrators')
+    .addColumn('owner', 'text', (column) => column.unique().references('user.id').onDelete('set null'))
+    .addColumn('first', 'integer', (column) => column.unique())
+    .execute();
+}
+
+/** A token goes with its account, and one for the browser with its log-in. Names are unique within an account. */
+async function giveTokensOwners(database: Kysely<unknown>): Promise<void> {
+  const table = () => database.schema.alterTable('tokens');
+  await table().addColumn('owner', 'text', ofUser).execute();
+  await table()
+    .addColumn('session', 'text', (column) => column.references('session.id').onDelete('cascade'))
+    .execute();
+  await table().addColumn('last_used_at', 'bigint').execute();
+  await createIndices(database, [
+    ['tokens', 'owner'],
+    ['tokens', 'session'],
+  ]);
+  await database.schema.dropIndex('tokens_live_name').execute();
+  await sql`create unique index tokens_live_name on tokens (coalesce(owner, ''), name)
+    where revoked_at is null and session is null`.execute(database);
+}
+
+export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
+  return {
+    '0001-tokens': { up: createTokens },
+    '0002-users': { up: (database) => createUsers(database, kind) },
+    '0003-administrators': { up: createAdministrators },
+    '0004-token-owners': { up: giveTokensOwners },
+  };
+}

@@ -1,12 +1,7 @@
-/** The embedded database: the only file that knows which one it is. Everybody else sees Kysely's types. */
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { type Generated, Kysely, Migrator, SqliteDialect, sql } from 'kysely';
-import Libsql from 'libsql';
+/** Opens the database, embedded or PostgreSQL. Everybody else sees Kysely's types and never which one it is. */
+import { type Dialect, type Generated, Kysely, Migrator, sql } from 'kysely';
 import { Failure } from '../errors.ts';
-import { migrations } from './migrations.ts';
+import { migrationsFor } from './migrations.ts';
 
 /** Times are milliseconds since 1970, the same in every database. */
 export type TokenTable = {
@@ -21,28 +16,39 @@ export type TokenTable = {
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly revoked_at: Generated<number | null>;
+  /** The account that made it; null when it was made on the command line. */
+  readonly owner: string | null;
+  /** The log-in that it lives and dies with; null for tokens that were asked for by name. */
+  readonly session: string | null;
+  /** The beginning of the minute in which it was last used. */
+  readonly last_used_at: Generated<number | null>;
 };
 
-export type Tables = { readonly tokens: TokenTable };
+export type AdministratorTable = {
+  /** Null once the account is gone. */
+  readonly owner: string | null;
+  /** 1 for the very first account; unique, so that there is only one. */
+  readonly first: 1 | null;
+};
+
+/** What better-auth writes, as far as we read it. */
+export type UserTable = { readonly id: string; readonly email: string };
+
+export type Tables = {
+  readonly tokens: TokenTable;
+  readonly administrators: AdministratorTable;
+  readonly user: UserTable;
+};
 export type Database = Kysely<Tables>;
+export type DatabaseKind = 'sqlite' | 'postgres';
 
-const busyTimeoutMs = 5000;
-const walAttempts = 100;
-const walPauseMs = 50;
-
-/**
- * Opens the database, creates what is missing and brings its tables up to date. Several processes may do so at once.
- * @param url `file:PATH`
- */
+/** Opens the database and brings its tables up to date. Several processes may do so at once. */
 export async function openStorage(url: string): Promise<Database> {
   try {
-    const path = pathOf(url);
-    makePrivate(path);
-    const connection = new Libsql(path, { timeout: busyTimeoutMs });
-    const database: Database = new Kysely({ dialect: new SqliteDialect({ database: connection }) });
+    const kind = kindOf(url);
+    const database: Database = new Kysely({ dialect: await dialectOf(kind, url) });
     try {
-      await enterWal(connection);
-      await migrate(database);
+      await migrate(database, kind);
     } catch (error) {
       await database.destroy();
       throw error;
@@ -53,52 +59,59 @@ export async function openStorage(url: string): Promise<Database> {
   }
 }
 
+/** @throws Error when the address is neither `file:PATH` nor `postgres://...` */
+export function kindOf(url: string): DatabaseKind {
+  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme';
+  if (/^postgres(ql)?:\/\/./.test(url)) return 'postgres';
+  if (/^file:./.test(url)) return 'sqlite';
+  const expected = 'file:PATH or postgres://USER@HOST/DATABASE';
+  throw new Error(`Expected ${expected} for \`UNDERTONE_DATABASE_URL\`, got ${scheme}`);
+}
+
 /** What a request is told is one sentence; the cause, with its paths, is for the log. */
 export function unavailable(cause: unknown): Failure {
   return Object.assign(new Failure('storage_unavailable', 'The database cannot be used'), { cause });
 }
 
+/** Waits for a query. @throws Failure `storage_unavailable` when it fails */
+export async function reach<T>(query: Promise<T>): Promise<T> {
+  try {
+    return await query;
+  } catch (cause) {
+    throw unavailable(cause);
+  }
+}
+
 /** Whether `error` says that a row with the same unique value is there already. */
 export function isDuplicate(error: unknown): boolean {
-  return error instanceof Libsql.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT');
+  return /^(SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)|23505)$/.test(codeOf(error));
 }
 
-function pathOf(url: string): string {
-  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme';
-  if (scheme !== 'file:' || url.length === scheme.length) {
-    throw new Error(`Expected file:PATH for \`UNDERTONE_DATABASE_URL\`, got ${scheme}`);
-  }
-  return resolve(url.startsWith('file://') ? fileURLToPath(url) : url.slice(scheme.length));
+/** Whether `error` says that what the row belongs to is gone. */
+export function isOrphan(error: unknown): boolean {
+  return /^(SQLITE_CONSTRAINT_FOREIGNKEY|23503)$/.test(codeOf(error));
 }
 
-/** Folders that are missing are made for their owner alone. The journals get the mode of the database file. */
-function makePrivate(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, 'a', 0o600));
-  chmodSync(path, 0o600);
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** The change to a write-ahead log does not wait for other processes as every other statement does. */
-async function enterWal(connection: Libsql.Database): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      connection.exec('pragma journal_mode = wal');
-      connection.exec('pragma synchronous = normal');
-      return;
-    } catch (error) {
-      const busy = error instanceof Libsql.SqliteError && error.code.startsWith('SQLITE_BUSY');
-      if (!busy || attempt === walAttempts) throw error;
-      await sleep(walPauseMs);
-    }
-  }
+/** Only the driver that is needed is loaded. */
+async function dialectOf(kind: DatabaseKind, url: string): Promise<Dialect> {
+  if (kind === 'sqlite') return (await import('./embedded.ts')).openEmbedded(url);
+  return (await import('./postgres.ts')).openPostgres(url);
 }
+
+/** Any number, the same in every version: PostgreSQL's name for the lock that migrations are made under. */
+const migrationLock = 8_316_244_201;
 
 /** One write transaction around everything the migrator does: whoever comes second finds it done. */
-async function migrate(database: Database): Promise<void> {
+async function migrate(database: Database, kind: DatabaseKind): Promise<void> {
   await database.connection().execute(async (db) => {
-    await sql`begin immediate`.execute(db);
+    await (kind === 'sqlite' ? sql`begin immediate` : sql`begin`).execute(db);
     try {
-      const provider = { getMigrations: async () => migrations };
+      if (kind === 'postgres') await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(db);
+      const provider = { getMigrations: async () => migrationsFor(kind) };
       const { error } = await new Migrator({ db, provider, disableTransactions: true }).migrateToLatest();
       if (error) throw error;
       await sql`commit`.execute(db);

@@ -1,55 +1,51 @@
 /** API tokens: made, checked, listed and revoked. Only SHA-256 hashes are kept, in the database and in memory. */
-import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Selectable } from 'kysely';
-import { createCache } from './cache.ts';
-import { type Database, isDuplicate, type TokenTable, unavailable } from './storage.ts';
-import { drawText, drawToken, isToken } from './token-format.ts';
+import type { Database } from './storage.ts';
+import { drawText, drawToken } from './token-format.ts';
+import { checkRequest, idPrefix, scopes, TokenError, type TokenRequest } from './token-request.ts';
+import {
+  type Bearer,
+  type Owner,
+  type TokenRecord,
+  type TokenRow,
+  tokenTable,
+  toRecord,
+  type Which,
+} from './token-table.ts';
+import { createUsage } from './usage.ts';
+import { createVerifier, sha256 } from './verifier.ts';
 
-export const scopes = ['analyze:emotion', 'analyze:cognitive'] as const;
-export type Scope = (typeof scopes)[number];
+export { type Scope, scopes, TokenError, type TokenRequest } from './token-request.ts';
+export type { Bearer, Owner, TokenRecord } from './token-table.ts';
 
-/** Who a token belongs to, as a request sees it. */
-export type Bearer = { readonly id: string; readonly name: string; readonly scopes: readonly Scope[] };
-
-export type TokenRecord = Bearer & {
-  readonly prefix: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
-};
-
-export type TokenRequest = {
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly expiresAt: Date | null;
-};
+/** The only time that the token itself is seen. */
+export type NewToken = { readonly token: string; readonly record: TokenRecord };
 
 export type Tokens = {
   /** Null for a token that is unknown, expired or revoked. @throws Failure `storage_unavailable` */
   verify(token: string): Promise<Bearer | null>;
-  /** The only time that the token itself is seen. @throws TokenError */
-  create(request: TokenRequest): Promise<{ readonly token: string; readonly record: TokenRecord }>;
-  /** Every token that ever was, oldest first. */
-  list(): Promise<TokenRecord[]>;
-  /** Null when no live token has this id or name. */
+  /** Null when the owner is gone. @throws TokenError */
+  createFor(owner: string, request: TokenRequest): Promise<NewToken | null>;
+  /** Of the operator. @throws TokenError */
+  create(request: TokenRequest): Promise<NewToken>;
+  /** With every scope, for a browser that is logged in; never listed, gone with its session. Null when that has ended. */
+  createForSession(session: { readonly id: string; readonly owner: string }): Promise<NewToken | null>;
+  /** Every token that ever was asked for by name, oldest first; those of one owner, or all. */
+  list(owner?: Owner): Promise<TokenRecord[]>;
+  /** By id; or by name, which finds the operator's alone. Null when there is no such live token. */
   revoke(idOrName: string): Promise<TokenRecord | null>;
+  /** Null when this owner has no live token of this id. */
+  revokeOf(owner: Owner, id: string): Promise<TokenRecord | null>;
+  /** To be called when tokens of this owner may have gone with a session or an account. */
+  forget(owner: string): void;
   /** Whether a token was ever made. */
   hasAny(): Promise<boolean>;
+  /** Writes down when tokens were last used. @throws Failure `storage_unavailable` */
+  flush(): Promise<void>;
 };
 
-/** A request for a token that cannot be granted as it is. */
-export class TokenError extends Error {}
-
-/** How long another process may take to hear of a revocation, and of a new token after its refusal. */
-const acceptedForMs = 2000;
-const refusedForMs = 900;
-const cacheSize = 10_000;
 const idLength = 12;
-const idPrefix = 'tok_';
-const namePattern = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._@-]{0,62}[\p{L}\p{N}])?$/u;
-const staticBearer: Bearer = { id: 'static', name: 'UNDERTONE_TOKEN', scopes };
-
-type Row = Selectable<TokenTable>;
+const sessionTokenMs = 15 * 60_000;
+const sessionTokenName = 'playground';
 
 export function createTokens(options: {
   readonly database: Database;
@@ -58,128 +54,68 @@ export function createTokens(options: {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }): Tokens {
-  const { database, now = Date.now } = options;
-  const staticHash = options.staticToken === null ? null : sha256(options.staticToken);
-  const accepted = createCache<TokenRecord>({ size: cacheSize, lifetimeMs: acceptedForMs, now });
-  const refused = createCache<true>({ size: cacheSize, lifetimeMs: refusedForMs, now });
-  const pending = new Map<string, Promise<Bearer | null>>();
-  let revocations = 0;
+  const { database, staticToken, now = Date.now } = options;
+  const table = tokenTable(database);
+  const usage = createUsage(database, now);
+  const { verify, forget } = createVerifier({ table, staticToken, now, onUse: usage.mark });
 
-  const isLive = ({ revokedAt, expiresAt }: TokenRecord) =>
-    revokedAt === null && (expiresAt === null || expiresAt.getTime() > now());
-
-  async function verify(token: string): Promise<Bearer | null> {
-    const hash = sha256(token);
-    if (staticHash !== null && timingSafeEqual(hash, staticHash)) return staticBearer;
-    if (!isToken(token)) return null;
-    const key = hash.toString('hex');
-    const known = accepted.get(key);
-    if (known !== undefined) return isLive(known) ? known : null;
-    if (refused.get(key)) return null;
-    const running = pending.get(key) ?? lookUp(hash, key).finally(() => pending.delete(key));
-    pending.set(key, running);
-    return running;
+  async function make(request: TokenRequest, owner: Owner): Promise<NewToken | null> {
+    checkRequest(request, now());
+    const { token, row } = draw(request, { owner, session: null, now: now() });
+    const outcome = await table.insert(row);
+    if (outcome === 'name taken') throw new TokenError('an unused name', 'name', request.name);
+    return outcome === 'done' ? { token, record: toRecord(row) } : null;
   }
 
-  async function lookUp(hash: Buffer, key: string): Promise<Bearer | null> {
-    const before = revocations;
-    const row = await reach(
-      database.selectFrom('tokens').selectAll().where('hash', '=', key).executeTakeFirst(),
-    );
-    const record = row && timingSafeEqual(hash, Buffer.from(row.hash, 'hex')) ? toRecord(row) : null;
-    if (record === null || !isLive(record)) {
-      refused.set(key, true);
-      return null;
-    }
-    if (before === revocations) accepted.set(key, record);
-    return record;
-  }
-
-  async function create(request: TokenRequest): Promise<{ token: string; record: TokenRecord }> {
-    check(request, now());
-    const token = drawToken();
-    const row: Row = {
-      id: idPrefix + drawText(idLength),
-      name: request.name,
-      prefix: token.slice(0, 7),
-      hash: sha256(token).toString('hex'),
-      scopes: scopes.filter((scope) => request.scopes.includes(scope)).join(' '),
-      created_at: now(),
-      expires_at: request.expiresAt?.getTime() ?? null,
-      revoked_at: null,
-    };
-    try {
-      await database.insertInto('tokens').values(row).execute();
-    } catch (error) {
-      if (!isDuplicate(error)) throw unavailable(error);
-      throw new TokenError(`Expected an unused name for \`name\`, got ${JSON.stringify(request.name)}`);
-    }
-    return { token, record: toRecord(row) };
-  }
-
-  async function revoke(idOrName: string): Promise<TokenRecord | null> {
-    const isId = idOrName.startsWith(idPrefix);
-    const row = await reach(
-      database
-        .updateTable('tokens')
-        .set({ revoked_at: now() })
-        .where(isId ? 'id' : 'name', '=', idOrName)
-        .where('revoked_at', 'is', null)
-        .returningAll()
-        .executeTakeFirst(),
-    );
+  async function revoke(which: Which): Promise<TokenRecord | null> {
+    const row = await table.revoke(which, now());
     if (row === undefined) return null;
-    revocations++;
-    accepted.delete(row.hash);
+    forget((record) => record.id === row.id);
     return toRecord(row);
   }
 
-  async function list(): Promise<TokenRecord[]> {
-    const rows = database.selectFrom('tokens').selectAll().orderBy('created_at').orderBy('id').execute();
-    return (await reach(rows)).map(toRecord);
-  }
-
-  async function hasAny(): Promise<boolean> {
-    return (await reach(database.selectFrom('tokens').select('id').executeTakeFirst())) !== undefined;
-  }
-
-  return { verify, create, list, revoke, hasAny };
-}
-
-async function reach<T>(query: Promise<T>): Promise<T> {
-  try {
-    return await query;
-  } catch (cause) {
-    throw unavailable(cause);
-  }
-}
-
-function check({ name, scopes: asked, expiresAt }: TokenRequest, now: number): void {
-  const refuse = (what: string, field: string, got: unknown): never => {
-    throw new TokenError(`Expected ${what} for \`${field}\`, got ${JSON.stringify(got)}`);
-  };
-  if (!namePattern.test(name) || name.startsWith(idPrefix)) {
-    refuse('1 to 64 letters, digits, spaces or ._@- that do not begin with tok_', 'name', name);
-  }
-  const unknown = asked.find((scope) => !scopes.some((known) => known === scope));
-  if (asked.length === 0 || unknown !== undefined)
-    refuse(`scopes of ${scopes.join(', ')}`, 'scopes', unknown ?? '');
-  if (expiresAt !== null && !(expiresAt.getTime() > now)) refuse('a time to come', 'expires', expiresAt);
-}
-
-function toRecord(row: Row): TokenRecord {
-  const date = (time: number | null) => (time === null ? null : new Date(Number(time)));
   return {
-    id: row.id,
-    name: row.name,
-    scopes: scopes.filter((scope) => row.scopes.split(' ').includes(scope)),
-    prefix: row.prefix,
-    createdAt: new Date(Number(row.created_at)),
-    expiresAt: date(row.expires_at),
-    revokedAt: date(row.revoked_at),
+    verify,
+    createFor: (owner, request) => make(request, owner),
+    create: async (request) => (await make(request, null)) as NewToken,
+    async createForSession({ id, owner }) {
+      const request = { name: sessionTokenName, scopes, expiresAt: new Date(now() + sessionTokenMs) };
+      const { token, row } = draw(request, { owner, session: id, now: now() });
+      await table.sweep(now());
+      return (await table.insert(row)) === 'done' ? { token, record: toRecord(row) } : null;
+    },
+    async list(owner) {
+      await usage.flush();
+      return (await table.list(owner)).map(toRecord);
+    },
+    revoke(idOrName) {
+      const isId = idOrName.startsWith(idPrefix);
+      return revoke(isId ? { key: 'id', value: idOrName } : { key: 'name', value: idOrName, owner: null });
+    },
+    revokeOf: (owner, id) => revoke({ key: 'id', value: id, owner }),
+    forget: (owner) => forget((record) => record.owner === owner),
+    hasAny: table.hasAny,
+    flush: usage.flush,
   };
 }
 
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+function draw(
+  request: TokenRequest,
+  { owner, session, now }: { owner: Owner; session: string | null; now: number },
+): { readonly token: string; readonly row: TokenRow } {
+  const token = drawToken();
+  const row = {
+    id: idPrefix + drawText(idLength),
+    name: request.name,
+    prefix: token.slice(0, 7),
+    hash: sha256(token).toString('hex'),
+    scopes: scopes.filter((scope) => request.scopes.includes(scope)).join(' '),
+    created_at: now,
+    expires_at: request.expiresAt?.getTime() ?? null,
+    revoked_at: null,
+    owner,
+    session,
+    last_used_at: null,
+  };
+  return { token, row };
 }

@@ -3,9 +3,14 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { sql } from 'kysely';
+import { getMigrations } from 'better-auth/db/migration';
+import { Kysely, Migrator, SqliteDialect, sql } from 'kysely';
+import Libsql from 'libsql';
+import { migrationsFor } from '../../src/accounts/migrations.ts';
 import { openStorage } from '../../src/accounts/storage.ts';
+import { createTokens } from '../../src/accounts/tokens.ts';
 import { Failure } from '../../src/errors.ts';
+import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const modeOf = (path: string) => (fs.statSync(path).mode & 0o777).toString(8);
@@ -45,34 +50,69 @@ test('takes an absolute file URL too', async (t) => {
   t.true(fs.existsSync(path));
 });
 
-test('is brought up to date once by six processes that start together', async (t) => {
-  const url = `file:${join(makeFolder(), 'undertone.db')}`;
-  const children = Array.from({ length: 6 }, (_, index) => {
-    const args = ['--import=tsx', '--input-type=module', '--eval', opener, url, `n${index}`];
-    const child = spawn(process.execPath, args);
-    child.stderr.on('data', (data) => t.log(String(data)));
-    return child;
+const migrationNames = ['0001-tokens', '0002-users', '0003-administrators', '0004-token-owners'];
+
+for (const kind of databaseKinds) {
+  test(`${kind}: is brought up to date once by six processes that start together`, async (t) => {
+    const url = await makeDatabaseUrl(kind);
+    const children = Array.from({ length: 6 }, (_, index) => {
+      const args = ['--import=tsx', '--input-type=module', '--eval', opener, url, `n${index}`];
+      const child = spawn(process.execPath, args);
+      child.stderr.on('data', (data) => t.log(String(data)));
+      return child;
+    });
+    await Promise.all(children.map((child) => once(child.stdout, 'data')));
+    for (const child of children) child.stdin.end();
+    const codes = await Promise.all(children.map(async (child) => (await once(child, 'close'))[0]));
+    t.deepEqual(codes, [0, 0, 0, 0, 0, 0]);
+    const database = await openStorage(url);
+    t.is((await database.selectFrom('tokens').selectAll().execute()).length, 6);
+    const done = await sql<{ name: string }>`select name from kysely_migration`.execute(database);
+    t.deepEqual(done.rows.map(({ name }) => name).sort(), migrationNames);
+    await database.destroy();
   });
-  await Promise.all(children.map((child) => once(child.stdout, 'data')));
-  for (const child of children) child.stdin.end();
-  const codes = await Promise.all(children.map(async (child) => (await once(child, 'close'))[0]));
-  t.deepEqual(codes, [0, 0, 0, 0, 0, 0]);
+
+  test(`${kind}: the tables of users are those that better-auth would make`, async (t) => {
+    const database = await openStorage(await makeDatabaseUrl(kind));
+    const options = { database: { db: database, type: kind }, emailAndPassword: { enabled: true } };
+    const { toBeCreated, toBeAdded } = await getMigrations(options);
+    t.deepEqual([toBeCreated, toBeAdded], [[], []]);
+    await database.destroy();
+  });
+}
+
+test('tokens of an older version keep their names, and belong to the operator', async (t) => {
+  const url = await makeDatabaseUrl('sqlite');
+  const before = new Libsql(url.slice('file:'.length));
+  const up = migrationsFor('sqlite')['0001-tokens']?.up;
+  const old = new Kysely<unknown>({ dialect: new SqliteDialect({ database: before }) });
+  const provider = { getMigrations: async () => ({ '0001-tokens': { up: up as NonNullable<typeof up> } }) };
+  await new Migrator({ db: old, provider }).migrateToLatest();
+  before.exec(
+    "insert into tokens values ('tok_1', 'ci', 'ut_abcd', 'hash', 'analyze:emotion', 1, null, null)",
+  );
+  await old.destroy();
   const database = await openStorage(url);
-  t.is((await database.selectFrom('tokens').selectAll().execute()).length, 6);
-  const done = await sql<{ n: number }>`select count(*) as n from kysely_migration`.execute(database);
-  t.is(done.rows[0]?.n, 1);
+  const tokens = createTokens({ database, staticToken: null });
+  t.deepEqual(
+    (await tokens.list(null)).map(({ id, owner, lastUsedAt }) => ({ id, owner, lastUsedAt })),
+    [{ id: 'tok_1', owner: null, lastUsedAt: null }],
+  );
+  await t.throwsAsync(tokens.create({ name: 'ci', scopes: ['analyze:emotion'], expiresAt: null }));
   await database.destroy();
 });
 
-for (const [url, cause] of [
-  ['postgres://user:secret@host/db', 'Expected file:PATH for `UNDERTONE_DATABASE_URL`, got postgres:'],
-  ['file:', 'Expected file:PATH for `UNDERTONE_DATABASE_URL`, got file:'],
-  ['undertone.db', 'Expected file:PATH for `UNDERTONE_DATABASE_URL`, got no scheme'],
+for (const [url, got] of [
+  ['mysql://user:secret@host/db', 'mysql:'],
+  ['postgres:', 'postgres:'],
+  ['file:', 'file:'],
+  ['undertone.db', 'no scheme'],
 ] as const) {
   test(`refuses ${url}`, async (t) => {
     const failure = await t.throwsAsync<Failure>(openStorage(url), { instanceOf: Failure });
     t.is(failure.code, 'storage_unavailable');
-    t.is((failure.cause as Error).message, cause);
+    const expected = 'file:PATH or postgres://USER@HOST/DATABASE';
+    t.is((failure.cause as Error).message, `Expected ${expected} for \`UNDERTONE_DATABASE_URL\`, got ${got}`);
   });
 }
 

@@ -1,25 +1,27 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
-import { type Database, openStorage } from '../../src/accounts/storage.ts';
+import test, { type ExecutionContext } from 'ava';
+import { type Database, type DatabaseKind, openStorage } from '../../src/accounts/storage.ts';
 import { drawToken, isToken } from '../../src/accounts/token-format.ts';
 import { createTokens, type TokenRequest, type Tokens } from '../../src/accounts/tokens.ts';
 import { Failure } from '../../src/errors.ts';
-import { makeFolder } from '../support/folder.ts';
+import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 
 type Office = {
   tokens: Tokens;
   database: Database;
-  path: string;
+  url: string;
   clock: { now: number };
   queries: () => number;
 };
 
+type Options = { readonly kind?: DatabaseKind; readonly url?: string; readonly staticToken?: string };
+
 /** The real database with a clock that stands still, and a count of what is asked of it. */
-async function open(options: { path?: string; staticToken?: string } = {}): Promise<Office> {
-  const path = options.path ?? join(makeFolder(), 'undertone.db');
+async function open(options: Options = {}): Promise<Office> {
+  const url = options.url ?? (await makeDatabaseUrl(options.kind ?? 'sqlite'));
   const clock = { now: Date.parse('2030-01-01T00:00:00Z') };
-  const database = await openStorage(`file:${path}`);
+  const database = await openStorage(url);
   let queries = 0;
   const counted = database.withPlugin({
     transformQuery: ({ node }) => {
@@ -30,13 +32,17 @@ async function open(options: { path?: string; staticToken?: string } = {}): Prom
   });
   const staticToken = options.staticToken ?? null;
   const tokens = createTokens({ database: counted, staticToken, now: () => clock.now });
-  return { tokens, database, path, clock, queries: () => queries };
+  return { tokens, database, url, clock, queries: () => queries };
+}
+
+function both(title: string, body: (t: ExecutionContext, kind: DatabaseKind) => Promise<void>): void {
+  for (const kind of databaseKinds) test(`${kind}: ${title}`, (t) => body(t, kind));
 }
 
 const request: TokenRequest = { name: 'ci', scopes: ['analyze:emotion'], expiresAt: null };
 
-test('a token that was made is accepted, with its name and scopes', async (t) => {
-  const { tokens } = await open();
+both('a token that was made is accepted, with its name and scopes', async (t, kind) => {
+  const { tokens } = await open({ kind });
   const { token, record } = await tokens.create({
     ...request,
     scopes: ['analyze:cognitive', 'analyze:emotion'],
@@ -49,7 +55,8 @@ test('a token that was made is accepted, with its name and scopes', async (t) =>
 });
 
 test('the database holds its hash and not the token', async (t) => {
-  const { tokens, database, path } = await open();
+  const { tokens, database, url } = await open();
+  const path = url.slice('file:'.length);
   const { token } = await tokens.create(request);
   await database.destroy();
   const bytes = Buffer.concat(
@@ -85,8 +92,8 @@ test('noise never reaches the database', async (t) => {
   t.is(queries(), 0);
 });
 
-test('a known token is looked up once in two seconds, by however many requests', async (t) => {
-  const { tokens, clock, queries } = await open();
+both('a known token is looked up once in two seconds, by however many requests', async (t, kind) => {
+  const { tokens, clock, queries } = await open({ kind });
   const { token } = await tokens.create(request);
   const before = queries();
   await Promise.all(Array.from({ length: 20 }, () => tokens.verify(token)));
@@ -118,8 +125,8 @@ test('a clock that is set back keeps nothing alive', async (t) => {
   t.is(queries() - before, 1);
 });
 
-test('revoking works at once here, by id and by name, and once', async (t) => {
-  const { tokens } = await open();
+both('revoking works at once here, by id and by name, and once', async (t, kind) => {
+  const { tokens } = await open({ kind });
   for (const key of ['id', 'name'] as const) {
     const { token, record } = await tokens.create(request);
     t.truthy(await tokens.verify(token));
@@ -131,9 +138,9 @@ test('revoking works at once here, by id and by name, and once', async (t) => {
   }
 });
 
-test('revoked elsewhere, it is refused as soon as what is remembered is two seconds old', async (t) => {
-  const here = await open();
-  const there = await open({ path: here.path });
+both('revoked elsewhere, it is refused as soon as what is remembered is two seconds old', async (t, kind) => {
+  const here = await open({ kind });
+  const there = await open({ url: here.url });
   const { token, record } = await there.tokens.create(request);
   t.truthy(await here.tokens.verify(token));
   await there.tokens.revoke(record.id);
@@ -141,9 +148,9 @@ test('revoked elsewhere, it is refused as soon as what is remembered is two seco
   t.is(await here.tokens.verify(token), null);
 });
 
-test('made elsewhere after it was refused here, it is accepted within a second', async (t) => {
-  const here = await open();
-  const there = await open({ path: here.path });
+both('made elsewhere after it was refused here, it is accepted within a second', async (t, kind) => {
+  const here = await open({ kind });
+  const there = await open({ url: here.url });
   const { token } = await there.tokens.create(request);
   await there.database.updateTable('tokens').set({ hash: 'hidden' }).execute();
   t.is(await here.tokens.verify(token), null);
@@ -154,8 +161,8 @@ test('made elsewhere after it was refused here, it is accepted within a second',
   t.truthy(await here.tokens.verify(token));
 });
 
-test('an expiry counts to the millisecond, remembered or not', async (t) => {
-  const { tokens, clock } = await open();
+both('an expiry counts to the millisecond, remembered or not', async (t, kind) => {
+  const { tokens, clock } = await open({ kind });
   const { token } = await tokens.create({ ...request, expiresAt: new Date(clock.now + 1500) });
   clock.now += 1000;
   t.truthy(await tokens.verify(token));
@@ -192,8 +199,8 @@ test('the token of the configuration has every scope and needs no database', asy
   t.is(queries(), 0);
 });
 
-test('a database that is gone is storage_unavailable, not a refusal', async (t) => {
-  const { tokens, database } = await open();
+both('a database that is gone is storage_unavailable, not a refusal', async (t, kind) => {
+  const { tokens, database } = await open({ kind });
   await database.destroy();
   for (const attempt of [
     () => tokens.verify(drawToken()),
@@ -207,8 +214,8 @@ test('a database that is gone is storage_unavailable, not a refusal', async (t) 
   }
 });
 
-test('lists every token that ever was, and knows whether there was one', async (t) => {
-  const { tokens, clock } = await open();
+both('lists every token that ever was, and knows whether there was one', async (t, kind) => {
+  const { tokens, clock } = await open({ kind });
   t.false(await tokens.hasAny());
   const expiresAt = new Date(clock.now + 1000);
   await tokens.create({ ...request, name: 'one', expiresAt });
@@ -240,8 +247,8 @@ for (const [change, message] of refusals) {
   });
 }
 
-test('a live name is taken, a revoked one free', async (t) => {
-  const { tokens } = await open();
+both('a live name is taken, a revoked one free', async (t, kind) => {
+  const { tokens } = await open({ kind });
   await tokens.create(request);
   await t.throwsAsync(tokens.create(request), { message: 'Expected an unused name for `name`, got "ci"' });
   await tokens.revoke('ci');

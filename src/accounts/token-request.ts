@@ -1,0 +1,39 @@
+/** What may be asked of a new token. */
+
+export const scopes = ['analyze:emotion', 'analyze:cognitive'] as const;
+export type Scope = (typeof scopes)[number];
+
+export type TokenRequest = {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date | null;
+};
+
+/** A request for a token that cannot be granted as it is. */
+export class TokenError extends Error {
+  readonly field: keyof TokenRequest;
+
+  constructor(what: string, field: keyof TokenRequest, got: unknown) {
+    const name = field === 'expiresAt' ? 'expires' : field;
+    super(`Expected ${what} for \`${name}\`, got ${JSON.stringify(got)}`);
+    this.field = field;
+  }
+}
+
+/** What identifiers begin with, so that none can be mistaken for a name. */
+export const idPrefix = 'tok_';
+const namePattern = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._@-]{0,62}[\p{L}\p{N}])?$/u;
+
+/** @param now milliseconds since 1970 @throws TokenError */
+export function checkRequest({ name, scopes: asked, expiresAt }: TokenRequest, now: number): void {
+  if (!namePattern.test(name) || name.startsWith(idPrefix)) {
+    throw new TokenError('1 to 64 letters, digits, spaces or ._@- that do not begin with tok_', 'name', name);
+  }
+  const unknown = asked.find((scope) => !scopes.some((known) => known === scope));
+  if (asked.length === 0 || unknown !== undefined) {
+    throw new TokenError(`scopes of ${scopes.join(', ')}`, 'scopes', unknown ?? '');
+  }
+  if (expiresAt !== null && !(expiresAt.getTime() > now)) {
+    throw new TokenError('a time to come', 'expiresAt', expiresAt);
+  }
+}

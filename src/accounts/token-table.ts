@@ -1,0 +1,92 @@
+/** The rows of API tokens. */
+import { type Selectable, sql } from 'kysely';
+import { type Database, isDuplicate, isOrphan, reach, type TokenTable, unavailable } from './storage.ts';
+import { type Scope, scopes } from './token-request.ts';
+
+/** Who a token belongs to, as a request sees it. */
+export type Bearer = { readonly id: string; readonly name: string; readonly scopes: readonly Scope[] };
+
+/** An account's id; null: the operator, whose tokens are made on the command line. */
+export type Owner = string | null;
+
+export type TokenRecord = Bearer & {
+  readonly owner: Owner;
+  readonly prefix: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  /** To the minute, some seconds late. */
+  readonly lastUsedAt: Date | null;
+};
+
+export type TokenRow = Selectable<TokenTable>;
+
+export type Which = { readonly key: 'id' | 'name'; readonly value: string; readonly owner?: Owner };
+
+/** Every function throws Failure `storage_unavailable` when the database cannot be used. */
+export type TokenTableAccess = {
+  find(hash: string): Promise<TokenRow | undefined>;
+  insert(row: TokenRow): Promise<'done' | 'name taken' | 'owner gone'>;
+  /** The row as it is now, if it was live and was asked for by name. */
+  revoke(which: Which, now: number): Promise<TokenRow | undefined>;
+  /** Those that were asked for by name, oldest first; of one owner, or all. */
+  list(owner?: Owner): Promise<TokenRow[]>;
+  hasAny(): Promise<boolean>;
+  /** Removes the expired ones of browsers. */
+  sweep(now: number): Promise<void>;
+};
+
+const ownedBy = (owner: Owner) => sql<boolean>`coalesce(owner, '') = ${owner ?? ''}`;
+
+export function tokenTable(database: Database): TokenTableAccess {
+  const named = database.selectFrom('tokens').where('session', 'is', null);
+  return {
+    find: (hash) =>
+      reach(database.selectFrom('tokens').selectAll().where('hash', '=', hash).executeTakeFirst()),
+    async insert(row) {
+      try {
+        await database.insertInto('tokens').values(row).execute();
+        return 'done';
+      } catch (error) {
+        if (isDuplicate(error)) return 'name taken';
+        if (isOrphan(error)) return 'owner gone';
+        throw unavailable(error);
+      }
+    },
+    revoke({ key, value, owner }, now) {
+      const live = database
+        .updateTable('tokens')
+        .set({ revoked_at: now })
+        .where(key, '=', value)
+        .where('revoked_at', 'is', null)
+        .where('session', 'is', null);
+      const owned = owner === undefined ? live : live.where(ownedBy(owner));
+      return reach(owned.returningAll().executeTakeFirst());
+    },
+    list(owner) {
+      const ordered = named.selectAll().orderBy('created_at').orderBy('id');
+      return reach((owner === undefined ? ordered : ordered.where(ownedBy(owner))).execute());
+    },
+    hasAny: async () => (await reach(named.select('id').executeTakeFirst())) !== undefined,
+    async sweep(now) {
+      const old = database.deleteFrom('tokens').where('session', 'is not', null);
+      await reach(old.where('expires_at', '<', now).execute());
+    },
+  };
+}
+
+/** PostgreSQL tells its 64-bit integers as text. */
+export function toRecord(row: TokenRow): TokenRecord {
+  const date = (time: number | null) => (time === null ? null : new Date(Number(time)));
+  return {
+    id: row.id,
+    name: row.name,
+    owner: row.owner,
+    scopes: scopes.filter((scope) => row.scopes.split(' ').includes(scope)),
+    prefix: row.prefix,
+    createdAt: new Date(Number(row.created_at)),
+    expiresAt: date(row.expires_at),
+    revokedAt: date(row.revoked_at),
+    lastUsedAt: date(row.last_used_at),
+  };
+}

@@ -1,0 +1,12 @@
+/** Both databases, for tests that must hold on either. */
+import { join } from 'node:path';
+import type { DatabaseKind } from '../../src/accounts/storage.ts';
+import { makeFolder } from './folder.ts';
+import { postgres } from './postgres.ts';
+
+export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgres'];
+
+/** The address of an empty one. */
+export async function makeDatabaseUrl(kind: DatabaseKind): Promise<string> {
+  return kind === 'postgres' ? postgres().makeUrl() : `file:${join(makeFolder(), 'undertone.db')}`;
+}
