@@ -1,11 +1,17 @@
-"""models/<name>/CARD.md from the manifest: what it is, what it heard, what was measured, what it cannot do."""
+"""The evidence of each manifest and models/<name>/CARD.md: what it is, what it heard, what was measured, what it cannot do.
+
+cards.py [FOLDER]: renews both in a folder of models, with the figures of training/figures.json where they were
+measured on these very weights.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
-from corpus import MODELS
+import record
+from corpus import HERE, MODELS
 
 USE = {
     "trunk": "Turns log-mel windows of at most ten seconds into tokens that the heads share. It recognises nothing "
@@ -23,9 +29,112 @@ ORIGIN = {
     "activity": "Trained from scratch; Silero VAD 6.2.3 (MIT) labelled the recordings. The first 2,350 steps of these "
     "weights saw features of a NumPy twin of the extractor, the last 700 those of the extractor itself; "
     "`training/train activity` makes all its steps on the latter.",
-    "emotion": "Trained here on the frozen trunk.",
-    "cognitive": "Trained here on the frozen trunk.",
+    "emotion": "Trained here on the trunk's tokens.",
+    "cognitive": "Trained here on the trunk's tokens.",
 }
+INTENDED = {
+    "trunk": ["A front end of the heads of this folder."],
+    "activity": ["Parting speech from the rest, to measure pauses and rate."],
+    "emotion": [
+        "Research on how voices sound, to themselves or compared with a rested recording of the same speaker.",
+        "A hint to the speakers themselves, who know of it and agreed.",
+        "Ordering many recordings for a person to listen to, where being wrong about each third one is bearable.",
+    ],
+    "cognitive": [
+        "Feedback to learners and speakers on delivery, who know of it and agreed.",
+        "Comparing a speaker with an own rested recording (`baseline`).",
+        "Research on pauses, rate and runs: the measures are reported beside the indices.",
+    ],
+}
+UNINTENDED = {
+    "trunk": ["Anything by itself: its tokens have no meaning to a person."],
+    "activity": ["Proving that nobody spoke: whispering, shouting and voices under loud noise can be missed."],
+    "emotion": [
+        "Emotion inference at work or in education, which the EU AI Act forbids outside medical and safety uses.",
+        "Diagnosis, lie detection, hiring, grading, insurance, policing, credit, or any decision about a person.",
+        "Recordings of people who do not know or did not agree.",
+        "Comparing people, sexes or languages with each other: the figures differ between them.",
+    ],
+    "cognitive": [
+        "Diagnosis or screening: nothing here is a clinical measure.",
+        "Judging language proficiency, intelligence, honesty or fitness for work.",
+        "Reading out load of scripted or read speech, or over the telephone without a baseline: pauses then have other reasons.",
+    ],
+}
+FAILURES = {
+    "trunk": ["Trained by its authors on English speech: other languages reach the heads through English ears."],
+    "activity": ["Cries, laughter and other bursts without words count as no speech.",
+                 "Single words in quiet recordings are sometimes missed (BAVED)."],
+    "emotion": [
+        "Fear and sadness are taken for each other, quiet happiness for neutral, disgust for anger (Italian, Polish).",
+        "Emotions are acted in every labelled set: natural speech is further away than any figure here.",
+        "Valence was rated in one English set of 14 speakers; expect it to lean on English.",
+        "A corpus left out whole loses a third of the recall that its other speakers give: see docs/models.md.",
+    ],
+    "cognitive": [
+        "The least fluent readers are scored too high: errors are largest at the bottom of the scale.",
+        "Children are ordered less well than adults.",
+        "Judged on English sentences read by Mandarin speakers alone.",
+    ],
+}  # fmt: skip
+MEASURED = {
+    "activity": "Frame F1 and false speech on the held-out speakers against the teacher's labels; syllable counts "
+    "against known texts.",
+    "emotion": "While fitting: five folds by speaker over the training speakers; UAR among the labels that a corpus has.",
+    "cognitive": "While fitting: five folds by speaker over the training speakers.",
+}
+FREE = ("CC BY", "Apache", "MIT")
+
+
+def restricted(data: list[dict]) -> list[dict]:
+    """Sets whose licence is not a free one."""
+    return [d for d in data if not d["licence"].startswith(FREE) or "NC" in d["licence"]]
+
+
+def deployment(data: list[dict]) -> str:
+    """What the licences of the recordings mean for whoever runs the service."""
+    bound = restricted(data)
+    if not bound:
+        return "Every set it learned from may be used commercially with attribution; name the sets where you name the model."
+    names = "; ".join(f"{d['name']} ({d['licence']})" for d in bound)
+    return (
+        f"The code is Apache-2.0, but these weights, or the trunk before them, learned from sets that are non-commercial, share-alike or state no "
+        f"licence: {names}. Whether weights carry the terms of their recordings is not settled: use them for research, "
+        "teaching and private purposes; whoever deploys them commercially needs the owners' leave, or weights trained "
+        "on other recordings (`training/train` takes any index of the same form)."
+    )
+
+
+def learned_from(manifest: dict, models: Path) -> list[dict]:
+    """Recordings behind the model and behind its trunk."""
+    data = manifest["training"]["data"]
+    if manifest["trunk"] is None:
+        return data
+    trunk = json.loads((models / manifest["trunk"]["name"] / "manifest.json").read_text())
+    names = {d["name"] for d in data}
+    return [*data, *(d for d in trunk["training"]["data"] if d["name"] not in names)]
+
+
+def figures_on(manifest: dict, models: Path) -> list[dict]:
+    """Those measured with these weights behind this trunk and this activity model; otherwise none."""
+    found, now = record.read(), record.weights_in(models)
+    now[manifest["name"]] = {"version": manifest["version"], "sha256": manifest["weights"]["sha256"]}
+    for run in [found.get("shipped"), *found.get("alternatives", {}).values()]:
+        if run is not None and run["models"] == now:
+            keys = ("figure", "group", "value", "interval", "speakers", "clips")
+            return [{key: f[key] for key in keys} for f in run["figures"] if f["signal"] == manifest["kind"]]
+    return []
+
+
+def evidence_of(manifest: dict, models: Path = MODELS) -> dict:
+    kind = manifest["kind"]
+    return {
+        "figures": figures_on(manifest, models),
+        "failures": FAILURES[kind],
+        "intendedUse": INTENDED[kind],
+        "unintendedUse": UNINTENDED[kind],
+        "deployment": deployment(learned_from(manifest, models)),
+    }
 
 
 def table(rows: list[list[str]], titles: list[str]) -> list[str]:
@@ -33,40 +142,57 @@ def table(rows: list[list[str]], titles: list[str]) -> list[str]:
     return [*lines, *("| " + " | ".join(row) + " |" for row in rows)]
 
 
-def metric_rows(metrics: dict) -> list[list[str]]:
-    return [[name, str(value)] for name, value in metrics.items()]
+def figure_row(figure: dict) -> list[str]:
+    bounds = figure["interval"]
+    shown = "" if bounds is None else f"{bounds[0]:.3f} to {bounds[1]:.3f}" + (" †" if figure["speakers"] == 1 else "")
+    return [figure["figure"], figure["group"], f"{figure['value']:.3f}", shown, str(figure["speakers"]), str(figure["clips"])]
 
 
-def card(manifest: dict) -> str:
-    name, training = manifest["name"], manifest["training"]
-    lines = [f"# {name} {manifest['version']}", "", manifest["description"] + ".", "", USE[name], ""]
-    lines += ["## Origin and licence", "", ORIGIN[name], "", f"Licence: {manifest['licence']}.", ""]
+def section(title: str, lines: list[str]) -> list[str]:
+    return [f"## {title}", "", *lines, ""]
+
+
+def cost(models: Path) -> list[str]:
+    """The shipped candidate's, where it was measured."""
+    path = HERE / "candidates.json"
+    entries = json.loads(path.read_text()) if path.exists() else []
+    folder = models.resolve().name
+    return [f"All four models together: {one['msPer10s']} ms for 10 s of audio on one idle core."
+            for one in entries if one.get("shipped") and one.get("folder", "models") == folder]  # fmt: skip
+
+
+def card(manifest: dict, models: Path) -> str:
+    kind, training, evidence = manifest["kind"], manifest["training"], manifest["evidence"]
+    weights = models / manifest["name"] / manifest["weights"]["file"]
+    lines = [f"# {manifest['name']} {manifest['version']}", "", manifest["description"] + ".", "", USE[kind], ""]
+    tuned = " Then tuned here on the recordings below." if kind == "trunk" and training["data"] else ""
+    lines += section("Origin and licence", [ORIGIN[kind] + tuned, "", f"Licence: {manifest['licence']}.", "", evidence["deployment"]])
     if training["data"]:
         rows = [[d["name"], d["licence"], str(d["clips"])] for d in training["data"]]
-        lines += ["## Recordings it learned from", "", *table(rows, ["set", "licence", "clips"]), ""]
-        lines += ["Speakers in training/heldout.json are not among them.", ""]
+        lines += section("Recordings it learned from", [*table(rows, ["set", "licence", "clips"]), "",
+                                                        "Speakers in training/heldout.json are not among them."])  # fmt: skip
+    if evidence["figures"]:
+        titles = ["figure", "of", "value", "95 % interval", "speakers", "recordings"]
+        note = "Through the shipped pipeline, on people no model was trained on. Intervals: bootstrap over speakers, over recordings where there is one speaker (†)."
+        lines += section("Measured", [note, "", *table([figure_row(f) for f in evidence["figures"]], titles)])
     if training["metrics"]:
-        rows = metric_rows(training["metrics"])
-        lines += ["## Measured", "", MEASURED[name], "", *table(rows, ["figure", "value"]), ""]
-    lines += ["## Limits", "", *(f"- {limit}" for limit in training["limits"]), ""]
-    lines += ["## Made by", "", "```sh", f"training/train {name}", "```", ""]
+        rows = [[name, str(value)] for name, value in training["metrics"].items()]
+        lines += section("Measured in training", [MEASURED[kind], "", *table(rows, ["figure", "value"])])
+    lines += section("Cost", [f"Weights: {weights.stat().st_size / 2**20:.2f} MiB.", *cost(models)])
+    for title, texts in (("Known failures", evidence["failures"]), ("Intended use", evidence["intendedUse"]),
+                         ("Not intended", evidence["unintendedUse"]), ("Limits", training["limits"])):  # fmt: skip
+        lines += section(title, [f"- {text}" for text in texts])
+    lines += ["## Made by", "", "```sh", f"training/train {kind}", "```", ""]
     return "\n".join(lines)
 
 
-MEASURED = {
-    "activity": "Frame F1 and false speech on the held-out speakers against the teacher's labels; syllable counts "
-    "against known texts.",
-    "emotion": "Five folds by speaker over the training speakers; UAR among the labels that a corpus has.",
-    "cognitive": "Five folds by speaker over the training speakers.",
-}
-
-
-def main() -> None:
-    for folder in sorted(Path(MODELS).iterdir()):
-        path = folder / "manifest.json"
-        if path.exists():
-            (folder / "CARD.md").write_text(card(json.loads(path.read_text())))
+def main(models: Path = MODELS) -> None:
+    for path in sorted(models.glob("*/manifest.json")):
+        manifest = json.loads(path.read_text())
+        manifest["evidence"] = evidence_of(manifest, models)
+        path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+        (path.parent / "CARD.md").write_text(card(manifest, models))
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else MODELS)

@@ -8,6 +8,7 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
+import cards
 from corpus import MODELS, SEED, licences, read_clips
 from features import SPEC
 
@@ -24,13 +25,13 @@ def data_of(sets: list[str]) -> list[dict]:
     return [{"name": name, "licence": licences()[name], "clips": counts[name]} for name in sets]
 
 
-def trunk_reference() -> dict:
-    manifest = json.loads((MODELS / "trunk" / "manifest.json").read_text())
+def trunk_reference(models: Path) -> dict:
+    manifest = json.loads((models / "trunk" / "manifest.json").read_text())
     return {key: manifest[key] for key in ("name", "version")} | {"sha256": manifest["weights"]["sha256"]}
 
 
-def write(name: str, weights: str, **facts) -> None:
-    folder = MODELS / name
+def write(name: str, weights: str, models: Path = MODELS, **facts) -> None:
+    folder = models / name
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(weights, folder / "weights.onnx")
     framed = name in ("trunk", "activity")
@@ -42,7 +43,7 @@ def write(name: str, weights: str, **facts) -> None:
         "weights": {"file": "weights.onnx", "sha256": sha256(folder / "weights.onnx")},
         "featuresVersion": FEATURES_VERSION,
         "features": SPEC if framed else None,
-        "trunk": None if framed else trunk_reference(),
+        "trunk": None if framed else trunk_reference(models),
         "inputs": ["features"] if framed else ["tokens", "weights"],
         "outputs": facts["outputs"],
         "labels": facts.get("labels"),
@@ -55,5 +56,6 @@ def write(name: str, weights: str, **facts) -> None:
         },
         "licence": facts["licence"],
     }
+    manifest["evidence"] = cards.evidence_of(manifest)
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     print(f"{folder}: {(folder / 'weights.onnx').stat().st_size / 2**20:.2f} MiB")

@@ -6,7 +6,7 @@ export function evidenceCards(manifests: readonly Manifest[]): string {
 }
 
 function evidenceCard(manifest: Manifest): object {
-  const { name, version, kind, description, weights, trunk, labels, training, licence } = manifest;
+  const { name, version, kind, description, weights, trunk, labels, training, licence, evidence } = manifest;
   return {
     name,
     version,
@@ -19,6 +19,11 @@ function evidenceCard(manifest: Manifest): object {
     data: training.data,
     metrics: training.metrics,
     limits: training.limits,
+    figures: evidence.figures,
+    failures: evidence.failures,
+    intended_use: evidence.intendedUse,
+    unintended_use: evidence.unintendedUse,
+    deployment: evidence.deployment,
     rule: manifest.rule,
     licence,
   };

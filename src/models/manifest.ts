@@ -9,10 +9,33 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** Keys and values are checked by the extractor itself, once, when the registry loads the model. */
 const featureSpec = z.custom<FeatureSpec>((value) => typeof value === 'object' && value !== null);
 
-const evidence = z.strictObject({
+const recordings = z.strictObject({
   name: z.string(),
   licence: z.string(),
   clips: z.int().nonnegative(),
+});
+
+/** Measured through the shipped pipeline on people no model was trained on; `group` is whose recordings. */
+const figure = z.strictObject({
+  figure: z.string(),
+  group: z.string(),
+  value: z.number(),
+  /** 95 %, drawn over speakers, or over recordings where there is one speaker. */
+  interval: z.tuple([z.number(), z.number()]).nullable(),
+  speakers: z.int().positive(),
+  clips: z.int().positive(),
+});
+
+const texts = z.array(z.string()).min(1);
+
+/** Empty `figures`: not yet measured on these weights. */
+const evidence = z.strictObject({
+  figures: z.array(figure),
+  failures: texts,
+  intendedUse: texts,
+  unintendedUse: texts,
+  /** What the licences of the recordings mean for whoever runs the service. */
+  deployment: z.string(),
 });
 
 const shared = {
@@ -24,12 +47,13 @@ const shared = {
   inputs: z.array(z.string()).min(1),
   outputs: z.array(z.string()).min(1),
   training: z.strictObject({
-    data: z.array(evidence),
+    data: z.array(recordings),
     seed: z.int(),
     metrics: z.record(z.string(), z.unknown()),
     limits: z.array(z.string()),
   }),
   licence: z.string(),
+  evidence,
 };
 
 /** The trunk a head was trained on, pinned by the hash of its weights. */
