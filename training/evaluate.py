@@ -1,137 +1,160 @@
-"""Figures of the shipped pipeline on held-out speakers, from the lines of `undertone analyze --jsonl`."""
+"""Figures of the shipped pipeline on held-out speakers, from the lines of `undertone analyze --jsonl`.
+
+evaluate.py LINES [--write] [--models FOLDER]; training/evaluate makes the lines.
+"""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import argparse
 from pathlib import Path
 
 import numpy as np
 
-from corpus import BAVED_AROUSAL, DATA, EMOTIONAL, EMOTIONS, HERE, read_clips
-from scores import ccc, interval, pcc, uar
+import cards
+import failures
+import pictures
+import record
+import rival
+from conditions import CHANGED, SPOKEN, UNSPOKEN
+from corpus import EMOTIONAL, HERE, MODELS, Clip
+from figures import CLARITY, Figure, closed, covered, figures_of, judged, labels_of
+from heard import Heard, Reports, read_reports
+from scores import ccc, pcc, share, uar
+from tables import comparison_table, figure_table, matrix_table, replace_between, table
 
-SPOKEN = [*EMOTIONAL, "BAVED", "TAVA", "speechocean762"]
-START, END = "<!-- figures: npm run evaluate -- --write -->", "<!-- end of figures -->"
-
-
-def held_out(sets: list[str]):
-    return [clip for clip in read_clips() if clip.held_out and clip.corpus in sets]
-
-
-def list_paths() -> None:
-    for clip in held_out([*SPOKEN, "ESC10", "EmoGator"]):
-        print(DATA / clip.path)
-
-
-class Lines:
-    def __init__(self, path: str):
-        reports = map(json.loads, Path(path).read_text().splitlines())
-        self.by_path = {report["path"]: report for report in reports}
-
-    def of(self, clip) -> dict | None:
-        """The report of a clip with enough speech."""
-        report = self.by_path.get(str((DATA / clip.path).resolve()))
-        return report if report and report.get("emotion", {}).get("status") == "ok" else None
-
-
-def row(figure: str, kind: str, score, truth, guess, speakers) -> list[str]:
-    low, high = interval(score, truth, guess, speakers)
-    return [figure, kind, f"{score(truth, guess):.3f}", f"{low:.3f} to {high:.3f}", str(len(truth))]
-
-
-def emotion_rows(lines: Lines, matrix: np.ndarray) -> list[list[str]]:
-    rows = []
-    for name in EMOTIONAL:
-        pairs = [(clip, lines.of(clip)) for clip in held_out([name])]
-        pairs = [(clip, r) for clip, r in pairs if r]
-        if not pairs:
-            continue
-        speakers = np.array([clip.speaker for clip, _ in pairs])
-        truth = np.array([EMOTIONS.index(clip.label) for clip, _ in pairs])
-        shares = np.array([[r["emotion"]["signals"]["emotions"][e] for e in EMOTIONS] for _, r in pairs])
-        allowed = np.unique(truth)
-        guess = allowed[shares[:, allowed].argmax(1)]
-        np.add.at(matrix, (truth, shares.argmax(1)), 1)
-        rows.append(row(f"{name}, its {len(allowed)} labels", "UAR", uar, truth, guess, speakers))
-        rows.append(row(f"{name}, all 8 labels open", "UAR", uar, truth, shares.argmax(1), speakers))
-    return rows
+PAGE, EVIDENCE = (HERE.parent / "docs" / name for name in ("models.md", "evidence.md"))
+MAIN = [
+    "emotion: UAR, calm as neutral, RAVDESS",
+    "emotion: UAR of its 8 labels, RAVDESS",
+    "emotion: UAR of its 7 labels, SAVEE",
+    "emotion: UAR of its 7 labels, EMOVO",
+    "emotion: UAR of its 6 labels, nEMO",
+    "emotion: UAR of its 5 labels, ASED",
+    "emotion: UAR of its 4 labels, EmotionTTSKorean",
+    "emotion: CCC of valence, TAVA",
+    "emotion: CCC of arousal, TAVA",
+    "emotion: PCC of arousal, BAVED",
+    "cognitive: PCC of clarity with fluency, speechocean762",
+    "cognitive: PCC of clarity with prosody, speechocean762",
+    "cognitive: PCC of clarity with their mean, speechocean762",
+    "emotion: calibration error of confidence, all",
+]
 
 
-def score_rows(lines: Lines) -> list[list[str]]:
-    rows = []
-    for name, axis, kind, score, truth_of in [
-        ("TAVA", "valence", "CCC", ccc, lambda c: float(c.row["valence"])),
-        ("TAVA", "arousal", "CCC", ccc, lambda c: float(c.row["arousal"])),
-        ("BAVED", "arousal", "PCC", pcc, lambda c: BAVED_AROUSAL[c.label]),
-    ]:
-        pairs = [(c, r) for c in held_out([name]) if (r := lines.of(c))]
-        truth = np.array([truth_of(c) for c, _ in pairs])
-        guess = np.array([r["emotion"]["signals"][axis] for _, r in pairs])
-        rows.append(row(f"{name} {axis}", kind, score, truth, guess, np.array([c.speaker for c, _ in pairs])))
-        if name == "TAVA":
-            bounds = np.array([r["emotion"]["signals"]["intervals"][axis] for _, r in pairs])
-            rows.append(covered(f"TAVA {axis} inside its 80 % interval", truth, bounds))
-    pairs = [(c, r) for c in held_out(["speechocean762"]) if (r := lines.of(c))]
-    speakers = np.array([c.speaker for c, _ in pairs])
-    guess = np.array([r["cognitive"]["signals"]["clarity"] for _, r in pairs])
-    for column in ("fluency", "prosody"):
-        truth = np.array([float(c.row[column]) for c, _ in pairs])
-        rows.append(row(f"speechocean762 clarity and {column}", "PCC", pcc, truth, guess, speakers))
-    both = np.array([(float(c.row["fluency"]) + float(c.row["prosody"])) / 20 for c, _ in pairs])
-    bounds = np.array([r["cognitive"]["signals"]["intervals"]["clarity"] for _, r in pairs])
-    rows.append(covered("speechocean762 clarity inside its 80 % interval", both, bounds))
-    return rows
+def answered_figures(reports: Reports) -> list[Figure]:
+    """Share of clips with scores, by corpus."""
+    found = []
+    for name in [*SPOKEN, *UNSPOKEN, "LibriSpeech", "AMI", "MFA"]:
+        rows = [i for i, clip in enumerate(reports.clips) if clip.corpus == name]
+        if rows:
+            found.append(answered(name, [reports.clips[i] for i in rows], reports.answered()[rows]))
+    speech = [i for i, clip in enumerate(reports.clips) if clip.corpus in SPOKEN]
+    found.insert(0, answered("all speech", [reports.clips[i] for i in speech], reports.answered()[speech]))
+    return found
 
 
-def covered(figure: str, truth: np.ndarray, bounds: np.ndarray) -> list[str]:
-    inside = (truth >= bounds[:, 0]) & (truth <= bounds[:, 1])
-    return [figure, "share", f"{inside.mean():.3f}", "", str(len(truth))]
+def answered(name: str, clips: list[Clip], ok: np.ndarray) -> Figure:
+    speakers = len({(clip.corpus, clip.speaker) for clip in clips})
+    value = share(np.ones(len(ok)), ok.astype(float))
+    return Figure("activity", "share answered ok", name, round(value, 3), None, speakers, len(clips))
 
 
-def status_rows(lines: Lines) -> list[list[str]]:
-    rows = []
-    for name, sets in (("speech", SPOKEN), ("ESC10, sounds", ["ESC10"]), ("EmoGator, bursts", ["EmoGator"])):
-        clips = held_out(sets)
-        share = np.mean([lines.of(clip) is not None for clip in clips])
-        rows.append([f"{name}: enough speech found", "share", f"{share:.3f}", "", str(len(clips))])
-    return rows
+def condition_row(reports: Reports, clean: dict[str, Heard], title: str) -> list[str]:
+    """The same clips in each condition; shifts are against them as they are."""
+    spoken = [i for i, clip in enumerate(reports.clips) if clip.corpus in SPOKEN]
+    heard = reports.heard()
+    acted = heard.where(lambda clip: clip.corpus in EMOTIONAL)
+    rated = heard.where(lambda clip: clip.corpus == "TAVA")
+    scored = heard.where(lambda clip: clip.corpus == CLARITY)
+    cells = [title, f"{reports.answered()[spoken].mean():.3f}", f"{uar(labels_of(acted.clips), closed(acted)):.3f}"]
+    for axis, name in enumerate(("valence", "arousal")):
+        truth = np.array([float(clip.row[name]) for clip in rated.clips])
+        cells.append(f"{ccc(truth, rated.axes[:, axis]):.3f}")
+    truth = np.array([judged(clip, "mean") for clip in scored.clips])
+    before = {clip.path: value for clip, value in zip(clean[CLARITY].clips, clean[CLARITY].clarity)}
+    shift = np.mean([value - before.get(clip.path, value) for clip, value in zip(scored.clips, scored.clarity)])
+    cells += [f"{pcc(truth, scored.clarity):.3f}", f"{shift:+.3f}"]
+    for place, name, part in ((0, "valence", rated), (1, "arousal", rated), (2, "clarity", scored)):
+        inside, width = covered(part, place, name)
+        cells.append(f"{inside.mean():.2f} ({width.mean():.2f})")
+    return cells
 
 
-def as_table(rows: list[list[str]]) -> str:
-    head = ["figure", "kind", "value", "95 % interval", "recordings"]
-    lines = ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * 5, *rows)]
-    return "\n".join(lines)
+def condition_table(by_condition: dict[str, Reports]) -> str:
+    copied = {clip.path for clip in by_condition["noise-10"].clips}
+    rows = [i for i, clip in enumerate(by_condition["clean"].clips) if clip.path in copied]
+    clean = by_condition["clean"]
+    same = Reports([clean.clips[i] for i in rows], [clean.reports[i] for i in rows])
+    before = {CLARITY: same.heard()}
+    lines = [condition_row(same, before, "as they are")]
+    lines += [condition_row(by_condition[name], before, title) for name, title in CHANGED.items()]
+    titles = ["condition", "answered ok", "UAR", "CCC valence", "CCC arousal", "PCC clarity", "clarity moves",
+              "valence inside", "arousal inside", "clarity inside"]  # fmt: skip
+    return table(titles, lines)
 
 
-def as_matrix(matrix: np.ndarray) -> str:
-    head = ["said \\ heard", *EMOTIONS]
-    body = [[EMOTIONS[i], *(str(int(v)) for v in counts)] for i, counts in enumerate(matrix)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ["---"] * 9, *body))
+def sections(results: dict, by_condition: dict[str, Reports]) -> str:
+    heard = by_condition["clean"].heard()
+    acted = heard.where(lambda clip: clip.corpus in EMOTIONAL)
+    shipped = record.figures_in(results["shipped"])
+    parts = [
+        f"`npm run evaluate -- --write` at commit {results['shipped']['commit']}.",
+        "### Beside the previous models and a hand-made rival",
+        comparison_table(record.systems_of(results), MAIN),
+        "### All figures",
+        figure_table([figure for figure in shipped if figure.signal != "activity"]),
+        "### What was heard",
+        "![Confusion by corpus](pictures/confusion.svg)",
+        "All corpora, all eight labels open:",
+        matrix_table(labels_of(acted.clips), acted.shares.argmax(1)),
+        "### Confidence",
+        "![Confidence and the share that is right](pictures/calibration.svg)",
+        "### Worse recordings",
+        condition_table(by_condition),
+        "![Coverage and width of the 80 % intervals](pictures/coverage.svg)",
+        "### Enough speech found",
+        answered_table(shipped),
+    ]
+    return "\n\n".join(parts)
 
 
-def write_docs(text: str) -> None:
-    path = HERE.parent / "docs" / "models.md"
-    page = path.read_text()
-    before, after = page[: page.index(START) + len(START)], page[page.index(END) :]
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True, check=True
-    ).stdout.strip()
-    path.write_text(f"{before}\n\n`npm run evaluate` at commit {commit}:\n\n{text}\n\n{after}")
+def answered_table(figures: list[Figure]) -> str:
+    rows = [[f.group, f"{f.value:.3f}", str(f.clips)] for f in figures if f.figure == "share answered ok"]
+    return table(["recordings of", "share answered ok", "recordings"], rows)
 
 
-def main(arguments: list[str]) -> None:
-    if arguments[0] == "list":
-        list_paths()
-        return
-    lines, matrix = Lines(arguments[1]), np.zeros((8, 8))
-    rows = [*emotion_rows(lines, matrix), *score_rows(lines), *status_rows(lines)]
-    text = f"{as_table(rows)}\n\nAll corpora, all eight labels open:\n\n{as_matrix(matrix)}"
-    print(text)
-    if "--write" in arguments:
-        write_docs(text)
+def write(by_condition: dict[str, Reports], text: str) -> None:
+    heard = by_condition["clean"].heard()
+    pictures.draw_confusion(heard)
+    pictures.draw_calibration(heard)
+    pictures.draw_coverage({name: reports.heard() for name, reports in by_condition.items()})
+    replace_between(PAGE, "figures", text)
+    replace_between(EVIDENCE, "failures", failures.section(by_condition["clean"]))
+    cards.main()
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("lines")
+    options.add_argument("--write", action="store_true")
+    options.add_argument("--models", type=Path, default=MODELS)
+    given = options.parse_args()
+    by_condition = read_reports(given.lines)
+    heard = by_condition["clean"].heard()
+    figures = [*figures_of(heard), *answered_figures(by_condition["clean"])]
+    alternative = None if given.models.resolve() == MODELS.resolve() else given.models.resolve().name
+    results = record.renewed(record.read(), alternative, record.run_of(given.models, figures))
+    if alternative is None or "rival" not in results:
+        spoken = [clip for clip in heard.clips if clip.corpus in SPOKEN]
+        results["rival"] = {"figures": [figure.record() for figure in figures_of(rival.hear(spoken))]}
+    if "shipped" in results:
+        text = sections(results, by_condition)
+        print(text)
+    if given.write:
+        record.save(results)
+    if given.write and alternative is None:
+        write(by_condition, text)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
