@@ -49,7 +49,7 @@ def rescale(head: heads.Head, centre: float, spread: float) -> None:
 def write_cognitive(members: list[heads.Head], slope: float, shift: float, path: str) -> None:
     g = Graph("cognitive")
     tokens, weights = g.input("tokens", [1, "tokens", WIDTH]), g.input("weights", [1, "tokens"])
-    score = g.op("Reshape", heads.write_ensemble(g, members, tokens, weights), g.constant(np.array([1], np.int64)))
+    score = g.op("Reshape", heads.write_ensemble(g, members, tokens, heads.write_shares(g, weights)), g.constant(np.array([1], np.int64)))
     line = g.op("Add", g.op("Mul", score, g.constant(np.float32(slope))), g.constant(np.float32(shift)))
     g.output(g.op("Clip", line, g.constant(np.float32(0)), g.constant(np.float32(1))), "clarity", [1])
     g.save(path)

@@ -26,6 +26,7 @@ TAVA_LABELS = {
     "miserable": "sad", "frightened": "fearful", "enraged": "angry",
 }  # fmt: skip
 OUTPUTS = len(EMOTIONS) + 2
+AXES_DECAY = 0.1
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,18 @@ def fit(tokens: Tokens, targets: Targets, members: np.ndarray, count: int = 1, *
     return [heads.fit(tokens, members, recipe, SEED + i) for i in range(count)]
 
 
+def fit_axes(tokens: Tokens, targets: Targets, members: np.ndarray) -> heads.LinearHead:
+    """Valence and arousal by themselves, held tighter than the categories: few clips are rated."""
+
+    def loss(predicted: torch.Tensor, rows: np.ndarray) -> torch.Tensor:
+        clips = tokens.clips[rows]
+        error = (torch.sigmoid(predicted) - torch.from_numpy(targets.axes[clips])) ** 2
+        return 10 * (error * torch.from_numpy(targets.axes_weight[clips])).sum(1).mean()
+
+    rated = members[targets.axes_weight[tokens.clips[members]].sum(1) > 0]
+    return heads.fit_linear(tokens, rated, 2, loss, AXES_DECAY)
+
+
 def per_clip(tokens: Tokens, members: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Windows of a clip averaged by their frames of speech -> (clip indices, values)."""
     clips, owner = np.unique(tokens.clips[members], return_inverse=True)
@@ -108,11 +121,14 @@ class Calibration:
     shift: np.ndarray
 
 
-def write_emotion(members: list[heads.Head], calibration: Calibration, path: str) -> None:
+def write_emotion(members: list[heads.Head], axes: heads.LinearHead, calibration: Calibration, path: str) -> None:
     g = Graph("emotion")
     tokens, weights = g.input("tokens", [1, "tokens", WIDTH]), g.input("weights", [1, "tokens"])
-    outputs = heads.write_ensemble(g, members, tokens, weights)
-    logits, valence, arousal = split(g, g.op("Squeeze", outputs, g.constant(np.array([1], np.int64))))
+    w, inner = heads.write_shares(g, weights), g.constant(np.array([1], np.int64))
+    outputs = g.op("Squeeze", heads.write_ensemble(g, members, tokens, w), inner)
+    logits, _ = g.op("Split", outputs, g.constant(np.array([8, 2], np.int64)), axis=1, outputs=2)
+    both = g.op("Squeeze", heads.write_clip(g, axes, tokens, w), inner)
+    valence, arousal = g.op("Split", both, g.constant(np.array([1, 1], np.int64)), axis=1, outputs=2)
     scaled = g.op("Mul", logits, g.constant(np.float32(1 / calibration.temperature)))
     g.output(g.op("Softmax", scaled, axis=-1), "probabilities", [1, 8])
     flat = g.constant(np.array([1], np.int64))
@@ -122,8 +138,3 @@ def write_emotion(members: list[heads.Head], calibration: Calibration, path: str
         line = g.op("Add", g.op("Mul", score, slope), shift)
         g.output(g.op("Clip", line, g.constant(np.float32(0)), g.constant(np.float32(1))), name, [1])
     g.save(path)
-
-
-def split(g: Graph, value: str) -> list[str]:
-    return g.op("Split", value, g.constant(np.array([8, 1, 1], np.int64)), axis=1, outputs=3)
-

@@ -1,12 +1,12 @@
-/** Writes models/<name>/golden.json with the shipped code, for every model folder. */
+/** golden.ts [MODELS]: writes MODELS/<name>/golden.json with the shipped code, for every model folder. */
 import { writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { argv } from 'node:process';
 import { digest, replay, syntheticSignal } from '../src/models/golden.ts';
 import { loadModels } from '../src/models/registry.ts';
 
 const seed = 1;
 const seconds = 2;
-const modelsDir = fileURLToPath(new URL('../models', import.meta.url));
+const modelsDir = argv[2] ?? 'models';
 const samples = syntheticSignal(seed, seconds);
 const outputs = await replay(await loadModels(modelsDir), samples);
 for (const [name, expected] of Object.entries(outputs)) {

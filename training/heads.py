@@ -47,6 +47,22 @@ class Head(nn.Module):
         return weight, self.frame.bias - weight @ self.mean
 
 
+class LinearHead(nn.Module):
+    """Linear in the mean and deviation of the tokens: for targets with few examples."""
+
+    def __init__(self, mean: np.ndarray, std: np.ndarray, weight: np.ndarray, bias: np.ndarray):
+        super().__init__()
+        self.register_buffer("mean", torch.from_numpy(mean))
+        self.register_buffer("std", torch.from_numpy(std))
+        self.clip = nn.Linear(2 * WIDTH, len(bias))
+        self.clip.weight.data, self.clip.bias.data = torch.from_numpy(weight), torch.from_numpy(bias)
+
+    def forward(self, tokens: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        """tokens [B,N,384], weights [B,N] -> [B,outputs]"""
+        mean, deviation = moments(tokens, weights[:, :, None] / weights.sum(1)[:, None, None])
+        return self.clip(torch.cat([(mean - self.mean) / self.std, deviation / self.std], 1))
+
+
 def moments(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     share = w.transpose(1, 2)
     mean = (share @ x)[:, 0]
@@ -67,12 +83,22 @@ def write_linear(g: Graph, x: str, linear: nn.Linear) -> str:
     return g.op("Add", g.op("MatMul", x, weight), g.constant(linear.bias.detach().numpy()))
 
 
-def write_head(g: Graph, head: Head, tokens: str, weights: str) -> str:
-    """-> [1,1,outputs]"""
-    mean, scale = g.constant(head.mean.numpy()), g.constant(1 / head.std.numpy())
+def write_shares(g: Graph, weights: str) -> str:
+    """[1,N] -> [1,1,N], adding up to one"""
     axis = g.constant(np.array([1], np.int64))
-    share = g.op("Div", weights, g.op("ReduceSum", weights, axis, keepdims=1))
-    w = g.op("Unsqueeze", share, axis)
+    return g.op("Unsqueeze", g.op("Div", weights, g.op("ReduceSum", weights, axis, keepdims=1)), axis)
+
+
+def write_clip(g: Graph, head: Head | LinearHead, tokens: str, w: str) -> str:
+    """The part that is linear in the moments -> [1,1,outputs]"""
+    mean, scale = g.constant(head.mean.numpy()), g.constant(1 / head.std.numpy())
+    centre, deviation = write_moments(g, tokens, w)
+    centre, deviation = g.op("Mul", g.op("Sub", centre, mean), scale), g.op("Mul", deviation, scale)
+    return write_linear(g, g.op("Concat", centre, deviation, axis=2), head.clip)
+
+
+def write_head(g: Graph, head: Head, tokens: str, w: str) -> str:
+    """w [1,1,N] -> [1,1,outputs]"""
     weight, bias = (v.detach().numpy() for v in head.folded())
     h = g.op("Gelu", g.op("Add", g.op("MatMul", tokens, g.constant(weight.T)), g.constant(bias)))
     quarter, four = g.constant(np.float32(0.25)), g.constant(np.float32(4))
@@ -84,16 +110,13 @@ def write_head(g: Graph, head: Head, tokens: str, weights: str) -> str:
         "Reshape", g.op("MatMul", attention, h), g.constant(np.array([1, 1, QUERIES * HIDDEN], np.int64))
     )
     pooled = g.op("Concat", *write_moments(g, h, w), attended, axis=2)
-    centre, deviation = write_moments(g, tokens, w)
-    centre, deviation = g.op("Mul", g.op("Sub", centre, mean), scale), g.op("Mul", deviation, scale)
-    clip = g.op("Concat", centre, deviation, axis=2)
-    return g.op("Add", write_linear(g, pooled, head.out), write_linear(g, clip, head.clip))
+    return g.op("Add", write_linear(g, pooled, head.out), write_clip(g, head, tokens, w))
 
 
-def write_ensemble(g: Graph, heads: list[Head], tokens: str, weights: str) -> str:
-    total = write_head(g, heads[0], tokens, weights)
+def write_ensemble(g: Graph, heads: list[Head], tokens: str, w: str) -> str:
+    total = write_head(g, heads[0], tokens, w)
     for head in heads[1:]:
-        total = g.op("Add", total, write_head(g, head, tokens, weights))
+        total = g.op("Add", total, write_head(g, head, tokens, w))
     return g.op("Mul", total, g.constant(np.float32(1 / len(heads))))
 
 
@@ -157,11 +180,34 @@ def fit(tokens: Tokens, members: np.ndarray, recipe: Recipe, seed: int) -> Head:
     return head.eval()
 
 
-def predict(heads: list[Head], tokens: Tokens, members: np.ndarray) -> np.ndarray:
+def fit_linear(tokens: Tokens, members: np.ndarray, outputs: int, loss, decay: float) -> LinearHead:
+    """Least loss over the windows and their changed copies, by L-BFGS; `decay` holds the weights small."""
+    stores = [tokens, tokens.changed] if tokens.changed else [tokens]
+    rows = np.concatenate([store.moments[members] for store in stores])
+    both = np.tile(members, len(stores))
+    centre, scale = rows.mean(0), rows.std(0) + 1e-4
+    x = torch.from_numpy((rows - centre) / scale)
+    weight = torch.zeros(x.shape[1], outputs, requires_grad=True)
+    bias = torch.zeros(outputs, requires_grad=True)
+    optimiser = torch.optim.LBFGS([weight, bias], max_iter=80, history_size=10, line_search_fn="strong_wolfe")
+
+    def cost() -> torch.Tensor:
+        optimiser.zero_grad()
+        total = loss(x @ weight + bias, both) + decay * (weight**2).sum()
+        total.backward()
+        return total
+
+    optimiser.step(cost)
+    w = weight.detach().numpy() / scale[:, None]
+    b = (bias.detach().numpy() - centre @ w).astype(np.float32)
+    return LinearHead(np.zeros(WIDTH, np.float32), np.ones(WIDTH, np.float32), w.T.astype(np.float32).copy(), b)
+
+
+def predict(heads: list[Head | LinearHead], tokens: Tokens, members: np.ndarray) -> np.ndarray:
     """[windows, outputs], the members of an ensemble averaged."""
     lengths = np.diff(tokens.offsets)
     order = np.argsort(lengths[members])
-    result = np.zeros((len(members), heads[0].out.out_features), np.float32)
+    result = np.zeros((len(members), heads[0].clip.out_features), np.float32)
     with torch.no_grad():
         for part in np.array_split(order, max(1, len(order) // 64)):
             x, w = batch_of(tokens, members[part], None)

@@ -1,22 +1,27 @@
-"""Runs the exported activity and trunk models over all clips, window by window as the service does."""
+"""Runs the exported activity and trunk models over all clips, window by window as the service does.
+
+tokens.py [MODELS NAME]: writes CACHE/NAME.tokens.* and, of the changed copies, CACHE/NAME-changed.tokens.*.
+"""
 
 from __future__ import annotations
 
 import sys
-import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import onnxruntime
+from tqdm import tqdm
 
 import features
-from augment import Noises, augment
-from corpus import CACHE, MODELS, SEED, Clip, read_clips
+from copies import Copies
+from corpus import CACHE, MODELS, Clip, read_clips
 from trunk import WIDTH, WINDOW_SECONDS
 from windows import cut_windows, find_segments, token_weights
 
 SETS = ["RAVDESS", "TESS", "SAVEE", "EMOVO", "nEMO", "ASED", "EmotionTTSKorean", "BAVED", "TAVA",
         "speechocean762"]  # fmt: skip
+TINY = 1e-5
 
 
 def session(path: str) -> onnxruntime.InferenceSession:
@@ -35,76 +40,92 @@ class Tokens:
     clips: np.ndarray
     speech_frames: np.ndarray
     spans: np.ndarray
-    changed: Tokens | None = None  # the same windows after augment.py
+    moments: np.ndarray  # [windows,768]: mean and standard deviation of the tokens, weighted by speech
+    changed: Tokens | None = None  # the same windows in a changed copy (changes.py)
 
     def __getitem__(self, index: int) -> tuple[np.ndarray, np.ndarray]:
         part = slice(self.offsets[index], self.offsets[index + 1])
         return self.rows[part], self.weights[part]
 
 
-def encode_changed(trunk_path: str, activity_path: str) -> None:
+class Writer:
+    """Runs the trunk over windows one after the other and writes their tokens."""
+
+    def __init__(self, name: str, trunk_path: str):
+        self.name, self.trunk, self.file = name, session(trunk_path), open(CACHE / f"{name}.tokens.f16", "wb")
+        self.weights, self.lengths, self.moments = [], [], []
+
+    def add(self, rows: np.ndarray, speech: np.ndarray) -> None:
+        """rows [T,80], speech [T]"""
+        tokens = self.trunk.run(None, {"features": rows[None]})[0][0]
+        weights = token_weights(speech, 0, len(speech))
+        self.file.write(tokens.astype(np.float16).tobytes())
+        self.weights.append(weights)
+        self.lengths.append(len(tokens))
+        self.moments.append(moments_of(tokens, weights))
+
+    def close(self, **facts) -> None:
+        self.file.close()
+        np.savez(
+            CACHE / f"{self.name}.tokens.npz",
+            weights=np.concatenate(self.weights), lengths=self.lengths, moments=np.stack(self.moments), **facts,
+        )  # fmt: skip
+
+
+def moments_of(tokens: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """tokens [N,384], weights [N] -> [768]; all tokens count alike where there is no speech."""
+    w = weights if weights.sum() > 0 else weights + 1
+    w = w / w.sum()
+    mean = w @ tokens
+    return np.concatenate([mean, np.sqrt(np.maximum(w @ tokens**2 - mean**2, 0) + TINY)]).astype(np.float32)
+
+
+def encode(trunk_path: str, activity_path: str, name: str = "corpora") -> None:
+    clips: list[Clip] = [clip for clip in read_clips() if clip.corpus in SETS]
+    source, activity, writer = features.load("corpora"), session(activity_path), Writer(name, trunk_path)
+    owners, inside, spans = [], [], []
+    for clip in tqdm(clips, "tokens"):
+        x = np.ascontiguousarray(source[clip.index])
+        speech = activity.run(["speech"], {"features": x[None]})[0][0]
+        for start, end, frames in cut_windows(find_segments(speech), len(x), WINDOW_SECONDS):
+            writer.add(x[start:end], speech[start:end])
+            owners.append(clip.index)
+            inside.append(frames)
+            spans.append((start, end))
+    writer.close(clips=owners, speech_frames=inside, spans=spans)
+
+
+def encode_changed(trunk_path: str, name: str = "corpora", copy: int = 0) -> None:
     """The windows of `encode` in a changed copy of each clip."""
-    index, source, noises = np.load(CACHE / "corpora.tokens.npz"), features.load("corpora"), Noises()
-    trunk, activity, rng = session(trunk_path), session(activity_path), np.random.default_rng(SEED)
-    weights, last, began = [], -1, time.time()
-    with open(CACHE / "changed.tokens.f16", "wb") as file:
-        for count, (clip, (start, end)) in enumerate(zip(index["clips"], index["spans"])):
-            if clip != last:
-                x, last = augment(np.array(source[clip]), noises, rng), clip
-                speech = activity.run(["speech"], {"features": x[None]})[0][0]
-            tokens = trunk.run(None, {"features": x[None, start:end]})[0][0]
-            file.write(tokens.astype(np.float16).tobytes())
-            weights.append(token_weights(speech, start, end))
-            if count % 1000 == 0:
-                print(f"{count} of {len(index['clips'])} windows, {time.time() - began:.0f} s", flush=True)
-    np.save(CACHE / "changed.weights.npy", np.concatenate(weights))
-
-
-def encode(name: str, trunk_path: str, activity_path: str, sets: list[str] = SETS) -> None:
-    clips: list[Clip] = [clip for clip in read_clips() if clip.corpus in sets]
-    source = features.load("corpora")
-    trunk, activity = session(trunk_path), session(activity_path)
-    weights, lengths, owners, inside, spans, began = [], [], [], [], [], time.time()
-    with open(CACHE / f"{name}.tokens.f16", "wb") as file:
-        for count, clip in enumerate(clips):
-            x = np.ascontiguousarray(source[clip.index])
-            speech = activity.run(["speech"], {"features": x[None]})[0][0]
-            for start, end, frames in cut_windows(find_segments(speech), len(x), WINDOW_SECONDS):
-                tokens = trunk.run(None, {"features": x[None, start:end]})[0][0]
-                file.write(tokens.astype(np.float16).tobytes())
-                weights.append(token_weights(speech, start, end))
-                lengths.append(len(tokens))
-                owners.append(clip.index)
-                inside.append(frames)
-                spans.append((start, end))
-            if count % 1000 == 0:
-                print(f"{count} of {len(clips)} clips, {time.time() - began:.0f} s", flush=True)
-    np.savez(
-        CACHE / f"{name}.tokens.npz",
-        weights=np.concatenate(weights), lengths=lengths, clips=owners, speech_frames=inside,
-        spans=spans,
-    )  # fmt: skip
+    index, copies = np.load(CACHE / f"{name}.tokens.npz"), Copies(copy)
+    writer = Writer(f"{name}-changed", trunk_path)
+    longest = WINDOW_SECONDS * features.FRAMES_PER_SECOND
+    for clip, (start, end) in tqdm(list(zip(index["clips"], index["spans"])), "tokens of changed copies"):
+        writer.add(*copies.window(int(clip), int(start), int(end), longest))
+    writer.close()
 
 
 def read_rows(name: str) -> np.ndarray:
     return np.memmap(CACHE / f"{name}.tokens.f16", np.float16, "r").reshape(-1, WIDTH)
 
 
-def load(name: str) -> Tokens:
+def load(name: str = "corpora") -> Tokens:
     index = np.load(CACHE / f"{name}.tokens.npz")
-    offsets = np.concatenate([[0], np.cumsum(index["lengths"])])
-    facts = (offsets, index["clips"], index["speech_frames"], index["spans"])
-    plain = Tokens(read_rows(name), index["weights"], *facts)
-    path = CACHE / "changed.weights.npy"
-    if not path.exists():
+    facts = index["clips"], index["speech_frames"], index["spans"]
+    plain = store_of(name, index, facts)
+    if not (CACHE / f"{name}-changed.tokens.npz").exists():
         return plain
-    return replace(plain, changed=Tokens(read_rows("changed"), np.load(path), *facts))
+    changed = np.load(CACHE / f"{name}-changed.tokens.npz")
+    return replace(plain, changed=store_of(f"{name}-changed", changed, facts))
+
+
+def store_of(name: str, index, facts: tuple) -> Tokens:
+    offsets = np.concatenate([[0], np.cumsum(index["lengths"])])
+    return Tokens(read_rows(name), index["weights"], offsets, *facts, index["moments"])
 
 
 if __name__ == "__main__":
-    folder = sys.argv[1] if len(sys.argv) > 1 else None
-    trunk_at, activity_at = (
-        f"{folder}/{kind}.onnx" if folder else str(MODELS / kind / "weights.onnx") for kind in ("trunk", "activity")
-    )
-    encode("corpora", trunk_at, activity_at)
-    encode_changed(trunk_at, activity_at)
+    models, name = (Path(sys.argv[1]), sys.argv[2]) if len(sys.argv) > 2 else (MODELS, "corpora")
+    trunk_at, activity_at = (str(models / kind / "weights.onnx") for kind in ("trunk", "activity"))
+    encode(trunk_at, activity_at, name)
+    encode_changed(trunk_at, name)

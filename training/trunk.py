@@ -32,14 +32,14 @@ def normalise(features: torch.Tensor, lengths: torch.Tensor | None = None) -> to
 
 
 class Layer(nn.Module):
-    def __init__(self):
+    def __init__(self, inner: int):
         super().__init__()
         self.attention_norm = nn.LayerNorm(WIDTH)
         self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
         self.attention_out = nn.Linear(WIDTH, WIDTH)
         self.ffn_norm = nn.LayerNorm(WIDTH)
-        self.ffn_in = nn.Linear(WIDTH, 4 * WIDTH)
-        self.ffn_out = nn.Linear(4 * WIDTH, WIDTH)
+        self.ffn_in = nn.Linear(WIDTH, inner)
+        self.ffn_out = nn.Linear(inner, WIDTH)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
         batch, length, _ = x.shape
@@ -51,11 +51,14 @@ class Layer(nn.Module):
 
 
 class Trunk(nn.Module):
-    def __init__(self, variables: dict[str, np.ndarray] | None = None):
+    """`coarse`: half as many tokens inside, each told twice, so that heads and windows see the same clock."""
+
+    def __init__(self, variables: dict[str, np.ndarray] | None = None, inner: int = 4 * WIDTH, coarse: bool = False):
         super().__init__()
-        self.conv1 = nn.Conv1d(BINS, WIDTH, 3, padding=1)
+        self.coarse = coarse
+        self.conv1 = nn.Conv1d(BINS, WIDTH, 3, stride=2 if coarse else 1, padding=1)
         self.conv2 = nn.Conv1d(WIDTH, WIDTH, 3, stride=2, padding=1)
-        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+        self.layers = nn.ModuleList(Layer(inner) for _ in range(LAYERS))
         self.register_buffer("positions", torch.zeros(POSITIONS, WIDTH))
         if variables is not None:
             self.load(variables)
@@ -84,20 +87,29 @@ class Trunk(nn.Module):
 
     def forward(self, scaled: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
         """Normalised features [B,T,80] -> tokens [B,ceil(T/2),384]; frames past a length are nothing."""
-        x = scaled.transpose(1, 2)
-        mask = None
+        tokens = (scaled.shape[1] + 1) // 2
+        x, mask = self.stem(scaled, lengths)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x.repeat_interleave(2, 1)[:, :tokens] if self.coarse else x
+
+    def stem(self, scaled: torch.Tensor, lengths: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """-> places in time [B,N,384] with their positions, and which of them are real [B,1,1,N]"""
+        x, mask = scaled.transpose(1, 2), None
         if lengths is not None:
             real = torch.arange(x.shape[2])[None] < lengths[:, None]
             x = x * real[:, None]
         x = F.gelu(self.conv1(x))
         if lengths is not None:
+            real = real[:, :: self.conv1.stride[0]]
             x = x * real[:, None]
             mask = real[:, None, None, ::2]
         x = F.gelu(self.conv2(x)).transpose(1, 2)
-        x = x + self.positions[: x.shape[1]]
-        for layer in self.layers:
-            x = layer(x, mask)
-        return x
+        return x + self.places()[: x.shape[1]], mask
+
+    def places(self) -> torch.Tensor:
+        """Position encodings of the tokens inside."""
+        return self.positions[::2] if self.coarse else self.positions
 
 
 def numpy_of(module: nn.Module, name: str) -> np.ndarray:
@@ -128,22 +140,34 @@ def write_attention(g: Graph, x: str, layer: Layer) -> str:
     return write_linear(g, y, layer.attention_out)
 
 
+def write_twice(g: Graph, x: str, features: str) -> str:
+    """[1,N,384] -> [1,ceil(frames/2),384], each token told twice"""
+    shape = g.constant(np.array([1, -1, WIDTH], np.int64))
+    twice = g.op("Reshape", g.op("Concat", x, x, axis=2), shape)
+    one, two = (g.constant(np.array([v], np.int64)) for v in (1, 2))
+    frames = g.op("Add", g.op("Shape", features, start=1, end=2), one)
+    return g.op("Slice", twice, g.constant(np.array([0], np.int64)), g.op("Div", frames, two), one)
+
+
 def write_trunk(trunk: Trunk, path: str) -> None:
     g = Graph("trunk")
-    x = level_normalised(g, g.input("features", [1, "frames", BINS]), OFFSET, FLOOR)
+    features = g.input("features", [1, "frames", BINS])
+    x = level_normalised(g, features, OFFSET, FLOOR)
     x = g.op("Transpose", x, perm=[0, 2, 1])
-    for conv, stride in ((trunk.conv1, 1), (trunk.conv2, 2)):
+    for conv in (trunk.conv1, trunk.conv2):
         weight, bias = g.half(numpy_of(conv, "weight")), g.constant(numpy_of(conv, "bias"))
-        x = g.op("Conv", x, weight, bias, kernel_shape=[3], pads=[1, 1], strides=[stride])
+        x = g.op("Conv", x, weight, bias, kernel_shape=[3], pads=[1, 1], strides=list(conv.stride))
         x = g.op("Gelu", x)
     x = g.op("Transpose", x, perm=[0, 2, 1])
     length = g.op("Shape", x, start=1, end=2)
     zero, axis = g.constant(np.array([0], np.int64)), g.constant(np.array([0], np.int64))
-    positions = g.op("Slice", g.half(trunk.positions.numpy()), zero, length, axis)
+    positions = g.op("Slice", g.half(trunk.places().numpy()), zero, length, axis)
     x = g.op("Add", x, positions)
     for layer in trunk.layers:
         x = g.op("Add", x, write_attention(g, write_norm(g, x, layer.attention_norm), layer))
         hidden = g.op("Gelu", write_linear(g, write_norm(g, x, layer.ffn_norm), layer.ffn_in))
         x = g.op("Add", x, write_linear(g, hidden, layer.ffn_out))
+    if trunk.coarse:
+        x = write_twice(g, x, features)
     g.output(x, "tokens", [1, "tokens", WIDTH])
     g.save(path)

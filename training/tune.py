@@ -23,7 +23,7 @@ import teacher
 import tokens as token_store
 import trunk
 import tune_report
-from corpus import SEED, read_clips
+from corpus import HERE, MODELS, SEED, read_clips
 from tune_data import TUNE, Examples, balanced_targets, draw_epoch, load_windows, split
 
 RATE = {"layers.0": 6e-5, "layers.1": 8e-5}  # the convolutions stay as they are
@@ -129,13 +129,14 @@ class Run:
         self.optimiser = torch.optim.AdamW(groups_of(model), lr=1e-5, betas=(0.9, 0.98))
         self.epoch = self.index = self.step = 0
         self.progress = 0.0
+        self.curve: list[list[float]] = []  # step, mean loss of 25 steps
         self.path = TUNE / f"checkpoint-{seed}.pt"
 
     def save(self) -> None:
         state = {name: getattr(self, name).state_dict() for name in ("model", "average", "optimiser")}
         place = self.epoch, self.index, self.step, self.progress
         fresh = self.path.with_suffix(".tmp")
-        torch.save(state | {"place": place}, fresh)
+        torch.save(state | {"place": place, "curve": self.curve}, fresh)
         fresh.replace(self.path)
 
     def load(self) -> None:
@@ -144,6 +145,7 @@ class Run:
             for name in ("model", "average", "optimiser"):
                 getattr(self, name).load_state_dict(state[name])
             self.epoch, self.index, self.step, self.progress = state["place"]
+            self.curve = state["curve"]
 
     def update(self, loss: torch.Tensor) -> None:
         for group in self.optimiser.param_groups:
@@ -185,6 +187,7 @@ def train(run: Run, examples: Examples, clips, members: np.ndarray, minutes: flo
             run.update(cost)
             costs.append(float(cost.detach()))
             if run.step % 25 == 0:
+                run.curve.append([run.step, round(float(np.mean(costs[-25:])), 4)])
                 print(f"{time.strftime('%T')} epoch {run.epoch} batch {run.index}/{len(batches)} "
                       f"loss {np.mean(costs[-50:]):.3f}", flush=True)  # fmt: skip
             if time.time() - saved > CHECKPOINT_SECONDS:
@@ -200,17 +203,18 @@ def train(run: Run, examples: Examples, clips, members: np.ndarray, minutes: flo
 
 def start() -> tuple[Joint, list, np.ndarray]:
     """The frozen trunk under heads that were fitted on its tokens."""
-    clips, store = read_clips(), token_store.load("corpora")
-    members, _ = split(clips, store.clips)
-    path = TUNE / "heads.pt"
+    clips, path, body = read_clips(), TUNE / "heads.pt", trunk.Trunk(teacher.encoder())
     if not path.exists():
+        trunk.write_trunk(body.eval(), str(TUNE / "frozen.onnx"))
+        token_store.encode(str(TUNE / "frozen.onnx"), str(MODELS / "activity" / "weights.onnx"), "frozen")
+        store = token_store.load("frozen")
+        members, _ = split(clips, store.clips)
         feeling, clarity = fit_heads(store, clips, members, 1)
         torch.save([feeling[0].state_dict(), clarity[0].state_dict()], path)
     flat = np.zeros(trunk.WIDTH, np.float32), np.ones(trunk.WIDTH, np.float32)
     feeling, clarity = heads.Head(emotion.OUTPUTS, *flat), heads.Head(1, *flat, 0.5)
     for head, state in zip((feeling, clarity), torch.load(path)):
         head.load_state_dict(state)
-    body = trunk.Trunk(teacher.encoder())
     for conv in (body.conv1, body.conv2):
         conv.requires_grad_(False)
     return Joint(body, feeling, clarity)
@@ -237,6 +241,7 @@ def main(epochs: int, minutes: float, seed: int) -> None:
     train(run, examples, clips, members, minutes, measured)
     measured("end", run.average)
     torch.save(run.average.state_dict(), TUNE / f"tuned-{seed}.pt")
+    (HERE / "curves.json").write_text(json.dumps({"trunk": run.curve}) + "\n")
 
 
 if __name__ == "__main__":

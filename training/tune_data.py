@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -12,16 +10,18 @@ import torch
 import emotion
 import features
 from augment import Noises, augment, stretch
-from corpus import CACHE, Clip, read_clips
+from copies import available
+from corpus import CACHE, MODELS, Clip, read_clips
 from tokens import SETS, session
 from trunk import BINS, WINDOW_SECONDS
 from windows import cut_windows, find_segments, token_weights
 
-TUNE = Path(os.environ.get("UNDERTONE_TUNE_CACHE", CACHE / "tune"))
+TUNE = CACHE / "tune"
 UNSEEN_CORPUS = "EMOVO"
 # How often a clip of a corpus is heard in an epoch, on average.
 REPEATS = {"TESS": 0.25, "nEMO": 0.6, "TAVA": 4, "SAVEE": 1.5, "EmotionTTSKorean": 1.5}
 FRAMES_IN_BATCH = 9000
+COPY_SHARE = 0.5  # of the examples come from the changed copies, the others are changed in the mel domain
 LONGEST = WINDOW_SECONDS * features.FRAMES_PER_SECOND
 
 
@@ -66,7 +66,7 @@ def find_windows(activity_path: str) -> None:
 def load_windows() -> Windows:
     if not (TUNE / "windows.npz").exists():
         TUNE.mkdir(parents=True, exist_ok=True)
-        find_windows(str(CACHE / "activity.onnx"))
+        find_windows(str(MODELS / "activity" / "weights.onnx"))
     found = np.load(TUNE / "windows.npz")
     return Windows(*(found[key] for key in ("clips", "starts", "speech", "offsets", "speech_frames")))
 
@@ -109,6 +109,7 @@ class Examples:
 
     def __init__(self, windows: Windows):
         self.windows, self.source, self.noises = windows, features.load("corpora"), Noises()
+        self.copies = available()
 
     def one(self, index: int, rng: np.random.Generator | None) -> tuple[np.ndarray, np.ndarray]:
         speech = self.windows.speech_of(index).astype(np.float32)
@@ -116,6 +117,9 @@ class Examples:
         rows = np.array(self.source[self.windows.clips[index]][start : start + len(speech)])
         if rng is None:
             return rows, speech
+        if self.copies and rng.random() < COPY_SHARE:
+            copy = self.copies[rng.integers(len(self.copies))]
+            return copy.window(int(self.windows.clips[index]), start, start + len(speech), LONGEST)
         if rng.random() < 0.4 and len(rows) > 20:
             both = stretch(np.concatenate([rows, speech[:, None]], 1), rng)
             rows, speech = both[:LONGEST, :BINS], both[:LONGEST, BINS]
