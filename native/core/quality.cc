@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "error.h"
@@ -14,6 +15,12 @@ namespace {
 constexpr double kSilenceDb = -100;
 constexpr double kShortestSeconds = 0.1;
 constexpr double kHighestSnrDb = 60;
+constexpr double kGuardSeconds = 0.1;  // next to speech: its onsets and tails are no noise
+constexpr double kEnoughNoiseSeconds = 0.3;
+constexpr double kPowerFrameSeconds = 0.02;
+constexpr double kQuietShare = 0.1;        // of a recording's frames: what the noise is read from
+constexpr double kQuietBias = 1.07;        // mean power of steady noise over that of its quieter frames
+constexpr double kDigitalSilence = 1e-10;  // mean power; below it nothing was recorded
 constexpr double kBandwidthDb = 60;
 constexpr size_t kFrame = 512;        // samples of one spectrum
 constexpr size_t kMostSpectra = 400;  // evenly picked from the speech
@@ -79,16 +86,46 @@ Loudness Measure(const float* samples, const std::vector<Range>& ranges) {
   return loudness;
 }
 
-// What the ranges leave of the recording.
-std::vector<Range> Between(const std::vector<Range>& ranges, size_t count) {
+// What the ranges leave of the recording, `guard` samples away from them.
+std::vector<Range> Between(const std::vector<Range>& ranges, size_t count, size_t guard) {
   std::vector<Range> between;
+  const auto add = [&](size_t start, size_t end) {
+    if (end > start) between.push_back({start, end});
+  };
   size_t at = 0;
   for (const Range& range : ranges) {
-    between.push_back({at, range.start});
-    at = range.end;
+    add(at, range.start - std::min(range.start, guard));
+    at = range.end + guard;
   }
-  between.push_back({at, count});
+  add(at, count);
   return between;
+}
+
+// Mean power of each whole frame inside the ranges that holds any sound.
+std::vector<double> FramePowers(const float* samples, const std::vector<Range>& ranges, size_t frame) {
+  std::vector<double> powers;
+  for (const Range& range : ranges) {
+    for (size_t at = range.start; at + frame <= range.end; at += frame) {
+      const double power = Energy(samples + at, frame) / static_cast<double>(frame);
+      if (power > kDigitalSilence) powers.push_back(power);
+    }
+  }
+  return powers;
+}
+
+// Mean power between the speech where that lasts long enough, else of the quietest tenth of all frames.
+double NoisePower(const float* samples, const std::vector<Range>& speech, size_t count, int rate) {
+  const auto frame = static_cast<size_t>(kPowerFrameSeconds * rate);
+  const auto guard = static_cast<size_t>(kGuardSeconds * rate);
+  const std::vector<double> between = FramePowers(samples, Between(speech, count, guard), frame);
+  if (static_cast<double>(between.size() * frame) >= kEnoughNoiseSeconds * rate) {
+    return std::accumulate(between.begin(), between.end(), 0.0) / static_cast<double>(between.size());
+  }
+  std::vector<double> all = FramePowers(samples, {{0, count}}, frame);
+  if (all.empty()) return 0;
+  const auto quiet = static_cast<size_t>(kQuietShare * static_cast<double>(all.size()));
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(quiet), all.end());
+  return kQuietBias * all[quiet];
 }
 
 double ToDb(double power) { return power > 0 ? std::max(10 * std::log10(power), kSilenceDb) : kSilenceDb; }
@@ -176,11 +213,10 @@ Quality MeasureQuality(const float* samples, size_t count, int rate, const std::
   if (rate < 1000) throw Error(ErrorCode::kBadArgument, "Expected at least 1000 for `sampleRate`, got less");
   const std::vector<Range> ranges = ToRanges(speech, count, rate);
   const Loudness inside = Measure(samples, ranges);
-  const Loudness outside = Measure(samples, Between(ranges, count));
-  const double shortest = kShortestSeconds * rate;
-  const bool comparable = inside.count >= shortest && outside.count >= shortest;
+  const bool enough = inside.count >= kShortestSeconds * rate;
   return {ToDb(inside.Power()),
-          comparable ? SnrDb(inside.Power(), outside.Power()) : std::numeric_limits<double>::quiet_NaN(),
+          enough ? SnrDb(inside.Power(), NoisePower(samples, ranges, count, rate))
+                 : std::numeric_limits<double>::quiet_NaN(),
           BandwidthHz(samples, rate, ranges)};
 }
 
