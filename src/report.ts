@@ -1,102 +1,27 @@
-/** The only place that knows response field names and rounding. */
-import { z } from 'zod';
+/** From an analysis to its report. With report-fields.ts the only place that knows response field names and rounding. */
 import type { Analysis, CognitiveResult, EmotionResult, Signal } from './analysis.ts';
+import type {
+  CognitiveReport,
+  CognitiveSignals,
+  CombinedReport,
+  EmotionReport,
+  EmotionSignals,
+} from './report-fields.ts';
 import { type Index, referenceScore } from './signals/indices.ts';
 import type { Interval } from './signals/intervals.ts';
 import type { Measures } from './signals/measures.ts';
 import { toneOf } from './signals/tone.ts';
 
+export {
+  type CognitiveReport,
+  type CombinedReport,
+  cognitiveReportSchema,
+  combinedReportSchema,
+  type EmotionReport,
+  emotionReportSchema,
+} from './report-fields.ts';
+
 const scale = 10_000;
-const score = z.number().min(0).max(1);
-const intervalSchema = z.tuple([score, score]);
-const seconds = z.number().min(0);
-
-const audioSchema = z.strictObject({
-  duration_s: seconds,
-  speech_s: seconds,
-  container: z.string(),
-  codec: z.string(),
-  sample_rate_hz: z.int().positive(),
-  channels: z.int().positive(),
-  snr_db: z.number().nullable(),
-  level_dbfs: z.number(),
-  clipped_ratio: score,
-  bandwidth_hz: z.number().min(0),
-});
-
-const reportShape = {
-  status: z.enum(['ok', 'insufficient_speech']),
-  warnings: z.array(z.string()),
-  model: z.strictObject({ name: z.string(), version: z.string(), features_version: z.int() }),
-};
-
-const emotionSignals = z.strictObject({
-  valence: score,
-  arousal: score,
-  dominant_emotion: z.string(),
-  tone: z.string(),
-  emotions: z.record(z.string(), score),
-  confidence: score,
-  intervals: z.strictObject({ valence: intervalSchema, arousal: intervalSchema }),
-});
-
-const cognitiveSignals = z.strictObject({
-  cognitive_load: score,
-  clarity: score,
-  processing: score,
-  confidence: score,
-  intervals: z.strictObject({ clarity: intervalSchema }),
-});
-
-const contributionSchema = z.strictObject({
-  measure: z.string(),
-  value: z.number(),
-  effect: z.number(),
-  source: z.string(),
-});
-
-const contributionsSchema = z.array(contributionSchema);
-
-const emotionBody = {
-  ...reportShape,
-  signals: z.union([emotionSignals, z.strictObject({})]),
-  timeline: z.array(
-    z.strictObject({
-      start_s: seconds,
-      end_s: seconds,
-      valence: score,
-      arousal: score,
-      dominant_emotion: z.string(),
-      confidence: score,
-    }),
-  ),
-};
-
-const cognitiveBody = {
-  ...reportShape,
-  signals: z.union([cognitiveSignals, z.strictObject({})]),
-  measures: z.record(z.string(), z.strictObject({ value: z.number(), unit: z.string() })),
-  contributions: z.strictObject({ cognitive_load: contributionsSchema, processing: contributionsSchema }),
-  /** Where both indices start: a speaker at the reference, or at the baseline, in every measure. */
-  reference: score,
-  timeline: z.array(z.strictObject({ start_s: seconds, end_s: seconds, clarity: score })),
-  relative: z.boolean(),
-};
-
-const envelope = { audio: audioSchema, request_id: z.string() };
-
-export const emotionReportSchema = z.strictObject({ ...emotionBody, ...envelope });
-export const cognitiveReportSchema = z.strictObject({ ...cognitiveBody, ...envelope });
-export const combinedReportSchema = z.strictObject({
-  status: reportShape.status,
-  emotion: z.strictObject(emotionBody),
-  cognitive: z.strictObject(cognitiveBody),
-  ...envelope,
-});
-
-export type EmotionReport = z.infer<typeof emotionReportSchema>;
-export type CognitiveReport = z.infer<typeof cognitiveReportSchema>;
-export type CombinedReport = z.infer<typeof combinedReportSchema>;
 
 export function emotionReport(analysis: Analysis, requestId: string): EmotionReport {
   return { ...emotionPart(analysis), audio: audioBlock(analysis), request_id: requestId };
@@ -121,8 +46,8 @@ function emotionPart(analysis: Analysis): Omit<EmotionReport, 'audio' | 'request
     timeline: result === null ? [] : emotionTimeline(result),
     warnings: [
       ...analysis.warnings,
-      ...(result?.shortSpeech ? ['short_speech'] : []),
-      ...(result?.lowConfidence ? ['low_confidence'] : []),
+      ...(result?.shortSpeech ? (['short_speech'] as const) : []),
+      ...(result?.lowConfidence ? (['low_confidence'] as const) : []),
     ],
     model: modelBlock(analysis, 'emotion'),
   };
@@ -146,7 +71,7 @@ function cognitivePart(analysis: Analysis): Omit<CognitiveReport, 'audio' | 'req
         clarity: round(clarity),
       })) ?? [],
     relative: result?.relative ?? false,
-    warnings: [...analysis.warnings, ...(result?.shortSpeech ? ['short_speech'] : [])],
+    warnings: [...analysis.warnings, ...(result?.shortSpeech ? (['short_speech'] as const) : [])],
     model: modelBlock(analysis, 'cognitive'),
   };
 }
@@ -155,7 +80,7 @@ function statusOf({ insufficientSpeech }: Analysis): 'ok' | 'insufficient_speech
   return insufficientSpeech ? 'insufficient_speech' : 'ok';
 }
 
-function emotionBlock(result: EmotionResult): z.infer<typeof emotionSignals> {
+function emotionBlock(result: EmotionResult): EmotionSignals {
   const top = topOf(result.probabilities);
   const shares = roundShares(result.probabilities);
   return {
@@ -186,7 +111,7 @@ function emotionTimeline({ labels, timeline }: EmotionResult): EmotionReport['ti
   });
 }
 
-function cognitiveBlock(result: CognitiveResult): z.infer<typeof cognitiveSignals> {
+function cognitiveBlock(result: CognitiveResult): CognitiveSignals {
   const [lower, upper] = result.intervals.clarity;
   return {
     cognitive_load: round(result.cognitiveLoad.score),
@@ -204,7 +129,7 @@ function measuresBlock(measures: Measures): CognitiveReport['measures'] {
 }
 
 /** Reference plus effects is the score as printed: the rounding remainder goes to the largest effect. */
-function effectsOf({ score: exact, contributions }: Index): z.infer<typeof contributionsSchema> {
+function effectsOf({ score: exact, contributions }: Index): CognitiveReport['contributions']['processing'] {
   const effects = contributions.map(({ effect }) => Math.round(effect * scale));
   spreadRemainder(effects, Math.round(exact * scale) - Math.round(referenceScore * scale));
   return contributions.map(({ measure, value, source }, index) => ({
@@ -232,7 +157,7 @@ function topOf(values: readonly number[]): number {
   return values.reduce((top, value, index) => (value > (values[top] as number) ? index : top), 0);
 }
 
-function audioBlock({ audio }: Analysis): z.infer<typeof audioSchema> {
+function audioBlock({ audio }: Analysis): EmotionReport['audio'] {
   return {
     duration_s: round(audio.seconds),
     speech_s: round(audio.speechSeconds),
