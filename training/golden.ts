@@ -8,8 +8,16 @@ const seed = 1;
 const seconds = 2;
 const modelsDir = argv[2] ?? 'models';
 const samples = syntheticSignal(seed, seconds);
-const outputs = await replay(await loadModels(modelsDir), samples);
-for (const [name, expected] of Object.entries(outputs)) {
-  const golden = { signal: { seed, seconds }, digest: digest(samples), outputs: expected, tolerance: 1e-3 };
+const models = await loadModels(modelsDir);
+const outputs = await replay(models, samples);
+for (const { manifest } of [models.activity, models.trunk, models.emotion, models.cognitive]) {
+  const { name, kind, labels } = manifest;
+  const golden = {
+    signal: { seed, seconds },
+    digest: digest(samples),
+    labels,
+    outputs: outputs[kind],
+    tolerance: 1e-3,
+  };
   writeFileSync(`${modelsDir}/${name}/golden.json`, `${JSON.stringify(golden, null, 2)}\n`);
 }

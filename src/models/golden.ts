@@ -12,6 +12,8 @@ export const goldenSchema = z.strictObject({
   signal: z.strictObject({ seed: z.int(), seconds: z.number().positive() }),
   /** SHA-256 of the signal's samples as little-endian float32. */
   digest: z.string(),
+  /** What the model's probabilities are of, in their order. */
+  labels: z.array(z.string()).nullable(),
   outputs: z.record(z.string(), z.strictObject({ shape: z.array(z.int()), values: z.array(z.number()) })),
   tolerance: z.number().positive(),
 });

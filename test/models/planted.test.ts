@@ -1,0 +1,88 @@
+/** Faults planted in a copy of the shipped models: the loader or the golden check must see each. */
+import test from 'ava';
+import { loadModels, ModelError, type Models } from '../../src/models/registry.ts';
+import type { Values } from '../../src/models/session.ts';
+import { goldenDifferences, names } from '../support/golden.ts';
+import {
+  copyModels,
+  editManifest,
+  editWeights,
+  type Json,
+  renewHash,
+  withManifest,
+} from '../support/models.ts';
+
+const sad = 3;
+const fearful = 5;
+
+function swap<T>(values: T[]): T[] {
+  const swapped = [...values];
+  [swapped[sad], swapped[fearful]] = [values[fearful] as T, values[sad] as T];
+  return swapped;
+}
+
+test('two labels swapped in the manifest: the golden check sees it', async (t) => {
+  const folder = await withManifest(t, 'emotion', (manifest) => {
+    manifest.labels = swap(manifest.labels as string[]);
+  });
+  const differences = await goldenDifferences(await loadModels(folder), folder, 'emotion');
+  t.is(differences.length, 1);
+  t.regex(differences[0] ?? '', /^emotion labels: /);
+});
+
+test('two labels swapped in the graph: the golden check sees it', async (t) => {
+  const models = await loadModels('models');
+  const { session } = models.emotion;
+  const run: typeof session.run = async (inputs) => {
+    const outputs = await session.run(inputs);
+    const { data, shape } = outputs.probabilities as Values;
+    return { ...outputs, probabilities: { data: Float32Array.from(swap([...data])), shape } };
+  };
+  const wrong: Models = { ...models, emotion: { ...models.emotion, session: { ...session, run } } };
+  const differences = await goldenDifferences(wrong, 'models', 'emotion');
+  t.true(
+    differences.some((text) => text.startsWith(`emotion probabilities[${sad}]`)),
+    differences.join('\n'),
+  );
+});
+
+test('a wrong feature spec in one model: the loader refuses it', async (t) => {
+  const folder = await withManifest(t, 'activity', (manifest) => {
+    (manifest.features as Json).melScale = 'htk';
+  });
+  const error = await t.throwsAsync(loadModels(folder), { instanceOf: ModelError });
+  t.regex(error?.message ?? '', /Model activity: Expected .* for `features`/);
+});
+
+test('the same wrong feature spec in both models that read features: the golden check sees it', async (t) => {
+  const folder = await copyModels(t);
+  for (const name of ['activity', 'trunk']) {
+    await editManifest(folder, name, (manifest) => {
+      (manifest.features as Json).melScale = 'htk';
+    });
+  }
+  const models = await loadModels(folder);
+  for (const name of names) t.not((await goldenDifferences(models, folder, name)).length, 0, name);
+});
+
+for (const name of names) {
+  test(`one changed byte of the weights of ${name}: the loader refuses it`, async (t) => {
+    const folder = await copyModels(t);
+    await editWeights(folder, name, (weights) => {
+      weights[weights.length >> 1] = (weights[weights.length >> 1] as number) ^ 1;
+    });
+    const error = await t.throwsAsync(loadModels(folder), { instanceOf: ModelError });
+    t.regex(error?.message ?? '', new RegExp(`Model ${name}: Expected .* for \`weights.sha256\``));
+  });
+}
+
+test('changed weights under a renewed hash: the golden check sees it', async (t) => {
+  const folder = await copyModels(t);
+  await editWeights(folder, 'emotion', (weights) => {
+    // One float in the middle: bit 6 of its highest byte multiplies it by 2^64 or more.
+    const middle = weights.length >> 1;
+    for (let at = middle; at < middle + 4; at++) weights[at] = (weights[at] as number) ^ 0x40;
+  });
+  await renewHash(folder, 'emotion');
+  t.not((await goldenDifferences(await loadModels(folder), folder, 'emotion')).length, 0);
+});

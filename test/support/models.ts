@@ -1,0 +1,57 @@
+/** Copies of the shipped models in which something was changed. */
+import { createHash } from 'node:crypto';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ExecutionContext } from 'ava';
+
+export type Json = Record<string, unknown>;
+
+/** Gone when the test is over. */
+export async function copyModels(t: ExecutionContext): Promise<string> {
+  const models = await mkdtemp(join(tmpdir(), 'undertone-models-'));
+  t.teardown(() => rm(models, { recursive: true }));
+  await cp('models', models, { recursive: true });
+  return models;
+}
+
+export async function editManifest(
+  models: string,
+  name: string,
+  change: (manifest: Json) => void,
+): Promise<void> {
+  const path = join(models, name, 'manifest.json');
+  const manifest = JSON.parse(await readFile(path, 'utf8')) as Json;
+  change(manifest);
+  await writeFile(path, JSON.stringify(manifest));
+}
+
+/** A copy in which one manifest was changed. */
+export async function withManifest(
+  t: ExecutionContext,
+  name: string,
+  change: (manifest: Json) => void,
+): Promise<string> {
+  const models = await copyModels(t);
+  await editManifest(models, name, change);
+  return models;
+}
+
+export async function editWeights(
+  models: string,
+  name: string,
+  change: (weights: Buffer) => void,
+): Promise<void> {
+  const path = join(models, name, 'weights.onnx');
+  const weights = await readFile(path);
+  change(weights);
+  await writeFile(path, weights);
+}
+
+/** Writes the hash of the weights as they are now into their manifest. */
+export async function renewHash(models: string, name: string): Promise<void> {
+  const weights = await readFile(join(models, name, 'weights.onnx'));
+  await editManifest(models, name, (manifest) => {
+    (manifest.weights as Json).sha256 = createHash('sha256').update(weights).digest('hex');
+  });
+}
