@@ -1,27 +1,47 @@
 /** The closed set of error codes and the one table code -> HTTP status. */
 
-const statusByCode = {
-  bad_request: 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  timeout: 408,
-  too_large: 413,
-  invalid: 422,
-  rate_limited: 429,
-  headers_too_large: 431,
-  internal: 500,
-  not_configured: 501,
-  overloaded: 503,
-  deadline: 503,
-  worker_lost: 503,
-  storage_unavailable: 503,
-  shutting_down: 503,
-  not_ready: 503,
+const table = {
+  bad_request: { status: 400, when: 'HTTP itself is broken' },
+  unauthenticated: { status: 401, when: 'no, malformed, unknown, expired or revoked token' },
+  forbidden: { status: 403, when: 'the token lacks the scope' },
+  not_found: { status: 404, when: 'unknown path' },
+  method_not_allowed: { status: 405, when: 'known path, other method; `Allow` lists its methods' },
+  timeout: { status: 408, when: 'the request came too slowly' },
+  too_large: { status: 413, when: 'the body is over the limit' },
+  invalid: { status: 422, when: 'the body cannot be taken as it is' },
+  rate_limited: { status: 429, when: 'over a limit that the operator switched on' },
+  headers_too_large: { status: 431, when: 'the headers are too large' },
+  internal: { status: 500, when: 'everything else; the cause is only in the log' },
+  not_configured: { status: 501, when: 'a part that the operator has not configured' },
+  overloaded: { status: 503, when: 'all workers are busy and the queue is full, or too many bytes are held' },
+  deadline: { status: 503, when: 'the request took longer than it may' },
+  worker_lost: { status: 503, when: 'the thread that had the request was lost' },
+  storage_unavailable: { status: 503, when: 'the database cannot be used' },
+  shutting_down: { status: 503, when: 'the service is being stopped' },
+  not_ready: { status: 503, when: 'the models are being loaded' },
 } as const;
 
-export type ErrorCode = keyof typeof statusByCode;
+export type ErrorCode = keyof typeof table;
+
+export const errorTable: Readonly<Record<ErrorCode, { readonly status: number; readonly when: string }>> =
+  table;
+
+/** The types of a validation error, and when each comes. */
+export const validationTypes = {
+  'value_error.missing': 'no `audio` part, or no multipart body',
+  'value_error.multipart': 'broken multipart',
+  'value_error.audio.too_large': 'the body is over the limit',
+  'value_error.audio.empty': 'no bytes, or no samples',
+  'value_error.audio.content_type': 'the part declares a type that is not audio',
+  'value_error.audio.unsupported':
+    'not an audio format that is taken, or no audio stream; `msg` names what it is',
+  'value_error.audio.malformed': 'an audio format without one frame that decodes',
+  'value_error.audio.too_long': 'the recording is longer than the limit',
+  'value_error.audio.too_many_channels': 'more channels than the limit',
+  'value_error.audio.sample_rate': 'a sample rate out of the limits',
+  'value_error.audio.channel': 'no such channel, or no number of a channel',
+  'value_error.audio.insufficient_speech': 'a `baseline` with under 0.5 s of speech',
+} as const;
 
 /** One entry of the contract's validation error: where, what, and a machine-readable type. */
 export type ValidationItem = {
@@ -41,17 +61,25 @@ export type FailureRecord = {
 export class Failure extends Error {
   readonly code: ErrorCode;
   readonly items: readonly ValidationItem[];
+  /** When to try again, if that is worth it at all. */
+  readonly retryAfterSeconds: number;
 
-  constructor(code: ErrorCode, message: string, items: readonly ValidationItem[] = []) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    items: readonly ValidationItem[] = [],
+    retryAfterSeconds: number = 1,
+  ) {
     super(message);
     this.name = 'Failure';
     this.code = code;
     this.items = items;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
 export function httpStatus(code: ErrorCode): number {
-  return statusByCode[code];
+  return table[code].status;
 }
 
 /** A 422 (or 413 for `too_large`) about one part of the body; `type` is the full value_error... string. */
