@@ -1,0 +1,30 @@
+/** Reports straight from the analyzer, without a server. */
+import type { AnalyzeRequest } from '../../src/analysis.ts';
+import { createAnalyzer } from '../../src/analyze.ts';
+import { decode } from '../../src/audio.ts';
+import { type CombinedReport, combinedReport } from '../../src/report.ts';
+import { fixture } from './fixtures.ts';
+
+export const limits = {
+  seconds: 900,
+  channels: 8,
+  minSampleRate: 4000,
+  maxSampleRate: 384_000,
+  deadlineSeconds: 30,
+};
+
+export async function reporter(): Promise<(audio: Uint8Array) => Promise<CombinedReport>> {
+  const analyzer = await createAnalyzer({ modelsDir: 'models', limits });
+  const request: Omit<AnalyzeRequest, 'audio'> = {
+    baseline: null,
+    channel: null,
+    signals: ['emotion', 'cognitive'],
+    cancel: null,
+  };
+  return async (audio) => combinedReport(await analyzer.analyze({ ...request, audio }), 'test');
+}
+
+/** Mono samples at 16 kHz. */
+export function samplesOf(name: string): Float32Array {
+  return decode(fixture(name), { sampleRate: 16_000, channel: null, limits, cancel: null }).samples;
+}
