@@ -6,7 +6,6 @@ import { lingerAfter } from './linger.ts';
 import type { State } from './state.ts';
 
 const internalSentence = 'Something went wrong on our side';
-const retryAfterSeconds = 1;
 
 /** The JSON of a failure; `invalid` and `too_large` list what is wrong with the body. */
 export function failureBody(failure: Failure, requestId: string): string {
@@ -19,7 +18,7 @@ export function failureHeaders(failure: Failure): Record<string, string> {
   const status = httpStatus(failure.code);
   return {
     ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
-    ...(status === 503 || status === 429 ? { 'Retry-After': String(retryAfterSeconds) } : {}),
+    ...(status === 503 || status === 429 ? { 'Retry-After': String(failure.retryAfterSeconds) } : {}),
   };
 }
 

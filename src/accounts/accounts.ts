@@ -1,0 +1,141 @@
+/** What a person may do with an account: the rules, above users, tokens and the guard. */
+import { Failure } from '../errors.ts';
+import { claimFirst, isAdministrator } from './administrators.ts';
+import { createGuard } from './guard.ts';
+import { notLoggedIn } from './refusal.ts';
+import type { Database, DatabaseKind } from './storage.ts';
+import type { NewToken, Owner, TokenRecord, TokenRequest, Tokens } from './tokens.ts';
+import type { Cookies, Credentials, Login } from './users.ts';
+
+/** Every function may throw Failure `storage_unavailable`, and those with a password `rate_limited`. */
+export type Accounts = {
+  readonly signUpOpen: boolean;
+  /** Null when the cookie header names no session that lasts. */
+  who(cookie: string): Promise<Login | null>;
+  /** @throws UserError `taken` @throws Failure `forbidden` when closed */
+  signUp(credentials: Credentials, address: string): Promise<Login>;
+  /** Ends the session that the browser had. @throws UserError `unknown` */
+  logIn(credentials: Credentials, from: { cookie: string; address: string }): Promise<Login>;
+  logOut(cookie: string): Promise<Cookies>;
+  /** @throws UserError `unknown` */
+  changePassword(passwords: { current: string; next: string }, from: Visit): Promise<Cookies>;
+  /** With its tokens. @throws UserError `unknown` */
+  remove(password: string, from: Visit): Promise<Cookies>;
+  isAdministrator(login: Login): Promise<boolean>;
+  /** An administrator's own, and those that were made on the command line. */
+  tokens(login: Login): Promise<TokenRecord[]>;
+  /** @throws TokenError */
+  createToken(login: Login, request: TokenRequest): Promise<NewToken>;
+  /** False when the account has no such live token. */
+  revokeToken(login: Login, id: string): Promise<boolean>;
+  /** For 15 minutes, with every scope, never listed. */
+  playgroundToken(login: Login): Promise<NewToken>;
+};
+
+/** A request of somebody who is logged in. */
+export type Visit = { readonly login: Login; readonly cookie: string; readonly address: string };
+
+export type AccountOptions = {
+  readonly database: Database;
+  readonly kind: DatabaseKind;
+  readonly tokens: Tokens;
+  readonly secret: string;
+  readonly signUp: 'open' | 'closed';
+  /** Cookies go over https alone. */
+  readonly secure: boolean;
+};
+
+export function createAccounts(options: AccountOptions): Accounts {
+  const { database, tokens } = options;
+  const guard = createGuard();
+  const users = lazily(async () => (await import('./users.ts')).createUsers(options));
+
+  async function who(cookie: string): Promise<Login | null> {
+    return namesSession(cookie) ? (await users()).who(cookie) : null;
+  }
+
+  async function logOut(cookie: string): Promise<Cookies> {
+    const login = await who(cookie);
+    if (login === null) return [];
+    const cookies = await (await users()).logOut(cookie);
+    tokens.forget(login.session.owner);
+    return cookies;
+  }
+
+  /** Whose tokens an account sees to. */
+  async function ownersOf(login: Login): Promise<readonly Owner[]> {
+    const { owner } = login.session;
+    return (await isAdministrator(database, owner)) ? [owner, null] : [owner];
+  }
+
+  return {
+    signUpOpen: options.signUp === 'open',
+    who,
+    logOut,
+    async signUp(credentials, address) {
+      if (options.signUp === 'closed') throw new Failure('forbidden', 'Sign-up is closed on this service');
+      await guard.signUp(address);
+      const login = await (await users()).signUp(credentials);
+      await claimFirst(database, login.session.owner);
+      return login;
+    },
+    async logIn(credentials, { cookie, address }) {
+      const { logIn } = await users();
+      const login = await guard.password({ email: credentials.email, address }, () => logIn(credentials));
+      await logOut(cookie);
+      return login;
+    },
+    async changePassword(passwords, { login, cookie, address }) {
+      const { changePassword } = await users();
+      const cookies = await guard.password({ email: login.email, address }, () =>
+        changePassword(cookie, passwords),
+      );
+      tokens.forget(login.session.owner);
+      return cookies;
+    },
+    async remove(password, { login, cookie, address }) {
+      const { remove } = await users();
+      const cookies = await guard.password({ email: login.email, address }, () => remove(cookie, password));
+      tokens.forget(login.session.owner);
+      return cookies;
+    },
+    isAdministrator: (login) => isAdministrator(database, login.session.owner),
+    async tokens(login) {
+      const lists = (await ownersOf(login)).map((owner) => tokens.list(owner));
+      return (await Promise.all(lists)).flat();
+    },
+    async createToken({ session }, request) {
+      await guard.token(session.owner);
+      return orEnded(await tokens.createFor(session.owner, request));
+    },
+    async revokeToken(login, id) {
+      for (const owner of await ownersOf(login)) {
+        if ((await tokens.revokeOf(owner, id)) !== null) return true;
+      }
+      return false;
+    },
+    async playgroundToken({ session }) {
+      await guard.token(session.owner);
+      return orEnded(await tokens.createForSession(session));
+    },
+  };
+}
+
+/** The session ended between the look at it and the token. */
+function orEnded(made: NewToken | null): NewToken {
+  if (made === null) throw notLoggedIn();
+  return made;
+}
+
+/** Without a cookie of ours nothing has to be loaded to know the answer. */
+function namesSession(cookie: string): boolean {
+  return /(^|[\s;])(__Secure-)?undertone\.session_token=./.test(cookie);
+}
+
+function lazily<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | null = null;
+  return () => {
+    loaded ??= load();
+    return loaded;
+  };
+}

@@ -1,0 +1,38 @@
+/** The secret that signs the cookies of sessions: made once, kept in the data folder for its owner alone. */
+import { randomBytes } from 'node:crypto';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const fileName = 'secret';
+const secretBytes = 32;
+
+/** Of several processes that start together one makes it and all read the same. */
+export async function keepSecret(folder: string): Promise<string> {
+  const path = join(folder, fileName);
+  const kept = await readIfThere(path);
+  if (kept !== null) return kept;
+  const draft = `${path}.${process.pid}`;
+  await writeFile(draft, `${randomBytes(secretBytes).toString('base64url')}\n`, { mode: 0o600 });
+  try {
+    // Unlike a rename, a link never replaces what is there.
+    await link(draft, path);
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return (await readFile(path, 'utf8')).trim();
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
