@@ -1,4 +1,4 @@
-// Brings a clone to where it can run: system packages, npm packages, native build, TypeScript build.
+// Brings a clone to where it can run: system packages, npm packages, native build, the service and its pages.
 // Runs before node_modules exists, so only Node's own modules may be imported here. Every step is
 // skipped when nothing that it depends on has changed.
 //   node scripts/setup.mjs [--tests]
@@ -171,8 +171,9 @@ function main() {
   build('native', 'building the native code', native, addon, () =>
     run('npm', ['run', 'install'], { CMAKE_BUILD_PARALLEL_LEVEL: '2' }),
   );
-  const typescript = digest(['tsconfig.json', 'tsconfig.build.json', 'src'], ['typescript']);
-  build('typescript', 'building TypeScript', typescript, entry, () => run('npm', ['run', 'build:service']));
+  // The packages are in what is built.
+  const service = digest(['rolldown.config.mjs', 'package-lock.json', 'src'], []);
+  build('service', 'building the service', service, entry, () => run('npm', ['run', 'build:service']));
   const pages = digest(['web', 'examples/sample.wav'], ['vite', 'wavesurfer.js', 'uplot']);
   build('pages', 'building the pages', pages, page, () => run('npm', ['run', 'build:pages']));
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Signal, signals } from '../analysis.ts';
 import { parseConfig } from '../config.ts';
+import { threadFile } from '../threads.ts';
 import type { AnalyzeSettings, AnalyzeTask, Outcome } from './analyze-thread.ts';
 import { parseJobs, workInOrder } from './crew.ts';
 import { describeReport } from './describe.ts';
@@ -44,7 +45,7 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
   const settings = await readSettings(options, terminal);
   const files = await findFiles(paths);
   const tasks = files.map((path): AnalyzeTask => ({ path, signals: wanted }));
-  const file = new URL('./analyze-thread', import.meta.url);
+  const file = threadFile('cli/analyze-thread');
   const lost = (_: AnalyzeTask, { message }: Error): Outcome => ({ error: internalItem, cause: message });
   const progress = showProgress(files.length, terminal);
   const sums = { done: 0, failed: 0, seconds: 0 };

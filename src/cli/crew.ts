@@ -1,7 +1,5 @@
 /** Work on many files in several threads, each result given out in the order of the files. */
 import { availableParallelism } from 'node:os';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expected } from './terminal.ts';
 
 /**
@@ -17,8 +15,8 @@ export function stackMebibytes(argv: readonly string[]): number {
 const aheadPerThread = 16;
 
 export type Crew<Task, Result> = {
-  /** The file each thread runs, without its extension; its `run` takes a task. */
-  readonly file: URL;
+  /** The file each thread runs; its `run` takes a task. */
+  readonly file: string;
   readonly jobs: number;
   readonly settings: object;
   readonly tasks: readonly Task[];
@@ -32,7 +30,7 @@ export async function* workInOrder<Task, Result>(crew: Crew<Task, Result>): Asyn
   const threads = Math.min(crew.jobs, tasks.length);
   const { Piscina } = await import('piscina');
   const pool = new Piscina({
-    filename: fileURLToPath(crew.file) + extname(fileURLToPath(import.meta.url)),
+    filename: crew.file,
     name: 'run',
     minThreads: threads,
     maxThreads: threads,

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { FeatureSpec } from '../audio.ts';
 import { parseConfig } from '../config.ts';
 import { specs } from '../specs.ts';
+import { threadFile } from '../threads.ts';
 import { parseJobs, workInOrder } from './crew.ts';
 import type { Extracted, FeaturesSettings, FeaturesTask } from './features-thread.ts';
 import { countFiles, showProgress } from './progress.ts';
@@ -45,7 +46,7 @@ async function writeFeatures(files: readonly string[], options: Options, termina
   const tasks =
     options.list === undefined ? pairUp(files, options.out) : await readList(options.list, files, options);
   const settings: FeaturesSettings = { spec, limits: parseConfig(terminal.env).limits };
-  const file = new URL('./features-thread', import.meta.url);
+  const file = threadFile('cli/features-thread');
   const lost = (_: FeaturesTask, { message }: Error): Extracted => ({ error: message });
   const progress = showProgress(tasks.length, terminal);
   const sums = { done: 0, failed: 0, frames: 0 };

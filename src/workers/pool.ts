@@ -2,10 +2,9 @@
  * The analysis threads and the bounded queue before them. A thread is never ended in mid-run: a
  * deadline or a client that left raises the task's flag, which the thread checks between its stages.
  */
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { Failure, toFailure } from '../errors.ts';
+import { threadFile } from '../threads.ts';
 import type { Stage } from '../watch.ts';
 import {
   flags,
@@ -73,8 +72,6 @@ const heapMebibytes = 512;
 const reviveAfterMs = 500;
 const closePollMs = 10;
 const closeWithinMs = 2000;
-const here = fileURLToPath(import.meta.url);
-const taskFile = fileURLToPath(new URL(`./task${extname(here)}`, import.meta.url));
 
 export function createPool(options: PoolOptions): Pool {
   const threads = createThreads(options);
@@ -201,7 +198,7 @@ function createThreads(options: PoolOptions): Threads {
 
   function open(): Piscina {
     const opened = new Piscina({
-      filename: options.file ?? taskFile,
+      filename: options.file ?? threadFile('workers/task'),
       name: 'run',
       minThreads: options.workers,
       maxThreads: options.workers,
