@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 /** The undertone command. */
-import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { addAnalyze } from './cli/analyze.ts';
 import { addFeatures } from './cli/features.ts';
+import { addOpenApi } from './cli/openapi.ts';
 import { addServe } from './cli/serve.ts';
 import { type Terminal, UsageError } from './cli/terminal.ts';
 import { addToken } from './cli/token.ts';
 import { ConfigError } from './config.ts';
 import { Failure } from './errors.ts';
+import { version } from './version.ts';
 
 const exitCodes = { failed: 1, misused: 2 } as const;
 
@@ -23,20 +24,13 @@ const terminal: Terminal = {
   },
 };
 
-/** From src/ and from dist/src/. */
-function readVersion(): string {
-  const require = createRequire(import.meta.url);
-  const inSources = import.meta.url.endsWith('.ts');
-  return (require(inSources ? '../package.json' : '../../package.json') as { version: string }).version;
-}
-
 function buildProgram(): Command {
   const program = new Command('undertone')
     .description('Hears how a person speaks: emotion and cognitive signals from a recording.')
-    .version(readVersion())
+    .version(version)
     .exitOverride()
     .showHelpAfterError('(--help says more)');
-  for (const add of [addServe, addAnalyze, addFeatures, addToken]) add(program, terminal);
+  for (const add of [addServe, addAnalyze, addFeatures, addToken, addOpenApi]) add(program, terminal);
   return program;
 }
 

@@ -11,6 +11,7 @@ import { evidenceCards } from './evidence.ts';
 import { unreadiness } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
 import { addPages, type Pages } from './pages.ts';
+import { addReference } from './reference.ts';
 import type { State } from './state.ts';
 
 export type RouteOptions = AnalysisOptions & {
@@ -44,6 +45,7 @@ export function createRoutes(options: RouteOptions): Router<State> {
     json(context, '{}');
   });
   if (options.config.metricsAddress === null) router.get('/metrics', showMetrics(options.metrics));
+  addReference(router);
   addPages(router, options.pages);
   return router;
 }

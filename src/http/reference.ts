@@ -1,0 +1,78 @@
+/** GET /openapi.json, and GET /docs, which shows it: all from memory, nothing from elsewhere. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Router } from '@koa/router';
+import { openApiDocument } from '../openapi/document.ts';
+import { version } from '../version.ts';
+import type { State } from './state.ts';
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Undertone API</title>
+<link rel="icon" href="/docs/favicon-32x32.png">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<main id="reference"></main>
+<noscript>This page needs JavaScript. <a href="/openapi.json">The document it shows</a> does not.</noscript>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+const start = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
+SwaggerUIBundle({
+  url: '/openapi.json',
+  domNode: document.getElementById('reference'),
+  deepLinking: true,
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+});
+`;
+
+/** Swagger UI's icons are data: images in its style sheet. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const shipped = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+} as const;
+
+export function addReference(router: Router<State>): void {
+  const add = (path: string, type: string, content: string | Buffer) => {
+    const tag = `"${createHash('sha256').update(content).digest('base64url')}"`;
+    router.get(path, async function reference(context) {
+      context.set({ 'Content-Type': type, 'Cache-Control': 'no-cache', ETag: tag });
+      context.set('Content-Security-Policy', policy);
+      context.status = 200;
+      if (context.fresh) context.status = 304;
+      else context.body = content;
+    });
+  };
+  add('/openapi.json', 'application/json', JSON.stringify(openApiDocument(version)));
+  add('/docs', 'text/html; charset=utf-8', page);
+  add('/docs/start.js', 'text/javascript; charset=utf-8', start);
+  for (const [name, type] of Object.entries(shipped)) add(`/docs/${name}`, type, readShipped(name));
+}
+
+function readShipped(name: string): Buffer {
+  return readFileSync(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
+}

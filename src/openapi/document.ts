@@ -1,0 +1,65 @@
+/** The OpenAPI 3.1 document of the service, made from the schemas that validate and the table of errors. */
+import { type ErrorCode, errorTable } from '../errors.ts';
+import { readAnswers } from './answers.ts';
+import { pathsOf } from './operations.ts';
+import { componentSchemas } from './schemas.ts';
+
+const introduction = `Undertone hears *how* a person speaks. Upload a recording, get JSON: emotion and cognitive signals.
+
+Every answer carries \`X-Request-Id\`. HEAD answers like GET; queries are ignored. Fields may be added within v1.
+Retry 500 and 503 alone, after 1, 2 and 4 s, or after \`Retry-After\` where it is longer.
+
+Every error, whatever the path:
+
+| Status | Code | When |
+|---|---|---|
+`;
+
+const headers = {
+  'X-Request-Id': {
+    description: 'Taken from the request when it is 1 to 128 of A-Z a-z 0-9 . _ -, else made.',
+    schema: { type: 'string' },
+  },
+  'Server-Timing': {
+    description: 'Milliseconds of each stage, as W3C Server Timing.',
+    schema: { type: 'string' },
+  },
+  'WWW-Authenticate': { description: 'The scheme to use.', schema: { type: 'string', const: 'Bearer' } },
+  'Retry-After': { description: 'When to try again, s.', schema: { type: 'integer', minimum: 0 } },
+};
+
+export function openApiDocument(version: string): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Undertone',
+      version,
+      description: `${introduction}${errorRows()}`,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'The service that gave this document.' }],
+    tags: [
+      { name: 'Analysis', description: 'One recording in, one report out.' },
+      { name: 'Service', description: 'What runs here, and whether it does.' },
+    ],
+    paths: pathsOf(readAnswers()),
+    components: {
+      schemas: componentSchemas(),
+      headers,
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token from the account page or from `undertone token create`.',
+        },
+      },
+    },
+  };
+}
+
+function errorRows(): string {
+  const codes = Object.keys(errorTable) as ErrorCode[];
+  return codes
+    .map((code) => `| ${errorTable[code].status} | \`${code}\` | ${errorTable[code].when} |\n`)
+    .join('');
+}

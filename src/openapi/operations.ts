@@ -1,0 +1,227 @@
+/** What each path takes and answers. */
+import { type ErrorCode, errorTable, httpStatus } from '../errors.ts';
+import { type Answer, examplesOf } from './answers.ts';
+import { refer, type SchemaName } from './schemas.ts';
+
+type Answers = Readonly<Record<string, Answer>>;
+type Body = { readonly type: string; readonly schema: object };
+
+type Operation = {
+  readonly method: 'get' | 'post';
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly security: readonly object[];
+  readonly requestBody?: object;
+  readonly ok: Body;
+  readonly headers?: readonly string[];
+  /** Besides those of HTTP itself. */
+  readonly codes: readonly ErrorCode[];
+};
+
+const json = (name: SchemaName): Body => ({ type: 'application/json', schema: refer(name) });
+
+const everywhere: readonly ErrorCode[] = ['bad_request', 'timeout', 'headers_too_large', 'internal'];
+
+const upload = {
+  required: true,
+  description: 'The first part of each name counts, others are ignored; file names do not matter.',
+  content: {
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        required: ['audio'],
+        properties: {
+          audio: {
+            type: 'string',
+            format: 'binary',
+            description:
+              'The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, told from its content. Of a video the first audio stream. By default at most 25 MiB a request, 15 minutes, 8 channels, 4 to 384 kHz.',
+          },
+          baseline: {
+            type: 'string',
+            format: 'binary',
+            description:
+              'The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it, 0.5 is no change.',
+          },
+          channel: {
+            type: 'integer',
+            minimum: 0,
+            maximum: 9999,
+            description: 'Counted from 0: analyse this channel instead of the average of all.',
+          },
+        },
+      },
+      encoding: {
+        audio: {
+          contentType: 'audio/*, video/*, application/octet-stream, application/ogg, application/mp4',
+        },
+        baseline: {
+          contentType: 'audio/*, video/*, application/octet-stream, application/ogg, application/mp4',
+        },
+      },
+    },
+  },
+};
+
+const analysisCodes: readonly ErrorCode[] = [
+  'unauthenticated',
+  'forbidden',
+  'too_large',
+  'invalid',
+  'overloaded',
+  'deadline',
+  'worker_lost',
+  'storage_unavailable',
+  'shutting_down',
+  'not_ready',
+];
+
+function analysis(
+  path: string,
+  operationId: string,
+  scopes: string,
+  schema: SchemaName,
+  about: string,
+): Operation {
+  return {
+    method: 'post',
+    path,
+    operationId,
+    tag: 'Analysis',
+    summary: `Analyse ${about}`,
+    description: `Needs a token with ${scopes}. Nothing of the upload is written to disk or logged. The same recording gives the same answer, \`request_id\` apart. With under 0.5 s of speech \`status\` is \`insufficient_speech\`.`,
+    security: [{ bearer: [] }],
+    requestBody: upload,
+    ok: json(schema),
+    headers: ['Server-Timing'],
+    codes: analysisCodes,
+  };
+}
+
+const open = { security: [], tag: 'Service', method: 'get' } as const;
+
+const operations: readonly Operation[] = [
+  analysis(
+    '/v1/analyze/emotion',
+    'analyzeEmotion',
+    'the scope `analyze:emotion`',
+    'EmotionReport',
+    'emotion',
+  ),
+  analysis(
+    '/v1/analyze/cognitive',
+    'analyzeCognitive',
+    'the scope `analyze:cognitive`',
+    'CognitiveReport',
+    'cognitive signals',
+  ),
+  analysis('/v1/analyze', 'analyze', 'both scopes', 'Report', 'both from one pass'),
+  {
+    ...open,
+    path: '/v1/models',
+    operationId: 'models',
+    summary: 'The evidence card of each model',
+    description: 'Version, hashes, data, licences, metrics, limits and rule of every model that is loaded.',
+    ok: json('Models'),
+    codes: [],
+  },
+  {
+    ...open,
+    path: '/health',
+    operationId: 'health',
+    summary: 'Whether the process serves',
+    description: 'Answers whenever it does, under full load too.',
+    ok: json('Empty'),
+    codes: [],
+  },
+  {
+    ...open,
+    path: '/ready',
+    operationId: 'ready',
+    summary: 'Whether to send requests here',
+    description:
+      'Models are loaded and warm, the service is not being stopped, and the queue has not been full for 5 s.',
+    ok: json('Empty'),
+    codes: ['not_ready', 'shutting_down', 'overloaded'],
+  },
+  {
+    ...open,
+    path: '/metrics',
+    operationId: 'metrics',
+    summary: 'Figures for Prometheus',
+    description:
+      'Not here when the operator gave the figures an address of their own (UNDERTONE_METRICS_ADDRESS).',
+    ok: { type: 'text/plain', schema: { type: 'string', description: 'Prometheus text format 0.0.4.' } },
+    codes: ['not_found'],
+  },
+  {
+    ...open,
+    path: '/openapi.json',
+    operationId: 'document',
+    summary: 'This document',
+    description: 'OpenAPI 3.1, made from the schemas that validate. GET /docs shows it.',
+    ok: { type: 'application/json', schema: { type: 'object', description: 'An OpenAPI 3.1 document.' } },
+    codes: [],
+  },
+];
+
+export function pathsOf(answers: Answers): Readonly<Record<string, object>> {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of operations) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation, answers) };
+  }
+  return paths;
+}
+
+function describe(operation: Operation, answers: Answers): object {
+  const { method, path, tag, ok, headers = [], codes, ...rest } = operation;
+  const asked = `${method.toUpperCase()} ${path}`;
+  const content = { [ok.type]: { schema: ok.schema, ...exampled(answers, asked, 200) } };
+  return {
+    ...rest,
+    tags: [tag],
+    responses: {
+      200: { description: 'Done.', headers: headersOf('X-Request-Id', ...headers), content },
+      ...failures([...everywhere, ...codes], asked, answers),
+    },
+  };
+}
+
+function failures(
+  codes: readonly ErrorCode[],
+  asked: string,
+  answers: Answers,
+): Readonly<Record<string, object>> {
+  const statuses = [...new Set(codes.map(httpStatus))].sort();
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const here = codes.filter((code) => httpStatus(code) === status);
+      const schema = refer(
+        here.some((code) => code === 'invalid' || code === 'too_large') ? 'ValidationFailure' : 'Failure',
+      );
+      const description = here.map((code) => `\`${code}\`: ${errorTable[code].when}.`).join(' ');
+      const content = { 'application/json': { schema, ...exampled(answers, asked, status) } };
+      return [status, { description, headers: headersOf('X-Request-Id', ...failureHeaders(here)), content }];
+    }),
+  );
+}
+
+function failureHeaders(codes: readonly ErrorCode[]): string[] {
+  const has = (code: ErrorCode) => codes.some((one) => httpStatus(one) === httpStatus(code));
+  return [
+    ...(has('unauthenticated') ? ['WWW-Authenticate'] : []),
+    ...(has('overloaded') ? ['Retry-After'] : []),
+  ];
+}
+
+function headersOf(...names: readonly string[]): object {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function exampled(answers: Answers, asked: string, status: number): object {
+  const examples = examplesOf(answers, asked, status);
+  return Object.keys(examples).length === 0 ? {} : { examples };
+}

@@ -1,0 +1,102 @@
+/** The named schemas of the document: those that validate, and the bodies of errors. */
+import { z } from 'zod';
+import { type ErrorCode, errorTable, validationTypes } from '../errors.ts';
+import { cognitiveReportSchema, combinedReportSchema, emotionReportSchema } from '../report.ts';
+
+const requestId = emotionReportSchema.shape.request_id;
+const listing: readonly ErrorCode[] = ['too_large', 'invalid'];
+const codes = (Object.keys(errorTable) as ErrorCode[]).filter((code) => !listing.includes(code));
+
+export const failureSchema = z
+  .strictObject({
+    detail: z.string().describe('What was expected and what came, for people.'),
+    code: z
+      .enum(codes)
+      .describe(`The reason, for programs. ${explain(codes, (code) => errorTable[code].when)}`),
+    request_id: requestId,
+  })
+  .describe('The body of every error but 413 and 422.');
+
+const types = Object.keys(validationTypes) as (keyof typeof validationTypes)[];
+
+const itemSchema = z
+  .strictObject({
+    loc: z
+      .array(z.string())
+      .min(2)
+      .describe('Where: `body`, then the name of the part (`audio`, `baseline` or `channel`).'),
+    msg: z.string().describe('What was expected and what came, for people.'),
+    type: z
+      .enum(types)
+      .describe(`The reason, for programs. ${explain(types, (type) => validationTypes[type])}`),
+  })
+  .describe('One thing that is wrong with the body.');
+
+export const validationFailureSchema = z
+  .strictObject({
+    detail: z.array(itemSchema).min(1).describe('One item for each thing that is wrong.'),
+    request_id: requestId,
+  })
+  .describe('The body of 413 and 422.');
+
+const emptySchema = z.strictObject({}).describe('Nothing to say: an empty object.');
+
+const cardSchema = z
+  .looseObject({
+    name: z.string().describe('Name of the model, as reports name it.'),
+    version: z.string().describe('MAJOR.MINOR.PATCH.'),
+    kind: z.enum(['activity', 'trunk', 'emotion', 'cognitive']).describe('What it is used for.'),
+    description: z.string().describe('What goes in and what comes out.'),
+    features_version: z.int().describe('Version of the features it was trained on.'),
+    weights_sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .describe('SHA-256 of its weights.'),
+    labels: z.array(z.string()).nullable().describe('What it tells apart; null when it gives numbers.'),
+    licence: z.string().describe('Licence of the weights.'),
+  })
+  .describe('The evidence card of one model; data, metrics, limits and rule stand beside these fields.');
+
+const modelsSchema = z
+  .strictObject({ models: z.array(cardSchema).describe('One card for each model that is loaded.') })
+  .describe('The evidence cards.');
+
+/** Parts that appear in several places get a name of their own, found by their identity. */
+const named = {
+  EmotionReport: emotionReportSchema,
+  CognitiveReport: cognitiveReportSchema,
+  Report: combinedReportSchema,
+  EmotionSignals: emotionReportSchema.shape.signals.options[0],
+  CognitiveSignals: cognitiveReportSchema.shape.signals.options[0],
+  EmotionWindow: emotionReportSchema.shape.timeline.element,
+  ClarityWindow: cognitiveReportSchema.shape.timeline.element,
+  Measure: cognitiveReportSchema.shape.measures.valueType,
+  Contribution: cognitiveReportSchema.shape.contributions.shape.processing.element,
+  Audio: emotionReportSchema.shape.audio,
+  Model: emotionReportSchema.shape.model,
+  Failure: failureSchema,
+  ValidationFailure: validationFailureSchema,
+  ValidationItem: itemSchema,
+  Empty: emptySchema,
+  Models: modelsSchema,
+  ModelCard: cardSchema,
+} as const satisfies Readonly<Record<string, z.ZodType>>;
+
+export type SchemaName = keyof typeof named;
+
+export function refer(name: SchemaName): { readonly $ref: string } {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+export function componentSchemas(): Readonly<Record<string, object>> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, { uri: (id) => refer(id as SchemaName).$ref });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema]),
+  );
+}
+
+function explain<Name extends string>(names: readonly Name[], when: (name: Name) => string): string {
+  return names.map((name) => `${name}: ${when(name)}.`).join(' ');
+}
