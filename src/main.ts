@@ -1,7 +1,9 @@
 /** Environment -> config -> models -> app -> listen; signals and exit codes. */
 import { fileURLToPath } from 'node:url';
 import pino, { type Logger } from 'pino';
-import { openStorage } from './accounts/storage.ts';
+import { type Accounts, createAccounts } from './accounts/accounts.ts';
+import { keepSecret } from './accounts/secret.ts';
+import { type Database, kindOf, openStorage } from './accounts/storage.ts';
 import { createTokens, type Tokens } from './accounts/tokens.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
 import { Failure } from './errors.ts';
@@ -39,6 +41,7 @@ type Service = {
   readonly lifecycle: Lifecycle;
   readonly pool: Pool;
   readonly servers: readonly HttpServer[];
+  readonly tokens: Tokens;
 };
 
 /** Resolves when the service is ready; the process ends by itself, on a signal or when the start fails. */
@@ -70,9 +73,11 @@ async function start(config: Config, welcome: ServeOptions['welcome']): Promise<
   pool.started.catch(() => {});
   const manifests = await readManifests(config.modelsDir);
   makeFolder(config.dataDir);
-  const tokens = createTokens({ database: await openStorage(config.databaseUrl), staticToken: config.token });
+  const database = await openStorage(config.databaseUrl);
+  const tokens = createTokens({ database, staticToken: config.token });
+  const accounts = await openAccounts(config, database, tokens);
   const pages = await readPages(pagesFolder);
-  const app = createApp({ config, pool, tokens, metrics, logger, manifests, lifecycle, pages });
+  const app = createApp({ config, pool, tokens, accounts, metrics, logger, manifests, lifecycle, pages });
   const main = createHttpServer(app.callback(), config.deadlineSeconds);
   const servers = [main];
   const url = await main.listen(config);
@@ -81,10 +86,21 @@ async function start(config: Config, welcome: ServeOptions['welcome']): Promise<
     servers.push(aside);
     logger.info({ url: await aside.listen(config.metricsAddress) }, 'metrics');
   }
-  stopOnSignals({ config, logger, lifecycle, pool, servers });
+  stopOnSignals({ config, logger, lifecycle, pool, servers, tokens });
   await pool.started;
   process.stdout.write(`listening on ${url}\n`);
   await welcome?.({ url, config, tokens });
+}
+
+async function openAccounts(config: Config, database: Database, tokens: Tokens): Promise<Accounts> {
+  return createAccounts({
+    database,
+    kind: kindOf(config.databaseUrl),
+    tokens,
+    secret: config.secret ?? (await keepSecret(config.dataDir)),
+    signUp: config.signUp,
+    secure: config.publicUrl?.startsWith('https:') ?? false,
+  });
 }
 
 /** The first signal ends the service in order, the second at once, unless it is the first one's echo. */
@@ -102,7 +118,7 @@ function stopOnSignals(service: Service): void {
 }
 
 /** Whatever has not been answered when the time is nearly over is answered 503. */
-async function stop({ config, lifecycle, logger, pool, servers }: Service): Promise<void> {
+async function stop({ config, lifecycle, logger, pool, servers, tokens }: Service): Promise<void> {
   const limitMs = 1000 * config.shutdownSeconds;
   lifecycle.close();
   const over = setTimeout(
@@ -120,6 +136,7 @@ async function stop({ config, lifecycle, logger, pool, servers }: Service): Prom
   await Promise.all(servers.map((server) => server.drain()));
   clearTimeout(over);
   await pool.close();
+  await tokens.flush().catch((error: unknown) => logger.warn({ err: error }, 'last uses are not written'));
   logger.info('stopped');
 }
 

@@ -3,10 +3,12 @@ import { randomUUID } from 'node:crypto';
 import Koa, { type Context, type Middleware, type Next } from 'koa';
 import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
+import type { Accounts } from '../accounts/accounts.ts';
 import type { Config } from '../config.ts';
 import { Failure } from '../errors.ts';
 import type { Manifest } from '../models/manifest.ts';
 import type { Pool } from '../workers/pool.ts';
+import { createAccountRoutes } from './account.ts';
 import type { TokenVerifier } from './auth.ts';
 import { answerFailures } from './failure.ts';
 import { type Lifecycle, unreadiness } from './lifecycle.ts';
@@ -25,6 +27,8 @@ export type AppOptions = {
   readonly manifests: readonly Manifest[];
   readonly pages: Pages;
   readonly lifecycle: Lifecycle;
+  /** Without them there is no account page to serve. */
+  readonly accounts?: Accounts;
 };
 
 const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
@@ -41,13 +45,17 @@ export function createApp(options: AppOptions): Koa<State> {
     ready: () => unreadiness(lifecycle, pool) === null,
   });
   const app = createBase(logger);
+  // Of the addresses that the header names only the last ones were written by proxies of ours.
+  app.proxy = config.proxies > 0;
+  app.maxIpsCount = config.proxies;
   app.use(identify());
   app.use(record(metrics, logger));
   app.use(closeWhenStopping(lifecycle));
-  app.use(helmet());
+  app.use(protect(config.publicUrl?.startsWith('https:') ?? false));
   app.use(answerFailures(logger));
   app.use(requireHost());
   app.use(createRoutes({ ...options, held }).routes());
+  if (options.accounts) app.use(createAccountRoutes(options.accounts, config.publicUrl).routes());
   app.use(refuseUnrouted());
   return app;
 }
@@ -74,6 +82,14 @@ function createBase(logger: Logger): Koa<State> {
   const app = new Koa<State>();
   app.on('error', (error: Error) => logger.debug({ err: error }, 'connection error'));
   return app;
+}
+
+/** A browser that was told to insist on https would never reach a service without it. */
+function protect(https: boolean): Middleware {
+  return helmet({
+    strictTransportSecurity: https,
+    contentSecurityPolicy: { directives: { upgradeInsecureRequests: https ? [] : null } },
+  });
 }
 
 function identify(): Middleware<State> {

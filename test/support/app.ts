@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
+import type { Accounts } from '../../src/accounts/accounts.ts';
 import { type Config, parseConfig } from '../../src/config.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { TokenVerifier } from '../../src/http/auth.ts';
@@ -35,6 +36,7 @@ export const tokens = {
 export type AppSettings = {
   readonly env?: Readonly<Record<string, string>>;
   readonly verifier?: TokenVerifier;
+  readonly accounts?: Accounts;
   /** None by default. */
   readonly pages?: Pages;
   /** False serves before the threads are warm. */
@@ -64,8 +66,9 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     file,
   });
   const pages = settings.pages ?? { documents: new Map(), assets: new Map() };
+  const accounts = settings.accounts === undefined ? {} : { accounts: settings.accounts };
   const collaborators = { config, pool, metrics, logger, lifecycle, manifests: [], pages };
-  const app = createApp({ ...collaborators, tokens: settings.verifier ?? verifier });
+  const app = createApp({ ...collaborators, tokens: settings.verifier ?? verifier, ...accounts });
   const server = createHttpServer(app.callback(), config.deadlineSeconds);
   const url = await server.listen(config);
   t.teardown(async () => {

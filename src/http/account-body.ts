@@ -1,0 +1,100 @@
+/** The JSON that the account page sends: read, bounded and checked against a schema. */
+import type { Context } from 'koa';
+import type { KoaBodyMiddlewareOptions } from 'koa-body';
+import { z } from 'zod';
+import { passwordLength } from '../accounts/password.ts';
+import { scopes } from '../accounts/tokens.ts';
+import { Failure, type ValidationItem } from '../errors.ts';
+
+const maxBytes = 16_384;
+const mostDays = 3650;
+const { least, most } = passwordLength;
+const longestEmail = 254;
+
+const email = z.email({ error: 'an e-mail address' }).max(longestEmail, { error: 'an e-mail address' });
+const password = z
+  .string({ error: `${least} to ${most} characters` })
+  .min(least, { error: `${least} to ${most} characters` })
+  .max(most, { error: `${least} to ${most} characters` });
+const givenPassword = z
+  .string({ error: 'a password' })
+  .min(1, { error: 'a password' })
+  .max(most, {
+    error: `at most ${most} characters`,
+  });
+const days = z
+  .int({ error: `whole days from 1 to ${mostDays}, or null` })
+  .min(1, { error: `whole days from 1 to ${mostDays}, or null` })
+  .max(mostDays, { error: `whole days from 1 to ${mostDays}, or null` });
+
+export const signUpBody = z.object({ email, password });
+export const logInBody = z.object({ email, password: givenPassword });
+export const passwordBody = z.object({ current_password: givenPassword, new_password: password });
+export const removeBody = z.object({ password: givenPassword });
+export const tokenBody = z.object({
+  name: z.string({ error: 'a name' }),
+  scopes: z.array(z.enum(scopes, { error: `scopes of ${scopes.join(', ')}` }), {
+    error: `a list of ${scopes.join(', ')}`,
+  }),
+  expires_in_days: days.nullable().default(null),
+});
+
+/** @throws Failure `bad_request`, `too_large` or `invalid` */
+export async function readBody<Schema extends z.ZodType>(
+  context: Context,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  const given = await readJson(context);
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const items = parsed.error.issues.map((issue) => toItem(issue, given));
+  throw new Failure('invalid', 'The body is not what it should be', items);
+}
+
+export function invalidField(field: string, msg: string): Failure {
+  return new Failure('invalid', msg, [{ loc: ['body', field], msg, type: `value_error.${field}` }]);
+}
+
+const options: Partial<KoaBodyMiddlewareOptions> = {
+  json: true,
+  jsonLimit: maxBytes,
+  multipart: false,
+  urlencoded: false,
+  text: false,
+  onError: (error) => {
+    throw unreadable(error);
+  },
+};
+
+/** The reader is loaded when the first body comes: an analysis needs none. */
+async function readJson(context: Context): Promise<Readonly<Record<string, unknown>>> {
+  if (!context.is('application/json')) {
+    const got = context.get('Content-Type') || 'nothing';
+    throw new Failure('bad_request', `Expected application/json for \`Content-Type\`, got ${got}`);
+  }
+  const { koaBody } = await import('koa-body');
+  await koaBody(options)(context, async () => {});
+  const body: unknown = context.request.body;
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
+    return body as Readonly<Record<string, unknown>>;
+  }
+  throw unreadable(null);
+}
+
+function unreadable(error: unknown): Failure {
+  if (error instanceof Error && 'status' in error && error.status === 413) {
+    const msg = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
+    return new Failure('too_large', msg, [{ loc: ['body', 'body'], msg, type: 'value_error.too_large' }]);
+  }
+  return new Failure('bad_request', 'Expected a JSON object for `body`, got something else');
+}
+
+/** Says what was expected and never what was given: it may be a password. */
+function toItem(issue: z.core.$ZodIssue, given: Readonly<Record<string, unknown>>): ValidationItem {
+  const field = String(issue.path[0]);
+  if (given[field] === undefined) {
+    return { loc: ['body', field], msg: 'field required', type: 'value_error.missing' };
+  }
+  const msg = `Expected ${issue.message} for \`${field}\`, got something else`;
+  return { loc: ['body', field], msg, type: `value_error.${field}` };
+}
