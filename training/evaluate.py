@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+import candidates
 import cards
 import failures
 import pictures
@@ -129,6 +130,7 @@ def write(by_condition: dict[str, Reports], text: str) -> None:
     pictures.draw_calibration(heard)
     pictures.draw_coverage({name: reports.heard() for name, reports in by_condition.items()})
     replace_between(PAGE, "figures", text)
+    replace_between(PAGE, "candidates", candidates.section())
     replace_between(EVIDENCE, "failures", failures.section(by_condition["clean"]))
     cards.main()
 

@@ -62,6 +62,6 @@ class Rival:
 
 def hear(clips: list[Clip]) -> Heard:
     """The rival's answers on those of the clips that have functionals."""
-    values = egemaps.extract()
+    values = egemaps.load()
     rival = Rival(values)
     return rival.hear([clip for clip in clips if clip.path in values])

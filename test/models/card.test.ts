@@ -1,0 +1,63 @@
+/** The evidence that cards and /v1/models carry: complete, sane, and measured on the shipped weights. */
+import { readFile } from 'node:fs/promises';
+import test from 'ava';
+import { evidenceCards } from '../../src/http/evidence.ts';
+import { readManifests } from '../../src/models/registry.ts';
+import { names } from '../support/golden.ts';
+
+const manifests = await readManifests('models');
+type Run = { readonly models: Record<string, { readonly version: string; readonly sha256: string }> };
+
+for (const { name, training, licence, evidence, weights } of manifests) {
+  test(`the card of ${name} says what its manifest says`, async (t) => {
+    const card = await readFile(`models/${name}/CARD.md`, 'utf8');
+    for (const { name: set, licence: terms, clips } of training.data) {
+      t.true(card.includes(`| ${set} | ${terms} | ${clips} |`), set);
+    }
+    const lists = [training.limits, evidence.failures, evidence.intendedUse, evidence.unintendedUse];
+    for (const text of [licence, evidence.deployment, ...lists.flat()]) t.true(card.includes(text), text);
+    for (const { figure, group, value } of evidence.figures) {
+      t.true(card.includes(`| ${figure} | ${group} | ${value.toFixed(3)} |`), `${figure}, ${group}`);
+    }
+    t.regex(weights.sha256, /^[0-9a-f]{64}$/);
+  });
+}
+
+test('figures lie in their range, and their intervals in order', (t) => {
+  for (const { figure, group, value, interval, speakers, clips } of manifests.flatMap(
+    (m) => m.evidence.figures,
+  )) {
+    const what = `${figure}, ${group}`;
+    t.true(value >= -1 && value <= 1 && clips >= speakers, what);
+    if (interval !== null) t.true(interval[0] <= interval[1] && interval[0] >= -1 && interval[1] <= 1, what);
+  }
+});
+
+test('the figures were measured on the shipped weights: `npm run evaluate -- --write`', async (t) => {
+  const { shipped } = JSON.parse(await readFile('training/figures.json', 'utf8')) as { shipped: Run };
+  for (const { name, version, weights } of manifests) {
+    t.deepEqual(shipped.models[name], { version, sha256: weights.sha256 }, name);
+  }
+});
+
+test('emotion and clarity have figures by corpus, language and sex', (t) => {
+  const groupsOf = (kind: string) =>
+    manifests.filter((m) => m.kind === kind).flatMap((m) => m.evidence.figures.map(({ group }) => group));
+  for (const group of ['RAVDESS', 'TAVA', 'English', 'Polish', 'female', 'male']) {
+    t.true(groupsOf('emotion').includes(group), group);
+  }
+  for (const group of ['speechocean762', 'speechocean762, female', 'speechocean762, children']) {
+    t.true(groupsOf('cognitive').includes(group), group);
+  }
+});
+
+test('/v1/models serves the evidence of every model', (t) => {
+  const { models } = JSON.parse(evidenceCards(manifests)) as { models: Record<string, unknown>[] };
+  t.deepEqual(models.map(({ kind }) => kind).sort(), [...names].sort());
+  models.forEach((card, index) => {
+    const { evidence, training, licence } = manifests[index] as (typeof manifests)[number];
+    t.like(card, { data: training.data, licence, limits: training.limits, figures: evidence.figures });
+    t.like(card, { failures: evidence.failures, deployment: evidence.deployment });
+    t.like(card, { intended_use: evidence.intendedUse, unintended_use: evidence.unintendedUse });
+  });
+});
