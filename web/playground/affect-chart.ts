@@ -1,0 +1,102 @@
+/** Valence, arousal and clarity over time. Lines differ by their dashes too. */
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { element } from './dom.ts';
+import { clock, score } from './format.ts';
+import type { Report } from './report.ts';
+import { type Colour, colour, onThemeChange } from './theme.ts';
+
+export type Chart = {
+  readonly root: HTMLElement;
+  /** To be called once `root` is in the page. */
+  draw(): void;
+  mark(seconds: number): void;
+  destroy(): void;
+};
+
+const height = 240;
+const lines: readonly { readonly label: string; readonly colour: Colour; readonly dash: number[] }[] = [
+  { label: 'Valence', colour: 'valence', dash: [] },
+  { label: 'Arousal', colour: 'arousal', dash: [9, 5] },
+  { label: 'Clarity', colour: 'clarity', dash: [2, 4] },
+];
+
+export function createAffectChart(report: Report): Chart {
+  const root = element('div', { class: 'chart', role: 'img', 'aria-label': summary(report) });
+  let plot: uPlot | null = null;
+  const resize = new ResizeObserver(() => plot?.setSize({ width: root.clientWidth, height }));
+  const stopWatching = onThemeChange(() => plot?.redraw());
+  return {
+    root,
+    draw: () => {
+      plot = new uPlot(options(root.clientWidth, report.audio.duration_s), series(report), root);
+      resize.observe(root);
+    },
+    mark: (seconds) => plot?.setCursor({ left: plot.valToPos(seconds, 'x'), top: 0 }),
+    destroy: () => {
+      resize.disconnect();
+      stopWatching();
+      plot?.destroy();
+    },
+  };
+}
+
+function options(width: number, duration: number): uPlot.Options {
+  const axis = {
+    stroke: () => colour('muted'),
+    grid: { stroke: () => colour('line'), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width,
+    height,
+    cursor: { drag: { x: false, y: false } },
+    scales: { x: { time: false, range: [0, duration] }, y: { range: [0, 1] } },
+    axes: [
+      { ...axis, values: (_plot, marks) => marks.map((mark) => (mark === null ? '' : clock(mark))) },
+      { ...axis, size: 40, values: (_plot, marks) => marks.map((mark) => mark.toFixed(1)) },
+    ],
+    series: [
+      { label: 'Time', value: (_plot, value) => (value === null ? '–' : clock(value)) },
+      ...lines.map(({ label, colour: name, dash }) => ({
+        label,
+        dash,
+        width: 2.5,
+        stroke: () => colour(name),
+        points: { show: false },
+        spanGaps: true,
+        value: (_plot: uPlot, value: number | null) =>
+          value === null || value === undefined ? '–' : score(value),
+      })),
+    ],
+  };
+}
+
+/** Each window is level from its start to its end. */
+function series({ emotion, cognitive }: Report): uPlot.AlignedData {
+  const affect = emotion.timeline.flatMap(({ start_s, end_s, valence, arousal }) => [
+    [start_s, valence, arousal] as const,
+    [just(end_s), valence, arousal] as const,
+  ]);
+  const clarity = cognitive.timeline.flatMap(({ start_s, end_s, clarity }) => [
+    [start_s, clarity] as const,
+    [just(end_s), clarity] as const,
+  ]);
+  return uPlot.join([
+    [affect.map(([x]) => x), affect.map(([, y]) => y), affect.map(([, , y]) => y)],
+    [clarity.map(([x]) => x), clarity.map(([, y]) => y)],
+  ]);
+}
+
+/** A moment before the next window, which may start where this one ends. */
+function just(end: number): number {
+  return end - 0.001;
+}
+
+function summary({ emotion }: Report): string {
+  const range = (name: 'valence' | 'arousal') => {
+    const values = emotion.timeline.map((window) => window[name]);
+    return `${name} from ${score(Math.min(...values))} to ${score(Math.max(...values))}`;
+  };
+  return `Over time: ${range('valence')}, ${range('arousal')}. The values are in the table below.`;
+}

@@ -1,0 +1,85 @@
+/** Valence and arousal on a plane: the way through it, window by window, and where the whole lies. */
+import { element, shape } from './dom.ts';
+import { score } from './format.ts';
+import type { Emotion, EmotionSignals } from './report.ts';
+
+const size = 320;
+const inset = 34;
+const span = size - 2 * inset;
+/** More windows than this are drawn without numbers. */
+const mostNumbers = 12;
+
+const across = (valence: number) => inset + span * valence;
+const down = (arousal: number) => inset + span * (1 - arousal);
+const text = (value: number) => value.toFixed(1);
+
+export function createAffectPlane(signals: EmotionSignals, timeline: Emotion['timeline']): HTMLElement {
+  const said = `On the whole valence ${score(signals.valence)}, arousal ${score(signals.arousal)}.`;
+  const picture = shape(
+    'svg',
+    {
+      class: 'plane',
+      viewBox: `0 0 ${size} ${size}`,
+      role: 'img',
+      'aria-label': `Plane of valence and arousal. ${said}`,
+    },
+    ...ground(),
+    band(signals.intervals),
+    path(timeline),
+    ...timeline.flatMap((window, index) => stop(window, index, timeline.length)),
+    whole(signals),
+  );
+  const caption = `${said} The diamond is the whole with its 80 % interval, ${
+    timeline.length > 1 ? 'circles are the windows in their order.' : 'the circle its one window.'
+  }`;
+  return element('figure', {}, picture, element('figcaption', { class: 'muted small' }, caption));
+}
+
+function ground(): SVGElement[] {
+  const [low, middle, high] = [text(inset), text(size / 2), text(size - inset)];
+  const word = (x: number, y: number, anchor: string, says: string, kind = 'plane-word') =>
+    shape('text', { x: text(x), y: text(y), 'text-anchor': anchor, class: kind }, says);
+  const turned = word(0, 0, 'middle', 'Arousal', 'plane-axis');
+  turned.setAttribute('transform', `translate(13 ${middle}) rotate(-90)`);
+  return [
+    shape('rect', { x: low, y: low, width: text(span), height: text(span), rx: '10', class: 'plane-ground' }),
+    shape('path', { d: `M${low} ${middle}H${high}M${middle} ${low}V${high}`, class: 'plane-cross' }),
+    word(inset + 10, inset + 20, 'start', 'tense'),
+    word(size - inset - 10, inset + 20, 'end', 'excited'),
+    word(inset + 10, size - inset - 11, 'start', 'subdued'),
+    word(size - inset - 10, size - inset - 11, 'end', 'calm'),
+    word(size / 2, size - 8, 'middle', 'Valence', 'plane-axis'),
+    word(inset, size - 8, 'start', 'negative', 'plane-end'),
+    word(size - inset, size - 8, 'end', 'positive', 'plane-end'),
+    turned,
+  ];
+}
+
+function band({ valence, arousal }: EmotionSignals['intervals']): SVGElement {
+  return shape('rect', {
+    x: text(across(valence[0])),
+    y: text(down(arousal[1])),
+    width: text(span * (valence[1] - valence[0])),
+    height: text(span * (arousal[1] - arousal[0])),
+    rx: '6',
+    class: 'plane-band',
+  });
+}
+
+function path(timeline: Emotion['timeline']): SVGElement {
+  const points = timeline.map(({ valence, arousal }) => `${text(across(valence))},${text(down(arousal))}`);
+  return shape('polyline', { points: points.join(' '), class: 'plane-path' });
+}
+
+function stop({ valence, arousal }: Emotion['timeline'][number], index: number, count: number): SVGElement[] {
+  const [x, y] = [across(valence), down(arousal)];
+  const numbered = count <= mostNumbers;
+  const circle = shape('circle', { cx: text(x), cy: text(y), r: numbered ? '9' : '4', class: 'plane-stop' });
+  const number = shape('text', { x: text(x), y: text(y + 3.6), class: 'plane-number' }, String(index + 1));
+  return numbered ? [circle, number] : [circle];
+}
+
+function whole({ valence, arousal }: EmotionSignals): SVGElement {
+  const [x, y] = [across(valence), down(arousal)];
+  return shape('path', { d: `M${text(x)} ${text(y - 8)}l8 8-8 8-8-8Z`, class: 'plane-whole' });
+}

@@ -1,0 +1,70 @@
+/** One upload to POST /v1/analyze, with its progress. */
+import type { Recording } from './recording.ts';
+import type { Report } from './report.ts';
+
+export type Question = {
+  readonly recording: Recording;
+  readonly baseline: Recording | null;
+  /** 0-based, or null for the average. */
+  readonly channel: number | null;
+};
+
+export type Answer = { readonly report: Report; readonly json: string };
+
+/** What went wrong: an answer of the service, or none at all. */
+export type Fault =
+  | { readonly kind: 'refused'; readonly status: number; readonly body: unknown }
+  | { readonly kind: 'unreachable' };
+
+export type Outcome = Answer | Fault | null;
+
+export type Watch = {
+  /** @param share of the upload that has been sent, 0 to 1 */
+  readonly onProgress: (share: number) => void;
+  readonly signal: AbortSignal;
+};
+
+/** @returns null when it was aborted */
+export function analyze(question: Question, token: string, { onProgress, signal }: Watch): Promise<Outcome> {
+  const request = new XMLHttpRequest();
+  request.open('POST', '/v1/analyze');
+  request.setRequestHeader('Authorization', `Bearer ${token}`);
+  request.upload.addEventListener('progress', ({ loaded, total }) =>
+    onProgress(total > 0 ? loaded / total : 0),
+  );
+  request.upload.addEventListener('load', () => onProgress(1));
+  signal.addEventListener('abort', () => request.abort(), { once: true });
+  return new Promise((resolve) => {
+    request.addEventListener('load', () => resolve(read(request)));
+    request.addEventListener('error', () => resolve({ kind: 'unreachable' }));
+    request.addEventListener('abort', () => resolve(null));
+    request.send(form(question));
+  });
+}
+
+function form({ recording, baseline, channel }: Question): FormData {
+  const data = new FormData();
+  data.append('audio', playable(recording), recording.name);
+  if (baseline !== null) data.append('baseline', playable(baseline), baseline.name);
+  if (channel !== null) data.append('channel', String(channel));
+  return data;
+}
+
+/** The service tells formats by their content; the type that a system guessed from a name may be anything. */
+function playable({ blob }: Recording): Blob {
+  return /^(audio|video)\//.test(blob.type) ? blob : blob.slice(0, blob.size, 'application/octet-stream');
+}
+
+function read(request: XMLHttpRequest): Answer | Fault {
+  const body = parse(request.responseText);
+  if (request.status === 200 && body !== null) return { report: body as Report, json: request.responseText };
+  return { kind: 'refused', status: request.status, body };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

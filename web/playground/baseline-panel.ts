@@ -1,0 +1,40 @@
+/** The same voice at rest, to count from; it can be taken away again. */
+import { button } from './button.ts';
+import { element } from './dom.ts';
+import { bytes } from './format.ts';
+import { createIntake } from './intake.ts';
+import type { Recording } from './recording.ts';
+
+/** @param onChange called with the new baseline, or null when it is gone */
+export function createBaselinePanel(host: HTMLElement, onChange: (baseline: Recording | null) => void): void {
+  const offer = () => {
+    host.replaceChildren();
+    createIntake(host, {
+      title: 'Add a baseline',
+      note: 'Optional: the same person, rested, for ten seconds or more. Load and processing are then counted from it.',
+      stem: 'baseline',
+      stopLabel: 'Stop and use it',
+      sampleUrl: null,
+      onRecording: (recording) => {
+        show(recording);
+        onChange(recording);
+      },
+    });
+  };
+  const show = ({ name, blob }: Recording) => {
+    const remove = () => {
+      offer();
+      onChange(null);
+    };
+    host.replaceChildren(
+      element('h2', {}, 'Baseline'),
+      element(
+        'p',
+        { class: 'muted small' },
+        `${name}, ${bytes(blob.size)}. Load and processing are counted from it.`,
+      ),
+      button('plain', remove, 'Remove the baseline'),
+    );
+  };
+  offer();
+}

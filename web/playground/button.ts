@@ -1,0 +1,24 @@
+import { type Child, element } from './dom.ts';
+
+/** @param kind classes beside `button`: primary, plain, danger */
+export function button(kind: string, onClick: () => void, ...content: readonly Child[]): HTMLButtonElement {
+  const made = element('button', { type: 'button', class: `button ${kind}`.trim() }, ...content);
+  made.addEventListener('click', onClick);
+  return made;
+}
+
+/** Copies a text, and says so for a moment. */
+export function copyButton(label: string, text: string): HTMLButtonElement {
+  const made = button('plain', () => void copy(), label);
+  const copy = async () => {
+    const copied = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+    made.textContent = copied ? 'Copied' : 'Select and copy by hand';
+    setTimeout(() => {
+      made.textContent = label;
+    }, 2000);
+  };
+  return made;
+}

@@ -1,0 +1,66 @@
+/** Load, clarity and processing: each score, how sure it is, and what it is made of. */
+import { createContributions } from './contributions.ts';
+import { element } from './dom.ts';
+import { score, signed } from './format.ts';
+import { createGauge } from './gauge.ts';
+import type { Cognitive, CognitiveSignals } from './report.ts';
+
+const indices = {
+  cognitive_load: { name: 'Cognitive load', ends: ['little effort', 'great effort'] },
+  processing: { name: 'Processing', ends: ['laboured', 'fluent planning'] },
+} as const;
+
+type IndexName = keyof typeof indices;
+
+/** @param before the same recording without its baseline, where that is known */
+export function createCognitiveView(
+  cognitive: Cognitive,
+  signals: CognitiveSignals,
+  before: CognitiveSignals | null,
+): HTMLElement {
+  const index = (name: IndexName) => createIndex(name, cognitive, signals, before);
+  return element('div', { class: 'trio' }, index('cognitive_load'), clarity(signals), index('processing'));
+}
+
+function createIndex(
+  name: IndexName,
+  { contributions, reference, relative }: Cognitive,
+  signals: CognitiveSignals,
+  before: CognitiveSignals | null,
+): HTMLElement {
+  const value = signals[name];
+  const intervals: Readonly<Record<string, readonly [number, number]>> = signals.intervals;
+  const origin = { at: reference, name: relative ? 'at rest' : 'reference' };
+  return element(
+    'div',
+    { class: 'stack' },
+    createGauge({ ...indices[name], value, origin, interval: intervals[name], tone: 'accent' }),
+    relative ? difference(value - reference, before === null ? null : before[name]) : null,
+    createContributions(contributions[name], reference, value),
+  );
+}
+
+function difference(change: number, before: number | null): HTMLElement {
+  const size = Math.abs(change) < 0.005 ? 'As at rest' : `${signed(change)} against rest`;
+  const past = before === null ? '' : ` (without the baseline ${score(before)})`;
+  return element('p', { class: 'notice number' }, `${size}${past}`);
+}
+
+function clarity({ clarity: value, intervals }: CognitiveSignals): HTMLElement {
+  return element(
+    'div',
+    { class: 'stack' },
+    createGauge({
+      name: 'Clarity',
+      value,
+      ends: ['hard to follow', 'clear'],
+      interval: intervals.clarity,
+      tone: 'clarity',
+    }),
+    element(
+      'p',
+      { class: 'small muted' },
+      'Predicted by a model from what experts said of fluency and prosody in read English: it has no parts to add up.',
+    ),
+  );
+}

@@ -1,0 +1,20 @@
+/** The command that gives the same answer. */
+import type { Question } from './analyze.ts';
+
+export function curlLine({ recording, baseline, channel }: Question, origin: string): string {
+  const parts = [
+    'curl -H "Authorization: Bearer $UNDERTONE_TOKEN"',
+    `-F ${file('audio', recording.name)}`,
+    ...(baseline === null ? [] : [`-F ${file('baseline', baseline.name)}`]),
+    ...(channel === null ? [] : [`-F channel=${channel}`]),
+    `${origin}/v1/analyze`,
+  ];
+  return parts.join(' \\\n  ');
+}
+
+/** curl reads a quoted name with backslashes; the shell leaves single quotes alone. */
+function file(part: string, name: string): string {
+  if (/^[A-Za-z0-9._-]+$/.test(name)) return `${part}=@${name}`;
+  const quoted = name.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+  return `'${`${part}=@"${quoted}"`.replaceAll("'", "'\\''")}'`;
+}

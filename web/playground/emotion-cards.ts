@@ -1,0 +1,39 @@
+/** Valence, arousal and the emotions: on the whole, and over time. */
+import { createAffectPlane } from './affect-plane.ts';
+import { card } from './card.ts';
+import { element } from './dom.ts';
+import { createEmotionBars } from './emotion-bars.ts';
+import { createGauge } from './gauge.ts';
+import type { EmotionSignals, Report } from './report.ts';
+import { createWindowTable } from './timeline.ts';
+
+export function emotionCards(report: Report, signals: EmotionSignals, chart: HTMLElement): HTMLElement[] {
+  const { valence, arousal, intervals } = signals;
+  return [
+    card(
+      'Valence and arousal',
+      'How positive and how excited the voice sounds to listeners.',
+      createAffectPlane(signals, report.emotion.timeline),
+      createGauge({
+        name: 'Valence',
+        value: valence,
+        ends: ['negative', 'positive'],
+        interval: intervals.valence,
+        tone: 'valence',
+      }),
+      createGauge({
+        name: 'Arousal',
+        value: arousal,
+        ends: ['calm', 'excited'],
+        interval: intervals.arousal,
+        tone: 'arousal',
+      }),
+    ),
+    element(
+      'div',
+      { class: 'stack' },
+      card('Over time', 'Each window of at most ten seconds on its own.', chart, createWindowTable(report)),
+      card('Emotions', 'How probable each is, learned mostly from actors.', createEmotionBars(signals)),
+    ),
+  ];
+}

@@ -1,0 +1,15 @@
+import { element } from './dom.ts';
+import { quantity } from './format.ts';
+import type { Cognitive } from './report.ts';
+import { measureName } from './words.ts';
+
+export function createMeasuresTable(measures: Cognitive['measures']): HTMLElement {
+  const rows = Object.entries(measures).map(([name, { value, unit }]) =>
+    row(measureName(name), quantity(value, unit)),
+  );
+  return element('table', {}, element('tbody', {}, ...rows));
+}
+
+export function row(name: string, value: string): HTMLElement {
+  return element('tr', {}, element('th', { scope: 'row' }, name), element('td', { class: 'number' }, value));
+}

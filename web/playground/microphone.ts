@@ -1,0 +1,87 @@
+/** The microphone: what the browser's own encoder makes of it, and how loud it is meanwhile. */
+
+export type Take = {
+  /** RMS of the last moment in dB below full scale. */
+  level(): number;
+  seconds(): number;
+  stop(): Promise<Blob>;
+  discard(): void;
+};
+
+export class MicrophoneFault extends Error {}
+
+const preferredTypes = ['audio/webm;codecs=opus', 'audio/mp4;codecs=opus', 'audio/mp4'];
+/** What calls do to a voice changes how it is heard. */
+const untouched = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
+
+/** @throws MicrophoneFault with a sentence for the reader */
+export async function listen(): Promise<Take> {
+  const stream = await open();
+  const type = preferredTypes.find((one) => MediaRecorder.isTypeSupported(one));
+  const recorder = new MediaRecorder(stream, type === undefined ? {} : { mimeType: type });
+  const chunks: Blob[] = [];
+  recorder.addEventListener('dataavailable', ({ data }) => chunks.push(data));
+  const ended = new Promise((resolve) => recorder.addEventListener('stop', resolve, { once: true }));
+  const meter = measure(stream);
+  const close = async () => {
+    if (recorder.state !== 'inactive') recorder.stop();
+    await ended;
+    for (const track of stream.getTracks()) track.stop();
+    await meter.close();
+  };
+  recorder.start();
+  const started = performance.now();
+  return {
+    level: meter.level,
+    seconds: () => (performance.now() - started) / 1000,
+    stop: async () => {
+      await close();
+      return new Blob(chunks, { type: recorder.mimeType });
+    },
+    discard: () => void close(),
+  };
+}
+
+/** `recording.webm` or `recording.m4a`, by what the browser made. */
+export function fileName(stem: string, { type }: Blob): string {
+  return `${stem}.${type.includes('mp4') ? 'm4a' : 'webm'}`;
+}
+
+async function open(): Promise<MediaStream> {
+  if (!window.isSecureContext) {
+    throw new MicrophoneFault(
+      'Browsers give the microphone to pages on https or localhost alone. Open this page on one of them, or choose a file.',
+    );
+  }
+  if (navigator.mediaDevices === undefined || typeof MediaRecorder === 'undefined') {
+    throw new MicrophoneFault('This browser cannot record. Choose a file instead.');
+  }
+  try {
+    return await navigator.mediaDevices.getUserMedia({ audio: untouched });
+  } catch (error) {
+    throw new MicrophoneFault(refusal(error));
+  }
+}
+
+function refusal(error: unknown): string {
+  const name = error instanceof DOMException ? error.name : '';
+  if (name === 'NotAllowedError') {
+    return 'The microphone was not allowed. Allow it for this page in the address bar, then try again, or choose a file.';
+  }
+  if (name === 'NotFoundError') return 'No microphone was found. Connect one, or choose a file.';
+  return 'The microphone does not answer. Another program may be using it: close that, or choose a file.';
+}
+
+function measure(stream: MediaStream) {
+  const context = new AudioContext();
+  const analyser = context.createAnalyser();
+  analyser.fftSize = 2048;
+  context.createMediaStreamSource(stream).connect(analyser);
+  const samples = new Float32Array(analyser.fftSize);
+  const level = () => {
+    analyser.getFloatTimeDomainData(samples);
+    const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length;
+    return 10 * Math.log10(power + 1e-10);
+  };
+  return { level, close: () => context.close() };
+}

@@ -1,0 +1,39 @@
+/** What is seen between sending a recording and its answer. */
+import { button } from './button.ts';
+import { element } from './dom.ts';
+import { share } from './format.ts';
+
+export type Progress = {
+  start(name: string, cancel: () => void): void;
+  /** @param sent share of the upload, 0 to 1; at 1 the analysis runs */
+  show(sent: number): void;
+  end(): void;
+};
+
+export function createProgress(host: HTMLElement, announce: (sentence: string) => void): Progress {
+  let bar = element('progress', { max: '1', 'aria-label': 'Upload' });
+  let words = element('p', { class: 'small' });
+  let name = '';
+  return {
+    start: (sent, cancel) => {
+      name = sent;
+      bar = element('progress', { max: '1', value: '0', 'aria-label': 'Upload' });
+      words = element('p', { class: 'small' }, `Sending ${name}`);
+      host.replaceChildren(words, bar, button('plain', cancel, 'Cancel'));
+      host.hidden = false;
+      announce(`Sending ${name}`);
+    },
+    show: (sent) => {
+      if (sent < 1) {
+        bar.value = sent;
+        words.textContent = `Sending ${name}: ${share(sent)}`;
+      } else {
+        bar.removeAttribute('value');
+        words.textContent = `Listening to ${name}`;
+      }
+    },
+    end: () => {
+      host.hidden = true;
+    },
+  };
+}

@@ -1,0 +1,52 @@
+/** The answer as it came, and how to get it without this page. */
+import type { Question } from './analyze.ts';
+import { copyButton } from './button.ts';
+import { curlLine } from './curl-line.ts';
+import { element } from './dom.ts';
+import type { Recording } from './recording.ts';
+
+export function createCurlView(question: Question): HTMLElement {
+  const line = curlLine(question, location.origin);
+  const downloads = [question.recording, question.baseline].flatMap((one) =>
+    one === null ? [] : [download(one)],
+  );
+  return element(
+    'div',
+    { class: 'stack' },
+    code(line, 'code wrap', 'Command'),
+    element('div', { class: 'row' }, copyButton('Copy the command', line), ...downloads),
+  );
+}
+
+export function createJsonView(json: string): HTMLElement {
+  const pretty = JSON.stringify(JSON.parse(json), null, 2);
+  return element(
+    'details',
+    {},
+    element('summary', {}, 'The whole answer as JSON'),
+    element(
+      'div',
+      { class: 'stack' },
+      code(pretty, 'code', 'JSON'),
+      element('div', { class: 'row' }, copyButton('Copy the JSON', pretty)),
+    ),
+  );
+}
+
+function code(text: string, kind: string, label: string): HTMLElement {
+  return element(
+    'pre',
+    { class: kind, tabindex: '0', role: 'region', 'aria-label': label },
+    element('code', {}, text),
+  );
+}
+
+/** A link that is made when it is used, so that no recording is kept alive by the page. */
+function download({ name, blob }: Recording): HTMLElement {
+  const link = element('a', { href: '#', class: 'small', download: name }, `Save ${name}`);
+  link.addEventListener('click', () => {
+    link.href = URL.createObjectURL(blob);
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  });
+  return link;
+}

@@ -1,0 +1,19 @@
+/** Colours of the style sheet, for what is drawn on canvases. */
+
+export type Colour = 'text' | 'muted' | 'line' | 'accent' | 'valence' | 'arousal' | 'clarity' | 'edge';
+
+const probe = document.createElement('span');
+probe.hidden = true;
+
+export function colour(name: Colour): string {
+  if (!probe.isConnected) document.body.append(probe);
+  probe.style.color = `var(--${name})`;
+  return getComputedStyle(probe).color;
+}
+
+/** Calls back whenever the reader's system changes between light and dark. @returns how to stop */
+export function onThemeChange(callback: () => void): () => void {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  dark.addEventListener('change', callback);
+  return () => dark.removeEventListener('change', callback);
+}

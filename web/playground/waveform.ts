@@ -1,0 +1,94 @@
+/** The sound itself: its waveform, a time axis, and ways to play and to move without a mouse. */
+import WaveSurfer from 'wavesurfer.js';
+import TimelinePlugin from 'wavesurfer.js/plugins/timeline';
+import { button } from './button.ts';
+import { element } from './dom.ts';
+import { clock } from './format.ts';
+import { icon } from './icons.ts';
+import type { Recording } from './recording.ts';
+import { colour, onThemeChange } from './theme.ts';
+
+export type Waveform = {
+  readonly root: HTMLElement;
+  /** To be called once `root` is in the page. */
+  load(): void;
+  seek(seconds: number): void;
+  onTime(listener: (seconds: number) => void): void;
+  destroy(): void;
+};
+
+export function createWaveform({ blob }: Recording, duration: number): Waveform {
+  const stage = element('div', { class: 'waveform' });
+  const play = button('primary', () => void surfer?.playPause());
+  const label = (playing: boolean) =>
+    play.replaceChildren(icon(playing ? 'pause' : 'play'), playing ? 'Pause' : 'Play');
+  const slider = seekSlider(duration, (seconds) => surfer?.setTime(seconds));
+  const time = element('span', { class: 'number small muted' }, `0:00 of ${clock(duration)}`);
+  const controls = element('div', { class: 'row waveform-controls' }, play, slider, time);
+  const root = element('div', { class: 'stack' }, stage, controls);
+  const listeners: ((seconds: number) => void)[] = [];
+  let surfer: WaveSurfer | null = null;
+  label(false);
+  const stopWatching = onThemeChange(() => surfer?.setOptions(colours()));
+  listeners.push((seconds) => {
+    slider.value = String(seconds);
+    time.textContent = `${clock(seconds)} of ${clock(duration)}`;
+  });
+  const load = () => {
+    surfer = WaveSurfer.create({ container: stage, ...look(), ...colours() });
+    surfer.on('play', () => label(true));
+    surfer.on('pause', () => label(false));
+    surfer.on('timeupdate', (seconds) => {
+      for (const listener of listeners) listener(seconds);
+    });
+    surfer.on('error', () => root.replaceChildren(cannotPlay()));
+    surfer.loadBlob(blob).catch(() => root.replaceChildren(cannotPlay()));
+  };
+  return {
+    root,
+    load,
+    seek: (seconds) => surfer?.setTime(seconds),
+    onTime: (listener) => listeners.push(listener),
+    destroy: () => {
+      stopWatching();
+      surfer?.destroy();
+    },
+  };
+}
+
+function look() {
+  const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+  const timeline = TimelinePlugin.create({ height: 18 });
+  return {
+    height: 96,
+    barWidth: 2,
+    barGap: 1,
+    barRadius: 2,
+    normalize: true,
+    cspNonce: nonce,
+    plugins: [timeline],
+  };
+}
+
+function colours() {
+  return { waveColor: colour('edge'), progressColor: colour('accent'), cursorColor: colour('text') };
+}
+
+function seekSlider(duration: number, seek: (seconds: number) => void): HTMLInputElement {
+  const slider = element('input', {
+    type: 'range',
+    min: '0',
+    max: String(duration),
+    step: '0.1',
+    value: '0',
+    'aria-label': 'Position in seconds',
+  });
+  slider.addEventListener('input', () => seek(Number(slider.value)));
+  return slider;
+}
+
+function cannotPlay(): HTMLElement {
+  const sentence =
+    'This browser cannot play the format, so there is no waveform. The analysis below is not affected.';
+  return element('p', { class: 'notice' }, sentence);
+}

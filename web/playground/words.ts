@@ -1,0 +1,47 @@
+/** Names and sentences for what the report says in keys. */
+
+const warnings: Readonly<Record<string, string>> = {
+  low_snr:
+    'Noisy: speech is less than 10 dB above the noise. Scores are less sure; record nearer to the microphone or in a quieter place.',
+  clipped:
+    'Clipped: parts are louder than the recording can hold. Turn the input level down and record again.',
+  narrow_band:
+    'Narrow band: there is nothing above 4.5 kHz, as in a telephone call. Scores are less sure; a wider recording helps.',
+  channels_differ:
+    'The channels are not one voice in one room. Their average was analysed: choose one channel below for one speaker.',
+  truncated: 'The file ends early. It was analysed up to where it ends.',
+  short_speech:
+    'Short: with little speech the scores move a lot. From 3 s of speech emotion, from 10 s the cognitive signals grow steady.',
+  low_confidence:
+    'The most probable emotion is hardly more probable than others. Read the bars, not the one word.',
+  music_or_noise: 'Much of this sounds like music or noise. Scores describe speech alone.',
+  baseline_speaker: 'The baseline may be of another speaker. It should be the same person, at rest.',
+};
+
+export function warningSentence(name: string): string {
+  return warnings[name] ?? spaced(name);
+}
+
+const measures: Readonly<Record<string, string>> = {
+  pause_ratio: 'Share of time in pauses',
+  pause_rate: 'Pauses',
+  long_pause_rate: 'Long pauses',
+  mean_pause: 'Mean pause',
+  mean_run: 'Mean run between pauses',
+  mean_run_syllables: 'Syllables in a run',
+  articulation_rate: 'Rate while speaking',
+  speech_rate: 'Rate, pauses included',
+  rate_variability: 'Variation of the rate',
+  pitch_level: 'Pitch level',
+  pitch_range: 'Pitch range',
+};
+
+export function measureName(name: string): string {
+  return measures[name] ?? spaced(name);
+}
+
+/** `some_key` as `Some key`. */
+export function spaced(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
