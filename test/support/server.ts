@@ -1,5 +1,5 @@
 /** The built service as its own process, on a free port with a data folder of its own. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ type Started = Omit<Server, 'url' | 'port' | 'token' | 'stop'>;
 
 /** Starts it without waiting for anything. */
 export async function spawnServer(
-  t: ExecutionContext,
+  t: Pick<ExecutionContext, 'teardown'>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Started> {
   const dataDir = await mkdtemp(join(tmpdir(), 'undertone-data-'));
@@ -61,7 +61,7 @@ export async function spawnServer(
 
 /** Resolves when it listens and its models are warm. */
 export async function startServer(
-  t: ExecutionContext,
+  t: Pick<ExecutionContext, 'teardown'>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Server> {
   const started = await spawnServer(t, env);
@@ -84,4 +84,11 @@ export async function startServer(
     token: env.UNDERTONE_TOKEN ?? staticToken,
     stop,
   };
+}
+
+/** A token that the running server takes as it takes any other. */
+export function makeToken({ dataDir }: Pick<Server, 'dataDir'>, scopes: string): string {
+  const args = [entry, 'token', 'create', '--name', 'made', '--scopes', scopes];
+  const env = { PATH: process.env.PATH, UNDERTONE_DATA_DIR: dataDir };
+  return execFileSync(process.execPath, args, { env, encoding: 'utf8', stdio: 'pipe' }).trim();
 }
