@@ -35,13 +35,18 @@ def run_of(models: Path, figures: list[Figure]) -> dict:
 
 
 def renewed(record: dict, alternative: str | None, run: dict) -> dict:
-    """The run in its place; what other weights reached becomes the previous run."""
+    """The run in its place. What another version reached becomes the previous run, and at first what other weights did."""
     if alternative is not None:
         return record | {"alternatives": record.get("alternatives", {}) | {alternative: run}}
     before = record.get("shipped")
     if before is not None and before["models"] != run["models"]:
-        record = record | {"previous": before}
+        if "previous" not in record or versions(before) != versions(run):
+            record = record | {"previous": before}
     return record | {"shipped": run}
+
+
+def versions(run: dict) -> dict[str, str]:
+    return {name: model["version"] for name, model in run["models"].items()}
 
 
 def figures_in(run: dict) -> list[Figure]:
