@@ -1,0 +1,234 @@
+import test from 'ava';
+import { cookieOf, password, startAccountApp } from '../support/account.ts';
+import { analysis, tokens } from '../support/app.ts';
+import { call } from '../support/http.ts';
+
+const email = 'ada@home.example';
+
+test('a form that another site posts is refused, with and without a session', async (t) => {
+  const { app, browser, database } = await startAccountApp(t);
+  const ada = browser();
+  await ada.signUp(email);
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const text = { 'Content-Type': 'text/plain' };
+  for (const path of ['sign-up', 'log-in', 'log-out', 'password', 'remove', 'tokens', 'playground-token']) {
+    for (const from of ['https://evil.example', 'null', `http://evil.127.0.0.1:${app.port}`, '']) {
+      const { status, json } = await ada.ask(path, {}, { headers: { ...form, Origin: from } });
+      t.deepEqual([status, json.code], [403, 'forbidden'], `${path} from ${from}`);
+    }
+    const { status } = await ada.ask(
+      path,
+      { password },
+      { headers: { ...text, Origin: 'https://evil.example' } },
+    );
+    t.is(status, 403);
+  }
+  t.truthy((await ada.ask('session')).json.user);
+  t.deepEqual(await database.selectFrom('tokens').selectAll().execute(), []);
+});
+
+test('a request without Origin, as no browser sends it, is refused', async (t) => {
+  const { app } = await startAccountApp(t);
+  const body = JSON.stringify({ email, password });
+  const headers = { 'Content-Type': 'application/json' };
+  const { status, body: answer } = await call(app.port, {
+    method: 'POST',
+    path: '/account/api/sign-up',
+    headers,
+    body,
+  });
+  t.is(status, 403);
+  t.is(
+    JSON.parse(answer).detail,
+    `Expected the service's own address (127.0.0.1:${app.port}) for \`Origin\`, got nothing`,
+  );
+});
+
+test('with a public address that one alone may be the origin', async (t) => {
+  const env = { UNDERTONE_PUBLIC_URL: 'https://voice.example' };
+  const { app, browser } = await startAccountApp(t, { env });
+  const local = `http://127.0.0.1:${app.port}`;
+  const { status, json } = await browser().ask(
+    'sign-up',
+    { email, password },
+    { headers: { Origin: local } },
+  );
+  t.deepEqual([status, json.detail], [403, `Expected https://voice.example for \`Origin\`, got ${local}`]);
+  t.is((await browser().signUp(email)).status, 200);
+});
+
+test('the cookie is HttpOnly, SameSite=Strict, below /account, and Secure under https', async (t) => {
+  const flags = async (env: Record<string, string>) => {
+    const { browser } = await startAccountApp(t, { env });
+    const { headers } = await browser().signUp(email);
+    const [line = '', ...more] = headers['set-cookie'] ?? [];
+    t.deepEqual(more, []);
+    t.is(headers['cache-control'], 'no-store');
+    return line.replace(/=[^;]*/, '').split('; ');
+  };
+  t.deepEqual(await flags({}), [
+    'undertone.session_token',
+    'Max-Age=604800',
+    'Path=/account',
+    'HttpOnly',
+    'SameSite=Strict',
+  ]);
+  t.deepEqual(await flags({ UNDERTONE_PUBLIC_URL: 'https://voice.example' }), [
+    '__Secure-undertone.session_token',
+    'Max-Age=604800',
+    'Path=/account',
+    'HttpOnly',
+    'Secure',
+    'SameSite=Strict',
+  ]);
+});
+
+test('a session that was there before the log-in is not taken over, and ends', async (t) => {
+  const { browser } = await startAccountApp(t);
+  const mallory = browser();
+  await mallory.signUp('mallory@home.example');
+  const planted = cookieOf(mallory);
+  const ada = browser();
+  await ada.signUp(email);
+  await ada.ask('log-out', {});
+  const [name, value] = [...mallory.cookies()][0] as [string, string];
+  ada.setCookie(name, value);
+  await ada.ask('log-in', { email, password });
+  t.not(cookieOf(ada), planted);
+  t.like((await ada.ask('session')).json.user, { email });
+  t.is((await mallory.ask('session')).json.user, null);
+  ada.setCookie(name, 'of-my-own-choice.AAAA');
+  t.is((await ada.ask('session')).json.user, null);
+});
+
+test('a cookie that was changed, or signed with another secret, is none', async (t) => {
+  const { browser, url } = await startAccountApp(t);
+  const ada = browser();
+  await ada.signUp(email);
+  const [name, value] = [...ada.cookies()][0] as [string, string];
+  const other = await startAccountApp(t, { url, env: { UNDERTONE_SECRET: 'another secret '.repeat(3) } });
+  const there = other.browser();
+  there.setCookie(name, value);
+  t.is((await there.ask('session')).json.user, null);
+  ada.setCookie(
+    name,
+    value.replace(/^./, (first) => (first === 'a' ? 'b' : 'a')),
+  );
+  t.is((await ada.ask('session')).json.user, null);
+});
+
+test('a session that is a week old is none', async (t) => {
+  const { browser, database } = await startAccountApp(t);
+  const ada = browser();
+  await ada.signUp(email);
+  await database
+    .updateTable('session' as 'tokens')
+    .set({ expiresAt: '2020-01-01T00:00:00.000Z' } as object)
+    .execute();
+  t.is((await ada.ask('session')).json.user, null);
+});
+
+test('an analysis takes no cookie', async (t) => {
+  const { app, browser } = await startAccountApp(t);
+  const ada = browser();
+  await ada.signUp(email);
+  const { headers, ...rest } = analysis({ do: 'echo' });
+  const { Authorization, ...others } = headers;
+  t.is(Authorization, `Bearer ${tokens.full}`);
+  const { status } = await call(app.port, { ...rest, headers: { ...others, Cookie: cookieOf(ada) } });
+  t.is(status, 401);
+});
+
+test('neither password, cookie, token nor address is in the log', async (t) => {
+  const { app, browser, database } = await startAccountApp(t);
+  const ada = browser();
+  await ada.signUp(email);
+  await ada.ask('log-in', { email, password: 'wrong-wrong-wrong' });
+  await ada.ask('password', { current_password: 'wrong-wrong-wrong', new_password: password });
+  const token = String((await ada.ask('tokens', { name: 'ci', scopes: ['analyze:emotion'] })).json.token);
+  await ada.ask('sign-up', {}, { body: `{"password": "${password}` });
+  const cookie = [...ada.cookies().values()][0] as string;
+  await database.destroy();
+  await ada.ask('log-in', { email, password });
+  await ada.signUp('b@home.example');
+  t.true(app.log.length > 5);
+  const log = app.log.join('');
+  for (const secret of [password, 'wrong-wrong', token, cookie, email, 'b@home'])
+    t.false(log.includes(secret), secret);
+});
+
+test('guessing one account is slowed, from wherever it comes', async (t) => {
+  const { browser } = await startAccountApp(t);
+  await browser().signUp(email);
+  for (let count = 0; count < 10; count++) {
+    const { status } = await browser().ask('log-in', {
+      email: email.toUpperCase(),
+      password: `wrong ${count}`,
+    });
+    t.is(status, 401);
+  }
+  const { status, json, headers } = await browser().ask('log-in', { email, password });
+  t.deepEqual([status, json.code], [429, 'rate_limited']);
+  const seconds = Number(headers['retry-after']);
+  t.true(seconds > 800 && seconds <= 900);
+  t.is((await browser().ask('log-in', { email: 'other@home.example', password })).status, 401);
+});
+
+test('guesses at one time are counted too', async (t) => {
+  const { browser } = await startAccountApp(t);
+  await browser().signUp(email);
+  const guesses = Array.from({ length: 20 }, () =>
+    browser().ask('log-in', { email, password: 'a wrong password' }),
+  );
+  const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+  t.is(statuses.filter((status) => status === 401).length, 10);
+  t.is(statuses.filter((status) => status === 429).length, 10);
+});
+
+test('right passwords are not counted', async (t) => {
+  const { browser } = await startAccountApp(t);
+  await browser().signUp(email);
+  for (let count = 0; count < 12; count++)
+    t.is((await browser().ask('log-in', { email, password })).status, 200);
+});
+
+test('guessing from one address is slowed, whoever is guessed, and the client does not choose the address', async (t) => {
+  const { browser } = await startAccountApp(t);
+  const { ask } = browser();
+  const from = (index: number) => ({ headers: { 'X-Forwarded-For': `192.0.2.${index}, 203.0.113.9` } });
+  const guess = (index: number) => ask('log-in', { email: `p${index}@home.example`, password }, from(index));
+  for (let index = 0; index < 50; index++) t.is((await guess(index)).status, 401);
+  t.is((await guess(50)).status, 429);
+  t.is((await browser().ask('log-in', { email: 'p50@home.example', password })).status, 401);
+});
+
+test('without a proxy the header counts for nothing', async (t) => {
+  const { browser } = await startAccountApp(t, { env: { UNDERTONE_TRUST_PROXY: '0' } });
+  const statuses = [];
+  for (let index = 0; index < 51; index++) {
+    statuses.push((await browser().ask('log-in', { email: `p${index}@home.example`, password })).status);
+  }
+  t.deepEqual(statuses.slice(-2), [401, 429]);
+});
+
+test('one address makes twenty accounts an hour', async (t) => {
+  const { browser } = await startAccountApp(t);
+  const { ask } = browser();
+  const make = (index: number) => ask('sign-up', { email: `p${index}@home.example`, password });
+  const replies = await Promise.all(Array.from({ length: 21 }, (_, index) => make(index)));
+  t.is(replies.filter(({ status }) => status === 200).length, 20);
+  t.is(replies.filter(({ status }) => status === 429).length, 1);
+});
+
+test('a browser is told to insist on https only where there is https', async (t) => {
+  for (const [env, insists] of [
+    [{}, false],
+    [{ UNDERTONE_PUBLIC_URL: 'http://voice.example' }, false],
+    [{ UNDERTONE_PUBLIC_URL: 'https://voice.example' }, true],
+  ] as const) {
+    const { app } = await startAccountApp(t, { env });
+    const { headers } = await call(app.port, { path: '/health' });
+    t.is(headers['strict-transport-security'] !== undefined, insists);
+    t.is(String(headers['content-security-policy']).includes('upgrade-insecure-requests'), insists);
+  }
+});

@@ -1,0 +1,178 @@
+import test, { type ExecutionContext } from 'ava';
+import { openStorage } from '../../src/accounts/storage.ts';
+import { createTokens } from '../../src/accounts/tokens.ts';
+import { type AccountApp, startAccountApp, statusWith } from '../support/account.ts';
+import { databaseKinds } from '../support/database.ts';
+
+type Body = (t: ExecutionContext, app: AccountApp) => Promise<void>;
+type Listed = Readonly<Record<string, unknown>>;
+
+function both(title: string, body: Body): void {
+  for (const kind of databaseKinds) {
+    test(`${kind}: ${title}`, async (t) => body(t, await startAccountApp(t, { kind })));
+  }
+}
+
+const scopes = ['analyze:emotion', 'analyze:cognitive'];
+
+both(
+  'a token is shown once, works, is listed without itself, and is refused at once when revoked',
+  async (t, { app, browser }) => {
+    const { ask, signUp } = browser();
+    await signUp('ada@home.example');
+    const before = Date.now();
+    const made = await ask('tokens', { name: 'ci', scopes: ['analyze:emotion'], expires_in_days: 90 });
+    t.is(made.status, 200);
+    const { token, ...shown } = made.json;
+    t.regex(String(token), /^ut_\w{46}$/);
+    t.is(await statusWith(app, String(token)), 200);
+    const { json, body } = await ask('tokens');
+    const [listed] = json.tokens as Listed[];
+    t.deepEqual({ ...listed, last_used_at: null }, shown);
+    t.like(listed, { name: 'ci', scopes: ['analyze:emotion'], origin: 'account', revoked_at: null });
+    t.is(listed?.prefix, String(token).slice(0, 7));
+    t.false(body.includes(String(token).slice(7)));
+    const days = (Date.parse(String(listed?.expires_at)) - before) / 86_400_000;
+    t.true(days >= 90 && days < 90.01);
+    t.is((await ask(`tokens/${listed?.id}/revoke`, {})).status, 200);
+    t.is(await statusWith(app, String(token)), 401);
+    t.truthy(((await ask('tokens')).json.tokens as Listed[])[0]?.revoked_at);
+    t.is((await ask(`tokens/${listed?.id}/revoke`, {})).status, 404);
+  },
+);
+
+both('when it was last used is told to the minute', async (t, { app, browser }) => {
+  const { ask, signUp } = browser();
+  await signUp('ada@home.example');
+  const { token, last_used_at: never } = (await ask('tokens', { name: 'ci', scopes })).json;
+  t.is(never, null);
+  const before = Date.now();
+  await statusWith(app, String(token));
+  const [listed] = (await ask('tokens')).json.tokens as Listed[];
+  const used = Date.parse(String(listed?.last_used_at));
+  t.is(used % 60_000, 0);
+  t.true(used > before - 60_000 && used <= Date.now());
+});
+
+both("another account's token can neither be listed nor revoked", async (t, { app, browser }) => {
+  const ada = browser();
+  const bob = browser();
+  const carol = browser();
+  await ada.signUp('ada@home.example');
+  await bob.signUp('bob@home.example');
+  await carol.signUp('carol@home.example');
+  const { token, id } = (await bob.ask('tokens', { name: 'ci', scopes })).json;
+  for (const other of [ada, carol]) {
+    t.deepEqual((await other.ask('tokens')).json.tokens, []);
+    const { status, json } = await other.ask(`tokens/${id}/revoke`, {});
+    t.deepEqual([status, json.detail], [404, 'Expected the id of a live token of yours, got another']);
+    t.is((await other.ask(`tokens/ci/revoke`, {})).status, 404);
+    t.is((await other.ask('tokens', { name: 'ci', scopes })).status, 200, 'names are of one account');
+  }
+  t.is(await statusWith(app, String(token)), 200);
+});
+
+both("tokens of the command line are the administrator's to see to", async (t, { app, browser, tokens }) => {
+  const ada = browser();
+  const bob = browser();
+  await ada.signUp('ada@home.example');
+  await bob.signUp('bob@home.example');
+  const { token, record } = await tokens.create({ name: 'deploy', scopes, expiresAt: null });
+  t.is(await statusWith(app, token), 200);
+  t.deepEqual((await bob.ask('tokens')).json.tokens, []);
+  t.is((await bob.ask(`tokens/${record.id}/revoke`, {})).status, 404);
+  t.like((await ada.ask('tokens')).json.tokens, [{ name: 'deploy', origin: 'command_line' }]);
+  t.is((await ada.ask(`tokens/${record.id}/revoke`, {})).status, 200);
+  t.is(await statusWith(app, token), 401);
+});
+
+both(
+  'revoked by one process, a token is refused by another within five seconds',
+  async (t, { app, browser, url }) => {
+    const { ask, signUp } = browser();
+    await signUp('ada@home.example');
+    const { token, id } = (await ask('tokens', { name: 'ci', scopes })).json;
+    const database = await openStorage(url);
+    const elsewhere = createTokens({ database, staticToken: null });
+    t.truthy(await elsewhere.verify(String(token)));
+    await ask(`tokens/${id}/revoke`, {});
+    const revoked = performance.now();
+    t.is(await statusWith(app, String(token)), 401);
+    while ((await elsewhere.verify(String(token))) !== null && performance.now() - revoked < 5000) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    t.is(await elsewhere.verify(String(token)), null);
+    await database.destroy();
+  },
+);
+
+both(
+  'the playground gets a token with every scope for a quarter of an hour, unlisted',
+  async (t, { app, browser }) => {
+    const { ask, signUp } = browser();
+    t.like((await ask('playground-token', {})).json, { code: 'unauthenticated' });
+    await signUp('ada@home.example');
+    const { status, json } = await ask('playground-token', {});
+    t.is(status, 200);
+    const { token, expires_at: end } = json;
+    const minutes = (Date.parse(String(end)) - Date.now()) / 60_000;
+    t.true(minutes > 14 && minutes <= 15);
+    t.is(await statusWith(app, String(token)), 200);
+    t.is((await ask('playground-token', {})).status, 200, 'another tab gets another');
+    t.deepEqual((await ask('tokens')).json.tokens, []);
+    await ask('log-out', {});
+    t.is(await statusWith(app, String(token)), 401);
+  },
+);
+
+const refusals: readonly [body: object, field: string, msg: string][] = [
+  [
+    { name: '', scopes },
+    'name',
+    'Expected 1 to 64 letters, digits, spaces or ._@- that do not begin with tok_ for `name`, got ""',
+  ],
+  [
+    { name: 'ci', scopes: [] },
+    'scopes',
+    'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got ""',
+  ],
+  [
+    { name: 'ci', scopes: ['admin'] },
+    'scopes',
+    'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got something else',
+  ],
+  [
+    { name: 'ci', scopes, expires_in_days: 0 },
+    'expires_in_days',
+    'Expected whole days from 1 to 3650, or null for `expires_in_days`, got something else',
+  ],
+  [{ name: 'taken', scopes }, 'name', 'Expected an unused name for `name`, got "taken"'],
+];
+
+test('a token that cannot be made is told why', async (t) => {
+  const { browser } = await startAccountApp(t);
+  const { ask, signUp } = browser();
+  await signUp('ada@home.example');
+  await ask('tokens', { name: 'taken', scopes });
+  for (const [body, field, msg] of refusals) {
+    const { status, json } = await ask('tokens', body);
+    t.is(status, 422);
+    t.deepEqual(json.detail, [{ loc: ['body', field], msg, type: `value_error.${field}` }]);
+  }
+});
+
+test('without a session nothing is told and nothing made', async (t) => {
+  const { browser } = await startAccountApp(t);
+  const { ask } = browser();
+  for (const [path, body] of [
+    ['tokens'],
+    ['tokens', { name: 'ci', scopes }],
+    ['tokens/tok_x/revoke', {}],
+    ['password', {}],
+    ['remove', {}],
+  ] as [string, object?][]) {
+    const { status, json } = await ask(path, body);
+    t.deepEqual([status, json.code], [401, 'unauthenticated'], path);
+  }
+  t.deepEqual((await ask('log-out', {})).status, 200);
+});

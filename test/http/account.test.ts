@@ -1,0 +1,217 @@
+import test, { type ExecutionContext } from 'ava';
+import { type AccountApp, cookieOf, password, startAccountApp, statusWith } from '../support/account.ts';
+import { databaseKinds } from '../support/database.ts';
+import { startServer } from '../support/postgres.ts';
+
+type Body = (t: ExecutionContext, app: AccountApp) => Promise<void>;
+
+function both(title: string, body: Body): void {
+  for (const kind of databaseKinds) {
+    test(`${kind}: ${title}`, async (t) => body(t, await startAccountApp(t, { kind })));
+  }
+}
+
+const credentials = { email: 'ada@home.example', password };
+const loggedOut = { user: null, sign_up: 'open' };
+const wrong = 'Expected the address and password of an account, got others';
+
+both('signing up logs in; logging out and in again works', async (t, { browser }) => {
+  const { ask, cookies } = browser();
+  t.deepEqual((await ask('session')).json, loggedOut);
+  const made = await ask('sign-up', { ...credentials, email: 'Ada@Home.example' });
+  t.is(made.status, 200);
+  t.deepEqual(made.json, { user: { email: 'ada@home.example', administrator: true }, sign_up: 'open' });
+  t.deepEqual((await ask('session')).json, made.json);
+  const before = new Map(cookies());
+  t.is((await ask('log-out', {})).status, 200);
+  t.is(cookies().size, 0);
+  t.deepEqual((await ask('session')).json, loggedOut);
+  const [name, value] = [...before][0] as [string, string];
+  const replayed = await ask('session', undefined, { headers: { Cookie: `${name}=${value}` } });
+  t.deepEqual(replayed.json, loggedOut, 'the session ended, not only the cookie');
+  t.deepEqual((await ask('log-in', credentials)).json, made.json);
+});
+
+both('a wrong password and an unknown address are refused alike', async (t, { browser }) => {
+  const { ask, signUp } = browser();
+  await signUp(credentials.email);
+  for (const change of [{ password: 'wrong password' }, { email: 'nobody@home.example' }]) {
+    const { status, json } = await ask('log-in', { ...credentials, ...change });
+    t.is(status, 401);
+    t.like(json, { detail: wrong, code: 'unauthenticated' });
+  }
+});
+
+both('an address has one account, however it is written and however many ask at one time', async (t, app) => {
+  const asked = ['ada@home.example', 'ADA@home.example', 'ada@HOME.example'].map((email) =>
+    app.browser().signUp(email),
+  );
+  const replies = await Promise.all(asked);
+  t.deepEqual(replies.map(({ status }) => status).sort(), [200, 422, 422]);
+  const refused = replies.find(({ status }) => status === 422);
+  const msg = 'Expected an address without an account for `email`, got one that has an account';
+  t.deepEqual(refused?.json.detail, [{ loc: ['body', 'email'], msg, type: 'value_error.email' }]);
+});
+
+both('of twelve who sign up at one time one is administrator', async (t, { browser, database }) => {
+  const replies = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => browser().signUp(`p${index}@home.example`)),
+  );
+  t.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
+  const users = replies.map(({ json }) => json.user as { administrator: boolean });
+  t.is(users.filter(({ administrator }) => administrator).length, 1);
+  t.is((await database.selectFrom('administrators').selectAll().execute()).length, 1);
+});
+
+both('the next account is no administrator once the first is gone', async (t, { browser }) => {
+  const first = browser();
+  await first.signUp(credentials.email);
+  t.is((await first.ask('remove', { password })).status, 200);
+  const { json } = await browser().signUp(credentials.email);
+  t.like(json.user, { administrator: false });
+});
+
+both('a new password ends every other session, and what it held', async (t, { app, browser }) => {
+  const here = browser();
+  const there = browser();
+  await here.signUp(credentials.email);
+  await there.ask('log-in', credentials);
+  const stale = cookieOf(here);
+  const token = String((await there.ask('playground-token', {})).json.token);
+  t.is(await statusWith(app, token), 200);
+  const next = 'another long password';
+  const refused = await here.ask('password', { current_password: 'not this one', new_password: next });
+  t.deepEqual([refused.status, refused.json.detail], [401, wrong]);
+  t.is((await here.ask('password', { current_password: password, new_password: next })).status, 200);
+  t.truthy((await here.ask('session')).json.user);
+  t.is((await there.ask('session')).json.user, null);
+  t.is((await here.ask('session', undefined, { headers: { Cookie: stale } })).json.user, null);
+  t.is(await statusWith(app, token), 401);
+  t.is((await there.ask('log-in', credentials)).status, 401);
+  t.is((await there.ask('log-in', { ...credentials, password: next })).status, 200);
+});
+
+both(
+  'deleting an account takes its password, its tokens and its sessions',
+  async (t, { app, browser, database }) => {
+    const here = browser();
+    const there = browser();
+    await here.signUp(credentials.email);
+    await there.ask('log-in', credentials);
+    const made = await here.ask('tokens', { name: 'ci', scopes: ['analyze:emotion'] });
+    const token = String(made.json.token);
+    t.is(await statusWith(app, token), 200);
+    t.is((await here.ask('remove', { password: 'not this one' })).status, 401);
+    t.is(await statusWith(app, token), 200);
+    t.is((await here.ask('remove', { password })).status, 200);
+    t.is(await statusWith(app, token), 401);
+    t.is(here.cookies().size, 0);
+    t.is((await there.ask('session')).json.user, null);
+    for (const table of ['tokens', 'user', 'session', 'account'] as const) {
+      const rows = await database
+        .selectFrom(table as 'tokens')
+        .selectAll()
+        .execute();
+      t.deepEqual(rows, [], table);
+    }
+    t.is((await browser().ask('log-in', credentials)).status, 401);
+    t.is((await browser().signUp(credentials.email)).status, 200);
+  },
+);
+
+test('closed, it takes nobody, and the page is told', async (t) => {
+  const { browser } = await startAccountApp(t, { env: { UNDERTONE_SIGNUP: 'closed' } });
+  const { ask, signUp } = browser();
+  t.deepEqual((await ask('session')).json, { user: null, sign_up: 'closed' });
+  const { status, json } = await signUp(credentials.email);
+  t.is(status, 403);
+  t.like(json, { code: 'forbidden', detail: 'Sign-up is closed on this service' });
+});
+
+const missing = (field: string) => ({
+  loc: ['body', field],
+  msg: 'field required',
+  type: 'value_error.missing',
+});
+const fault = (field: string, expected: string) => ({
+  loc: ['body', field],
+  msg: `Expected ${expected} for \`${field}\`, got something else`,
+  type: `value_error.${field}`,
+});
+
+const faults: readonly [path: string, body: object, items: readonly object[]][] = [
+  ['sign-up', {}, [missing('email'), missing('password')]],
+  [
+    'sign-up',
+    { email: 'ada', password: 'short' },
+    [fault('email', 'an e-mail address'), fault('password', '10 to 128 characters')],
+  ],
+  [
+    'log-in',
+    { email: 7, password: '' },
+    [fault('email', 'an e-mail address'), fault('password', 'a password')],
+  ],
+  [
+    'password',
+    { current_password: password, new_password: 'x'.repeat(129) },
+    [fault('new_password', '10 to 128 characters')],
+  ],
+  ['remove', {}, [missing('password')]],
+];
+
+for (const [path, body, items] of faults) {
+  test(`${path} with ${JSON.stringify(body).slice(0, 50)} is told what to send`, async (t) => {
+    const { browser } = await startAccountApp(t);
+    const { ask, signUp } = browser();
+    await signUp(credentials.email);
+    const { status, json } = await ask(path, body);
+    t.is(status, 422);
+    t.deepEqual(json.detail, items);
+  });
+}
+
+test('a body that is no JSON object, or too long, is told so', async (t) => {
+  const { browser } = await startAccountApp(t);
+  const { ask } = browser();
+  for (const body of ['[]', '7', '{', 'null']) {
+    const { status, json } = await ask('log-in', {}, { body });
+    t.deepEqual([status, json.detail], [400, 'Expected a JSON object for `body`, got something else'], body);
+  }
+  const long = await ask('log-in', { ...credentials, more: 'x'.repeat(20_000) });
+  t.is(long.status, 413);
+  t.like(long.json.detail, [{ type: 'value_error.too_large' }]);
+  const form = await ask('log-in', {}, { headers: { 'Content-Type': 'application/x-www-form-urlencoded' } });
+  t.is(form.status, 400);
+});
+
+both('a database that is gone is 503 in every answer', async (t, { browser, database }) => {
+  const { ask, signUp, cookies } = browser();
+  await signUp(credentials.email);
+  t.is(cookies().size, 1);
+  await database.destroy();
+  const calls: [string, object?][] = [
+    ['session'],
+    ['tokens'],
+    ['log-in', credentials],
+    ['sign-up', { ...credentials, email: 'b@home.example' }],
+    ['log-out', {}],
+    ['remove', { password }],
+    ['playground-token', {}],
+  ];
+  for (const [path, body] of calls) {
+    const { status, json, headers } = await ask(path, body);
+    t.deepEqual([status, json.code, headers['retry-after']], [503, 'storage_unavailable', '1'], path);
+  }
+});
+
+test('postgres: an outage is 503 and over when the server is back', async (t) => {
+  const server = startServer();
+  const { browser } = await startAccountApp(t, { kind: 'postgres', url: await server.makeUrl() });
+  const { ask, signUp } = browser();
+  await signUp(credentials.email);
+  server.stop();
+  t.is((await ask('session')).json.code, 'storage_unavailable');
+  t.is((await ask('log-in', credentials)).json.code, 'storage_unavailable');
+  server.start();
+  t.truthy((await ask('session')).json.user);
+});
