@@ -44,8 +44,10 @@ export type CognitiveResult = {
   readonly processing: Index;
   readonly measures: Measures;
   readonly timeline: readonly { readonly start: number; readonly end: number; readonly clarity: number }[];
+  readonly confidence: number;
   readonly relative: boolean;
   readonly shortSpeech: boolean;
+  readonly scripted: boolean;
 };
 
 export type Analysis = {

@@ -1,11 +1,11 @@
 /** The pipeline in one screen: bytes -> samples -> features -> activity -> windows -> scores -> signals. */
 import type { Analysis, AnalyzeRequest, Signal } from './analysis.ts';
-import { type DecodeLimits, measure } from './audio.ts';
+import { type Audio, type DecodeLimits, measure } from './audio.ts';
 import { hear, measureBaseline, minSpeechSeconds, segmentSeconds } from './hear.ts';
 import { replay, syntheticSignal } from './models/golden.ts';
 import { loadModels, type Models } from './models/registry.ts';
 import { encode, scoreCognitive, scoreEmotion } from './score.ts';
-import { countFaults, warnOfRecording } from './signals/warnings.ts';
+import { warnOfRecording } from './signals/warnings.ts';
 import { startWatch } from './watch.ts';
 
 export type Analyzer = {
@@ -40,10 +40,19 @@ async function analyze(request: AnalyzeRequest, models: Models, limits: DecodeLi
       : null;
   const quality = measure(heard.audio.samples, heard.audio.sampleRate, segmentSeconds(heard));
   const spoken = heard.speechSeconds >= minSpeechSeconds;
-  const warnings = warnOfRecording(heard.audio.source, spoken ? quality : null);
+  const warnings = warnOfRecording(
+    heard.audio.source,
+    spoken ? { ...quality, voice: heard.voice } : null,
+    spoken ? quality.levelDbfs : levelOf(heard.audio),
+    models.activity.manifest.rule.minVoice,
+  );
   watch.mark('quality');
   const pooled = spoken ? await encode(heard, models, watch) : [];
-  const faults = countFaults(warnings);
+  const conditions = {
+    ...quality,
+    speechSeconds: heard.speechSeconds,
+    clippedRatio: heard.audio.source.clippedRatio,
+  };
   const enough = pooled.length > 0;
   return {
     audio: {
@@ -52,14 +61,20 @@ async function analyze(request: AnalyzeRequest, models: Models, limits: DecodeLi
       source: heard.audio.source,
       ...quality,
     },
-    emotion: enough && wanted('emotion') ? await scoreEmotion(heard, pooled, models, faults, watch) : null,
+    emotion:
+      enough && wanted('emotion') ? await scoreEmotion(heard, pooled, models, conditions, watch) : null,
     cognitive:
       enough && wanted('cognitive')
-        ? await scoreCognitive(heard, pooled, models, faults, baseline, watch)
+        ? await scoreCognitive(heard, pooled, models, conditions, baseline, watch)
         : null,
     insufficientSpeech: !enough,
     warnings,
     models: { emotion: models.emotion.manifest, cognitive: models.cognitive.manifest },
     stages: watch.stages,
   };
+}
+
+/** RMS of the whole recording. */
+function levelOf({ samples, sampleRate, seconds }: Audio): number {
+  return measure(samples, sampleRate, Float64Array.of(0, seconds)).levelDbfs;
 }

@@ -6,7 +6,7 @@ import type { Models } from './models/registry.ts';
 import type { Values } from './models/session.ts';
 import type { Measured } from './signals/indices.ts';
 import { measureTiming } from './signals/measures.ts';
-import { countFrames, findSegments, type Segment } from './signals/segments.ts';
+import { countFrames, findSegments, meanOver, type Segment } from './signals/segments.ts';
 import { stoppedMessage, type Watch } from './watch.ts';
 
 /** Less speech than this is not judged. */
@@ -17,6 +17,8 @@ export type Heard = {
   readonly features: Features;
   readonly speech: Float32Array;
   readonly syllableRate: Float32Array;
+  /** Mean log odds, over the segments, that they are speech and no other sound; 0 without any. */
+  readonly voice: number;
   readonly segments: readonly Segment[];
   readonly framesPerSecond: number;
   readonly speechSeconds: number;
@@ -49,6 +51,7 @@ export async function hear(
       features,
       speech: none,
       syllableRate: none,
+      voice: 0,
       segments: [],
       framesPerSecond,
       speechSeconds: 0,
@@ -66,6 +69,7 @@ export async function hear(
     features,
     speech: speech.data,
     syllableRate: syllableRate.data,
+    voice: meanOver(segments, (outputs.voice as Values).data),
     segments,
     framesPerSecond,
     speechSeconds: countFrames(segments) / framesPerSecond,

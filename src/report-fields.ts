@@ -9,10 +9,12 @@ const warnings = [
   'low_snr',
   'clipped',
   'narrow_band',
+  'music_or_noise',
   'channels_differ',
   'truncated',
   'short_speech',
   'low_confidence',
+  'possibly_scripted',
 ] as const;
 
 const audioSchema = z
@@ -60,9 +62,11 @@ const reportShape = {
         .enum(warnings)
         .describe(
           'low_snr: speech under 10 dB over the noise. clipped: over 0.1 % of samples at full scale. ' +
-            'narrow_band: nothing above 4500 Hz. channels_differ: not one voice in one room, pick one by `channel`. ' +
+            'narrow_band: nothing above 4500 Hz. music_or_noise: what was taken for speech sounds like something else, ' +
+            'or nothing was and the recording is not silent. channels_differ: not one voice in one room, pick one by `channel`. ' +
             'truncated: the file ends early and was analysed up to there. short_speech: under 3 s of speech for ' +
-            'emotion, 10 s for cognitive. low_confidence: the dominant emotion is hardly more probable than others.',
+            'emotion, 10 s for cognitive. low_confidence: the dominant emotion is more likely wrong ' +
+            'than right. possibly_scripted: pauses as few and runs as long as in reading aloud.',
         ),
     )
     .describe('What to know before trusting the scores; faults of the recording also widen the intervals.'),
@@ -116,7 +120,10 @@ const cognitiveSignals = z
     processing: score.describe(
       'Index of fluent planning against the same reference, 0 to 1; 0.5 is like it, higher is longer runs and fewer pauses.',
     ),
-    confidence: score.describe('1 less the width of the interval of clarity, 0 to 1.'),
+    confidence: score.describe(
+      'Share of the indices that this recording supplies (the rest is the reference), times 1 less the width of ' +
+        'the interval of clarity; three quarters of that with possibly_scripted. 0 to 1.',
+    ),
     intervals: z
       .strictObject({ clarity: interval.describe('80 % interval of clarity: lower and upper end, 0 to 1.') })
       .describe(

@@ -71,7 +71,11 @@ function cognitivePart(analysis: Analysis): Omit<CognitiveReport, 'audio' | 'req
         clarity: round(clarity),
       })) ?? [],
     relative: result?.relative ?? false,
-    warnings: [...analysis.warnings, ...(result?.shortSpeech ? (['short_speech'] as const) : [])],
+    warnings: [
+      ...analysis.warnings,
+      ...(result?.shortSpeech ? (['short_speech'] as const) : []),
+      ...(result?.scripted ? (['possibly_scripted'] as const) : []),
+    ],
     model: modelBlock(analysis, 'cognitive'),
   };
 }
@@ -112,12 +116,11 @@ function emotionTimeline({ labels, timeline }: EmotionResult): EmotionReport['ti
 }
 
 function cognitiveBlock(result: CognitiveResult): CognitiveSignals {
-  const [lower, upper] = result.intervals.clarity;
   return {
     cognitive_load: round(result.cognitiveLoad.score),
     clarity: round(result.clarity),
     processing: round(result.processing.score),
-    confidence: round(1 - (upper - lower)),
+    confidence: round(result.confidence),
     intervals: { clarity: roundInterval(result.intervals.clarity) },
   };
 }

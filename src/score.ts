@@ -3,10 +3,12 @@ import type { CognitiveResult, EmotionResult } from './analysis.ts';
 import type { Heard } from './hear.ts';
 import type { Models } from './models/registry.ts';
 import type { Values } from './models/session.ts';
+import { cognitiveConfidence } from './signals/confidence.ts';
 import { computeIndex, type Measured } from './signals/indices.ts';
-import { interval } from './signals/intervals.ts';
+import { type Conditions, interval } from './signals/intervals.ts';
 import { measureTiming } from './signals/measures.ts';
 import { poolWindows } from './signals/pooling.ts';
+import { seemsScripted } from './signals/scripted.ts';
 import type { Segment } from './signals/segments.ts';
 import { cutWindows, type Window } from './signals/windows.ts';
 import type { Watch } from './watch.ts';
@@ -51,7 +53,7 @@ export async function scoreEmotion(
   heard: Heard,
   pooled: readonly Pooled[],
   models: Models,
-  faults: number,
+  conditions: Conditions,
   watch: Watch,
 ): Promise<EmotionResult> {
   const { labels, rule } = models.emotion.manifest;
@@ -71,15 +73,13 @@ export async function scoreEmotion(
       pooled.map(({ window }) => window.speechFrames),
     ),
   );
-  const bound = (score: number, halfWidth: number) =>
-    interval(score, halfWidth, heard.speechSeconds, rule.shortSpeechSeconds, faults);
   watch.mark('emotion');
   return {
     ...pool,
     labels,
     intervals: {
-      valence: bound(pool.valence, rule.intervals.valence),
-      arousal: bound(pool.arousal, rule.intervals.arousal),
+      valence: interval(pool.valence, rule.intervals.valence, conditions),
+      arousal: interval(pool.arousal, rule.intervals.arousal, conditions),
     },
     timeline: pooled.map(({ window }, index) => ({
       ...inSeconds(window, heard),
@@ -94,7 +94,7 @@ export async function scoreCognitive(
   heard: Heard,
   pooled: readonly Pooled[],
   models: Models,
-  faults: number,
+  conditions: Conditions,
   baseline: Measured | null,
   watch: Watch,
 ): Promise<CognitiveResult> {
@@ -108,18 +108,13 @@ export async function scoreCognitive(
     pooled.map(({ window }) => window.speechFrames),
   )[0] as number;
   const measured = { measures: measureTiming(heard), speechSeconds: heard.speechSeconds };
+  const bounds = interval(clarity, rule.intervals.clarity, conditions);
+  const scripted = seemsScripted(measured, rule.scripted);
   watch.mark('cognitive');
   return {
     clarity,
-    intervals: {
-      clarity: interval(
-        clarity,
-        rule.intervals.clarity,
-        heard.speechSeconds,
-        rule.shortSpeechSeconds,
-        faults,
-      ),
-    },
+    intervals: { clarity: bounds },
+    confidence: cognitiveConfidence(measured, rule, bounds, scripted),
     cognitiveLoad: computeIndex(measured, rule.cognitiveLoad, rule, baseline),
     processing: computeIndex(measured, rule.processing, rule, baseline),
     measures: measured.measures,
@@ -129,6 +124,7 @@ export async function scoreCognitive(
     })),
     relative: baseline !== null,
     shortSpeech: heard.speechSeconds < rule.shortSpeechSeconds,
+    scripted,
   };
 }
 

@@ -102,36 +102,6 @@ for (const [what, change] of changes) {
   });
 }
 
-const noise = (seconds: number) => {
-  let state = 1;
-  return new Float32Array(seconds * 16_000).map(() => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return (state / 2 ** 32 - 0.5) * 0.2;
-  });
-};
-const tone = (hertz: number) =>
-  new Float32Array(80_000).map((_, index) => 0.3 * Math.sin((2 * Math.PI * hertz * index) / 16_000));
-
-const sum = (one: Float32Array, other: Float32Array) =>
-  one.map((sample, index) => sample + (other[index] as number));
-
-const speechless: readonly (readonly [string, Float32Array])[] = [
-  ['30 s of silence', new Float32Array(480_000)],
-  ['white noise', noise(10)],
-  ['a tone', tone(440)],
-  ['a dial tone', sum(tone(350), tone(440))],
-  ['a tenth of a second', noise(1).subarray(0, 1600)],
-];
-
-for (const [what, samples] of speechless) {
-  test(`${what} is insufficient speech`, async (t) => {
-    const report = combinedReportSchema.parse(await reportOf(wavFile(samples, 16_000)));
-    t.is(report.status, 'insufficient_speech');
-    t.deepEqual(report.emotion.signals, {});
-    t.deepEqual(report.emotion.warnings, []);
-  });
-}
-
 test('the same recording as its own baseline is neutral', async (t) => {
   const audio = fixture('mono-16k.wav');
   const { cognitive } = await reportOf(audio, { baseline: audio });

@@ -1,6 +1,7 @@
 """Speech activity and syllable rate: a small dilated convolutional net over the log-mel frames.
 
-Teacher of the speech output: Silero VAD on the clean recordings. Syllables: known texts.
+Teacher of the speech output: Silero VAD on the clean recordings. Syllables: known texts. A third output, fitted
+afterwards on the same frames (voice.py), tells what is speech from what was only taken for it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from corpus import CACHE, SEED, Clip, known_syllables, read_clips
 from graph import Graph, level_normalised
 from trunk import BINS, FLOOR, OFFSET, normalise
 
-WIDTH = 48
+WIDTH, VOICE_WIDTH = 48, 24
 DILATIONS = [1, 2, 4, 8, 16, 32]
 KERNEL = 5
 MAX_RATE = 12.0  # syllables a second
@@ -35,13 +36,18 @@ class Activity(nn.Module):
         )
         self.pointwise = nn.ModuleList(nn.Conv1d(WIDTH, WIDTH, 1) for _ in DILATIONS)
         self.head = nn.Conv1d(WIDTH, 2, 1)
+        self.voice = nn.Sequential(nn.Conv1d(WIDTH, VOICE_WIDTH, 1), nn.ReLU(), nn.Conv1d(VOICE_WIDTH, 1, 1))
 
-    def forward(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """[B,T,80] raw log10 mel -> speech logits [B,T], syllables a second [B,T]."""
+    def frames(self, features: torch.Tensor) -> torch.Tensor:
+        """[B,T,80] raw log10 mel -> [B,WIDTH,T/2]."""
         x = F.relu(self.stem(normalise(features).transpose(1, 2)))
         for depthwise, pointwise in zip(self.depthwise, self.pointwise):
             x = x + F.relu(pointwise(depthwise(x)))
-        y = self.head(x).repeat_interleave(2, 2)[:, :, : features.shape[1]]
+        return x
+
+    def forward(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """[B,T,80] raw log10 mel -> speech logits [B,T], syllables a second [B,T]."""
+        y = self.head(self.frames(features)).repeat_interleave(2, 2)[:, :, : features.shape[1]]
         return y[:, 0], MAX_RATE * torch.sigmoid(y[:, 1])
 
 
@@ -53,16 +59,18 @@ def write_activity(net: Activity, path: str) -> None:
     x = g.op("Relu", write_conv(g, x, net.stem))
     for depthwise, pointwise in zip(net.depthwise, net.pointwise):
         x = g.op("Add", x, g.op("Relu", write_conv(g, write_conv(g, x, depthwise), pointwise)))
-    y = g.op("Unsqueeze", write_conv(g, x, net.head), g.constant(np.array([3], np.int64)))
+    voice = write_conv(g, g.op("Relu", write_conv(g, x, net.voice[0])), net.voice[2])
+    y = g.op("Concat", write_conv(g, x, net.head), voice, axis=1)
+    y = g.op("Unsqueeze", y, g.constant(np.array([3], np.int64)))
     twice = g.op("Expand", y, g.constant(np.array([1, 1, 1, 2], np.int64)))
-    flat = g.op("Reshape", twice, g.constant(np.array([1, 2, -1], np.int64)))
+    flat = g.op("Reshape", twice, g.constant(np.array([1, 3, -1], np.int64)))
     start, axis = g.constant(np.array([0], np.int64)), g.constant(np.array([2], np.int64))
-    scores = g.op("Sigmoid", g.op("Slice", flat, start, length, axis))
-    speech, rate = g.op("Split", scores, axis=1, num_outputs=2, outputs=2)
+    logits = g.op("Slice", flat, start, length, axis)
     one = g.constant(np.array([1], np.int64))
-    g.output(g.op("Squeeze", speech, one), "speech", [1, "frames"])
-    rate = g.op("Mul", g.op("Squeeze", rate, one), g.constant(np.float32(MAX_RATE)))
-    g.output(rate, "syllable_rate", [1, "frames"])
+    speech, rate, voice = (g.op("Squeeze", part, one) for part in g.op("Split", logits, axis=1, num_outputs=3, outputs=3))
+    g.output(g.op("Sigmoid", speech), "speech", [1, "frames"])
+    g.output(g.op("Mul", g.op("Sigmoid", rate), g.constant(np.float32(MAX_RATE))), "syllable_rate", [1, "frames"])
+    g.output(voice, "voice", [1, "frames"])
     g.save(path)
 
 

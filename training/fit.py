@@ -99,8 +99,8 @@ def fit_activity(steps: int) -> None:
     manifest.write(
         "activity",
         path,
-        description="Speech probability and syllable rate of each 10 ms frame",
-        outputs=["speech", "syllable_rate"],
+        description="Speech probability and syllable rate of each 10 ms frame, and whether it is speech or another sound",
+        outputs=["speech", "syllable_rate", "voice"],
         rule=RULE,
         data=manifest.data_of(sets),
         metrics=activity.report(net),
@@ -249,6 +249,7 @@ def fit_cognitive(variant: Variant) -> None:
             "intervals": {"clarity": half_width(truth, line)},
             "shortSpeechSeconds": 10,
             "priorSeconds": timing.PRIOR_SECONDS,
+            "scripted": timing.SCRIPTED,
             "reference": reference,
             "cognitiveLoad": timing.weights_of(timing.LOAD),
             "processing": timing.weights_of(timing.PROCESSING),

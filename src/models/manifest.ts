@@ -65,11 +65,21 @@ const activityRule = z.strictObject({
   offset: fraction,
   minSpeechSeconds: positive,
   minPauseSeconds: positive,
+  /** Speech whose mean `voice` is lower comes with the warning `music_or_noise`. */
+  minVoice: z.number(),
+});
+
+/** Half-width of an 80 % interval: `base` times the exponential of what is missing, see signals/intervals.ts. */
+const intervalRule = z.strictObject({
+  base: fraction,
+  short: z.number().nonnegative(),
+  noise: z.number().nonnegative(),
+  narrow: z.number().nonnegative(),
+  clipped: z.number().nonnegative(),
 });
 
 const emotionRule = z.strictObject({
-  /** Half-widths of the 80 % intervals on speakers left out of training. */
-  intervals: z.strictObject({ valence: fraction, arousal: fraction }),
+  intervals: z.strictObject({ valence: intervalRule, arousal: intervalRule }),
   shortSpeechSeconds: positive,
   /** Below this probability the report warns `low_confidence`. */
   lowConfidence: fraction,
@@ -93,10 +103,12 @@ const indexWeight = z.strictObject({
 });
 
 const cognitiveRule = z.strictObject({
-  intervals: z.strictObject({ clarity: fraction }),
+  intervals: z.strictObject({ clarity: intervalRule }),
   shortSpeechSeconds: positive,
   /** Seconds of speech at the reference that every index is mixed with. */
   priorSeconds: positive,
+  /** From these bounds on the report warns `possibly_scripted`. */
+  scripted: z.strictObject({ minSpeechSeconds: positive, minMeanRun: positive, maxPauseRatio: fraction }),
   reference: z.record(z.string(), referenceMeasure),
   /** Measures of each index: `direction` tells whether a higher measure raises or lowers it. */
   cognitiveLoad: z.record(z.string(), indexWeight),

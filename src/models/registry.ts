@@ -23,7 +23,7 @@ const inputsByKind: Record<Kind, readonly string[]> = {
   cognitive: ['tokens', 'weights'],
 };
 const outputsByKind: Record<Kind, readonly string[]> = {
-  activity: ['speech', 'syllable_rate'],
+  activity: ['speech', 'syllable_rate', 'voice'],
   trunk: ['tokens'],
   emotion: ['probabilities', 'valence', 'arousal'],
   cognitive: ['clarity'],

@@ -1,23 +1,52 @@
-/** 80 % intervals: the half-width met on speakers left out of training, wider on poor or short input. */
+/** 80 % intervals: the half-width met on speakers left out of training, wider on short or poor recordings. */
 
 /** Lower and upper bound, inside [0, 1]. */
 export type Interval = readonly [number, number];
 
-const poorRecordingFactor = 1.25;
+/** Fitted on left-out speakers (training/intervals.py): how much wider each lack makes the interval. */
+export type IntervalRule = {
+  /** Half-width on 10 s of clean, wide-band speech. */
+  readonly base: number;
+  /** Exponents, none negative, of the lacks below. */
+  readonly short: number;
+  readonly noise: number;
+  readonly narrow: number;
+  readonly clipped: number;
+};
 
-/**
- * The half-width grows with the square root of the speech that is missing to `shortSpeechSeconds` and by
- * a quarter for each fault of the recording.
- * @param faults number of recording faults that were warned of
- */
-export function interval(
-  score: number,
-  halfWidth: number,
-  speechSeconds: number,
-  shortSpeechSeconds: number,
-  faults: number,
-): Interval {
-  const short = Math.sqrt(Math.max(1, shortSpeechSeconds / speechSeconds));
-  const half = halfWidth * short * poorRecordingFactor ** faults;
+export type Conditions = {
+  readonly speechSeconds: number;
+  /** null counts as the worst: nothing is known of the noise. */
+  readonly snrDb: number | null;
+  readonly bandwidthHz: number;
+  readonly clippedRatio: number;
+};
+
+const fullSpeechSeconds = 10;
+const cleanSnrDb = 25;
+const fullBandwidthHz = 7000;
+const fullyClippedRatio = 0.01;
+
+/** half = base exp(short s + noise n + narrow b + clipped c), with the lacks s, n, b and c from 0. */
+export function interval(score: number, rule: IntervalRule, conditions: Conditions): Interval {
+  const lacks = lacksOf(conditions);
+  const half =
+    rule.base *
+    Math.exp(
+      rule.short * lacks.short +
+        rule.noise * lacks.noise +
+        rule.narrow * lacks.narrow +
+        rule.clipped * lacks.clipped,
+    );
   return [Math.max(0, score - half), Math.min(1, score + half)];
+}
+
+/** Log of the speech missing to 10 s, tens of dB missing to 25 dB, log of the band missing to 7 kHz, clipping to 1 %. */
+function lacksOf({ speechSeconds, snrDb, bandwidthHz, clippedRatio }: Conditions) {
+  return {
+    short: Math.max(0, Math.log(fullSpeechSeconds / speechSeconds)),
+    noise: Math.max(0, cleanSnrDb - (snrDb ?? 0)) / 10,
+    narrow: Math.max(0, Math.log(fullBandwidthHz / Math.max(bandwidthHz, 1000))),
+    clipped: Math.min(1, clippedRatio / fullyClippedRatio),
+  };
 }

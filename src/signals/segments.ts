@@ -48,6 +48,15 @@ function joinGaps(segments: readonly Segment[], minGap: number): Segment[] {
   return joined;
 }
 
+/** Mean of a value a frame over the segments; 0 without any. */
+export function meanOver(segments: readonly Segment[], values: Float32Array): number {
+  let sum = 0;
+  for (const { start, end } of segments) {
+    for (let frame = start; frame < end; frame++) sum += values[frame] as number;
+  }
+  return sum / Math.max(1, countFrames(segments));
+}
+
 export function countFrames(segments: readonly Segment[]): number {
   return segments.reduce((sum, segment) => sum + segment.end - segment.start, 0);
 }

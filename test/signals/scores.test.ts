@@ -1,8 +1,10 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import { cognitiveConfidence } from '../../src/signals/confidence.ts';
 import { interval } from '../../src/signals/intervals.ts';
 import { poolWindows } from '../../src/signals/pooling.ts';
+import { seemsScripted } from '../../src/signals/scripted.ts';
 import { toneOf } from '../../src/signals/tone.ts';
-import { countFaults, warnOfRecording } from '../../src/signals/warnings.ts';
+import { warnOfRecording } from '../../src/signals/warnings.ts';
 
 test('windows weigh by their speech', (t) => {
   t.deepEqual(
@@ -17,11 +19,32 @@ test('windows weigh by their speech', (t) => {
   );
 });
 
-test('an interval is wider on short or poor input and stays in [0, 1]', (t) => {
-  t.deepEqual(interval(0.5, 0.1, 5, 3, 0), [0.4, 0.6]);
-  t.deepEqual(interval(0.5, 0.1, 0.75, 3, 0), [0.3, 0.7]);
-  t.deepEqual(interval(0.5, 0.2, 5, 3, 1), [0.25, 0.75]);
-  t.deepEqual(interval(0.05, 0.1, 5, 3, 0), [0, 0.15000000000000002]);
+const rule = { base: 0.1, short: 0.5, noise: 0.2, narrow: 0.3, clipped: 0.4 };
+const good = { speechSeconds: 10, snrDb: 25, bandwidthHz: 7000, clippedRatio: 0 };
+const halfWidth = (lack: object) => {
+  const [lower, upper] = interval(0.5, rule, { ...good, ...lack });
+  return (upper - lower) / 2;
+};
+const near = (t: ExecutionContext, value: number, expected: number) =>
+  t.true(Math.abs(value - expected) < 1e-9, `${value} for ${expected}`);
+
+test('a good recording has the base half-width, and a better one no less', (t) => {
+  near(t, halfWidth({}), 0.1);
+  near(t, halfWidth({ speechSeconds: 600, snrDb: 60, bandwidthHz: 8000 }), 0.1);
+});
+
+test('each lack widens the interval by its own exponent', (t) => {
+  near(t, halfWidth({ speechSeconds: 2.5 }), 0.1 * 4 ** 0.5);
+  near(t, halfWidth({ snrDb: 5 }), 0.1 * Math.exp(0.4));
+  near(t, halfWidth({ bandwidthHz: 3500 }), 0.1 * 2 ** 0.3);
+  near(t, halfWidth({ clippedRatio: 0.005 }), 0.1 * Math.exp(0.2));
+  near(t, halfWidth({ clippedRatio: 0.5 }), 0.1 * Math.exp(0.4));
+  near(t, halfWidth({ snrDb: null }), halfWidth({ snrDb: 0 }));
+});
+
+test('an interval stays in [0, 1]', (t) => {
+  t.deepEqual(interval(0.05, { ...rule, base: 0.2 }, good), [0, 0.25]);
+  t.deepEqual(interval(0.9, rule, { ...good, speechSeconds: 0.1 }), [0, 1]);
 });
 
 test('tone follows its documented bounds', (t) => {
@@ -46,16 +69,65 @@ const source = {
   channelCorrelation: 1,
   truncated: false,
 };
-const quality = { levelDbfs: -20, snrDb: 30, bandwidthHz: 7000 };
-
-test('a good recording has no warning; each fault has its own', (t) => {
-  t.deepEqual(warnOfRecording(source, quality), []);
-  t.deepEqual(warnOfRecording(source, { ...quality, snrDb: null }), []);
-  t.deepEqual(warnOfRecording(source, null), []);
-  const poor = warnOfRecording(
-    { ...source, clippedRatio: 0.01, channelCorrelation: 0.1, truncated: true },
-    { ...quality, snrDb: 5, bandwidthHz: 3400 },
+const spoken = { snrDb: 30, bandwidthHz: 7000, voice: 3 };
+const warningsOf = (
+  sourceFault: object,
+  spokenFault: object | null,
+  { level = -20, minVoice = 0 }: { level?: number; minVoice?: number } = {},
+) =>
+  warnOfRecording(
+    { ...source, ...sourceFault },
+    spokenFault === null ? null : { ...spoken, ...spokenFault },
+    level,
+    minVoice,
   );
-  t.deepEqual(poor, ['low_snr', 'clipped', 'narrow_band', 'channels_differ', 'truncated']);
-  t.is(countFaults(poor), 3);
+
+test('a good recording has no warning', (t) => {
+  t.deepEqual(warningsOf({}, {}), []);
+  t.deepEqual(warningsOf({}, { snrDb: null }), []);
+});
+
+const bounds = [
+  ['low_snr', {}, { snrDb: 10 }, {}, { snrDb: 9.9 }],
+  ['clipped', { clippedRatio: 0.001 }, {}, { clippedRatio: 0.0011 }, {}],
+  ['narrow_band', {}, { bandwidthHz: 4500 }, {}, { bandwidthHz: 4499 }],
+  ['music_or_noise', {}, { voice: 0 }, {}, { voice: -0.1 }],
+  ['channels_differ', { channelCorrelation: 0.5 }, {}, { channelCorrelation: 0.49 }, {}],
+  ['truncated', {}, {}, { truncated: true }, {}],
+] as const;
+
+for (const [name, source, speech, faultySource, faultySpeech] of bounds) {
+  test(`${name} comes beyond its bound and not at it`, (t) => {
+    t.deepEqual(warningsOf(source, speech), []);
+    t.deepEqual(warningsOf(faultySource, faultySpeech), [name]);
+  });
+}
+
+test('without speech there is music_or_noise from -50 dBFS on, and silence below', (t) => {
+  t.deepEqual(warningsOf({}, null, { level: -50 }), ['music_or_noise']);
+  t.deepEqual(warningsOf({}, null, { level: -50.1 }), []);
+});
+
+test('one channel cannot differ from itself', (t) => {
+  t.deepEqual(warningsOf({ channels: 1, channelCorrelation: 0 }, {}), []);
+});
+
+const heard = (run: number, ratio: number, speechSeconds: number) => ({
+  measures: { mean_run: { value: run, unit: 's' }, pause_ratio: { value: ratio, unit: 'ratio' } },
+  speechSeconds,
+});
+const scripted = { minSpeechSeconds: 10, minMeanRun: 3, maxPauseRatio: 0.2 };
+
+test('long runs with few pauses over enough speech seem scripted', (t) => {
+  t.true(seemsScripted(heard(3, 0.2, 10), scripted));
+  t.false(seemsScripted(heard(2.9, 0.2, 10), scripted));
+  t.false(seemsScripted(heard(3, 0.21, 10), scripted));
+  t.false(seemsScripted(heard(3, 0.2, 9.9), scripted));
+  t.false(seemsScripted({ measures: {}, speechSeconds: 60 }, scripted));
+});
+
+test('confidence follows its documented rule', (t) => {
+  const rule = { priorSeconds: 20, reference: {} };
+  near(t, cognitiveConfidence(heard(2, 0.2, 20), rule, [0.4, 0.6], false), 0.5 * 0.8);
+  near(t, cognitiveConfidence(heard(2, 0.2, 60), rule, [0.4, 0.6], true), 0.75 * 0.8 * 0.75);
 });

@@ -1,0 +1,124 @@
+"""Makes music that no corpus has: random pieces for a General MIDI sound font, played by FluidSynth.
+
+Needs fluidsynth and timgm6mb-soundfont (Debian). music.py FOLDER COUNT
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+FONT = "/usr/share/sounds/sf2/TimGM6mb.sf2"
+RATE, TICKS, BARS = 16000, 96, 6  # samples a second, ticks a beat, bars a piece
+SECONDS = 7  # kept of each piece
+SCALES = [[0, 2, 4, 5, 7, 9, 11], [0, 2, 3, 5, 7, 8, 10], [0, 3, 5, 7, 10], [0, 2, 4, 7, 9]]
+STEPS = [[1], [0.5, 0.5], [2], [0.25] * 4, [1.5, 0.5], [4], [0.5, 0.25, 0.25]]  # beats
+DRUMS = [35, 36, 38, 40, 42, 46, 49, 51, 39, 56, 61, 63]
+DRUM_CHANNEL = 9
+Event = tuple[float, bytes]  # beat, MIDI message
+
+
+def note(channel: int, key: int, velocity: int, start: float, length: float) -> list[Event]:
+    key, velocity = int(np.clip(key, 0, 127)), int(np.clip(velocity, 1, 127))
+    return [(start, bytes([0x90 | channel, key, velocity])), (start + length, bytes([0x80 | channel, key, 0]))]
+
+
+def line(rng: np.random.Generator, channel: int, scale: list[int], root: int, octave: int) -> list[Event]:
+    """A melody that walks over the scale, with rests, and a pitch that trembles."""
+    events, at, place = [], 0.0, int(rng.integers(7))
+    legato, rests = rng.uniform(0.3, 1.1), rng.uniform(0, 0.3)
+    while at < 4 * BARS:
+        for length in STEPS[rng.integers(len(STEPS))]:
+            place = int(np.clip(place + rng.integers(-2, 3), -4, 11))
+            key = root + 12 * (octave + place // len(scale)) + scale[place % len(scale)]
+            if rng.random() > rests:
+                events += note(channel, key, int(rng.integers(60, 120)), at, length * legato)
+            at += length
+    depth = int(rng.choice([0, 0, 300, 900, 2500]))
+    for beat in np.arange(0, 4 * BARS, 0.05) if depth else []:
+        bend = 8192 + int(depth * np.sin(2 * np.pi * 2.7 * beat))
+        events.append((float(beat), bytes([0xE0 | channel, bend & 127, bend >> 7])))
+    return events
+
+
+def chords(rng: np.random.Generator, channel: int, scale: list[int], root: int, octave: int) -> list[Event]:
+    events, pulses = [], int(rng.choice([1, 2, 4, 8]))
+    for bar in range(BARS):
+        degree = int(rng.integers(len(scale)))
+        for pulse in range(pulses):
+            for third in (0, 2, 4):
+                place = degree + third
+                key = root + 12 * (octave + place // len(scale)) + scale[place % len(scale)]
+                start, length = 4 * bar + 4 * pulse / pulses, 4 / pulses * rng.uniform(0.4, 1)
+                events += note(channel, key, int(rng.integers(50, 100)), start, length)
+    return events
+
+
+def drums(rng: np.random.Generator) -> list[Event]:
+    events = []
+    for key in rng.choice(DRUMS, rng.integers(2, 5), replace=False):
+        hits = rng.random(8) < rng.uniform(0.2, 0.8)
+        for beat in np.arange(0, 4 * BARS, 0.5)[np.tile(hits, BARS)]:
+            events += note(DRUM_CHANNEL, int(key), int(rng.integers(60, 127)), float(beat), 0.2)
+    return events
+
+
+def piece(rng: np.random.Generator) -> bytes:
+    scale, root, events = SCALES[rng.integers(len(SCALES))], int(rng.integers(12)), []
+    parts = rng.permutation(["line", "chords", "drums", "line", "bass"])[: rng.integers(1, 5)]
+    for channel, part in enumerate(parts):
+        events.append((0.0, bytes([0xC0 | channel, int(rng.integers(0, 112))])))
+        if part == "drums":
+            events += drums(rng)
+        elif part == "chords":
+            events += chords(rng, channel, scale, root, int(rng.integers(4, 6)))
+        else:
+            events += line(rng, channel, scale, root, 3 if part == "bass" else int(rng.integers(4, 7)))
+    return midi(events, rng.uniform(60, 190))
+
+
+def midi(events: list[Event], beats_a_minute: float) -> bytes:
+    """A standard MIDI file of one track."""
+    track, last = b"\x00\xff\x51\x03" + round(6e7 / beats_a_minute).to_bytes(3, "big"), 0
+    for beat, message in sorted(events, key=lambda event: event[0]):
+        tick = round(beat * TICKS)
+        track += variable(tick - last) + message
+        last = tick
+    track += b"\x00\xff\x2f\x00"
+    head = b"MThd" + (6).to_bytes(4, "big") + b"\0\0\0\1" + TICKS.to_bytes(2, "big")
+    return head + b"MTrk" + len(track).to_bytes(4, "big") + track
+
+
+def variable(value: int) -> bytes:
+    """MIDI's numbers of seven bits a byte."""
+    digits = [value & 127]
+    while value := value >> 7:
+        digits.append(value & 127 | 128)
+    return bytes(reversed(digits))
+
+
+def play(notes: bytes, path: Path, seconds: float) -> None:
+    score, long = path.with_suffix(".mid"), path.with_suffix(".long.wav")
+    score.write_bytes(notes)
+    subprocess.run(["fluidsynth", "-niq", "-r", str(RATE), "-F", str(long), "-T", "wav", FONT, str(score)],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", str(long), "-t", str(seconds), "-ac", "1", str(path)], check=True)
+    score.unlink()
+    long.unlink()
+
+
+def main(folder: Path, count: int) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(31)
+    pieces = [piece(rng) for _ in range(count)]
+    paths = [folder / f"music-{index:03}.wav" for index in range(count)]
+    with ThreadPoolExecutor(8) as threads:  # FluidSynth mostly waits
+        list(threads.map(play, pieces, paths, [SECONDS] * count))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))
