@@ -57,10 +57,6 @@ def fit_heads(store: token_store.Tokens, clips, members: np.ndarray, count: int)
     return feeling, cognitive.fit(store, scores, scored, count)
 
 
-def predict_store(pair: tuple[list, list], store: token_store.Tokens, members: np.ndarray) -> np.ndarray:
-    return np.concatenate([heads.predict(part, store, members) for part in pair], 1)
-
-
 def predict_joint(model: Joint, examples: Examples, members: np.ndarray) -> np.ndarray:
     """Clean windows -> [windows, 11]"""
     model.eval()
