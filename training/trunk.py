@@ -53,12 +53,18 @@ class Layer(nn.Module):
 class Trunk(nn.Module):
     """`coarse`: half as many tokens inside, each told twice, so that heads and windows see the same clock."""
 
-    def __init__(self, variables: dict[str, np.ndarray] | None = None, inner: int = 4 * WIDTH, coarse: bool = False):
+    def __init__(
+        self,
+        variables: dict[str, np.ndarray] | None = None,
+        inner: int = 4 * WIDTH,
+        coarse: bool = False,
+        layers: int = LAYERS,
+    ):
         super().__init__()
         self.coarse = coarse
         self.conv1 = nn.Conv1d(BINS, WIDTH, 3, stride=2 if coarse else 1, padding=1)
         self.conv2 = nn.Conv1d(WIDTH, WIDTH, 3, stride=2, padding=1)
-        self.layers = nn.ModuleList(Layer(inner) for _ in range(LAYERS))
+        self.layers = nn.ModuleList(Layer(inner) for _ in range(layers))
         self.register_buffer("positions", torch.zeros(POSITIONS, WIDTH))
         if variables is not None:
             self.load(variables)
