@@ -145,7 +145,8 @@ def main() -> None:
     heard = by_condition["clean"].heard()
     figures = [*figures_of(heard), *answered_figures(by_condition["clean"])]
     alternative = None if given.models.resolve() == MODELS.resolve() else given.models.resolve().name
-    results = record.renewed(record.read(), alternative, record.run_of(given.models, figures))
+    run = record.run_of(given.models, figures) | {"failures": failures.sentences(by_condition["clean"])}
+    results = record.renewed(record.read(), alternative, run)
     if alternative is None or "rival" not in results:
         spoken = [clip for clip in heard.clips if clip.corpus in SPOKEN]
         results["rival"] = {"figures": [figure.record() for figure in figures_of(rival.hear(spoken))]}

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 
+from conditions import SPOKEN
 from corpus import EMOTIONAL, EMOTIONS
 from figures import AXES, CLARITY, age_of, closed, judged, labels_of, language_of, sex_of
 from heard import Heard, Reports
@@ -43,6 +44,40 @@ def confused_pairs(acted: Heard) -> str:
         for (said, heard), count in pairs.most_common(2):
             lines.append([name, EMOTIONS[said], EMOTIONS[heard], f"{count} of {totals[said]}"])
     return table(["corpus", "acted", "heard as", "recordings"], lines)
+
+
+def sentences(clean: Reports) -> dict[str, list[str]]:
+    """Signal -> the failures that stand out, as cards tell them."""
+    heard = clean.heard()
+    return {
+        "emotion": [confusion_sentence(heard.where(lambda clip, name=name: clip.corpus == name), name) for name in EMOTIONAL
+                    if any(clip.corpus == name for clip in heard.clips)],
+        "cognitive": [bottom_sentence(heard.where(lambda clip: clip.corpus == CLARITY))],
+        "activity": [f"{count} of {total} speech recordings of {name} had too little speech found in them."
+                     for name, count, total in silent_shares(clean) if count > 0.02 * total],
+    }  # fmt: skip
+
+
+def confusion_sentence(acted: Heard, name: str) -> str:
+    truth, guess = labels_of(acted.clips), closed(acted)
+    pairs = Counter((said, heard) for said, heard in zip(truth, guess) if said != heard)
+    if not pairs:
+        return f"{name}: none confused."
+    (said, heard), count = pairs.most_common(1)[0]
+    return f"{name}: of {np.sum(truth == said)} {EMOTIONS[said]} recordings {count} were heard as {EMOTIONS[heard]}."
+
+
+def bottom_sentence(scored: Heard) -> str:
+    truth = np.array([judged(clip, "mean") for clip in scored.clips])
+    low = truth <= np.quantile(truth, 0.1)
+    over = np.mean(scored.clarity[low] - truth[low])
+    return f"The tenth that experts found least fluent is scored {over:+.2f} against them on average."
+
+
+def silent_shares(clean: Reports) -> list[tuple[str, int, int]]:
+    names = [clip.corpus for clip in clean.clips]
+    silent = Counter(name for name, ok in zip(names, clean.answered()) if not ok)
+    return [(name, silent[name], names.count(name)) for name in SPOKEN if name in names]
 
 
 def split_table(acted: Heard) -> str:
