@@ -36,6 +36,7 @@ Napi::Object Register(Napi::Env env, Napi::Object exports) {
   exports["decode"] = Napi::Function::New<Guard<DecodeCall>>(env, "decode");
   exports["extract"] = Napi::Function::New<Guard<ExtractCall>>(env, "extract");
   exports["measure"] = Napi::Function::New<Guard<MeasureCall>>(env, "measure");
+  exports["voice"] = Napi::Function::New<Guard<VoiceCall>>(env, "voice");
   exports["featuresVersion"] = Napi::Number::New(env, kFeaturesVersion);
   return exports;
 }

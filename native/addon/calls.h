@@ -13,4 +13,7 @@ Napi::Value ExtractCall(const Napi::CallbackInfo& info);
 // measure(samples, sampleRate, segments) -> {levelDbfs, snrDb, bandwidthHz}
 Napi::Value MeasureCall(const Napi::CallbackInfo& info);
 
+// voice(samples, sampleRate) -> {pitchHz, levelDb, tiltDb}, a value every 10 ms
+Napi::Value VoiceCall(const Napi::CallbackInfo& info);
+
 }  // namespace undertone

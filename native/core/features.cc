@@ -6,9 +6,9 @@
 #include <cstring>
 #include <new>
 
-#include "error.h"
 #include "frames.h"
 #include "kernel.h"
+#include "lanes.h"
 #include "mel.h"
 #include "mfcc.h"
 #include "window.h"
@@ -16,42 +16,24 @@
 namespace undertone {
 namespace {
 
+const Kernel* FindKernel(Lanes lanes) {
+  switch (LaneWidth(lanes)) {
 #if defined(__x86_64__)
-const Kernel* FindKernel(Lanes lanes) {
-  const bool eight = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool sixteen = eight && __builtin_cpu_supports("avx512f");
-  switch (lanes) {
-    case Lanes::kScalar:
-      return &lanes1::kKernel;
-    case Lanes::kFour:
+    case 4:
       return &lanes4::kKernel;
-    case Lanes::kEight:
-      return eight ? &lanes8::kKernel : nullptr;
-    case Lanes::kSixteen:
-      return sixteen ? &lanes16::kKernel : nullptr;
-    case Lanes::kAuto:
-      return sixteen ? &lanes16::kKernel : eight ? &lanes8::kKernel : &lanes4::kKernel;
-  }
-  return nullptr;
-}
-#else
-const Kernel* FindKernel(Lanes lanes) {
-  return lanes == Lanes::kScalar || lanes == Lanes::kAuto ? &lanes1::kKernel : nullptr;
-}
+    case 8:
+      return &lanes8::kKernel;
+    case 16:
+      return &lanes16::kKernel;
 #endif
-
-const Kernel* RequireKernel(Lanes lanes) {
-  const Kernel* kernel = FindKernel(lanes);
-  if (kernel != nullptr) return kernel;
-  throw Error(ErrorCode::kBadArgument, "Expected a width this processor has for `lanes`, got " +
-                                           std::to_string(static_cast<int>(lanes)));
+    default:
+      return &lanes1::kKernel;
+  }
 }
 
 size_t RoundUp(size_t count) { return (count + 3) / 4 * 4; }
 
 }  // namespace
-
-bool LanesSupported(Lanes lanes) { return FindKernel(lanes) != nullptr; }
 
 struct Extractor::State {
   State(const FeatureSpec& feature_spec, Lanes lanes);
@@ -80,7 +62,7 @@ struct Extractor::State {
 };
 
 Extractor::State::State(const FeatureSpec& feature_spec, Lanes lanes)
-    : spec(feature_spec), kernel(RequireKernel(lanes)), frames(nullptr) {
+    : spec(feature_spec), kernel(FindKernel(lanes)), frames(nullptr) {
   CheckSpec(spec);
   window = MakeWindow(spec);
   filters = MakeMelFilters(spec);

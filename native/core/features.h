@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "lanes.h"
+
 namespace undertone {
 
 // Changes whenever the same samples and spec would give other numbers than before.
@@ -57,11 +59,6 @@ struct Features {
   size_t frames;
   size_t bins;
 };
-
-// How many frames are computed side by side. kAuto takes the widest that this processor has.
-enum class Lanes { kAuto = 0, kScalar = 1, kFour = 4, kEight = 8, kSixteen = 16 };
-
-bool LanesSupported(Lanes lanes);
 
 // Holds plans and scratch: one per thread. Construction plans everything; a call allocates only its result.
 class Extractor {

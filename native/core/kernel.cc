@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "fft.h"
+#include "lane_array.h"
 #include "log.h"
 #include "transpose.h"
 
@@ -23,13 +24,6 @@ struct State {
 };
 
 size_t RoundUp(int count) { return (static_cast<size_t>(count) + 3) / 4 * 4; }
-
-Lane* Zeros(size_t count) {
-  const size_t bytes = (count * sizeof(Lane) + 63) / 64 * 64;
-  Lane* lanes = static_cast<Lane*>(std::aligned_alloc(64, bytes));
-  if (lanes != nullptr) __builtin_memset(lanes, 0, bytes);
-  return lanes;
-}
 
 inline Lane Max(Lane x, Lane y) { return x > y ? x : y; }
 
