@@ -1,7 +1,6 @@
 """Accuracy against cost of the trunks that were tried (training/candidates.json), and how the shipped one was tuned.
 
-candidates.json: [{"name", "trunk", "msPer10s", "MB", "shipped", "folder", "figures": {title: value}}, ...], by hand;
-`folder` names the model folder that holds it, if any.
+weigh.py writes candidates.json, tune.py curves.json.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ CANDIDATES, CURVES = HERE / "candidates.json", HERE / "curves.json"
 
 def candidate_table(candidates: list[dict]) -> str:
     titles = list(dict.fromkeys(title for one in candidates for title in one["figures"]))
-    rows = [[("**" + one["name"] + "**" if one.get("shipped") else one["name"]), one["trunk"], f"{one['msPer10s']:.1f}",
+    rows = [[("**" + one["name"] + "**" if one.get("shipped") else one["name"]), one.get("trunk", ""), f"{one['msPer10s']:.1f}",
              f"{one['MB']:.1f}", *(shown(one["figures"].get(title)) for title in titles)]
             for one in sorted(candidates, key=lambda one: -one["msPer10s"])]  # fmt: skip
-    return table(["candidate", "trunk", "ms for 10 s", "MB", *titles], rows)
+    return table(["candidate", "trunk", "ms of the trunk for 10 s", "MB", *titles], rows)
 
 
 def shown(value: float | None) -> str:

@@ -159,13 +159,11 @@ def section(title: str, lines: list[str]) -> list[str]:
     return [f"## {title}", "", *lines, ""]
 
 
-def cost(models: Path) -> list[str]:
-    """The shipped candidate's, where it was measured."""
-    path = HERE / "candidates.json"
-    entries = json.loads(path.read_text()) if path.exists() else []
-    folder = models.resolve().name
-    return [f"All four models together: {one['msPer10s']} ms for 10 s of audio on one idle core."
-            for one in entries if one.get("shipped") and one.get("folder", "models") == folder]  # fmt: skip
+def cost(kind: str, models: Path) -> list[str]:
+    """The trunk's, where weigh.py measured it."""
+    path, folder = HERE / "candidates.json", models.resolve().name
+    entries = json.loads(path.read_text()) if path.exists() and kind == "trunk" else []
+    return [f"{one['msPer10s']} ms for 10 s of audio on one core." for one in entries if one.get("folder") == folder]
 
 
 def card(manifest: dict, models: Path) -> str:
@@ -185,7 +183,7 @@ def card(manifest: dict, models: Path) -> str:
     if training["metrics"]:
         rows = [[name, str(value)] for name, value in training["metrics"].items()]
         lines += section("Measured in training", [MEASURED[kind], "", *table(rows, ["figure", "value"])])
-    lines += section("Cost", [f"Weights: {weights.stat().st_size / 2**20:.2f} MiB.", *cost(models)])
+    lines += section("Cost", [f"Weights: {weights.stat().st_size / 2**20:.2f} MiB.", *cost(kind, models)])
     for title, texts in (("Known failures", evidence["failures"]), ("Intended use", evidence["intendedUse"]),
                          ("Not intended", evidence["unintendedUse"]), ("Limits", training["limits"])):  # fmt: skip
         lines += section(title, [f"- {text}" for text in texts])

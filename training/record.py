@@ -55,7 +55,7 @@ def figures_in(run: dict) -> list[Figure]:
 
 def systems_of(record: dict) -> dict[str, list[Figure]]:
     """Titles of columns -> figures."""
-    columns = {"shipped": figures_in(record["shipped"])}
+    columns = {"shipped": figures_in(record["shipped"])} if "shipped" in record else {}
     columns |= {name: figures_in(run) for name, run in record.get("alternatives", {}).items()}
     if "previous" in record:
         columns[f"previous ({record['previous']['commit']})"] = figures_in(record["previous"])
