@@ -81,12 +81,6 @@ const questions = (narrow: string): readonly Question[] => [
     asked: 'POST /v1/analyze',
     parts: { audio: sample, channel: Buffer.from('7') },
   },
-  {
-    name: 'tooLarge',
-    summary: 'A body over the limit',
-    asked: 'POST /v1/analyze',
-    parts: { audio: Buffer.alloc(26 * 2 ** 20) },
-  },
   { name: 'health', summary: 'It serves', asked: 'GET /health' },
   { name: 'ready', summary: 'It is ready', asked: 'GET /ready' },
 ];

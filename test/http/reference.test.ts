@@ -1,0 +1,212 @@
+/** The published document: valid, complete, and true of the running service. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Ajv, { type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { chromium } from 'playwright-core';
+import { errorTable } from '../../src/errors.ts';
+import type { Answer } from '../../src/openapi/answers.ts';
+import { openApiDocument } from '../../src/openapi/document.ts';
+import { version } from '../../src/version.ts';
+import { askAll } from '../support/answers.ts';
+import { runCli } from '../support/cli.ts';
+import { makeFolder } from '../support/folder.ts';
+import { makeToken, type Server, startServer } from '../support/server.ts';
+import { toneFile } from '../support/upload.ts';
+
+type Schema = {
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly [key: string]: unknown;
+};
+type Response = { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+type Operation = { readonly responses: Readonly<Record<string, Response>> };
+type Document = {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+};
+
+const document = openApiDocument(version) as Document;
+const stored: Readonly<Record<string, Answer>> = JSON.parse(readFileSync('examples/answers.json', 'utf8'));
+const sample = readFileSync('examples/sample.wav');
+
+const ajv = new Ajv.default({ strict: false, allErrors: true });
+addFormats.default(ajv);
+ajv.addSchema(document, 'document');
+const validators = new Map<string, ValidateFunction>();
+
+/** Undefined when the document has no such answer. */
+function validatorOf(asked: string, status: number): ValidateFunction | undefined {
+  const [method = '', path = ''] = asked.toLowerCase().split(' ');
+  if (document.paths[path]?.[method]?.responses[status]?.content['application/json'] === undefined) return;
+  const place = ['paths', path, method, 'responses', status, 'content', 'application/json', 'schema'];
+  const pointer = place.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  const known = validators.get(pointer) ?? ajv.compile({ $ref: `document#${encodeURI(pointer)}` });
+  validators.set(pointer, known);
+  return known;
+}
+
+function checkAnswer(t: ExecutionContext, asked: string, status: number, body: unknown): void {
+  const validate = validatorOf(asked, status);
+  if (validate === undefined) return t.fail(`${asked} answered ${status}, which the document does not say`);
+  t.true(validate(body), `${asked} ${status} ${JSON.stringify(validate.errors)}`);
+}
+
+test('the linter finds no error', (t) => {
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  const lint = spawnSync(join(process.cwd(), 'node_modules/.bin/redocly'), ['lint', 'openapi.json'], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+  t.is(lint.status, 0, lint.stdout + lint.stderr);
+  t.notRegex(lint.stderr, /[1-9]\d* (error|warning)/);
+});
+
+test('every field is described', (t) => {
+  const bare: string[] = [];
+  const walk = (name: string, schema: Schema) => {
+    for (const [field, inner] of Object.entries(schema.properties ?? {})) {
+      if (inner.description === undefined && inner.$ref === undefined) bare.push(`${name}.${field}`);
+      walk(`${name}.${field}`, inner);
+    }
+  };
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    if (schema.description === undefined && !name.endsWith('Report')) bare.push(name);
+    walk(name, schema);
+  }
+  t.deepEqual(bare, []);
+});
+
+test('numbers say their range or unit', (t) => {
+  const silent: string[] = [];
+  const walk = (name: string, schema: Schema) => {
+    const words = `${schema.description ?? ''}`;
+    const bounded = schema.minimum !== undefined && schema.maximum !== undefined;
+    if (schema.type === 'number' && !bounded && !/, (s|Hz|dB)\b|unit/.test(words)) silent.push(name);
+    for (const [field, inner] of Object.entries(schema.properties ?? {})) walk(`${name}.${field}`, inner);
+  };
+  for (const [name, schema] of Object.entries(document.components.schemas)) walk(name, schema);
+  t.deepEqual(silent, []);
+});
+
+test('every error is in the document', (t) => {
+  const text = JSON.stringify(document);
+  for (const code of Object.keys(errorTable)) t.true(text.includes(`\`${code}\``), code);
+});
+
+test('undertone openapi prints it', async (t) => {
+  const { code, stdout } = await runCli(['openapi']);
+  t.is(code, 0);
+  t.deepEqual(JSON.parse(stdout), JSON.parse(JSON.stringify(document)));
+});
+
+/** Processors may differ in the last digits of a score. */
+const tolerance = 0.02;
+
+function closeTo(t: ExecutionContext, got: unknown, want: unknown, where: string): void {
+  if (typeof got === 'number' && typeof want === 'number') {
+    t.true(Math.abs(got - want) <= tolerance * Math.max(1, Math.abs(want)), `${where}: ${got}, not ${want}`);
+  } else if (typeof got === 'object' && got !== null && typeof want === 'object' && want !== null) {
+    t.deepEqual(Object.keys(got), Object.keys(want), where);
+    for (const [key, value] of Object.entries(got))
+      closeTo(t, value, (want as Record<string, unknown>)[key], `${where}.${key}`);
+  } else t.is(got, want, where);
+}
+
+test.serial('the examples, in the document and in README.md, are what the service answers', async (t) => {
+  const server = await startServer(t);
+  const answers = await askAll({ ...server, narrow: makeToken(server, 'analyze:emotion') });
+  closeTo(t, answers, stored, 'run `npm run answers`');
+  for (const { asked, status, body } of Object.values(stored)) checkAnswer(t, asked, status, body);
+  const shown = /^```json\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8'))?.[1] ?? '';
+  t.deepEqual(JSON.parse(shown), stored.emotion?.body);
+});
+
+const paths = ['/v1/analyze/emotion', '/v1/analyze/cognitive', '/v1/analyze'] as const;
+
+const recordings = fc.oneof(
+  fc.constant(sample),
+  fc.constant(toneFile(1)),
+  fc.nat(sample.length).map((length) => sample.subarray(0, length)),
+  fc.tuple(fc.nat(sample.length - 5), fc.uint8Array({ minLength: 4, maxLength: 4 })).map(([at, bytes]) => {
+    const damaged = Buffer.from(sample);
+    damaged.set(bytes, at);
+    return damaged;
+  }),
+  fc.uint8Array({ maxLength: 64 }).map((bytes) => Buffer.from(bytes)),
+);
+
+const requests = fc.record({
+  path: fc.constantFrom(...paths),
+  audio: fc.option(recordings, { freq: 9 }),
+  baseline: fc.option(recordings, { freq: 2 }),
+  channel: fc.option(fc.constantFrom('0', '1', '-1', 'left', ''), { freq: 1 }),
+  type: fc.constantFrom('audio/wav', 'application/octet-stream', '', 'text/plain'),
+  known: fc.constantFrom(true, true, true, true, false),
+});
+
+test.serial('every answer of the running service fits the document', async (t) => {
+  const server = await startServer(t);
+  const statuses = new Set<number>();
+  const property = fc.asyncProperty(requests, async ({ path, audio, baseline, channel, type, known }) => {
+    const form = new FormData();
+    for (const [name, bytes] of Object.entries({ audio, baseline })) {
+      if (bytes !== null) form.append(name, new Blob([Buffer.from(bytes)], { type }));
+    }
+    if (channel !== null) form.append('channel', channel);
+    const headers = { Authorization: `Bearer ${known ? server.token : 'token-of-nobody-at-all'}` };
+    const response = await fetch(server.url + path, { method: 'POST', headers, body: form });
+    statuses.add(response.status);
+    checkAnswer(t, `POST ${path}`, response.status, await response.json());
+  });
+  await fc.assert(property, { numRuns: 60, seed: 1 });
+  t.deepEqual([...statuses].sort(), [200, 401, 422]);
+  await checkPlainPaths(t, server);
+});
+
+async function checkPlainPaths(t: ExecutionContext, { url, port }: Server): Promise<void> {
+  for (const path of ['/health', '/ready', '/v1/models', '/openapi.json']) {
+    const response = await fetch(url + path);
+    t.is(response.status, 200);
+    checkAnswer(t, `GET ${path}`, 200, await response.json());
+  }
+  const missing = await fetch(`${url}/v1/nothing`);
+  const failure = ajv.compile({ $ref: 'document#/components/schemas/Failure' });
+  t.true(failure(await missing.json()), JSON.stringify(failure.errors));
+  const figures = await fetch(`http://127.0.0.1:${port}/metrics`);
+  t.regex(figures.headers.get('content-type') ?? '', /^text\/plain/);
+}
+
+test.serial('/docs shows it under a policy that nothing violates', async (t) => {
+  const server = await startServer(t);
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  t.teardown(() => browser.close());
+  const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
+  const troubles: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || /Content Security Policy/.test(message.text()))
+      troubles.push(message.text());
+  });
+  page.on('pageerror', (error) => troubles.push(error.message));
+  page.on('request', (request) => {
+    if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(server.url))
+      troubles.push(request.url());
+  });
+  const response = await page.goto(`${server.url}/docs`);
+  const policy = response?.headers()['content-security-policy'] ?? '';
+  t.regex(policy, /script-src 'self'; style-src 'self'; img-src 'self' data:;/);
+  await page.locator('.opblock').first().waitFor();
+  t.is(await page.locator('.opblock').count(), 8);
+  await page.locator('.opblock-summary-control').first().click();
+  await page.locator('.opblock-body .responses-table').first().waitFor();
+  t.deepEqual(troubles, []);
+});
