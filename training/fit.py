@@ -16,13 +16,14 @@ import cognitive
 import emotion
 import fast
 import heads
+import intervals
 import manifest
 import timing
 import tokens as token_store
 import trunk
 from corpus import CACHE, EMOTIONAL, EMOTIONS, MODELS, SEED, read_clips
 from folds import FOLDS, fold_of, guess_in
-from scores import ccc, half_width, pcc, uar
+from scores import ccc, pcc, uar
 from tokens import SETS
 from tune_data import UNSEEN_CORPUS
 from windows import RULE
@@ -167,16 +168,18 @@ def calibrate(values, rows, clips, targets):
         label = targets.label[rows[part]]
         metrics[f"uar_{name.lower()}"] = round(uar(label, guess_in(values[part], label)), 3)
     rated = np.array([clips[i].corpus == "TAVA" for i in rows])
-    slopes, shifts, widths = [], [], {}
+    slopes, shifts, lines, widths = [], [], {}, {}
     for axis, name in enumerate(("valence", "arousal")):
         guess, truth = sigmoid(values[rated, 8 + axis]), targets.axes[rows[rated], axis]
         slope = float(truth.std() / guess.std())  # equal spread: what the concordance asks for
         shift = float(truth.mean() - slope * guess.mean())
         line = np.clip(slope * guess + shift, 0, 1)
         metrics[f"ccc_{name}_tava"] = round(ccc(truth, line), 3)
-        widths[name] = half_width(truth, line)
+        lines[name] = line
+        widths[name] = intervals.without_conditions(truth, line)
         slopes.append(slope)
         shifts.append(shift)
+    intervals.keep("emotion", rows[rated], lines)
     calibration = emotion.Calibration(temperature, np.array(slopes), np.array(shifts))
     return calibration, widths, low, metrics
 
@@ -231,6 +234,7 @@ def fit_cognitive(variant: Variant) -> None:
     guess, truth = values[:, 0], targets[rows]
     slope, shift = (float(v) for v in np.polyfit(guess, truth, 1))
     line = np.clip(slope * guess + shift, 0, 1)
+    intervals.keep("cognitive", rows, {"clarity": line})
     metrics = {
         f"pcc_{column}": round(pcc(np.array([float(clips[i].row[column]) for i in rows]), guess), 3)
         for column in ("fluency", "prosody")
@@ -246,7 +250,7 @@ def fit_cognitive(variant: Variant) -> None:
         description="Clarity of delivery as experts judge fluency and prosody, and the reference of timing measures",
         outputs=["clarity"],
         rule={
-            "intervals": {"clarity": half_width(truth, line)},
+            "intervals": {"clarity": intervals.without_conditions(truth, line)},
             "shortSpeechSeconds": 10,
             "priorSeconds": timing.PRIOR_SECONDS,
             "scripted": timing.SCRIPTED,

@@ -1,0 +1,205 @@
+"""80 % intervals of valence, arousal and clarity from speakers left out (twin of src/signals/intervals.ts).
+
+intervals.py emotion|cognitive [models-fast]: when fit.py has written the model and `keep` its left-out guesses, this runs the
+shipped pipeline over the rated recordings and over worse copies of them, fits how errors grow, and writes the rule
+into the manifest. A copy's guess is the left-out guess moved by what the change did to the shipped pipeline's
+answer: no model that heard the speaker is believed, and no head need be fitted twice. Held-out speakers stay out,
+so that their coverage can be looked at afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import soundfile
+from scipy.optimize import minimize
+
+from changes import decoded
+from conditions import RATE, change
+from corpus import CACHE, DATA, HERE, MODELS, Clip, read_clips
+
+LEVEL = 0.8
+FULL_SPEECH_SECONDS, CLEAN_SNR_DB, FULL_BANDWIDTH_HZ, FULLY_CLIPPED = 10, 25, 7000, 0.01
+NAMES = ["short", "noise", "narrow", "clipped"]
+CONDITIONS = ["noise-5", "noise-10", "noise-20", "telephone", "clipped", "loudest-1"]
+STEADY = ("Rain", "Sea waves", "Helicopter", "Chainsaw")
+# corpus, recordings at most, worse copies of each
+RATED = {"emotion": ("TAVA", 1000, 6), "cognitive": ("speechocean762", 400, 2)}
+
+
+@dataclass(frozen=True)
+class Errors:
+    """One row a recording or copy: how far the left-out guess was off, of whom, and what was missing (`lacks`)."""
+
+    size: np.ndarray  # [n] |truth - guess|
+    speaker: np.ndarray  # [n]
+    lacks: np.ndarray  # [n,4] in the order of NAMES
+    condition: np.ndarray  # [n] "clean" or one of CONDITIONS
+
+    def where(self, rows: np.ndarray) -> Errors:
+        return Errors(self.size[rows], self.speaker[rows], self.lacks[rows], self.condition[rows])
+
+
+def lacks_of(audio: dict) -> list[float]:
+    """Of the audio block of a report."""
+    snr = 0 if audio["snr_db"] is None else audio["snr_db"]
+    return [
+        max(0.0, np.log(FULL_SPEECH_SECONDS / audio["speech_s"])),
+        max(0.0, CLEAN_SNR_DB - snr) / 10,
+        max(0.0, np.log(FULL_BANDWIDTH_HZ / max(audio["bandwidth_hz"], 1000))),
+        min(1.0, audio["clipped_ratio"] / FULLY_CLIPPED),
+    ]
+
+
+def fit_rule(errors: Errors) -> dict[str, float]:
+    """The rule whose half-width is the 80 % quantile of the errors, given what is missing; exact on clean ones."""
+    start = np.log(np.quantile(errors.size, LEVEL) + 1e-6)
+
+    def cost(parameters: np.ndarray) -> float:
+        half = np.exp(parameters[0] + errors.lacks @ np.abs(parameters[1:]))
+        return float(np.maximum(LEVEL * (errors.size - half), (LEVEL - 1) * (errors.size - half)).mean())
+
+    best = min((minimize(cost, [start, *first], method="Nelder-Mead", options={"maxiter": 4000, "fatol": 1e-8})
+                for first in ([0.05] * 4, [0.2] * 4)), key=lambda found: found.fun)  # fmt: skip
+    exponents = np.abs(best.x[1:])
+    clean = errors.where(errors.condition == "clean")
+    ratios = np.sort(clean.size / np.exp(clean.lacks @ exponents))
+    rank = min(len(ratios) - 1, int(np.ceil(LEVEL * (len(ratios) + 1))) - 1)  # split conformal
+    rule = {"base": ratios[rank], **dict(zip(NAMES, exponents))}
+    return {name: round(float(value), 4) for name, value in rule.items()}
+
+
+def half_widths(rule: dict[str, float], errors: Errors) -> np.ndarray:
+    return rule["base"] * np.exp(errors.lacks @ np.array([rule[name] for name in NAMES]))
+
+
+def coverage(errors: Errors, folds: int = 5) -> dict[str, dict[str, float]]:
+    """Of each condition: share inside the interval of a rule that never saw the speaker, and its mean half-width."""
+    owner = np.unique(errors.speaker, return_inverse=True)[1] % folds
+    half = np.zeros(len(owner))
+    for fold in range(folds):
+        test = owner == fold
+        half[test] = half_widths(fit_rule(errors.where(~test)), errors.where(test))
+    found = {}
+    for condition in dict.fromkeys(errors.condition.tolist()):
+        rows = errors.condition == condition
+        found[condition] = {
+            "coverage": round(float((errors.size[rows] <= half[rows]).mean()), 3),
+            "half_width": round(float(half[rows].mean()), 3),
+            "clips": int(rows.sum()),
+        }
+    return found
+
+
+def without_conditions(truth: np.ndarray, guess: np.ndarray) -> dict[str, float]:
+    """A first rule from clean recordings alone, for a model that has not been through the pipeline yet."""
+    errors = np.sort(np.abs(truth - guess))
+    rank = min(len(errors) - 1, int(np.ceil(LEVEL * (len(errors) + 1))) - 1)
+    return {"base": round(float(errors[rank]), 4), **dict.fromkeys(NAMES, 0.0)}
+
+
+def kept_at(kind: str) -> Path:
+    return CACHE / f"left-out.{kind}.json"
+
+
+def keep(kind: str, clips: np.ndarray, guesses: dict[str, np.ndarray]) -> None:
+    """Saves what heads that never heard the speakers said of these clips, as the shipped graph would scale it."""
+    rows = {name: values.tolist() for name, values in guesses.items()}
+    kept_at(kind).write_text(json.dumps({"clips": np.asarray(clips).tolist(), "guesses": rows}))
+
+
+def read_kept(kind: str) -> dict:
+    """What `keep` saved; without it held-out speakers serve, whom the shipped model itself never heard."""
+    path = kept_at(kind)
+    return json.loads(path.read_text()) if path.exists() else {"clips": [], "guesses": {}}
+
+
+def truths_of(clip: Clip) -> dict[str, float]:
+    if clip.corpus == "TAVA":
+        return {"valence": float(clip.row["valence"]), "arousal": float(clip.row["arousal"])}
+    return {"clarity": (float(clip.row["fluency"]) + float(clip.row["prosody"])) / 20}
+
+
+def copy_of(clip: Clip, condition: str, noises: list[np.ndarray]) -> Path:
+    path = CACHE / "intervals" / condition / f"{clip.index}.wav"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        samples = soundfile.read(DATA / clip.path, dtype="float64")[0]
+        if condition == "clipped":
+            changed, rate = np.clip(samples * (3 / np.abs(samples).max()), -1, 1), RATE
+        else:
+            changed, rate = change(samples, condition, noises, zlib.crc32(f"{condition} {clip.path}".encode()))
+            changed = changed / max(1.0, float(np.abs(changed).max()))
+        soundfile.write(path, changed, rate, "PCM_16")
+    return path
+
+
+def analyse(paths: list[Path], kind: str, models: Path) -> dict[str, dict]:
+    """Path -> report of the shipped pipeline."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("UNDERTONE_")}
+    reports = {}
+    for at in range(0, len(paths), 200):
+        part = [str(path) for path in paths[at : at + 200]]
+        command = ["node", str(HERE.parent / "dist/src/cli.js"), "analyze", "--jsonl", "--signals", kind]
+        command += ["--models-dir", str(models), *part]
+        run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        reports |= {report["path"]: report for report in map(json.loads, run.stdout.splitlines())}
+        print(f"{len(reports)} of {len(paths)} recordings and copies", flush=True)
+    return reports
+
+
+def read_errors(kind: str, models: Path) -> dict[str, Errors]:
+    """Of each score of `kind`, from the kept left-out guesses and the shipped pipeline."""
+    corpus, most, copies = RATED[kind]
+    clips = read_clips()
+    noises = [decoded(c.path) / 32768 for c in clips if c.corpus == "ESC10" and not c.held_out and c.label in STEADY]
+    kept = read_kept(kind)
+    places = {clip: row for row, clip in enumerate(kept["clips"]) if clips[clip].corpus == corpus}
+    known = list(places) or [clip.index for clip in clips if clip.corpus == corpus and clip.held_out]
+    picked = [clips[known[i]] for i in np.unique(np.linspace(0, len(known) - 1, min(most, len(known))).astype(int))]
+    asked = []
+    for number, clip in enumerate(picked):
+        asked.append((clip, "clean", (DATA / clip.path).resolve()))
+        for step in range(copies):
+            condition = CONDITIONS[(number + step * len(CONDITIONS) // copies) % len(CONDITIONS)]
+            asked.append((clip, condition, copy_of(clip, condition, noises).resolve()))
+    reports = analyse([path for *_, path in asked], kind, models)
+    spoken = [(c, k, r) for c, k, p in asked if (r := reports.get(str(p), {})).get(kind, {}).get("status") == "ok"]
+    plain = {clip.index: report[kind]["signals"] for clip, condition, report in spoken if condition == "clean"}
+    spoken = [row for row in spoken if row[0].index in plain]
+    result = {}
+    for name in truths_of(picked[0]):
+        size = []
+        for clip, _, report in spoken:
+            said, clean = report[kind]["signals"][name], plain[clip.index][name]
+            left_out = kept["guesses"][name][places[clip.index]] if places else clean
+            size.append(abs(truths_of(clip)[name] - np.clip(left_out + said - clean, 0, 1)))
+        lacks = np.array([lacks_of(r["audio"]) for *_, r in spoken])
+        result[name] = Errors(np.array(size), np.array([c.speaker for c, *_ in spoken]), lacks,
+                              np.array([k for _, k, _ in spoken]))  # fmt: skip
+    return result
+
+
+def main(kind: str, models: Path) -> None:
+    path = models / kind / "manifest.json"
+    rules, measured = {}, {}
+    for name, errors in read_errors(kind, models).items():
+        rules[name], measured[name] = fit_rule(errors), coverage(errors)
+        print(name, rules[name])
+        for condition, figures in measured[name].items():
+            print(f"  {condition:10} {figures}")
+    manifest = json.loads(path.read_text())
+    manifest["rule"]["intervals"] = rules
+    manifest["training"]["metrics"]["intervals"] = measured
+    path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], HERE.parent / sys.argv[2] if len(sys.argv) > 2 else MODELS)
