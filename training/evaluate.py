@@ -109,10 +109,25 @@ def sections(figures: list[Figure], by_condition: dict[str, Reports]) -> str:
         "### Worse recordings",
         condition_table(by_condition),
         "![Coverage and width of the 80 % intervals](pictures/coverage.svg)",
+        "### Clarity of other speech",
+        clarity_table(heard),
         "### Enough speech found",
         answered_table(figures),
     ]
     return "\n\n".join(parts)
+
+
+def clarity_table(heard: Heard) -> str:
+    """What clarity says of speech that no expert judged, beside the one they did."""
+    kinds = {"speechocean762": "read, learners", "LibriSpeech": "read, mostly native", "AMI": "spontaneous meetings",
+             "RAVDESS": "acted, native"}  # fmt: skip
+    rows = []
+    for name, what in kinds.items():
+        values = heard.where(lambda clip, name=name: clip.corpus == name).clarity
+        if len(values):
+            low, middle, high = np.quantile(values, [0.1, 0.5, 0.9])
+            rows.append([name, what, f"{middle:.2f}", f"{low:.2f} to {high:.2f}", str(len(values))])
+    return table(["recordings of", "speech", "median clarity", "middle 80 %", "recordings"], rows)
 
 
 def answered_table(figures: list[Figure]) -> str:
