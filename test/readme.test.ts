@@ -9,7 +9,12 @@ import test from 'ava';
 import { settingNames } from '../src/config.ts';
 import { type Server, startServer } from './support/server.ts';
 
-const documents = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+const documents = [
+  'README.md',
+  ...readdirSync('docs')
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
 /** They set up, serve or test the whole tree, or need recordings that are not part of it. */
 const skipped = /^(npm start|npm test|npm run evaluate|training\/)/;
 /** Where the documents say that the service is. */
