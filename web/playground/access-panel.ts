@@ -45,7 +45,7 @@ function fill(host: HTMLElement, title: string, ...content: readonly Child[]): v
 function welcome(standing: Exclude<Standing, { kind: 'none' }>, forget: () => void): [string, ...Child[]] {
   if (standing.kind === 'pasted') {
     const note = 'It stays in this tab and is gone when you reload.';
-    return ['A pasted token is used', sentence(note), button('plain', forget, 'Forget the token')];
+    return ['A pasted token is used', sentence(note), button('plain flush', forget, 'Forget the token')];
   }
   const note = `As ${standing.email}. The playground uses a token of its own, good for 15 minutes and for analyses alone.`;
   return ['You are logged in', sentence(note)];

@@ -14,7 +14,7 @@ export type Chart = {
   destroy(): void;
 };
 
-const height = 240;
+const height = 260;
 const lines: readonly { readonly label: string; readonly colour: Colour; readonly dash: number[] }[] = [
   { label: 'Valence', colour: 'valence', dash: [] },
   { label: 'Arousal', colour: 'arousal', dash: [9, 5] },
@@ -22,15 +22,15 @@ const lines: readonly { readonly label: string; readonly colour: Colour; readonl
 ];
 
 export function createAffectChart(report: Report): Chart {
-  const root = element('div', { class: 'chart', role: 'img', 'aria-label': summary(report) });
+  const stage = element('div', { class: 'chart', role: 'img', 'aria-label': summary(report) });
   let plot: uPlot | null = null;
-  const resize = new ResizeObserver(() => plot?.setSize({ width: root.clientWidth, height }));
+  const resize = new ResizeObserver(() => plot?.setSize({ width: stage.clientWidth, height }));
   const stopWatching = onThemeChange(() => plot?.redraw());
   return {
-    root,
+    root: element('div', { class: 'stack' }, stage, legend()),
     draw: () => {
-      plot = new uPlot(options(root.clientWidth, report.audio.duration_s), series(report), root);
-      resize.observe(root);
+      plot = new uPlot(options(stage.clientWidth, report.audio.duration_s), series(report), stage);
+      resize.observe(stage);
     },
     mark: (seconds) => plot?.setCursor({ left: plot.valToPos(seconds, 'x'), top: 0 }),
     destroy: () => {
@@ -51,13 +51,14 @@ function options(width: number, duration: number): uPlot.Options {
     width,
     height,
     cursor: { drag: { x: false, y: false } },
+    legend: { show: false },
     scales: { x: { time: false, range: [0, duration] }, y: { range: [0, 1] } },
     axes: [
       { ...axis, values: (_plot, marks) => marks.map((mark) => (mark === null ? '' : clock(mark))) },
       { ...axis, size: 40, values: (_plot, marks) => marks.map((mark) => mark.toFixed(1)) },
     ],
     series: [
-      { label: 'Time', value: (_plot, value) => (value === null ? '–' : clock(value)) },
+      {},
       ...lines.map(({ label, colour: name, dash }) => ({
         label,
         dash,
@@ -65,11 +66,14 @@ function options(width: number, duration: number): uPlot.Options {
         stroke: () => colour(name),
         points: { show: false },
         spanGaps: true,
-        value: (_plot: uPlot, value: number | null) =>
-          value === null || value === undefined ? '–' : score(value),
       })),
     ],
   };
+}
+
+function legend(): HTMLElement {
+  const entries = lines.map(({ label, colour: name }) => element('li', { class: name }, label));
+  return element('ul', { class: 'legend', 'aria-hidden': 'true' }, ...entries);
 }
 
 /** Each window is level from its start to its end. */

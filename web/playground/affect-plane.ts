@@ -3,14 +3,16 @@ import { element, shape } from './dom.ts';
 import { score } from './format.ts';
 import type { Emotion, EmotionSignals } from './report.ts';
 
-const size = 320;
-const inset = 34;
-const span = size - 2 * inset;
+const width = 320;
+const height = 318;
+const left = 30;
+const top = 2;
+const span = 286;
 /** More windows than this are drawn without numbers. */
 const mostNumbers = 12;
 
-const across = (valence: number) => inset + span * valence;
-const down = (arousal: number) => inset + span * (1 - arousal);
+const across = (valence: number) => left + span * valence;
+const down = (arousal: number) => top + span * (1 - arousal);
 const text = (value: number) => value.toFixed(1);
 
 export function createAffectPlane(signals: EmotionSignals, timeline: Emotion['timeline']): HTMLElement {
@@ -19,7 +21,7 @@ export function createAffectPlane(signals: EmotionSignals, timeline: Emotion['ti
     'svg',
     {
       class: 'plane',
-      viewBox: `0 0 ${size} ${size}`,
+      viewBox: `0 0 ${width} ${height}`,
       role: 'img',
       'aria-label': `Plane of valence and arousal. ${said}`,
     },
@@ -36,21 +38,23 @@ export function createAffectPlane(signals: EmotionSignals, timeline: Emotion['ti
 }
 
 function ground(): SVGElement[] {
-  const [low, middle, high] = [text(inset), text(size / 2), text(size - inset)];
   const word = (x: number, y: number, anchor: string, says: string, kind = 'plane-word') =>
     shape('text', { x: text(x), y: text(y), 'text-anchor': anchor, class: kind }, says);
+  const [middleX, middleY, right, bottom] = [across(0.5), down(0.5), across(1), down(0)];
   const turned = word(0, 0, 'middle', 'Arousal', 'plane-axis');
-  turned.setAttribute('transform', `translate(13 ${middle}) rotate(-90)`);
+  turned.setAttribute('transform', `translate(16 ${text(middleY)}) rotate(-90)`);
+  const square = { x: text(left), y: text(top), width: text(span), height: text(span), rx: '10' };
+  const cross = `M${left} ${text(middleY)}H${text(right)}M${text(middleX)} ${top}V${text(bottom)}`;
   return [
-    shape('rect', { x: low, y: low, width: text(span), height: text(span), rx: '10', class: 'plane-ground' }),
-    shape('path', { d: `M${low} ${middle}H${high}M${middle} ${low}V${high}`, class: 'plane-cross' }),
-    word(inset + 10, inset + 20, 'start', 'tense'),
-    word(size - inset - 10, inset + 20, 'end', 'excited'),
-    word(inset + 10, size - inset - 11, 'start', 'subdued'),
-    word(size - inset - 10, size - inset - 11, 'end', 'calm'),
-    word(size / 2, size - 8, 'middle', 'Valence', 'plane-axis'),
-    word(inset, size - 8, 'start', 'negative', 'plane-end'),
-    word(size - inset, size - 8, 'end', 'positive', 'plane-end'),
+    shape('rect', { ...square, class: 'plane-ground' }),
+    shape('path', { d: cross, class: 'plane-cross' }),
+    word(left + 12, top + 22, 'start', 'tense'),
+    word(right - 12, top + 22, 'end', 'excited'),
+    word(left + 12, bottom - 13, 'start', 'subdued'),
+    word(right - 12, bottom - 13, 'end', 'calm'),
+    word(middleX, height - 8, 'middle', 'Valence', 'plane-axis'),
+    word(left, height - 8, 'start', 'negative', 'plane-end'),
+    word(right, height - 8, 'end', 'positive', 'plane-end'),
     turned,
   ];
 }

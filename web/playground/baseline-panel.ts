@@ -15,6 +15,7 @@ export function createBaselinePanel(host: HTMLElement, onChange: (baseline: Reco
       stem: 'baseline',
       stopLabel: 'Stop and use it',
       sampleUrl: null,
+      main: false,
       onRecording: (recording) => {
         show(recording);
         onChange(recording);
@@ -33,7 +34,7 @@ export function createBaselinePanel(host: HTMLElement, onChange: (baseline: Reco
         { class: 'muted small' },
         `${name}, ${bytes(blob.size)}. Load and processing are counted from it.`,
       ),
-      button('plain', remove, 'Remove the baseline'),
+      button('plain flush', remove, 'Remove the baseline'),
     );
   };
   offer();

@@ -9,7 +9,7 @@ export function button(kind: string, onClick: () => void, ...content: readonly C
 
 /** Copies a text, and says so for a moment. */
 export function copyButton(label: string, text: string): HTMLButtonElement {
-  const made = button('plain', () => void copy(), label);
+  const made = button('plain flush', () => void copy(), label);
   const copy = async () => {
     const copied = await navigator.clipboard.writeText(text).then(
       () => true,

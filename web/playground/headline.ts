@@ -19,10 +19,10 @@ export function createHeadline(report: Report, name: string): HTMLElement {
 }
 
 function sentence({ dominant_emotion, confidence, tone }: EmotionSignals): HTMLElement[] {
-  const sure = `${share(confidence)} probable, ${tone === dominant_emotion ? 'in tone as well' : `${tone} in tone`}`;
+  const sure = `${share(confidence)} probable. The tone, from valence and arousal: ${tone}.`;
   return [
     element('h2', { class: 'headline-word' }, 'Sounds ', element('em', {}, dominant_emotion)),
-    element('p', { class: 'headline-note' }, `${sure}.`),
+    element('p', { class: 'headline-note' }, sure),
   ];
 }
 

@@ -14,6 +14,8 @@ export type IntakeOptions = {
   readonly stopLabel: string;
   /** Where a recording to try is served; null for none. */
   readonly sampleUrl: string | null;
+  /** The page's main way in: its button to record stands out. */
+  readonly main: boolean;
   readonly onRecording: (recording: Recording) => void;
 };
 
@@ -29,7 +31,7 @@ export function createIntake(host: HTMLElement, options: IntakeOptions): void {
     options.onRecording(recording);
   };
   const input = fileInput(options.title, take);
-  const record = button('primary', () => void startRecording(), icon('record'), 'Record');
+  const record = button(options.main ? 'primary' : '', () => void startRecording(), icon('record'), 'Record');
   const actions = element('div', { class: 'row' }, record, chooseButton(input));
   if (options.sampleUrl !== null) actions.append(sampleButton(options.sampleUrl, take, complain));
   const offer = element(

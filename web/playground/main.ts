@@ -41,6 +41,7 @@ createIntake(part('intake', HTMLElement), {
   stem: 'recording',
   stopLabel: 'Stop and analyse',
   sampleUrl,
+  main: true,
   onRecording: (taken) => {
     recording = taken;
     channel = null;

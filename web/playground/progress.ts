@@ -19,7 +19,7 @@ export function createProgress(host: HTMLElement, announce: (sentence: string) =
       name = sent;
       bar = element('progress', { max: '1', value: '0', 'aria-label': 'Upload' });
       words = element('p', { class: 'small' }, `Sending ${name}`);
-      host.replaceChildren(words, bar, button('plain', cancel, 'Cancel'));
+      host.replaceChildren(words, bar, button('plain flush', cancel, 'Cancel'));
       host.hidden = false;
       announce(`Sending ${name}`);
     },

@@ -39,11 +39,13 @@ export function showReport(host: HTMLElement, { question, answer, before, onChan
       createAudioQuality(report.audio),
       createChannelChoice(report.audio.channels, question.channel, onChannel),
     ),
-    card(
-      'The same from a terminal',
-      'Put a token of yours in UNDERTONE_TOKEN; the answer is the same but for its request_id.',
-      createCurlView(question),
-      createJsonView(json),
+    wide(
+      card(
+        'The same from a terminal',
+        'Put a token of yours in UNDERTONE_TOKEN; the answer is the same but for its request_id.',
+        createCurlView(question),
+        createJsonView(json),
+      ),
     ),
   );
   waveform.load();

@@ -58,7 +58,11 @@ export function createWaveform({ blob }: Recording, duration: number): Waveform 
 
 function look() {
   const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
-  const timeline = TimelinePlugin.create({ height: 18 });
+  const timeline = TimelinePlugin.create({
+    height: 18,
+    secondaryLabelOpacity: 1,
+    style: { fontSize: '12px', color: 'var(--muted)' },
+  });
   return {
     height: 96,
     barWidth: 2,

@@ -14,8 +14,10 @@ const warnings: Readonly<Record<string, string>> = {
     'Short: with little speech the scores move a lot. From 3 s of speech emotion, from 10 s the cognitive signals grow steady.',
   low_confidence:
     'The most probable emotion is hardly more probable than others. Read the bars, not the one word.',
-  music_or_noise: 'Much of this sounds like music or noise. Scores describe speech alone.',
-  baseline_speaker: 'The baseline may be of another speaker. It should be the same person, at rest.',
+  music_or_noise: 'What was heard sounds like music or noise rather than a voice. Read no scores into it.',
+  possibly_scripted:
+    'Pauses are as few and runs as long as in reading aloud. Load and processing mean little for read or rehearsed speech.',
+  different_speaker: 'The baseline sounds like another person. It should be the same one, at rest.',
 };
 
 export function warningSentence(name: string): string {
