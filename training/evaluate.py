@@ -17,10 +17,10 @@ import pictures
 import record
 import rival
 from conditions import CHANGED, SPOKEN, UNSPOKEN
-from corpus import EMOTIONAL, HERE, MODELS, Clip
-from figures import CLARITY, Figure, closed, covered, figures_of, judged, labels_of
-from heard import Heard, Reports, read_reports
-from scores import ccc, pcc, share, uar
+from corpus import EMOTIONAL, HERE, MODELS, Clip, syllables
+from figures import CLARITY, Figure, closed, covered, figure, figures_of, judged, labels_of
+from heard import Heard, Reports, read_reports, status_of
+from scores import ccc, error, pcc, share, uar
 from tables import comparison_table, figure_table, matrix_table, replace_between, table
 
 PAGE, EVIDENCE = (HERE.parent / "docs" / name for name in ("models.md", "evidence.md"))
@@ -58,6 +58,17 @@ def answered(name: str, clips: list[Clip], ok: np.ndarray) -> Figure:
     speakers = len({(clip.corpus, clip.speaker) for clip in clips})
     value = share(np.ones(len(ok)), ok.astype(float))
     return Figure("activity", "share answered ok", name, round(value, 3), None, speakers, len(clips))
+
+
+def syllable_figures(reports: Reports) -> list[Figure]:
+    """Syllables heard (articulation rate times speech) against those of the known text."""
+    pairs = [(c, r) for c, r in zip(reports.clips, reports.reports) if c.corpus == CLARITY and status_of(r) == "ok"
+             and "articulation_rate" in r["cognitive"]["measures"]]  # fmt: skip
+    clips = [clip for clip, _ in pairs]
+    truth = np.array([syllables(clip.text) for clip in clips], float)
+    heard = np.array([r["cognitive"]["measures"]["articulation_rate"]["value"] * r["audio"]["speech_s"] for _, r in pairs])
+    return [*figure("activity", "PCC of syllables with the text's", CLARITY, pcc, clips, truth, heard),
+            *figure("activity", "mean error of syllables, share of the mean", CLARITY, error, clips, truth, heard)]  # fmt: skip
 
 
 def condition_row(reports: Reports, clean: dict[str, Heard], title: str) -> list[str]:
@@ -99,7 +110,7 @@ def sections(figures: list[Figure], by_condition: dict[str, Reports]) -> str:
     acted = heard.where(lambda clip: clip.corpus in EMOTIONAL)
     parts = [
         "### All figures",
-        figure_table([figure for figure in figures if figure.signal != "activity"]),
+        figure_table([f for f in figures if f.interval is not None]),
         "### What was heard",
         "![Confusion by corpus](pictures/confusion.svg)",
         "All corpora, all eight labels open:",
@@ -153,7 +164,7 @@ def main() -> None:
     given = options.parse_args()
     by_condition = read_reports(given.lines)
     heard = by_condition["clean"].heard()
-    figures = [*figures_of(heard), *answered_figures(by_condition["clean"])]
+    figures = [*figures_of(heard), *syllable_figures(by_condition["clean"]), *answered_figures(by_condition["clean"])]
     alternative = None if given.models.resolve() == MODELS.resolve() else given.models.resolve().name
     run = record.run_of(given.models, figures) | {"failures": failures.sentences(by_condition["clean"])}
     results = record.renewed(record.read(), alternative, run)

@@ -75,6 +75,8 @@ uar = Score("UAR", recall_rows, mean_recall)
 ccc = Score("CCC", moment_rows, concordance)
 pcc = Score("PCC", moment_rows, correlation)
 ece = Score("ECE", bin_rows, calibration_error)
+error = Score("mean error", lambda truth, guess: np.stack([truth, np.abs(guess - truth)], 1),
+              lambda sums: sums[..., 1] / sums[..., 0])  # fmt: skip
 share = Score("share", lambda truth, guess: np.stack([np.ones(len(truth)), truth == guess], 1),
               lambda sums: sums[..., 1] / sums[..., 0])  # fmt: skip
 
