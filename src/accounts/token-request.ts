@@ -12,11 +12,14 @@ export type TokenRequest = {
 /** A request for a token that cannot be granted as it is. */
 export class TokenError extends Error {
   readonly field: keyof TokenRequest;
+  /** It would do, had not another live token of the owner the same name. */
+  readonly taken: boolean;
 
-  constructor(what: string, field: keyof TokenRequest, got: unknown) {
+  constructor(what: string, field: keyof TokenRequest, got: unknown, taken = false) {
     const name = field === 'expiresAt' ? 'expires' : field;
     super(`Expected ${what} for \`${name}\`, got ${JSON.stringify(got)}`);
     this.field = field;
+    this.taken = taken;
   }
 }
 

@@ -63,7 +63,7 @@ export function createTokens(options: {
     checkRequest(request, now());
     const { token, row } = draw(request, { owner, session: null, now: now() });
     const outcome = await table.insert(row);
-    if (outcome === 'name taken') throw new TokenError('an unused name', 'name', request.name);
+    if (outcome === 'name taken') throw new TokenError('an unused name', 'name', request.name, true);
     return outcome === 'done' ? { token, record: toRecord(row) } : null;
   }
 

@@ -51,8 +51,10 @@ export async function readBody<Schema extends z.ZodType>(
   throw new Failure('invalid', 'The body is not what it should be', items);
 }
 
-export function invalidField(field: string, msg: string): Failure {
-  return new Failure('invalid', msg, [{ loc: ['body', field], msg, type: `value_error.${field}` }]);
+/** @param kind further tells what is wrong with the field */
+export function invalidField(field: string, msg: string, kind?: 'taken'): Failure {
+  const type = kind === undefined ? `value_error.${field}` : `value_error.${field}.${kind}`;
+  return new Failure('invalid', msg, [{ loc: ['body', field], msg, type }]);
 }
 
 const options: Partial<KoaBodyMiddlewareOptions> = {

@@ -120,10 +120,11 @@ function explainRefusals(): Middleware<State> {
       await next();
     } catch (error) {
       if (error instanceof TokenError) {
-        throw invalidField(error.field === 'expiresAt' ? 'expires_in_days' : error.field, error.message);
+        const field = error.field === 'expiresAt' ? 'expires_in_days' : error.field;
+        throw invalidField(field, error.message, error.taken ? 'taken' : undefined);
       }
       if (!(error instanceof UserError)) throw error;
-      if (error.reason === 'taken') throw invalidField('email', error.message);
+      if (error.reason === 'taken') throw invalidField('email', error.message, 'taken');
       throw new Failure('unauthenticated', error.message);
     }
   };

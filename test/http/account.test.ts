@@ -50,7 +50,7 @@ both('an address has one account, however it is written and however many ask at 
   t.deepEqual(replies.map(({ status }) => status).sort(), [200, 422, 422]);
   const refused = replies.find(({ status }) => status === 422);
   const msg = 'Expected an address without an account for `email`, got one that has an account';
-  t.deepEqual(refused?.json.detail, [{ loc: ['body', 'email'], msg, type: 'value_error.email' }]);
+  t.deepEqual(refused?.json.detail, [{ loc: ['body', 'email'], msg, type: 'value_error.email.taken' }]);
 });
 
 both('of twelve who sign up at one time one is administrator', async (t, { browser, database }) => {

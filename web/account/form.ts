@@ -1,0 +1,57 @@
+/** Forms that are sent by this page, and say beside each field what is wrong with it. */
+import { element } from '../playground/dom.ts';
+import { Refusal } from './api.ts';
+import { titleOf, wordsOf } from './words.ts';
+
+export type FormOptions = {
+  readonly onSend: (fields: FormData) => Promise<void>;
+  /** What a 401 means in this form. */
+  readonly unauthenticated?: string;
+  readonly say: (kind: 'bad', sentence: string) => void;
+};
+
+export function handle(form: HTMLFormElement, { onSend, unauthenticated, say }: FormOptions): void {
+  const button = form.querySelector('button');
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    if (form.ariaBusy === 'true') return;
+    form.ariaBusy = 'true';
+    clear(form);
+    if (button) button.disabled = true;
+    try {
+      await onSend(new FormData(form));
+      form.reset();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const marked = error.items.filter(({ loc, type, msg }) =>
+        mark(form, loc[1] ?? '', wordsOf({ type, msg })),
+      );
+      const isOwn = error.status === 401 && unauthenticated !== undefined;
+      if (marked.length === 0) say('bad', isOwn ? unauthenticated : titleOf(error));
+      form.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+    } finally {
+      form.ariaBusy = null;
+      if (button) button.disabled = false;
+    }
+  });
+}
+
+function clear(form: HTMLFormElement): void {
+  for (const fault of form.querySelectorAll('.field-fault')) fault.remove();
+  for (const field of form.querySelectorAll('[aria-invalid]')) {
+    field.removeAttribute('aria-invalid');
+    field.removeAttribute('aria-errormessage');
+  }
+}
+
+/** False when the form has no such field. */
+function mark(form: HTMLFormElement, name: string, sentence: string): boolean {
+  const field = form.querySelector<HTMLElement>(`[name="${CSS.escape(name)}"]`);
+  const place = field?.closest('.field');
+  if (!field || !place) return false;
+  const id = `${form.id}-${name}-fault`;
+  field.setAttribute('aria-invalid', 'true');
+  field.setAttribute('aria-errormessage', id);
+  place.append(element('p', { class: 'field-fault', id, role: 'alert' }, sentence));
+  return true;
+}

@@ -1,0 +1,108 @@
+/** The account page: who is logged in decides what is shown. */
+import { element, part } from '../playground/dom.ts';
+import { Refusal, read, type Session, send } from './api.ts';
+import { handle } from './form.ts';
+import { hideNewToken, makeToken, showTokens } from './tokens.ts';
+import { titleOf } from './words.ts';
+
+const lead = part('lead', HTMLElement);
+const messages = part('messages', HTMLElement);
+const guest = part('guest', HTMLElement);
+const member = part('member', HTMLElement);
+const form = (id: string) => part(id, HTMLFormElement);
+const firstLead = lead.textContent;
+
+const wrongPair = 'No account has this address and password. Look at both and try again.';
+const wrongPassword = 'That is not your present password.';
+
+function say(kind: 'good' | 'bad', sentence: string): void {
+  messages.replaceChildren(element('p', { class: kind === 'bad' ? 'notice bad' : 'notice' }, sentence));
+}
+
+/** Does something with the service and says what goes wrong; a session that ended shows the forms again. */
+function work(task: () => Promise<void>): void {
+  messages.replaceChildren();
+  void task().catch(async (error: unknown) => {
+    if (!(error instanceof Refusal)) throw error;
+    if (error.status === 401) await refresh();
+    say('bad', titleOf(error));
+  });
+}
+
+async function refresh(): Promise<void> {
+  await show(await read<Session>('session'));
+}
+
+async function show({ user, sign_up: signUp }: Session): Promise<void> {
+  guest.hidden = user !== null;
+  form('sign-up').hidden = signUp === 'closed';
+  part('closed', HTMLElement).hidden = signUp === 'open';
+  if (user !== null) await showTokens(work);
+  else hideNewToken();
+  member.hidden = user === null;
+  lead.replaceChildren(...(user === null ? [firstLead] : greeting(user)));
+  for (const field of document.querySelectorAll<HTMLInputElement>('.account-name')) {
+    field.value = user?.email ?? '';
+  }
+}
+
+function greeting(user: NonNullable<Session['user']>): (Node | string)[] {
+  const logOut = element('button', { type: 'button', class: 'button' }, 'Log out');
+  logOut.addEventListener('click', () =>
+    work(async () => {
+      await send('log-out');
+      await refresh();
+      say('good', 'You are logged out.');
+      part('log-in-email', HTMLInputElement).focus();
+    }),
+  );
+  const role = user.administrator ? ', administrator' : '';
+  const playground = element('a', { href: '/' }, 'playground');
+  return [
+    element('span', { class: 'row' }, element('strong', {}, user.email + role), logOut),
+    'The ',
+    playground,
+    ' knows you while you are logged in.',
+  ];
+}
+
+/** Logs in one way or another. */
+function enter(path: 'log-in' | 'sign-up'): (fields: FormData) => Promise<void> {
+  return async (fields) => {
+    messages.replaceChildren();
+    await show(await send<Session>(path, Object.fromEntries(fields)));
+    part('tokens-title', HTMLElement).scrollIntoView({ block: 'center' });
+    part('token-name', HTMLInputElement).focus();
+  };
+}
+
+handle(form('log-in'), { say, unauthenticated: wrongPair, onSend: enter('log-in') });
+handle(form('sign-up'), { say, onSend: enter('sign-up') });
+handle(form('make-token'), {
+  say,
+  onSend: async (fields) => {
+    messages.replaceChildren();
+    await makeToken(fields);
+    await showTokens(work);
+  },
+});
+handle(form('password'), {
+  say,
+  unauthenticated: wrongPassword,
+  onSend: async (fields) => {
+    await send('password', Object.fromEntries(fields));
+    say('good', 'The password is changed, and every other browser is logged out.');
+  },
+});
+handle(form('remove'), {
+  say,
+  unauthenticated: wrongPassword,
+  onSend: async (fields) => {
+    await send('remove', Object.fromEntries(fields));
+    await refresh();
+    say('good', 'The account and its tokens are deleted.');
+  },
+});
+
+part('insecure', HTMLElement).hidden = window.isSecureContext;
+work(refresh);

@@ -1,0 +1,97 @@
+/** The list of tokens, a new one shown once, and the question before one is revoked. */
+import { element, part } from '../playground/dom.ts';
+import { type NewToken, read, send, type Token } from './api.ts';
+import { hasEnded, historyOf } from './words.ts';
+
+const list = part('tokens', HTMLUListElement);
+const none = part('no-tokens', HTMLElement);
+const ended = part('ended', HTMLDetailsElement);
+const endedTitle = part('ended-title', HTMLElement);
+const endedList = part('ended-tokens', HTMLUListElement);
+const place = part('new-token', HTMLElement);
+const dialog = part('revoke', HTMLDialogElement);
+const question = part('revoke-title', HTMLElement);
+
+/** @param work calls the service, and tells what goes wrong */
+export async function showTokens(work: (task: () => Promise<void>) => void): Promise<void> {
+  const { tokens } = await read<{ readonly tokens: readonly Token[] }>('tokens');
+  const newestFirst = [...tokens].reverse();
+  const live = newestFirst.filter((token) => !hasEnded(token));
+  const over = newestFirst.filter(hasEnded);
+  const revoke = (token: Token) => work(() => askAndRevoke(token, work));
+  list.replaceChildren(...live.map((token) => item(token, button(token, revoke))));
+  endedList.replaceChildren(...over.map((token) => item(token, null)));
+  endedTitle.textContent = `Revoked and expired (${over.length})`;
+  none.hidden = live.length > 0;
+  ended.hidden = over.length === 0;
+}
+
+function item(token: Token, action: HTMLElement | null): HTMLElement {
+  const origin = element('span', { class: 'tag' }, 'command line');
+  const name = element(
+    'p',
+    { class: 'token-name' },
+    element('strong', {}, token.name),
+    element('code', { class: 'muted' }, `${token.prefix}...`),
+    token.origin === 'command_line' ? origin : null,
+  );
+  const scopes = element('p', { class: 'small' }, token.scopes.join(', '));
+  const history = element('p', { class: 'small muted' }, historyOf(token));
+  return element('li', {}, element('div', { class: 'token-text' }, name, scopes, history), action);
+}
+
+function button(token: Token, revoke: (token: Token) => void): HTMLElement {
+  const made = element('button', { type: 'button', class: 'button danger' }, 'Revoke');
+  made.setAttribute('aria-label', `Revoke ${token.name}`);
+  made.addEventListener('click', () => revoke(token));
+  return made;
+}
+
+async function askAndRevoke(token: Token, work: Parameters<typeof showTokens>[0]): Promise<void> {
+  question.textContent = `Revoke ${token.name}?`;
+  dialog.returnValue = '';
+  dialog.showModal();
+  await new Promise((resolve) => dialog.addEventListener('close', resolve, { once: true }));
+  if (dialog.returnValue !== 'revoke') return;
+  await send(`tokens/${token.id}/revoke`);
+  hideNewToken();
+  await showTokens(work);
+}
+
+export async function makeToken(fields: FormData): Promise<void> {
+  const days = String(fields.get('expires_in_days'));
+  const made = await send<NewToken>('tokens', {
+    name: String(fields.get('name')).trim(),
+    scopes: fields.getAll('scopes'),
+    expires_in_days: days === '' ? null : Number(days),
+  });
+  showNewToken(made);
+}
+
+function showNewToken({ name, token }: NewToken): void {
+  const copy = element('button', { type: 'button', class: 'button' }, 'Copy');
+  copy.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(token);
+    copy.textContent = 'Copied';
+  });
+  // Browsers give pages over plain http no clipboard.
+  copy.hidden = navigator.clipboard === undefined;
+  const line = `curl -H "Authorization: Bearer ${token}" -F audio=@recording.wav ${location.origin}/v1/analyze`;
+  const notice = element(
+    'div',
+    { class: 'notice' },
+    element('strong', {}, `${name}: shown this once. Copy it now.`),
+    element('pre', { class: 'code wrap' }, element('code', { id: 'token-text' }, token)),
+    element('div', { class: 'row' }, copy),
+    element('p', { class: 'small' }, 'Try it, if it may do both:'),
+    element('pre', { class: 'code wrap' }, element('code', {}, line)),
+  );
+  place.replaceChildren(notice);
+  place.hidden = false;
+  place.focus();
+}
+
+export function hideNewToken(): void {
+  place.replaceChildren();
+  place.hidden = true;
+}

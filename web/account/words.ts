@@ -1,0 +1,53 @@
+/** Refusals and times in words. */
+import type { Refusal, Token } from './api.ts';
+
+/** By the type of an item. */
+const items: Readonly<Record<string, string>> = {
+  'value_error.missing': 'Fill this in.',
+  'value_error.email': 'Give an e-mail address, such as name@example.org.',
+  'value_error.email.taken': 'This address has an account: log in instead.',
+  'value_error.password': 'Take 10 to 128 characters.',
+  'value_error.new_password': 'Take 10 to 128 characters.',
+  'value_error.name':
+    'Take 1 to 64 letters, digits, spaces or . _ @ -, beginning and ending with a letter or digit, and not with tok_.',
+  'value_error.name.taken': 'Another of your tokens has this name: take a new one, or revoke that one.',
+  'value_error.scopes': 'Tick at least one.',
+};
+
+export function wordsOf(item: { readonly type: string; readonly msg: string }): string {
+  return items[item.type] ?? item.msg;
+}
+
+export function titleOf({ status, message, retryAfterSeconds }: Refusal): string {
+  if (status === 0) return 'The service does not answer. Look at your connection and try again.';
+  if (status === 401) return 'You are not logged in any more. Log in again.';
+  if (status === 422) return 'Something is not filled in as it should be.';
+  if (status === 429) return `Too many tries. Try again in ${minutes(retryAfterSeconds)}.`;
+  if (status === 503) return 'The service cannot reach its database. Try again in a moment.';
+  return status >= 500 ? 'Something went wrong on the service. Try again in a moment.' : message;
+}
+
+function minutes(seconds: number): string {
+  const count = Math.max(1, Math.ceil(seconds / 60));
+  return count === 1 ? 'a minute' : `${count} minutes`;
+}
+
+const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
+const minute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+
+/** One sentence on a token's times. */
+export function historyOf(token: Token): string {
+  const made = `Made ${day.format(new Date(token.created_at))}`;
+  const used = token.last_used_at ? `last used ${minute.format(new Date(token.last_used_at))}` : 'never used';
+  return `${made}, ${endOf(token)}, ${used}.`;
+}
+
+function endOf({ expires_at: end, revoked_at: revoked }: Token): string {
+  if (revoked !== null) return `revoked ${minute.format(new Date(revoked))}`;
+  if (end === null) return 'never expires';
+  return `${Date.parse(end) <= Date.now() ? 'expired' : 'expires'} ${day.format(new Date(end))}`;
+}
+
+export function hasEnded({ expires_at: end, revoked_at: revoked }: Token): boolean {
+  return revoked !== null || (end !== null && Date.parse(end) <= Date.now());
+}
