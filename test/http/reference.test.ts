@@ -54,8 +54,7 @@ function validatorOf(asked: string, status: number): ValidateFunction | undefine
 
 function checkAnswer(t: ExecutionContext, asked: string, status: number, body: unknown): void {
   const validate = validatorOf(asked, status);
-  if (validate === undefined) return t.fail(`${asked} answered ${status}, which the document does not say`);
-  t.true(validate(body), `${asked} ${status} ${JSON.stringify(validate.errors)}`);
+  t.true(validate?.(body) === true, `${asked} ${status} ${JSON.stringify(validate?.errors)}`);
 }
 
 test('the linter finds no error', (t) => {

@@ -1,0 +1,40 @@
+/** Whatever a call throws, but for an abort by its own signal. */
+export class UndertoneError extends Error {
+    name = 'UndertoneError';
+}
+/** Nothing came back: no connection, or not in time. `cause` says more. */
+export class NoAnswerError extends UndertoneError {
+    name = 'NoAnswerError';
+}
+/** The service refused. */
+export class ApiError extends UndertoneError {
+    name = 'ApiError';
+    status;
+    /** Such as `unauthenticated` or `overloaded`; null for a validation error and for answers of something in between. */
+    code;
+    requestId;
+    constructor(status, message, code, requestId) {
+        super(message);
+        this.status = status;
+        this.code = code;
+        this.requestId = requestId;
+    }
+}
+/** 413 or 422: the upload cannot be taken, and `items` say why. */
+export class ValidationError extends ApiError {
+    name = 'ValidationError';
+    items;
+    constructor(status, items, requestId) {
+        super(status, items.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '), null, requestId);
+        this.items = items;
+    }
+}
+/** The error that an answer other than 200 stands for. */
+export async function readError(response) {
+    const requestId = response.headers.get('X-Request-Id');
+    const body = await response.json().catch(() => ({}));
+    if (Array.isArray(body.detail))
+        return new ValidationError(response.status, body.detail, requestId);
+    const message = body.detail ?? `HTTP ${response.status} ${response.statusText}`.trimEnd();
+    return new ApiError(response.status, message, 'code' in body ? (body.code ?? null) : null, requestId);
+}

@@ -1,0 +1,9 @@
+/** The reports, by the names of the OpenAPI document. */
+import type { components } from './schema.ts';
+type Schemas = components['schemas'];
+export type EmotionReport = Schemas['EmotionReport'];
+export type CognitiveReport = Schemas['CognitiveReport'];
+export type Report = Schemas['Report'];
+export type Failure = Schemas['Failure'];
+export type ValidationFailure = Schemas['ValidationFailure'];
+export {};

@@ -1,0 +1,49 @@
+import type { Failure, ValidationFailure } from './reports.ts';
+
+export type ValidationItem = ValidationFailure['detail'][number];
+
+/** Whatever a call throws, but for an abort by its own signal. */
+export class UndertoneError extends Error {
+  override name = 'UndertoneError';
+}
+
+/** Nothing came back: no connection, or not in time. `cause` says more. */
+export class NoAnswerError extends UndertoneError {
+  override name = 'NoAnswerError';
+}
+
+/** The service refused. */
+export class ApiError extends UndertoneError {
+  override name = 'ApiError';
+  readonly status: number;
+  /** Such as `unauthenticated` or `overloaded`; null for a validation error and for answers of something in between. */
+  readonly code: Failure['code'] | null;
+  readonly requestId: string | null;
+
+  constructor(status: number, message: string, code: Failure['code'] | null, requestId: string | null) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+  }
+}
+
+/** 413 or 422: the upload cannot be taken, and `items` say why. */
+export class ValidationError extends ApiError {
+  override name = 'ValidationError';
+  readonly items: readonly ValidationItem[];
+
+  constructor(status: number, items: readonly ValidationItem[], requestId: string | null) {
+    super(status, items.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '), null, requestId);
+    this.items = items;
+  }
+}
+
+/** The error that an answer other than 200 stands for. */
+export async function readError(response: Response): Promise<ApiError> {
+  const requestId = response.headers.get('X-Request-Id');
+  const body: Partial<Failure | ValidationFailure> = await response.json().catch(() => ({}));
+  if (Array.isArray(body.detail)) return new ValidationError(response.status, body.detail, requestId);
+  const message = body.detail ?? `HTTP ${response.status} ${response.statusText}`.trimEnd();
+  return new ApiError(response.status, message, 'code' in body ? (body.code ?? null) : null, requestId);
+}
