@@ -22,7 +22,7 @@ from copies import available
 from corpus import CACHE, SEED, read_clips
 from features import FRAMES_PER_SECOND
 from features import load as load_features
-from tune_data import draw_epoch, load_windows, split
+from tune_data import draw_epoch, load_windows, split, tuned
 
 INNER = 512
 RATE = 8e-4
@@ -88,9 +88,10 @@ def main(minutes: float) -> None:
     members, _ = split(clips, windows.clips)
     rows = lessons.store.rows[:: max(1, len(lessons.store.rows) // 50000)].astype(np.float32)
     scale = torch.from_numpy(rows.std(0) + 0.05)
-    small = narrowed(torch.load(CACHE / "trunk.pt", weights_only=False))
+    small = narrowed(tuned())
     if PATH.exists():
         small.load_state_dict(torch.load(PATH))
+    small.to(trunk.DEVICE)
     optimiser = torch.optim.AdamW(small.parameters(), RATE, weight_decay=0.01)
     began, step, costs, bar = time.time(), 0, [], tqdm(total=round(minutes * 60), desc="seconds", mininterval=20)
     for epoch in range(1000):
@@ -101,7 +102,8 @@ def main(minutes: float) -> None:
             for group in optimiser.param_groups:
                 group["lr"] = RATE * min(1, step / 60) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * spent)))
             x, lengths, wanted = lessons.batch(batch, np.random.default_rng([SEED, int(began), epoch, number]))
-            cost = loss_of(small(trunk.normalise(x, lengths), lengths), wanted, lengths, scale)
+            guess = small(trunk.normalise(x, lengths).to(trunk.DEVICE), lengths.to(trunk.DEVICE)).cpu()
+            cost = loss_of(guess, wanted, lengths, scale)
             optimiser.zero_grad()
             cost.backward()
             nn.utils.clip_grad_norm_(small.parameters(), 1.0)

@@ -25,7 +25,7 @@ from corpus import CACHE, EMOTIONAL, EMOTIONS, MODELS, SEED, read_clips
 from folds import FOLDS, fold_of, guess_in
 from scores import ccc, pcc, uar
 from tokens import SETS
-from tune_data import UNSEEN_CORPUS
+from tune_data import UNSEEN_CORPUS, tuned
 from windows import RULE
 
 UNHEARD = 1.15  # softer than speakers left out ask for: corpora left out are guessed less well
@@ -46,12 +46,8 @@ FAST = Variant(MODELS.parent / "models-fast", "fast", 1)
 
 
 def fit_trunk() -> None:
-    """The average of the tuning run (tune.py)."""
-    body = trunk.Trunk()
-    state = torch.load(CACHE / "tune" / f"tuned-{SEED}.pt")
-    body.load_state_dict({name.removeprefix("trunk."): v for name, v in state.items() if name.startswith("trunk.")})
     path = str(CACHE / "trunk.onnx")
-    trunk.write_trunk(body.eval(), path)
+    trunk.write_trunk(tuned(), path)
     manifest.write(
         "trunk",
         path,

@@ -12,6 +12,7 @@ from graph import Graph, level_normalised
 
 WIDTH, HEADS, LAYERS, BINS = 384, 6, 2, 80
 WINDOW_SECONDS = 10
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 POSITIONS = 512  # tokens; a window of ten seconds has 500
 OFFSET = 0.5  # mean log10 of the reference power over LibriSpeech (0.52, sd 0.40)
 FLOOR = 6.5  # log10 units below the reference
@@ -103,7 +104,7 @@ class Trunk(nn.Module):
         """-> places in time [B,N,384] with their positions, and which of them are real [B,1,1,N]"""
         x, mask = scaled.transpose(1, 2), None
         if lengths is not None:
-            real = torch.arange(x.shape[2])[None] < lengths[:, None]
+            real = torch.arange(x.shape[2], device=x.device)[None] < lengths[:, None]
             x = x * real[:, None]
         x = F.gelu(self.conv1(x))
         if lengths is not None:

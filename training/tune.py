@@ -43,9 +43,10 @@ class Joint(nn.Module):
         self.trunk, self.feeling, self.clarity = body, feeling, clarity
 
     def forward(self, scaled: torch.Tensor, lengths: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-        """scaled [B,T,80], weights [B,ceil(T/2)] -> [B,11]: logits, valence, arousal, clarity."""
+        """scaled [B,T,80], weights [B,ceil(T/2)] -> [B,11] on the CPU: logits, valence, arousal, clarity."""
+        scaled, lengths, weights = (value.to(trunk.DEVICE) for value in (scaled, lengths, weights))
         tokens = self.trunk(scaled, lengths)
-        return torch.cat([self.feeling(tokens, weights), self.clarity(tokens, weights)], 1)
+        return torch.cat([self.feeling(tokens, weights), self.clarity(tokens, weights)], 1).cpu()
 
 
 def fit_heads(store: token_store.Tokens, clips, members: np.ndarray, count: int) -> tuple[list, list]:
@@ -120,7 +121,7 @@ class Run:
 
     def __init__(self, model: Joint, epochs: int, seed: int):
         self.seed = seed
-        self.model, self.average, self.epochs = model, copy.deepcopy(model), epochs
+        self.model, self.average, self.epochs = model.to(trunk.DEVICE), copy.deepcopy(model), epochs
         self.frozen = copy.deepcopy(model.trunk.state_dict())
         self.optimiser = torch.optim.AdamW(groups_of(model), lr=1e-5, betas=(0.9, 0.98))
         self.epoch = self.index = self.step = 0
@@ -137,7 +138,7 @@ class Run:
 
     def load(self) -> None:
         if self.path.exists():
-            state = torch.load(self.path)
+            state = torch.load(self.path, map_location=trunk.DEVICE)
             for name in ("model", "average", "optimiser"):
                 getattr(self, name).load_state_dict(state[name])
             self.epoch, self.index, self.step, self.progress = state["place"]
@@ -236,7 +237,7 @@ def main(epochs: int, minutes: float, seed: int) -> None:
     run.load()
     train(run, examples, clips, members, minutes, measured)
     measured("end", run.average)
-    torch.save(run.average.state_dict(), TUNE / f"tuned-{seed}.pt")
+    torch.save(run.average.cpu().state_dict(), TUNE / f"tuned-{seed}.pt")
     (HERE / "curves.json").write_text(json.dumps({"trunk": run.curve}) + "\n")
 
 

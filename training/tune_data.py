@@ -11,9 +11,9 @@ import emotion
 import features
 from augment import Noises, augment, stretch
 from copies import available
-from corpus import CACHE, MODELS, Clip, read_clips
+from corpus import CACHE, MODELS, SEED, Clip, read_clips
 from tokens import SETS, session
-from trunk import BINS, WINDOW_SECONDS
+from trunk import BINS, WINDOW_SECONDS, Trunk
 from windows import cut_windows, find_segments, token_weights
 
 TUNE = CACHE / "tune"
@@ -69,6 +69,14 @@ def load_windows() -> Windows:
         find_windows(str(MODELS / "activity" / "weights.onnx"))
     found = np.load(TUNE / "windows.npz")
     return Windows(*(found[key] for key in ("clips", "starts", "speech", "offsets", "speech_frames")))
+
+
+def tuned() -> Trunk:
+    """The average of the tuning run (tune.py)."""
+    state = torch.load(TUNE / f"tuned-{SEED}.pt", map_location="cpu")
+    body = Trunk()
+    body.load_state_dict({name.removeprefix("trunk."): v for name, v in state.items() if name.startswith("trunk.")})
+    return body.eval()
 
 
 def left_out(clip: Clip) -> bool:

@@ -26,7 +26,7 @@ import tune_report
 from corpus import CACHE, EMOTIONAL, HERE, SEED, read_clips
 from folds import guess_in
 from scores import uar
-from tune_data import TUNE, Examples, Windows, load_windows
+from tune_data import Examples, Windows, load_windows, tuned
 
 PATH = HERE / "candidates.json"
 DECAY, TIGHT = 0.01, 0.1  # categories; valence, arousal and clarity
@@ -35,13 +35,6 @@ FRAMES = 1000
 
 def frozen(layers: int) -> trunk.Trunk:
     return trunk.Trunk(teacher.encoder(), layers=layers).eval()
-
-
-def tuned() -> trunk.Trunk:
-    state = torch.load(TUNE / f"tuned-{SEED}.pt")
-    body = trunk.Trunk()
-    body.load_state_dict({name.removeprefix("trunk."): v for name, v in state.items() if name.startswith("trunk.")})
-    return body.eval()
 
 
 def distilled() -> trunk.Trunk:
