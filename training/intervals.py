@@ -28,6 +28,7 @@ from corpus import CACHE, DATA, HERE, MODELS, Clip, read_clips
 LEVEL = 0.8
 FULL_SPEECH_SECONDS, CLEAN_SNR_DB, FULL_BANDWIDTH_HZ, FULLY_CLIPPED = 10, 25, 7000, 0.01
 NAMES = ["short", "noise", "narrow", "clipped"]
+LEAST = 0.1  # every exponent's floor: rated recordings are all short, and whatever is missing makes less sure
 CONDITIONS = ["noise-5", "noise-10", "noise-20", "telephone", "clipped", "loudest-1"]
 STEADY = ("Rain", "Sea waves", "Helicopter", "Chainsaw")
 # corpus, recordings at most, worse copies of each
@@ -63,12 +64,12 @@ def fit_rule(errors: Errors) -> dict[str, float]:
     start = np.log(np.quantile(errors.size, LEVEL) + 1e-6)
 
     def cost(parameters: np.ndarray) -> float:
-        half = np.exp(parameters[0] + errors.lacks @ np.abs(parameters[1:]))
+        half = np.exp(parameters[0] + errors.lacks @ (LEAST + np.abs(parameters[1:])))
         return float(np.maximum(LEVEL * (errors.size - half), (LEVEL - 1) * (errors.size - half)).mean())
 
     best = min((minimize(cost, [start, *first], method="Nelder-Mead", options={"maxiter": 4000, "fatol": 1e-8})
                 for first in ([0.05] * 4, [0.2] * 4)), key=lambda found: found.fun)  # fmt: skip
-    exponents = np.abs(best.x[1:])
+    exponents = LEAST + np.abs(best.x[1:])
     clean = errors.where(errors.condition == "clean")
     ratios = np.sort(clean.size / np.exp(clean.lacks @ exponents))
     rank = min(len(ratios) - 1, int(np.ceil(LEVEL * (len(ratios) + 1))) - 1)  # split conformal
@@ -102,7 +103,7 @@ def without_conditions(truth: np.ndarray, guess: np.ndarray) -> dict[str, float]
     """A first rule from clean recordings alone, for a model that has not been through the pipeline yet."""
     errors = np.sort(np.abs(truth - guess))
     rank = min(len(errors) - 1, int(np.ceil(LEVEL * (len(errors) + 1))) - 1)
-    return {"base": round(float(errors[rank]), 4), **dict.fromkeys(NAMES, 0.0)}
+    return {"base": round(float(errors[rank]), 4), **dict.fromkeys(NAMES, LEAST)}
 
 
 def kept_at(kind: str) -> Path:

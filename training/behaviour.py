@@ -1,0 +1,184 @@
+"""What the shipped pipeline does when a recording is changed in a known way, as figures.
+
+behaviour.py [pauses] [tempo] [hesitations] [timing]: runs `dist/src/cli.js` over copies under
+UNDERTONE_TRAINING_CACHE/behaviour and prints one line a figure. Each function gives a list of Figure.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+from conditions import RATE, decode
+from corpus import CACHE, DATA, MODELS, Clip, read_clips
+from figures import Figure
+from intervals import analyse
+
+FOLDER = CACHE / "behaviour"
+PAUSES, SHORTEST, LONGEST = 3, 0.3, 2.0  # put into each recording; seconds
+EDGE = 0.3  # seconds of speech kept on either side of a pause
+MIN_SPEECH_SECONDS = 3
+MOST = 120
+Change = Callable[[np.ndarray, np.random.Generator], np.ndarray]
+
+
+def fluent() -> list[Clip]:
+    """Held-out readers, and the meetings, whose speakers stand at the other end of the reference."""
+    held = [c for c in read_clips() if c.corpus == "LibriSpeech" and c.held_out or c.corpus == "AMI"]
+    read = [c for c in read_clips() if c.corpus == "speechocean762" and c.held_out]
+    return held + [read[i] for i in np.linspace(0, len(read) - 1, MOST - len(held)).astype(int)]
+
+
+def with_pauses(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Pauses at the softest points between loud stretches, filled with the recording's own noise floor."""
+    hop = RATE // 100
+    frames = samples[: len(samples) // hop * hop].reshape(-1, hop)
+    level = np.convolve((frames**2).mean(1), np.ones(6) / 6, "same")
+    spoken = np.flatnonzero(level > 0.1 * level.mean())
+    first, last, guard = spoken[0], spoken[-1], int(EDGE * 100)
+    allowed = np.arange(len(level))
+    allowed = allowed[(allowed > first + guard) & (allowed < last - guard)]
+    chosen: list[int] = []
+    for place in allowed[np.argsort(level[allowed])]:
+        if len(chosen) < PAUSES and all(abs(place - other) > 2 * guard for other in chosen):
+            chosen.append(int(place))
+    floor = np.sqrt(np.quantile((frames**2).mean(1), 0.05))
+    parts, at = [], 0
+    for place in sorted(chosen):
+        count = int(RATE * rng.uniform(SHORTEST, LONGEST))
+        parts += [samples[at : place * hop], floor * rng.standard_normal(count)]
+        at = place * hop
+    return np.concatenate([*parts, samples[at:]])
+
+
+def at_tempo(factor: float) -> Change:
+    def change(samples: np.ndarray, _: np.random.Generator) -> np.ndarray:
+        command = ["ffmpeg", "-v", "error", "-f", "f32le", "-ar", str(RATE), "-i", "pipe:0", "-af", f"atempo={factor}",
+                   "-f", "f32le", "pipe:1"]  # fmt: skip
+        raw = subprocess.run(command, input=samples.astype("<f4").tobytes(), stdout=subprocess.PIPE, check=True)
+        return np.frombuffer(raw.stdout, "<f4")
+
+    return change
+
+
+def copies(clips: list[Clip], name: str, change: Change | None) -> list[Path]:
+    """WAV copies, so that what is compared differs by the change alone."""
+    paths = []
+    for clip in clips:
+        path = FOLDER / name / f"{clip.index}.wav"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            samples = decode(DATA / clip.path)
+            changed = samples if change is None else change(samples, np.random.default_rng(clip.index))
+            soundfile.write(path, np.clip(0.7 * changed / np.abs(samples).max(), -1, 1), RATE, "PCM_16")
+        paths.append(path.resolve())
+    return paths
+
+
+def cognitive_of(paths: list[Path], models: Path) -> list[dict | None]:
+    reports = analyse(paths, "cognitive", models)
+    return [report if report and report["cognitive"]["status"] == "ok" else None for report in map(reports.get, map(str, paths))]
+
+
+def value_of(report: dict, name: str) -> float:
+    return report["cognitive"]["signals"][name]
+
+
+def pairs(name: str, change: Change, models: Path) -> list[tuple[Clip, dict, dict]]:
+    """(recording, report as it is, report of its copy), where both were scored on enough speech."""
+    clips = fluent()
+    plain, changed = (cognitive_of(copies(clips, n, c), models) for n, c in (("plain", None), (name, change)))
+    return [(c, a, b) for c, a, b in zip(clips, plain, changed) if a and b and a["audio"]["speech_s"] >= MIN_SPEECH_SECONDS]
+
+
+def figure(what: str, group: str, good: np.ndarray, clips: list[Clip]) -> Figure:
+    speakers = len({(clip.corpus, clip.speaker) for clip in clips})
+    return Figure("cognitive", what, group, round(float(np.mean(good)), 3), None, speakers, len(clips))
+
+
+def pauses(models: Path = MODELS) -> list[Figure]:
+    """Direction, also for the tenth with the least and the tenth with the most load before the change."""
+    found = pairs("pauses", with_pauses, models)
+    before = np.array([value_of(a, "cognitive_load") for _, a, _ in found])
+    up = np.array([value_of(b, "cognitive_load") - value_of(a, "cognitive_load") for _, a, b in found])
+    down = np.array([value_of(b, "processing") - value_of(a, "processing") for _, a, b in found])
+    low, high = np.quantile(before, [0.1, 0.9])
+    result = []
+    for group, rows in (("all", before >= 0), ("least load", before <= low), ("most load", before >= high)):
+        clips = [clip for (clip, _, _), row in zip(found, rows) if row]
+        result += [
+            figure("three pauses raise cognitive_load by 0.01", group, up[rows] > 0.01, clips),
+            figure("three pauses lower processing", group, down[rows] < 0, clips),
+            figure("mean change of cognitive_load by three pauses", group, up[rows], clips),
+        ]
+    return result
+
+
+def tempo(models: Path = MODELS) -> list[Figure]:
+    result = []
+    for factor, word in ((0.9, "slower"), (1.1, "faster")):
+        found = pairs(word, at_tempo(factor), models)
+        by = np.array([abs(value_of(b, "cognitive_load") - value_of(a, "cognitive_load")) for _, a, b in found])
+        clips = [clip for clip, _, _ in found]
+        result.append(figure(f"10 % {word}: cognitive_load within 0.1", "all", by < 0.1, clips))
+    return result
+
+
+def hesitations(models: Path = MODELS) -> list[Figure]:
+    """MFA's few recordings: load with a filler, a lengthening or a long pause, against the same words without."""
+    by_name = {Path(clip.path).stem: clip for clip in read_clips() if clip.corpus == "MFA"}
+    result = []
+    for plain, changed in (("mfa_the", "mfa_er"), ("mfa_puttynorm", "mfa_long"), ("mfa_thenorm", "mfa_erpause")):
+        clips = [by_name[plain], by_name[changed]]
+        before, after = cognitive_of([(DATA / clip.path).resolve() for clip in clips], models)
+        if before and after:
+            by = value_of(after, "cognitive_load") - value_of(before, "cognitive_load")
+            result.append(figure(f"cognitive_load, {changed} less {plain}", "MFA", np.array([by]), clips[1:]))
+    return result
+
+
+def timing(models: Path = MODELS) -> list[Figure]:
+    """Fluency from pause and rate measures alone: ridge regression on speakers left out in turn."""
+    clips = [c for c in read_clips() if c.corpus == "speechocean762" and c.held_out]
+    reports = cognitive_of([(DATA / clip.path).resolve() for clip in clips], models)
+    known = [(clip, report) for clip, report in zip(clips, reports) if report]
+    names = ["pause_ratio", "pause_rate", "mean_run", "articulation_rate", "speech_rate"]
+    rows = np.array([[r["cognitive"]["measures"][n]["value"] for n in names] for _, r in known])
+    rows = np.concatenate([rows, np.log(np.maximum(rows, 0.02))], 1)
+    truth = np.array([float(clip.row["fluency"]) for clip, _ in known])
+    owner = np.unique([clip.speaker for clip, _ in known], return_inverse=True)[1] % 5
+    guess = np.zeros(len(truth))
+    for fold in range(5):
+        test = owner == fold
+        guess[test] = ridge(rows[~test], truth[~test], rows[test])
+    clarity = np.array([value_of(report, "clarity") for _, report in known])
+    kept = [clip for clip, _ in known]
+    return [
+        figure("PCC of pauses and rates alone with fluency", "speechocean762", np.corrcoef(truth, guess)[0, 1], kept),
+        figure("PCC of clarity with fluency", "speechocean762", np.corrcoef(truth, clarity)[0, 1], kept),
+    ]
+
+
+def ridge(rows: np.ndarray, truth: np.ndarray, asked: np.ndarray, weight: float = 10) -> np.ndarray:
+    centre, spread = rows.mean(0), rows.std(0) + 1e-9
+    x = np.c_[(rows - centre) / spread, np.ones(len(rows))]
+    solved = np.linalg.solve(x.T @ x + weight * np.eye(x.shape[1]), x.T @ truth)
+    return np.c_[(asked - centre) / spread, np.ones(len(asked))] @ solved
+
+
+PARTS = {"pauses": pauses, "tempo": tempo, "hesitations": hesitations, "timing": timing}
+
+
+def main(names: list[str]) -> None:
+    for name in names or PARTS:
+        for found in PARTS[name]():
+            print(f"{found.figure:52} {found.group:16} {found.value:7.3f}  {found.clips} recordings", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
