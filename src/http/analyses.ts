@@ -62,7 +62,7 @@ async function run(
   deadlineAt: number,
   pool: Pool,
 ): Promise<Answer | null> {
-  const task = { body: upload.bytes, boundary, signals, requestId: state.requestId };
+  const task = { body: upload.blocks, boundary, signals, requestId: state.requestId };
   const job = pool.start(task, { deadlineAt, release: upload.release });
   res.once('close', job.cancel);
   try {

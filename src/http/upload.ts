@@ -28,8 +28,8 @@ export function createHeld(limit: number): Held {
 }
 
 export type Upload = {
-  /** Owns its whole buffer, so that it can be transferred. */
-  readonly bytes: Uint8Array;
+  /** The body from its first byte to its last; each block owns its whole buffer, so that it can be transferred. */
+  readonly blocks: readonly Uint8Array[];
   /** To be called once the bytes are not needed any more. */
   release(): void;
 };
@@ -43,10 +43,9 @@ export type UploadOptions = {
   readonly cut: AbortSignal;
 };
 
-/** Memory for a body of known length comes at once up to here; its pages are only backed once written. */
-const trustedBytes = 2 ** 20;
-const firstBytes = 65_536;
-const growth = 4;
+/** Chunks of at least this length are kept as they came; shorter ones are gathered, since each has a cost of its own. */
+const wholeBytes = 16_384;
+const gatherBytes = 65_536;
 
 /** @throws Failure when Content-Length alone tells that the body is too large */
 export function checkLength(request: IncomingMessage, maxBytes: number): void {
@@ -56,7 +55,7 @@ export function checkLength(request: IncomingMessage, maxBytes: number): void {
 /** Null when the client left before the end. Whatever the way out, listeners, timer and bytes are let go. */
 export function collect(request: IncomingMessage, options: UploadOptions): Promise<Upload | null> {
   const { cut, deadlineAt } = options;
-  const body = createBody(options, declaredLength(request));
+  const body = createBody(options);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(late, Math.max(0, deadlineAt - performance.now()));
     function detach(): void {
@@ -67,7 +66,7 @@ export function collect(request: IncomingMessage, options: UploadOptions): Promi
     }
     function finish(): void {
       detach();
-      resolve({ bytes: body.bytes(), release: body.release });
+      resolve({ blocks: body.blocks(), release: body.release });
     }
     function leave(): void {
       detach();
@@ -98,28 +97,24 @@ export function collect(request: IncomingMessage, options: UploadOptions): Promi
 type Body = {
   /** Null, or why the chunk cannot be taken. */
   add(chunk: Buffer): Failure | null;
-  bytes(): Uint8Array;
+  blocks(): readonly Uint8Array[];
   release(): void;
 };
 
-/** Beyond `trustedBytes` memory follows the bytes that came, not the length that a header claims. */
-function createBody({ held, maxBytes }: UploadOptions, declared: number): Body {
-  const most = Math.min(maxBytes, declared || maxBytes);
-  let buffer: Buffer = Buffer.allocUnsafeSlow(Math.min(most, declared > 0 ? trustedBytes : firstBytes));
+function createBody({ held, maxBytes }: UploadOptions): Body {
+  const blocks = createBlocks();
   let length = 0;
   let released = false;
   return {
     add: (chunk) => {
-      const total = length + chunk.length;
-      if (total > maxBytes) return tooLarge(maxBytes);
+      if (length + chunk.length > maxBytes) return tooLarge(maxBytes);
       if (!held.take(chunk.length)) return tooMuchHeld();
-      if (total > buffer.length)
-        buffer = enlarged(buffer, length, Math.max(total, Math.min(most, growth * length)));
-      chunk.copy(buffer, length);
-      length = total;
+      length += chunk.length;
+      if (chunk.length >= wholeBytes && chunk.length === chunk.buffer.byteLength) blocks.keep(chunk);
+      else blocks.gather(chunk);
       return null;
     },
-    bytes: () => buffer.subarray(0, length),
+    blocks: blocks.all,
     release: () => {
       if (!released) held.give(length);
       released = true;
@@ -127,10 +122,34 @@ function createBody({ held, maxBytes }: UploadOptions, declared: number): Body {
   };
 }
 
-function enlarged(buffer: Buffer, length: number, size: number): Buffer {
-  const larger = Buffer.allocUnsafeSlow(size);
-  buffer.copy(larger, 0, 0, length);
-  return larger;
+/** Nothing is copied but what is gathered, and memory follows the bytes that came, not the length that a header claims. */
+function createBlocks() {
+  const done: Uint8Array[] = [];
+  let open: Buffer | null = null;
+  let filled = 0;
+  function seal(): void {
+    if (open !== null) done.push(open.subarray(0, filled));
+    open = null;
+    filled = 0;
+  }
+  function gather(chunk: Buffer): void {
+    open ??= Buffer.allocUnsafeSlow(gatherBytes);
+    const copied = chunk.copy(open, filled);
+    filled += copied;
+    if (filled === gatherBytes) seal();
+    if (copied < chunk.length) gather(chunk.subarray(copied));
+  }
+  return {
+    keep: (chunk: Buffer) => {
+      seal();
+      done.push(chunk);
+    },
+    gather,
+    all: (): readonly Uint8Array[] => {
+      seal();
+      return done;
+    },
+  };
 }
 
 /** Of a body that would pass the limit on all bodies together. */

@@ -4,6 +4,7 @@ import type { Analyzer } from '../analyze.ts';
 import { Failure, toRecord } from '../errors.ts';
 import { cognitiveReport, combinedReport, emotionReport } from '../report.ts';
 import { type Stage, stoppedMessage } from '../watch.ts';
+import { joinBlocks } from './blocks.ts';
 import { readForm } from './form.ts';
 import { flags, type Reply, type TaskMessage } from './messages.ts';
 import { scanMultipart } from './multipart.ts';
@@ -23,7 +24,7 @@ export async function answer(analyzer: Analyzer, task: TaskMessage): Promise<Rep
 
 async function report(analyzer: Analyzer, { body, boundary, signals, requestId, cancel }: TaskMessage) {
   const started = performance.now();
-  const form = readForm(scanMultipart(body, boundary));
+  const form = readForm(scanMultipart(joinBlocks(body), boundary));
   const scanned = performance.now();
   const analysis = await analyzer.analyze({ ...form, signals, cancel });
   const analysed = performance.now();

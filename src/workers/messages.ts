@@ -14,8 +14,8 @@ export type ThreadReady = { readonly ready: number };
 export const flags = { run: 0, deadline: 1, cancelled: 2 } as const;
 
 export type Task = {
-  /** The raw upload; its buffer is transferred. */
-  readonly body: Uint8Array;
+  /** The raw upload in blocks, whose buffers are transferred. */
+  readonly body: readonly Uint8Array[];
   readonly boundary: string;
   readonly signals: readonly Signal[];
   readonly requestId: string;

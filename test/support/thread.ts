@@ -25,7 +25,7 @@ async function start(): Promise<(task: TaskMessage) => Promise<Reply>> {
 }
 
 async function obey({ body, cancel, requestId }: TaskMessage): Promise<Reply> {
-  const order: Order = JSON.parse(Buffer.from(body).toString());
+  const order: Order = JSON.parse(Buffer.concat(body).toString());
   if (settings.trace !== undefined)
     writeFileSync(settings.trace, `${requestId} ${order.do}\n`, { flag: 'a' });
   if (order.do === 'exit') process.exit(3);

@@ -29,7 +29,10 @@ function give(pool: Pool, order: Order, deadlineMs = 20_000, released: Released 
     released.count++;
   };
   const deadlineAt = performance.now() + deadlineMs;
-  return pool.start({ body, boundary: 'b', signals: ['emotion'], requestId: 'r' }, { deadlineAt, release });
+  return pool.start(
+    { body: [body], boundary: 'b', signals: ['emotion'], requestId: 'r' },
+    { deadlineAt, release },
+  );
 }
 
 async function outcome(job: Job): Promise<string> {

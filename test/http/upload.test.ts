@@ -1,0 +1,65 @@
+/** Bodies as they come from a socket: put together again whole, in blocks that can be transferred. */
+import { createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { collect, createHeld, type Upload } from '../../src/http/upload.ts';
+
+type Collected = { readonly upload: Upload; readonly held: ReturnType<typeof createHeld> };
+
+/** What arrives when `chunks` are written one by one. */
+async function send(t: ExecutionContext, chunks: readonly Uint8Array[]): Promise<Collected> {
+  const held = createHeld(2 ** 24);
+  const options = { maxBytes: 2 ** 24, held, deadlineAt: performance.now() + 20_000 };
+  const server = createServer();
+  const collected = new Promise<Collected>((resolve, reject) => {
+    server.on('request', async (incoming: IncomingMessage, response) => {
+      const upload = await collect(incoming, { ...options, cut: new AbortController().signal });
+      response.end();
+      if (upload === null) reject(new Error('the client left'));
+      else resolve({ upload, held });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const client = request({ port, host: '127.0.0.1', method: 'POST', agent: false });
+  client.on('response', (response) => response.resume());
+  for (const chunk of chunks) {
+    client.write(chunk);
+    await sleep(1);
+  }
+  client.end();
+  return collected;
+}
+
+const bytes = (length: number) =>
+  Uint8Array.from({ length }, (_, index) => (index * 31 + (index >> 8)) & 255);
+
+const bodies: Readonly<Record<string, readonly number[]>> = {
+  'nothing at all': [],
+  'one byte': [1],
+  'many short chunks': Array(300).fill(700),
+  'long chunks alone': [200_000, 200_000],
+  'short chunks around long ones': [10, 100_000, 5, 5, 90_000, 7],
+};
+
+for (const [name, lengths] of Object.entries(bodies)) {
+  test(`${name}: what was sent, in few blocks of their own`, async (t) => {
+    const ends = lengths.map((_, index) =>
+      lengths.slice(0, index + 1).reduce((sum, length) => sum + length, 0),
+    );
+    const whole = bytes(ends.at(-1) ?? 0);
+    const chunks = ends.map((end, index) => whole.subarray(ends[index - 1] ?? 0, end));
+    const { upload, held } = await send(t, chunks);
+    t.deepEqual(Buffer.concat(upload.blocks), Buffer.from(whole));
+    t.true(upload.blocks.length <= 2 + whole.length / 16_384, `${upload.blocks.length} blocks`);
+    const buffers = new Set(upload.blocks.map(({ buffer }) => buffer));
+    t.is(buffers.size, upload.blocks.length);
+    t.notThrows(() => structuredClone(upload.blocks, { transfer: [...buffers] as ArrayBuffer[] }));
+    t.is(held.bytes(), whole.length);
+    upload.release();
+    upload.release();
+    t.is(held.bytes(), 0);
+  });
+}
