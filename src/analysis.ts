@@ -46,6 +46,8 @@ export type CognitiveResult = {
   readonly timeline: readonly { readonly start: number; readonly end: number; readonly clarity: number }[];
   readonly confidence: number;
   readonly relative: boolean;
+  /** The baseline sounds like somebody else. */
+  readonly otherSpeaker: boolean;
   readonly shortSpeech: boolean;
   readonly scripted: boolean;
 };

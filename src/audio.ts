@@ -83,6 +83,16 @@ export type Quality = {
   readonly bandwidthHz: number;
 };
 
+/** One value every 10 ms, the first at time 0. */
+export type Voice = {
+  /** 0 where the voice is unvoiced or silent. */
+  readonly pitchHz: Float32Array;
+  /** Power up to 4 kHz re full scale; -100 in silence. */
+  readonly levelDb: Float32Array;
+  /** Slope of the power density from 354 to 2828 Hz, dB an octave. */
+  readonly tiltDb: Float32Array;
+};
+
 export type AudioErrorCode =
   | 'empty'
   | 'malformed'
@@ -96,13 +106,14 @@ export type AudioErrorCode =
   | 'bad_argument'
   | 'internal';
 
-/** What the three functions throw; `reason` is also the message. */
+/** What the functions throw; `reason` is also the message. */
 export type AudioError = Error & { readonly code: AudioErrorCode; readonly reason: string };
 
 type Addon = {
   decode(bytes: Uint8Array, options: DecodeOptions): Audio;
   extract(samples: Float32Array, spec: FeatureSpec): Features;
   measure(samples: Float32Array, sampleRate: number, segments: Float64Array): Quality;
+  voice(samples: Float32Array, sampleRate: number): Voice;
   readonly featuresVersion: number;
 };
 
@@ -128,6 +139,9 @@ export const extract = addon.extract;
 
 /** Level, signal-to-noise ratio and bandwidth; `segments` holds start and end of speech in seconds, in pairs. */
 export const measure = addon.measure;
+
+/** Pitch, level and spectral tilt of 16 kHz samples. */
+export const trackVoice = addon.voice;
 
 /** Changes whenever the same samples and spec would give other features. */
 export const featuresVersion = addon.featuresVersion;

@@ -1,12 +1,21 @@
 /** Bytes -> samples -> features -> speech activity -> segments. */
 import type { AnalyzeRequest } from './analysis.ts';
-import { type Audio, type DecodeLimits, decode, extract, type Features, isAudioError } from './audio.ts';
+import {
+  type Audio,
+  type DecodeLimits,
+  decode,
+  extract,
+  type Features,
+  isAudioError,
+  trackVoice,
+} from './audio.ts';
 import { Failure, invalidPart } from './errors.ts';
 import type { Models } from './models/registry.ts';
 import type { Values } from './models/session.ts';
-import type { Measured } from './signals/indices.ts';
 import { measureTiming } from './signals/measures.ts';
 import { countFrames, findSegments, meanOver, type Segment } from './signals/segments.ts';
+import { type Speaker, speechCepstrum } from './signals/speaker.ts';
+import { measureVoice } from './signals/voice.ts';
 import { stoppedMessage, type Watch } from './watch.ts';
 
 /** Less speech than this is not judged. */
@@ -107,7 +116,7 @@ export async function measureBaseline(
   models: Models,
   limits: DecodeLimits,
   watch: Watch,
-): Promise<Measured> {
+): Promise<Speaker> {
   const heard = await hear('baseline', bytes, request, models, limits, watch);
   if (heard.speechSeconds < minSpeechSeconds) {
     const got = `${heard.speechSeconds.toFixed(2)} s`;
@@ -117,7 +126,20 @@ export async function measureBaseline(
       `Expected at least ${minSpeechSeconds} s of speech for \`baseline\`, got ${got}`,
     );
   }
-  return { measures: measureTiming(heard), speechSeconds: heard.speechSeconds };
+  return describeSpeaker(heard, models, watch);
+}
+
+/** All measures of the speech, and what tells one voice from another. */
+export function describeSpeaker(heard: Heard, models: Models, watch: Watch): Speaker {
+  const { segments, framesPerSecond, speechSeconds, features, audio } = heard;
+  const voice = trackVoice(audio.samples, audio.sampleRate);
+  const speaker = {
+    measures: { ...measureTiming(heard), ...measureVoice(voice, segments, framesPerSecond) },
+    speechSeconds,
+    cepstrum: speechCepstrum(features, segments, models.cognitive.manifest.rule.otherSpeaker.cepstrum.length),
+  };
+  watch.mark('measures');
+  return speaker;
 }
 
 /** Start and end of each segment in seconds, flat. */

@@ -15,6 +15,7 @@ const warnings = [
   'short_speech',
   'low_confidence',
   'possibly_scripted',
+  'baseline_other_speaker',
 ] as const;
 
 const audioSchema = z
@@ -66,7 +67,8 @@ const reportShape = {
             'or nothing was and the recording is not silent. channels_differ: not one voice in one room, pick one by `channel`. ' +
             'truncated: the file ends early and was analysed up to there. short_speech: under 3 s of speech for ' +
             'emotion, 10 s for cognitive. low_confidence: the dominant emotion is more likely wrong ' +
-            'than right. possibly_scripted: pauses as few and runs as long as in reading aloud.',
+            'than right. possibly_scripted: pauses as few and runs as long as in reading aloud. ' +
+            'baseline_other_speaker: the baseline sounds like another speaker or another microphone.',
         ),
     )
     .describe('What to know before trusting the scores; faults of the recording also widen the intervals.'),

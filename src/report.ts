@@ -75,6 +75,7 @@ function cognitivePart(analysis: Analysis): Omit<CognitiveReport, 'audio' | 'req
       ...analysis.warnings,
       ...(result?.shortSpeech ? (['short_speech'] as const) : []),
       ...(result?.scripted ? (['possibly_scripted'] as const) : []),
+      ...(result?.otherSpeaker ? (['baseline_other_speaker'] as const) : []),
     ],
     model: modelBlock(analysis, 'cognitive'),
   };

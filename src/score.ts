@@ -1,15 +1,15 @@
 /** Segments -> windows -> tokens -> the scores of each head, pooled over the recording. */
 import type { CognitiveResult, EmotionResult } from './analysis.ts';
-import type { Heard } from './hear.ts';
+import { describeSpeaker, type Heard } from './hear.ts';
 import type { Models } from './models/registry.ts';
 import type { Values } from './models/session.ts';
 import { cognitiveConfidence } from './signals/confidence.ts';
-import { computeIndex, type Measured } from './signals/indices.ts';
+import { computeIndex } from './signals/indices.ts';
 import { type Conditions, interval } from './signals/intervals.ts';
-import { measureTiming } from './signals/measures.ts';
 import { poolWindows } from './signals/pooling.ts';
 import { seemsScripted } from './signals/scripted.ts';
 import type { Segment } from './signals/segments.ts';
+import { type Speaker, soundsLikeAnother } from './signals/speaker.ts';
 import { cutWindows, type Window } from './signals/windows.ts';
 import type { Watch } from './watch.ts';
 
@@ -95,7 +95,7 @@ export async function scoreCognitive(
   pooled: readonly Pooled[],
   models: Models,
   conditions: Conditions,
-  baseline: Measured | null,
+  baseline: Speaker | null,
   watch: Watch,
 ): Promise<CognitiveResult> {
   const { rule } = models.cognitive.manifest;
@@ -107,10 +107,10 @@ export async function scoreCognitive(
     rows,
     pooled.map(({ window }) => window.speechFrames),
   )[0] as number;
-  const measured = { measures: measureTiming(heard), speechSeconds: heard.speechSeconds };
   const bounds = interval(clarity, rule.intervals.clarity, conditions);
-  const scripted = seemsScripted(measured, rule.scripted);
   watch.mark('cognitive');
+  const measured = describeSpeaker(heard, models, watch);
+  const scripted = seemsScripted(measured, rule.scripted);
   return {
     clarity,
     intervals: { clarity: bounds },
@@ -123,6 +123,7 @@ export async function scoreCognitive(
       clarity: rows[index]?.[0] as number,
     })),
     relative: baseline !== null,
+    otherSpeaker: baseline !== null && soundsLikeAnother(measured, baseline, rule.otherSpeaker),
     shortSpeech: heard.speechSeconds < rule.shortSpeechSeconds,
     scripted,
   };

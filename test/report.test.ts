@@ -68,6 +68,7 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
       relative: false,
       shortSpeech: false,
       scripted: true,
+      otherSpeaker: true,
     },
     insufficientSpeech: false,
     warnings: [],

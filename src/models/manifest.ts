@@ -102,6 +102,14 @@ const indexWeight = z.strictObject({
   relativeOnly: z.boolean(),
 });
 
+/** When a baseline sounds like another speaker: see signals/speaker.ts. */
+const otherSpeaker = z.strictObject({
+  minSpeechSeconds: positive,
+  pitch: positive,
+  cepstrum: z.array(positive).min(1),
+  threshold: positive,
+});
+
 const cognitiveRule = z.strictObject({
   intervals: z.strictObject({ clarity: intervalRule }),
   shortSpeechSeconds: positive,
@@ -109,6 +117,7 @@ const cognitiveRule = z.strictObject({
   priorSeconds: positive,
   /** From these bounds on the report warns `possibly_scripted`. */
   scripted: z.strictObject({ minSpeechSeconds: positive, minMeanRun: positive, maxPauseRatio: fraction }),
+  otherSpeaker,
   reference: z.record(z.string(), referenceMeasure),
   /** Measures of each index: `direction` tells whether a higher measure raises or lowers it. */
   cognitiveLoad: z.record(z.string(), indexWeight),

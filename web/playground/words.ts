@@ -17,7 +17,7 @@ const warnings: Readonly<Record<string, string>> = {
   music_or_noise: 'What was heard sounds like music or noise rather than a voice. Read no scores into it.',
   possibly_scripted:
     'Pauses are as few and runs as long as in reading aloud. Load and processing mean little for read or rehearsed speech.',
-  different_speaker: 'The baseline sounds like another person. It should be the same one, at rest.',
+  baseline_other_speaker: 'The baseline sounds like another person. It should be the same one, at rest.',
 };
 
 export function warningSentence(name: string): string {
