@@ -7,6 +7,7 @@ import { addOpenApi } from './cli/openapi.ts';
 import { addServe } from './cli/serve.ts';
 import { type Terminal, UsageError } from './cli/terminal.ts';
 import { addToken } from './cli/token.ts';
+import { addUser } from './cli/user.ts';
 import { ConfigError } from './config.ts';
 import { Failure } from './errors.ts';
 import { version } from './version.ts';
@@ -16,6 +17,9 @@ const exitCodes = { failed: 1, misused: 2 } as const;
 let readerGone = false;
 const terminal: Terminal = {
   env: process.env,
+  get stdin() {
+    return process.stdin;
+  },
   stdout: process.stdout,
   stderr: process.stderr,
   readerGone: () => readerGone,
@@ -30,7 +34,8 @@ function buildProgram(): Command {
     .version(version)
     .exitOverride()
     .showHelpAfterError('(--help says more)');
-  for (const add of [addServe, addAnalyze, addFeatures, addToken, addOpenApi]) add(program, terminal);
+  for (const add of [addServe, addAnalyze, addFeatures, addToken, addUser, addOpenApi])
+    add(program, terminal);
   return program;
 }
 

@@ -2,7 +2,7 @@
 import { betterAuth } from 'better-auth';
 import { APIError } from 'better-auth/api';
 import { sql } from 'kysely';
-import { passwordLength } from './password.ts';
+import { passwordLength } from './credentials.ts';
 import { notLoggedIn, UserError } from './refusal.ts';
 import { type Database, type DatabaseKind, reach, unavailable } from './storage.ts';
 
@@ -42,6 +42,11 @@ const reasons: Readonly<Record<string, UserError['reason']>> = {
   INVALID_PASSWORD: 'unknown',
 };
 
+/** As a browser sends back what it was told to keep. */
+export function cookieHeader(cookies: Cookies): string {
+  return cookies.map((line) => line.split(';')[0]).join('; ');
+}
+
 export function createUsers(options: {
   readonly database: Database;
   readonly kind: DatabaseKind;
@@ -72,7 +77,7 @@ export function createUsers(options: {
   /** The session behind cookies that have just been given out. */
   async function begun(headers: Headers): Promise<Login> {
     const cookies = headers.getSetCookie();
-    const login = await who(cookies.map((line) => line.split(';')[0]).join('; '));
+    const login = await who(cookieHeader(cookies));
     if (login === null) throw new UserError('unknown');
     return { ...login, cookies };
   }

@@ -1,9 +1,10 @@
 /** Where a command reads its settings and writes its output, and how it says that it was misused. */
 import { once } from 'node:events';
-import type { WriteStream } from 'node:tty';
+import type { ReadStream, WriteStream } from 'node:tty';
 
 export type Terminal = {
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: ReadStream;
   readonly stdout: WriteStream;
   readonly stderr: WriteStream;
   /** Nobody reads standard output any more: finish what runs, start nothing. */

@@ -2,34 +2,19 @@
 import type { Context } from 'koa';
 import type { KoaBodyMiddlewareOptions } from 'koa-body';
 import { z } from 'zod';
-import { passwordLength } from '../accounts/password.ts';
+import { email, givenPassword, newPassword } from '../accounts/credentials.ts';
 import { scopes } from '../accounts/tokens.ts';
 import { Failure, type ValidationItem } from '../errors.ts';
 
 const maxBytes = 16_384;
 const mostDays = 3650;
-const { least, most } = passwordLength;
-const longestEmail = 254;
 
-const email = z.email({ error: 'an e-mail address' }).max(longestEmail, { error: 'an e-mail address' });
-const password = z
-  .string({ error: `${least} to ${most} characters` })
-  .min(least, { error: `${least} to ${most} characters` })
-  .max(most, { error: `${least} to ${most} characters` });
-const givenPassword = z
-  .string({ error: 'a password' })
-  .min(1, { error: 'a password' })
-  .max(most, {
-    error: `at most ${most} characters`,
-  });
-const days = z
-  .int({ error: `whole days from 1 to ${mostDays}, or null` })
-  .min(1, { error: `whole days from 1 to ${mostDays}, or null` })
-  .max(mostDays, { error: `whole days from 1 to ${mostDays}, or null` });
+const wholeDays = `whole days from 1 to ${mostDays}, or null`;
+const days = z.int({ error: wholeDays }).min(1, { error: wholeDays }).max(mostDays, { error: wholeDays });
 
-export const signUpBody = z.object({ email, password });
+export const signUpBody = z.object({ email, password: newPassword });
 export const logInBody = z.object({ email, password: givenPassword });
-export const passwordBody = z.object({ current_password: givenPassword, new_password: password });
+export const passwordBody = z.object({ current_password: givenPassword, new_password: newPassword });
 export const removeBody = z.object({ password: givenPassword });
 export const tokenBody = z.object({
   name: z.string({ error: 'a name' }),

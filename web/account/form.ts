@@ -52,6 +52,7 @@ function mark(form: HTMLFormElement, name: string, sentence: string): boolean {
   const id = `${form.id}-${name}-fault`;
   field.setAttribute('aria-invalid', 'true');
   field.setAttribute('aria-errormessage', id);
+  field.addEventListener('input', () => clear(form), { once: true });
   place.append(element('p', { class: 'field-fault', id, role: 'alert' }, sentence));
   return true;
 }

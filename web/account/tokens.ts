@@ -68,7 +68,7 @@ export async function makeToken(fields: FormData): Promise<void> {
   showNewToken(made);
 }
 
-function showNewToken({ name, token }: NewToken): void {
+function showNewToken({ name, token, scopes }: NewToken): void {
   const copy = element('button', { type: 'button', class: 'button' }, 'Copy');
   copy.addEventListener('click', async () => {
     await navigator.clipboard.writeText(token);
@@ -76,19 +76,27 @@ function showNewToken({ name, token }: NewToken): void {
   });
   // Browsers give pages over plain http no clipboard.
   copy.hidden = navigator.clipboard === undefined;
-  const line = `curl -H "Authorization: Bearer ${token}" -F audio=@recording.wav ${location.origin}/v1/analyze`;
+  const line = `curl -H "Authorization: Bearer ${token}" -F audio=@recording.wav ${location.origin}${pathFor(scopes)}`;
   const notice = element(
     'div',
-    { class: 'notice' },
+    { class: 'notice stack' },
     element('strong', {}, `${name}: shown this once. Copy it now.`),
     element('pre', { class: 'code wrap' }, element('code', { id: 'token-text' }, token)),
     element('div', { class: 'row' }, copy),
-    element('p', { class: 'small' }, 'Try it, if it may do both:'),
+    element('p', { class: 'small' }, 'Try it:'),
     element('pre', { class: 'code wrap' }, element('code', {}, line)),
   );
   place.replaceChildren(notice);
   place.hidden = false;
   place.focus();
+}
+
+/** The analysis that needs just these scopes. */
+function pathFor(scopes: readonly string[]): string {
+  const [only, ...more] = scopes;
+  return more.length > 0 || only === undefined
+    ? '/v1/analyze'
+    : `/v1/analyze/${only.replace('analyze:', '')}`;
 }
 
 export function hideNewToken(): void {

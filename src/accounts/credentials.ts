@@ -1,0 +1,23 @@
+/** What an address and a password may be. */
+import { z } from 'zod';
+
+/** In UTF-16 units. */
+export const passwordLength = { least: 10, most: 128 } as const;
+const longestEmail = 254;
+
+const { least, most } = passwordLength;
+const lengths = `${least} to ${most} characters`;
+
+/** Messages say what was expected. */
+export const email = z
+  .email({ error: 'an e-mail address' })
+  .max(longestEmail, { error: 'an e-mail address' });
+export const newPassword = z
+  .string({ error: lengths })
+  .min(least, { error: lengths })
+  .max(most, { error: lengths });
+/** One that is compared with what was set before. */
+export const givenPassword = z
+  .string({ error: 'a password' })
+  .min(1, { error: 'a password' })
+  .max(most, { error: 'a password' });

@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import test from 'ava';
+import type { DatabaseKind } from '../../src/accounts/storage.ts';
+import { startAccountApp } from '../support/account.ts';
+import { type Ended, startCli } from '../support/cli.ts';
+import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
+import { makeFolder } from '../support/folder.ts';
+
+const password = 'correct horse battery';
+
+async function create(url: string, args: readonly string[], input = `${password}\n`): Promise<Ended> {
+  const env = { UNDERTONE_DATABASE_URL: url, UNDERTONE_SIGNUP: 'closed' };
+  const child = startCli(['user', 'create', ...args], { env });
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (data) => {
+    stdout += data;
+  });
+  child.stderr?.on('data', (data) => {
+    stderr += data;
+  });
+  child.stdin?.on('error', () => {}).end(input);
+  const [code] = await once(child, 'close');
+  return { code, stdout, stderr };
+}
+
+for (const kind of databaseKinds as readonly DatabaseKind[]) {
+  test(`${kind}: makes accounts that can log in, the first and the named ones administrators`, async (t) => {
+    const url = await makeDatabaseUrl(kind);
+    t.deepEqual(await create(url, ['--email', 'ada@home.example']), {
+      code: 0,
+      stdout: '',
+      stderr: 'made ada@home.example, administrator\n',
+    });
+    t.is((await create(url, ['--email', 'bob@home.example'])).stderr, 'made bob@home.example\n');
+    t.is(
+      (await create(url, ['--email', 'eve@home.example', '--admin'])).stderr,
+      'made eve@home.example, administrator\n',
+    );
+    const { browser, database } = await startAccountApp(t, {
+      kind,
+      url,
+      env: { UNDERTONE_SIGNUP: 'closed' },
+    });
+    t.deepEqual(
+      await database
+        .selectFrom('session' as 'user')
+        .select('id')
+        .execute(),
+      [],
+    );
+    for (const [email, administrator] of [
+      ['ada@home.example', true],
+      ['bob@home.example', false],
+      ['eve@home.example', true],
+    ] as const) {
+      const { json } = await browser().ask('log-in', { email, password });
+      t.deepEqual(json.user, { email, administrator });
+    }
+  });
+}
+
+test('only the first line of standard input is the password', async (t) => {
+  const url = await makeDatabaseUrl('sqlite');
+  t.is((await create(url, ['--email', 'ada@home.example'], `${password}\r\nmore\n`)).code, 0);
+  const { browser } = await startAccountApp(t, { url });
+  t.is((await browser().ask('log-in', { email: 'ada@home.example', password })).status, 200);
+});
+
+const misuses: readonly [args: string[], input: string, code: number, message: string][] = [
+  [['--email', 'ada'], '', 2, 'Expected an e-mail address for `--email`, got "ada"\n'],
+  [['--email', 'a@b.example'], 'short\n', 2, 'Expected 10 to 128 characters for `password`, got 5\n'],
+  [['--email', 'a@b.example'], '', 2, 'Expected 10 to 128 characters for `password`, got 0\n'],
+  [[], '', 2, "error: required option '--email <address>' not specified\n(--help says more)\n"],
+];
+
+for (const [args, input, code, stderr] of misuses) {
+  test(`user create ${args.join(' ')} with ${JSON.stringify(input)} ends with ${code}`, async (t) => {
+    const url = `file:${join(makeFolder(), 'undertone.db')}`;
+    t.deepEqual(await create(url, args, input), { code, stdout: '', stderr });
+  });
+}
+
+test('an address that has an account is told so', async (t) => {
+  const url = await makeDatabaseUrl('sqlite');
+  await create(url, ['--email', 'ada@home.example']);
+  const { code, stderr } = await create(url, ['--email', 'Ada@home.example']);
+  t.is(code, 2);
+  t.is(stderr, 'Expected an address without an account for `email`, got one that has an account\n');
+});
