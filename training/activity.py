@@ -16,7 +16,7 @@ from corpus import CACHE, SEED, Clip, known_syllables, read_clips
 from graph import Graph, level_normalised
 from trunk import BINS, FLOOR, OFFSET, normalise
 
-WIDTH, VOICE_WIDTH = 48, 24
+WIDTH, VOICE_WIDTH = 48, 64
 DILATIONS = [1, 2, 4, 8, 16, 32]
 KERNEL = 5
 MAX_RATE = 12.0  # syllables a second

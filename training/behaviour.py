@@ -35,14 +35,14 @@ def fluent() -> list[Clip]:
 
 
 def with_pauses(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Pauses at the softest points between loud stretches, filled with the recording's own noise floor."""
+    """Pauses at the softest points with speech within 0.15 s on both sides, filled with noise at the recording's floor."""
     hop = RATE // 100
     frames = samples[: len(samples) // hop * hop].reshape(-1, hop)
     level = np.convolve((frames**2).mean(1), np.ones(6) / 6, "same")
-    spoken = np.flatnonzero(level > 0.1 * level.mean())
-    first, last, guard = spoken[0], spoken[-1], int(EDGE * 100)
-    allowed = np.arange(len(level))
-    allowed = allowed[(allowed > first + guard) & (allowed < last - guard)]
+    loud, guard = level > 0.1 * level.mean(), int(EDGE * 100)
+    first, *_, last = np.flatnonzero(loud)
+    allowed = [p for p in range(first + guard, last - guard) if loud[p - 15 : p].any() and loud[p + 1 : p + 16].any()]
+    allowed = np.array(allowed, int)
     chosen: list[int] = []
     for place in allowed[np.argsort(level[allowed])]:
         if len(chosen) < PAUSES and all(abs(place - other) > 2 * guard for other in chosen):

@@ -1,10 +1,8 @@
-"""80 % intervals of valence, arousal and clarity from speakers left out (twin of src/signals/intervals.ts).
+"""80 % intervals of valence, arousal and clarity from held-out speakers (twin of src/signals/intervals.ts).
 
-intervals.py emotion|cognitive [models-fast]: when fit.py has written the model and `keep` its left-out guesses, this runs the
-shipped pipeline over the rated recordings and over worse copies of them, fits how errors grow, and writes the rule
-into the manifest. A copy's guess is the left-out guess moved by what the change did to the shipped pipeline's
-answer: no model that heard the speaker is believed, and no head need be fitted twice. Held-out speakers stay out,
-so that their coverage can be looked at afterwards.
+intervals.py emotion|cognitive [models-fast]: when both heads lie in the folder, this runs the shipped pipeline over
+held-out rated recordings and over worse copies of them, fits how errors grow, and writes the rule and what it covers
+into the manifest.
 """
 
 from __future__ import annotations
@@ -31,13 +29,12 @@ NAMES = ["short", "noise", "narrow", "clipped"]
 LEAST = 0.1  # every exponent's floor: rated recordings are all short, and whatever is missing makes less sure
 CONDITIONS = ["noise-5", "noise-10", "noise-20", "telephone", "clipped", "loudest-1"]
 STEADY = ("Rain", "Sea waves", "Helicopter", "Chainsaw")
-# corpus, recordings at most, worse copies of each
-RATED = {"emotion": ("TAVA", 1000, 6), "cognitive": ("speechocean762", 400, 2)}
+RATED = {"emotion": ("TAVA", 6), "cognitive": ("speechocean762", 2)}  # corpus, worse copies of each recording
 
 
 @dataclass(frozen=True)
 class Errors:
-    """One row a recording or copy: how far the left-out guess was off, of whom, and what was missing (`lacks`)."""
+    """One row a recording or copy: how far the score was off, of whom, and what was missing (`lacks`)."""
 
     size: np.ndarray  # [n] |truth - guess|
     speaker: np.ndarray  # [n]
@@ -106,22 +103,6 @@ def without_conditions(truth: np.ndarray, guess: np.ndarray) -> dict[str, float]
     return {"base": round(float(errors[rank]), 4), **dict.fromkeys(NAMES, LEAST)}
 
 
-def kept_at(kind: str) -> Path:
-    return CACHE / f"left-out.{kind}.json"
-
-
-def keep(kind: str, clips: np.ndarray, guesses: dict[str, np.ndarray]) -> None:
-    """Saves what heads that never heard the speakers said of these clips, as the shipped graph would scale it."""
-    rows = {name: values.tolist() for name, values in guesses.items()}
-    kept_at(kind).write_text(json.dumps({"clips": np.asarray(clips).tolist(), "guesses": rows}))
-
-
-def read_kept(kind: str) -> dict:
-    """What `keep` saved; without it held-out speakers serve, whom the shipped model itself never heard."""
-    path = kept_at(kind)
-    return json.loads(path.read_text()) if path.exists() else {"clips": [], "guesses": {}}
-
-
 def truths_of(clip: Clip) -> dict[str, float]:
     if clip.corpus == "TAVA":
         return {"valence": float(clip.row["valence"]), "arousal": float(clip.row["arousal"])}
@@ -157,14 +138,11 @@ def analyse(paths: list[Path], kind: str, models: Path) -> dict[str, dict]:
 
 
 def read_errors(kind: str, models: Path) -> dict[str, Errors]:
-    """Of each score of `kind`, from the kept left-out guesses and the shipped pipeline."""
-    corpus, most, copies = RATED[kind]
+    """Of each score of `kind`."""
+    corpus, copies = RATED[kind]
     clips = read_clips()
     noises = [decoded(c.path) / 32768 for c in clips if c.corpus == "ESC10" and not c.held_out and c.label in STEADY]
-    kept = read_kept(kind)
-    places = {clip: row for row, clip in enumerate(kept["clips"]) if clips[clip].corpus == corpus}
-    known = list(places) or [clip.index for clip in clips if clip.corpus == corpus and clip.held_out]
-    picked = [clips[known[i]] for i in np.unique(np.linspace(0, len(known) - 1, min(most, len(known))).astype(int))]
+    picked = [clip for clip in clips if clip.corpus == corpus and clip.held_out]
     asked = []
     for number, clip in enumerate(picked):
         asked.append((clip, "clean", (DATA / clip.path).resolve()))
@@ -173,19 +151,15 @@ def read_errors(kind: str, models: Path) -> dict[str, Errors]:
             asked.append((clip, condition, copy_of(clip, condition, noises).resolve()))
     reports = analyse([path for *_, path in asked], kind, models)
     spoken = [(c, k, r) for c, k, p in asked if (r := reports.get(str(p), {})).get(kind, {}).get("status") == "ok"]
-    plain = {clip.index: report[kind]["signals"] for clip, condition, report in spoken if condition == "clean"}
-    spoken = [row for row in spoken if row[0].index in plain]
-    result = {}
-    for name in truths_of(picked[0]):
-        size = []
-        for clip, _, report in spoken:
-            said, clean = report[kind]["signals"][name], plain[clip.index][name]
-            left_out = kept["guesses"][name][places[clip.index]] if places else clean
-            size.append(abs(truths_of(clip)[name] - np.clip(left_out + said - clean, 0, 1)))
-        lacks = np.array([lacks_of(r["audio"]) for *_, r in spoken])
-        result[name] = Errors(np.array(size), np.array([c.speaker for c, *_ in spoken]), lacks,
-                              np.array([k for _, k, _ in spoken]))  # fmt: skip
-    return result
+    lacks = np.array([lacks_of(report["audio"]) for *_, report in spoken])
+    speakers, conditions = (np.array(column) for column in zip(*((c.speaker, k) for c, k, _ in spoken)))
+    return {
+        name: Errors(
+            np.array([abs(truths_of(clip)[name] - report[kind]["signals"][name]) for clip, _, report in spoken]),
+            speakers, lacks, conditions,
+        )
+        for name in truths_of(picked[0])
+    }  # fmt: skip
 
 
 def main(kind: str, models: Path) -> None:

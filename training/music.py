@@ -1,6 +1,6 @@
-"""Makes music that no corpus has: random pieces for a General MIDI sound font, played by FluidSynth.
+"""Makes music that no corpus has: random pieces and those of openmsx, played by FluidSynth on a sound font.
 
-Needs fluidsynth and timgm6mb-soundfont (Debian). music.py FOLDER COUNT
+Needs fluidsynth, timgm6mb-soundfont and openttd-openmsx (Debian). music.py FOLDER COUNT
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 
 FONT = "/usr/share/sounds/sf2/TimGM6mb.sf2"
+OPENMSX = Path("/usr/share/games/openttd/baseset/openmsx")
+PARTS = 5  # of each piece of openmsx, one after the other
 RATE, TICKS, BARS = 16000, 96, 6  # samples a second, ticks a beat, bars a piece
 SECONDS = 7  # kept of each piece
 SCALES = [[0, 2, 4, 5, 7, 9, 11], [0, 2, 3, 5, 7, 8, 10], [0, 3, 5, 7, 10], [0, 2, 4, 7, 9]]
@@ -101,12 +103,13 @@ def variable(value: int) -> bytes:
     return bytes(reversed(digits))
 
 
-def play(notes: bytes, path: Path, seconds: float) -> None:
+def play(notes: bytes, path: Path, start: float = 0) -> None:
     score, long = path.with_suffix(".mid"), path.with_suffix(".long.wav")
     score.write_bytes(notes)
     subprocess.run(["fluidsynth", "-niq", "-r", str(RATE), "-F", str(long), "-T", "wav", FONT, str(score)],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
-    subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", str(long), "-t", str(seconds), "-ac", "1", str(path)], check=True)
+    subprocess.run(["ffmpeg", "-v", "error", "-y", "-ss", str(start), "-t", str(SECONDS), "-i", str(long), "-ac", "1",
+                    str(path)], check=True)  # fmt: skip
     score.unlink()
     long.unlink()
 
@@ -114,10 +117,12 @@ def play(notes: bytes, path: Path, seconds: float) -> None:
 def main(folder: Path, count: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(31)
-    pieces = [piece(rng) for _ in range(count)]
-    paths = [folder / f"music-{index:03}.wav" for index in range(count)]
+    jobs = [(piece(rng), folder / f"music-{index:03}.wav", 0) for index in range(count)]
+    for score in sorted(OPENMSX.glob("*.mid")):
+        for part in range(PARTS):
+            jobs.append((score.read_bytes(), folder / f"{score.stem}-{part}.wav", 2 * SECONDS * part))
     with ThreadPoolExecutor(8) as threads:  # FluidSynth mostly waits
-        list(threads.map(play, pieces, paths, [SECONDS] * count))
+        list(threads.map(lambda job: play(*job), jobs))
 
 
 if __name__ == "__main__":
