@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+import behaviour
 import candidates
 import cards
 import failures
@@ -34,6 +35,8 @@ MAIN = [
     "emotion: UAR of its 4 labels, EmotionTTSKorean",
     "emotion: CCC of valence, TAVA",
     "emotion: CCC of arousal, TAVA",
+    "emotion: CCC of valence, line of the other speakers, TAVA",
+    "emotion: CCC of arousal, line of the other speakers, TAVA",
     "emotion: PCC of arousal, BAVED",
     "cognitive: PCC of clarity with fluency, speechocean762",
     "cognitive: PCC of clarity with prosody, speechocean762",
@@ -105,7 +108,12 @@ def condition_table(by_condition: dict[str, Reports]) -> str:
     return table(titles, lines)
 
 
-def sections(figures: list[Figure], by_condition: dict[str, Reports]) -> str:
+def changed_figures(models: Path) -> list[Figure]:
+    """Pauses put in, other tempos, hesitations: see behaviour.py."""
+    return [found for part in behaviour.PARTS.values() for found in part(models)]
+
+
+def sections(figures: list[Figure], changed: list[Figure], by_condition: dict[str, Reports]) -> str:
     heard = by_condition["clean"].heard()
     acted = heard.where(lambda clip: clip.corpus in EMOTIONAL)
     parts = [
@@ -122,6 +130,9 @@ def sections(figures: list[Figure], by_condition: dict[str, Reports]) -> str:
         "![Coverage and width of the 80 % intervals](pictures/coverage.svg)",
         "### Clarity of other speech",
         clarity_table(heard),
+        "### Recordings changed on purpose",
+        table(["what", "of", "value", "speakers", "recordings"],
+              [[f.figure, f.group, f"{f.value:.3f}", str(f.speakers), str(f.clips)] for f in changed]),
         "### Enough speech found",
         answered_table(figures),
     ]
@@ -165,15 +176,16 @@ def main() -> None:
     by_condition = read_reports(given.lines)
     heard = by_condition["clean"].heard()
     figures = [*figures_of(heard), *syllable_figures(by_condition["clean"]), *answered_figures(by_condition["clean"])]
+    changed = changed_figures(given.models)
     alternative = None if given.models.resolve() == MODELS.resolve() else given.models.resolve().name
-    run = record.run_of(given.models, figures) | {"failures": failures.sentences(by_condition["clean"])}
+    run = record.run_of(given.models, [*figures, *changed]) | {"failures": failures.sentences(by_condition["clean"])}
     results = record.renewed(record.read(), alternative, run)
     if alternative is None or "rival" not in results:
         print("fitting the hand-made rival", flush=True)
         spoken = [clip for clip in heard.clips if clip.corpus in SPOKEN]
         results["rival"] = {"figures": [figure.record() for figure in figures_of(rival.hear(spoken))]}
     comparison = comparison_table(record.systems_of(results), MAIN)
-    text = sections(figures, by_condition)
+    text = sections(figures, changed, by_condition)
     print(comparison, text, sep="\n\n")
     if given.write:
         record.save(results)

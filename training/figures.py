@@ -135,6 +135,29 @@ def axis_figures(heard: Heard) -> list[Figure]:
     return found
 
 
+def on_others_line(truth: np.ndarray, guess: np.ndarray, speakers: np.ndarray) -> np.ndarray:
+    """Guesses moved to the mean and spread that the truth has on the other speakers: calibration that never met them."""
+    moved = np.zeros(len(guess))
+    for speaker in np.unique(speakers):
+        own, others = speakers == speaker, speakers != speaker
+        slope = truth[others].std() / guess[others].std()
+        moved[own] = np.clip(truth[others].mean() + slope * (guess[own] - guess[others].mean()), 0, 1)
+    return moved
+
+
+def crossed_figures(heard: Heard) -> list[Figure]:
+    """What valence and arousal reach when nothing was calibrated on the speaker."""
+    rated, found = heard.where(lambda clip: clip.corpus == "TAVA"), []
+    speakers = np.array([clip.speaker for clip in rated.clips])
+    if heard.bounds is None or len(np.unique(speakers)) < 2:
+        return []
+    for axis, name in enumerate(AXES):
+        truth = np.array([float(clip.row[name]) for clip in rated.clips])
+        moved = on_others_line(truth, rated.axes[:, axis], speakers)
+        found += figure("emotion", f"CCC of {name}, line of the other speakers", "TAVA", ccc, rated.clips, truth, moved)
+    return found
+
+
 def judged(clip: Clip, column: str) -> float:
     """Mean of the experts' scores, in [0, 1]."""
     if column == "mean":
@@ -169,15 +192,38 @@ def coverage_figures(heard: Heard) -> list[Figure]:
         signal = "cognitive" if name == "clarity" else "emotion"
         found += figure(signal, f"share of {name} inside its 80 % interval", corpus, share, part.clips,
                         np.ones(len(part)), inside.astype(float))  # fmt: skip
+        crossed = inside_others_width(part, place, name)
+        found += figure(signal, f"share of {name} inside, width of the other speakers", corpus, share, part.clips,
+                        np.ones(len(part)), crossed.astype(float))  # fmt: skip
     return found
+
+
+def truth_of(part: Heard, name: str) -> np.ndarray:
+    return np.array([judged(c, "mean") if name == "clarity" else float(c.row[name]) for c in part.clips])
 
 
 def covered(part: Heard, place: int, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Whether the truth lies inside each interval, and how wide it is."""
-    truth = np.array([judged(c, "mean") if name == "clarity" else float(c.row[name]) for c in part.clips])
+    truth = truth_of(part, name)
     low, high = part.bounds[:, place].T
     return (truth >= low) & (truth <= high), high - low
 
 
+def inside_others_width(part: Heard, place: int, name: str) -> np.ndarray:
+    """Whether errors stay inside 80 % intervals that were scaled on the other speakers."""
+    truth = truth_of(part, name)
+    guess = part.clarity if name == "clarity" else part.axes[:, place]
+    low, high = part.bounds[:, place].T
+    ratio = np.abs(truth - guess) / np.maximum(np.maximum(guess - low, high - guess), 1e-6)
+    speakers, inside = np.array([clip.speaker for clip in part.clips]), np.zeros(len(ratio), bool)
+    for speaker in np.unique(speakers):
+        others = np.sort(ratio[speakers != speaker])
+        if len(others):
+            rank = min(len(others) - 1, int(np.ceil(0.8 * (len(others) + 1))) - 1)
+            inside[speakers == speaker] = ratio[speakers == speaker] <= others[rank]
+    return inside
+
+
 def figures_of(heard: Heard) -> list[Figure]:
-    return [*emotion_figures(heard), *axis_figures(heard), *clarity_figures(heard), *coverage_figures(heard)]
+    return [*emotion_figures(heard), *axis_figures(heard), *crossed_figures(heard), *clarity_figures(heard),
+            *coverage_figures(heard)]  # fmt: skip
