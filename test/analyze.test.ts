@@ -1,36 +1,11 @@
 import test, { type ExecutionContext } from 'ava';
-import type { AnalyzeRequest } from '../src/analysis.ts';
-import { createAnalyzer } from '../src/analyze.ts';
-import { decode } from '../src/audio.ts';
 import { Failure } from '../src/errors.ts';
-import { type CombinedReport, combinedReport, combinedReportSchema } from '../src/report.ts';
+import { type CombinedReport, combinedReportSchema } from '../src/report.ts';
+import { reporter, samplesOf } from './support/analysis.ts';
 import { fixture } from './support/fixtures.ts';
 import { wavFile } from './support/wav.ts';
 
-const limits = {
-  seconds: 900,
-  channels: 8,
-  minSampleRate: 4000,
-  maxSampleRate: 384_000,
-  deadlineSeconds: 30,
-};
-const analyzer = await createAnalyzer({ modelsDir: 'models', limits });
-
-async function reportOf(audio: Uint8Array, options: Partial<AnalyzeRequest> = {}): Promise<CombinedReport> {
-  const request = {
-    audio,
-    baseline: null,
-    channel: null,
-    signals: ['emotion', 'cognitive'],
-    cancel: null,
-  } as const;
-  return combinedReport(await analyzer.analyze({ ...request, ...options }), 'test');
-}
-
-async function fixtureSamples(): Promise<Float32Array> {
-  const options = { sampleRate: 16_000, channel: null, limits, cancel: null };
-  return decode(fixture('mono-16k.wav'), options).samples;
-}
+const reportOf = await reporter();
 
 function scoresOf(report: CombinedReport): Record<string, number> {
   const emotion = report.emotion.signals as {
@@ -97,7 +72,7 @@ const changes: readonly (readonly [string, (samples: Float32Array) => Float32Arr
 
 for (const [what, change] of changes) {
   test(`${what} changes no score by 0.05`, async (t) => {
-    const quiet = (await fixtureSamples()).map((sample) => sample / 2);
+    const quiet = samplesOf('mono-16k.wav').map((sample) => sample / 2);
     await unchanged(t, wavFile(quiet, 16_000), wavFile(change(quiet), 16_000));
   });
 }
@@ -133,7 +108,7 @@ test('a raised flag stops the analysis', async (t) => {
 });
 
 test('a long recording is cut into windows of at most 10 s', async (t) => {
-  const samples = await fixtureSamples();
+  const samples = samplesOf('mono-16k.wav');
   const long = new Float32Array(samples.length * 8);
   for (let copy = 0; copy < 8; copy++) long.set(samples, copy * samples.length);
   const report = await reportOf(wavFile(long, 16_000));

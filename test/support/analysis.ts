@@ -13,7 +13,10 @@ export const limits = {
   deadlineSeconds: 30,
 };
 
-export async function reporter(): Promise<(audio: Uint8Array) => Promise<CombinedReport>> {
+export type Reporter = (audio: Uint8Array, options?: Partial<AnalyzeRequest>) => Promise<CombinedReport>;
+
+/** Both signals of a recording, unless `options` ask for something else. */
+export async function reporter(): Promise<Reporter> {
   const analyzer = await createAnalyzer({ modelsDir: 'models', limits });
   const request: Omit<AnalyzeRequest, 'audio'> = {
     baseline: null,
@@ -21,7 +24,8 @@ export async function reporter(): Promise<(audio: Uint8Array) => Promise<Combine
     signals: ['emotion', 'cognitive'],
     cancel: null,
   };
-  return async (audio) => combinedReport(await analyzer.analyze({ ...request, audio }), 'test');
+  return async (audio, options = {}) =>
+    combinedReport(await analyzer.analyze({ ...request, audio, ...options }), 'test');
 }
 
 /** Mono samples at 16 kHz. */
