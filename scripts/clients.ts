@@ -5,24 +5,47 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openApiDocument } from '../src/openapi/document.ts';
 import { version } from '../src/version.ts';
+import { makeVenv } from '../test/support/python.ts';
 
-export const client = 'clients/typescript';
+export const clients = { typescript: 'clients/typescript', python: 'clients/python' } as const;
+/** In either client, the types of the document. */
+export const generated = { typescript: 'src/schema.ts', python: 'src/undertone_client/reports.py' } as const;
 
-/** @param folder where `schema.ts` and `dist/` go */
-export function buildClient(folder: string): void {
+/** @param folder where `src/schema.ts` and `dist/` go */
+export function buildTypeScript(folder: string): void {
+  withDocument((document) => {
+    run('node_modules/.bin/openapi-typescript', [document, '--output', join(folder, generated.typescript)]);
+    run('node_modules/.bin/tsc', ['-p', clients.typescript, '--outDir', join(folder, 'dist')]);
+  });
+}
+
+/** @param file where the types go */
+export function buildPython(file: string): void {
+  const input = ['--input-file-type', 'openapi', '--openapi-scopes', 'schemas', '--formatters', 'builtin'];
+  const output = ['--output-model-type', 'typing.TypedDict', '--target-python-version', '3.10'];
+  const style = ['--disable-timestamp', '--use-schema-description', '--no-use-closed-typed-dict'];
+  withDocument((document) => {
+    const given = ['--input', document, ...input, '--output', file, ...output, ...style];
+    run(join(makeVenv(), 'bin/datamodel-codegen'), given);
+  });
+}
+
+function withDocument(work: (file: string) => void): void {
   const scratch = mkdtempSync(join(tmpdir(), 'undertone-clients-'));
   try {
     const document = join(scratch, 'openapi.json');
     writeFileSync(document, JSON.stringify(openApiDocument(version)));
-    run('openapi-typescript', [document, '--output', join(folder, 'src/schema.ts')]);
-    run('tsc', ['-p', client, '--outDir', join(folder, 'dist')]);
+    work(document);
   } finally {
     rmSync(scratch, { recursive: true });
   }
 }
 
 function run(tool: string, args: readonly string[]): void {
-  execFileSync(join('node_modules/.bin', tool), args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(tool, args, { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-if (process.argv[1]?.endsWith('clients.ts')) buildClient(client);
+if (process.argv[1]?.endsWith('clients.ts')) {
+  buildTypeScript(clients.typescript);
+  buildPython(join(clients.python, generated.python));
+}

@@ -175,10 +175,10 @@ export interface components {
              */
             status: "ok" | "insufficient_speech";
             /** @description What to know before trusting the scores; faults of the recording also widen the intervals. */
-            warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted")[];
+            warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted" | "baseline_other_speaker")[];
             model: components["schemas"]["Model"];
             /** @description The emotion signals, or nothing when there is too little speech. */
-            signals: components["schemas"]["EmotionSignals"] | Record<string, never>;
+            signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
             /** @description The windows that were pooled, by their seconds of speech, into the scores. */
             timeline: components["schemas"]["EmotionWindow"][];
             audio: components["schemas"]["Audio"];
@@ -192,10 +192,10 @@ export interface components {
              */
             status: "ok" | "insufficient_speech";
             /** @description What to know before trusting the scores; faults of the recording also widen the intervals. */
-            warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted")[];
+            warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted" | "baseline_other_speaker")[];
             model: components["schemas"]["Model"];
             /** @description The cognitive signals, or nothing when there is too little speech. */
-            signals: components["schemas"]["CognitiveSignals"] | Record<string, never>;
+            signals: components["schemas"]["CognitiveSignals"] | components["schemas"]["NoSignals"];
             /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
             measures: {
                 [key: string]: components["schemas"]["Measure"];
@@ -231,10 +231,10 @@ export interface components {
                  */
                 status: "ok" | "insufficient_speech";
                 /** @description What to know before trusting the scores; faults of the recording also widen the intervals. */
-                warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted")[];
+                warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted" | "baseline_other_speaker")[];
                 model: components["schemas"]["Model"];
                 /** @description The emotion signals, or nothing when there is too little speech. */
-                signals: components["schemas"]["EmotionSignals"] | Record<string, never>;
+                signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
                 /** @description The windows that were pooled, by their seconds of speech, into the scores. */
                 timeline: components["schemas"]["EmotionWindow"][];
             };
@@ -246,10 +246,10 @@ export interface components {
                  */
                 status: "ok" | "insufficient_speech";
                 /** @description What to know before trusting the scores; faults of the recording also widen the intervals. */
-                warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted")[];
+                warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted" | "baseline_other_speaker")[];
                 model: components["schemas"]["Model"];
                 /** @description The cognitive signals, or nothing when there is too little speech. */
-                signals: components["schemas"]["CognitiveSignals"] | Record<string, never>;
+                signals: components["schemas"]["CognitiveSignals"] | components["schemas"]["NoSignals"];
                 /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
                 measures: {
                     [key: string]: components["schemas"]["Measure"];
@@ -288,19 +288,7 @@ export interface components {
             };
             /** @description Probability of the dominant emotion, 0 to 1. */
             confidence: number;
-            /** @description Calibrated on speakers left out of training; wider when speech is short or the recording poor. */
-            intervals: {
-                /** @description 80 % interval of valence: lower and upper end, 0 to 1. */
-                valence: [
-                    number,
-                    number
-                ];
-                /** @description 80 % interval of arousal: lower and upper end, 0 to 1. */
-                arousal: [
-                    number,
-                    number
-                ];
-            };
+            intervals: components["schemas"]["EmotionIntervals"];
         };
         /** @description How fluently the person speaks. Indices of timing, not clinical measures. */
         CognitiveSignals: {
@@ -312,15 +300,31 @@ export interface components {
             processing: number;
             /** @description Share of the indices that this recording supplies (the rest is the reference), times 1 less the width of the interval of clarity; three quarters of that with possibly_scripted. 0 to 1. */
             confidence: number;
-            /** @description Calibrated on speakers left out of training; wider when speech is short or the recording poor. */
-            intervals: {
-                /** @description 80 % interval of clarity: lower and upper end, 0 to 1. */
-                clarity: [
-                    number,
-                    number
-                ];
-            };
+            intervals: components["schemas"]["CognitiveIntervals"];
         };
+        /** @description Calibrated on speakers left out of training; wider when speech is short or the recording poor. */
+        EmotionIntervals: {
+            /** @description 80 % interval of valence: lower and upper end, 0 to 1. */
+            valence: [
+                number,
+                number
+            ];
+            /** @description 80 % interval of arousal: lower and upper end, 0 to 1. */
+            arousal: [
+                number,
+                number
+            ];
+        };
+        /** @description Calibrated on speakers left out of training; wider when speech is short or the recording poor. */
+        CognitiveIntervals: {
+            /** @description 80 % interval of clarity: lower and upper end, 0 to 1. */
+            clarity: [
+                number,
+                number
+            ];
+        };
+        /** @description There was too little speech. */
+        NoSignals: Record<string, never>;
         /** @description A window of at most 10 s. */
         EmotionWindow: {
             /** @description Start of the window, s. */

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from types import TracebackType
+from typing import Any, cast
+
+import httpx
+
+from .errors import NoAnswerError, error_of
+from .recording import AsyncRecording, Recording, read, read_async
+from .reports import CognitiveReport, EmotionReport, Report
+from .retry import RETRIED, wait_before_retry
+
+BOTH, EMOTION, COGNITIVE = "v1/analyze", "v1/analyze/emotion", "v1/analyze/cognitive"
+
+
+class _Base:
+    def __init__(self, url: str, token: str, *, timeout: float = 60.0, retries: int = 3) -> None:
+        """
+        :param url: where the service is, such as ``http://127.0.0.1:8080``
+        :param timeout: longest wait for a connection, and then for each byte of the answer, s
+        :param retries: how often a 500 or 503 is asked again
+        """
+        self._url = url.rstrip("/") + "/"
+        self._retries = retries
+        self._how: dict[str, Any] = {
+            "headers": {"Authorization": f"Bearer {token}"},
+            "timeout": timeout,
+        }
+
+    def _form(self, audio: bytes, baseline: bytes | None, channel: int | None) -> dict[str, Any]:
+        files = {"audio": ("audio", audio, "application/octet-stream")}
+        if baseline is not None:
+            files["baseline"] = ("baseline", baseline, "application/octet-stream")
+        return {"files": files, "data": {} if channel is None else {"channel": str(channel)}}
+
+    def _wait(self, response: httpx.Response, done: int) -> float | None:
+        """Seconds until the next attempt; None when there is to be none."""
+        if done >= self._retries or response.status_code not in RETRIED:
+            return None
+        return wait_before_retry(response, done)
+
+    def _lost(self, path: str, cause: httpx.TransportError) -> NoAnswerError:
+        kind = type(cause).__name__
+        return NoAnswerError(f"Expected an answer from {self._url}{path}, got {kind}: {cause}".rstrip(": "))
+
+
+class Client(_Base):
+    """Calls raise ValidationError, ApiError or NoAnswerError."""
+
+    def __init__(self, url: str, token: str, *, timeout: float = 60.0, retries: int = 3) -> None:
+        super().__init__(url, token, timeout=timeout, retries=retries)
+        self._http = httpx.Client(**self._how)
+
+    def analyze(
+        self, audio: Recording, *, baseline: Recording | None = None, channel: int | None = None
+    ) -> Report:
+        """Both reports from one pass."""
+        return cast(Report, self._post(BOTH, audio, baseline, channel))
+
+    def emotion(
+        self, audio: Recording, *, baseline: Recording | None = None, channel: int | None = None
+    ) -> EmotionReport:
+        return cast(EmotionReport, self._post(EMOTION, audio, baseline, channel))
+
+    def cognitive(
+        self, audio: Recording, *, baseline: Recording | None = None, channel: int | None = None
+    ) -> CognitiveReport:
+        return cast(CognitiveReport, self._post(COGNITIVE, audio, baseline, channel))
+
+    def _post(
+        self, path: str, audio: Recording, baseline: Recording | None, channel: int | None
+    ) -> object:
+        form = self._form(read(audio), None if baseline is None else read(baseline), channel)
+        done = 0
+        while True:
+            try:
+                response = self._http.post(self._url + path, **form)
+            except httpx.TransportError as cause:
+                raise self._lost(path, cause) from cause
+            wait = self._wait(response, done)
+            if wait is None:
+                break
+            time.sleep(wait)
+            done += 1
+        if response.is_success:
+            return response.json()
+        raise error_of(response)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncClient(_Base):
+    """As Client, for asyncio."""
+
+    def __init__(self, url: str, token: str, *, timeout: float = 60.0, retries: int = 3) -> None:
+        super().__init__(url, token, timeout=timeout, retries=retries)
+        self._http = httpx.AsyncClient(**self._how)
+
+    async def analyze(
+        self, audio: AsyncRecording, *, baseline: AsyncRecording | None = None, channel: int | None = None
+    ) -> Report:
+        """Both reports from one pass."""
+        return cast(Report, await self._post(BOTH, audio, baseline, channel))
+
+    async def emotion(
+        self, audio: AsyncRecording, *, baseline: AsyncRecording | None = None, channel: int | None = None
+    ) -> EmotionReport:
+        return cast(EmotionReport, await self._post(EMOTION, audio, baseline, channel))
+
+    async def cognitive(
+        self, audio: AsyncRecording, *, baseline: AsyncRecording | None = None, channel: int | None = None
+    ) -> CognitiveReport:
+        return cast(CognitiveReport, await self._post(COGNITIVE, audio, baseline, channel))
+
+    async def _post(
+        self, path: str, audio: AsyncRecording, baseline: AsyncRecording | None, channel: int | None
+    ) -> object:
+        rest = None if baseline is None else await read_async(baseline)
+        form = self._form(await read_async(audio), rest, channel)
+        done = 0
+        while True:
+            try:
+                response = await self._http.post(self._url + path, **form)
+            except httpx.TransportError as cause:
+                raise self._lost(path, cause) from cause
+            wait = self._wait(response, done)
+            if wait is None:
+                break
+            await asyncio.sleep(wait)
+            done += 1
+        if response.is_success:
+            return response.json()
+        raise error_of(response)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -1,0 +1,102 @@
+"""Both Python clients against the service at UNDERTONE_URL and servers told what to answer (TOLD: JSON of their addresses)."""
+
+import asyncio
+import io
+import json
+import os
+import time
+import unittest
+
+import undertone_client as undertone
+
+URL, TOKEN, SAMPLE = os.environ["UNDERTONE_URL"], os.environ["UNDERTONE_TOKEN"], os.environ["SAMPLE"]
+TOLD = json.loads(os.environ["TOLD"])
+BYTES = open(SAMPLE, "rb").read()
+
+
+class Both:
+    """The async client behind the methods of the sync one."""
+
+    def __init__(self, *given, **named):
+        self._client = undertone.AsyncClient(*given, **named)
+        self._loop = asyncio.new_event_loop()
+
+    def __getattr__(self, name):
+        method = getattr(self._client, name)
+        return lambda *given, **named: self._loop.run_until_complete(method(*given, **named))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+        self._loop.close()
+
+
+async def chunks():
+    for start in range(0, len(BYTES), 65536):
+        yield BYTES[start : start + 65536]
+
+
+def scores(report):
+    return {**report, "request_id": ""}
+
+
+class Case:
+    def test_every_kind_of_recording_gives_the_same_report(self):
+        with self.make(URL, TOKEN) as client:
+            want = scores(client.emotion(SAMPLE))
+            streams = [BYTES, bytearray(BYTES), io.BytesIO(BYTES), iter([BYTES[:9], BYTES[9:]]), *self.more()]
+            for recording in streams:
+                self.assertEqual(scores(client.emotion(recording)), want)
+            self.assertEqual(client.analyze(SAMPLE)["emotion"]["signals"], want["signals"])
+
+    def test_baseline_and_channel_are_sent_and_refusals_carry_what_is_wrong(self):
+        with self.make(URL, TOKEN) as client:
+            self.assertTrue(client.cognitive(SAMPLE, baseline=BYTES, channel=0)["relative"])
+            with self.assertRaises(undertone.ValidationError) as wrong:
+                client.cognitive(SAMPLE, channel=7)
+        self.assertEqual(wrong.exception.status, 422)
+        self.assertEqual(wrong.exception.items[0]["loc"], ["body", "channel"])
+        self.assertEqual(wrong.exception.items[0]["type"], "value_error.audio.channel")
+        self.assertRegex(wrong.exception.request_id, r"^[\w-]{36}$")
+        with self.make(URL, "any-token-of-20-characters") as client:
+            with self.assertRaises(undertone.ApiError) as refused:
+                client.analyze(SAMPLE)
+        self.assertEqual((refused.exception.status, refused.exception.code), (401, "unauthenticated"))
+
+    def test_500_and_503_are_asked_again(self):
+        started = time.monotonic()
+        with self.make(TOLD["busy"], TOKEN) as client, self.assertRaises(undertone.ApiError) as failed:
+            client.analyze(io.BytesIO(BYTES))
+        self.assertEqual((failed.exception.status, failed.exception.code), (503, "overloaded"))
+        self.assertGreaterEqual(time.monotonic() - started, 7)
+
+    def test_others_are_not(self):
+        for url in TOLD["refusing"]:
+            with self.make(url, TOKEN) as client, self.assertRaises(undertone.ApiError):
+                client.analyze(BYTES)
+
+    def test_late_and_absent_answers(self):
+        with self.make(TOLD["slow"], TOKEN, timeout=0.2) as client:
+            self.assertRaises(undertone.NoAnswerError, client.analyze, BYTES)
+        with self.make("http://127.0.0.1:1", TOKEN) as client:
+            self.assertRaises(undertone.NoAnswerError, client.analyze, BYTES)
+
+
+class Sync(Case, unittest.TestCase):
+    make = undertone.Client
+
+    def more(self):
+        return []
+
+
+class Async(Case, unittest.TestCase):
+    make = Both
+
+    def more(self):
+        return [chunks()]
+
+
+if __name__ == "__main__":
+    unittest.main()

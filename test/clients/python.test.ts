@@ -1,0 +1,69 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import test from 'ava';
+import { buildPython, clients, generated } from '../../scripts/clients.ts';
+import { pauses, startAnswering } from '../support/answering.ts';
+import { makeFolder } from '../support/folder.ts';
+import { makeVenv } from '../support/python.ts';
+import { startServer } from '../support/server.ts';
+
+const body = { detail: 'busy', code: 'overloaded', request_id: 'id-1' };
+const later = { 'Retry-After': '3' };
+
+test.serial('a stranger installs it, and both clients do what they say', async (t) => {
+  t.timeout(300_000);
+  const folder = makeFolder();
+  // pip leaves its build in the folder that it is given.
+  cpSync(clients.python, join(folder, 'client'), { recursive: true });
+  const pip = ['install', '--quiet', '--no-build-isolation', '--no-deps', '--target', join(folder, 'site')];
+  execFileSync(join(makeVenv(), 'bin/pip'), [...pip, join(folder, 'client')], { stdio: 'pipe' });
+  const server = await startServer(t);
+  const busy = await startAnswering(t, [{ status: 500 }, { status: 503, body, headers: later }]);
+  const refusing = await Promise.all(
+    [401, 403, 422, 429].map((status) => startAnswering(t, [{ status, body }])),
+  );
+  const slow = await startAnswering(t, [{ status: 200, ms: 5000 }]);
+  const told = { busy: busy.url, refusing: refusing.map(({ url }) => url), slow: slow.url };
+  const child = spawn(join(makeVenv(), 'bin/python'), ['-W', 'error', 'test/clients/client_test.py'], {
+    env: {
+      PYTHONPATH: join(folder, 'site'),
+      UNDERTONE_URL: server.url,
+      UNDERTONE_TOKEN: server.token,
+      SAMPLE: resolve('examples/sample.wav'),
+      TOLD: JSON.stringify(told),
+    },
+  });
+  let output = '';
+  child.stderr.on('data', (chunk) => {
+    output += chunk;
+  });
+  const [code] = await once(child, 'close');
+  t.is(code, 0, output);
+  t.regex(output, /Ran 10 tests/);
+  for (const { times } of refusing) t.is(times.length, 2);
+  // The async client first, then the sync one: a 500 and no header, then 503 and Retry-After: 3.
+  const waits = pauses(busy);
+  t.deepEqual(
+    [waits.slice(0, 3), waits.slice(-3)],
+    [
+      [1, 3, 4],
+      [3, 3, 4],
+    ],
+  );
+});
+
+test.serial('its types hold, those of the document are fresh', (t) => {
+  t.timeout(300_000);
+  const mypy = spawnSync(
+    join(makeVenv(), 'bin/mypy'),
+    ['--config-file', join(clients.python, 'pyproject.toml'), join(clients.python, 'src')],
+    { encoding: 'utf8' },
+  );
+  t.is(mypy.status, 0, mypy.stdout);
+  const fresh = join(makeFolder(), 'reports.py');
+  buildPython(fresh);
+  const committed = readFileSync(join(clients.python, generated.python), 'utf8');
+  t.is(committed, readFileSync(fresh, 'utf8'), 'run `npm run clients`');
+});

@@ -1,0 +1,167 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createReadStream, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import test from 'ava';
+import { chromium } from 'playwright-core';
+import {
+  ApiError,
+  createClient,
+  NoAnswerError,
+  type Recording,
+  ValidationError,
+} from '../../clients/typescript/src/index.ts';
+import { buildTypeScript, clients } from '../../scripts/clients.ts';
+import { pauses, startAnswering } from '../support/answering.ts';
+import { makeFolder } from '../support/folder.ts';
+import { startServer } from '../support/server.ts';
+import { toneFile } from '../support/upload.ts';
+
+const folderOfClient = clients.typescript;
+const path = 'examples/sample.wav';
+const bytes = readFileSync(path);
+const token = 'any-token-of-20-characters';
+const overloaded = {
+  status: 503,
+  body: { detail: 'busy', code: 'overloaded', request_id: 'id-1' },
+  headers: { 'X-Request-Id': 'id-1' },
+};
+
+test.serial('every kind of recording gives the same report', async (t) => {
+  const server = await startServer(t);
+  const client = createClient(server);
+  const want = await client.emotion(path);
+  const recordings: Recording[] = [
+    new Uint8Array(bytes),
+    new Uint8Array(bytes).buffer,
+    new Blob([bytes]),
+    new Blob([bytes]).stream(),
+    createReadStream(path),
+  ];
+  for (const recording of recordings) {
+    const got = await client.emotion(recording);
+    t.deepEqual({ ...got, request_id: '' }, { ...want, request_id: '' });
+  }
+  t.deepEqual((await client.analyze(path)).emotion.signals, want.signals);
+});
+
+test.serial('baseline and channel are sent, and refusals carry what is wrong', async (t) => {
+  const server = await startServer(t);
+  const client = createClient(server);
+  t.true((await client.cognitive(path, { baseline: bytes, channel: 0 })).relative);
+  const wrong = await t.throwsAsync(client.cognitive(path, { channel: 7 }), { instanceOf: ValidationError });
+  t.like(wrong, { status: 422, code: null, items: [{ loc: ['body', 'channel'] }] });
+  t.is(wrong.items[0]?.type, 'value_error.audio.channel');
+  t.regex(wrong.requestId ?? '', /^[\w-]{36}$/);
+  t.is((await client.analyze(toneFile(1))).status, 'insufficient_speech');
+  const stranger = createClient({ ...server, token });
+  const refused = await t.throwsAsync(stranger.analyze(path), { instanceOf: ApiError });
+  t.like(refused, { status: 401, code: 'unauthenticated', name: 'ApiError' });
+});
+
+test('500 and 503 are asked again after 1, 2 and 4 s, with the whole upload', async (t) => {
+  const server = await startAnswering(t, [{ status: 500 }, overloaded]);
+  const failed = await t.throwsAsync(createClient({ ...server, token }).analyze(createReadStream(path)));
+  t.deepEqual(pauses(server), [1, 2, 4]);
+  t.true(server.lengths.every((length) => length === server.lengths[0] && length > bytes.length));
+  t.like(failed, { status: 503, code: 'overloaded', message: 'busy', requestId: 'id-1' });
+});
+
+test('Retry-After is honoured, and an answer ends the asking', async (t) => {
+  const server = await startAnswering(t, [
+    { ...overloaded, headers: { 'Retry-After': '3' } },
+    { status: 200, body: { status: 'ok' } },
+  ]);
+  t.is((await createClient({ ...server, token }).analyze(bytes)).status, 'ok');
+  t.deepEqual(pauses(server), [3]);
+});
+
+for (const status of [400, 401, 403, 413, 422, 429, 501]) {
+  test(`${status} is not asked again`, async (t) => {
+    const server = await startAnswering(t, [{ status }]);
+    const failed = await t.throwsAsync(createClient({ ...server, token }).analyze(bytes));
+    t.like(failed, { status });
+    t.is(server.times.length, 1);
+  });
+}
+
+test('an answer that comes late, no service, and a call that is given up', async (t) => {
+  const slow = await startAnswering(t, [{ status: 200, ms: 5000 }]);
+  const client = createClient({ ...slow, token, timeoutMs: 200 });
+  const late = await t.throwsAsync(client.analyze(bytes), { instanceOf: NoAnswerError });
+  t.is(late.message, `Expected an answer within 200 ms from ${slow.url}, got none`);
+  const signal = AbortSignal.timeout(100);
+  await t.throwsAsync(client.analyze(bytes, { signal, timeoutMs: 5000 }), {
+    any: true,
+    name: 'TimeoutError',
+  });
+  const busy = await startAnswering(t, [overloaded]);
+  const giveUp = AbortSignal.timeout(300);
+  const waiting = createClient({ ...busy, token }).analyze(bytes, { signal: giveUp });
+  await t.throwsAsync(waiting, { any: true, name: 'TimeoutError' });
+  const nobody = createClient({ url: 'http://127.0.0.1:1', token });
+  await t.throwsAsync(nobody.analyze(bytes), { instanceOf: NoAnswerError });
+});
+
+test.serial('a stranger installs it and uses it, by its types too', async (t) => {
+  const server = await startServer(t);
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+  const install = [
+    'install',
+    '--offline',
+    '--install-links',
+    '--no-audit',
+    '--no-fund',
+    resolve(folderOfClient),
+  ];
+  execFileSync('npm', install, { cwd: folder, stdio: 'pipe' });
+  const program = `import { createClient, type Report } from 'undertone-client';
+const client = createClient({ url: '${server.url}', token: '${server.token}' });
+const report: Report = await client.analyze('${resolve(path)}');
+const { signals } = report.emotion;
+if ('valence' in signals) console.log(signals.valence.toFixed(1), signals.intervals.valence[0] <= signals.valence);
+`;
+  writeFileSync(join(folder, 'program.mts'), program);
+  const tsc = resolve('node_modules/.bin/tsc');
+  const strict = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'];
+  const built = spawnSync(tsc, [...strict, 'program.mts'], { cwd: folder, encoding: 'utf8' });
+  t.is(built.status, 0, built.stdout);
+  const ran = spawnSync(process.execPath, ['program.mjs'], { cwd: folder, encoding: 'utf8' });
+  t.regex(ran.stdout, /^0\.\d true\n$/, ran.stderr);
+});
+
+test.serial('a browser uses it', async (t) => {
+  const server = await startServer(t);
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  t.teardown(() => browser.close());
+  const page = await browser.newPage({ bypassCSP: true });
+  await page.route('**/client/*', (route) =>
+    route.fulfill({ path: join(folderOfClient, 'dist', route.request().url().split('/').at(-1) ?? '') }),
+  );
+  await page.goto(`${server.url}/health`);
+  const [status, type] = await page.evaluate(
+    async ([token = '', base64 = '']) => {
+      const { createClient, ValidationError } = await import(`${location.origin}/client/index.js`);
+      const client = createClient({ url: location.origin, token });
+      const recording = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+      const report = await client.analyze(new Blob([recording]));
+      const wrong = await client.analyze(new Blob(['no sound'])).catch((error: unknown) => error);
+      return [report.status, wrong instanceof ValidationError && wrong.items[0].type];
+    },
+    [server.token, bytes.toString('base64')],
+  );
+  t.deepEqual([status, type], ['ok', 'value_error.audio.unsupported']);
+});
+
+test('what is generated is fresh', (t) => {
+  const folder = makeFolder();
+  mkdirSync(join(folder, 'src'));
+  buildTypeScript(folder);
+  const made = ['src/schema.ts', ...readdirSync(join(folder, 'dist')).map((name) => `dist/${name}`)];
+  const committed = readdirSync(join(folderOfClient, 'dist')).map((name) => `dist/${name}`);
+  t.deepEqual(committed.sort(), made.slice(1).sort());
+  for (const file of made) {
+    const [want, got] = [folder, folderOfClient].map((at) => readFileSync(join(at, file), 'utf8'));
+    t.is(got, want, `run \`npm run clients\`: ${file}`);
+  }
+});
