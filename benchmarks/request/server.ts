@@ -1,6 +1,6 @@
 /**
  * A server to be forked: `raw` is node:http that reads the body into memory and answers a line of JSON,
- * `app` is the whole service with a thread that does nothing but scan the upload.
+ * `app` is the whole service with a thread that does nothing but scan the upload. It runs as it is built beside that thread.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -30,7 +30,7 @@ async function startApp(): Promise<number> {
     workers: 1,
     queue: 8,
     settings: { modelsDir: '', limits: config.limits },
-    file: fileURLToPath(new URL('./thread.ts', import.meta.url)),
+    file: fileURLToPath(new URL('./thread.js', import.meta.url)),
   });
   await pool.started;
   const tokens = { verify: async () => ({ id: '1', name: 'x', scopes: ['analyze:emotion'] }) };

@@ -1,0 +1,55 @@
+/** From the start of the process to the line that says it is ready, and what it holds while nobody asks. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { atMost, figure, type Row, root } from '../case.ts';
+import { buildService, startService } from '../service.ts';
+
+const starts = process.argv.includes('--long') ? 30 : 10;
+const idleMs = 1000;
+const readyMs = 1000;
+const idleMebibytes = 250;
+const mebibyte = 2 ** 20;
+
+function residentMebibytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}
+
+function modelsMebibytes(): number {
+  const folder = join(root, 'models');
+  const folders = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const files = folders.map(({ name }) => join(folder, name, 'weights.onnx'));
+  return files.reduce((sum, file) => sum + statSync(file).size, 0) / mebibyte;
+}
+
+export async function run(): Promise<readonly Row[]> {
+  buildService();
+  const ready: number[] = [];
+  const resident: number[] = [];
+  for (let index = 0; index <= starts; index++) {
+    const service = await startService();
+    await sleep(idleMs);
+    // The first start reads everything from the disk.
+    if (index > 0) ready.push(service.readyMs);
+    if (index > 0) resident.push(residentMebibytes(service.pid));
+    await service.stop();
+  }
+  const models = modelsMebibytes();
+  return [
+    atMost(1, {
+      name: 'ready after start',
+      unit: 'ms',
+      peer: figure([readyMs]),
+      ours: figure(ready),
+      note: `peer: the limit; ${starts} starts, a worker for each core`,
+    }),
+    atMost(1, {
+      name: 'resident memory, idle',
+      unit: 'MiB',
+      peer: figure([idleMebibytes + models]),
+      ours: figure(resident),
+      note: `peer: the limit, ${idleMebibytes} MiB and the models (${models.toFixed(1)} MiB)`,
+    }),
+  ];
+}
