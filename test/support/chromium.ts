@@ -1,0 +1,46 @@
+/** Debian's Chromium, with a microphone that plays a WAV file and a name for this machine that is not localhost. */
+import type { ExecutionContext } from 'ava';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+/** Resolves to 127.0.0.1, and is no secure context over plain http. */
+export const plainHost = 'undertone.test';
+
+export type Visit = {
+  readonly page: Page;
+  /** What the console said of errors, violations of the policy among them, but for refused requests. */
+  readonly complaints: readonly string[];
+};
+
+export function openChromium(microphone: string): Promise<Browser> {
+  return chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--use-fake-device-for-media-stream',
+      '--use-fake-ui-for-media-stream',
+      `--use-file-for-fake-audio-capture=${microphone}`,
+      `--host-resolver-rules=MAP ${plainHost} 127.0.0.1`,
+    ],
+  });
+}
+
+/** A tab of a browser that has never been here. */
+export async function visit(
+  t: Pick<ExecutionContext, 'teardown'>,
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext(options);
+  t.teardown(() => context.close());
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) complaints.push(text);
+  });
+  await page.goto(url);
+  return { page, complaints };
+}

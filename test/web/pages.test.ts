@@ -1,0 +1,284 @@
+/** The pages in a real browser, against the built service. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { AxeBuilder } from '@axe-core/playwright';
+import test, { type ExecutionContext } from 'ava';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { openChromium, plainHost, visit } from '../support/chromium.ts';
+import { fixture } from '../support/fixtures.ts';
+import { type Server, startServer, staticToken } from '../support/server.ts';
+import { wavFile } from '../support/wav.ts';
+
+const sample = 'examples/sample.wav';
+const password = 'correct horse battery';
+const phone = { viewport: { width: 320, height: 640 } };
+
+let server: Server;
+let browser: Browser;
+const closers: (() => unknown)[] = [];
+
+test.before(async () => {
+  server = await startServer({ teardown: (close: () => unknown) => closers.push(close) });
+  browser = await openChromium(sample);
+});
+
+test.after.always(async () => {
+  await browser?.close();
+  for (const close of closers) await close();
+});
+
+const open = (t: ExecutionContext, path: string, options: BrowserContextOptions = {}) =>
+  visit(t, browser, server.url + path, options);
+
+async function pasteToken(page: Page, token = staticToken): Promise<void> {
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Use this token' }).click();
+}
+
+async function signUp(page: Page, email: string): Promise<void> {
+  await page.locator('#sign-up-email').fill(email);
+  await page.locator('#sign-up-password').fill(password);
+  await page.getByRole('button', { name: 'Make the account' }).click();
+  await page.locator('#make-token').waitFor();
+}
+
+async function choose(page: Page, name: string, bytes: Uint8Array, host = '#intake'): Promise<void> {
+  const file = { name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) };
+  await page.locator(`${host} input[type=file]`).setInputFiles(file);
+}
+
+const resultsOf = async (page: Page, name: string): Promise<string> => {
+  const results = page.getByRole('region', { name: 'Results' });
+  await results.getByText(name, { exact: false }).first().waitFor();
+  return results.innerText();
+};
+
+const drawn = (page: Page, selector: string) =>
+  page.waitForFunction((where) => {
+    const canvases = [...document.querySelectorAll(where)].flatMap((host) => [
+      ...host.querySelectorAll('canvas'),
+      ...[...host.children].flatMap((child) => [...(child.shadowRoot?.querySelectorAll('canvas') ?? [])]),
+    ]);
+    return canvases.some((canvas) => {
+      const { width, height } = canvas;
+      const pixels =
+        width * height > 0 ? canvas.getContext('2d')?.getImageData(0, 0, width, height).data : [];
+      return pixels?.some((value) => value > 0);
+    });
+  }, selector);
+
+const ask = async (token: string) => {
+  const body = new FormData();
+  body.append('audio', new Blob([readFileSync(sample)]), 'sample.wav');
+  const headers = { Authorization: `Bearer ${token}` };
+  return (await fetch(`${server.url}/v1/analyze`, { method: 'POST', headers, body })).status;
+};
+
+test.serial(
+  'sign up, make a token, record, see the plots, revoke the token: the next call is a 401',
+  async (t) => {
+    const { page, complaints } = await open(t, '/account');
+    await signUp(page, 'recorder@example.org');
+    await page.locator('#token-name').fill('laptop');
+    await page.getByRole('button', { name: 'Make the token' }).click();
+    const token = await page.locator('#token-text').innerText();
+    t.is(await ask(token), 200);
+
+    await page.getByRole('link', { name: 'Playground' }).click();
+    await page.getByText('You are logged in').waitFor();
+    await page.locator('#intake').getByRole('button', { name: 'Record' }).click();
+    await page.waitForFunction(() => {
+      const level = document.querySelector('[role=meter]')?.getAttribute('aria-valuenow');
+      return Number(level ?? -60) > -40;
+    });
+    await page.waitForTimeout(4000);
+    await page.getByRole('button', { name: 'Stop and analyse' }).click();
+    await page.locator('progress').waitFor();
+    const said = await resultsOf(page, 'recording.webm');
+    t.regex(said, /Sounds \w+/);
+    t.regex(said, /webm, opus/);
+    for (const part of [
+      'Valence',
+      'Arousal',
+      'Cognitive load',
+      'Clarity',
+      'Processing',
+      'Speech over noise',
+    ]) {
+      t.true(said.includes(part), part);
+    }
+    t.is(await page.locator('.bars li').count(), 8);
+    t.true((await page.locator('.plane-stop').count()) > 0);
+    await drawn(page, '.waveform');
+    await drawn(page, '.chart');
+
+    await page.getByRole('link', { name: 'Account' }).click();
+    await page.getByRole('button', { name: 'Revoke laptop' }).click();
+    await page.locator('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.locator('#ended').waitFor();
+    t.is(await ask(token), 401);
+    t.deepEqual(complaints, []);
+  },
+);
+
+test.serial('a dropped file is analysed; the sample and a baseline show the difference', async (t) => {
+  const { page, complaints } = await open(t, '/');
+  await pasteToken(page);
+  const transfer = await page.evaluateHandle((bytes) => {
+    const data = new DataTransfer();
+    data.items.add(new File([Uint8Array.from(atob(bytes), (one) => one.charCodeAt(0))], 'dropped.wav'));
+    return data;
+  }, readFileSync(sample).toString('base64'));
+  await page.locator('#intake .zone').dispatchEvent('drop', { dataTransfer: transfer });
+  t.regex(await resultsOf(page, 'dropped.wav'), /reference 0\.50/);
+  await choose(page, 'rest.wav', readFileSync(sample), '#baseline');
+  await page.getByText('As at rest').first().waitFor();
+  t.regex(await resultsOf(page, 'dropped.wav'), /As at rest \(without the baseline 0\.\d\d\)/);
+  await page.getByRole('button', { name: 'Remove the baseline' }).click();
+  await page.getByText('As at rest').first().waitFor({ state: 'detached' });
+  t.deepEqual(complaints, []);
+});
+
+test.serial('the curl line gives the answer that is shown', async (t) => {
+  const { page } = await open(t, '/');
+  await pasteToken(page);
+  await page.getByRole('button', { name: 'Try the sample' }).click();
+  await resultsOf(page, 'sample.wav');
+  const line = await page.getByRole('region', { name: 'Command' }).innerText();
+  await page.getByText('The whole answer as JSON').click();
+  const shown = JSON.parse(await page.getByRole('region', { name: 'JSON' }).innerText());
+  const env = { PATH: process.env.PATH, UNDERTONE_TOKEN: staticToken };
+  const got = JSON.parse(
+    execFileSync('sh', ['-c', `${line.replace('curl', 'curl -s')}`], { cwd: 'examples', env }).toString(),
+  );
+  t.deepEqual({ ...got, request_id: '' }, { ...shown, request_id: '' });
+});
+
+test.serial('too little speech is said plainly, with no scores', async (t) => {
+  const { page, complaints } = await open(t, '/');
+  await pasteToken(page);
+  await choose(page, 'silence.wav', wavFile(new Float32Array(32_000)));
+  const said = await resultsOf(page, 'silence.wav');
+  t.regex(said, /Too little speech\n+Only 0\.0 s of speech was heard/);
+  t.false(said.includes('Valence'));
+  t.deepEqual(complaints, []);
+});
+
+test.serial('a recording that the browser cannot play is analysed all the same', async (t) => {
+  const { page, complaints } = await open(t, '/');
+  await pasteToken(page);
+  await choose(page, 'call.amr', fixture('speech.amr'));
+  await page.getByText('This browser cannot play the format').waitFor();
+  t.regex(await resultsOf(page, 'call.amr'), /Sounds \w+/);
+  t.deepEqual(complaints, []);
+});
+
+test.serial('what is wrong is said in words, and what to do', async (t) => {
+  const { page } = await open(t, '/');
+  await choose(page, 'notes.txt', Buffer.from('no sound'));
+  await page.getByText('notes.txt is ready').waitFor();
+  await pasteToken(page, 'ut_unknown');
+  await page.locator('#access').getByText('It is unknown, expired or revoked').waitFor();
+  await pasteToken(page);
+  await page.locator('#results').getByText('This format is not one that can be read').waitFor();
+  await page.context().setOffline(true);
+  await choose(page, 'later.wav', readFileSync(sample));
+  await page.locator('#results').getByText('The service cannot be reached').waitFor();
+  t.pass();
+});
+
+test.serial('without https or localhost the microphone is not to be had, and the page says so', async (t) => {
+  const { page, complaints } = await visit(t, browser, `http://${plainHost}:${server.port}/`);
+  await page.locator('#intake').getByRole('button', { name: 'Record' }).click();
+  await page.getByText('Browsers give the microphone to pages on https or localhost alone').waitFor();
+  t.deepEqual(
+    complaints.filter((text) => text.includes('Content Security Policy')),
+    [],
+  );
+});
+
+/** Moves on with Tab until the element that has the focus says this. */
+async function tabTo(page: Page, wanted: RegExp): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    await page.keyboard.press('Tab');
+    const says = await page.evaluate(() => {
+      const { activeElement: at } = document;
+      return `${at?.getAttribute('aria-label') ?? ''} ${at?.id ?? ''} ${at?.textContent ?? ''}`;
+    });
+    if (wanted.test(says)) return;
+  }
+  throw new Error(`Expected ${wanted} within reach of Tab, got nothing`);
+}
+
+test.serial('everything can be done with the keyboard', async (t) => {
+  const { page } = await open(t, '/');
+  await tabTo(page, /Skip to the content/);
+  await page.keyboard.press('Enter');
+  await tabTo(page, /token/);
+  await page.keyboard.type(staticToken);
+  await page.keyboard.press('Enter');
+  await page.getByText('A pasted token is used').waitFor();
+  await page.locator('.brand').focus();
+  await tabTo(page, /Record/);
+  await page.keyboard.press('Enter');
+  await page.getByRole('meter').waitFor();
+  await page.waitForTimeout(1500);
+  await page.keyboard.press('Enter');
+  await resultsOf(page, 'recording.webm');
+  t.is(await page.evaluate(() => document.activeElement?.id), 'results');
+  await tabTo(page, /Play/);
+  await page.keyboard.press('Space');
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await tabTo(page, /go there/);
+  await page.keyboard.press('Enter');
+  await tabTo(page, /Values of each window/);
+  await page.keyboard.press('Enter');
+  await page.getByRole('columnheader', { name: 'Valence' }).waitFor();
+});
+
+const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth);
+
+test.serial('nothing is wider than a phone', async (t) => {
+  const { page } = await open(t, '/', phone);
+  t.is(await widthOf(page), 320);
+  await pasteToken(page);
+  await page.getByRole('button', { name: 'Try the sample' }).click();
+  await resultsOf(page, 'sample.wav');
+  for (const summary of await page.locator('summary').all()) await summary.click();
+  t.is(await widthOf(page), 320);
+  await page.goto(`${server.url}/account`);
+  await page.locator('#sign-up').waitFor();
+  t.is(await widthOf(page), 320);
+  await signUp(page, 'phone@example.org');
+  t.is(await widthOf(page), 320);
+});
+
+/** What axe-core calls serious or critical, as `rule: element`. */
+async function barriers(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 120)}`));
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.serial(`axe finds no serious barrier on any page, ${colorScheme}`, async (t) => {
+    const { page, complaints } = await open(t, '/', { colorScheme });
+    await page.locator('#token').waitFor();
+    t.deepEqual(await barriers(page), [], 'playground, nobody logged in');
+    await pasteToken(page);
+    await page.getByRole('button', { name: 'Try the sample' }).click();
+    await resultsOf(page, 'sample.wav');
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    t.deepEqual(await barriers(page), [], 'playground with results');
+    await page.goto(`${server.url}/account`);
+    await page.locator('#sign-up').waitFor();
+    t.deepEqual(await barriers(page), [], 'account, nobody logged in');
+    await signUp(page, `${colorScheme}@example.org`);
+    t.deepEqual(await barriers(page), [], 'account, logged in');
+    await page.goto(`${server.url}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    t.deepEqual(await barriers(page), [], 'docs');
+    t.deepEqual(complaints, []);
+  });
+}
