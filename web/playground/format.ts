@@ -32,5 +32,5 @@ export function bytes(count: number): string {
 export function quantity(value: number, unit: string): string {
   if (unit === 'ratio') return value.toFixed(2);
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
-  return `${value.toFixed(digits)} ${unit.replace('1/min', 'per minute').replace('syllables/s', 'syllables per s')}`;
+  return `${value.toFixed(digits)} ${unit.replace('1/min', 'per minute').replace('/s', ' per s').replace(' re ', ' above ').replace('/octave', ' per octave')}`;
 }

@@ -5,6 +5,7 @@ export type Report = CombinedReport;
 export type Emotion = Report['emotion'];
 export type Cognitive = Report['cognitive'];
 export type AudioBlock = Report['audio'];
+export type Warning = (Emotion | Cognitive)['warnings'][number];
 export type Contribution = Cognitive['contributions']['cognitive_load'][number];
 
 export type EmotionSignals = Extract<Emotion['signals'], { valence: number }>;

@@ -12,17 +12,17 @@ export type Timeline = {
 export function createTimeline({ emotion, audio }: Report, onSeek: (seconds: number) => void): Timeline {
   const windows = emotion.timeline.map((window) => {
     const { start_s, end_s, dominant_emotion, confidence, valence, arousal } = window;
-    const spoken = `${clock(start_s)} to ${clock(end_s)}: ${dominant_emotion} ${share(confidence)}`;
+    const when = `${clock(start_s)} to ${clock(end_s)}`;
     const made = element(
       'button',
       {
         type: 'button',
         class: 'window',
-        'aria-label': `${spoken}. Go there`,
-        title: `${spoken}, valence ${score(valence)}, arousal ${score(arousal)}`,
+        title: `${when}, valence ${score(valence)}, arousal ${score(arousal)}`,
       },
       element('span', {}, dominant_emotion),
       element('span', { class: 'number small' }, share(confidence)),
+      element('span', { class: 'visually-hidden' }, `${when}, go there`),
     );
     made.style.left = percent(start_s / audio.duration_s);
     made.style.width = percent((end_s - start_s) / audio.duration_s);

@@ -1,6 +1,7 @@
 /** Names and sentences for what the report says in keys. */
+import type { Warning } from './report.ts';
 
-const warnings: Readonly<Record<string, string>> = {
+const warnings: Readonly<Record<Warning, string>> = {
   low_snr:
     'Noisy: speech is less than 10 dB above the noise. Scores are less sure; record nearer to the microphone or in a quieter place.',
   clipped:
@@ -13,15 +14,15 @@ const warnings: Readonly<Record<string, string>> = {
   short_speech:
     'Short: with little speech the scores move a lot. From 3 s of speech emotion, from 10 s the cognitive signals grow steady.',
   low_confidence:
-    'The most probable emotion is hardly more probable than others. Read the bars, not the one word.',
+    'The most probable emotion is more likely wrong than right. Read the bars, not the one word.',
   music_or_noise: 'What was heard sounds like music or noise rather than a voice. Read no scores into it.',
   possibly_scripted:
     'Pauses are as few and runs as long as in reading aloud. Load and processing mean little for read or rehearsed speech.',
   baseline_other_speaker: 'The baseline sounds like another person. It should be the same one, at rest.',
 };
 
-export function warningSentence(name: string): string {
-  return warnings[name] ?? spaced(name);
+export function warningSentence(name: Warning): string {
+  return warnings[name];
 }
 
 const measures: Readonly<Record<string, string>> = {
@@ -36,6 +37,8 @@ const measures: Readonly<Record<string, string>> = {
   rate_variability: 'Variation of the rate',
   pitch_level: 'Pitch level',
   pitch_range: 'Pitch range',
+  level_range: 'Loudness range',
+  spectral_tilt: 'Spectral tilt',
 };
 
 export function measureName(name: string): string {
@@ -43,7 +46,7 @@ export function measureName(name: string): string {
 }
 
 /** `some_key` as `Some key`. */
-export function spaced(name: string): string {
+function spaced(name: string): string {
   const words = name.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
