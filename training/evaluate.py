@@ -134,7 +134,7 @@ def sections(figures: list[Figure], changed: list[Figure], by_condition: dict[st
         table(["what", "of", "value", "speakers", "recordings"],
               [[f.figure, f.group, f"{f.value:.3f}", str(f.speakers), str(f.clips)] for f in changed]),
         "### Enough speech found",
-        answered_table(figures),
+        answered_table(figures, by_condition["clean"]),
     ]
     return "\n\n".join(parts)
 
@@ -152,9 +152,18 @@ def clarity_table(heard: Heard) -> str:
     return table(["recordings of", "speech", "median clarity", "middle 80 %", "recordings"], rows)
 
 
-def answered_table(figures: list[Figure]) -> str:
-    rows = [[f.group, f"{f.value:.3f}", str(f.clips)] for f in figures if f.figure == "share answered ok"]
-    return table(["recordings of", "share answered ok", "recordings"], rows)
+def answered_table(figures: list[Figure], clean: Reports) -> str:
+    """`music_or_noise` is warned of beside either status; sounds should be one or the other."""
+    flagged = clean.warned("music_or_noise")
+    silent = ~clean.answered()
+    rows = []
+    for f in figures:
+        if f.figure == "share answered ok":
+            names = SPOKEN if f.group == "all speech" else [f.group]
+            part = np.array([clip.corpus in names for clip in clean.clips])
+            shares = f.value, flagged[part].mean(), (flagged | silent)[part].mean()
+            rows.append([f.group, *(f"{value:.3f}" for value in shares), str(f.clips)])
+    return table(["recordings of", "answered ok", "warned `music_or_noise`", "warned or too little speech", "recordings"], rows)
 
 
 def write(by_condition: dict[str, Reports], text: str) -> None:
