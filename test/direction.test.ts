@@ -1,0 +1,95 @@
+/** Which way the indices move when speech is changed in a known way. */
+import { execFileSync } from 'node:child_process';
+import test from 'ava';
+import { decode } from '../src/audio.ts';
+import { limits, reporter } from './support/analysis.ts';
+import { wavFile } from './support/wav.ts';
+
+const rate = 16_000;
+const report = await reporter();
+const text =
+  'The quick brown fox jumps over the lazy dog, while six wise owls watch quietly from the old tree. ' +
+  'She sells sea shells by the shore, and nobody asks how many of them she found this morning.';
+
+/** From hasty to halting: words a minute, and the gap between words in tens of ms. */
+type Speaker = readonly [voice: string, words: number, gap: number];
+const speakers: readonly Speaker[] = [
+  ['en-us', 190, 0],
+  ['en-gb+f3', 160, 0],
+  ['en-us+m4', 140, 2],
+  ['en-gb+f2', 120, 8],
+  ['en-us+f1', 110, 12],
+  ['en-gb+m2', 100, 18],
+];
+const maxBuffer = 2 ** 26;
+
+function decoded(bytes: Uint8Array): Float32Array {
+  return decode(bytes, { sampleRate: rate, channel: null, limits, cancel: null }).samples;
+}
+
+function speak([voice, words, gap]: Speaker): Float32Array {
+  const options = ['-v', voice, '-s', `${words}`, '-g', `${gap}`, '--stdout', text];
+  return decoded(execFileSync('espeak-ng', options, { maxBuffer }));
+}
+
+function atTempo(samples: Float32Array, tempo: string): Float32Array {
+  const options = ['-t', 'wav', '-', '-t', 'wav', '-', 'tempo', '-s', tempo];
+  const input = wavFile(samples, rate);
+  return decoded(execFileSync('sox', options, { input, maxBuffer, stdio: ['pipe', 'pipe', 'ignore'] }));
+}
+
+async function indicesOf(samples: Float32Array): Promise<{ load: number; processing: number }> {
+  const { cognitive } = await report(wavFile(samples, rate));
+  const { cognitive_load, processing } = cognitive.signals as Record<'cognitive_load' | 'processing', number>;
+  return { load: cognitive_load, processing };
+}
+
+/** The softest 60 ms of each of `count` equal parts: word gaps. */
+function gapsOf(samples: Float32Array, count: number): number[] {
+  const width = 0.06 * rate;
+  return Array.from({ length: count }, (_, part) => {
+    const from = Math.round(((part + 0.6) / (count + 0.2)) * samples.length);
+    const to = Math.round(((part + 1.1) / (count + 0.2)) * samples.length) - width;
+    let best = { at: from, energy: Number.POSITIVE_INFINITY };
+    for (let at = from; at < to; at += rate / 100) {
+      const energy = samples.subarray(at, at + width).reduce((sum, sample) => sum + sample * sample, 0);
+      if (energy < best.energy) best = { at, energy };
+    }
+    return best.at + width / 2;
+  });
+}
+
+function withPauses(samples: Float32Array, seconds: readonly number[]): Float32Array {
+  const gaps = gapsOf(samples, seconds.length);
+  const longer = new Float32Array(samples.length + rate * seconds.reduce((sum, pause) => sum + pause, 0));
+  let from = 0;
+  let to = 0;
+  gaps.forEach((gap, index) => {
+    longer.set(samples.subarray(from, gap), to);
+    to += gap - from + (seconds[index] as number) * rate;
+    from = gap;
+  });
+  longer.set(samples.subarray(from), to);
+  return longer;
+}
+
+for (const speaker of speakers) {
+  test(`pauses raise load and lower processing: ${speaker.join(' ')}`, async (t) => {
+    const samples = speak(speaker);
+    const before = await indicesOf(samples);
+    const after = await indicesOf(withPauses(samples, [0.4, 1.2, 0.8]));
+    t.true(after.load - before.load > 0.01, `load ${before.load} to ${after.load}`);
+    t.true(after.processing < before.processing, `processing ${before.processing} to ${after.processing}`);
+  });
+}
+
+for (const speaker of speakers.slice(0, 5)) {
+  test(`10 % faster or slower keeps load within 0.1: ${speaker.join(' ')}`, async (t) => {
+    const samples = speak(speaker);
+    const before = await indicesOf(samples);
+    for (const tempo of ['0.9', '1.1']) {
+      const after = await indicesOf(atTempo(samples, tempo));
+      t.true(Math.abs(after.load - before.load) < 0.1, `load ${before.load} to ${after.load} at ${tempo}`);
+    }
+  });
+}
