@@ -1,5 +1,5 @@
 /** The secret that signs the cookies of sessions: made once, kept in the data folder for its owner alone. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -11,7 +11,7 @@ export async function keepSecret(folder: string): Promise<string> {
   const path = join(folder, fileName);
   const kept = await readIfThere(path);
   if (kept !== null) return kept;
-  const draft = `${path}.${process.pid}`;
+  const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, `${randomBytes(secretBytes).toString('base64url')}\n`, { mode: 0o600 });
   try {
     // Unlike a rename, a link never replaces what is there.
