@@ -1,6 +1,6 @@
 """What the shipped pipeline does when a recording is changed in a known way, as figures.
 
-behaviour.py [pauses] [tempo] [hesitations] [timing]: runs `dist/src/cli.js` over copies under
+behaviour.py [pauses] [tempo] [hesitations] [sameness] [timing]: runs `dist/src/cli.js` over copies under
 UNDERTONE_TRAINING_CACHE/behaviour and prints one line a figure. Each function gives a list of Figure.
 """
 
@@ -25,6 +25,15 @@ EDGE = 0.3  # seconds of speech kept on either side of a pause
 MIN_SPEECH_SECONDS = 3
 MOST = 120
 TIMING = ["pause_ratio", "pause_rate", "mean_run", "articulation_rate", "speech_rate"]
+SAME = 60  # recordings of which every copy is scored whole
+SAMENESS = {  # what it is called: ending of the copies, options of ffmpeg
+    "12 dB softer": ("soft-wav", "-af volume=-12dB"),
+    "MP3 at 64 kbit/s": ("mp3", "-b:a 64k"),
+    "Opus at 32 kbit/s": ("ogg", "-c:a libopus -b:a 32k"),
+    "AAC at 64 kbit/s": ("m4a", "-c:a aac -b:a 64k"),
+    "FLAC at 44.1 kHz": ("flac", "-ar 44100"),
+    "48 kHz, 24 bit": ("high-wav", "-ar 48000 -c:a pcm_s24le"),
+}
 Change = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 
 
@@ -173,6 +182,44 @@ def timing_rows(known: list[tuple[Clip, dict]]) -> np.ndarray:
     return np.concatenate([rows, np.log(np.maximum(rows, 0.02))], 1)
 
 
+def sameness(models: Path = MODELS) -> list[Figure]:
+    """The same speech at another level, in other containers and at other rates: every score within 0.05?"""
+    held = [c for c in read_clips() if c.held_out and c.corpus in ("RAVDESS", "EMOVO", "ASED", "TAVA", "LibriSpeech")]
+    clips = [held[i] for i in np.linspace(0, len(held) - 1, SAME).astype(int)]
+    plain = scores_of(copies(clips, "plain", None), models)
+    result = []
+    for what, (ending, options) in SAMENESS.items():
+        changed = scores_of([converted(clip, ending, options) for clip in clips], models)
+        both = [i for i in range(len(clips)) if plain[i] and changed[i]]
+        worst = np.array([np.abs(np.subtract(plain[i], changed[i])).max() for i in both])
+        kept = [clips[i] for i in both]
+        result.append(figure(f"{what}: every score within 0.05", "all", worst < 0.05, kept))
+    return result
+
+
+def converted(clip: Clip, ending: str, options: str) -> Path:
+    (plain,) = copies([clip], "plain", None)
+    path = FOLDER / ending / f"{clip.index}.{ending.rpartition('-')[2]}"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", str(plain), *options.split(), str(path)], check=True)
+    return path.resolve()
+
+
+def scores_of(paths: list[Path], models: Path) -> list[list[float] | None]:
+    """Valence, arousal, load, clarity and processing of each."""
+    reports = analyse(paths, "emotion,cognitive", models)
+    result: list[list[float] | None] = []
+    for report in map(reports.get, map(str, paths)):
+        if report is None or report["emotion"]["status"] != "ok":
+            result.append(None)
+            continue
+        feeling, thinking = report["emotion"]["signals"], report["cognitive"]["signals"]
+        result.append([feeling["valence"], feeling["arousal"],
+                       *(thinking[name] for name in ("cognitive_load", "clarity", "processing"))])  # fmt: skip
+    return result
+
+
 def ridge(rows: np.ndarray, truth: np.ndarray, asked: np.ndarray, weight: float = 10) -> np.ndarray:
     centre, spread = rows.mean(0), rows.std(0) + 1e-9
     x = np.c_[(rows - centre) / spread, np.ones(len(rows))]
@@ -180,7 +227,7 @@ def ridge(rows: np.ndarray, truth: np.ndarray, asked: np.ndarray, weight: float 
     return np.c_[(asked - centre) / spread, np.ones(len(asked))] @ solved
 
 
-PARTS = {"pauses": pauses, "tempo": tempo, "hesitations": hesitations, "timing": timing}
+PARTS = {"pauses": pauses, "tempo": tempo, "hesitations": hesitations, "sameness": sameness, "timing": timing}
 
 
 def main(names: list[str]) -> None:
