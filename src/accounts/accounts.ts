@@ -1,7 +1,6 @@
 /** What a person may do with an account: the rules, above users, tokens and the guard. */
 import { Failure } from '../errors.ts';
 import { claimFirst, isAdministrator } from './administrators.ts';
-import { createGuard } from './guard.ts';
 import { notLoggedIn } from './refusal.ts';
 import type { Database, DatabaseKind } from './storage.ts';
 import type { NewToken, Owner, TokenRecord, TokenRequest, Tokens } from './tokens.ts';
@@ -47,7 +46,7 @@ export type AccountOptions = {
 
 export function createAccounts(options: AccountOptions): Accounts {
   const { database, tokens } = options;
-  const guard = createGuard();
+  const guard = lazily(async () => (await import('./guard.ts')).createGuard());
   const users = lazily(async () => (await import('./users.ts')).createUsers(options));
 
   async function who(cookie: string): Promise<Login | null> {
@@ -74,28 +73,31 @@ export function createAccounts(options: AccountOptions): Accounts {
     logOut,
     async signUp(credentials, address) {
       if (options.signUp === 'closed') throw new Failure('forbidden', 'Sign-up is closed on this service');
-      await guard.signUp(address);
+      await (await guard()).signUp(address);
       const login = await (await users()).signUp(credentials);
       await claimFirst(database, login.session.owner);
       return login;
     },
     async logIn(credentials, { cookie, address }) {
       const { logIn } = await users();
-      const login = await guard.password({ email: credentials.email, address }, () => logIn(credentials));
+      const { password } = await guard();
+      const login = await password({ email: credentials.email, address }, () => logIn(credentials));
       await logOut(cookie);
       return login;
     },
     async changePassword(passwords, { login, cookie, address }) {
       const { changePassword } = await users();
-      const cookies = await guard.password({ email: login.email, address }, () =>
+      const { password } = await guard();
+      const cookies = await password({ email: login.email, address }, () =>
         changePassword(cookie, passwords),
       );
       tokens.forget(login.session.owner);
       return cookies;
     },
-    async remove(password, { login, cookie, address }) {
+    async remove(given, { login, cookie, address }) {
       const { remove } = await users();
-      const cookies = await guard.password({ email: login.email, address }, () => remove(cookie, password));
+      const { password } = await guard();
+      const cookies = await password({ email: login.email, address }, () => remove(cookie, given));
       tokens.forget(login.session.owner);
       return cookies;
     },
@@ -105,7 +107,7 @@ export function createAccounts(options: AccountOptions): Accounts {
       return (await Promise.all(lists)).flat();
     },
     async createToken({ session }, request) {
-      await guard.token(session.owner);
+      await (await guard()).token(session.owner);
       return orEnded(await tokens.createFor(session.owner, request));
     },
     async revokeToken(login, id) {
@@ -115,7 +117,7 @@ export function createAccounts(options: AccountOptions): Accounts {
       return false;
     },
     async playgroundToken({ session }) {
-      await guard.token(session.owner);
+      await (await guard()).token(session.owner);
       return orEnded(await tokens.createForSession(session));
     },
   };
