@@ -164,15 +164,15 @@ def read_errors(kind: str, models: Path) -> dict[str, Errors]:
 
 def main(kind: str, models: Path) -> None:
     path = models / kind / "manifest.json"
-    rules, measured = {}, {}
-    for name, errors in read_errors(kind, models).items():
-        rules[name], measured[name] = fit_rule(errors), coverage(errors)
-        print(name, rules[name])
-        for condition, figures in measured[name].items():
-            print(f"  {condition:10} {figures}")
     manifest = json.loads(path.read_text())
-    manifest["rule"]["intervals"] = rules
-    manifest["training"]["metrics"]["intervals"] = measured
+    for name, errors in read_errors(kind, models).items():
+        manifest["rule"]["intervals"][name] = fit_rule(errors)
+        print(name, manifest["rule"]["intervals"][name])
+        for condition, figures in coverage(errors).items():
+            print(f"  {condition:10} {figures}")
+            for what in ("coverage", "half_width"):
+                key = f"{name}_{what}_{condition.replace('-', '_')}"
+                manifest["training"]["metrics"][key] = figures[what]
     path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
 
 
