@@ -126,17 +126,17 @@ export async function measureBaseline(
       `Expected at least ${minSpeechSeconds} s of speech for \`baseline\`, got ${got}`,
     );
   }
-  return describeSpeaker(heard, models, watch);
+  return describeSpeaker(heard, watch);
 }
 
 /** All measures of the speech, and what tells one voice from another. */
-export function describeSpeaker(heard: Heard, models: Models, watch: Watch): Speaker {
+export function describeSpeaker(heard: Heard, watch: Watch): Speaker {
   const { segments, framesPerSecond, speechSeconds, features, audio } = heard;
   const voice = trackVoice(audio.samples, audio.sampleRate);
   const speaker = {
     measures: { ...measureTiming(heard), ...measureVoice(voice, segments, framesPerSecond) },
     speechSeconds,
-    cepstrum: speechCepstrum(features, segments, models.cognitive.manifest.rule.otherSpeaker.cepstrum.length),
+    cepstrum: speechCepstrum(features, segments),
   };
   watch.mark('measures');
   return speaker;

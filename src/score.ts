@@ -109,7 +109,7 @@ export async function scoreCognitive(
   )[0] as number;
   const bounds = interval(clarity, rule.intervals.clarity, conditions);
   watch.mark('cognitive');
-  const measured = describeSpeaker(heard, models, watch);
+  const measured = describeSpeaker(heard, watch);
   const scripted = seemsScripted(measured, rule.scripted);
   return {
     clarity,

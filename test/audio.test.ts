@@ -9,6 +9,7 @@ import {
   featuresVersion,
   isAudioError,
   measure,
+  trackVoice,
 } from '../src/audio.ts';
 import { specs } from '../src/specs.ts';
 import type { ExtractTask } from './support/extract-thread.ts';
@@ -193,6 +194,33 @@ test('quality tells level and has no signal-to-noise ratio without a pause', (t)
   t.true(Math.abs(quality.levelDbfs + 9.03) < 0.1);
   t.is(quality.snrDb, null);
   t.true(Number.isFinite(quality.bandwidthHz));
+});
+
+test('pitch, level and tilt come every 10 ms, in ordinary array buffers', (t) => {
+  const samples = Float32Array.from(
+    { length: 16_000 },
+    (_, i) => 0.5 * Math.sin((2 * Math.PI * 200 * i) / 16_000),
+  );
+  const { pitchHz, levelDb, tiltDb } = trackVoice(samples, 16_000);
+  t.deepEqual(
+    [pitchHz, levelDb, tiltDb].map(({ length, buffer }) => [length, buffer instanceof ArrayBuffer]),
+    [
+      [100, true],
+      [100, true],
+      [100, true],
+    ],
+  );
+  t.true(Math.abs((pitchHz[50] ?? 0) - 200) < 0.5);
+  t.true(Math.abs((levelDb[50] ?? 0) + 9.03) < 0.05);
+  t.true(tiltDb.every(Number.isFinite));
+  t.deepEqual(
+    refusal(() => trackVoice(samples, 8000)),
+    badArgument('Expected 16000 for `sampleRate`, got 8000'),
+  );
+  t.deepEqual(
+    refusal(() => trackVoice(new Float64Array(4) as never, 16_000)),
+    badArgument('Expected a Float32Array for `samples`, got another typed array'),
+  );
 });
 
 test('two threads at once give the bits that one gives', async (t) => {

@@ -24,7 +24,7 @@ async function main([list, root]: string[]): Promise<void> {
     const heard = await hear('audio', audio, request, models, limits, watch);
     if (index % 500 === 0) stderr.write(`${index} of ${paths.length} recordings\n`);
     if (heard.speechSeconds < minSpeechSeconds) continue;
-    const { measures, cepstrum, speechSeconds } = describeSpeaker(heard, models, watch);
+    const { measures, cepstrum, speechSeconds } = describeSpeaker(heard, watch);
     const values = Object.fromEntries(Object.entries(measures).map(([name, { value }]) => [name, value]));
     stdout.write(`${JSON.stringify({ path, speech_s: speechSeconds, measures: values, cepstrum })}\n`);
   }

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 
 import features
-from corpus import read_clips
+import relative
+from corpus import HERE, read_clips
 from tokens import session
 from windows import find_segments
 
 CORPORA = ["AMI", "LibriSpeech", "speechocean762"]
 MIN_SPEECH_SECONDS = 5
 FPS = 100
+RELATIVE = json.loads((HERE / "relative.json").read_text())  # written by training/relative.py
 # Unit, study behind the direction, and the scale of src/signals/indices.ts.
 MEASURES = {
     "pause_ratio": ("ratio", "Khawaja, Ruiz & Chen 2008", "odds"),
@@ -20,6 +24,7 @@ MEASURES = {
 }
 # Measures that a pause more can only move one way: pauses a minute fall when a long one is put in.
 LOAD = {"pause_ratio": ("up", 3), "mean_run": ("down", 2)}
+LOAD_RELATIVE = {name: (direction, weight) for name, (_, _, direction, weight) in relative.MEASURES.items()}
 PROCESSING = {"mean_run": ("up", 3), "pause_ratio": ("down", 2), "rate_variability": ("down", 1)}
 PRIOR_SECONDS = 20  # then a pause of 0.25 s that is heard or missed moves no index by 0.05
 # Catches half of LibriSpeech's read recordings of 10 s of speech and 1 of AMI's 8 of meetings.
@@ -56,7 +61,8 @@ def quantiles(values: np.ndarray, weights: np.ndarray, at: list[float]) -> np.nd
 
 
 def reference(activity_path: str) -> tuple[dict, dict[str, int]]:
-    """Median and logistic spread of each measure over recordings with 5 s of speech, corpora weighing alike."""
+    """Median and logistic spread of each measure over recordings with 5 s of speech, corpora weighing alike; those
+    that only a baseline gives a meaning stand beside them."""
     activity, source = session(activity_path), features.load("corpora")
     found: list[tuple[str, dict[str, float]]] = []
     for clip in read_clips():
@@ -72,7 +78,7 @@ def reference(activity_path: str) -> tuple[dict, dict[str, int]]:
         low, median, high = quantiles(values, weights, [0.25, 0.5, 0.75])
         result[name] = {"median": round(float(median), 4), "spread": round(logistic_spread(low, high, scale), 4),
                         "scale": scale, "unit": unit, "source": study}  # fmt: skip
-    return result, counts
+    return {**result, **RELATIVE["reference"]}, counts
 
 
 def logistic_spread(low: float, high: float, scale: str) -> float:
@@ -81,8 +87,8 @@ def logistic_spread(low: float, high: float, scale: str) -> float:
     return float(abs(np.log(place(high)) - np.log(place(low))) / np.log(9))
 
 
-def weights_of(index: dict[str, tuple[str, int]]) -> dict:
+def weights_of(index: dict[str, tuple[str, float]], only_relative: dict[str, tuple[str, float]]) -> dict:
     return {
-        name: {"direction": direction, "weight": weight, "relativeOnly": False}
-        for name, (direction, weight) in index.items()
+        name: {"direction": direction, "weight": weight, "relativeOnly": name in only_relative}
+        for name, (direction, weight) in {**index, **only_relative}.items()
     }

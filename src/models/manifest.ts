@@ -1,6 +1,7 @@
 /** The schema of models/<name>/manifest.json. Every key is required: there is no default below the manifest. */
 import { z } from 'zod';
 import type { FeatureSpec } from '../audio.ts';
+import { cepstrumLength } from '../signals/speaker.ts';
 
 const fraction = z.number().min(0).max(1);
 const positive = z.number().positive();
@@ -105,8 +106,8 @@ const indexWeight = z.strictObject({
 /** When a baseline sounds like another speaker: see signals/speaker.ts. */
 const otherSpeaker = z.strictObject({
   minSpeechSeconds: positive,
-  pitch: positive,
-  cepstrum: z.array(positive).min(1),
+  /** Rows of weights for pitch_level and each coefficient of the cepstrum. */
+  directions: z.array(z.array(z.number()).length(1 + cepstrumLength)).min(1),
   threshold: positive,
 });
 

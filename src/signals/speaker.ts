@@ -13,21 +13,19 @@ export type Speaker = {
 export type SpeakerRule = {
   /** With less speech in either recording nothing is said. */
   readonly minSpeechSeconds: number;
-  /** Weight of a squared semitone of pitch_level, and of the squared coefficients of the cepstrum. */
-  readonly pitch: number;
-  readonly cepstrum: readonly number[];
+  /** Rows of weights for pitch_level and each coefficient of the cepstrum. */
+  readonly directions: readonly (readonly number[])[];
   /** A distance above it warns. */
   readonly threshold: number;
 };
 
 type Spectra = { readonly data: Float32Array; readonly bins: number };
 
+/** Coefficients of the cepstrum that are compared. */
+export const cepstrumLength = 20;
+
 /** @param data row-major [frames x bins], logarithmic */
-export function speechCepstrum(
-  { data, bins }: Spectra,
-  segments: readonly Segment[],
-  count: number,
-): number[] {
+export function speechCepstrum({ data, bins }: Spectra, segments: readonly Segment[]): number[] {
   const mean = new Float64Array(bins);
   let frames = 0;
   for (const { start, end } of segments) {
@@ -36,28 +34,27 @@ export function speechCepstrum(
       mean[at % bins] = (mean[at % bins] as number) + (data[at] as number);
     }
   }
-  return Array.from({ length: count }, (_, index) => {
+  return Array.from({ length: cepstrumLength }, (_, index) => {
     const step = (Math.PI * (index + 1)) / bins;
     const sum = mean.reduce((total, value, bin) => total + value * Math.cos(step * (bin + 0.5)), 0);
     return (sum * Math.sqrt(2 / bins)) / Math.max(1, frames);
   });
 }
 
-/** Sum of the weighted squared differences; a pitch that one recording lacks is left out. */
-export function speakerDistance(one: Speaker, other: Speaker, rule: SpeakerRule): number {
-  const pitches = [one, other].map(({ measures }) => measures.pitch_level?.value);
-  const [first, second] = pitches;
-  const apart = first === undefined || second === undefined ? 0 : first - second;
-  return rule.cepstrum.reduce(
-    (sum, weight, index) => {
-      const difference = (one.cepstrum[index] as number) - (other.cepstrum[index] as number);
-      return sum + weight * difference ** 2;
-    },
-    rule.pitch * apart ** 2,
-  );
+/** Squared length of the difference of pitch and cepstrum along the directions; null when a pitch is absent. */
+export function speakerDistance(one: Speaker, other: Speaker, { directions }: SpeakerRule): number | null {
+  const first = one.measures.pitch_level?.value;
+  const second = other.measures.pitch_level?.value;
+  if (first === undefined || second === undefined) return null;
+  const apart = [first - second, ...one.cepstrum.map((value, index) => value - (other.cepstrum[index] ?? 0))];
+  return directions.reduce((total, weights) => {
+    const along = weights.reduce((sum, weight, index) => sum + weight * (apart[index] ?? 0), 0);
+    return total + along ** 2;
+  }, 0);
 }
 
 export function soundsLikeAnother(one: Speaker, other: Speaker, rule: SpeakerRule): boolean {
   if (Math.min(one.speechSeconds, other.speechSeconds) < rule.minSpeechSeconds) return false;
-  return speakerDistance(one, other, rule) > rule.threshold;
+  const distance = speakerDistance(one, other, rule);
+  return distance !== null && distance > rule.threshold;
 }

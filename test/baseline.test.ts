@@ -1,0 +1,57 @@
+/** Recordings beside a baseline, through the whole pipeline. */
+import { execFileSync } from 'node:child_process';
+import test from 'ava';
+import { createAnalyzer } from '../src/analyze.ts';
+import { type CognitiveReport, cognitiveReport } from '../src/report.ts';
+
+const limits = {
+  seconds: 900,
+  channels: 8,
+  minSampleRate: 4000,
+  maxSampleRate: 384_000,
+  deadlineSeconds: 120,
+};
+const analyzer = await createAnalyzer({ modelsDir: 'models', limits });
+
+const text =
+  'The quick brown fox jumps over the lazy dog, while six wise owls watch quietly. She sells sea shells by the ' +
+  'shore, and nobody asks how many she found this morning.';
+
+/** One of espeak-ng's voices, at a pitch of 0 to 99. */
+function say(voice: string, pitch: number): Uint8Array {
+  const options = ['-v', voice, '-p', String(pitch), '-s', '150', '--stdout', text];
+  return execFileSync('espeak-ng', options, { maxBuffer: 1 << 24 });
+}
+
+async function reportOf(audio: Uint8Array, baseline: Uint8Array): Promise<CognitiveReport> {
+  const request = { audio, baseline, channel: null, signals: ['cognitive'], cancel: null } as const;
+  return cognitiveReport(await analyzer.analyze(request), 'test');
+}
+
+const effectOf = (report: CognitiveReport, name: string) =>
+  report.contributions.cognitive_load.find(({ measure }) => measure === name)?.effect;
+
+const rested = say('en', 50);
+
+test('a recording as its own baseline moves nothing, and is the same speaker', async (t) => {
+  const report = await reportOf(rested, rested);
+  t.like(report.signals, { cognitive_load: 0.5, processing: 0.5 });
+  for (const name of ['pause_ratio', 'mean_run', 'pitch_level', 'pitch_range', 'spectral_tilt']) {
+    t.is(effectOf(report, name), 0, name);
+  }
+  t.false(report.warnings.includes('baseline_other_speaker'));
+});
+
+test('the same words at a higher pitch are more load, and reversed less', async (t) => {
+  const raised = say('en', 65);
+  const [up, down] = [await reportOf(raised, rested), await reportOf(rested, raised)];
+  t.true((effectOf(up, 'pitch_level') ?? 0) > 0.01);
+  t.true((effectOf(down, 'pitch_level') ?? 0) < -0.01);
+  t.false(up.warnings.includes('baseline_other_speaker'));
+});
+
+test('a woman beside a man is another speaker', async (t) => {
+  const report = await reportOf(say('en+f2', 60), rested);
+  t.true(report.warnings.includes('baseline_other_speaker'));
+  t.true(report.relative);
+});
