@@ -124,8 +124,7 @@ async function stop({ config, lifecycle, logger, pool, servers, tokens }: Servic
   const over = setTimeout(
     () => {
       logger.warn(pool.figures(), 'cutting off what is still running');
-      lifecycle.cutOff();
-      pool.failAll(lifecycle.cut.reason as Failure);
+      pool.failAll(lifecycle.cutOff());
       setTimeout(() => {
         for (const server of servers) server.destroy();
       }, farewellMs);

@@ -1,5 +1,4 @@
 /** Whether new work is taken: before the models are warm and after the signal to stop, it is not. */
-import { setMaxListeners } from 'node:events';
 import { Failure } from '../errors.ts';
 import type { Pool } from '../workers/pool.ts';
 
@@ -7,25 +6,43 @@ export type Lifecycle = {
   closing(): boolean;
   /** From now on new requests are refused. */
   close(): void;
-  /** Aborted when the time to finish is over; the reason is a Failure. */
-  readonly cut: AbortSignal;
-  cutOff(): void;
+  readonly cut: Cut;
+  /** The time to finish is over. @returns what the requests that are cut off are told */
+  cutOff(): Failure;
+};
+
+/** Ends uploads. Every request listens, so it must cost next to nothing: an AbortSignal does not. */
+export type Cut = {
+  /** Null before the cut. */
+  reason(): Failure | null;
+  /** @returns how to stop listening */
+  listen(end: (reason: Failure) => void): () => void;
 };
 
 const fullTooLongMs = 5000;
 
 export function createLifecycle(): Lifecycle {
   let closing = false;
-  const cut = new AbortController();
-  // One listener for each upload under way.
-  setMaxListeners(0, cut.signal);
+  let reason: Failure | null = null;
+  const listeners = new Set<(reason: Failure) => void>();
   return {
     closing: () => closing,
     close: () => {
       closing = true;
     },
-    cut: cut.signal,
-    cutOff: () => cut.abort(shuttingDown()),
+    cut: {
+      reason: () => reason,
+      listen: (end) => {
+        listeners.add(end);
+        return () => listeners.delete(end);
+      },
+    },
+    cutOff: () => {
+      const told = reason ?? shuttingDown();
+      reason = told;
+      for (const end of listeners) end(told);
+      return told;
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 /** Collects the raw body of an upload, bounded in size, in time and in the sum of all bodies held. */
 import type { IncomingMessage } from 'node:http';
 import { Failure, invalidPart } from '../errors.ts';
+import type { Cut } from './lifecycle.ts';
 
 /** Bytes of bodies in memory, all requests together. */
 export type Held = {
@@ -39,8 +40,7 @@ export type UploadOptions = {
   readonly held: Held;
   /** On the clock of performance.now(). */
   readonly deadlineAt: number;
-  /** Its reason is a Failure that ends the upload. */
-  readonly cut: AbortSignal;
+  readonly cut: Cut;
 };
 
 /** Chunks of at least this length are kept as they came; shorter ones are gathered, since each has a cost of its own. */
@@ -58,9 +58,10 @@ export function collect(request: IncomingMessage, options: UploadOptions): Promi
   const body = createBody(options);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(late, Math.max(0, deadlineAt - performance.now()));
+    const ignoreCut = cut.listen(fail);
     function detach(): void {
       clearTimeout(timer);
-      cut.removeEventListener('abort', onCut);
+      ignoreCut();
       request.off('data', receive).off('end', finish).off('close', leave).off('error', leave);
       request.on('error', ignore);
     }
@@ -85,12 +86,9 @@ export function collect(request: IncomingMessage, options: UploadOptions): Promi
     function late(): void {
       fail(new Failure('timeout', 'The body took longer to arrive than it may'));
     }
-    function onCut(): void {
-      fail(cut.reason as Failure);
-    }
     request.on('data', receive).on('end', finish).on('close', leave).on('error', leave);
-    if (cut.aborted) onCut();
-    else cut.addEventListener('abort', onCut);
+    const reason = cut.reason();
+    if (reason !== null) fail(reason);
   });
 }
 

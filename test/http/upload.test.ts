@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { createLifecycle } from '../../src/http/lifecycle.ts';
 import { collect, createHeld, type Upload } from '../../src/http/upload.ts';
 
 type Collected = { readonly upload: Upload; readonly held: ReturnType<typeof createHeld> };
@@ -10,11 +11,12 @@ type Collected = { readonly upload: Upload; readonly held: ReturnType<typeof cre
 /** What arrives when `chunks` are written one by one. */
 async function send(t: ExecutionContext, chunks: readonly Uint8Array[]): Promise<Collected> {
   const held = createHeld(2 ** 24);
-  const options = { maxBytes: 2 ** 24, held, deadlineAt: performance.now() + 20_000 };
+  const { cut } = createLifecycle();
+  const options = { maxBytes: 2 ** 24, held, deadlineAt: performance.now() + 20_000, cut };
   const server = createServer();
   const collected = new Promise<Collected>((resolve, reject) => {
     server.on('request', async (incoming: IncomingMessage, response) => {
-      const upload = await collect(incoming, { ...options, cut: new AbortController().signal });
+      const upload = await collect(incoming, options);
       response.end();
       if (upload === null) reject(new Error('the client left'));
       else resolve({ upload, held });
