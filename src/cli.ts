@@ -14,6 +14,12 @@ import { version } from './version.ts';
 
 const exitCodes = { failed: 1, misused: 2 } as const;
 
+const exitCodeHelp = `
+Exit codes:
+  0  done
+  1  something failed; standard error says what
+  2  the command line or a setting is wrong`;
+
 let readerGone = false;
 const terminal: Terminal = {
   env: process.env,
@@ -33,6 +39,7 @@ function buildProgram(): Command {
     .description('Hears how a person speaks: emotion and cognitive signals from a recording.')
     .version(version)
     .exitOverride()
+    .addHelpText('afterAll', exitCodeHelp)
     .showHelpAfterError('(--help says more)');
   for (const add of [addServe, addAnalyze, addFeatures, addToken, addUser, addOpenApi])
     add(program, terminal);

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type AnalyzeRequest, signals as allSignals, type Signal } from './analysis.ts';
 import { type Analyzer, createAnalyzer } from './analyze.ts';
-import type { DecodeLimits } from './audio.ts';
+import { type Audio, type DecodeLimits, decode as decodeAll } from './audio.ts';
 import { parseConfig } from './config.ts';
 import { type CombinedReport, combinedReport } from './report.ts';
 
@@ -13,8 +13,6 @@ export {
   type AudioError,
   type AudioErrorCode,
   type DecodeLimits,
-  type DecodeOptions,
-  decode,
   extract,
   type FeatureSpec,
   type Features,
@@ -24,6 +22,17 @@ export {
 } from './audio.ts';
 export { Failure, type ValidationItem } from './errors.ts';
 export { specs } from './specs.ts';
+
+export type DecodeOptions = {
+  /** Hz; 16000 when left out. */
+  readonly sampleRate?: number;
+  /** 0-based; null, or left out, averages all channels. */
+  readonly channel?: number | null;
+  /** Those of the service where left out. */
+  readonly limits?: Partial<DecodeLimits>;
+  /** Element 0 other than 0 stops the call; shared memory lets another thread do it. */
+  readonly cancel?: Int32Array | null;
+};
 
 export type AnalyzeOptions = {
   /** Both when left out. */
@@ -50,6 +59,13 @@ let last: Promise<unknown> = Promise.resolve();
 
 /** The folder of the models that come with the package. */
 export const shippedModels = modelPlaces.find((place) => existsSync(place)) ?? (modelPlaces[0] as string);
+
+/** A whole file of any supported format; throws an AudioError and never gives half a result. */
+export function decode(bytes: Uint8Array, options: DecodeOptions = {}): Audio {
+  const { sampleRate = 16_000, channel = null, limits, cancel = null } = options;
+  const all = { ...parseConfig({}).limits, ...limits };
+  return decodeAll(bytes, { sampleRate, channel, limits: all, cancel });
+}
 
 /** One analysis at a time. The first call loads the models. @throws Failure for a recording that cannot be taken */
 export function analyze(audio: Uint8Array, options: AnalyzeOptions = {}): Promise<Report> {

@@ -14,6 +14,12 @@ test('decode and extract', (t) => {
   t.deepEqual([frames, bins, data.length], [Math.floor(audio.samples.length / 160), 80, frames * 80]);
 });
 
+test('decode needs nothing but bytes', (t) => {
+  const all = { sampleRate: 16_000, channel: null, limits, cancel: null };
+  t.deepEqual(decode(sample), decode(sample, all));
+  t.throws(() => decode(sample, { limits: { seconds: 1 } }), { code: 'too_long' });
+});
+
 test('analyze gives both reports, or the one that was asked for', async (t) => {
   const [both, emotion] = await Promise.all([analyze(sample), analyze(sample, { signals: ['emotion'] })]);
   t.deepEqual(Object.keys(both), ['emotion', 'cognitive', 'audio']);

@@ -5,9 +5,10 @@ import type { Signal } from '../analysis.ts';
 import type { DecodeLimits } from '../audio.ts';
 import { Failure, type ValidationItem } from '../errors.ts';
 import { analyze, type Report } from '../index.ts';
+import type { Input } from './inputs.ts';
 
 export type AnalyzeSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };
-export type AnalyzeTask = { readonly path: string; readonly signals: readonly Signal[] };
+export type AnalyzeTask = Input & { readonly signals: readonly Signal[] };
 
 export type Outcome =
   | { readonly report: Report }
@@ -17,9 +18,9 @@ export type Outcome =
 const settings = workerData as AnalyzeSettings;
 
 /** Never rejects: a failure of any kind is an outcome. */
-export async function run({ path, signals }: AnalyzeTask): Promise<Outcome> {
+export async function run({ path, bytes, signals }: AnalyzeTask): Promise<Outcome> {
   try {
-    return { report: await analyze(await readFile(path), { signals, ...settings }) };
+    return { report: await analyze(bytes ?? (await readFile(path)), { signals, ...settings }) };
   } catch (error) {
     return explain(error);
   }

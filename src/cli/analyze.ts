@@ -6,20 +6,40 @@ import { threadFile } from '../threads.ts';
 import type { AnalyzeSettings, AnalyzeTask, Outcome } from './analyze-thread.ts';
 import { parseJobs, workInOrder } from './crew.ts';
 import { describeReport } from './describe.ts';
-import { findFiles } from './files.ts';
+import { findInputs } from './inputs.ts';
 import { countFiles, showProgress } from './progress.ts';
-import { expected, type Terminal, UsageError } from './terminal.ts';
+import { csvHeader, tableHeader, toCsv, toTable } from './rows.ts';
+import { expected, type Terminal, UsageError, writeLine } from './terminal.ts';
 
 const examples = `
-Folders are walked, and every file in them is tried, whatever its name. Exit code 1: a file failed.
+Folders are walked, and every file in them is tried, whatever its name; - is a recording on standard input.
+Results go to standard output, a bar and the summary to standard error. Exit code 1: a file failed.
 
 Examples:
   undertone analyze interview.m4a
   undertone analyze --jsonl recordings > signals.jsonl
+  undertone analyze --output csv --list paths.txt > signals.csv
+  find . -name '*.ogg' -mtime -1 | undertone analyze --output table --list -
+  ffmpeg -i film.mkv -t 60 -f wav - | undertone analyze -
   undertone analyze --signals emotion --jobs 2 a.wav b.ogg`;
+
+type Style = {
+  readonly header?: string;
+  show(path: string, outcome: Outcome): string;
+};
+
+const styles: Readonly<Record<string, Style>> = {
+  text: { show: describe },
+  table: { header: tableHeader, show: toTable },
+  csv: { header: csvHeader, show: toCsv },
+  jsonl: { show: toJson },
+};
+const styleNames = Object.keys(styles).join(', ');
 
 type Options = {
   readonly jsonl?: true;
+  readonly output?: string;
+  readonly list?: string;
   readonly signals: string;
   readonly modelsDir?: string;
   readonly jobs?: string;
@@ -29,8 +49,10 @@ export function addAnalyze(program: Command, terminal: Terminal): void {
   program
     .command('analyze')
     .description('analyse recordings without a server')
-    .argument('<path...>', 'files and folders')
-    .option('--jsonl', 'one line of JSON a file')
+    .argument('[path...]', 'files and folders, or -')
+    .option('--list <file>', 'more of them, one a line; - is standard input')
+    .option('--output <style>', `${styleNames} (text)`)
+    .option('--jsonl', 'one line of JSON a file: --output jsonl')
     .option('--signals <names>', 'emotion, cognitive, or both with a comma between', signals.join(','))
     .option('--models-dir <folder>', 'models to use (UNDERTONE_MODELS_DIR, or those of this package)')
     .option('--jobs <n>', 'files at a time (one a core)')
@@ -40,21 +62,23 @@ export function addAnalyze(program: Command, terminal: Terminal): void {
 
 async function analyzeFiles(paths: readonly string[], options: Options, terminal: Terminal): Promise<void> {
   const started = performance.now();
+  const style = parseStyle(options);
   const wanted = parseSignals(options.signals);
   const jobs = parseJobs(options.jobs);
   const settings = await readSettings(options, terminal);
-  const files = await findFiles(paths);
-  const tasks = files.map((path): AnalyzeTask => ({ path, signals: wanted }));
+  const inputs = await findInputs(paths, options.list, terminal);
+  const tasks = inputs.map((input): AnalyzeTask => ({ ...input, signals: wanted }));
   const file = threadFile('cli/analyze-thread');
   const lost = (_: AnalyzeTask, { message }: Error): Outcome => ({ error: internalItem, cause: message });
-  const progress = showProgress(files.length, terminal);
+  const progress = showProgress(tasks.length, terminal);
   const sums = { done: 0, failed: 0, seconds: 0 };
+  if (style.header !== undefined) await writeLine(terminal.stdout, style.header);
   for await (const outcome of workInOrder({ file, jobs, settings, tasks, lost })) {
-    const path = files[sums.done++] as string;
+    const { path } = tasks[sums.done++] as AnalyzeTask;
     sums.failed += 'error' in outcome ? 1 : 0;
     sums.seconds += 'error' in outcome ? 0 : outcome.report.audio.duration_s;
     if ('error' in outcome && outcome.cause !== null) terminal.stderr.write(`${path}: ${outcome.cause}\n`);
-    await progress.step(options.jsonl ? toJson(path, outcome) : describe(path, outcome));
+    await progress.step(style.show(path, outcome));
     if (terminal.readerGone()) break;
   }
   progress.end(summarise(sums, performance.now() - started));
@@ -62,6 +86,13 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
 }
 
 const internalItem = { loc: ['body', 'audio'], msg: 'internal error', type: 'internal' } as const;
+
+function parseStyle({ jsonl, output = jsonl ? 'jsonl' : 'text' }: Options): Style {
+  const style = Object.hasOwn(styles, output) ? styles[output] : undefined;
+  if (style === undefined) throw expected(`one of ${styleNames}`, '--output', JSON.stringify(output));
+  if (jsonl && style !== styles.jsonl) throw expected('jsonl beside --jsonl', '--output', output);
+  return style;
+}
 
 function parseSignals(text: string): Signal[] {
   const names = text.split(',').map((name) => name.trim());

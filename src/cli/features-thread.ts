@@ -5,19 +5,24 @@ import { workerData } from 'piscina';
 import { type DecodeLimits, decode, extract, type FeatureSpec, isAudioError } from '../audio.ts';
 import { makeFolder } from '../folder.ts';
 import { encodeNpy } from '../npy.ts';
+import type { Input } from './inputs.ts';
 
 export type FeaturesSettings = { readonly spec: FeatureSpec; readonly limits: DecodeLimits };
-/** Absolute paths. */
-export type FeaturesTask = { readonly input: string; readonly output: string };
+export type FeaturesTask = Input & { readonly output: string };
 export type Extracted = { readonly frames: number } | { readonly error: string };
 
 const { spec, limits } = workerData as FeaturesSettings;
 
 /** Never rejects: a failure of any kind is a result. */
-export async function run({ input, output }: FeaturesTask): Promise<Extracted> {
+export async function run({ path, bytes, output }: FeaturesTask): Promise<Extracted> {
   try {
-    const bytes = await readFile(input);
-    const { samples } = decode(bytes, { sampleRate: spec.sampleRate, channel: null, limits, cancel: null });
+    const recording = bytes ?? (await readFile(path));
+    const { samples } = decode(recording, {
+      sampleRate: spec.sampleRate,
+      channel: null,
+      limits,
+      cancel: null,
+    });
     const { data, frames, bins } = extract(samples, spec);
     await write(output, encodeNpy(data, [frames, bins]));
     return { frames };

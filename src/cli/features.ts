@@ -7,17 +7,19 @@ import { specs } from '../specs.ts';
 import { threadFile } from '../threads.ts';
 import { parseJobs, workInOrder } from './crew.ts';
 import type { Extracted, FeaturesSettings, FeaturesTask } from './features-thread.ts';
+import { checkStandardInput, readBytes, readLines, standardInput } from './inputs.ts';
 import { countFiles, showProgress } from './progress.ts';
 import { expected, type Terminal } from './terminal.ts';
 
 const examples = `
-Arrays are float32, [frames, bins]. Named specs:
+Arrays are float32, [frames, bins]; - is a recording on standard input. Named specs:
   ${Object.keys(specs).join('\n  ')}
 
 Examples:
   undertone features talk.mp3 --spec whisper-log-mel-80 --out talk.npy
   undertone features *.wav --spec kaldi-mfcc-13 --out features
-  undertone features --list pairs.tsv --spec mine.json   (lines of INPUT<TAB>OUTPUT)`;
+  undertone features --list pairs.tsv --spec mine.json   (lines of INPUT<TAB>OUTPUT)
+  undertone features - --spec whisper-log-mel-80 --out talk.npy < talk.mp3`;
 
 type Options = {
   readonly spec: string;
@@ -30,10 +32,10 @@ export function addFeatures(program: Command, terminal: Terminal): void {
   program
     .command('features')
     .description('write log-mel or MFCC arrays (.npy) of recordings')
-    .argument('[file...]', 'recordings')
+    .argument('[file...]', 'recordings, or -')
     .requiredOption('--spec <name>', 'a named spec, or a .json file with a whole one')
     .option('--out <path>', 'a folder, or one .npy file for one recording')
-    .option('--list <file>', 'pairs of input and output instead, a tab between')
+    .option('--list <file>', 'pairs of input and output instead, a tab between; - is standard input')
     .option('--jobs <n>', 'files at a time (one a core)')
     .addHelpText('after', examples)
     .action((files: string[], options: Options) => writeFeatures(files, options, terminal));
@@ -44,17 +46,19 @@ async function writeFeatures(files: readonly string[], options: Options, termina
   const jobs = parseJobs(options.jobs);
   const spec = await readSpec(options.spec);
   const tasks =
-    options.list === undefined ? pairUp(files, options.out) : await readList(options.list, files, options);
+    options.list === undefined
+      ? await pairUp(files, options.out, terminal)
+      : await readPairs(options.list, files, options, terminal);
   const settings: FeaturesSettings = { spec, limits: parseConfig(terminal.env).limits };
   const file = threadFile('cli/features-thread');
   const lost = (_: FeaturesTask, { message }: Error): Extracted => ({ error: message });
   const progress = showProgress(tasks.length, terminal);
   const sums = { done: 0, failed: 0, frames: 0 };
   for await (const extracted of workInOrder({ file, jobs, settings, tasks, lost })) {
-    const { input } = tasks[sums.done++] as FeaturesTask;
+    const { path } = tasks[sums.done++] as FeaturesTask;
     if ('error' in extracted) {
       sums.failed++;
-      terminal.stderr.write(`${input}: ${extracted.error}\n`);
+      terminal.stderr.write(`${path}: ${extracted.error}\n`);
     } else sums.frames += extracted.frames;
     await progress.step();
   }
@@ -89,34 +93,48 @@ async function readJson(path: string): Promise<unknown> {
   }
 }
 
-function pairUp(files: readonly string[], out: string | undefined): FeaturesTask[] {
+async function pairUp(
+  files: readonly string[],
+  out: string | undefined,
+  terminal: Terminal,
+): Promise<FeaturesTask[]> {
   if (files.length === 0) throw expected('at least one recording', 'file', 'none');
   if (out === undefined) throw expected('a folder or a .npy file', '--out', 'nothing');
   const single = extname(out) === '.npy';
   if (single && files.length > 1)
     throw expected('a folder', '--out', `${out} for ${files.length} recordings`);
-  const nameOf = (file: string) => `${basename(file, extname(file))}.npy`;
-  const tasks = files.map((file) => ({
-    input: resolve(file),
-    output: resolve(single ? out : join(out, nameOf(file))),
-  }));
-  return checkOutputs(tasks, 'file');
+  checkStandardInput(files);
+  const nameOf = (file: string) =>
+    file === standardInput ? 'stdin.npy' : `${basename(file, extname(file))}.npy`;
+  const pairs = files.map((file) => [file, single ? out : join(out, nameOf(file))] as const);
+  return checkOutputs(await toTasks(pairs, terminal), 'file');
 }
 
-async function readList(path: string, files: readonly string[], { out }: Options): Promise<FeaturesTask[]> {
+async function readPairs(
+  list: string,
+  files: readonly string[],
+  { out }: Options,
+  terminal: Terminal,
+): Promise<FeaturesTask[]> {
   if (files.length > 0 || out !== undefined)
-    throw expected('no recordings and no --out beside it', '--list', path);
-  const text = await readFile(path, 'utf8').catch((error: Error) => {
-    throw expected('a readable file', '--list', error.message);
-  });
-  const lines = text.split(/\r?\n/).filter((line) => line !== '');
-  const tasks = lines.map((line) => {
+    throw expected('no recordings and no --out beside it', '--list', list);
+  const pairs = (await readLines(list, terminal)).map((line) => {
     const [input, output, ...more] = line.split('\t');
     if (!input || !output || more.length > 0)
       throw expected('INPUT<TAB>OUTPUT a line', '--list', JSON.stringify(line));
-    return { input: resolve(input), output: resolve(output) };
+    return [input, output] as const;
   });
-  return checkOutputs(tasks, '--list');
+  checkStandardInput([list, ...pairs.map(([input]) => input)]);
+  return checkOutputs(await toTasks(pairs, terminal), '--list');
+}
+
+function toTasks(pairs: readonly (readonly [string, string])[], terminal: Terminal): Promise<FeaturesTask[]> {
+  const tasks = pairs.map(async ([input, output]) =>
+    input === standardInput
+      ? { path: input, bytes: await readBytes(terminal), output: resolve(output) }
+      : { path: resolve(input), bytes: null, output: resolve(output) },
+  );
+  return Promise.all(tasks);
 }
 
 /** Two recordings that write to one place would leave only the slower one's array. */

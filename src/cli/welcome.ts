@@ -1,4 +1,5 @@
 /** What `npm start` says below the listening line. */
+import { scopes } from '../accounts/token-request.ts';
 import type { TokenRecord, Tokens } from '../accounts/tokens.ts';
 
 type Greeted = {
@@ -7,9 +8,8 @@ type Greeted = {
   readonly tokens: Tokens;
 };
 
-const bothScopes = ['analyze:emotion', 'analyze:cognitive'];
 const firstName = 'first';
-const another = `another token: npx undertone token create --name NAME --scopes ${bothScopes.join(',')}\n`;
+const another = `another token: npx undertone token create --name NAME --scopes ${scopes.join(',')}\n`;
 
 /** Makes the first token when there is none, and shows it this once; later says how to make another. */
 export async function welcome(
@@ -23,7 +23,7 @@ export async function welcome(
 /** Null when another process was faster. */
 async function makeFirst(tokens: Tokens): Promise<{ token: string; record: TokenRecord } | null> {
   try {
-    return await tokens.create({ name: firstName, scopes: bothScopes, expiresAt: null });
+    return await tokens.create({ name: firstName, scopes, expiresAt: null });
   } catch (error) {
     if (await tokens.hasAny()) return null;
     throw error;

@@ -83,6 +83,39 @@ test('without --jsonl a few lines a file', async (t) => {
   t.regex(stdout, new RegExp(`^${expected.join('\n').replace('\n(', '\n(')}\n$`));
 });
 
+test('a list, and a recording on standard input', async (t) => {
+  const folder = makeFolder();
+  fs.writeFileSync(join(folder, 'list.txt'), `${sample}\n\n-\r\n`);
+  const input = fs.readFileSync(sample);
+  const { code, stdout } = await runCli(['analyze', '--jsonl', '--list', 'list.txt'], { cwd: folder, input });
+  t.is(code, 0);
+  const [file, piped] = parseLines(stdout);
+  t.deepEqual([file.path, piped.path], [sample, '-']);
+  t.deepEqual({ ...piped, path: sample }, file);
+  const listed = await runCli(['analyze', '--jsonl', '--list', '-'], { input: `${sample}\n` });
+  t.deepEqual(parseLines(listed.stdout), [file]);
+});
+
+test('--output csv and table', async (t) => {
+  const folder = makeFolder();
+  const odd = join(folder, 'a "b", c.wav');
+  fs.copyFileSync(sample, odd);
+  fs.writeFileSync(join(folder, 'x.txt'), 'no sound');
+  const csv = await runCli(['analyze', '--output', 'csv', '.'], { cwd: folder });
+  t.is(csv.code, 1);
+  const [head = '', row = '', failed = '', ...rest] = csv.stdout.split('\n');
+  t.regex(head, /^path,status,duration_s,speech_s,valence,.*,warnings,error$/);
+  t.true(row.startsWith(`"${odd.replaceAll('"', '""')}",ok,8.2363,`), row);
+  t.is(row.slice(row.indexOf('",ok,') + 2).split(',').length, head.split(',').length - 1);
+  t.regex(failed, /x\.txt,failed,{12},"?Expected an audio file, got /);
+  t.deepEqual(rest, ['']);
+  const table = await runCli(['analyze', '--output', 'table', '.'], { cwd: folder });
+  const lines = table.stdout.trimEnd().split('\n');
+  const column = (lines[0] as string).indexOf('PATH');
+  t.is((lines[1] as string).slice(column), odd);
+  t.true((lines[2] as string).slice(column).startsWith(`${join(folder, 'x.txt')}: Expected an audio file`));
+});
+
 const hideCursor = '\x1b[?25l';
 const showCursor = '\x1b[?25h';
 
@@ -138,7 +171,14 @@ const misuses: readonly [args: string[], message: string][] = [
   [['--signals', 'mood', 'x'], 'Expected emotion or cognitive for `--signals`, got "mood"'],
   [['--jobs', 'many', 'x'], 'Expected an integer from 1 to 999 for `--jobs`, got "many"'],
   [['--models-dir', '/nowhere', 'x'], 'Expected a folder of models, got /nowhere, which cannot be read'],
-  [[], "error: missing required argument 'path'\n(--help says more)"],
+  [['--output', 'xml', 'x'], 'Expected one of text, table, csv, jsonl for `--output`, got "xml"'],
+  [['--output', 'csv', '--jsonl', 'x'], 'Expected jsonl beside --jsonl for `--output`, got csv'],
+  [
+    ['--list', '/nowhere'],
+    "Expected a readable file for `--list`, got ENOENT: no such file or directory, open '/nowhere'",
+  ],
+  [['--list', '-', '-'], 'Expected standard input once for `-`, got it more often'],
+  [[], 'Expected at least one recording for `path`, got none'],
 ];
 
 for (const [args, message] of misuses) {

@@ -2,11 +2,20 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { runCli } from '../support/cli.ts';
 
-for (const command of ['serve', 'analyze', 'features', 'token create', 'token list', 'token revoke']) {
+for (const command of [
+  'serve',
+  'analyze',
+  'features',
+  'token create',
+  'token list',
+  'token revoke',
+  'openapi',
+]) {
   test(`${command} --help has an example`, async (t) => {
     const { code, stdout } = await runCli([...command.split(' '), '--help']);
     t.is(code, 0);
     t.true(stdout.startsWith(`Usage: undertone ${command} `));
+    t.regex(stdout, /\nExit codes:\n {2}0 {2}done\n {2}1 /);
     t.regex(stdout, new RegExp(`Examples:\n(.*\n)*.*undertone ${command}`));
   });
 }

@@ -72,6 +72,17 @@ test('a list of pairs', async (t) => {
   t.deepEqual(readNpy(join(folder, 'x/1.npy')), readNpy(join(folder, 'y/1.npy')));
 });
 
+test('a recording on standard input', async (t) => {
+  const folder = makeFolder();
+  const args = ['features', '-', '--spec', 'kaldi-mfcc-13', '--out', 'out'];
+  const { code, stderr } = await runCli(args, { cwd: folder, input: fs.readFileSync(sample) });
+  t.is(code, 0, stderr);
+  t.deepEqual(
+    readNpy(join(folder, 'out/stdin.npy')),
+    expectedOf(sample, specs['kaldi-mfcc-13'] as FeatureSpec),
+  );
+});
+
 const names = Object.keys(specs).join(', ');
 const misuses: readonly [args: string[], message: string][] = [
   [['a.wav', '--spec', 'mel', '--out', 'x'], `Expected ${names} or a .json file for \`--spec\`, got "mel"`],

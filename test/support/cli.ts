@@ -5,7 +5,12 @@ import { resolve } from 'node:path';
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-type Options = { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> };
+type Options = {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Of standard input. */
+  readonly input?: Uint8Array | string;
+};
 
 const entry = resolve('src/cli.ts');
 /** tsx by its address, so that it is found from every working folder. */
@@ -25,6 +30,7 @@ export function startCli(args: readonly string[], { cwd, env }: Options = {}): C
 
 export async function runCli(args: readonly string[], options?: Options): Promise<Ended> {
   const child = startCli(args, options);
+  if (options?.input !== undefined) child.stdin?.end(options.input);
   let stdout = '';
   let stderr = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -1,0 +1,53 @@
+/** Which recordings a command reads: files, folders, a list of them, or standard input. */
+import { readFile } from 'node:fs/promises';
+import { buffer, text } from 'node:stream/consumers';
+import { findFiles } from './files.ts';
+import { expected, type Terminal } from './terminal.ts';
+
+export const standardInput = '-';
+
+/** `path` is absolute, or `-` with the `bytes` of standard input. */
+export type Input = { readonly path: string; readonly bytes: Uint8Array | null };
+
+type Stdin = Pick<Terminal, 'stdin'>;
+
+/** Folders are walked. @throws UsageError */
+export async function findInputs(
+  paths: readonly string[],
+  list: string | undefined,
+  terminal: Stdin,
+): Promise<Input[]> {
+  if (paths.length === 0 && list === undefined) throw expected('at least one recording', 'path', 'none');
+  const listed = list === undefined ? [] : await readLines(list, terminal);
+  const wanted = [...paths, ...listed];
+  checkStandardInput([...wanted, list ?? '']);
+  const found: Input[] = [];
+  for (const path of wanted) {
+    if (path === standardInput) found.push({ path, bytes: await readBytes(terminal) });
+    else found.push(...(await findFiles([path])).map((file) => ({ path: file, bytes: null })));
+  }
+  return found;
+}
+
+/** The lines of a file, or of standard input, that hold something. @throws UsageError */
+export async function readLines(list: string, terminal: Stdin): Promise<string[]> {
+  const whole = list === standardInput ? await text(terminal.stdin) : await readText(list);
+  return whole.split(/\r?\n/).filter((line) => line !== '');
+}
+
+export function readBytes({ stdin }: Stdin): Promise<Uint8Array> {
+  return buffer(stdin);
+}
+
+/** It can be read once. @throws UsageError */
+export function checkStandardInput(names: readonly string[]): void {
+  if (names.filter((name) => name === standardInput).length > 1) {
+    throw expected('standard input once', standardInput, 'it more often');
+  }
+}
+
+function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((error: Error) => {
+    throw expected('a readable file', '--list', error.message);
+  });
+}
