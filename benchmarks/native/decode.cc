@@ -1,13 +1,12 @@
-// CPU time of decode + resample + features against the bare libav decode of the same file in memory, in turns.
-// benchmark_decode ROUNDS FILE... prints one JSON line a file: {"name", "ours": [ms], "peer": [ms], "lean": [ms]}.
-// The audio must be the first stream. peer: open, find stream info, decode every frame, as FFmpeg's own example
-// does. lean: the same without stream info.
+// CPU time of decode + resample + features against the bare libav decode of the same file in memory, in
+// turns. benchmark_decode ROUNDS FILE... prints one JSON line a file: {"name", "ours": [ms], "peer": [ms],
+// "lean": [ms]}. The audio must be the first stream. peer: open, find stream info, decode every frame, as
+// FFmpeg's own example does. lean: the same without stream info.
 
 #include "decode.h"
 
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -20,22 +19,13 @@ extern "C" {
 
 #include "../../test/native/specs.h"
 #include "decode_io.h"
+#include "processor_time.h"
 
 namespace {
 
 using Bytes = std::vector<uint8_t>;
 
 const undertone::DecodeOptions kOptions{16000, -1, 900, 8, 4000, 384000, 0, nullptr};
-
-template <typename Work>
-double Milliseconds(Work work) {
-  timespec start{};
-  timespec end{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
-  work();
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-  return static_cast<double>(end.tv_sec - start.tv_sec) * 1e3 + static_cast<double>(end.tv_nsec - start.tv_nsec) / 1e6;
-}
 
 void Must(bool done, const char* what) {
   if (done) return;

@@ -5,7 +5,6 @@
 #include "features.h"
 
 #include <fftw3.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +18,7 @@
 #include "../../test/native/specs.h"
 #include "mel.h"
 #include "mfcc.h"
+#include "processor_time.h"
 #include "window.h"
 
 namespace {
@@ -136,13 +136,6 @@ struct Series {
   std::function<void()> run;
   std::vector<double> ns;
 };
-
-// Processor time of this thread, so that other work on the machine does not count.
-double Nanoseconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
 
 double Time(const std::function<void()>& run) {
   const double start = Nanoseconds();

@@ -3,7 +3,6 @@
 // bytes}.
 
 #include <sys/resource.h>
-#include <time.h>
 
 #include <cstdio>
 #include <fstream>
@@ -12,6 +11,7 @@
 
 #include "../../test/native/specs.h"
 #include "features.h"
+#include "processor_time.h"
 
 namespace {
 
@@ -20,13 +20,6 @@ using undertone::Features;
 
 constexpr size_t kShortSamples = 160000;
 constexpr int kRounds = 40;
-
-// Processor time of this thread: what else runs on the machine does not count.
-double Nanoseconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
 
 size_t PeakBytes() {
   rusage usage;

@@ -1,6 +1,6 @@
 // CPU time and quality of rate conversion to 16 kHz against soxr's one-shot call at HQ, in turns.
-// benchmark_resample ROUNDS prints one JSON line a rate: {"rate", "ours": [ms], "peer": [ms], "snr": dB, "alias": dB}
-// for 60 s of noise; snr is that of a 997 Hz sine, alias the loudest of four tones above 8 kHz.
+// benchmark_resample ROUNDS prints one JSON line a rate: {"rate", "ours": [ms], "peer": [ms], "snr": dB,
+// "alias": dB} for 60 s of noise; snr is that of a 997 Hz sine, alias the loudest of four tones above 8 kHz.
 
 #include "resample.h"
 
@@ -11,8 +11,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <vector>
+
+#include "processor_time.h"
 
 namespace {
 
@@ -51,22 +52,12 @@ std::vector<float> Peer(int rate, const std::vector<float>& samples) {
   std::vector<float> out(samples.size() * kTarget / static_cast<size_t>(rate) + 16);
   size_t made = 0;
   const soxr_quality_spec_t quality = soxr_quality_spec(SOXR_HQ, 0);
-  if (soxr_oneshot(rate, kTarget, 1, samples.data(), samples.size(), nullptr, out.data(), out.size(), &made, nullptr,
-                   &quality, nullptr) != nullptr) {
+  if (soxr_oneshot(rate, kTarget, 1, samples.data(), samples.size(), nullptr, out.data(), out.size(), &made,
+                   nullptr, &quality, nullptr) != nullptr) {
     std::exit(1);
   }
   out.resize(made);
   return out;
-}
-
-template <typename Work>
-double Milliseconds(Work work) {
-  timespec start{};
-  timespec end{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
-  work();
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-  return static_cast<double>(end.tv_sec - start.tv_sec) * 1e3 + static_cast<double>(end.tv_nsec - start.tv_nsec) / 1e6;
 }
 
 double Db(double power) { return 10 * std::log10(power + 1e-30); }
