@@ -26,9 +26,9 @@ DIRECTIONS = 8
 RIDGE = 0.01
 # Grade B: only beside the same speaker's baseline. Measure -> unit, study, direction under load, weight.
 MEASURES = {
-    "pitch_level": ("semitones re 27.5 Hz", "Huttunen et al. 2011; Griffin & Williams 1987", "up", 1),
-    "pitch_range": ("semitones", "Huttunen et al. 2011; Lively et al. 1993", "down", 1),
-    "spectral_tilt": ("dB/octave", "Lively et al. 1993", "up", 0.5),
+    "pitch_level": ("semitones re 27.5 Hz", "Huttunen et al. 2011; Griffin & Williams 1987", "up", 0.5),
+    "pitch_range": ("semitones", "Huttunen et al. 2011; Lively et al. 1993", "down", 0.5),
+    "spectral_tilt": ("dB/octave", "Lively et al. 1993", "up", 0.25),
 }
 Recording = dict[str, np.ndarray | float]
 Pair = tuple[str, np.ndarray]  # set; difference of the columns [pitch_level, cepstrum ...]

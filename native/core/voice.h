@@ -20,7 +20,7 @@ struct VoiceTrack {
 };
 
 // Holds plans and scratch: one per thread. A call allocates its result and what the path through the frames
-// needs: 84 bytes a frame, none of it frame by frame.
+// needs: 76 bytes a frame, none of it frame by frame.
 class VoiceTracker {
  public:
   explicit VoiceTracker(Lanes lanes = Lanes::kAuto);

@@ -1,0 +1,34 @@
+/** The measures of the voice through the decoder, whatever the recording was packed in. */
+import test from 'ava';
+import { decode, trackVoice } from '../src/audio.ts';
+import type { Measures } from '../src/signals/measures.ts';
+import { measureVoice } from '../src/signals/voice.ts';
+import { fixture } from './support/fixtures.ts';
+
+const limits = {
+  seconds: 900,
+  channels: 8,
+  minSampleRate: 4000,
+  maxSampleRate: 384_000,
+  deadlineSeconds: 60,
+};
+
+function measuresOf(name: string): Measures {
+  const options = { sampleRate: 16_000, channel: null, limits, cancel: null };
+  const { samples, seconds } = decode(fixture(name), options);
+  const whole = { start: 0, end: Math.floor(seconds * 100) };
+  return measureVoice(trackVoice(samples, 16_000), [whole], 100);
+}
+
+const tolerances = { pitch_level: 0.05, pitch_range: 0.05, level_range: 0.2, spectral_tilt: 0.2 };
+const expected = measuresOf('mono-16k.wav');
+
+for (const name of ['cbr.mp3', 'aac.m4a', 'opus.webm', 'vorbis.ogg', 'mono-8k.wav', 'mulaw.wav']) {
+  test(`${name} has the voice of the WAV`, (t) => {
+    const measures = measuresOf(name);
+    for (const [measure, tolerance] of Object.entries(tolerances)) {
+      const apart = Math.abs((measures[measure]?.value ?? 99) - (expected[measure]?.value ?? -99));
+      t.true(apart < tolerance, `${measure}: ${apart}`);
+    }
+  });
+}
