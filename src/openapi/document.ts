@@ -40,6 +40,7 @@ export function openApiDocument(version: string): object {
     servers: [{ url: '/', description: 'The service that gave this document.' }],
     tags: [
       { name: 'Analysis', description: 'One recording in, one report out.' },
+      { name: 'Account', description: 'Log-ins and tokens, for the account page.' },
       { name: 'Service', description: 'What runs here, and whether it does.' },
     ],
     paths: pathsOf(readAnswers()),
@@ -47,6 +48,12 @@ export function openApiDocument(version: string): object {
       schemas: componentSchemas(),
       headers,
       securitySchemes: {
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'undertone.session_token',
+          description: 'The cookie of a log-in, for the account page alone. Analyses never look at it.',
+        },
         bearer: {
           type: 'http',
           scheme: 'bearer',

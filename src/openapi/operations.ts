@@ -1,29 +1,8 @@
 /** What each path takes and answers. */
-import { type ErrorCode, errorTable, httpStatus } from '../errors.ts';
-import { type Answer, examplesOf } from './answers.ts';
-import { refer, type SchemaName } from './schemas.ts';
-
-type Answers = Readonly<Record<string, Answer>>;
-type Body = { readonly type: string; readonly schema: object };
-
-type Operation = {
-  readonly method: 'get' | 'post';
-  readonly path: string;
-  readonly operationId: string;
-  readonly tag: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly security: readonly object[];
-  readonly requestBody?: object;
-  readonly ok: Body;
-  readonly headers?: readonly string[];
-  /** Besides those of HTTP itself. */
-  readonly codes: readonly ErrorCode[];
-};
-
-const json = (name: SchemaName): Body => ({ type: 'application/json', schema: refer(name) });
-
-const everywhere: readonly ErrorCode[] = ['bad_request', 'timeout', 'headers_too_large', 'internal'];
+import type { ErrorCode } from '../errors.ts';
+import { accountOperations } from './account-operations.ts';
+import { type Answers, describe, json, type Operation } from './operation.ts';
+import type { SchemaName } from './schemas.ts';
 
 const upload = {
   required: true,
@@ -97,11 +76,12 @@ function analysis(
     requestBody: upload,
     ok: json(schema),
     headers: ['Server-Timing'],
+    invalid: 'ValidationFailure',
     codes: analysisCodes,
   };
 }
 
-const open = { security: [], tag: 'Service', method: 'get' } as const;
+const open = { security: [], tag: 'Service', method: 'get', invalid: 'ValidationFailure' } as const;
 
 const operations: readonly Operation[] = [
   analysis(
@@ -166,6 +146,7 @@ const operations: readonly Operation[] = [
     ok: { type: 'application/json', schema: { type: 'object', description: 'An OpenAPI 3.1 document.' } },
     codes: [],
   },
+  ...accountOperations,
 ];
 
 export function pathsOf(answers: Answers): Readonly<Record<string, object>> {
@@ -174,54 +155,4 @@ export function pathsOf(answers: Answers): Readonly<Record<string, object>> {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation, answers) };
   }
   return paths;
-}
-
-function describe(operation: Operation, answers: Answers): object {
-  const { method, path, tag, ok, headers = [], codes, ...rest } = operation;
-  const asked = `${method.toUpperCase()} ${path}`;
-  const content = { [ok.type]: { schema: ok.schema, ...exampled(answers, asked, 200) } };
-  return {
-    ...rest,
-    tags: [tag],
-    responses: {
-      200: { description: 'Done.', headers: headersOf('X-Request-Id', ...headers), content },
-      ...failures([...everywhere, ...codes], asked, answers),
-    },
-  };
-}
-
-function failures(
-  codes: readonly ErrorCode[],
-  asked: string,
-  answers: Answers,
-): Readonly<Record<string, object>> {
-  const statuses = [...new Set(codes.map(httpStatus))].sort();
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const here = codes.filter((code) => httpStatus(code) === status);
-      const schema = refer(
-        here.some((code) => code === 'invalid' || code === 'too_large') ? 'ValidationFailure' : 'Failure',
-      );
-      const description = here.map((code) => `\`${code}\`: ${errorTable[code].when}.`).join(' ');
-      const content = { 'application/json': { schema, ...exampled(answers, asked, status) } };
-      return [status, { description, headers: headersOf('X-Request-Id', ...failureHeaders(here)), content }];
-    }),
-  );
-}
-
-function failureHeaders(codes: readonly ErrorCode[]): string[] {
-  const has = (code: ErrorCode) => codes.some((one) => httpStatus(one) === httpStatus(code));
-  return [
-    ...(has('unauthenticated') ? ['WWW-Authenticate'] : []),
-    ...(has('overloaded') ? ['Retry-After'] : []),
-  ];
-}
-
-function headersOf(...names: readonly string[]): object {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-}
-
-function exampled(answers: Answers, asked: string, status: number): object {
-  const examples = examplesOf(answers, asked, status);
-  return Object.keys(examples).length === 0 ? {} : { examples };
 }

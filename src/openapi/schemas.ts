@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type ErrorCode, errorTable, validationTypes } from '../errors.ts';
 import { cognitiveReportSchema, combinedReportSchema, emotionReportSchema } from '../report.ts';
+import { accountSchemas } from './account-schemas.ts';
 
 const requestId = emotionReportSchema.shape.request_id;
 const listing: readonly ErrorCode[] = ['too_large', 'invalid'];
@@ -83,6 +84,7 @@ const named = {
   Empty: emptySchema,
   Models: modelsSchema,
   ModelCard: cardSchema,
+  ...accountSchemas,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
 export type SchemaName = keyof typeof named;
@@ -94,7 +96,7 @@ export function refer(name: SchemaName): { readonly $ref: string } {
 export function componentSchemas(): Readonly<Record<string, object>> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, { uri: (id) => refer(id as SchemaName).$ref });
+  const { schemas } = z.toJSONSchema(registry, { io: 'input', uri: (id) => refer(id as SchemaName).$ref });
   return Object.fromEntries(
     Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema]),
   );

@@ -1,0 +1,77 @@
+/** One path: what it takes and what it answers. */
+import { type ErrorCode, errorTable, httpStatus } from '../errors.ts';
+import { type Answer, examplesOf } from './answers.ts';
+import { refer, type SchemaName } from './schemas.ts';
+
+export type Answers = Readonly<Record<string, Answer>>;
+type Body = { readonly type: string; readonly schema: object };
+
+export type Operation = {
+  readonly method: 'get' | 'post';
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly security: readonly object[];
+  readonly parameters?: readonly object[];
+  readonly requestBody?: object;
+  readonly ok: Body;
+  readonly headers?: readonly string[];
+  /** Besides those of HTTP itself. */
+  /** The body of 413 and 422. */
+  readonly invalid: SchemaName;
+  readonly codes: readonly ErrorCode[];
+};
+
+export const json = (name: SchemaName): Body => ({ type: 'application/json', schema: refer(name) });
+
+const everywhere: readonly ErrorCode[] = ['bad_request', 'timeout', 'headers_too_large', 'internal'];
+
+/** As an OpenAPI operation object. */
+export function describe(operation: Operation, answers: Answers): object {
+  const { method, path, tag, ok, invalid: _, headers = [], codes: __, ...rest } = operation;
+  const asked = `${method.toUpperCase()} ${path}`;
+  const content = { [ok.type]: { schema: ok.schema, ...exampled(answers, asked, 200) } };
+  return {
+    ...rest,
+    tags: [tag],
+    responses: {
+      200: { description: 'Done.', headers: headersOf('X-Request-Id', ...headers), content },
+      ...failures(operation, asked, answers),
+    },
+  };
+}
+
+function failures(operation: Operation, asked: string, answers: Answers): Readonly<Record<string, object>> {
+  const codes = [...everywhere, ...operation.codes];
+  const statuses = [...new Set(codes.map(httpStatus))].sort();
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const here = codes.filter((code) => httpStatus(code) === status);
+      const schema = refer(
+        here.some((code) => code === 'invalid' || code === 'too_large') ? operation.invalid : 'Failure',
+      );
+      const description = here.map((code) => `\`${code}\`: ${errorTable[code].when}.`).join(' ');
+      const content = { 'application/json': { schema, ...exampled(answers, asked, status) } };
+      return [status, { description, headers: headersOf('X-Request-Id', ...failureHeaders(here)), content }];
+    }),
+  );
+}
+
+function failureHeaders(codes: readonly ErrorCode[]): string[] {
+  const has = (code: ErrorCode) => codes.some((one) => httpStatus(one) === httpStatus(code));
+  return [
+    ...(has('unauthenticated') ? ['WWW-Authenticate'] : []),
+    ...(has('overloaded') ? ['Retry-After'] : []),
+  ];
+}
+
+function headersOf(...names: readonly string[]): object {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function exampled(answers: Answers, asked: string, status: number): object {
+  const examples = examplesOf(answers, asked, status);
+  return Object.keys(examples).length === 0 ? {} : { examples };
+}
