@@ -19,6 +19,9 @@ export type TokenRecord = Bearer & {
   readonly lastUsedAt: Date | null;
 };
 
+/** With the address of the account that made it; null: the operator. */
+export type ListedToken = TokenRecord & { readonly ownerEmail: string | null };
+
 export type TokenRow = Selectable<TokenTable>;
 
 export type Which = { readonly key: 'id' | 'name'; readonly value: string; readonly owner?: Owner };
@@ -30,7 +33,7 @@ export type TokenTableAccess = {
   /** The row as it is now, if it was live and was asked for by name. */
   revoke(which: Which, now: number): Promise<TokenRow | undefined>;
   /** Those that were asked for by name, oldest first; of one owner, or all. */
-  list(owner?: Owner): Promise<TokenRow[]>;
+  list(owner?: Owner): Promise<ListedToken[]>;
   hasAny(): Promise<boolean>;
   /** Removes the expired ones of browsers. */
   sweep(now: number): Promise<void>;
@@ -39,7 +42,6 @@ export type TokenTableAccess = {
 const ownedBy = (owner: Owner) => sql<boolean>`coalesce(owner, '') = ${owner ?? ''}`;
 
 export function tokenTable(database: Database): TokenTableAccess {
-  const named = database.selectFrom('tokens').where('session', 'is', null);
   return {
     find: (hash) =>
       reach(database.selectFrom('tokens').selectAll().where('hash', '=', hash).executeTakeFirst()),
@@ -63,11 +65,22 @@ export function tokenTable(database: Database): TokenTableAccess {
       const owned = owner === undefined ? live : live.where(ownedBy(owner));
       return reach(owned.returningAll().executeTakeFirst());
     },
-    list(owner) {
-      const ordered = named.selectAll().orderBy('created_at').orderBy('id');
-      return reach((owner === undefined ? ordered : ordered.where(ownedBy(owner))).execute());
+    async list(owner) {
+      const all = database
+        .selectFrom('tokens')
+        .leftJoin('user', 'user.id', 'tokens.owner')
+        .selectAll('tokens')
+        .select('user.email')
+        .where('tokens.session', 'is', null)
+        .orderBy('tokens.created_at')
+        .orderBy('tokens.id');
+      const rows = await reach((owner === undefined ? all : all.where(ownedBy(owner))).execute());
+      return rows.map((row) => ({ ...toRecord(row), ownerEmail: row.email }));
     },
-    hasAny: async () => (await reach(named.select('id').executeTakeFirst())) !== undefined,
+    async hasAny() {
+      const query = database.selectFrom('tokens').select('id').where('session', 'is', null);
+      return (await reach(query.executeTakeFirst())) !== undefined;
+    },
     async sweep(now) {
       const old = database.deleteFrom('tokens').where('session', 'is not', null);
       await reach(old.where('expires_at', '<', now).execute());

@@ -4,6 +4,7 @@ import { drawText, drawToken } from './token-format.ts';
 import { checkRequest, idPrefix, scopes, TokenError, type TokenRequest } from './token-request.ts';
 import {
   type Bearer,
+  type ListedToken,
   type Owner,
   type TokenRecord,
   type TokenRow,
@@ -15,7 +16,7 @@ import { createUsage } from './usage.ts';
 import { createVerifier, sha256 } from './verifier.ts';
 
 export { type Scope, scopes, TokenError, type TokenRequest } from './token-request.ts';
-export type { Bearer, Owner, TokenRecord } from './token-table.ts';
+export type { Bearer, ListedToken, Owner, TokenRecord } from './token-table.ts';
 
 /** The only time that the token itself is seen. */
 export type NewToken = { readonly token: string; readonly record: TokenRecord };
@@ -30,7 +31,7 @@ export type Tokens = {
   /** With every scope, for a browser that is logged in; never listed, gone with its session. Null when that has ended. */
   createForSession(session: { readonly id: string; readonly owner: string }): Promise<NewToken | null>;
   /** Every token that ever was asked for by name, oldest first; those of one owner, or all. */
-  list(owner?: Owner): Promise<TokenRecord[]>;
+  list(owner?: Owner): Promise<ListedToken[]>;
   /** By id; or by name, which finds the operator's alone. Null when there is no such live token. */
   revoke(idOrName: string): Promise<TokenRecord | null>;
   /** Null when this owner has no live token of this id. */
@@ -86,7 +87,7 @@ export function createTokens(options: {
     },
     async list(owner) {
       await usage.flush();
-      return (await table.list(owner)).map(toRecord);
+      return table.list(owner);
     },
     revoke(idOrName) {
       const isId = idOrName.startsWith(idPrefix);

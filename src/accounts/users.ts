@@ -55,7 +55,7 @@ export function createUsers(options: {
   readonly secure: boolean;
 }): Users {
   const { database } = options;
-  const { api } = configure(options);
+  const { api, $context } = configure(options);
   const headersOf = (cookie: string) => new Headers({ cookie });
   const call = <T>(work: Promise<T>) => translate(database, work);
 
@@ -67,6 +67,13 @@ export function createUsers(options: {
     const { session, user } = response;
     const cookies = headers.getSetCookie();
     return { session: { id: session.id, owner: user.id }, email: user.email, cookies };
+  }
+
+  /** Sessions that nobody comes back to would stay for ever. */
+  async function sweep(): Promise<void> {
+    const { adapter } = await $context;
+    const where = [{ field: 'expiresAt', operator: 'lt', value: new Date() }] as const;
+    await adapter.deleteMany({ model: 'session', where: [...where] });
   }
 
   async function isTaken(email: string): Promise<boolean> {
@@ -93,7 +100,9 @@ export function createUsers(options: {
       return begun(headers);
     },
     async logIn(body) {
-      return begun((await call(api.signInEmail({ body, returnHeaders: true }))).headers);
+      const { headers } = await call(api.signInEmail({ body, returnHeaders: true }));
+      await call(sweep());
+      return begun(headers);
     },
     async logOut(cookie) {
       const left = api.signOut({ headers: headersOf(cookie), returnHeaders: true });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { TokenRecord, Tokens } from '../accounts/tokens.ts';
+import type { ListedToken, TokenRecord, Tokens } from '../accounts/tokens.ts';
 import { parseConfig } from '../config.ts';
 import { expected, type Terminal, UsageError } from './terminal.ts';
 
@@ -10,10 +10,12 @@ Examples:
   undertone token create --name ci --scopes analyze:emotion,analyze:cognitive
   TOKEN=$(undertone token create --name laptop --scopes analyze:emotion --expires 90d)`;
 const listExamples = `
+OWNER is the account that made it, or - for the command line; USED is up to a minute late.
+
 Examples:
   undertone token list`;
 const revokeExamples = `
-A running server refuses the token within 5 seconds.
+A name finds tokens of the command line alone; one that an account made has to be told by its id. A running server refuses the token within 5 seconds.
 
 Examples:
   undertone token revoke ci
@@ -27,7 +29,7 @@ const unitMs = {
   w: 604_800_000,
   y: 31_536_000_000,
 } as const;
-const headings = ['ID', 'NAME', 'TOKEN', 'SCOPES', 'CREATED', 'EXPIRES', 'STATE'];
+const headings = ['ID', 'NAME', 'OWNER', 'TOKEN', 'SCOPES', 'CREATED', 'EXPIRES', 'USED', 'STATE'];
 
 export function addToken(program: Command, terminal: Terminal): void {
   const token = program.command('token').description('make, list and revoke API tokens');
@@ -93,11 +95,11 @@ async function list(tokens: Tokens, { stdout }: Terminal): Promise<void> {
   }
 }
 
-function toRow(record: TokenRecord): string[] {
-  const { id, name, prefix, scopes, createdAt, expiresAt } = record;
-  const day = (date: Date) => `${date.toISOString().slice(0, 16)}Z`;
-  const expires = expiresAt === null ? 'never' : day(expiresAt);
-  return [id, name, `${prefix}...`, scopes.join(','), day(createdAt), expires, stateOf(record)];
+function toRow(record: ListedToken): string[] {
+  const { id, name, ownerEmail, prefix, scopes, createdAt, expiresAt, lastUsedAt } = record;
+  const minute = (date: Date | null) => (date === null ? 'never' : `${date.toISOString().slice(0, 16)}Z`);
+  const times = [createdAt, expiresAt, lastUsedAt].map(minute);
+  return [id, name, ownerEmail ?? '-', `${prefix}...`, scopes.join(','), ...times, stateOf(record)];
 }
 
 function stateOf({ revokedAt, expiresAt }: TokenRecord): string {

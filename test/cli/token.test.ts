@@ -60,9 +60,15 @@ test('lists tokens and their states, and no token', async (t) => {
   const { code, stdout } = await runCli(['token', 'list'], { env });
   t.is(code, 0);
   const [heading, ...rows] = stdout.trimEnd().split('\n');
-  t.regex(heading as string, /^ID +NAME +TOKEN +SCOPES +CREATED +EXPIRES +STATE$/);
-  t.regex(rows[0] as string, /^tok_\w+ +one +ut_\w{4}\.\.\. +analyze:cognitive +\S+Z +\S+Z +expired$/);
-  t.regex(rows[1] as string, /^tok_\w+ +two +ut_\w{4}\.\.\. +analyze:cognitive +\S+Z +never +revoked$/);
+  t.regex(heading as string, /^ID +NAME +OWNER +TOKEN +SCOPES +CREATED +EXPIRES +USED +STATE$/);
+  t.regex(
+    rows[0] as string,
+    /^tok_\w+ +one +- +ut_\w{4}\.\.\. +analyze:cognitive +\S+Z +\S+Z +never +expired$/,
+  );
+  t.regex(
+    rows[1] as string,
+    /^tok_\w+ +two +- +ut_\w{4}\.\.\. +analyze:cognitive +\S+Z +never +never +revoked$/,
+  );
   t.is(rows.length, 2);
   t.false(stdout.includes(one.stdout.trim().slice(7)));
   t.is((fs.statSync(folder).mode & 0o777).toString(8), '700');

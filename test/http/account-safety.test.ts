@@ -1,6 +1,8 @@
 import test from 'ava';
+import { sql } from 'kysely';
 import { cookieOf, password, startAccountApp } from '../support/account.ts';
 import { analysis, tokens } from '../support/app.ts';
+import { databaseKinds } from '../support/database.ts';
 import { call } from '../support/http.ts';
 
 const email = 'ada@home.example';
@@ -117,14 +119,26 @@ test('a cookie that was changed, or signed with another secret, is none', async 
   t.is((await ada.ask('session')).json.user, null);
 });
 
-test('a session that is a week old is none', async (t) => {
+for (const kind of databaseKinds) {
+  test(`${kind}: a session whose week is over is none, and is removed with the next log-in`, async (t) => {
+    const { browser, database } = await startAccountApp(t, { kind });
+    const ada = browser();
+    await ada.signUp(email);
+    await sql`update session set "expiresAt" = '2020-01-01T00:00:00.000Z'`.execute(database);
+    const there = browser();
+    await there.ask('log-in', { email, password });
+    const { rows } = await sql`select id from session`.execute(database);
+    t.is(rows.length, 1);
+    t.is((await ada.ask('session')).json.user, null);
+    t.truthy((await there.ask('session')).json.user);
+  });
+}
+
+test('a session whose week is over is none before that, too', async (t) => {
   const { browser, database } = await startAccountApp(t);
   const ada = browser();
   await ada.signUp(email);
-  await database
-    .updateTable('session' as 'tokens')
-    .set({ expiresAt: '2020-01-01T00:00:00.000Z' } as object)
-    .execute();
+  await sql`update session set "expiresAt" = '2020-01-01T00:00:00.000Z'`.execute(database);
   t.is((await ada.ask('session')).json.user, null);
 });
 
