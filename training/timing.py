@@ -26,7 +26,7 @@ MEASURES = {
 LOAD = {"pause_ratio": ("up", 3), "mean_run": ("down", 2)}
 LOAD_RELATIVE = {name: (direction, weight) for name, (_, _, direction, weight) in relative.MEASURES.items()}
 PROCESSING = {"mean_run": ("up", 3), "pause_ratio": ("down", 2), "rate_variability": ("down", 1)}
-PRIOR_SECONDS = 20  # then a pause of 0.25 s that is heard or missed moves no index by 0.05
+PRIOR_SECONDS = 30  # then a pause of 0.25 s that is heard or missed moves no index by 0.035
 # Catches half of LibriSpeech's read recordings of 10 s of speech and 1 of AMI's 8 of meetings.
 SCRIPTED = {"minSpeechSeconds": 10, "minMeanRun": 3, "maxPauseRatio": 0.2}
 SCALES = {"odds": lambda x: x / (1 - x), "inverse": lambda x: 1 / x, "ratio": lambda x: x}

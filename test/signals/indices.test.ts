@@ -1,5 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
+import type { ManifestOf } from '../../src/models/manifest.ts';
+import { readManifests } from '../../src/models/registry.ts';
 import { computeIndex, ownShare } from '../../src/signals/indices.ts';
 
 const rule = {
@@ -80,10 +82,23 @@ test('three pauses raise load by more than 0.01, also for who pauses half of the
   }
 });
 
-test('one pause that is only just long enough moves no score by 0.05', (t) => {
-  for (const speech of [1, 3, 5, 10, 20, 60]) {
-    const by = rise(speech, 0, 1, 1, 0.25);
-    t.true(by > 0 && by < 0.05, `${speech} s: ${by}`);
+test('one pause that is only just long enough moves no shipped index by 0.035', async (t) => {
+  const manifests = await readManifests('models');
+  const shipped = manifests.find(({ kind }) => kind === 'cognitive') as ManifestOf<'cognitive'>;
+  for (const index of [shipped.rule.cognitiveLoad, shipped.rule.processing]) {
+    for (const speech of [0.6, 1, 3, 5, 10, 20, 60]) {
+      for (const runs of [1, 2, 4]) {
+        const at = (pauses: number) =>
+          computeIndex(
+            heard((0.25 * pauses) / (speech + 0.25 * pauses), speech / (pauses + 1), speech),
+            index,
+            shipped.rule,
+            null,
+          ).score;
+        const by = Math.abs(at(runs) - at(runs - 1));
+        t.true(by > 0 && by < 0.035, `${speech} s, ${runs} pauses: ${by}`);
+      }
+    }
   }
 });
 
