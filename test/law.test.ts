@@ -13,6 +13,7 @@ import {
   type Rule,
   rules,
   signalsLaw,
+  webLaw,
 } from './support/law.ts';
 
 const code = /\.(ts|mjs|js|h|cc|c|py|css|sh)$/;
@@ -48,6 +49,12 @@ const planted: readonly (readonly [Rule, string, string, number])[] = [
   [signalsLaw, 'src/signals/tone.ts', "import type { Config } from '../config.ts';", 1],
   [signalsLaw, 'src/signals/tone.ts', "import { readFileSync } from 'node:fs';", 1],
   [signalsLaw, 'src/signals/tone.ts', "import { pool } from './pooling.ts';", 0],
+  [webLaw, 'web/playground/report.ts', "import { combinedReportSchema } from '../../src/report.ts';", 1],
+  [webLaw, 'web/playground/report.ts', "import type { CombinedReport } from '../../src/report.ts';", 0],
+  [webLaw, 'web/playground/report.ts', "export { type Report } from '../../src/report.ts';", 1],
+  [webLaw, 'web/playground/main.ts', "import { readFileSync } from 'node:fs'; import { z } from 'zod';", 2],
+  [webLaw, 'web/account/main.ts', "const { z } = await import('zod');", 1],
+  [webLaw, 'web/playground/main.ts', "import uPlot from 'uplot'; import { part } from './dom.ts';", 0],
   [processLaw, 'src/config.ts', "const port = process.env['PORT'];", 1],
   [processLaw, 'src/config.ts', "const port = process['env'].PORT;", 1],
   [processLaw, 'src/config.ts', 'const { env } = globalThis.process;', 1],

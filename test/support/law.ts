@@ -1,5 +1,6 @@
 /** The rules of the tree, as functions from a file to the sentences that it breaks. */
 
+import { posix } from 'node:path';
 import ts from 'typescript';
 
 export type SourceFile = { readonly path: string; readonly text: string };
@@ -81,6 +82,36 @@ export const signalsLaw: Rule = (file) => {
     });
 };
 
+/** What runs in browsers: plot libraries, and nothing of the service but its types. */
+const webPackages = /^(wavesurfer\.js|uplot)(\/|$)/;
+
+export const webLaw: Rule = (file) => {
+  if (!/^web\/.+\/.*\.ts$/.test(file.path)) return [];
+  const allowed = (name: string, typeOnly: boolean): boolean => {
+    if (!name.startsWith('.')) return webPackages.test(name);
+    const target = posix.join(posix.dirname(file.path), name);
+    return /^web\/|^examples\//.test(target) || (typeOnly && target.startsWith('src/'));
+  };
+  return importsOf(file)
+    .filter(({ name, typeOnly }) => !allowed(name, typeOnly))
+    .map(({ name }) => `${file.path}: ${name} may not be imported by pages`);
+};
+
+type Import = { readonly name: string; readonly typeOnly: boolean };
+
+function importsOf(file: SourceFile): Import[] {
+  return nodesOf(file).flatMap((node) => {
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      return [{ name: node.arguments[0]?.getText().slice(1, -1) ?? '', typeOnly: false }];
+    }
+    if (!ts.isImportDeclaration(node) && !ts.isExportDeclaration(node)) return [];
+    const from = node.moduleSpecifier;
+    if (from === undefined || !ts.isStringLiteral(from)) return [];
+    const typeOnly = /^(import|export)\s+type\b/.test(node.getText());
+    return [{ name: from.text, typeOnly }];
+  });
+}
+
 function isProcess(node: ts.Node): boolean {
   if (ts.isIdentifier(node)) return node.text === 'process';
   return ts.isPropertyAccessExpression(node) && node.name.text === 'process';
@@ -128,7 +159,7 @@ export const nameLaw: Rule = ({ path }) => {
   const name = path.split('/').at(-1) ?? '';
   if (/(^|\/)(utils?|helpers?|common|misc)(\/|\.|$)/.test(path))
     return [`${path}: says nothing about its content`];
-  if (isTypeScript(path) && !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|d))?\.ts$/.test(name)) {
+  if (isTypeScript(path) && !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|d|config))?\.ts$/.test(name)) {
     return [`${path}: Expected a kebab-case name`];
   }
   if (isNative(path) && !/^[a-z0-9]+(_[a-z0-9]+)*\.\w+$/.test(name))
@@ -140,6 +171,7 @@ export const rules: readonly Rule[] = [
   packageLaw,
   includeLaw,
   signalsLaw,
+  webLaw,
   processLaw,
   anyLaw,
   defaultExportLaw,
