@@ -6,6 +6,7 @@ evaluate.py LINES [--write] [--models FOLDER]; training/evaluate makes the lines
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,12 @@ def condition_table(by_condition: dict[str, Reports]) -> str:
     return table(titles, lines)
 
 
+def frames_table(models: Path) -> str:
+    """What training measured frame by frame, which reports do not tell (training/activity.py)."""
+    manifest = json.loads((models / "activity" / "manifest.json").read_text())
+    return table(["figure", "value"], [[name, str(value)] for name, value in manifest["training"]["metrics"].items()])
+
+
 def changed_figures(models: Path) -> list[Figure]:
     """Pauses put in, other tempos, hesitations: see behaviour.py."""
     return [found for part in behaviour.PARTS.values() for found in part(models)]
@@ -133,6 +140,9 @@ def sections(figures: list[Figure], changed: list[Figure], by_condition: dict[st
         "### Recordings changed on purpose",
         table(["what", "of", "value", "speakers", "recordings"],
               [[f.figure, f.group, f"{f.value:.3f}", str(f.speakers), str(f.clips)] for f in changed]),
+        "### Speech, frame by frame",
+        "Against Silero VAD's labels, on speakers and sounds held out:",
+        frames_table(MODELS),
         "### Enough speech found",
         answered_table(figures, by_condition["clean"]),
     ]
