@@ -109,9 +109,9 @@ def condition_table(by_condition: dict[str, Reports]) -> str:
     return table(titles, lines)
 
 
-def frames_table(models: Path) -> str:
+def frames_table() -> str:
     """What training measured frame by frame, which reports do not tell (training/activity.py)."""
-    manifest = json.loads((models / "activity" / "manifest.json").read_text())
+    manifest = json.loads((MODELS / "activity" / "manifest.json").read_text())
     return table(["figure", "value"], [[name, str(value)] for name, value in manifest["training"]["metrics"].items()])
 
 
@@ -142,7 +142,7 @@ def sections(figures: list[Figure], changed: list[Figure], by_condition: dict[st
               [[f.figure, f.group, f"{f.value:.3f}", str(f.speakers), str(f.clips)] for f in changed]),
         "### Speech, frame by frame",
         "Against Silero VAD's labels, on speakers and sounds held out:",
-        frames_table(MODELS),
+        frames_table(),
         "### Enough speech found",
         answered_table(figures, by_condition["clean"]),
     ]
@@ -195,8 +195,8 @@ def main() -> None:
     by_condition = read_reports(given.lines)
     heard = by_condition["clean"].heard()
     figures = [*figures_of(heard), *syllable_figures(by_condition["clean"]), *answered_figures(by_condition["clean"])]
-    changed = changed_figures(given.models)
     alternative = None if given.models.resolve() == MODELS.resolve() else given.models.resolve().name
+    changed = changed_figures(given.models) if alternative is None else []
     run = record.run_of(given.models, [*figures, *changed]) | {"failures": failures.sentences(by_condition["clean"])}
     results = record.renewed(record.read(), alternative, run)
     if alternative is None or "rival" not in results:
