@@ -4,9 +4,13 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import test from 'ava';
+import { clients } from '../scripts/clients.ts';
 import { settingNames } from '../src/config.ts';
+import { createMetrics } from '../src/http/metrics.ts';
+import { makeVenv } from './support/python.ts';
 import { type Server, startServer } from './support/server.ts';
 
 const documents = [
@@ -14,9 +18,10 @@ const documents = [
   ...readdirSync('docs')
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
+  ...Object.values(clients).map((folder) => `${folder}/README.md`),
 ];
-/** They set up, serve or test the whole tree, or need recordings that are not part of it. */
-const skipped = /^(npm start|npm test|npm run evaluate|training\/)/;
+/** They set up, serve or test the whole tree, or need recordings that are not part of it; the tests of clients install them. */
+const skipped = /^(npm start|npm test|npm run evaluate|npm install |pip install |training\/)/;
 /** Where the documents say that the service is. */
 const address = 'http://127.0.0.1:8080';
 /** What the examples leave in the working folder. */
@@ -67,18 +72,43 @@ for (const document of documents.filter((name) => commands(name).length > 0)) {
 }
 
 test.serial('the documents have commands to run and programs to load', (t) => {
-  t.true(documents.flatMap(commands).length >= 8);
-  t.true(documents.flatMap((document) => examples(document, 'ts')).length >= 1);
+  t.true(documents.flatMap(commands).length >= 16);
+  t.true(documents.flatMap((document) => examples(document, 'ts')).length >= 2);
+  t.true(documents.flatMap((document) => examples(document, 'python')).length >= 2);
 });
 
+const languages = {
+  ts: (program: string) => run(process.execPath, ['--input-type=module', '--eval', program], {}),
+  python: (program: string) =>
+    run(join(makeVenv(), 'bin/python'), ['-c', program], { PYTHONPATH: join(clients.python, 'src') }),
+} as const;
+
+/** Where the client lies before it is installed. */
+const lying = pathToFileURL(resolve(clients.typescript, 'dist/index.js')).href;
+
 for (const document of documents) {
-  for (const program of examples(document, 'ts')) {
-    test.serial(`a program of ${document} finds what it imports: ${program.split('\n')[0]}`, async (t) => {
-      const { code, output } = await run(process.execPath, ['--input-type=module', '--eval', program], {});
-      t.is(code, 0, output);
-    });
+  for (const [language, execute] of Object.entries(languages)) {
+    for (const program of examples(document, language)) {
+      test.serial(`a program of ${document} ends well: ${program.slice(0, 60).split('\n')}`, async (t) => {
+        const { url, token } = program.includes(address) ? await startServer(t) : { url: address, token: '' };
+        const here = program.replaceAll(address, url).replaceAll("'undertone-client'", `'${lying}'`);
+        const { code, output } = await execute(
+          here.replaceAll('process.env.TOKEN', `'${token}'`).replaceAll('os.environ["TOKEN"]', `"${token}"`),
+        );
+        t.is(code, 0, output);
+      });
+    }
   }
 }
+
+test('docs/operations.md lists every metric', async (t) => {
+  const metrics = createMetrics();
+  const none = () => 0;
+  metrics.watch({ heldBytes: none, queued: none, running: none, lost: none, ready: () => true });
+  const known = (await metrics.text()).match(/(?<=^# TYPE )undertone_\w+/gm) ?? [];
+  const listed = readFileSync('docs/operations.md', 'utf8').match(/(?<=`)undertone_\w+(?=`)/g) ?? [];
+  t.deepEqual([...new Set(listed)].sort(), [...known].sort());
+});
 
 test('docs/operations.md lists every setting and no other', (t) => {
   const rows = readFileSync('docs/operations.md', 'utf8').match(/^\| UNDERTONE_[^|]*/gm) ?? [];
