@@ -18,6 +18,7 @@ export async function findInputs(
   terminal: Stdin,
 ): Promise<Input[]> {
   if (paths.length === 0 && list === undefined) throw expected('at least one recording', 'path', 'none');
+  checkStandardInput([...paths, list ?? '']);
   const listed = list === undefined ? [] : await readLines(list, terminal);
   const wanted = [...paths, ...listed];
   checkStandardInput([...wanted, list ?? '']);
