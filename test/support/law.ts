@@ -11,6 +11,10 @@ type Home = { readonly what: RegExp; readonly homes: RegExp };
 const packageHomes: readonly Home[] = [
   { what: /^onnxruntime-/, homes: /^src\/models\/session\.ts$/ },
   { what: /^(koa|koa-.*|@koa\/.*)$/, homes: /^src\/http\// },
+  { what: /^better-auth(\/|$)/, homes: /^src\/accounts\/users\.ts$/ },
+  { what: /^libsql$/, homes: /^src\/accounts\/embedded\.ts$/ },
+  { what: /^pg$/, homes: /^src\/accounts\/postgres\.ts$/ },
+  { what: /^kysely$/, homes: /^src\/accounts\// },
   { what: /\.node$/, homes: /^src\/audio\.ts$/ },
 ];
 
@@ -80,6 +84,21 @@ export const signalsLaw: Rule = (file) => {
       if (!from || !ts.isStringLiteral(from) || /^\.\/[^/]+$/.test(from.text)) return [];
       return [`${file.path}: signals may not import ${from.text}`];
     });
+};
+
+/** Slow to load, and of no use to a service that only analyses: loaded when somebody first comes to their account. */
+const lateModules = /(^|\/)(users|enrol|guard|embedded|postgres)\.ts$/;
+const late = /^src\/accounts\/(users|enrol|guard|embedded|postgres)\.ts$/;
+
+export const lateLaw: Rule = (file) => {
+  if (!isShipped(file.path) || late.test(file.path)) return [];
+  return nodesOf(file).flatMap((node) => {
+    if (!ts.isImportDeclaration(node) || !ts.isStringLiteral(node.moduleSpecifier)) return [];
+    const name = node.moduleSpecifier.text;
+    const typeOnly = node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
+    if (typeOnly || !lateModules.test(name)) return [];
+    return [`${file.path}: ${name} may only be imported when it is needed`];
+  });
 };
 
 /** What runs in browsers: plot libraries, and nothing of the service but its types. */
@@ -172,6 +191,7 @@ export const rules: readonly Rule[] = [
   includeLaw,
   signalsLaw,
   webLaw,
+  lateLaw,
   processLaw,
   anyLaw,
   defaultExportLaw,
