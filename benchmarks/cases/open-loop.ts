@@ -1,0 +1,81 @@
+/** Requests that come at their own time, at half of what the service can do: how long the slow ones take. */
+import { get } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { atMost, figure, type Row } from '../case.ts';
+import { closeConnections, post, times } from '../request/client.ts';
+import { buildService, startService } from '../service.ts';
+
+const long = process.argv.includes('--long');
+const requests = long ? 3000 : 400;
+const clients = 4;
+const closedRequests = 120;
+const warmUps = 40;
+const lagMilliseconds = 5;
+/** What Node measures is the time from one tick of a timer to the next. */
+const tickMilliseconds = 10;
+
+/** Requests a second when the next one comes as soon as one is answered. */
+async function capacity(port: number): Promise<number> {
+  const started = performance.now();
+  await Promise.all(Array.from({ length: clients }, () => times(closedRequests / clients, () => post(port))));
+  return (1000 * closedRequests) / (performance.now() - started);
+}
+
+/** Gaps are exponential, from a seeded generator. */
+async function openLoop(port: number, perSecond: number): Promise<number[]> {
+  let state = 1;
+  let at = performance.now();
+  const answers: Promise<number>[] = [];
+  for (let index = 0; index < requests; index++) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    at -= (1000 / perSecond) * Math.log((state + 1) / 2 ** 32);
+    await sleep(Math.max(0, at - performance.now()));
+    answers.push(post(port));
+  }
+  return Promise.all(answers);
+}
+
+/** As the service's own metrics tell it, since they were last read. */
+function lagSeconds(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    get({ port, host: '127.0.0.1', path: '/metrics' }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      response.on('end', () => resolve(Number(/^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(text)?.[1])));
+    }).on('error', reject);
+  });
+}
+
+function percentile(values: readonly number[], share: number): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? Number.NaN;
+}
+
+export async function run(): Promise<readonly Row[]> {
+  buildService();
+  const service = await startService();
+  await times(warmUps, () => post(service.port));
+  const perSecond = (await capacity(service.port)) / 2;
+  await lagSeconds(service.port);
+  const answered = await openLoop(service.port, perSecond);
+  const lag = 1000 * (await lagSeconds(service.port)) - tickMilliseconds;
+  closeConnections();
+  await service.stop();
+  return [
+    atMost(4, {
+      name: 'p99 against p50 at half capacity, 10 s WAV',
+      unit: 'ms',
+      peer: figure([percentile(answered, 0.5)]),
+      ours: figure([percentile(answered, 0.99)]),
+      note: `${requests} requests, ${perSecond.toFixed(1)} a second; peer: p50`,
+    }),
+    atMost(1, {
+      name: 'event-loop delay, p99, meanwhile',
+      unit: 'ms',
+      peer: figure([lagMilliseconds]),
+      ours: figure([lag]),
+      note: 'peer: the limit; of the main thread, by its own metrics',
+    }),
+  ];
+}
