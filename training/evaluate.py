@@ -196,7 +196,8 @@ def main() -> None:
     heard = by_condition["clean"].heard()
     figures = [*figures_of(heard), *syllable_figures(by_condition["clean"]), *answered_figures(by_condition["clean"])]
     alternative = None if given.models.resolve() == MODELS.resolve() else given.models.resolve().name
-    changed = changed_figures(given.models) if alternative is None else []
+    known = {figure.key for figure in figures}
+    changed = [f for f in changed_figures(given.models) if f.key not in known] if alternative is None else []
     run = record.run_of(given.models, [*figures, *changed]) | {"failures": failures.sentences(by_condition["clean"])}
     results = record.renewed(record.read(), alternative, run)
     if alternative is None or "rival" not in results:

@@ -19,6 +19,8 @@ def show(figure: Figure | None) -> str:
     """Value, its interval; the interval of one speaker is over clips."""
     if figure is None:
         return ""
+    if figure.interval is None:
+        return f"{figure.value:.3f}"
     low, high = figure.interval
     mark = " †" if figure.speakers == 1 else ""
     return f"{figure.value:.3f} ({low:.2f} to {high:.2f}){mark}"
