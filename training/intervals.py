@@ -29,7 +29,7 @@ NAMES = ["short", "noise", "narrow", "clipped"]
 LEAST = 0.1  # every exponent's floor: rated recordings are all short, and whatever is missing makes less sure
 CONDITIONS = ["noise-5", "noise-10", "noise-20", "telephone", "clipped", "loudest-1"]
 STEADY = ("Rain", "Sea waves", "Helicopter", "Chainsaw")
-RATED = {"emotion": ("TAVA", 6), "cognitive": ("speechocean762", 2)}  # corpus, worse copies of each recording
+RATED = {"emotion": ("TAVA", 6), "cognitive": ("speechocean762", 1)}  # corpus, worse copies of each recording
 
 
 @dataclass(frozen=True)
