@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, TypedDict
 
+from typing_extensions import NotRequired
+
 ValenceItem: TypeAlias = float
 
 
@@ -146,6 +148,138 @@ class ModelCard(TypedDict):
     weights_sha256: str
     labels: list[str] | None
     licence: str
+
+
+class User(TypedDict):
+    """
+    Who is logged in; null when nobody is.
+    """
+
+    email: str
+    administrator: bool
+
+
+class Session(TypedDict):
+    """
+    Who is logged in.
+    """
+
+    user: User | None
+    sign_up: Literal['open', 'closed']
+
+
+class SignUp(TypedDict):
+    """
+    A new account.
+    """
+
+    email: str
+    password: str
+
+
+class LogIn(TypedDict):
+    """
+    An account and its password.
+    """
+
+    email: str
+    password: str
+
+
+class PasswordChange(TypedDict):
+    """
+    A new password.
+    """
+
+    current_password: str
+    new_password: str
+
+
+class Removal(TypedDict):
+    """
+    The end of the account.
+    """
+
+    password: str
+
+
+class TokenRequest(TypedDict):
+    """
+    A token to make.
+    """
+
+    name: str
+    scopes: list[Literal['analyze:emotion', 'analyze:cognitive']]
+    expires_in_days: NotRequired[int | None]
+
+
+class Token(TypedDict):
+    """
+    An API token, but for the token itself.
+    """
+
+    id: str
+    name: str
+    prefix: str
+    scopes: list[Literal['analyze:emotion', 'analyze:cognitive']]
+    created_at: str
+    expires_at: str | None
+    last_used_at: str | None
+    revoked_at: str | None
+    origin: Literal['account', 'command_line']
+
+
+class Tokens(TypedDict):
+    """
+    The tokens of the account.
+    """
+
+    tokens: list[Token]
+
+
+class NewToken(TypedDict):
+    """
+    The token, and what is kept of it.
+    """
+
+    id: str
+    name: str
+    prefix: str
+    scopes: list[Literal['analyze:emotion', 'analyze:cognitive']]
+    created_at: str
+    expires_at: str | None
+    last_used_at: str | None
+    revoked_at: str | None
+    origin: Literal['account', 'command_line']
+    token: str
+
+
+class PlaygroundToken(TypedDict):
+    """
+    A token for the page itself.
+    """
+
+    token: str
+    expires_at: str
+
+
+class AccountItem(TypedDict):
+    """
+    One field that is wrong.
+    """
+
+    loc: list[str]
+    msg: str
+    type: str
+
+
+class AccountValidationFailure(TypedDict):
+    """
+    The body of 413 and 422.
+    """
+
+    detail: list[AccountItem]
+    request_id: str
 
 
 class Contributions(TypedDict):
