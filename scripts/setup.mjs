@@ -36,6 +36,7 @@ const testPackages = [
   'curl',
   'chromium',
   'postgresql',
+  'python3-venv',
 ];
 
 function say(line) {

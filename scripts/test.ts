@@ -25,6 +25,7 @@ const runners: readonly Runner[] = [
     commands: [
       ['node_modules/.bin/tsc', '--noEmit'],
       ['node_modules/.bin/tsc', '-p', 'web/tsconfig.json'],
+      ['node_modules/.bin/tsc', '-p', 'clients/typescript', '--noEmit'],
     ],
     parse: parseCheck,
   },
