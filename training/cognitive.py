@@ -30,7 +30,7 @@ def fit(tokens: Tokens, targets: np.ndarray, members: np.ndarray, count: int = 1
         wanted = torch.from_numpy((targets[tokens.clips[rows]] - centre) / spread)
         return ((predicted[:, 0] - wanted) ** 2).mean()
 
-    recipe = heads.Recipe(1, loss, **{"epochs": 10, "rate": 1e-3, "dropout": 0.5, **options})
+    recipe = heads.Recipe(1, loss, **{"epochs": 6, "rate": 1e-3, "dropout": 0.6, "decay": 0.3, **options})
     members = [heads.fit(tokens, members, recipe, SEED + i) for i in range(count)]
     for head in members:
         rescale(head, float(centre), float(spread))

@@ -26,7 +26,7 @@ TAVA_LABELS = {
     "miserable": "sad", "frightened": "fearful", "enraged": "angry",
 }  # fmt: skip
 OUTPUTS = len(EMOTIONS) + 2
-AXES_DECAY = 0.1
+DECAY = [0.005] * len(EMOTIONS) + [0.1, 0.1]  # of the linear head: few clips are rated, so the axes are held tighter
 
 
 @dataclass(frozen=True)
@@ -87,21 +87,11 @@ def useful(tokens: Tokens, targets: Targets) -> np.ndarray:
     return np.flatnonzero((targets.label[rows] >= 0) | (targets.axes_weight[rows].sum(1) > 0))
 
 
-def fit(tokens: Tokens, targets: Targets, members: np.ndarray, count: int = 1, **options) -> list[heads.Head]:
+def fit(tokens: Tokens, targets: Targets, members: np.ndarray, count: int = 1, **options) -> list:
+    """`count` networks and a linear head, to be averaged."""
     recipe = heads.Recipe(OUTPUTS, loss_of(tokens, targets), **options)
-    return [heads.fit(tokens, members, recipe, SEED + i) for i in range(count)]
-
-
-def fit_axes(tokens: Tokens, targets: Targets, members: np.ndarray) -> heads.LinearHead:
-    """Valence and arousal by themselves, held tighter than the categories: few clips are rated."""
-
-    def loss(predicted: torch.Tensor, rows: np.ndarray) -> torch.Tensor:
-        clips = tokens.clips[rows]
-        error = (torch.sigmoid(predicted) - torch.from_numpy(targets.axes[clips])) ** 2
-        return 10 * (error * torch.from_numpy(targets.axes_weight[clips])).sum(1).mean()
-
-    rated = members[targets.axes_weight[tokens.clips[members]].sum(1) > 0]
-    return heads.fit_linear(tokens, rated, 2, loss, AXES_DECAY)
+    networks = [heads.fit(tokens, members, recipe, SEED + i) for i in range(count)]
+    return [*networks, heads.fit_linear(tokens, members, loss_of(tokens, targets), DECAY)]
 
 
 def per_clip(tokens: Tokens, members: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -121,14 +111,13 @@ class Calibration:
     shift: np.ndarray
 
 
-def write_emotion(members: list[heads.Head], axes: heads.LinearHead, calibration: Calibration, path: str) -> None:
+def write_emotion(members: list, calibration: Calibration, path: str) -> None:
     g = Graph("emotion")
     tokens, weights = g.input("tokens", [1, "tokens", WIDTH]), g.input("weights", [1, "tokens"])
     w, inner = heads.write_shares(g, weights), g.constant(np.array([1], np.int64))
     outputs = g.op("Squeeze", heads.write_ensemble(g, members, tokens, w), inner)
-    logits, _ = g.op("Split", outputs, g.constant(np.array([8, 2], np.int64)), axis=1, outputs=2)
-    both = g.op("Squeeze", heads.write_clip(g, axes, tokens, w), inner)
-    valence, arousal = g.op("Split", both, g.constant(np.array([1, 1], np.int64)), axis=1, outputs=2)
+    parts = g.constant(np.array([8, 1, 1], np.int64))
+    logits, valence, arousal = g.op("Split", outputs, parts, axis=1, outputs=3)
     scaled = g.op("Mul", logits, g.constant(np.float32(1 / calibration.temperature)))
     g.output(g.op("Softmax", scaled, axis=-1), "probabilities", [1, 8])
     flat = g.constant(np.array([1], np.int64))

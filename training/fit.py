@@ -32,14 +32,14 @@ NON_COMMERCIAL = "Weights for research and non-commercial use: see the licences 
 
 @dataclass(frozen=True)
 class Variant:
-    """Where a set of models lies, what its tokens are called, and how many heads are averaged."""
+    """Where a set of models lies, what its tokens are called, and how many networks a head averages."""
 
     models: Path
     tokens: str
     ensemble: int
 
 
-DEFAULT = Variant(MODELS, "corpora", 3)
+DEFAULT = Variant(MODELS, "corpora", 2)
 FAST = Variant(MODELS.parent / "models-fast", "fast", 1)
 
 
@@ -172,12 +172,11 @@ def heard_by(variant: Variant, useful) -> tuple:
 def fit_emotion(variant: Variant) -> None:
     clips, store, known, held = heard_by(variant, lambda clips, store: emotion.useful(store, emotion.targets_of(clips)))
     targets = emotion.targets_of(clips)
-    feeling, axes = emotion.fit(store, targets, known, variant.ensemble), emotion.fit_axes(store, targets, known)
-    logits = heads.predict(feeling, store, held)[:, :8]
-    rows, values = emotion.per_clip(store, held, np.concatenate([logits, heads.predict([axes], store, held)], 1))
+    feeling = emotion.fit(store, targets, known, variant.ensemble)
+    rows, values = emotion.per_clip(store, held, heads.predict(feeling, store, held))
     calibration, widths, low = calibrate(values, rows, clips, targets)
     path = str(CACHE / f"{variant.tokens}.emotion.onnx")
-    emotion.write_emotion(feeling, axes, calibration, path)
+    emotion.write_emotion(feeling, calibration, path)
     manifest.write(
         "emotion",
         path,

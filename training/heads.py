@@ -113,10 +113,12 @@ def write_head(g: Graph, head: Head, tokens: str, w: str) -> str:
     return g.op("Add", write_linear(g, pooled, head.out), write_clip(g, head, tokens, w))
 
 
-def write_ensemble(g: Graph, heads: list[Head], tokens: str, w: str) -> str:
-    total = write_head(g, heads[0], tokens, w)
-    for head in heads[1:]:
-        total = g.op("Add", total, write_head(g, head, tokens, w))
+def write_ensemble(g: Graph, heads: list[Head | LinearHead], tokens: str, w: str) -> str:
+    """Their mean -> [1,1,outputs]"""
+    parts = [(write_head if isinstance(head, Head) else write_clip)(g, head, tokens, w) for head in heads]
+    total = parts[0]
+    for part in parts[1:]:
+        total = g.op("Add", total, part)
     return g.op("Mul", total, g.constant(np.float32(1 / len(heads))))
 
 
@@ -180,20 +182,20 @@ def fit(tokens: Tokens, members: np.ndarray, recipe: Recipe, seed: int) -> Head:
     return head.eval()
 
 
-def fit_linear(tokens: Tokens, members: np.ndarray, outputs: int, loss, decay: float) -> LinearHead:
-    """Least loss over the windows and their changed copies, by L-BFGS; `decay` holds the weights small."""
+def fit_linear(tokens: Tokens, members: np.ndarray, loss, decay: list[float]) -> LinearHead:
+    """Least loss over the windows and their changed copies, by L-BFGS; `decay` holds the weights of each output small."""
     stores = [tokens, tokens.changed] if tokens.changed else [tokens]
     rows = np.concatenate([store.moments[members] for store in stores])
     both = np.tile(members, len(stores))
     centre, scale = rows.mean(0), rows.std(0) + 1e-4
     x = torch.from_numpy((rows - centre) / scale)
-    weight = torch.zeros(x.shape[1], outputs, requires_grad=True)
-    bias = torch.zeros(outputs, requires_grad=True)
+    weight = torch.zeros(x.shape[1], len(decay), requires_grad=True)
+    bias = torch.zeros(len(decay), requires_grad=True)
     optimiser = torch.optim.LBFGS([weight, bias], max_iter=80, history_size=10, line_search_fn="strong_wolfe")
 
     def cost() -> torch.Tensor:
         optimiser.zero_grad()
-        total = loss(x @ weight + bias, both) + decay * (weight**2).sum()
+        total = loss(x @ weight + bias, both) + (torch.tensor(decay) * weight**2).sum()
         total.backward()
         return total
 

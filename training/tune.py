@@ -54,7 +54,7 @@ def fit_heads(store: token_store.Tokens, clips, members: np.ndarray, count: int)
     targets, scores = emotion.targets_of(clips), cognitive.targets_of(clips)
     useful = np.intersect1d(emotion.useful(store, targets), members)
     scored = np.intersect1d(np.flatnonzero(~np.isnan(scores[store.clips])), members)
-    feeling = emotion.fit(store, targets, useful, count)
+    feeling = emotion.fit(store, targets, useful, count)[:count]
     return feeling, cognitive.fit(store, scores, scored, count)
 
 
