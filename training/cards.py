@@ -28,7 +28,8 @@ ORIGIN = {
     "linear layers multiply in int8: weights with one scale per output, tokens with one per call.",
     "activity": "Trained from scratch; Silero VAD 6.2.3 (MIT) labelled the recordings. The first 2,350 steps of these "
     "weights saw features of a NumPy twin of the extractor, the last 700 those of the extractor itself; "
-    "`training/train activity` makes all its steps on the latter.",
+    "`training/train activity` makes all its steps on the latter. The output `voice` was fitted on their frames afterwards, to "
+    "tell speech from what was taken for it.",
     "emotion": "Trained here on the trunk's tokens.",
     "cognitive": "Trained here on the trunk's tokens.",
 }
