@@ -3,9 +3,9 @@ import { PostgresDialect } from 'kysely';
 import pg from 'pg';
 
 const connections = 10;
-const connectMs = 3000;
+const connectMs = 10_000;
 /** Every query of ours takes milliseconds; one that does not end must not hold its request. */
-const queryMs = 5000;
+const queryMs = 10_000;
 
 export function openPostgres(url: string): PostgresDialect {
   const pool = new pg.Pool({
