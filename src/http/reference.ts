@@ -15,6 +15,7 @@ const page = `<!doctype html>
 <title>Undertone API</title>
 <link rel="icon" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/contrast.css">
 </head>
 <body>
 <main id="reference"></main>
@@ -32,10 +33,23 @@ follow();
 SwaggerUIBundle({
   url: '/openapi.json',
   domNode: document.getElementById('reference'),
-  deepLinking: true,
   defaultModelsExpandDepth: 0,
   validatorUrl: null,
+  // One server, this one: there is nothing to choose.
+  plugins: [() => ({ wrapComponents: { ServersContainer: () => () => null } })],
 });
+`;
+
+/** Swagger UI's light colours are too pale for white words on them and for words on white. */
+const contrast = `html:not(.dark-mode) .swagger-ui .opblock-get .opblock-summary-method { background: #1b5e9e; }
+html:not(.dark-mode) .swagger-ui .opblock-post .opblock-summary-method { background: #14704a; }
+html:not(.dark-mode) .swagger-ui .info .title small pre { background: #4c5254; color: #fff; }
+html:not(.dark-mode) .swagger-ui .info .title small.version-stamp { background: #14704a; }
+html:not(.dark-mode) .swagger-ui .info .title small.version-stamp pre { background: #14704a; }
+html:not(.dark-mode) .swagger-ui .info a { color: #1b5e9e; }
+html:not(.dark-mode) .swagger-ui .info .url { color: #1b5e9e; }
+html:not(.dark-mode) .swagger-ui .btn.authorize { border-color: #14704a; color: #14704a; }
+html:not(.dark-mode) .swagger-ui .btn.authorize svg { fill: #14704a; }
 `;
 
 /** Swagger UI's icons are data: images in its style sheet. */
@@ -69,6 +83,7 @@ export function addReference(router: Router<State>): void {
   };
   add('/openapi.json', 'application/json', JSON.stringify(openApiDocument(version)));
   add('/docs', 'text/html; charset=utf-8', page);
+  add('/docs/contrast.css', 'text/css; charset=utf-8', contrast);
   add('/docs/start.js', 'text/javascript; charset=utf-8', start);
   for (const [name, type] of Object.entries(shipped)) add(`/docs/${name}`, type, readShipped(name));
 }

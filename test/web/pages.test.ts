@@ -84,7 +84,7 @@ test.serial(
     const token = await page.locator('#token-text').innerText();
     t.is(await ask(token), 200);
 
-    await page.getByRole('link', { name: 'Playground' }).click();
+    await page.getByRole('link', { name: 'Playground', exact: true }).click();
     await page.getByText('You are logged in').waitFor();
     await page.locator('#intake').getByRole('button', { name: 'Record' }).click();
     await page.waitForFunction(() => {
@@ -112,7 +112,7 @@ test.serial(
     await drawn(page, '.waveform');
     await drawn(page, '.chart');
 
-    await page.getByRole('link', { name: 'Account' }).click();
+    await page.getByRole('link', { name: 'Account', exact: true }).click();
     await page.getByRole('button', { name: 'Revoke laptop' }).click();
     await page.locator('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.locator('#ended').waitFor();

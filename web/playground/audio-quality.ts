@@ -1,7 +1,6 @@
 /** The recording itself, with a word on each figure that has a good and a bad side. */
-import { element } from './dom.ts';
 import { seconds, share } from './format.ts';
-import { row } from './measures-table.ts';
+import { createFacts, row } from './measures-table.ts';
 import type { AudioBlock } from './report.ts';
 
 export function createAudioQuality(audio: AudioBlock): HTMLElement {
@@ -16,7 +15,7 @@ export function createAudioQuality(audio: AudioBlock): HTMLElement {
     row('Clipped', clipped(audio.clipped_ratio)),
     row('Bandwidth', `${(audio.bandwidth_hz / 1000).toFixed(1)} kHz, ${band(audio.bandwidth_hz)}`),
   ];
-  return element('table', {}, element('tbody', {}, ...rows));
+  return createFacts(rows);
 }
 
 function noise(snr: number | null): string {

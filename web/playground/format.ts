@@ -30,7 +30,9 @@ export function bytes(count: number): string {
 }
 
 export function quantity(value: number, unit: string): string {
+  const lowest = /^semitones re ([\d.]+) Hz$/.exec(unit)?.[1];
+  if (lowest !== undefined) return `${Math.round(Number(lowest) * 2 ** (value / 12))} Hz`;
   if (unit === 'ratio') return value.toFixed(2);
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
-  return `${value.toFixed(digits)} ${unit.replace('1/min', 'per minute').replace('/s', ' per s').replace(' re ', ' above ').replace('/octave', ' per octave')}`;
+  return `${value.toFixed(digits)} ${unit.replace('1/min', 'per minute').replace('/s', ' per s').replace('/octave', ' per octave')}`;
 }

@@ -7,7 +7,12 @@ export function createMeasuresTable(measures: Cognitive['measures']): HTMLElemen
   const rows = Object.entries(measures).map(([name, { value, unit }]) =>
     row(measureName(name), quantity(value, unit)),
   );
-  return element('table', {}, element('tbody', {}, ...rows));
+  return createFacts(rows);
+}
+
+/** Names on the left, values on the right; long values break. */
+export function createFacts(rows: readonly HTMLElement[]): HTMLElement {
+  return element('table', { class: 'facts' }, element('tbody', {}, ...rows));
 }
 
 export function row(name: string, value: string): HTMLElement {
