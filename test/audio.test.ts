@@ -185,14 +185,15 @@ test('bytes that are no audio are refused with a reason', (t) => {
   t.is(refusal(() => decode(Buffer.from('%PDF-1.7 not audio'), options)).code, 'unsupported');
 });
 
-test('quality tells level and has no signal-to-noise ratio without a pause', (t) => {
+test('quality tells level, and has no signal-to-noise ratio without speech', (t) => {
   const samples = Float32Array.from(
     { length: 16000 },
     (_, i) => 0.5 * Math.sin((2 * Math.PI * 1000 * i) / 16000),
   );
   const quality = measure(samples, 16000, Float64Array.of(0, 1));
   t.true(Math.abs(quality.levelDbfs + 9.03) < 0.1);
-  t.is(quality.snrDb, null);
+  t.is(quality.snrDb, 0);
+  t.is(measure(samples, 16000, new Float64Array(0)).snrDb, null);
   t.true(Number.isFinite(quality.bandwidthHz));
 });
 
