@@ -4,6 +4,7 @@ import * as path from 'node:path';
 import test from 'ava';
 import {
   anyLaw,
+  clientLaw,
   defaultExportLaw,
   includeLaw,
   lateLaw,
@@ -63,6 +64,9 @@ const planted: readonly (readonly [Rule, string, string, number])[] = [
   [lateLaw, 'src/accounts/accounts.ts', "import type { Users } from './users.ts';", 0],
   [lateLaw, 'src/accounts/accounts.ts', "const { createUsers } = await import('./users.ts');", 0],
   [lateLaw, 'src/main.ts', "import { openPostgres } from './accounts/postgres.ts';", 1],
+  [clientLaw, 'clients/typescript/src/client.ts', "import { x } from '../../../src/report.ts';", 1],
+  [clientLaw, 'clients/typescript/src/client.ts', "import fetch from 'node-fetch';", 1],
+  [clientLaw, 'clients/typescript/src/client.ts', "const fs = await import('node:fs');", 0],
   [processLaw, 'src/config.ts', "const port = process.env['PORT'];", 1],
   [processLaw, 'src/config.ts', "const port = process['env'].PORT;", 1],
   [processLaw, 'src/config.ts', 'const { env } = globalThis.process;', 1],

@@ -131,6 +131,14 @@ function importsOf(file: SourceFile): Import[] {
   });
 }
 
+/** The client depends on nothing: a stranger's browser has neither our sources nor our packages. */
+export const clientLaw: Rule = (file) => {
+  if (!/^clients\/typescript\/src\//.test(file.path)) return [];
+  return importsOf(file)
+    .filter(({ name }) => !/^(\.\/[^/]+|node:.+)$/.test(name))
+    .map(({ name }) => `${file.path}: the client may not import ${name}`);
+};
+
 function isProcess(node: ts.Node): boolean {
   if (ts.isIdentifier(node)) return node.text === 'process';
   return ts.isPropertyAccessExpression(node) && node.name.text === 'process';
@@ -190,6 +198,7 @@ export const rules: readonly Rule[] = [
   packageLaw,
   includeLaw,
   signalsLaw,
+  clientLaw,
   webLaw,
   lateLaw,
   processLaw,
