@@ -46,7 +46,7 @@ test('noise warns from under 10 dB on, and widens every interval', async (t) => 
   const widths = ({ emotion, cognitive }: CombinedReport) => {
     const signals = { ...emotion.signals, ...cognitive.signals } as { intervals: object };
     const all = { ...(emotion.signals as { intervals: object }).intervals, ...signals.intervals };
-    return Object.values(all).map(([lower, upper]: [number, number]) => upper - lower);
+    return (Object.values(all) as [number, number][]).map(([lower, upper]) => upper - lower);
   };
   const wide = widths(noisy);
   t.is(wide.length, 3);

@@ -34,7 +34,7 @@ const questions = (narrow: string): readonly Question[] => [
     name: 'emotionOfTone',
     summary: 'A tone of 1 s: too little speech',
     asked: 'POST /v1/analyze/emotion',
-    parts: { audio: toneFile(1) },
+    parts: { audio: new Uint8Array(toneFile(1)) },
   },
   {
     name: 'cognitive',
