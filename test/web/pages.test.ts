@@ -274,8 +274,9 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.getByRole('button', { name: 'Try the sample' }).click();
     await resultsOf(page, 'sample.wav');
     for (const summary of await page.locator('summary').all()) await summary.click();
-    t.deepEqual(await barriers(page), [], 'with results');
+    // Before axe-core writes a style of its own to look into the waveform's shadow tree.
     t.deepEqual(complaints, []);
+    t.deepEqual(await barriers(page), [], 'with results');
   });
 
   test.serial(`axe finds no serious barrier on the account page, ${colorScheme}`, async (t) => {
