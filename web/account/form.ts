@@ -1,5 +1,5 @@
 /** Forms that are sent by this page, and say beside each field what is wrong with it. */
-import { element } from '../playground/dom.ts';
+import { element } from '../dom.ts';
 import { Refusal } from './api.ts';
 import { titleOf, wordsOf } from './words.ts';
 

@@ -1,5 +1,5 @@
 /** The account page: who is logged in decides what is shown. */
-import { element, part } from '../playground/dom.ts';
+import { element, part } from '../dom.ts';
 import { Refusal, read, type Session, send } from './api.ts';
 import { handle } from './form.ts';
 import { hideNewToken, makeToken, showTokens } from './tokens.ts';

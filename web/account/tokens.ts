@@ -1,5 +1,5 @@
 /** The list of tokens, a new one shown once, and the question before one is revoked. */
-import { element, part } from '../playground/dom.ts';
+import { element, part } from '../dom.ts';
 import { type NewToken, read, send, type Token } from './api.ts';
 import { hasEnded, historyOf } from './words.ts';
 

@@ -1,7 +1,8 @@
 /** Says with which token analyses are sent, and takes a pasted one. */
+
+import { type Child, element } from '../dom.ts';
 import type { Access, Standing } from './access.ts';
 import { button } from './button.ts';
-import { type Child, element } from './dom.ts';
 
 export type AccessPanel = {
   /** Shows how things stand. */

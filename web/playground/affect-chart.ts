@@ -1,7 +1,7 @@
 /** Valence, arousal and clarity over time. Lines differ by their dashes too. */
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { element } from './dom.ts';
+import { element } from '../dom.ts';
 import { clock, score } from './format.ts';
 import type { Report } from './report.ts';
 import { type Colour, colour, onThemeChange } from './theme.ts';

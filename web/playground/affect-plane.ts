@@ -1,5 +1,5 @@
 /** Valence and arousal on a plane: the way through it, window by window, and where the whole lies. */
-import { element, shape } from './dom.ts';
+import { element, shape } from '../dom.ts';
 import { score } from './format.ts';
 import type { Emotion, EmotionSignals } from './report.ts';
 

@@ -1,6 +1,7 @@
 /** The same voice at rest, to count from; it can be taken away again. */
+
+import { element } from '../dom.ts';
 import { button } from './button.ts';
-import { element } from './dom.ts';
 import { bytes } from './format.ts';
 import { createIntake } from './intake.ts';
 import type { Recording } from './recording.ts';

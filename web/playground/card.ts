@@ -1,4 +1,4 @@
-import { type Child, element } from './dom.ts';
+import { type Child, element } from '../dom.ts';
 
 /** A part of the results with its title and one sentence on how to read it. */
 export function card(title: string, note: string | null, ...content: readonly Child[]): HTMLElement {

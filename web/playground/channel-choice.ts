@@ -1,5 +1,5 @@
 /** Which channel of a recording is listened to. */
-import { element } from './dom.ts';
+import { element } from '../dom.ts';
 
 /** Null where there is nothing to choose. */
 export function createChannelChoice(

@@ -1,6 +1,7 @@
 /** Load, clarity and processing: each score, how sure it is, and what it is made of. */
+
+import { element } from '../dom.ts';
 import { createContributions } from './contributions.ts';
-import { element } from './dom.ts';
 import { score, signed } from './format.ts';
 import { createGauge } from './gauge.ts';
 import type { Cognitive, CognitiveSignals } from './report.ts';

@@ -1,5 +1,5 @@
 /** From the reference to the score: what each measure added or took away. */
-import { element, percent } from './dom.ts';
+import { element, percent } from '../dom.ts';
 import { score, signed } from './format.ts';
 import type { Contribution } from './report.ts';
 import { measureName } from './words.ts';

@@ -1,5 +1,5 @@
 /** The probability of each emotion, most probable first. */
-import { element, percent } from './dom.ts';
+import { element, percent } from '../dom.ts';
 import { share } from './format.ts';
 import type { EmotionSignals } from './report.ts';
 

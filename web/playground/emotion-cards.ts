@@ -1,7 +1,8 @@
 /** Valence, arousal and the emotions: on the whole, and over time. */
+
+import { element } from '../dom.ts';
 import { createAffectPlane } from './affect-plane.ts';
 import { card } from './card.ts';
-import { element } from './dom.ts';
 import { createEmotionBars } from './emotion-bars.ts';
 import { createGauge } from './gauge.ts';
 import type { EmotionSignals, Report } from './report.ts';

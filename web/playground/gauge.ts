@@ -1,5 +1,5 @@
 /** A score from 0 to 1 on a line, with the band it lies in and where it is counted from. */
-import { element, percent } from './dom.ts';
+import { element, percent } from '../dom.ts';
 import { score } from './format.ts';
 
 export type Gauge = {

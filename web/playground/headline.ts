@@ -1,5 +1,5 @@
 /** The result in one sentence, with what to mind about it. */
-import { element } from './dom.ts';
+import { element } from '../dom.ts';
 import { seconds, share } from './format.ts';
 import { type AudioBlock, type EmotionSignals, emotionSignals, type Report } from './report.ts';
 import { warningSentence } from './words.ts';

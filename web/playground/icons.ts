@@ -1,5 +1,5 @@
 /** The few signs on buttons; the words beside them say the same. */
-import { shape } from './dom.ts';
+import { shape } from '../dom.ts';
 
 const paths = {
   record: 'M12 5a7 7 0 1 0 0 14 7 7 0 0 0 0-14Z',

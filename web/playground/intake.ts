@@ -1,6 +1,7 @@
 /** Takes a recording: dropped, chosen, from the microphone, or the sample. */
+
+import { element } from '../dom.ts';
 import { button } from './button.ts';
-import { element } from './dom.ts';
 import { icon } from './icons.ts';
 import { fileName, listen, MicrophoneFault } from './microphone.ts';
 import type { Recording } from './recording.ts';

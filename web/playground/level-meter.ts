@@ -1,5 +1,5 @@
 /** How loud the microphone is, as a bar and in words. */
-import { element, percent } from './dom.ts';
+import { element, percent } from '../dom.ts';
 
 const floorDb = -60;
 const words = [

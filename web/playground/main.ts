@@ -1,10 +1,10 @@
 /** The playground: takes a recording, sends it, shows the answer. */
 import sampleUrl from '../../examples/sample.wav?url';
+import { part } from '../dom.ts';
 import { createAccess } from './access.ts';
 import { createAccessPanel } from './access-panel.ts';
 import { type Answer, analyze, type Fault } from './analyze.ts';
 import { createBaselinePanel } from './baseline-panel.ts';
-import { part } from './dom.ts';
 import { explain } from './faults.ts';
 import { createIntake } from './intake.ts';
 import { createNotice } from './notice.ts';

@@ -1,4 +1,4 @@
-import { element } from './dom.ts';
+import { element } from '../dom.ts';
 import { quantity } from './format.ts';
 import type { Cognitive } from './report.ts';
 import { measureName } from './words.ts';

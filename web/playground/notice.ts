@@ -1,4 +1,4 @@
-import { element } from './dom.ts';
+import { element } from '../dom.ts';
 
 /** A sentence that stands out, with what to do about it. */
 export function createNotice(kind: 'warn' | 'bad', title: string, advice: string): HTMLElement {

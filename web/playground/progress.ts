@@ -1,6 +1,7 @@
 /** What is seen between sending a recording and its answer. */
+
+import { element } from '../dom.ts';
 import { button } from './button.ts';
-import { element } from './dom.ts';
 import { share } from './format.ts';
 
 export type Progress = {

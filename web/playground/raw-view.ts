@@ -1,8 +1,9 @@
 /** The answer as it came, and how to get it without this page. */
+
+import { element } from '../dom.ts';
 import type { Question } from './analyze.ts';
 import { copyButton } from './button.ts';
 import { curlLine } from './curl-line.ts';
-import { element } from './dom.ts';
 import type { Recording } from './recording.ts';
 
 export function createCurlView(question: Question): HTMLElement {

@@ -1,6 +1,7 @@
 /** What is seen while the microphone is recorded: the time, the level, and how to end it. */
+
+import { element } from '../dom.ts';
 import { button } from './button.ts';
-import { element } from './dom.ts';
 import { clock } from './format.ts';
 import { icon } from './icons.ts';
 import { createLevelMeter } from './level-meter.ts';

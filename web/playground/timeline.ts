@@ -1,5 +1,5 @@
 /** The windows of the analysis under the waveform: what was heard when; each starts playing there. */
-import { element, percent } from './dom.ts';
+import { element, percent } from '../dom.ts';
 import { clock, score, seconds, share } from './format.ts';
 import type { Report } from './report.ts';
 

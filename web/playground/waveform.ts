@@ -1,8 +1,8 @@
 /** The sound itself: its waveform, a time axis, and ways to play and to move without a mouse. */
 import WaveSurfer from 'wavesurfer.js';
 import TimelinePlugin from 'wavesurfer.js/plugins/timeline';
+import { element } from '../dom.ts';
 import { button } from './button.ts';
-import { element } from './dom.ts';
 import { clock } from './format.ts';
 import { icon } from './icons.ts';
 import type { Recording } from './recording.ts';
