@@ -3,8 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+const made: string[] = [];
+process.once('exit', () => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true });
+});
+
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'undertone-test-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  made.push(folder);
   return folder;
 }
