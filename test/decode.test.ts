@@ -109,5 +109,5 @@ test('quality follows the recording: a narrow file has a narrow band', (t) => {
   const narrow = decode(fixture('mono-8k.wav'), options);
   t.true(wide.bandwidthHz > 6000, `${wide.bandwidthHz}`);
   t.true(measure(narrow.samples, 16000, all(narrow.seconds)).bandwidthHz < 4200);
-  t.is(wide.snrDb, null);
+  t.true((wide.snrDb ?? 0) > 5, `${wide.snrDb}`);
 });

@@ -1,4 +1,4 @@
-/** The real command, in a process of its own. */
+/** The built command, in a process of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
@@ -12,16 +12,9 @@ type Options = {
   readonly input?: Uint8Array | string;
 };
 
-const entry = resolve('src/cli.ts');
-/** tsx by its address, so that it is found from every working folder. */
-const loader = import.meta.resolve('tsx');
+const entry = resolve('dist/src/cli.js');
 
-export const commandLine = (args: readonly string[]): string[] => [
-  process.execPath,
-  `--import=${loader}`,
-  entry,
-  ...args,
-];
+export const commandLine = (args: readonly string[]): string[] => [process.execPath, entry, ...args];
 
 export function startCli(args: readonly string[], { cwd, env }: Options = {}): ChildProcess {
   const [command, ...rest] = commandLine(args) as [string, ...string[]];
