@@ -24,7 +24,7 @@ from heard import AXES, Heard
 from tables import figure_table, replace_between
 
 FOLDS = 5
-DECAY, CLARITY_DECAY = 0.01, 0.1
+CLARITY_DECAY = 0.1
 CORPORA = [*EMOTIONAL, "TAVA", "BAVED"]
 PAGE = HERE.parent / "docs" / "models.md"
 
@@ -65,15 +65,12 @@ class Study:
     def predict(self, asked: np.ndarray) -> Heard:
         """Answers on the windows `asked`, from heads fitted on all others."""
         known = np.setdiff1d(self.members, asked)
-        fitted = [self.fit_categories(known), emotion.fit_axes(self.store, self.targets, known)]
+        useful = np.intersect1d(known, emotion.useful(self.store, self.targets))
+        fitted = emotion.fit(self.store, self.targets, useful, 0)
         if not np.isnan(self.scores[self.store.clips[asked]]).all():
             fitted.append(self.fit_clarity(known))
         rated = known[self.corpus[known] == "TAVA"]
         return self.on_the_line(self.hear(asked, fitted), self.hear(rated, fitted))
-
-    def fit_categories(self, known: np.ndarray) -> heads.LinearHead:
-        useful = np.intersect1d(known, emotion.useful(self.store, self.targets))
-        return heads.fit_linear(self.store, useful, emotion.OUTPUTS, emotion.loss_of(self.store, self.targets), DECAY)
 
     def fit_clarity(self, known: np.ndarray) -> heads.LinearHead:
         scored = known[~np.isnan(self.scores[self.store.clips[known]])]
@@ -83,16 +80,15 @@ class Study:
             error = predicted[:, 0] - torch.from_numpy(self.scores[self.store.clips[rows]])
             return (error**2).mean() / spread**2
 
-        return heads.fit_linear(self.store, scored, 1, loss, CLARITY_DECAY)
+        return heads.fit_linear(self.store, scored, loss, [CLARITY_DECAY])
 
     def hear(self, windows: np.ndarray, fitted: list[heads.LinearHead]) -> Heard:
         if len(windows) == 0:
             return Heard([], np.zeros((0, 8)), np.zeros((0, 2)), np.zeros(0))
         x = torch.from_numpy(self.store.moments[windows])
         with torch.no_grad():
-            parts = [head.clip(x).numpy() for head in fitted]
-        parts = [parts[0][:, :8], parts[1], *parts[2:]]
-        rows, values = emotion.per_clip(self.store, windows, np.concatenate(parts, 1))
+            values = np.concatenate([head.clip(x).numpy() for head in fitted], 1)
+        rows, values = emotion.per_clip(self.store, windows, values)
         clarity = values[:, 10] if values.shape[1] > 10 else np.full(len(rows), np.nan)
         return Heard([self.clips[i] for i in rows], softmax(values[:, :8]), sigmoid(values[:, 8:10]), clarity)
 
