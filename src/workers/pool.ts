@@ -240,7 +240,9 @@ function createThreads(options: PoolOptions): Threads {
 
   async function run(message: TaskMessage): Promise<Reply> {
     try {
-      return await piscina.run(message, { transferList: message.body.map(({ buffer }) => buffer as ArrayBuffer) });
+      return await piscina.run(message, {
+        transferList: message.body.map(({ buffer }) => buffer as ArrayBuffer),
+      });
     } catch (cause) {
       lost++;
       throw cause;
