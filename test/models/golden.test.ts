@@ -3,11 +3,14 @@ import { loadModels } from '../../src/models/registry.ts';
 import { goldenDifferences, names, readGolden } from '../support/golden.ts';
 
 const models = await loadModels('models');
+const sets = { models, 'models-fast': await loadModels('models-fast') };
 
-for (const name of names) {
-  test(`${name} replays its golden`, async (t) => {
-    t.deepEqual(await goldenDifferences(models, 'models', name), []);
-  });
+for (const [folder, loaded] of Object.entries(sets)) {
+  for (const name of names) {
+    test(`${name} of ${folder} replays its golden`, async (t) => {
+      t.deepEqual(await goldenDifferences(loaded, folder, name), []);
+    });
+  }
 }
 
 test('labels are one a probability, in the documented order', async (t) => {
