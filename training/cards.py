@@ -123,17 +123,17 @@ def run_on(manifest: dict, models: Path) -> dict:
     return {"figures": [], "failures": {}}
 
 
-def left_out_sentence() -> list[str]:
+def mean_recall(figures: list[dict]) -> float:
+    recalls = [f["value"] for f in figures if f["figure"].startswith("UAR of its") and f["group"] != "TESS"]
+    return sum(recalls) / len(recalls)
+
+
+def left_out_sentences() -> list[str]:
     """Recall of whole corpora left out beside that of their speakers, from training/folds.py."""
-    folds = record.read().get("folds")
-    if folds is None:
-        return []
-    means = []
-    for part in ("speakers", "corpora"):
-        recalls = [f["value"] for f in folds[part] if f["figure"].startswith("UAR of its") and f["group"] != "TESS"]
-        means.append(sum(recalls) / len(recalls))
-    return [f"Corpora left out whole are heard with a mean recall of {means[1]:.2f}, where left-out speakers of known "
-            f"corpora reach {means[0]:.2f} (training/folds.py, TESS apart): expect the lower one elsewhere."]  # fmt: skip
+    folds, words = record.read().get("folds", {}), {"frozen": "before the trunk was tuned", "tuned": "on what tuning left out"}
+    return [f"Corpora left out whole ({words[trunk]}) were heard with a mean recall of {mean_recall(found['corpora']):.2f}, "
+            f"left-out speakers of known corpora with {mean_recall(found['speakers']):.2f} (training/folds.py, TESS apart): "
+            "expect the lower one elsewhere." for trunk, found in folds.items()]  # fmt: skip
 
 
 def evidence_of(manifest: dict, models: Path = MODELS) -> dict:
@@ -142,7 +142,7 @@ def evidence_of(manifest: dict, models: Path = MODELS) -> dict:
     found = run.get("failures", {}).get(kind, [])
     return {
         "figures": [{key: f[key] for key in keys} for f in run["figures"] if f["signal"] == kind],
-        "failures": [*FAILURES[kind], *(left_out_sentence() if kind == "emotion" else []), *found],
+        "failures": [*FAILURES[kind], *(left_out_sentences() if kind == "emotion" else []), *found],
         "intendedUse": INTENDED[kind],
         "unintendedUse": UNINTENDED[kind],
         "deployment": deployment(learned_from(manifest, models)),
