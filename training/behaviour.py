@@ -1,6 +1,6 @@
 """What the shipped pipeline does when a recording is changed in a known way, as figures.
 
-behaviour.py [pauses] [tempo] [hesitations] [sameness] [timing]: runs `dist/src/cli.js` over copies under
+behaviour.py [pauses] [tempo] [plateau] [hesitations] [sameness] [timing]: runs `dist/src/cli.js` over copies under
 UNDERTONE_TRAINING_CACHE/behaviour and prints one line a figure. Each function gives a list of Figure.
 """
 
@@ -139,6 +139,16 @@ def tempo(models: Path = MODELS) -> list[Figure]:
     return result
 
 
+def plateau(models: Path = MODELS) -> list[Figure]:
+    """Mean change of clarity when fluent readers speak faster or slower: faster must not simply be clearer."""
+    result = []
+    for percent in (-20, -10, 10, 20, 30):
+        found = [p for p in pairs(f"tempo{percent}", at_tempo(1 + percent / 100), models) if p[0].corpus == "LibriSpeech"]
+        by = np.array([value_of(b, "clarity") - value_of(a, "clarity") for _, a, b in found])
+        result.append(figure(f"mean change of clarity, {percent:+d} % tempo", "LibriSpeech", by, [c for c, _, _ in found]))
+    return result
+
+
 def hesitations(models: Path = MODELS) -> list[Figure]:
     """MFA's few recordings: load with a filler, a lengthening or a long pause, against the same words without."""
     by_name = {Path(clip.path).stem: clip for clip in read_clips() if clip.corpus == "MFA"}
@@ -227,7 +237,7 @@ def ridge(rows: np.ndarray, truth: np.ndarray, asked: np.ndarray, weight: float 
     return np.c_[(asked - centre) / spread, np.ones(len(asked))] @ solved
 
 
-PARTS = {"pauses": pauses, "tempo": tempo, "hesitations": hesitations, "sameness": sameness, "timing": timing}
+PARTS = {"pauses": pauses, "tempo": tempo, "plateau": plateau, "hesitations": hesitations, "sameness": sameness, "timing": timing}
 
 
 def main(names: list[str]) -> None:
