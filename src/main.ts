@@ -70,7 +70,23 @@ async function start(config: Config, welcome: ServeOptions['welcome']): Promise<
     onLost: (cause) => logger.error({ err: cause }, 'worker lost'),
   });
   // The threads load the models while this one does the rest; models that are wrong are told below, by what is read here.
-  pool.started.catch(() => {});
+  const loaded = Promise.allSettled([pool.started]);
+  try {
+    await open({ config, welcome, logger, lifecycle, metrics, pool });
+  } catch (error) {
+    // Ending the process while a thread is inside the runtime would abort it.
+    await loaded;
+    throw error;
+  }
+}
+
+type Opening = Pick<Service, 'config' | 'logger' | 'lifecycle' | 'pool'> & {
+  readonly welcome: ServeOptions['welcome'];
+  readonly metrics: ReturnType<typeof createMetrics>;
+};
+
+/** Everything but the threads; then waits for them. */
+async function open({ config, welcome, logger, lifecycle, metrics, pool }: Opening): Promise<void> {
   const manifests = await readManifests(config.modelsDir);
   makeFolder(config.dataDir);
   const database = await openStorage(config.databaseUrl);
