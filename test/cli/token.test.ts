@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { openStorage } from '../../src/accounts/storage.ts';
 import { createTokens } from '../../src/accounts/tokens.ts';
@@ -57,6 +58,7 @@ test('lists tokens and their states, and no token', async (t) => {
   const one = await runCli(['token', 'create', '--name', 'one', ...scopes, '--expires', '1s'], { env });
   await runCli(['token', 'create', '--name', 'two', ...scopes], { env });
   await runCli(['token', 'revoke', 'two'], { env });
+  await sleep(1000);
   const { code, stdout } = await runCli(['token', 'list'], { env });
   t.is(code, 0);
   const [heading, ...rows] = stdout.trimEnd().split('\n');
