@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import features
-from corpus import CACHE, SEED, Clip, known_syllables, read_clips
+from corpus import CACHE, SEED, SPOKEN, Clip, known_syllables, read_clips
 from graph import Graph, level_normalised
 from trunk import BINS, FLOOR, OFFSET, normalise
 
@@ -22,8 +22,6 @@ KERNEL = 5
 NOISES = (20, 10, 5)  # dB of speech over noise at which it is judged
 MAX_RATE = 12.0  # syllables a second
 STUDIO = {"RAVDESS", "TESS", "ASED", "BAVED", "TAVA", "SAVEE"}
-SPOKEN = ["RAVDESS", "TESS", "SAVEE", "EMOVO", "nEMO", "ASED", "EmotionTTSKorean", "BAVED", "TAVA",
-          "speechocean762", "LibriSpeech", "AMI", "MFA"]  # fmt: skip
 SHARE = {"TESS": 0.4, "nEMO": 0.5, "LibriSpeech": 6, "AMI": 40, "MFA": 6, "TAVA": 2, "speechocean762": 1.5}
 
 

@@ -60,10 +60,8 @@ def stretch(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return rows[low] * (1 - share) + rows[np.minimum(low + 1, len(rows) - 1)] * share
 
 
-def augment(rows: np.ndarray, noises: Noises, rng: np.random.Generator, tempo: bool = False) -> np.ndarray:
-    """[T,80] raw log10 mel -> the same, changed; T is kept unless `tempo`."""
-    if tempo and rng.random() < 0.3:
-        rows = stretch(rows, rng)
+def augment(rows: np.ndarray, noises: Noises, rng: np.random.Generator) -> np.ndarray:
+    """[T,80] raw log10 mel -> the same, changed."""
     power = 10.0 ** rows.astype(np.float64)
     if rng.random() < 0.3:
         power = add_room(power, rng)

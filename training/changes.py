@@ -18,8 +18,7 @@ import soundfile
 from scipy.signal import fftconvolve
 from tqdm import tqdm
 
-from corpus import CACHE, DATA, SEED, Clip, read_clips
-from tokens import SETS
+from corpus import CACHE, DATA, LABELLED, SEED, Clip, read_clips
 
 RATE = 16000
 GROUP = 48
@@ -149,7 +148,7 @@ def change_group(group: list[Clip], around: Surroundings, rng: np.random.Generat
 def main(copy: int, part: int, parts: int) -> None:
     clips = read_clips()
     around = Surroundings(clips)
-    chosen = [clip for clip in clips if clip.corpus in SETS]
+    chosen = [clip for clip in clips if clip.corpus in LABELLED]
     order = np.random.default_rng([SEED, copy]).permutation(len(chosen))
     groups = [order[at : at + GROUP] for at in range(0, len(order), GROUP)]
     folder = CACHE / f"changes-{copy}"

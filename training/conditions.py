@@ -14,11 +14,10 @@ import numpy as np
 import soundfile
 from scipy.signal import butter, resample_poly, sosfilt
 
-from corpus import CACHE, DATA, EMOTIONAL, Clip, read_clips
+from corpus import CACHE, DATA, LABELLED, Clip, read_clips
 
 FOLDER = CACHE / "evaluate"
 RATE = 16000
-SPOKEN = [*EMOTIONAL, "BAVED", "TAVA", "speechocean762"]
 UNSPOKEN = ["ESC10", "EmoGator"]
 COPIES = {"TAVA": 1000, "speechocean762": 120}  # held-out clips that are copied at most; of other corpora FEW
 FEW = 25
@@ -26,13 +25,13 @@ STEADY = ("Rain", "Sea waves", "Helicopter", "Chainsaw")
 
 
 def of_clean() -> list[Clip]:
-    return [c for c in read_clips() if c.held_out and c.corpus in (*SPOKEN, *UNSPOKEN, "LibriSpeech", "MFA")
+    return [c for c in read_clips() if c.held_out and c.corpus in (*LABELLED, *UNSPOKEN, "LibriSpeech", "MFA")
             or c.corpus == "AMI"]  # fmt: skip
 
 
 def of_copies(clips: list[Clip]) -> list[Clip]:
     picked = []
-    for name in SPOKEN:
+    for name in LABELLED:
         held = [clip for clip in clips if clip.corpus == name]
         count = min(COPIES.get(name, FEW), len(held))
         picked += [held[i] for i in np.linspace(0, len(held) - 1, count).astype(int)] if held else []

@@ -16,6 +16,8 @@ SEED = 7
 EMOTIONS = ["neutral", "calm", "happy", "sad", "angry", "fearful", "disgusted", "surprised"]
 LABELS = {"disgust": "disgusted"}  # the corpora's word -> the report's
 EMOTIONAL = ["RAVDESS", "TESS", "SAVEE", "EMOVO", "nEMO", "ASED", "EmotionTTSKorean"]
+LABELLED = [*EMOTIONAL, "BAVED", "TAVA", "speechocean762"]  # speech that some score is learned from
+SPOKEN = [*LABELLED, "LibriSpeech", "AMI", "MFA"]
 BAVED_AROUSAL = {"low": 0.25, "normal": 0.45, "high": 0.80}
 # Places of the categories on the two axes; RAVDESS's strong intensity moves arousal up by .1.
 VALENCE = {

@@ -10,9 +10,8 @@ import time
 import numpy as np
 import soundfile
 
-from corpus import CACHE, DATA, EMOTIONAL, Clip, read_clips
+from corpus import CACHE, DATA, LABELLED, Clip, read_clips
 
-SETS = [*EMOTIONAL, "BAVED", "TAVA", "speechocean762"]
 PATH = CACHE / "egemaps.npz"
 TESS_SHARE = 4  # every fourth clip of TESS, as much as it weighs in training
 SAVE_EVERY = 500
@@ -20,7 +19,7 @@ SAVE_EVERY = 500
 
 def wanted(clips: list[Clip]) -> list[Clip]:
     """Held-out clips first, so that an early stop costs training data alone."""
-    spoken = [c for c in clips if c.corpus in SETS and (c.corpus != "TESS" or c.index % TESS_SHARE == 0)]
+    spoken = [c for c in clips if c.corpus in LABELLED and (c.corpus != "TESS" or c.index % TESS_SHARE == 0)]
     order = np.random.default_rng(1).permutation(len(spoken))
     return sorted((spoken[i] for i in order), key=lambda clip: not clip.held_out)
 

@@ -18,8 +18,8 @@ import failures
 import pictures
 import record
 import rival
-from conditions import CHANGED, SPOKEN, UNSPOKEN
-from corpus import EMOTIONAL, HERE, MODELS, Clip, syllables
+from conditions import CHANGED, UNSPOKEN
+from corpus import EMOTIONAL, HERE, LABELLED, MODELS, Clip, syllables
 from figures import CLARITY, Figure, closed, covered, figure, figures_of, judged, labels_of
 from heard import Heard, Reports, read_reports, status_of
 from scores import ccc, error, pcc, share, uar
@@ -49,11 +49,11 @@ MAIN = [
 def answered_figures(reports: Reports) -> list[Figure]:
     """Share of clips with scores, by corpus."""
     found = []
-    for name in [*SPOKEN, *UNSPOKEN, "LibriSpeech", "AMI", "MFA"]:
+    for name in [*LABELLED, *UNSPOKEN, "LibriSpeech", "AMI", "MFA"]:
         rows = [i for i, clip in enumerate(reports.clips) if clip.corpus == name]
         if rows:
             found.append(answered(name, [reports.clips[i] for i in rows], reports.answered()[rows]))
-    speech = [i for i, clip in enumerate(reports.clips) if clip.corpus in SPOKEN]
+    speech = [i for i, clip in enumerate(reports.clips) if clip.corpus in LABELLED]
     found.insert(0, answered("all speech", [reports.clips[i] for i in speech], reports.answered()[speech]))
     return found
 
@@ -77,7 +77,7 @@ def syllable_figures(reports: Reports) -> list[Figure]:
 
 def condition_row(reports: Reports, clean: dict[str, Heard], title: str) -> list[str]:
     """The same clips in each condition; shifts are against them as they are."""
-    spoken = [i for i, clip in enumerate(reports.clips) if clip.corpus in SPOKEN]
+    spoken = [i for i, clip in enumerate(reports.clips) if clip.corpus in LABELLED]
     heard = reports.heard()
     acted = heard.where(lambda clip: clip.corpus in EMOTIONAL)
     rated = heard.where(lambda clip: clip.corpus == "TAVA")
@@ -169,7 +169,7 @@ def answered_table(figures: list[Figure], clean: Reports) -> str:
     rows = []
     for f in figures:
         if f.figure == "share answered ok":
-            names = SPOKEN if f.group == "all speech" else [f.group]
+            names = LABELLED if f.group == "all speech" else [f.group]
             part = np.array([clip.corpus in names for clip in clean.clips])
             shares = f.value, flagged[part].mean(), (flagged | silent)[part].mean()
             rows.append([f.group, *(f"{value:.3f}" for value in shares), str(f.clips)])
@@ -202,7 +202,7 @@ def main() -> None:
     results = record.renewed(record.read(), alternative, run)
     if alternative is None or "rival" not in results:
         print("fitting the hand-made rival", flush=True)
-        spoken = [clip for clip in heard.clips if clip.corpus in SPOKEN]
+        spoken = [clip for clip in heard.clips if clip.corpus in LABELLED]
         results["rival"] = {"figures": [figure.record() for figure in figures_of(rival.hear(spoken))]}
     comparison = comparison_table(record.systems_of(results), MAIN)
     text = sections(figures, changed, by_condition)

@@ -6,8 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from conditions import SPOKEN
-from corpus import EMOTIONAL, EMOTIONS
+from corpus import EMOTIONAL, EMOTIONS, LABELLED
 from figures import AXES, CLARITY, age_of, closed, judged, labels_of, language_of, sex_of
 from heard import Heard, Reports
 from scores import share, uar
@@ -77,7 +76,7 @@ def bottom_sentence(scored: Heard) -> str:
 def silent_shares(clean: Reports) -> list[tuple[str, int, int]]:
     names = [clip.corpus for clip in clean.clips]
     silent = Counter(name for name, ok in zip(names, clean.answered()) if not ok)
-    return [(name, silent[name], names.count(name)) for name in SPOKEN if name in names]
+    return [(name, silent[name], names.count(name)) for name in LABELLED if name in names]
 
 
 def split_table(acted: Heard) -> str:

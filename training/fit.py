@@ -21,12 +21,13 @@ import timing
 import tokens as token_store
 import trunk
 import voice
-from corpus import CACHE, EMOTIONAL, EMOTIONS, MODELS, read_clips
-from tokens import SETS
+from corpus import CACHE, EMOTIONAL, EMOTIONS, LABELLED, MODELS, SPOKEN, read_clips
+from scores import sigmoid, softmax
 from tune_data import UNSEEN_CORPUS, tuned
 from windows import RULE
 
 UNHEARD = 1.15  # softer than speakers left out ask for: corpora left out are guessed less well
+TUNED_ON = [*(name for name in LABELLED if name != UNSEEN_CORPUS), "ESC10", "RIR"]
 NON_COMMERCIAL = "Weights for research and non-commercial use: see the licences of the training data"
 
 
@@ -53,7 +54,7 @@ def fit_trunk() -> None:
         "valence, arousal and clarity at once; level normalised, linear layers in int8",
         outputs=["tokens"],
         rule={"windowSeconds": trunk.WINDOW_SECONDS},
-        data=manifest.data_of([*(name for name in SETS if name != UNSEEN_CORPUS), "ESC10", "RIR"]),
+        data=manifest.data_of(TUNED_ON),
         metrics={},
         limits=[
             "Begun from OpenAI's Whisper-tiny.en (MIT), trained on English speech.",
@@ -78,7 +79,7 @@ def fit_fast() -> None:
         "level normalised, linear layers in int8",
         outputs=["tokens"],
         rule={"windowSeconds": trunk.WINDOW_SECONDS},
-        data=manifest.data_of([*(name for name in SETS if name != UNSEEN_CORPUS), "ESC10", "RIR"]),
+        data=manifest.data_of(TUNED_ON),
         metrics={},
         limits=["Less accurate than the trunk it learned from: docs/models.md has both."],
         licence=NON_COMMERCIAL,
@@ -91,7 +92,7 @@ def fit_activity(steps: int) -> None:
     torch.save(net.state_dict(), CACHE / "activity.pt")
     path = str(CACHE / "activity.onnx")
     activity.write_activity(net, path)
-    sets = [*activity.SPOKEN, "EmoGator", "ESC10"]
+    sets = [*SPOKEN, "EmoGator", "ESC10"]
     manifest.write(
         "activity",
         path,
@@ -110,10 +111,6 @@ def fit_activity(steps: int) -> None:
     )
 
 
-def sigmoid(x: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-x))
-
-
 def temperature_of(logits: np.ndarray, mask: np.ndarray, label: np.ndarray) -> float:
     def cost(temperature: float) -> float:
         z = (logits + mask) / temperature
@@ -122,11 +119,6 @@ def temperature_of(logits: np.ndarray, mask: np.ndarray, label: np.ndarray) -> f
 
     grid = np.geomspace(0.5, 3, 60)
     return float(grid[np.argmin([cost(t) for t in grid])])
-
-
-def softmax(z: np.ndarray) -> np.ndarray:
-    e = np.exp(z - z.max(1, keepdims=True))
-    return e / e.sum(1, keepdims=True)
 
 
 def unsure_below(logits: np.ndarray, label: np.ndarray, temperature: float) -> float:

@@ -22,6 +22,7 @@ import tokens as token_store
 from corpus import EMOTIONAL, HERE, MODELS, Clip, read_clips
 from figures import Figure, figures_of
 from heard import AXES, Heard
+from scores import sigmoid, softmax
 from tables import figure_table, replace_between
 
 FOLDS = 5
@@ -48,10 +49,6 @@ def guess_in(logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The likeliest of the labels that the corpus has."""
     allowed = np.unique(labels)
     return allowed[np.argmax(logits[:, allowed], 1)]
-
-
-def sigmoid(x: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-x))
 
 
 class Study:
@@ -102,11 +99,6 @@ class Study:
                 truth, guess = np.array([float(clip.row[name]) for clip in rated.clips]), rated.axes[:, axis]
                 axes[:, axis] = np.clip(truth.mean() + (axes[:, axis] - guess.mean()) * truth.std() / guess.std(), 0, 1)
         return Heard(heard.clips, heard.shares, axes, heard.clarity)
-
-
-def softmax(z: np.ndarray) -> np.ndarray:
-    e = np.exp(z - z.max(1, keepdims=True))
-    return e / e.sum(1, keepdims=True)
 
 
 def joined(parts: list[Heard]) -> Heard:

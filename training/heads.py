@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -155,7 +155,6 @@ class Recipe:
     decay: float = 0.05
     batch: int = 64
     dropout: float = 0.4
-    extra: dict = field(default_factory=dict)
 
 
 def fit(tokens: Tokens, members: np.ndarray, recipe: Recipe, seed: int) -> Head:

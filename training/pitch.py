@@ -14,17 +14,15 @@ from pathlib import Path
 import numpy as np
 from swift_f0 import SwiftF0
 
-from corpus import DATA, HERE, read_clips
+from corpus import DATA, HERE, SPOKEN, read_clips
 
-SETS = ["RAVDESS", "TESS", "SAVEE", "EMOVO", "nEMO", "ASED", "EmotionTTSKorean", "BAVED", "TAVA", "speechocean762",
-        "LibriSpeech", "AMI", "MFA"]  # fmt: skip
 LOWEST, HIGHEST = 60, 500
 
 
 def draw(count: int, seed: int) -> list:
     rng, clips = random.Random(seed), read_clips()
     found = []
-    for name in SETS:
+    for name in SPOKEN:
         members = [clip for clip in clips if clip.corpus == name]
         found += rng.sample(members, min(count, len(members)))
     return found
@@ -75,7 +73,7 @@ def main(count: int = 30, seed: int = 1) -> None:
             print(f"{index} of {len(tracks)} recordings", file=sys.stderr)
     print("| set | frames | voicing agrees | heard of its voiced | its of ours | within 50 cents | an octave off | median cents |")
     print("| --- " * 8 + "|")
-    for name in [*SETS, "all"]:
+    for name in [*SPOKEN, "all"]:
         chosen = [pair for clip, pair in zip(clips, pairs) if name in (clip.corpus, "all")]
         print("| " + " | ".join(row(name, *(np.concatenate(side) for side in zip(*chosen)))) + " |")
     print(f"\n{len(clips)} recordings; {cost}")

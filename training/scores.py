@@ -96,8 +96,11 @@ def interval(score: Score, truth, guess, speakers, rounds: int = ROUNDS) -> list
     return [round(float(v), 3) for v in np.quantile(values[np.isfinite(values)], [0.025, 0.975])]
 
 
-def half_width(truth: np.ndarray, guess: np.ndarray, coverage: float = 0.8) -> float:
-    """Split conformal: the error that `coverage` of left-out clips stay within."""
-    errors = np.sort(np.abs(truth - guess))
-    rank = min(len(errors) - 1, int(np.ceil(coverage * (len(errors) + 1))) - 1)
-    return round(float(errors[rank]), 4)
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def softmax(z: np.ndarray) -> np.ndarray:
+    """[n,labels] -> shares of each row"""
+    e = np.exp(z - z.max(1, keepdims=True))
+    return e / e.sum(1, keepdims=True)

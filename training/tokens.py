@@ -6,6 +6,7 @@ tokens.py [MODELS NAME]: writes CACHE/NAME.tokens.* and, of the changed copies, 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,12 +16,10 @@ from tqdm import tqdm
 
 import features
 from copies import Copies
-from corpus import CACHE, MODELS, Clip, read_clips
+from corpus import CACHE, LABELLED, MODELS, Clip, read_clips
 from trunk import WIDTH, WINDOW_SECONDS
 from windows import cut_windows, find_segments, token_weights
 
-SETS = ["RAVDESS", "TESS", "SAVEE", "EMOVO", "nEMO", "ASED", "EmotionTTSKorean", "BAVED", "TAVA",
-        "speechocean762"]  # fmt: skip
 TINY = 1e-5
 
 
@@ -80,18 +79,35 @@ def moments_of(tokens: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.concatenate([mean, np.sqrt(np.maximum(w @ tokens**2 - mean**2, 0) + TINY)]).astype(np.float32)
 
 
-def encode(trunk_path: str, activity_path: str, name: str = "corpora") -> None:
-    clips: list[Clip] = [clip for clip in read_clips() if clip.corpus in SETS]
-    source, activity, writer = features.load("corpora"), session(activity_path), Writer(name, trunk_path)
-    owners, inside, spans = [], [], []
-    for clip in tqdm(clips, "tokens"):
+@dataclass(frozen=True)
+class Window:
+    """One window of a recording as the service cuts it: rows [T,80], speech [T] from frame `start` on."""
+
+    clip: int
+    start: int
+    rows: np.ndarray
+    speech: np.ndarray
+    speech_frames: int
+
+
+def each_window(activity_path: str) -> Iterator[Window]:
+    """The windows of all labelled recordings, in the order of the index."""
+    source, activity = features.load("corpora"), session(activity_path)
+    clips: list[Clip] = [clip for clip in read_clips() if clip.corpus in LABELLED]
+    for clip in tqdm(clips, "windows of recordings"):
         x = np.ascontiguousarray(source[clip.index])
         speech = activity.run(["speech"], {"features": x[None]})[0][0]
         for start, end, frames in cut_windows(find_segments(speech), len(x), WINDOW_SECONDS):
-            writer.add(x[start:end], speech[start:end])
-            owners.append(clip.index)
-            inside.append(frames)
-            spans.append((start, end))
+            yield Window(clip.index, start, x[start:end], speech[start:end], frames)
+
+
+def encode(trunk_path: str, activity_path: str, name: str = "corpora") -> None:
+    writer, owners, inside, spans = Writer(name, trunk_path), [], [], []
+    for window in each_window(activity_path):
+        writer.add(window.rows, window.speech)
+        owners.append(window.clip)
+        inside.append(window.speech_frames)
+        spans.append((window.start, window.start + len(window.rows)))
     writer.close(clips=owners, speech_frames=inside, spans=spans)
 
 

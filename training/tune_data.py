@@ -12,9 +12,9 @@ import features
 from augment import Noises, augment, stretch
 from copies import available
 from corpus import CACHE, MODELS, SEED, Clip, read_clips
-from tokens import SETS, session
+from tokens import each_window
 from trunk import BINS, WINDOW_SECONDS, Trunk
-from windows import cut_windows, find_segments, token_weights
+from windows import token_weights
 
 TUNE = CACHE / "tune"
 UNSEEN_CORPUS = "EMOVO"
@@ -44,18 +44,12 @@ class Windows:
 
 
 def find_windows(activity_path: str) -> None:
-    activity, source = session(activity_path), features.load("corpora")
     owners, starts, parts, inside = [], [], [], []
-    for clip in read_clips():
-        if clip.corpus not in SETS:
-            continue
-        x = np.ascontiguousarray(source[clip.index])
-        speech = activity.run(["speech"], {"features": x[None]})[0][0]
-        for start, end, frames in cut_windows(find_segments(speech), len(x), WINDOW_SECONDS):
-            owners.append(clip.index)
-            starts.append(start)
-            parts.append(speech[start:end].astype(np.float16))
-            inside.append(frames)
+    for window in each_window(activity_path):
+        owners.append(window.clip)
+        starts.append(window.start)
+        parts.append(window.speech.astype(np.float16))
+        inside.append(window.speech_frames)
     offsets = np.concatenate([[0], np.cumsum([len(p) for p in parts])])
     np.savez(
         TUNE / "windows.npz",

@@ -8,21 +8,10 @@ from torch.nn import functional as F
 
 import cognitive
 import emotion
-import heads
 from corpus import EMOTIONS, Clip
 from tune_data import REPEATS, Windows, balanced_targets
 
 OUTPUTS = len(EMOTIONS) + 3
-TINY = 1e-5
-
-
-def moments(tokens: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """tokens [N,384], weights [N] -> [768]: mean and standard deviation, weighted by speech."""
-    x = tokens.astype(np.float32)
-    w = weights / max(float(weights.sum()), 1e-9)
-    mean = w @ x
-    variance = w @ x**2 - mean**2
-    return np.concatenate([mean, np.sqrt(np.maximum(variance, 0) + TINY)])
 
 
 def fit(pooled: np.ndarray, windows: Windows, clips: list[Clip], members: np.ndarray, decay: float, rounds: int = 150):
@@ -59,15 +48,3 @@ def fit(pooled: np.ndarray, windows: Windows, clips: list[Clip], members: np.nda
     b = b - centre @ w
     w[:, 10], b[10] = w[:, 10] * spread, b[10] * spread + middle
     return w.astype(np.float32), b.astype(np.float32)
-
-
-def head_of(weight: np.ndarray, bias: np.ndarray) -> heads.Head:
-    """weight [768,K], bias [K] -> a Head whose frame layer counts for nothing."""
-    width = len(weight) // 2
-    head = heads.Head(len(bias), np.zeros(width, np.float32), np.ones(width, np.float32))
-    with torch.no_grad():
-        head.out.weight.zero_()
-        head.out.bias.zero_()
-        head.clip.weight.copy_(torch.from_numpy(weight.T.copy()))
-        head.clip.bias.copy_(torch.from_numpy(bias))
-    return head.eval()

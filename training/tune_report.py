@@ -7,12 +7,8 @@ import numpy as np
 from corpus import EMOTIONAL, Clip
 from emotion import Targets, per_clip
 from folds import guess_in
-from scores import ccc, pcc, uar
+from scores import ccc, pcc, sigmoid, uar
 from tune_data import UNSEEN_CORPUS, Windows
-
-
-def sigmoid(x: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-x))
 
 
 def figures(

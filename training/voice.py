@@ -12,9 +12,9 @@ from torch import nn
 from torch.nn import functional as F
 
 import features
-from activity import SPOKEN, WIDTH, Activity
+from activity import WIDTH, Activity
 from augment import Noises, augment
-from corpus import SEED, read_clips
+from corpus import SEED, SPOKEN, read_clips
 from windows import find_segments
 
 CLIPS_OF_A_CORPUS = 110
