@@ -69,22 +69,33 @@ const shipped = {
   'favicon-32x32.png': 'image/png',
 } as const;
 
+type Content = { readonly body: string | Buffer; readonly tag: string };
+
 export function addReference(router: Router<State>): void {
-  const add = (path: string, type: string, content: string | Buffer) => {
-    const tag = `"${createHash('sha256').update(content).digest('base64url')}"`;
+  const add = (path: string, type: string, make: () => string | Buffer) => {
+    let made: Content | null = null;
     router.get(path, async function reference(context) {
-      context.set({ 'Content-Type': type, 'Cache-Control': 'no-cache', ETag: tag });
+      // The document takes a while to make, and the start need not wait for it.
+      made ??= tagged(make());
+      context.set({ 'Content-Type': type, 'Cache-Control': 'no-cache', ETag: made.tag });
       context.set('Content-Security-Policy', policy);
       context.status = 200;
       if (context.fresh) context.status = 304;
-      else context.body = content;
+      else context.body = made.body;
     });
   };
-  add('/openapi.json', 'application/json', JSON.stringify(openApiDocument(version)));
-  add('/docs', 'text/html; charset=utf-8', page);
-  add('/docs/contrast.css', 'text/css; charset=utf-8', contrast);
-  add('/docs/start.js', 'text/javascript; charset=utf-8', start);
-  for (const [name, type] of Object.entries(shipped)) add(`/docs/${name}`, type, readShipped(name));
+  add('/openapi.json', 'application/json', () => JSON.stringify(openApiDocument(version)));
+  add('/docs', 'text/html; charset=utf-8', () => page);
+  add('/docs/contrast.css', 'text/css; charset=utf-8', () => contrast);
+  add('/docs/start.js', 'text/javascript; charset=utf-8', () => start);
+  for (const [name, type] of Object.entries(shipped)) {
+    const bytes = readShipped(name);
+    add(`/docs/${name}`, type, () => bytes);
+  }
+}
+
+function tagged(body: string | Buffer): Content {
+  return { body, tag: `"${createHash('sha256').update(body).digest('base64url')}"` };
 }
 
 function readShipped(name: string): Buffer {
