@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus } from 'node:os';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Row, type Run, root, runProgram } from './case.ts';
+import { type Row, type Run, root } from './case.ts';
+import { provenance } from './provenance.ts';
 import { showFigure, writeTables } from './tables.ts';
+import { printTable } from './text-table.ts';
 
 const here = fileURLToPath(import.meta.url);
 const casesFolder = join(dirname(here), 'cases');
@@ -19,34 +20,10 @@ function cells(row: Row): string[] {
   return [row.name, row.unit, showFigure(row.peer), showFigure(row.ours), ratio, row.goal, verdict, row.note];
 }
 
-function printTable(rows: readonly Row[]): void {
-  const lines = [['row', 'unit', 'peer', 'ours', 'ratio', 'goal', '', 'note'], ...rows.map(cells)];
-  const widths =
-    lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
-  for (const line of lines) {
-    console.log(
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    );
-  }
-}
-
-function machine(): { cpu: string; cores: number; node: string } {
-  return { cpu: cpus()[0]?.model ?? 'unknown', cores: availableParallelism(), node: process.version };
-}
-
-function commit(): string {
-  const hash = runProgram('git', ['rev-parse', '--short=12', 'HEAD']).trim();
-  const changed = runProgram('git', ['status', '--porcelain', '--untracked-files=no']).trim() !== '';
-  return changed ? `${hash} with changes` : hash;
-}
-
 function writeResult(name: string, rows: readonly Row[]): void {
   const folder = join(root, 'benchmarks', 'results');
   mkdirSync(folder, { recursive: true });
-  const result = { case: name, commit: commit(), date: new Date().toISOString(), machine: machine(), rows };
+  const result = { case: name, ...provenance(), rows };
   writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(result, null, 2)}\n`);
 }
 
@@ -54,7 +31,7 @@ async function runCase(name: string): Promise<boolean> {
   const file = pathToFileURL(join(casesFolder, `${name}${extname(here)}`));
   const { run } = (await import(file.href)) as { run: Run };
   const rows = await run();
-  printTable(rows);
+  printTable([['row', 'unit', 'peer', 'ours', 'ratio', 'goal', '', 'note'], ...rows.map(cells)]);
   writeResult(name, rows);
   return rows.every((row) => row.met);
 }

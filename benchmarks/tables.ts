@@ -2,14 +2,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Figure, type Row, root } from './case.ts';
+import { describeProvenance, type Provenance } from './provenance.ts';
+import { markdownTable } from './text-table.ts';
 
-type Result = {
-  readonly case: string;
-  readonly commit: string;
-  readonly date: string;
-  readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string };
-  readonly rows: readonly Row[];
-};
+type Result = Provenance & { readonly case: string; readonly rows: readonly Row[] };
 
 const marks = { start: '<!-- bench -->\n', end: '<!-- /bench -->' };
 
@@ -25,16 +21,10 @@ export function showFigure(figure: Figure | null): string {
   return `${digits(figure.median)} (${digits(figure.low)}-${digits(figure.high)})`;
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '/')).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
 const verdict = ({ met }: Row) => (met ? 'met' : '**missed**');
 const ratioOf = ({ ratio }: Row) => ratio?.toFixed(2) ?? '-';
 
-function section({ case: name, commit, date, machine, rows }: Result): string {
+function section({ case: name, rows, ...measured }: Result): string {
   const body = rows.map((row) => [
     row.name,
     row.unit,
@@ -47,8 +37,8 @@ function section({ case: name, commit, date, machine, rows }: Result): string {
   ]);
   return [
     `## ${name}`,
-    `\`npm run bench -- ${name}\`, commit ${commit}, ${date.slice(0, 10)}, ${machine.cores} cores of ${machine.cpu}, Node ${machine.node}.`,
-    table(['Row', 'Unit', 'Peer', 'Ours', 'Ratio', 'Goal', '', 'Note'], body),
+    `\`npm run bench -- ${name}\`, ${describeProvenance(measured)}.`,
+    markdownTable(['Row', 'Unit', 'Peer', 'Ours', 'Ratio', 'Goal', '', 'Note'], body),
     ...(remarks[name] === undefined ? [] : [remarks[name]]),
   ].join('\n\n');
 }
@@ -86,7 +76,7 @@ function readmeTable(results: readonly Result[]): string {
     const verdict = missed.length === 0 ? met : `${met}; **missed**: ${missed.join(', ')}`;
     return [name, ratios.length === 0 ? '-' : [...new Set(ends)].join(' to '), verdict];
   });
-  return `${table(['Case', 'Ratio to the peer', 'Goals met'], rows)}\n`;
+  return `${markdownTable(['Case', 'Ratio to the peer', 'Goals met'], rows)}\n`;
 }
 
 function replaceMarked(text: string, content: string): string {
