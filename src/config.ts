@@ -27,6 +27,8 @@ export type Config = {
   readonly maxUploadBytes: number;
   readonly deadlineSeconds: number;
   readonly shutdownSeconds: number;
+  /** After a signal, load balancers get this long to notice that /ready says no. */
+  readonly graceSeconds: number;
   readonly logLevel: LogLevel;
   readonly metricsAddress: Address | null;
   readonly limits: DecodeLimits;
@@ -83,6 +85,7 @@ const schema = z.object({
   UNDERTONE_MAX_SECONDS: seconds(longestSeconds).default(900),
   UNDERTONE_DEADLINE_S: seconds(longestSeconds).default(30),
   UNDERTONE_SHUTDOWN_S: seconds(longestSeconds).default(30),
+  UNDERTONE_GRACE_S: seconds(longestSeconds).default(1),
   UNDERTONE_LOG_LEVEL: z.enum(logLevels, { error: `one of ${logLevels.join(', ')}` }).default('info'),
   UNDERTONE_METRICS_ADDRESS: z
     .string()
@@ -127,6 +130,7 @@ function freeze(settings: Settings): Config {
     maxUploadBytes: settings.UNDERTONE_MAX_UPLOAD_BYTES,
     deadlineSeconds: settings.UNDERTONE_DEADLINE_S,
     shutdownSeconds: settings.UNDERTONE_SHUTDOWN_S,
+    graceSeconds: settings.UNDERTONE_GRACE_S,
     logLevel: settings.UNDERTONE_LOG_LEVEL,
     metricsAddress: settings.UNDERTONE_METRICS_ADDRESS ?? null,
     limits: Object.freeze({

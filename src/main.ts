@@ -28,8 +28,6 @@ export type ServeOptions = {
 /** Beside the compiled sources. */
 const pagesFolder = fileURLToPath(new URL('../web', import.meta.url));
 const exitCodes = { stopped: 0, failed: 1, misconfigured: 2 } as const;
-/** After a signal, load balancers get this long to notice that /ready says no. */
-const graceMs = 1000;
 /** Answers to requests that are cut off need a moment to leave. */
 const farewellMs = 300;
 /** Ctrl-C reaches every process of the terminal's group, and npm passes it on to its child once more. */
@@ -136,7 +134,7 @@ function stopOnSignals(service: Service): void {
 /** Whatever has not been answered when the time is nearly over is answered 503. */
 async function stop({ config, lifecycle, logger, pool, servers, tokens }: Service): Promise<void> {
   const limitMs = 1000 * config.shutdownSeconds;
-  lifecycle.close();
+  lifecycle.leave();
   const over = setTimeout(
     () => {
       logger.warn(pool.figures(), 'cutting off what is still running');
@@ -147,7 +145,9 @@ async function stop({ config, lifecycle, logger, pool, servers, tokens }: Servic
     },
     Math.max(0, limitMs - 2 * farewellMs),
   );
-  await new Promise((resolve) => setTimeout(resolve, Math.min(graceMs, limitMs / 4)));
+  const graceMs = Math.min(1000 * config.graceSeconds, limitMs / 2);
+  await new Promise((resolve) => setTimeout(resolve, graceMs));
+  lifecycle.close();
   await Promise.all(servers.map((server) => server.drain()));
   clearTimeout(over);
   await pool.close();

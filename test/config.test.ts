@@ -32,6 +32,7 @@ test('the defaults are those that the documents state', (t) => {
     maxUploadBytes: 25 * 2 ** 20,
     deadlineSeconds: 30,
     shutdownSeconds: 30,
+    graceSeconds: 1,
     logLevel: 'info',
     metricsAddress: null,
     limits: { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 30 },
@@ -58,6 +59,7 @@ test('every variable is read', (t) => {
     UNDERTONE_MAX_SECONDS: '60',
     UNDERTONE_DEADLINE_S: '0.5',
     UNDERTONE_SHUTDOWN_S: '2',
+    UNDERTONE_GRACE_S: '0.5',
     UNDERTONE_LOG_LEVEL: 'warn',
     UNDERTONE_METRICS_ADDRESS: '[::1]:9090',
   });
@@ -78,6 +80,7 @@ test('every variable is read', (t) => {
     maxUploadBytes: 1000,
     deadlineSeconds: 0.5,
     shutdownSeconds: 2,
+    graceSeconds: 0.5,
     logLevel: 'warn',
     metricsAddress: { host: '::1', port: 9090 },
     limits: { seconds: 60, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 0.5 },

@@ -126,7 +126,7 @@ const polled: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics']);
 function closeWhenStopping(lifecycle: Lifecycle): Middleware<State> {
   return async function lastAnswer(context: Context, next: Next) {
     await next();
-    if (lifecycle.closing() && !context.headerSent) context.set('Connection', 'close');
+    if (lifecycle.leaving() && !context.headerSent) context.set('Connection', 'close');
   };
 }
 

@@ -3,8 +3,12 @@ import { Failure } from '../errors.ts';
 import type { Pool } from '../workers/pool.ts';
 
 export type Lifecycle = {
-  closing(): boolean;
-  /** From now on new requests are refused. */
+  /** After either of the two below. */
+  leaving(): boolean;
+  closed(): boolean;
+  /** From now on load balancers are told to go elsewhere, and what still comes is answered as ever. */
+  leave(): void;
+  /** From now on analyses are refused. */
   close(): void;
   readonly cut: Cut;
   /** The time to finish is over. @returns what the requests that are cut off are told */
@@ -22,13 +26,19 @@ export type Cut = {
 const fullTooLongMs = 5000;
 
 export function createLifecycle(): Lifecycle {
-  let closing = false;
+  let leaving = false;
+  let closed = false;
   let reason: Failure | null = null;
   const listeners = new Set<(reason: Failure) => void>();
   return {
-    closing: () => closing,
+    leaving: () => leaving,
+    closed: () => closed,
+    leave: () => {
+      leaving = true;
+    },
     close: () => {
-      closing = true;
+      leaving = true;
+      closed = true;
     },
     cut: {
       reason: () => reason,
@@ -48,12 +58,13 @@ export function createLifecycle(): Lifecycle {
 
 /** Why an analysis cannot be taken now; null when it can. */
 export function refusal(lifecycle: Lifecycle, pool: Pool): Failure | null {
-  if (lifecycle.closing()) return shuttingDown();
+  if (lifecycle.closed()) return shuttingDown();
   return pool.warm() ? null : new Failure('not_ready', 'The models are being loaded');
 }
 
 /** Why a load balancer should send its requests elsewhere; null when it should not. */
 export function unreadiness(lifecycle: Lifecycle, pool: Pool): Failure | null {
+  if (lifecycle.leaving()) return shuttingDown();
   const refused = refusal(lifecycle, pool);
   if (refused !== null || pool.fullFor() < fullTooLongMs) return refused;
   return new Failure('overloaded', 'The queue has been full for 5 s');

@@ -23,6 +23,7 @@ const keepAliveMs = 65_000;
 const checkEveryMs = 500;
 /** A connection that was just accepted gets this long to say what it wants before the end. */
 const silentMs = 500;
+const sweepMs = 100;
 const maxHeaderBytes = 16_384;
 /** How long a client may take to read an answer that has been written. */
 const readAnswerMs = 10_000;
@@ -154,17 +155,21 @@ function drain(
   busy: ReadonlyMap<Socket, ServerResponse>,
   sockets: ReadonlySet<Socket>,
 ): Promise<void> {
+  for (const response of busy.values()) {
+    if (!response.headersSent) response.setHeader('Connection', 'close');
+  }
   return new Promise((resolve) => {
-    const sweep = setInterval(() => server.closeIdleConnections(), 100);
-    server.close(() => {
-      clearInterval(sweep);
-      resolve();
-    });
-    for (const response of busy.values()) {
-      if (!response.headersSent) response.setHeader('Connection', 'close');
-    }
-    setTimeout(() => {
+    // Before the next `setImmediate` whatever has arrived is read: no connection with a request in it is taken for idle.
+    const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), sweepMs);
+    setImmediate(() =>
+      server.close(() => {
+        clearInterval(sweep);
+        resolve();
+      }),
+    );
+    const closeSilent = () => {
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-    }, silentMs).unref();
+    };
+    setTimeout(() => setImmediate(closeSilent), silentMs).unref();
   });
 }

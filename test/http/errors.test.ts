@@ -230,6 +230,18 @@ test.serial('503 when the queue is full, before the body is asked for', async (t
   t.is((await working).status, 200);
 });
 
+test.serial('in the grace before its end the service answers, but is not ready', async (t) => {
+  const app = await startApp(t);
+  app.lifecycle.leave();
+  t.is(
+    (await call(app.port, { path: '/ready', headers: id })).body,
+    plain('shutting_down', 'The service is being stopped'),
+  );
+  const reply = await call(app.port, echo);
+  t.is(reply.status, 200);
+  t.is(reply.headers.connection, 'close');
+});
+
 test.serial('503 once the service is being stopped, and the connection is closed', async (t) => {
   const app = await startApp(t);
   app.lifecycle.close();
