@@ -6,6 +6,9 @@ import type { DecodeLimits } from './audio.ts';
 
 export type Address = { readonly host: string; readonly port: number };
 
+/** How many requests in how many seconds. */
+export type Rate = { readonly requests: number; readonly seconds: number };
+
 export type Config = {
   readonly host: string;
   readonly port: number;
@@ -19,6 +22,12 @@ export type Config = {
   /** How many proxies stand in front and may be believed about the client's address. */
   readonly proxies: number;
   readonly signUp: 'open' | 'closed';
+  /** Other sites whose pages may send analyses from browsers. */
+  readonly corsOrigins: readonly string[];
+  /** Of each token; null: any number. */
+  readonly tokenRate: Rate | null;
+  /** Of each address, with a good token or without; null: any number. */
+  readonly addressRate: Rate | null;
   readonly modelsDir: string;
   readonly workers: number;
   /** Requests that may wait, all workers together. */
@@ -77,6 +86,12 @@ const schema = z.object({
     .optional(),
   UNDERTONE_TRUST_PROXY: integer(0, 10).default(0),
   UNDERTONE_SIGNUP: z.enum(['open', 'closed'], { error: 'open or closed' }).default('open'),
+  UNDERTONE_CORS_ORIGINS: z
+    .string()
+    .transform((value, context) => parseOrigins(value) ?? refuse(context, 'https://HOST[,https://HOST...]'))
+    .default([]),
+  UNDERTONE_RATE_LIMIT: rate().optional(),
+  UNDERTONE_ADDRESS_RATE_LIMIT: rate().optional(),
   UNDERTONE_MODELS_DIR: text('a folder').default('./models'),
   UNDERTONE_WORKERS: integer(1, 1024).optional(),
   UNDERTONE_QUEUE: integer(0, 100_000).optional(),
@@ -123,6 +138,9 @@ function freeze(settings: Settings): Config {
     publicUrl: settings.UNDERTONE_PUBLIC_URL ?? null,
     proxies: settings.UNDERTONE_TRUST_PROXY,
     signUp: settings.UNDERTONE_SIGNUP,
+    corsOrigins: Object.freeze(settings.UNDERTONE_CORS_ORIGINS),
+    tokenRate: settings.UNDERTONE_RATE_LIMIT ?? null,
+    addressRate: settings.UNDERTONE_ADDRESS_RATE_LIMIT ?? null,
     modelsDir: resolve(settings.UNDERTONE_MODELS_DIR),
     workers,
     queue: settings.UNDERTONE_QUEUE ?? queuePerWorker * workers,
@@ -188,6 +206,15 @@ function seconds(most: number) {
   });
 }
 
+function rate() {
+  return z.string().transform((value, context): Rate => {
+    const [, requests, seconds] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})$/.exec(value) ?? [];
+    const right = requests !== undefined && Number(seconds) <= longestSeconds;
+    if (!right) return refuse(context, `REQUESTS/SECONDS, of up to ${longestSeconds} s`);
+    return { requests: Number(requests), seconds: Number(seconds) };
+  });
+}
+
 function refuse(context: z.RefinementCtx, message: string): never {
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
@@ -198,6 +225,11 @@ function parseOrigin(value: string): string | null {
   const url = URL.canParse(value) ? new URL(value) : null;
   const plain = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   return plain ? url.origin : null;
+}
+
+function parseOrigins(value: string): string[] | null {
+  const origins = value.split(',').map((one) => parseOrigin(one.trim()));
+  return origins.every((origin) => origin !== null) ? origins : null;
 }
 
 function parseAddress(value: string): Address | null {

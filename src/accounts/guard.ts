@@ -1,7 +1,8 @@
-/** Slows down whoever guesses passwords or fills the database. Each process counts for itself. */
-import { isIPv6 } from 'node:net';
-import { type IRateLimiterOptions, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+/** Slows down whoever guesses passwords or fills the database. */
+import type { RateLimiterAbstract } from 'rate-limiter-flexible';
+import type { Rate } from '../config.ts';
 import { Failure } from '../errors.ts';
+import { type CounterStore, count, inMemory, networkOf } from './counters.ts';
 import { UserError } from './refusal.ts';
 
 export type Guard = {
@@ -13,14 +14,14 @@ export type Guard = {
 
 const minute = 60;
 const limits = {
-  account: { points: 10, duration: 15 * minute },
-  address: { points: 50, duration: 15 * minute },
-  signUp: { points: 20, duration: 60 * minute },
-  token: { points: 200, duration: 60 * minute },
-} as const satisfies Record<string, IRateLimiterOptions>;
+  account: { requests: 10, seconds: 15 * minute },
+  address: { requests: 50, seconds: 15 * minute },
+  signUp: { requests: 20, seconds: 60 * minute },
+  token: { requests: 200, seconds: 60 * minute },
+} as const satisfies Record<string, Rate>;
 
-export function createGuard(): Guard {
-  const make = (name: keyof typeof limits) => new RateLimiterMemory({ ...limits[name], keyPrefix: name });
+export function createGuard(store: CounterStore = inMemory): Guard {
+  const make = (name: keyof typeof limits) => store(name, limits[name]);
   const account = make('account');
   const address = make('address');
   const signUp = make('signUp');
@@ -31,8 +32,8 @@ export function createGuard(): Guard {
       const email = who.email.toLowerCase();
       const giveBack = () => Promise.all([address.reward(network), account.reward(email)]);
       // Counted before and taken back after, so that many at one time are counted too.
-      await count(address, network);
-      await count(account, email);
+      await attempt(address, network);
+      await attempt(account, email);
       try {
         const result = await work();
         await giveBack();
@@ -42,31 +43,12 @@ export function createGuard(): Guard {
         throw error;
       }
     },
-    signUp: (from) => count(signUp, networkOf(from)),
-    token: (owner) => count(token, owner),
+    signUp: (from) => attempt(signUp, networkOf(from)),
+    token: (owner) => attempt(token, owner),
   };
 }
 
-async function count(limiter: RateLimiterMemory, key: string): Promise<void> {
-  try {
-    await limiter.consume(key);
-  } catch (refusal) {
-    if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    const seconds = Math.ceil(refusal.msBeforeNext / 1000);
-    throw new Failure('rate_limited', `Too many attempts; try again in ${seconds} s`, [], seconds);
-  }
-}
-
-/** One customer of a network provider holds 2^64 addresses of IPv6: they count as one. */
-export function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail = ''] = plain.split('::');
-  const before = head.split(':').filter((group) => group !== '');
-  const after = tail.split(':').filter((group) => group !== '');
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
-  return [...before, ...zeros, ...after]
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
+async function attempt(counter: RateLimiterAbstract, key: string): Promise<void> {
+  const { full, seconds } = await count(counter, key);
+  if (full) throw new Failure('rate_limited', `Too many attempts; try again in ${seconds} s`, [], seconds);
 }

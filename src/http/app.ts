@@ -4,16 +4,19 @@ import Koa, { type Context, type Middleware, type Next } from 'koa';
 import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { CounterStore } from '../accounts/counters.ts';
 import type { Config } from '../config.ts';
 import { Failure } from '../errors.ts';
 import type { Manifest } from '../models/manifest.ts';
 import type { Pool } from '../workers/pool.ts';
 import { createAccountRoutes } from './account.ts';
 import type { TokenVerifier } from './auth.ts';
+import { allowOrigins } from './cors.ts';
 import { answerFailures } from './failure.ts';
 import { type Lifecycle, unreadiness } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
 import type { Pages } from './pages.ts';
+import { createRateLimits } from './rate-limit.ts';
 import { createRoutes, refuseUnrouted, showMetrics } from './routes.ts';
 import type { State } from './state.ts';
 import { createHeld } from './upload.ts';
@@ -29,6 +32,8 @@ export type AppOptions = {
   readonly lifecycle: Lifecycle;
   /** Without them there is no account page to serve. */
   readonly accounts?: Accounts;
+  /** Where requests are counted; by default in this process. */
+  readonly counters?: CounterStore;
 };
 
 const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
@@ -54,7 +59,9 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(protect(config.publicUrl?.startsWith('https:') ?? false));
   app.use(answerFailures(logger));
   app.use(requireHost());
-  app.use(createRoutes({ ...options, held }).routes());
+  if (config.corsOrigins.length > 0) app.use(allowOrigins(config.corsOrigins));
+  const limits = createRateLimits(config, options.counters);
+  app.use(createRoutes({ ...options, held, limits }).routes());
   if (options.accounts) app.use(createAccountRoutes(options.accounts, config.publicUrl).routes());
   app.use(refuseUnrouted());
   return app;

@@ -2,19 +2,25 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { Scope } from '../accounts/tokens.ts';
 import { Failure } from '../errors.ts';
+import type { RateLimits } from './rate-limit.ts';
 import type { State } from './state.ts';
 
-/** What a request may do. */
-export type Grant = { readonly scopes: readonly string[] };
+/** Who a token belongs to and what it may do. */
+export type Grant = { readonly id: string; readonly scopes: readonly string[] };
 
 /** Null when the token is unknown, expired or revoked. @throws Failure `storage_unavailable` */
 export type TokenVerifier = { verify(token: string): Promise<Grant | null> };
 
+/** What stands between a request and a path that needs a token. */
+export type Gate = { readonly tokens: TokenVerifier; readonly limits: RateLimits };
+
 const bearer = /^Bearer +([A-Za-z0-9\-._~+/]{1,512}=*) *$/i;
 
-export function requireScopes(tokens: TokenVerifier, scopes: readonly Scope[]): Middleware<State> {
+export function requireScopes({ tokens, limits }: Gate, scopes: readonly Scope[]): Middleware<State> {
   return async function authorize(context: Context, next: Next) {
+    await limits.address(context);
     const grant = await identify(tokens, context.get('Authorization'));
+    await limits.token(context, grant.id);
     const missing = scopes.filter((scope) => !grant.scopes.includes(scope));
     if (missing.length > 0) {
       const got = 'a token without it';

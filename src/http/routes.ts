@@ -6,7 +6,7 @@ import { signals as allSignals, type Signal } from '../analysis.ts';
 import { Failure } from '../errors.ts';
 import type { Manifest } from '../models/manifest.ts';
 import { type AnalysisOptions, analyses } from './analyses.ts';
-import { requireScopes, type TokenVerifier } from './auth.ts';
+import { type Gate, requireScopes } from './auth.ts';
 import { evidenceCards } from './evidence.ts';
 import { unreadiness } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
@@ -14,12 +14,12 @@ import { addPages, type Pages } from './pages.ts';
 import { addReference } from './reference.ts';
 import type { State } from './state.ts';
 
-export type RouteOptions = AnalysisOptions & {
-  readonly tokens: TokenVerifier;
-  readonly metrics: Metrics;
-  readonly manifests: readonly Manifest[];
-  readonly pages: Pages;
-};
+export type RouteOptions = AnalysisOptions &
+  Gate & {
+    readonly metrics: Metrics;
+    readonly manifests: readonly Manifest[];
+    readonly pages: Pages;
+  };
 
 const scopes: Record<Signal, Scope> = { emotion: 'analyze:emotion', cognitive: 'analyze:cognitive' };
 
@@ -27,7 +27,7 @@ export function createRoutes(options: RouteOptions): Router<State> {
   const router = new Router<State>({ strict: true, sensitive: true });
   const analysis = (path: string, signals: readonly Signal[]) => {
     const scopesNeeded = signals.map((signal) => scopes[signal]);
-    router.post(path, requireScopes(options.tokens, scopesNeeded), analyses(signals, options));
+    router.post(path, requireScopes(options, scopesNeeded), analyses(signals, options));
   };
   analysis('/v1/analyze/emotion', ['emotion']);
   analysis('/v1/analyze/cognitive', ['cognitive']);

@@ -25,6 +25,14 @@ const headers = {
     schema: { type: 'string' },
   },
   'WWW-Authenticate': { description: 'The scheme to use.', schema: { type: 'string', const: 'Bearer' } },
+  RateLimit: {
+    description: 'Where requests are limited: what is left of each limit, `"token";r=REQUESTS;t=SECONDS`.',
+    schema: { type: 'string' },
+  },
+  'RateLimit-Policy': {
+    description: 'Where requests are limited: each limit, `"token";q=REQUESTS;w=SECONDS`.',
+    schema: { type: 'string' },
+  },
   'Retry-After': { description: 'When to try again, s.', schema: { type: 'integer', minimum: 0 } },
 };
 

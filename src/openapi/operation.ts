@@ -60,10 +60,11 @@ function failures(operation: Operation, asked: string, answers: Answers): Readon
 }
 
 function failureHeaders(codes: readonly ErrorCode[]): string[] {
-  const has = (code: ErrorCode) => codes.some((one) => httpStatus(one) === httpStatus(code));
+  const has = (...some: readonly ErrorCode[]) =>
+    codes.some((one) => some.some((code) => httpStatus(one) === httpStatus(code)));
   return [
     ...(has('unauthenticated') ? ['WWW-Authenticate'] : []),
-    ...(has('overloaded') ? ['Retry-After'] : []),
+    ...(has('overloaded', 'rate_limited') ? ['Retry-After'] : []),
   ];
 }
 

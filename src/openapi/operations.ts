@@ -50,6 +50,7 @@ const analysisCodes: readonly ErrorCode[] = [
   'forbidden',
   'too_large',
   'invalid',
+  'rate_limited',
   'overloaded',
   'deadline',
   'worker_lost',
@@ -75,7 +76,7 @@ function analysis(
     security: [{ bearer: [] }],
     requestBody: upload,
     ok: json(schema),
-    headers: ['Server-Timing'],
+    headers: ['Server-Timing', 'RateLimit', 'RateLimit-Policy'],
     invalid: 'ValidationFailure',
     codes: analysisCodes,
   };

@@ -1,5 +1,6 @@
 import test from 'ava';
-import { createGuard, networkOf } from '../../src/accounts/guard.ts';
+import { networkOf } from '../../src/accounts/counters.ts';
+import { createGuard } from '../../src/accounts/guard.ts';
 import { UserError } from '../../src/accounts/refusal.ts';
 import { Failure } from '../../src/errors.ts';
 

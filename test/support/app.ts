@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import type { Accounts } from '../../src/accounts/accounts.ts';
+import type { CounterStore } from '../../src/accounts/counters.ts';
 import { type Config, parseConfig } from '../../src/config.ts';
 import { createApp } from '../../src/http/app.ts';
 import type { TokenVerifier } from '../../src/http/auth.ts';
@@ -37,6 +38,7 @@ export type AppSettings = {
   readonly env?: Readonly<Record<string, string>>;
   readonly verifier?: TokenVerifier;
   readonly accounts?: Accounts;
+  readonly counters?: CounterStore;
   /** None by default. */
   readonly pages?: Pages;
   /** False serves before the threads are warm. */
@@ -66,9 +68,10 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     file,
   });
   const pages = settings.pages ?? { documents: new Map(), assets: new Map() };
-  const accounts = settings.accounts === undefined ? {} : { accounts: settings.accounts };
+  const { accounts, counters } = settings;
+  const extras = { ...(accounts && { accounts }), ...(counters && { counters }) };
   const collaborators = { config, pool, metrics, logger, lifecycle, manifests: [], pages };
-  const app = createApp({ ...collaborators, tokens: settings.verifier ?? verifier, ...accounts });
+  const app = createApp({ ...collaborators, tokens: settings.verifier ?? verifier, ...extras });
   const server = createHttpServer(app.callback(), config.deadlineSeconds);
   const url = await server.listen(config);
   t.teardown(async () => {

@@ -14,6 +14,7 @@ const packageHomes: readonly Home[] = [
   { what: /^better-auth(\/|$)/, homes: /^src\/accounts\/users\.ts$/ },
   { what: /^libsql$/, homes: /^src\/accounts\/embedded\.ts$/ },
   { what: /^pg$/, homes: /^src\/accounts\/postgres\.ts$/ },
+  { what: /^rate-limiter-flexible$/, homes: /^src\/accounts\/(counters|guard)\.ts$/ },
   { what: /^kysely$/, homes: /^src\/accounts\// },
   { what: /\.node$/, homes: /^src\/audio\.ts$/ },
 ];
@@ -87,8 +88,8 @@ export const signalsLaw: Rule = (file) => {
 };
 
 /** Slow to load, and of no use to a service that only analyses: loaded when somebody first comes to their account. */
-const lateModules = /(^|\/)(users|enrol|guard|embedded|postgres)\.ts$/;
-const late = /^src\/accounts\/(users|enrol|guard|embedded|postgres)\.ts$/;
+const lateModules = /(^|\/)(users|enrol|guard|counters|embedded|postgres)\.ts$/;
+const late = /^src\/accounts\/(users|enrol|guard|counters|embedded|postgres)\.ts$/;
 
 export const lateLaw: Rule = (file) => {
   if (!isShipped(file.path) || late.test(file.path)) return [];

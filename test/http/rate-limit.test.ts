@@ -1,0 +1,97 @@
+/** Limits that the operator switched on: 429 before the body, headers that say how much is left. */
+import test from 'ava';
+import { type CounterStore, inMemory } from '../../src/accounts/counters.ts';
+import { analysis, rawHead, startApp, tokens } from '../support/app.ts';
+import { type Call, call, wire } from '../support/http.ts';
+
+const echo = analysis({ do: 'echo' });
+const from = (address: string, asked: Call = echo): Call => ({
+  ...asked,
+  headers: { ...asked.headers, 'X-Forwarded-For': address },
+});
+
+test('without a setting nothing is counted', async (t) => {
+  const app = await startApp(t);
+  const { headers } = await call(app.port, echo);
+  t.deepEqual([headers.ratelimit, headers['ratelimit-policy']], [undefined, undefined]);
+});
+
+test('each token has its own count, whose rest is told', async (t) => {
+  const app = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '2/60' } });
+  for (const rest of [1, 0]) {
+    const { status, headers } = await call(app.port, echo);
+    t.deepEqual([status, headers['ratelimit-policy']], [200, '"token";q=2;w=60']);
+    t.regex(String(headers.ratelimit), new RegExp(`^"token";r=${rest};t=(59|60)$`));
+  }
+  const { status, headers, body } = await call(app.port, echo);
+  t.is(status, 429);
+  t.regex(String(headers.ratelimit), /^"token";r=0;t=(59|60)$/);
+  t.is(headers['retry-after'], String(headers.ratelimit).split('t=')[1] ?? '');
+  t.deepEqual(JSON.parse(body), {
+    detail: 'Expected at most 2 requests in 60 s from one token, got more',
+    code: 'rate_limited',
+    request_id: 'id-1',
+  });
+  t.is((await call(app.port, analysis({ do: 'echo' }, tokens.emotion))).status, 200);
+  t.is((await call(app.port, { path: '/health' })).status, 200);
+});
+
+test('a count begins anew when its time is over', async (t) => {
+  const app = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '1/1' } });
+  const statuses = async () => [(await call(app.port, echo)).status, (await call(app.port, echo)).status];
+  t.deepEqual(await statuses(), [200, 429]);
+  await new Promise((resolve) => setTimeout(resolve, 1100));
+  t.deepEqual(await statuses(), [200, 429]);
+});
+
+test('an address is counted before its token is looked at', async (t) => {
+  const env = { UNDERTONE_ADDRESS_RATE_LIMIT: '2/60', UNDERTONE_TRUST_PROXY: '1' };
+  const app = await startApp(t, { env });
+  const guess = analysis({ do: 'echo' }, 'a-guess-that-is-wrong');
+  const statuses = [];
+  for (const asked of [guess, guess, echo])
+    statuses.push((await call(app.port, from('192.0.2.1', asked))).status);
+  t.deepEqual(statuses, [401, 401, 429]);
+  t.is((await call(app.port, from('192.0.2.2'))).status, 200);
+  t.is((await call(app.port, from('192.0.2.9, 192.0.2.2'))).status, 200);
+  t.is((await call(app.port, from('192.0.2.9, 192.0.2.2'))).status, 429);
+});
+
+test('a /64 of IPv6 is one address', async (t) => {
+  const env = { UNDERTONE_ADDRESS_RATE_LIMIT: '1/60', UNDERTONE_TRUST_PROXY: '1' };
+  const app = await startApp(t, { env });
+  t.is((await call(app.port, from('2001:db8:1:2::1'))).status, 200);
+  t.is((await call(app.port, from('2001:db8:1:2:3:4:5:6'))).status, 429);
+  t.is((await call(app.port, from('2001:db8:1:3::1'))).status, 200);
+});
+
+test('both limits are told, and a client without a proxy cannot choose its address', async (t) => {
+  const env = { UNDERTONE_ADDRESS_RATE_LIMIT: '1/60', UNDERTONE_RATE_LIMIT: '9/60' };
+  const app = await startApp(t, { env });
+  const { headers } = await call(app.port, from('192.0.2.1'));
+  t.is(headers['ratelimit-policy'], '"address";q=1;w=60, "token";q=9;w=60');
+  t.regex(String(headers.ratelimit), /^"address";r=0;t=\d+, "token";r=8;t=\d+$/);
+  t.is((await call(app.port, from('192.0.2.2'))).status, 429);
+});
+
+test('a body is not waited for', async (t) => {
+  const app = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '1/60' } });
+  await call(app.port, echo);
+  const client = await wire(app.port);
+  client.socket.write(`${rawHead('Content-Length: 1000000', 'Expect: 100-continue')}\r\n`);
+  const answer = await client.ended();
+  client.socket.destroy();
+  t.regex(answer, /^HTTP\/1\.1 429 Too Many Requests\r\n[\s\S]*\r\nConnection: close\r\n/i);
+});
+
+test('the counts can be kept elsewhere', async (t) => {
+  const names: string[] = [];
+  const counters: CounterStore = (name, rate) => {
+    names.push(name);
+    return inMemory(name, rate);
+  };
+  const env = { UNDERTONE_ADDRESS_RATE_LIMIT: '5/60', UNDERTONE_RATE_LIMIT: '5/60' };
+  const app = await startApp(t, { env, counters });
+  await call(app.port, echo);
+  t.deepEqual(names, ['address-rate', 'token-rate']);
+});
