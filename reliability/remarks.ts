@@ -1,2 +1,6 @@
 /** What each case does, in a few sentences above its table in docs/reliability.md. */
-export const remarks: Readonly<Record<string, string>> = {};
+export const remarks: Readonly<Record<string, string>> = {
+  shutdown: `Thirty-two clients upload without a break, some on a connection for each request, some on one that they keep,
+some with rests; at a random moment the service gets SIGTERM. Every request sent up to 0.9 s after it (the grace is one
+second) must be answered 200 and whole. Later ones may be refused, before any byte of them was taken.`,
+};

@@ -120,12 +120,19 @@ async function openAccounts(config: Config, database: Database, tokens: Tokens):
 /** The first signal ends the service in order, the second at once, unless it is the first one's echo. */
 function stopOnSignals(service: Service): void {
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | null = null;
+  let code: number = exitCodes.stopped;
+  const exit = () => process.exit(code);
   const onSignal = (signal: NodeJS.Signals) => {
     if (first?.signal === signal && performance.now() - first.at < echoMs) return;
-    if (first !== null) process.exit(exitCodes.failed);
+    if (code !== exitCodes.stopped) exit();
+    if (first !== null) {
+      code = exitCodes.failed;
+      void breakOff(service).finally(exit);
+      return;
+    }
     first = { signal, at: performance.now() };
     service.logger.info({ signal }, 'stopping');
-    void stop(service).finally(() => process.exit(exitCodes.stopped));
+    void stop(service).finally(exit);
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
@@ -153,6 +160,12 @@ async function stop({ config, lifecycle, logger, pool, servers, tokens }: Servic
   await pool.close();
   await tokens.flush().catch((error: unknown) => logger.warn({ err: error }, 'last uses are not written'));
   logger.info('stopped');
+}
+
+/** Ending the process while a thread is inside the runtime would abort it; between two steps of an analysis threads stop. */
+async function breakOff({ lifecycle, pool }: Service): Promise<void> {
+  pool.failAll(lifecycle.cutOff());
+  await pool.close();
 }
 
 /** Faults of the operator are told in one line each; others with where they came from. */
