@@ -2,11 +2,12 @@
 import { defineConfig } from 'rolldown';
 
 export default defineConfig({
-  // The command, the package's exports, and what threads run (src/threads.ts).
+  // The command, the package's exports, and what threads and processes run (src/threads.ts).
   input: {
     cli: 'src/cli.ts',
     index: 'src/index.ts',
     'workers/task': 'src/workers/task.ts',
+    'workers/child': 'src/workers/child.ts',
     'cli/analyze-thread': 'src/cli/analyze-thread.ts',
     'cli/features-thread': 'src/cli/features-thread.ts',
   },

@@ -30,6 +30,8 @@ export type Config = {
   readonly addressRate: Rate | null;
   readonly modelsDir: string;
   readonly workers: number;
+  /** Where the analysis runs: in threads of the service, or in processes of their own. */
+  readonly isolation: 'thread' | 'process';
   /** Requests that may wait, all workers together. */
   readonly queue: number;
   readonly bufferBytes: number;
@@ -94,6 +96,7 @@ const schema = z.object({
   UNDERTONE_ADDRESS_RATE_LIMIT: rate().optional(),
   UNDERTONE_MODELS_DIR: text('a folder').default('./models'),
   UNDERTONE_WORKERS: integer(1, 1024).optional(),
+  UNDERTONE_ISOLATION: z.enum(['thread', 'process'], { error: 'thread or process' }).default('thread'),
   UNDERTONE_QUEUE: integer(0, 100_000).optional(),
   UNDERTONE_BUFFER_BYTES: integer(1, 1024 * largestBytes).default(256 * mebibyte),
   UNDERTONE_MAX_UPLOAD_BYTES: integer(1, largestBytes).default(25 * mebibyte),
@@ -143,6 +146,7 @@ function freeze(settings: Settings): Config {
     addressRate: settings.UNDERTONE_ADDRESS_RATE_LIMIT ?? null,
     modelsDir: resolve(settings.UNDERTONE_MODELS_DIR),
     workers,
+    isolation: settings.UNDERTONE_ISOLATION,
     queue: settings.UNDERTONE_QUEUE ?? queuePerWorker * workers,
     bufferBytes: settings.UNDERTONE_BUFFER_BYTES,
     maxUploadBytes: settings.UNDERTONE_MAX_UPLOAD_BYTES,

@@ -43,12 +43,9 @@ type Service = {
 };
 
 /** Resolves when the service is ready; the process ends by itself, on a signal or when the start fails. */
-export async function serve(
-  env: Readonly<Record<string, string | undefined>>,
-  { welcome }: ServeOptions = {},
-): Promise<void> {
+export async function serve(env: Environment, { welcome }: ServeOptions = {}): Promise<void> {
   try {
-    await start(parseConfig(env), welcome);
+    await start(parseConfig(env), env, welcome);
   } catch (error) {
     const code = error instanceof ConfigError ? exitCodes.misconfigured : exitCodes.failed;
     process.stderr.write(`${explain(error)}\n`);
@@ -56,7 +53,9 @@ export async function serve(
   }
 }
 
-async function start(config: Config, welcome: ServeOptions['welcome']): Promise<void> {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+async function start(config: Config, env: Environment, welcome: ServeOptions['welcome']): Promise<void> {
   const destination = pino.destination({ dest: 2, sync: true });
   const logger = pino({ level: config.logLevel, base: null }, destination);
   const lifecycle = createLifecycle();
@@ -65,6 +64,7 @@ async function start(config: Config, welcome: ServeOptions['welcome']): Promise<
     workers: config.workers,
     queue: config.queue,
     settings: { modelsDir: config.modelsDir, limits: config.limits },
+    processes: config.isolation === 'process' ? { env: withoutSettings(env) } : null,
     onLost: (cause) => logger.error({ err: cause }, 'worker lost'),
   });
   // The threads load the models while this one does the rest; models that are wrong are told below, by what is read here.
@@ -76,6 +76,11 @@ async function start(config: Config, welcome: ServeOptions['welcome']): Promise<
     await loaded;
     throw error;
   }
+}
+
+/** Ours hold secrets. */
+function withoutSettings(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('UNDERTONE_')));
 }
 
 type Opening = Pick<Service, 'config' | 'logger' | 'lifecycle' | 'pool'> & {

@@ -1,9 +1,11 @@
-/** The files that threads run. They are found from this one, in the sources and in the build alike. */
+/** The files that threads and processes run. They are found from this one, in the sources and in the build alike. */
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const extension = extname(fileURLToPath(import.meta.url));
 
-export function threadFile(name: 'workers/task' | 'cli/analyze-thread' | 'cli/features-thread'): string {
+type Name = 'workers/task' | 'workers/child' | 'cli/analyze-thread' | 'cli/features-thread';
+
+export function threadFile(name: Name): string {
   return fileURLToPath(new URL(`./${name}${extension}`, import.meta.url));
 }

@@ -30,6 +30,7 @@ test('the defaults are those that the documents state', (t) => {
     addressRate: null,
     modelsDir: resolve('models'),
     workers,
+    isolation: 'thread',
     queue: 8 * workers,
     bufferBytes: 256 * 2 ** 20,
     maxUploadBytes: 25 * 2 ** 20,
@@ -59,6 +60,7 @@ test('every variable is read', (t) => {
     UNDERTONE_ADDRESS_RATE_LIMIT: '1/86400',
     UNDERTONE_MODELS_DIR: '/m',
     UNDERTONE_WORKERS: '3',
+    UNDERTONE_ISOLATION: 'process',
     UNDERTONE_QUEUE: '5',
     UNDERTONE_BUFFER_BYTES: '2000',
     UNDERTONE_MAX_UPLOAD_BYTES: '1000',
@@ -84,6 +86,7 @@ test('every variable is read', (t) => {
     addressRate: { requests: 1, seconds: 86_400 },
     modelsDir: '/m',
     workers: 3,
+    isolation: 'process',
     queue: 5,
     bufferBytes: 2000,
     maxUploadBytes: 1000,
@@ -110,6 +113,7 @@ test('all faults come at once, each with what was expected', (t) => {
     UNDERTONE_CORS_ORIGINS: 'https://app.example,*',
     UNDERTONE_RATE_LIMIT: '600',
     UNDERTONE_ADDRESS_RATE_LIMIT: '1/86401',
+    UNDERTONE_ISOLATION: 'container',
     UNDERTONE_LOG_LEVEL: 'loud',
     UNDERTONE_METRICS_ADDRESS: 'localhost',
     UNDERTONE_COLOUR: 'blue',
@@ -129,6 +133,7 @@ test('all faults come at once, each with what was expected', (t) => {
     'Expected one of fatal, error, warn, info, debug, trace, silent for `UNDERTONE_LOG_LEVEL`, got "loud"',
     'Expected open or closed for `UNDERTONE_SIGNUP`, got "no"',
     'Expected seconds above 0 and up to 86400 for `UNDERTONE_MAX_SECONDS`, got "-1"',
+    'Expected thread or process for `UNDERTONE_ISOLATION`, got "container"',
   ]);
 });
 

@@ -1,4 +1,4 @@
-/** What crosses between the main thread and an analysis thread. */
+/** What crosses between the main thread and an analysis thread, or a process with such a thread. */
 import type { Signal } from '../analysis.ts';
 import type { DecodeLimits } from '../audio.ts';
 import type { FailureRecord } from '../errors.ts';
@@ -14,7 +14,7 @@ export type ThreadReady = { readonly ready: number };
 export const flags = { run: 0, deadline: 1, cancelled: 2 } as const;
 
 export type Task = {
-  /** The raw upload in blocks, whose buffers are transferred. */
+  /** The raw upload in blocks, whose buffers are given away. */
   readonly body: readonly Uint8Array[];
   readonly boundary: string;
   readonly signals: readonly Signal[];
@@ -28,3 +28,15 @@ export type Reply =
   | { readonly kind: 'failure'; readonly failure: FailureRecord }
   /** Our own fault: the cause, for the log alone. */
   | { readonly kind: 'fault'; readonly cause: string };
+
+/** To an analysis process; the first is `start`, and `run` comes after the reply to the one before. */
+export type ChildOrder =
+  | { readonly kind: 'start'; readonly settings: ThreadSettings; readonly file: string | undefined }
+  | { readonly kind: 'run'; readonly task: Task }
+  | { readonly kind: 'stop'; readonly flag: number };
+
+/** From an analysis process. `lost` is its last. */
+export type ChildMessage =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'reply'; readonly reply: Reply }
+  | { readonly kind: 'lost'; readonly cause: string };

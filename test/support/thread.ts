@@ -7,7 +7,11 @@ export type Order =
   | { readonly do: 'echo' }
   /** Holds the thread until the flag is raised or the time is over. */
   | { readonly do: 'work'; readonly ms: number }
+  /** Holds the thread whatever the flag says. */
+  | { readonly do: 'hang'; readonly ms: number }
   | { readonly do: 'exit' }
+  /** Ends the whole process that the thread is in. */
+  | { readonly do: 'crash'; readonly signal: 'SIGKILL' | 'SIGSEGV' }
   | { readonly do: 'throw' }
   | { readonly do: 'exhaust' }
   | { readonly do: 'fault' }
@@ -29,6 +33,8 @@ async function obey({ body, cancel, requestId }: TaskMessage): Promise<Reply> {
   if (settings.trace !== undefined)
     writeFileSync(settings.trace, `${requestId} ${order.do}\n`, { flag: 'a' });
   if (order.do === 'exit') process.exit(3);
+  if (order.do === 'crash') process.kill(process.pid, order.signal);
+  if (order.do === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms);
   if (order.do === 'throw') await crash();
   if (order.do === 'exhaust') exhaust();
   if (order.do === 'fault') return { kind: 'fault', cause: 'Error: a secret cause' };
@@ -38,7 +44,9 @@ async function obey({ body, cancel, requestId }: TaskMessage): Promise<Reply> {
   }
   if (order.do === 'work') work(cancel, order.ms);
   const flag = Atomics.load(cancel, 0);
-  const json = encoder.encode(JSON.stringify({ request_id: requestId, flag, thread: threadId }));
+  const json = encoder.encode(
+    JSON.stringify({ request_id: requestId, flag, thread: `${process.pid}/${threadId}` }),
+  );
   return { kind: 'report', json, stages: [{ name: 'work', ms: 1 }] };
 }
 

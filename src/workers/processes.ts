@@ -1,0 +1,139 @@
+/** Analysis processes: a crash in native code, or a signal, takes one of them with its request and nothing else. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { threadFile } from '../threads.ts';
+import { stoppedMessage } from '../watch.ts';
+import type { ChildMessage, ChildOrder, Reply, Task } from './messages.ts';
+import { deferred, type Run, reviveAfterMs, type Workers, type WorkersOptions } from './workers.ts';
+
+export type ProcessesOptions = WorkersOptions & {
+  /** Environment of the processes: they read hostile bytes and need no secret of ours. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** How long after its flag was raised a process may go on before it is ended. */
+  readonly heedWithinMs?: number;
+};
+
+type Job = {
+  readonly task: Task;
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (cause: Error) => void;
+};
+
+type Child = {
+  readonly process: ChildProcess;
+  warm: boolean;
+  job: Job | null;
+  /** What it said of its own end. */
+  cause: string | null;
+};
+
+const stopped: Reply = {
+  kind: 'failure',
+  failure: { code: 'deadline', message: stoppedMessage, items: [] },
+};
+
+export function createProcesses(options: ProcessesOptions): Workers {
+  const { promise: started, resolve, reject } = deferred<void>();
+  const children = new Set<Child>();
+  const waiting = new Set<Job>();
+  let lost = 0;
+  let closed = false;
+  let startedUp = false;
+
+  function open(): void {
+    if (closed) return;
+    const child: Child = { process: spawn(options.env), warm: false, job: null, cause: null };
+    children.add(child);
+    child.process.on('message', (message: ChildMessage) => hear(child, message));
+    child.process.once('exit', (code, signal) => ended(child, `ended with ${signal ?? code}`));
+    child.process.on('error', (error) => ended(child, error.message));
+    tell(child, { kind: 'start', settings: options.settings, file: options.file });
+  }
+
+  function hear(child: Child, message: ChildMessage): void {
+    if (message.kind === 'lost') child.cause = message.cause;
+    if (message.kind === 'reply') {
+      child.job?.resolve(message.reply);
+      child.job = null;
+    }
+    if (message.kind === 'ready') child.warm = true;
+    assign();
+    if (startedUp || [...children].filter(({ warm }) => warm).length < options.workers) return;
+    startedUp = true;
+    resolve();
+  }
+
+  function assign(): void {
+    for (const child of children) {
+      const [job] = waiting;
+      if (job === undefined) return;
+      if (!child.warm || child.job !== null) continue;
+      waiting.delete(job);
+      child.job = job;
+      tell(child, { kind: 'run', task: job.task });
+    }
+  }
+
+  /** One that never became warm is tried again after a while, the others are replaced at once. */
+  function ended(child: Child, how: string): void {
+    if (!children.delete(child)) return;
+    child.process.kill('SIGKILL');
+    const cause = new Error(child.cause ?? `The analysis process ${how}`);
+    child.job?.reject(cause);
+    if (closed) return;
+    if (!startedUp) {
+      reject(cause);
+      void close();
+      return;
+    }
+    lost++;
+    options.onLost?.(cause);
+    if (child.warm) open();
+    else setTimeout(open, reviveAfterMs).unref();
+  }
+
+  function run(task: Task): Run {
+    const { promise: reply, resolve: onReply, reject: onLoss } = deferred<Reply>();
+    const job: Job = { task, resolve: onReply, reject: onLoss };
+    waiting.add(job);
+    assign();
+    return { reply, stop: (flag) => stop(job, flag) };
+  }
+
+  function stop(job: Job, flag: number): void {
+    if (waiting.delete(job)) job.resolve(stopped);
+    for (const child of children) {
+      if (child.job !== job) continue;
+      tell(child, { kind: 'stop', flag });
+      setTimeout(() => {
+        if (child.job === job) child.process.kill('SIGKILL');
+      }, options.heedWithinMs ?? heedWithinMs).unref();
+    }
+  }
+
+  /** They hold nothing that would have to be written or freed. */
+  async function close(): Promise<void> {
+    closed = true;
+    const ends = [...children].map((child) => new Promise((done) => child.process.once('exit', done)));
+    for (const child of children) child.process.kill('SIGKILL');
+    await Promise.all(ends);
+  }
+
+  for (let index = 0; index < options.workers; index++) open();
+  return { started, warm: () => [...children].some(({ warm }) => warm), lost: () => lost, run, close };
+}
+
+/** Longer than any stage takes: between stages the flag is looked at. */
+const heedWithinMs = 10_000;
+
+function spawn(env: ProcessesOptions['env']): ChildProcess {
+  return fork(threadFile('workers/child'), [], {
+    env: { ...env },
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+}
+
+/** What cannot be told any more is told by the end of the process. */
+function tell(child: Child, order: ChildOrder): void {
+  child.process.send(order, () => {});
+}
