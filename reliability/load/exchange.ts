@@ -20,8 +20,8 @@ export type Outcome = {
   /** Why the answer did not begin, or did not come whole. */
   readonly error: string | null;
   readonly retryAfter: boolean;
-  /** The service asked for the body that was held back. */
-  readonly continued: boolean;
+  /** Whether the service asked for the body that was held back; null when none was. */
+  readonly asked: boolean | null;
   /** On the clock of performance.now(). */
   readonly startedAt: number;
   /** To the last byte of the answer. */
@@ -33,13 +33,13 @@ export function exchange(ask: Ask): Promise<Outcome> {
   const startedAt = performance.now();
   return new Promise((resolve) => {
     let answer: IncomingMessage | null = null;
-    let continued = false;
+    let asked = polite ? false : null;
     const settle = (error: string | null) =>
       resolve({
         status: answer?.statusCode ?? 0,
         error,
         retryAfter: answer?.headers['retry-after'] !== undefined,
-        continued,
+        asked,
         startedAt,
         ms: performance.now() - startedAt,
       });
@@ -51,7 +51,7 @@ export function exchange(ask: Ask): Promise<Outcome> {
     });
     sent.on('error', (error) => settle(codeOf(error)));
     sent.on('continue', () => {
-      continued = true;
+      asked = true;
       sent.end(body);
     });
     if (polite) sent.flushHeaders();

@@ -1,0 +1,53 @@
+/** A process of its own that sends uploads: at times of its own or as fast as they are answered. To be forked. */
+import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { analysis, exchange, type Outcome } from './exchange.ts';
+import { createRandom } from './random.ts';
+import { speechUpload } from './speech.ts';
+
+export type Order = {
+  readonly port: number;
+  readonly token: string;
+  readonly audioSeconds: number;
+  readonly seconds: number;
+  readonly seed: number;
+  /** Requests come at random times, as many a second on average, or always from so many clients at once. */
+  readonly pace: { readonly perSecond: number } | { readonly clients: number };
+};
+
+/** One request in ten holds its body back until it is asked for. */
+const politeShare = 0.1;
+const agent = new Agent({ keepAlive: true });
+
+/** Gaps are exponential. */
+async function openLoop(order: Order, perSecond: number): Promise<Outcome[]> {
+  const random = createRandom(order.seed);
+  const body = speechUpload(order.audioSeconds);
+  const answers: Promise<Outcome>[] = [];
+  const end = performance.now() + 1000 * order.seconds;
+  let at = performance.now();
+  while (at < end) {
+    await sleep(Math.max(0, at - performance.now()));
+    answers.push(exchange(analysis(order, body, { agent, polite: random.next() < politeShare })));
+    at -= (1000 / perSecond) * Math.log(1 - random.next());
+  }
+  return Promise.all(answers);
+}
+
+async function closedLoop(order: Order, clients: number): Promise<Outcome[]> {
+  const body = speechUpload(order.audioSeconds);
+  const outcomes: Outcome[] = [];
+  const end = performance.now() + 1000 * order.seconds;
+  const client = async () => {
+    while (performance.now() < end) outcomes.push(await exchange(analysis(order, body, { agent })));
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  return outcomes;
+}
+
+process.on('message', async (order: Order) => {
+  const { pace } = order;
+  const outcomes = 'clients' in pace ? closedLoop(order, pace.clients) : openLoop(order, pace.perSecond);
+  process.send?.(await outcomes);
+});
+process.on('disconnect', () => process.exit());
