@@ -64,6 +64,8 @@ export function ownShare(speechSeconds: number, priorSeconds: number): number {
  * z_i = ln(x_i / c_i) / spread_i, signed by direction, so that tails fall off as a power and never
  * saturate. x_i is the measure on its scale, mixed with the reference by `ownShare`: in a short recording
  * one pause more or less is chance. c_i is the reference median, or the baseline, mixed likewise.
+ * Measures that only a baseline gives a meaning take weight from the others, whose z_i grow by as much: a pause
+ * more moves the index as far beside a baseline as without one.
  * Strictly monotone in each measure and inside (0, 1). Undefined measures have no effect.
  */
 export function computeIndex(
@@ -73,21 +75,27 @@ export function computeIndex(
   baseline: Measured | null,
 ): Index {
   const used = Object.entries(weights).filter(([, { relativeOnly }]) => baseline !== null || !relativeOnly);
-  const total = used.reduce((sum, [, { weight }]) => sum + weight, 0);
+  const total = weigh(used);
+  const gain = total / weigh(used.filter(([, { relativeOnly }]) => !relativeOnly));
   const seconds = Math.min(heard.speechSeconds, baseline?.speechSeconds ?? Number.POSITIVE_INFINITY);
   const share = ownShare(seconds, rule.priorSeconds);
   const contributions: Contribution[] = [];
-  for (const [measure, { direction, weight }] of used) {
+  for (const [measure, { direction, weight, relativeOnly }] of used) {
     const value = heard.measures[measure]?.value;
     const entry = rule.reference[measure];
     const centre = baseline === null ? entry?.median : baseline.measures[measure]?.value;
     if (value === undefined || entry === undefined || centre === undefined) continue;
-    const z = (direction === 'up' ? 1 : -1) * distance(value, centre, entry, share);
+    const grown = relativeOnly ? 1 : gain;
+    const z = (direction === 'up' ? grown : -grown) * distance(value, centre, entry, share);
     const effect = (weight / total) * (1 / (1 + Math.exp(-z)) - 0.5);
     contributions.push({ measure, value, effect: effect + 0, source: entry.source });
   }
   const score = contributions.reduce((sum, { effect }) => sum + effect, referenceScore);
   return { score, contributions };
+}
+
+function weigh(used: readonly (readonly [string, IndexWeight])[]): number {
+  return used.reduce((sum, [, { weight }]) => sum + weight, 0);
 }
 
 /** From `centre` to `value` in spreads of the reference, both mixed with the reference median. */

@@ -47,6 +47,15 @@ test('load rises with pauses, pitch and a flatter tilt, and falls with the range
   t.pass();
 });
 
+test('a pause more moves load as far beside a baseline as without one', (t) => {
+  const median = Object.fromEntries(
+    Object.entries(rule.reference).map(([name, entry]) => [name, entry.median]),
+  );
+  const more = { ...median, pause_ratio: 0.22, mean_run: 2 };
+  const [alone, beside] = [load(more, null).score - 0.5, load(more, median).score - 0.5];
+  t.true(alone > 0.02 && Math.abs(beside / alone - 1) < 0.01, `${beside} beside, ${alone} alone`);
+});
+
 test('processing leaves the voice out', (t) => {
   fc.assert(
     fc.property(values, values, (heard, baseline) => {
