@@ -3,6 +3,10 @@ export const remarks: Readonly<Record<string, string>> = {
   overload: `A process of its own uploads 10 s of WAV: as fast as they are answered (capacity), then at random times at
 80 % of that, then at four times as much, while another asks /health; one upload in ten waits for \`100 Continue\`.
 The service has one worker, so that generator and worker each have a core of a machine of two.`,
+  slow: `Equally many connections that say nothing, send a header line or a byte of a body (with a length, in chunks, without
+a token) every half second, or read 5.6 MB of answers a byte at a time, beside a client that uploads one second of WAV after
+the other. A limit is kept when the last connection of its kind is closed within three seconds of it: the service looks
+every half second and leaves a second for its answer to be read. The short form lowers the limits to four seconds.`,
   shutdown: `Thirty-two clients upload without a break, some on a connection for each request, some on one that they keep,
 some with rests; at a random moment the service gets SIGTERM. Every request sent up to 0.9 s after it (the grace is one
 second) must be answered 200 and whole. Later ones may be refused, before any byte of them was taken.`,

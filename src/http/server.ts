@@ -25,8 +25,6 @@ const checkEveryMs = 500;
 const silentMs = 500;
 const sweepMs = 100;
 const maxHeaderBytes = 16_384;
-/** How long a client may take to read an answer that has been written. */
-const readAnswerMs = 10_000;
 
 const reasons: Partial<Record<ErrorCode, string>> = {
   bad_request: 'Bad Request',
@@ -34,7 +32,7 @@ const reasons: Partial<Record<ErrorCode, string>> = {
   headers_too_large: 'Request Header Fields Too Large',
 };
 
-/** `requestSeconds` is the longest that a whole request may take to arrive. */
+/** `requestSeconds` is the longest that a whole request may take to arrive, and its answer to be read. */
 export function createHttpServer(handler: Handler, requestSeconds: number): HttpServer {
   const requestMs = Math.max(1000, 1000 * requestSeconds);
   const server = createServer({
@@ -53,7 +51,7 @@ export function createHttpServer(handler: Handler, requestSeconds: number): Http
     socket.once('close', () => sockets.delete(socket));
   });
   const handle = (request: IncomingMessage, response: ServerResponse) => {
-    serve(handler, busy, request, response);
+    serve(handler, busy, requestMs, request, response);
   };
   server.on('request', handle);
   server.on('checkContinue', handle);
@@ -74,6 +72,7 @@ export function createHttpServer(handler: Handler, requestSeconds: number): Http
 function serve(
   handler: Handler,
   busy: Map<Socket, ServerResponse>,
+  readMs: number,
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
@@ -85,7 +84,7 @@ function serve(
   });
   void handler(request, response).finally(() => {
     if (!response.writableEnded || response.writableFinished) return;
-    const timer = setTimeout(() => socket.destroy(), readAnswerMs);
+    const timer = setTimeout(() => socket.destroy(), readMs);
     response.once('close', () => clearTimeout(timer));
   });
 }
