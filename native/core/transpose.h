@@ -7,6 +7,8 @@
 
 #include "fft_lanes.h"
 
+#undef __m128  // kissfft's; some of clang's intrinsics are macros that cast to the real one
+
 namespace undertone {
 namespace UNDERTONE_LANES_NAMESPACE {
 namespace {
