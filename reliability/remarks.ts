@@ -10,4 +10,11 @@ every half second and leaves a second for its answer to be read. The short form 
   shutdown: `Thirty-two clients upload without a break, some on a connection for each request, some on one that they keep,
 some with rests; at a random moment the service gets SIGTERM. Every request sent up to 0.9 s after it (the grace is one
 second) must be answered 200 and whole. Later ones may be refused, before any byte of them was taken.`,
+  fuzz: `libFuzzer mutates small files of every family of containers, and specs and samples, under AddressSanitizer and
+UndefinedBehaviorSanitizer: \`test/fuzz\` holds the targets, the files they start from and their dictionaries. A finding is
+a crash, undefined behaviour, a leak, a number that is not finite, a wrong kind of error, more than 5 s of processor time or
+256 MB of memory for one input. The long form runs each target for \`--count\` minutes (10 without it) and goes on from
+what \`.cache/fuzz\` holds: its figures are those of all long runs so far; the short form runs each for \`--count\` seconds
+(5) from the committed files. FFmpeg and soxr are Debian's, without instrumentation: of them the fuzzer sees what comes out,
+and AddressSanitizer what they allocate.`,
 };

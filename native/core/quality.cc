@@ -186,7 +186,8 @@ std::vector<double> MeanDensity(const std::vector<float>& frames, int rate) {
   thread_local std::optional<Extractor> extractor;
   thread_local int extractor_rate = 0;
   if (extractor_rate != rate) {
-    extractor.emplace(SpectrumSpec(rate));
+    // Not in place: a rate that is refused leaves the last one whole.
+    extractor = Extractor(SpectrumSpec(rate));
     extractor_rate = rate;
   }
   const Features features = (*extractor)(frames.data(), frames.size());

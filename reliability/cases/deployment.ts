@@ -7,14 +7,15 @@ import { closeConnections, post, token } from '../../benchmarks/request/client.t
 import { call } from '../../test/support/http.ts';
 import { atMost, caught, exactly, type Options, type Row } from '../case.ts';
 import { runContainer } from '../deployment/container.ts';
-import { installKubernetesValidator, installPackages, succeeds } from '../deployment/tools.ts';
+import { installKubernetesValidator, packages, succeeds } from '../deployment/tools.ts';
 import { allowedCalls, callsOfService, exposureOf, faultsOf, unit } from '../deployment/unit.ts';
+import { installPackages } from '../packages.ts';
 import { buildService, withServer } from '../service.ts';
 
 const manifests = 'deploy/kubernetes/undertone.yaml';
 
 export async function run({ long }: Options): Promise<readonly Row[]> {
-  installPackages();
+  installPackages(packages);
   buildService();
   const validator = installKubernetesValidator();
   const valid = (file: string) => accepted('Kubernetes manifests, strict', [validator, '--strict', file]);

@@ -4,28 +4,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder, root, runProgram } from '../../benchmarks/case.ts';
 
-/** Debian package -> the command it brings. */
-const packages = {
-  systemd: 'systemd-analyze',
-  haproxy: 'haproxy',
-  prometheus: 'promtool',
-  strace: 'strace',
-  debootstrap: 'debootstrap',
-  'util-linux': 'unshare',
-  iproute2: 'ip',
-};
+export const packages = [
+  'systemd',
+  'haproxy',
+  'prometheus',
+  'strace',
+  'debootstrap',
+  'util-linux',
+  'iproute2',
+];
 const validator = 'kubernetes-validate==1.37.0';
-
-export function installPackages(): void {
-  const missing = Object.entries(packages).filter(
-    ([, tool]) => !succeeds(['sh', '-c', `command -v ${tool}`]),
-  );
-  if (missing.length === 0) return;
-  const names = missing.map(([name]) => name);
-  runProgram('apt-get', ['update']);
-  const options = ['DEBIAN_FRONTEND=noninteractive', 'apt-get', 'install', '-y', '--no-install-recommends'];
-  runProgram('env', [...options, ...names]);
-}
 
 /** Checks manifests against the schemas it carries, without a cluster. */
 export function installKubernetesValidator(): string {

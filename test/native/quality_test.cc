@@ -108,5 +108,13 @@ TEST_CASE("silence, nothing and nonsense have an answer") {
   CHECK(Measure(noise, {{0.1, 0.6}, {0.3, 0.8}}).level_dbfs == Measure(noise, {{0.1, 0.8}}).level_dbfs);
 }
 
+TEST_CASE("a rate that is refused changes nothing for the next recording") {
+  const std::vector<float> noise = Noise(kRate, 0.1);
+  const double before = Measure(noise, {{0, 1}}).bandwidth_hz;
+  CHECK_THROWS_WITH(MeasureQuality(noise.data(), noise.size(), 500000, {{0, 1}}),
+                    "Expected a number from 1000 to 384000 for `sampleRate`, got 500000");
+  CHECK(Measure(noise, {{0, 1}}).bandwidth_hz == before);
+}
+
 }  // namespace
 }  // namespace undertone

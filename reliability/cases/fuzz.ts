@@ -1,0 +1,101 @@
+/** Coverage-guided fuzzing of decoding, features and measures under AddressSanitizer and UndefinedBehaviorSanitizer. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cacheFolder } from '../../benchmarks/case.ts';
+import { caught, exactly, type Options, type Row, told } from '../case.ts';
+import { type Amount, type Fuzzed, fuzz, type Target, targets } from '../fuzz/fuzzer.ts';
+import { add, type Fuzzing } from '../fuzz/record.ts';
+import { buildNative } from '../native.ts';
+import { installPackages } from '../packages.ts';
+
+const shortSeconds = 5;
+const longMinutes = 10;
+const atOnce = 2;
+/** The planted fault is found within some thousand runs. */
+const plantedRuns = 1_000_000;
+const plantedSeconds = 120;
+
+type Tried = { readonly target: Target; readonly run: Fuzzed; readonly all: Fuzzing; readonly files: number };
+
+function build(): string {
+  installPackages(['clang', 'libclang-rt-14-dev']);
+  const settings = {
+    CMAKE_C_COMPILER: 'clang',
+    CMAKE_CXX_COMPILER: 'clang++',
+    SANITIZE: 'address,undefined,float-cast-overflow',
+    UNDERTONE_FUZZERS: 'ON',
+  };
+  const programs = ['decode', 'extract', 'measure', 'planted'].map((name) => `fuzz_${name}`);
+  return buildNative('fuzz', settings, programs);
+}
+
+async function tryTarget(
+  programs: string,
+  target: Target,
+  folder: string,
+  options: { readonly long: boolean; readonly amount: Amount },
+): Promise<Tried> {
+  const run = await fuzz(programs, target, folder, options.amount);
+  console.error(`${target.name}: ${run.executions} runs, ${run.finding ?? 'nothing found'}`);
+  const all = options.long ? add(folder, run) : run;
+  return { target, run, all, files: readdirSync(join(folder, 'corpus')).length };
+}
+
+/** Several at once, each next one as soon as one has ended. */
+async function tryAll(programs: string, folder: string, options: Options): Promise<Tried[]> {
+  const seconds = options.long ? 60 * (options.count ?? longMinutes) : (options.count ?? shortSeconds);
+  // A seed for each long run: the same one again would try the same mutations.
+  const seed = options.long ? 0 : options.seed;
+  const waiting = [...targets];
+  const tried: Tried[] = [];
+  const work = async () => {
+    for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
+      const amount = { seconds, runs: -1, seed };
+      tried.push(
+        await tryTarget(programs, target, join(folder, target.name), { long: options.long, amount }),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return targets.flatMap(({ name }) => tried.filter(({ target }) => target.name === name));
+}
+
+function describe({ target, all, files }: Tried): Row {
+  const note = `${all.edges} edges, ${files} files kept, ${(all.seconds / 60).toFixed(1)} minutes`;
+  return told({ name: target.name, unit: 'executions', value: all.executions, note });
+}
+
+function findings(runs: readonly Fuzzed[]): Row {
+  const found = runs.flatMap(({ finding }) => (finding === null ? [] : [finding]));
+  return exactly(0, { name: 'findings', unit: 'inputs', value: found.length, note: found.join('; ') });
+}
+
+async function findPlanted(programs: string, folder: string, seed: number): Promise<Row> {
+  const target = { name: 'aiff', program: 'planted' } as const;
+  const amount = { seconds: plantedSeconds, runs: plantedRuns, seed };
+  const run = await fuzz(programs, target, join(folder, 'planted'), amount);
+  return caught('a read past the end of a table', [findings([{ ...run, finding: shorten(run.finding) }])]);
+}
+
+/** Without the path, which is another one on each machine. */
+function shorten(finding: string | null): string | null {
+  return finding?.replace(/ \(.*$/, '') ?? null;
+}
+
+export async function run(options: Options): Promise<readonly Row[]> {
+  const programs = build();
+  const scratch = mkdtempSync(join(tmpdir(), 'undertone-fuzz-'));
+  try {
+    const tried = await tryAll(programs, options.long ? cacheFolder('fuzz') : scratch, options);
+    const total = tried.reduce((sum, { all }) => sum + all.executions, 0);
+    return [
+      ...tried.map(describe),
+      told({ name: 'all targets', unit: 'executions', value: total }),
+      findings(tried.map((one) => one.run)),
+      await findPlanted(programs, scratch, options.seed),
+    ];
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
