@@ -1,0 +1,114 @@
+/** Clients that leave at any byte: nothing of them stays. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
+import { abort, type Moment, moments } from '../load/abort.ts';
+import { analysis, exchange } from '../load/exchange.ts';
+import { eventually, type Footprint, footprint, heldPlaces } from '../load/footprint.ts';
+import { plant } from '../load/plant.ts';
+import { startProgress } from '../load/progress.ts';
+import { createRandom } from '../load/random.ts';
+import { type Point, robustSlope } from '../load/slope.ts';
+import { speechUpload } from '../load/speech.ts';
+import { buildService, type Server, withServer } from '../service.ts';
+
+const upload = speechUpload(1);
+const clients = 16;
+/** Of all, before anything is compared. */
+const warmUpShare = 0.3;
+const samples = 60;
+const settleMs = 10_000;
+const mebibyte = 2 ** 20;
+
+type Limits = { readonly aborts: number; readonly leakMebibytes: number };
+const limits = ({ long, count }: Options): Limits =>
+  long ? { aborts: count ?? 10_000, leakMebibytes: 8 } : { aborts: count ?? 600, leakMebibytes: 300 };
+
+type Left = {
+  readonly before: Footprint;
+  readonly after: Footprint;
+  readonly memory: readonly Point[];
+  readonly held: number;
+  readonly moments: ReadonlyMap<Moment, number>;
+  /** Statuses of as many whole requests at one time as there are places. */
+  readonly statuses: readonly number[];
+};
+
+async function abortMany(server: Server, seed: number, aborts: number): Promise<Left> {
+  const pid = server.process.pid as number;
+  const random = createRandom(seed);
+  const counts = new Map<Moment, number>(moments.map((moment) => [moment, 0]));
+  const memory: Point[] = [];
+  const progress = startProgress('abort', aborts);
+  let started = 0;
+  let before = footprint(pid);
+  const pass = async (until: number) => {
+    while (started < until) {
+      started++;
+      const moment = await abort(server, upload, random);
+      counts.set(moment, (counts.get(moment) ?? 0) + 1);
+      progress.advance();
+      if (started % Math.ceil(aborts / samples) === 0)
+        memory.push({ x: started, y: footprint(pid).rssBytes });
+    }
+  };
+  const together = (until: number) => Promise.all(Array.from({ length: clients }, () => pass(until)));
+  await together(warmUpShare * aborts);
+  await eventually(async () => (await heldPlaces(server.port)) === 0, settleMs);
+  await sleep(500);
+  before = footprint(pid);
+  memory.length = 0;
+  await together(aborts);
+  progress.stop();
+  await eventually(async () => {
+    const now = footprint(pid);
+    const same = now.descriptors <= before.descriptors && now.threads <= before.threads;
+    return same && (await heldPlaces(server.port)) === 0;
+  }, settleMs);
+  const after = footprint(pid);
+  const held = await heldPlaces(server.port);
+  const whole = Array.from({ length: clients }, () => exchange(analysis(server, upload)));
+  const statuses = (await Promise.all(whole)).map(({ status }) => status);
+  return { before, after, memory, held, moments: counts, statuses };
+}
+
+function judge(left: Left, { leakMebibytes }: Limits): Row[] {
+  const { after, before, held, memory, statuses } = left;
+  const slope = robustSlope(memory);
+  const total = [...left.moments.values()].reduce((sum, count) => sum + count, 0);
+  const shares = [...left.moments].map(([moment, count]) => `${count} ${moment}`).join(', ');
+  return [
+    told({ name: 'clients that left', unit: 'clients', value: total, note: shares }),
+    exactly(0, { name: 'bytes, places and workers still held', unit: 'number', value: held }),
+    atMost(0, {
+      name: 'more descriptors than after the warm-up',
+      unit: 'number',
+      value: after.descriptors - before.descriptors,
+      note: `${before.descriptors} then`,
+    }),
+    atMost(0, { name: 'more threads', unit: 'number', value: after.threads - before.threads }),
+    atMost(leakMebibytes, {
+      name: 'memory gained for 10,000 that left',
+      unit: 'MiB',
+      value: slope === null ? null : (10_000 * slope) / mebibyte,
+      note: `${(before.rssBytes / mebibyte).toFixed(0)} MiB after the warm-up, ${(after.rssBytes / mebibyte).toFixed(0)} MiB at the end`,
+    }),
+    exactly(0, {
+      name: 'whole requests not answered 200 afterwards',
+      unit: 'requests',
+      value: statuses.filter((status) => status !== 200).length,
+      note: `of ${statuses.length} at one time`,
+    }),
+  ];
+}
+
+export async function run(options: Options): Promise<readonly Row[]> {
+  buildService();
+  const allowed = limits(options);
+  const settings = { UNDERTONE_LOG_LEVEL: 'warn', UNDERTONE_QUEUE: '32' };
+  const after = (env: Readonly<Record<string, string>>, aborts: number) =>
+    withServer({ ...settings, ...env }, (server) => abortMany(server, options.seed, aborts));
+  const rows = judge(await after({}, allowed.aborts), allowed);
+  const few = Math.min(allowed.aborts, 1000);
+  const leaky = judge(await after(plant('leaked-descriptors'), few), allowed);
+  return [...rows, caught('a descriptor leaked by one request in twenty', leaky)];
+}

@@ -1,0 +1,12 @@
+/** The line through points that a few outliers do not turn: the median of the slopes of all pairs (Theil and Sen). */
+import { percentile } from './percentile.ts';
+
+export type Point = { readonly x: number; readonly y: number };
+
+/** Null of fewer than two points. */
+export function robustSlope(points: readonly Point[]): number | null {
+  const slopes = points.flatMap((one, index) =>
+    points.slice(index + 1).map((other) => (other.y - one.y) / (other.x - one.x)),
+  );
+  return percentile(slopes, 0.5);
+}
