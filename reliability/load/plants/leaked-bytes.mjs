@@ -1,5 +1,6 @@
-/** 8 kB of every request are never let go. */
+/** PLANTED_BYTES of every request are never let go. */
 import { subscribe } from 'node:diagnostics_channel';
 
+const bytes = Number(process.env.PLANTED_BYTES);
 const kept = [];
-subscribe('http.server.request.start', () => kept.push(Buffer.alloc(8192, kept.length)));
+subscribe('http.server.request.start', () => kept.push(Buffer.alloc(bytes, 1)));
