@@ -77,3 +77,24 @@ export function runProgram(program: string, args: readonly string[]): string {
     `${program} exited with ${result.status}: ${`${result.stdout}${result.stderr}`.slice(-800)}`,
   );
 }
+
+/** Infinite when the two are of different lengths. */
+export function largestDifference(theirs: Float32Array, own: Float32Array): number {
+  if (theirs.length !== own.length) return Number.POSITIVE_INFINITY;
+  let worst = 0;
+  for (let index = 0; index < own.length; index++) {
+    const difference = Math.abs((own[index] ?? 0) - (theirs[index] ?? 0));
+    if (!(difference <= worst)) worst = difference;
+  }
+  return worst;
+}
+
+/** Whether a program is there and content. */
+export function succeeds(program: string, args: readonly string[]): boolean {
+  try {
+    runProgram(program, args);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -21,9 +21,12 @@ export async function createAnalyzer(options: {
   readonly modelsDir: string;
   readonly limits: DecodeLimits;
 }): Promise<Analyzer> {
-  const models = await loadModels(options.modelsDir);
+  return analyzerOf(await loadModels(options.modelsDir), options.limits);
+}
+
+export function analyzerOf(models: Models, limits: DecodeLimits): Analyzer {
   return {
-    analyze: (request) => analyze(request, models, options.limits),
+    analyze: (request) => analyze(request, models, limits),
     warm: async () => {
       await replay(models, syntheticSignal(1, warmUpSeconds));
     },

@@ -1,12 +1,14 @@
 /**
  * CPU time of decode + resample + features against the bare libav decode of the same minute of stereo speech, and
- * that of a WAV of 10 s alone.
+ * that of a WAV of 10 s alone; and the memory that a quarter of an hour of stereo MP3 takes in the service.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fixturesFolder } from '../../test/support/fixtures.ts';
 import { atMost, cacheFolder, figure, type Row, runProgram } from '../case.ts';
 import { buildNative, readLines } from '../native.ts';
+import { ask, closeConnections, formOf } from '../request/client.ts';
+import { buildService, forgetPeak, mebibytes, startService } from '../service.ts';
 
 type Line = {
   readonly name: string;
@@ -17,6 +19,8 @@ type Line = {
 };
 
 const rounds = 15;
+const memoryRounds = 2;
+const memoryMebibytes = 256;
 const folder = cacheFolder('decode');
 
 /** File, how FFmpeg makes it, and the goal. */
@@ -33,7 +37,7 @@ const stereoWav = '10s-44k-stereo.wav';
 function make(name: string, args: readonly string[]): string {
   const path = join(folder, name);
   const speech = join(fixturesFolder(), 'speech.wav');
-  const source = ['-nostdin', '-v', 'error', '-y', '-stream_loop', '9', '-i', speech];
+  const source = ['-nostdin', '-v', 'error', '-y', '-stream_loop', '-1', '-i', speech];
   if (!existsSync(path)) runProgram('ffmpeg', [...source, ...args, path]);
   return path;
 }
@@ -58,6 +62,30 @@ function within(line: Line, most: number | null): Row {
   return { name: line.name, unit: 'ms', peer: figure(line.peer), ours, goal, ratio: null, met, note: '10 s' };
 }
 
+/** Above what the service holds while nobody asks, all stages of the analysis included. */
+async function memoryRow(): Promise<Row> {
+  const path = make('899s.mp3', ['-t', '899', '-c:a', 'libmp3lame', '-b:a', '128k']);
+  const form = formOf(readFileSync(path));
+  buildService();
+  const service = await startService({ UNDERTONE_WORKERS: '1', UNDERTONE_DEADLINE_S: '300' });
+  const peaks: number[] = [];
+  for (let round = 0; round < memoryRounds; round++) {
+    const idle = mebibytes(service.pid, 'VmRSS');
+    forgetPeak(service.pid);
+    await ask(service.port, '/v1/analyze', form);
+    peaks.push(mebibytes(service.pid, 'VmHWM') - idle);
+  }
+  closeConnections();
+  await service.stop();
+  return atMost(1, {
+    name: '899 s of stereo MP3 analysed, peak memory above idle',
+    unit: 'MiB',
+    peer: figure([memoryMebibytes]),
+    ours: figure(peaks.slice(0, 1)),
+    note: `peer: the limit; ${(form.length / 2 ** 20).toFixed(1)} MiB of upload; again: ${peaks[1]?.toFixed(0)} MiB`,
+  });
+}
+
 export async function run(): Promise<readonly Row[]> {
   const program = buildNative('decode');
   const paths = files.map(([name, , args]) => make(name, ['-t', '60', ...args]));
@@ -65,5 +93,5 @@ export async function run(): Promise<readonly Row[]> {
   const stereo = make(stereoWav, ['-t', '10']);
   const lines = readLines<Line>(program, [String(rounds), ...paths]).map(compare);
   const short = readLines<Line>(program, [String(rounds * 10), mono, stereo]);
-  return [...lines, ...short.map((line) => within(line, line.name === wav ? 1 : null))];
+  return [...lines, ...short.map((line) => within(line, line.name === wav ? 1 : null)), await memoryRow()];
 }

@@ -1,12 +1,22 @@
 /**
- * Log-mel and MFCC extraction against a plain FFTW loop, kaldi-native-fbank, librosa and torchaudio: the same
- * samples, one thread each, results compared. Vectors of
+ * Log-mel and MFCC extraction against a plain FFTW loop, kaldi-native-fbank, librosa, torchaudio,
+ * transformers.js and meyda: the same samples, one thread each, results compared where the conventions match. Vectors of
  * every width are measured against FFTW, the widest against the others.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { longAudio } from '../audio.ts';
-import { atLeast, cacheFolder, figure, type Row, root, runProgram } from '../case.ts';
+import {
+  atLeast,
+  cacheFolder,
+  figure,
+  largestDifference,
+  type Row,
+  root,
+  runProgram,
+  succeeds,
+} from '../case.ts';
+import { buildNative } from '../native.ts';
 
 type Series = { readonly name: string; readonly frames: number; readonly ns: readonly number[] };
 type SeriesByName = ReadonlyMap<string, Series>;
@@ -17,15 +27,9 @@ const folder = cacheFolder('features');
 const audio = longAudio();
 const python = join(cacheFolder('peers'), 'venv', 'bin', 'python');
 const peerScript = join(root, 'benchmarks', 'peers', 'features.py');
-
-function succeeds(program: string, args: readonly string[]): boolean {
-  try {
-    runProgram(program, args);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const npmScript = join(root, 'benchmarks', 'peers', 'features.mjs');
+const npmFolder = cacheFolder('peers/npm');
+const npmPackages = ['@huggingface/transformers@4.3.1', 'meyda@5.6.3'];
 
 function installDebian(name: string): void {
   console.log(`installing ${name}`);
@@ -48,11 +52,11 @@ function installTorchaudio(): void {
   if (!succeeds('/usr/bin/python3', ['-c', 'import torchaudio'])) installDebian('python3-torchaudio');
 }
 
-function buildNative(): string {
-  const build = cacheFolder('native');
-  runProgram('cmake', ['-S', root, '-B', build, '-DUNDERTONE_BENCHMARKS=ON']);
-  runProgram('cmake', ['--build', build, '--target', 'benchmark_features', '-j', '2']);
-  return join(build, 'benchmark_features');
+function installNpm(): void {
+  if (existsSync(join(npmFolder, 'node_modules', 'meyda'))) return;
+  console.log(`installing ${npmPackages.join(' and ')}`);
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-save', '--silent'];
+  runProgram('npm', ['install', '--prefix', npmFolder, ...options, ...npmPackages]);
 }
 
 function parseSeries(output: string): Series[] {
@@ -79,7 +83,7 @@ function measureAll(): SeriesByName {
   const series = [
     ...attempt('FFTW', () => {
       installFftw();
-      return runProgram(buildNative(), [audio, folder]);
+      return runProgram(buildNative('features'), [audio, folder]);
     }),
     ...attempt('kaldi-native-fbank and librosa', () => {
       installPython();
@@ -89,6 +93,10 @@ function measureAll(): SeriesByName {
       installTorchaudio();
       return runPeers('/usr/bin/python3', ['torchaudio']);
     }),
+    ...attempt('transformers.js and meyda', () => {
+      installNpm();
+      return runProgram(process.execPath, [npmScript, audio, folder, npmFolder]);
+    }),
   ];
   return new Map(series.map((one) => [one.name, one]));
 }
@@ -96,18 +104,6 @@ function measureAll(): SeriesByName {
 function readFeatures(name: string): Float32Array {
   const bytes = readFileSync(join(folder, `${name}.f32`));
   return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
-}
-
-function largestDifference(peer: string, ours: string): number {
-  const theirs = readFeatures(peer);
-  const own = readFeatures(ours);
-  if (theirs.length !== own.length) return Number.POSITIVE_INFINITY;
-  let worst = 0;
-  for (let i = 0; i < own.length; i += 1) {
-    const difference = Math.abs((own[i] ?? 0) - (theirs[i] ?? 0));
-    if (!(difference <= worst)) worst = difference;
-  }
-  return worst;
 }
 
 /** The speed row; features that differ miss the goal however fast they came. */
@@ -122,9 +118,18 @@ function compare(all: SeriesByName, goal: number, name: string, peer: string, ou
     note: '',
   });
   if (!theirs || !own) return row;
-  const difference = largestDifference(peer, ours);
+  const difference = largestDifference(readFeatures(peer), readFeatures(ours));
   const note = `largest difference ${difference.toExponential(1)}`;
   return { ...row, note, met: row.met && difference <= tolerance };
+}
+
+/** Numbers that follow conventions of their own are not compared. */
+function compareSpeed(all: SeriesByName, name: string, peer: string, ours: string): Row {
+  const [theirs, own] = [peer, ours].map((series) => figure(all.get(series)?.ns ?? []));
+  const ratio = theirs && own ? theirs.median / own.median : null;
+  const note = 'frames as long and as many; bands and scaling of its own';
+  const figures = { peer: theirs ?? null, ours: own ?? null, ratio };
+  return { name, unit: 'CPU ns/frame', ...figures, goal: 'none', met: ratio !== null, note };
 }
 
 const widths = [
@@ -150,5 +155,7 @@ export async function run(): Promise<readonly Row[]> {
     compare(all, 5, 'log-mel 80 against librosa', 'librosa', 'librosa-ours'),
     compare(all, 5, 'log-mel 80 against torchaudio, 10 s', 'torchaudio', 'torchaudio-ours'),
     compare(all, 20, 'log-mel 80 against torchaudio, 600 s', 'torchaudio-long', 'torchaudio-long-ours'),
+    compare(all, 50, 'log-mel 80 against transformers.js', 'transformers', 'whisper-ours'),
+    compareSpeed(all, 'MFCC 13 against meyda', 'meyda', 'mfcc-ours'),
   ];
 }

@@ -27,7 +27,7 @@ async function measure(server: Forked, cost: Cost): Promise<void> {
 
 export async function run(): Promise<readonly Row[]> {
   buildServers();
-  const servers = { raw: await forkServer('raw'), app: await forkServer('app') };
+  const servers = { raw: await forkServer('raw'), app: await forkServer('scan-thread') };
   const costs: Record<keyof typeof servers, Cost> = {
     raw: { process: [], mainThread: [] },
     app: { process: [], mainThread: [] },

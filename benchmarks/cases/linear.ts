@@ -1,7 +1,7 @@
 /** Feature extraction is linear in time and takes no memory but its result. */
-import { join } from 'node:path';
 import { longAudio } from '../audio.ts';
-import { atMost, cacheFolder, figure, type Row, root, runProgram } from '../case.ts';
+import { atMost, figure, type Row, runProgram } from '../case.ts';
+import { buildNative } from '../native.ts';
 
 type Linear = {
   readonly short: readonly number[];
@@ -13,10 +13,7 @@ type Linear = {
 const mebibyte = 2 ** 20;
 
 export async function run(): Promise<readonly Row[]> {
-  const build = cacheFolder('native');
-  runProgram('cmake', ['-S', root, '-B', build, '-DUNDERTONE_BENCHMARKS=ON']);
-  runProgram('cmake', ['--build', build, '--target', 'benchmark_linear', '-j', '2']);
-  const linear = JSON.parse(runProgram(join(build, 'benchmark_linear'), [longAudio()])) as Linear;
+  const linear = JSON.parse(runProgram(buildNative('linear'), [longAudio()])) as Linear;
   const allowed = (2 * linear.features) / mebibyte + 16;
   return [
     atMost(1.15, {

@@ -1,8 +1,7 @@
 /** Requests that come at their own time, at half of what the service can do: how long the slow ones take. */
-import { get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost, figure, type Row } from '../case.ts';
-import { closeConnections, post, times } from '../request/client.ts';
+import { ask, closeConnections, closedLoop, post, times } from '../request/client.ts';
 import { buildService, startService } from '../service.ts';
 
 const long = process.argv.includes('--long');
@@ -16,12 +15,10 @@ const tickMilliseconds = 10;
 
 /** Requests a second when the next one comes as soon as one is answered. */
 async function capacity(port: number): Promise<number> {
-  const started = performance.now();
-  await Promise.all(Array.from({ length: clients }, () => times(closedRequests / clients, () => post(port))));
-  return (1000 * closedRequests) / (performance.now() - started);
+  return 1000 / (await closedLoop(clients, closedRequests, () => post(port)));
 }
 
-/** Gaps are exponential, from a seeded generator. */
+/** Gaps are exponential, from a seeded generator. A request's time counts from when it was due, whoever was late. */
 async function openLoop(port: number, perSecond: number): Promise<number[]> {
   let state = 1;
   let at = performance.now();
@@ -30,22 +27,16 @@ async function openLoop(port: number, perSecond: number): Promise<number[]> {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     at -= (1000 / perSecond) * Math.log((state + 1) / 2 ** 32);
     await sleep(Math.max(0, at - performance.now()));
-    answers.push(post(port));
+    const late = performance.now() - at;
+    answers.push(post(port).then((ms) => ms + late));
   }
   return Promise.all(answers);
 }
 
 /** As the service's own metrics tell it, since they were last read. */
-function lagSeconds(port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    get({ port, host: '127.0.0.1', path: '/metrics' }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (part: string) => {
-        text += part;
-      });
-      response.on('end', () => resolve(Number(/^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(text)?.[1])));
-    }).on('error', reject);
-  });
+async function lagSeconds(port: number): Promise<number> {
+  const text = (await ask(port, '/metrics')).body.toString();
+  return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(text)?.[1]);
 }
 
 function percentile(values: readonly number[], share: number): number {

@@ -1,20 +1,15 @@
 /** From the start of the process to the line that says it is ready, and what it holds while nobody asks. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost, figure, type Row, root } from '../case.ts';
-import { buildService, startService } from '../service.ts';
+import { buildService, mebibytes, startService } from '../service.ts';
 
 const starts = process.argv.includes('--long') ? 30 : 10;
 const idleMs = 1000;
 const readyMs = 1000;
 const idleMebibytes = 250;
 const mebibyte = 2 ** 20;
-
-function residentMebibytes(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
-}
 
 function modelsMebibytes(): number {
   const folder = join(root, 'models');
@@ -32,7 +27,7 @@ export async function run(): Promise<readonly Row[]> {
     await sleep(idleMs);
     // The first start reads everything from the disk.
     if (index > 0) ready.push(service.readyMs);
-    if (index > 0) resident.push(residentMebibytes(service.pid));
+    if (index > 0) resident.push(mebibytes(service.pid, 'VmRSS'));
     await service.stop();
   }
   const models = modelsMebibytes();

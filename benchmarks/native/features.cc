@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "mel.h"
 #include "mfcc.h"
 #include "processor_time.h"
+#include "samples.h"
 #include "window.h"
 
 namespace {
@@ -59,6 +59,15 @@ FeatureSpec TorchaudioSpec() {
 FeatureSpec KaldiReflectSpec() {
   FeatureSpec spec = KaldiSpec();
   spec.padding = undertone::Padding::kReflectKaldi;
+  return spec;
+}
+
+// As Whisper's encoder is given them.
+FeatureSpec WhisperInputSpec() {
+  FeatureSpec spec = WhisperSpec();
+  spec.dynamic_range = 8.0;
+  spec.offset = 4.0;
+  spec.scale = 0.25;
   return spec;
 }
 
@@ -159,13 +168,6 @@ void Print(const std::vector<Series>& series) {
   }
 }
 
-std::vector<float> ReadSamples(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const float* values = reinterpret_cast<const float*>(bytes.data());
-  return std::vector<float>(values, values + bytes.size() / sizeof(float));
-}
-
 void Write(const std::string& path, const std::vector<float>& values) {
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(values.data()),
@@ -234,5 +236,7 @@ int main(int argc, char** argv) {
   bench.Ours("librosa-ours", LibrosaSpec(), kShortSamples, 300);
   bench.Ours("torchaudio-ours", TorchaudioSpec(), kShortSamples, 300);
   bench.Ours("torchaudio-long-ours", TorchaudioSpec(), all, 10);
+  bench.Ours("whisper-ours", WhisperInputSpec(), kShortSamples, 300);
+  bench.Ours("mfcc-ours", MfccSpec(), kShortSamples, 300);
   return 0;
 }

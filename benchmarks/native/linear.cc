@@ -5,13 +5,12 @@
 #include <sys/resource.h>
 
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "../../test/native/specs.h"
 #include "features.h"
 #include "processor_time.h"
+#include "samples.h"
 
 namespace {
 
@@ -25,15 +24,6 @@ size_t PeakBytes() {
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<size_t>(usage.ru_maxrss) * 1024;
-}
-
-std::vector<float> ReadSamples(const char* path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  std::vector<float> samples(static_cast<size_t>(file.tellg()) / sizeof(float));
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(samples.data()),
-            static_cast<std::streamsize>(samples.size() * sizeof(float)));
-  return samples;
 }
 
 // ns/frame of one call on the first `n` samples, repeated to the same amount of work for every n.

@@ -11,8 +11,12 @@ export function buildServers(): void {
   runProgram('node_modules/.bin/rolldown', ['-c', 'benchmarks/request/rolldown.config.mjs']);
 }
 
-export async function forkServer(kind: 'raw' | 'app'): Promise<Forked> {
-  const child = fork(join(root, '.cache', 'request', 'server.js'), [kind], {
+/** `raw` needs no thread; the others are what the service's threads run. */
+export type Kind = 'raw' | 'scan-thread' | 'graph-thread' | 'models-thread';
+
+export async function forkServer(kind: Kind, workers = 1): Promise<Forked> {
+  const child = fork(join(root, '.cache', 'request', 'server.js'), [kind, String(workers)], {
+    cwd: root,
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });

@@ -1,8 +1,10 @@
-/** The servers of `npm run bench -- http`, built as the service is. */
+/** The servers of `npm run bench -- http` and `peer`, built as the service is. */
 import service from '../../rolldown.config.mjs';
 
 export default {
   ...service,
-  input: { server: 'benchmarks/request/server.ts', thread: 'benchmarks/request/thread.ts' },
+  input: ['server', 'scan-thread', 'graph-thread', 'models-thread'].map(
+    (name) => `benchmarks/request/${name}.ts`,
+  ),
   output: { ...service.output, dir: '.cache/request' },
 };

@@ -1,6 +1,6 @@
 /**
- * A server to be forked: `raw` is node:http that reads the body into memory and answers a line of JSON,
- * `app` is the whole service with a thread that does nothing but scan the upload. It runs as it is built beside that thread.
+ * A server to be forked: `raw` is node:http that reads the body into memory and answers a line of JSON; any other word is
+ * a thread built beside it, which the whole service runs on: server.js KIND [WORKERS] [planted].
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -11,7 +11,7 @@ import { parseConfig } from '../../src/config.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createLifecycle } from '../../src/http/lifecycle.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
-import { createHttpServer } from '../../src/http/server.ts';
+import { createHttpServer, type Handler } from '../../src/http/server.ts';
 import { createPool } from '../../src/workers/pool.ts';
 
 /** CPU time so far, in microseconds. */
@@ -24,16 +24,20 @@ function usage(): Usage {
   return { process: user + system, mainThread: Number(stat.split(' ')[0]) / 1000 };
 }
 
-async function startApp(): Promise<number> {
-  const config = parseConfig({ UNDERTONE_PORT: '0', UNDERTONE_WORKERS: '1' });
+const [kind, workers = '1', slowdown] = process.argv.slice(2);
+
+async function startApp(thread: string): Promise<number> {
+  const config = parseConfig({ UNDERTONE_PORT: '0', UNDERTONE_WORKERS: workers });
+  const { limits, modelsDir } = config;
   const pool = createPool({
-    workers: 1,
+    workers: config.workers,
     queue: 8,
-    settings: { modelsDir: '', limits: config.limits },
-    file: fileURLToPath(new URL('./thread.js', import.meta.url)),
+    settings: { modelsDir, limits },
+    file: fileURLToPath(new URL(`./${thread}.js`, import.meta.url)),
   });
   await pool.started;
-  const tokens = { verify: async () => ({ id: '1', name: 'x', scopes: ['analyze:emotion'] }) };
+  const scopes = ['analyze:emotion', 'analyze:cognitive'];
+  const tokens = { verify: async () => ({ id: '1', name: 'x', scopes }) };
   const logger = pino({ level: 'info', base: null }, pino.destination({ dest: 2, sync: true }));
   const collaborators = {
     metrics: createMetrics(),
@@ -42,7 +46,16 @@ async function startApp(): Promise<number> {
     pages: { documents: new Map(), assets: new Map() },
   };
   const app = createApp({ config, pool, tokens, logger, ...collaborators });
-  return Number(new URL(await createHttpServer(app.callback(), 30).listen(config)).port);
+  const handler = slowdown === 'planted' ? slowed(app.callback()) : app.callback();
+  return Number(new URL(await createHttpServer(handler, 30).listen(config)).port);
+}
+
+/** What the gate on instruction counts must notice. */
+function slowed(handler: Handler): Handler {
+  return (request, response) => {
+    for (let copies = 0; copies < 30; copies++) JSON.parse(JSON.stringify(request.headers));
+    return handler(request, response);
+  };
 }
 
 function startRaw(): Promise<number> {
@@ -59,7 +72,7 @@ function startRaw(): Promise<number> {
   });
 }
 
-const port = await (process.argv[2] === 'raw' ? startRaw() : startApp());
+const port = await (kind === undefined || kind === 'raw' ? startRaw() : startApp(kind));
 process.on('message', () => process.send?.({ usage: usage() }));
 process.on('disconnect', () => process.exit());
 process.send?.({ port });

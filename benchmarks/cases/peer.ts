@@ -1,0 +1,160 @@
+/**
+ * The whole service against what one would build in Python: FastAPI with python-multipart, librosa and ONNX Runtime, as
+ * many processes as cores. Both decode the same WAV, compute the same features and run the same graphs.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { decode, extract } from '../../src/audio.ts';
+import { parseConfig } from '../../src/config.ts';
+import { specs } from '../../src/specs.ts';
+import { fixturesFolder } from '../../test/support/fixtures.ts';
+import { atLeast, cacheFolder, figure, largestDifference, type Row, runProgram } from '../case.ts';
+import { installStack, type Stack, stackMilliseconds, startStack } from '../peers/stack.ts';
+import { ask, closeConnections, closedLoop, formOf, times } from '../request/client.ts';
+import { buildServers, type Forked, forkServer } from '../request/forked.ts';
+
+const long = process.argv.includes('--long');
+const clients = 4;
+const cores = availableParallelism();
+/** Log units, and the share of the pitch: what still counts as the same. */
+const featureTolerance = 1e-3;
+const pitchTolerance = 0.03;
+
+/** What both sides are asked, and how often a round; pitch takes librosa seconds. */
+type Task = {
+  readonly ours: string;
+  readonly peer: string;
+  readonly rounds: number;
+  readonly requests: number;
+};
+
+const tasks = {
+  features: { ours: '/v1/analyze/emotion', peer: '', rounds: long ? 20 : 7, requests: long ? 100 : 40 },
+  pitch: { ours: '/v1/analyze', peer: '-pitch', rounds: long ? 5 : 3, requests: 4 },
+} as const;
+
+function makeForm(): { readonly form: Buffer; readonly wav: Buffer } {
+  const path = join(cacheFolder('peers'), 'speech-10s.wav');
+  const speech = join(fixturesFolder(), 'speech.wav');
+  const source = ['-nostdin', '-v', 'error', '-y', '-stream_loop', '9', '-i', speech];
+  if (!existsSync(path)) runProgram('ffmpeg', [...source, '-t', '10', '-ac', '1', '-ar', '16000', path]);
+  const wav = readFileSync(path);
+  return { wav, form: formOf(wav) };
+}
+
+/** Largest difference of the features that both compute. */
+async function differenceOf(peer: Stack, wav: Buffer, form: Buffer): Promise<number> {
+  const spec = specs['whisper-log-mel-80'];
+  if (spec === undefined) return Number.POSITIVE_INFINITY;
+  const { limits } = parseConfig({});
+  const { samples } = decode(wav, { sampleRate: 16_000, channel: null, limits, cancel: null });
+  const { body } = await ask(peer.port, '/features', form);
+  const bytes = body.buffer.slice(body.byteOffset, body.byteOffset + body.byteLength);
+  return largestDifference(new Float32Array(bytes), extract(samples, spec).data);
+}
+
+async function medianPitch(port: number, path: string, form: Buffer): Promise<number> {
+  return (JSON.parse((await ask(port, path, form)).body.toString()) as { pitch: number }).pitch;
+}
+
+type Same = { readonly note: string; readonly met: boolean };
+
+/** Whether the two do the same work. */
+async function compareWork(peer: Stack, ours: Forked, wav: Buffer, form: Buffer): Promise<Same> {
+  const difference = await differenceOf(peer, wav, form);
+  const theirs = await medianPitch(peer.port, '/graph-pitch', form);
+  const own = await medianPitch(ours.port, tasks.pitch.ours, form);
+  const same = difference <= featureTolerance && Math.abs(own / theirs - 1) <= pitchTolerance;
+  const pitch = `median pitch ${own.toFixed(1)} Hz, theirs ${theirs.toFixed(1)} Hz`;
+  return { note: `largest difference of features ${difference.toExponential(1)}, ${pitch}`, met: same };
+}
+
+type Sides = { readonly peer: Stack; readonly ours: Forked };
+
+/** Milliseconds a request of four clients, in turns. */
+async function throughput({ peer, ours }: Sides, task: Task, form: Buffer) {
+  const measured = { peer: [] as number[], ours: [] as number[] };
+  const askPeer = async () => (await ask(peer.port, `/graph${task.peer}`, form)).ms;
+  const askOurs = async () => (await ask(ours.port, task.ours, form)).ms;
+  // Each process of the peer compiles and plans at its first requests, and the runtime of ours at its first hundreds.
+  await closedLoop(clients, task.requests, askPeer);
+  await closedLoop(clients, 20 * task.requests, askOurs);
+  for (let round = 0; round < task.rounds; round++) {
+    measured.peer.push(await closedLoop(clients, task.requests, askPeer));
+    measured.ours.push(await closedLoop(clients, 10 * task.requests, askOurs));
+  }
+  return { peer: figure(measured.peer), ours: figure(measured.ours) };
+}
+
+/** Milliseconds of processor time a request outside the models' sessions: one process, one client. */
+async function outside(
+  { path, port, usage }: { path: string; port: number; usage: () => Promise<number> },
+  rounds: number,
+  requests: number,
+  form: Buffer,
+): Promise<number[]> {
+  const inSessions = async () => (await ask(port, path, form)).stages.get('sessions') ?? Number.NaN;
+  await times(requests, inSessions);
+  const found: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const before = await usage();
+    const sessions = await times(requests, inSessions);
+    const spent = (await usage()) - before;
+    found.push((spent - sessions.reduce((sum, ms) => sum + ms, 0)) / requests);
+  }
+  return found;
+}
+
+async function outsideBoth({ peer, ours }: Sides, task: Task, form: Buffer) {
+  const ownUsage = async () => (await ours.usage()).process / 1000;
+  const own = { path: task.ours, port: ours.port, usage: ownUsage };
+  const theirs = { path: `/models${task.peer}`, port: peer.port, usage: () => stackMilliseconds(peer) };
+  return {
+    peer: figure(await outside(theirs, task.rounds, Math.ceil(task.requests / 4), form)),
+    ours: figure(await outside(own, 2 * task.rounds, 25, form)),
+  };
+}
+
+async function throughputRows(form: Buffer, wav: Buffer): Promise<Row[]> {
+  const sides = { peer: await startStack(cores), ours: await forkServer('graph-thread', cores) };
+  const unit = 'ms a request';
+  try {
+    const same = await compareWork(sides.peer, sides.ours, wav, form);
+    const features = await throughput(sides, tasks.features, form);
+    const pitch = await throughput(sides, tasks.pitch, form);
+    const note = `${clients} clients, ${cores} processes or threads; ${same.note}`;
+    return [
+      atLeast(20, { name: 'graph of one node on log-mel 80', unit, note, ...features }),
+      atLeast(50, { name: 'the same, and pitch', unit, note: 'theirs: librosa.pyin', ...pitch }),
+    ].map((row) => ({ ...row, met: row.met && same.met }));
+  } finally {
+    sides.ours.stop();
+    await sides.peer.stop();
+  }
+}
+
+async function outsideRows(form: Buffer): Promise<Row[]> {
+  const sides = { peer: await startStack(1), ours: await forkServer('models-thread') };
+  const unit = 'ms of CPU a request';
+  try {
+    const features = await outsideBoth(sides, tasks.features, form);
+    const pitch = await outsideBoth(sides, tasks.pitch, form);
+    return [
+      atLeast(15, { name: 'emotion, outside the sessions', unit, note: 'no pitch', ...features }),
+      atLeast(15, { name: 'both signals, outside the sessions', unit, note: 'with pitch', ...pitch }),
+    ];
+  } finally {
+    sides.ours.stop();
+    await sides.peer.stop();
+  }
+}
+
+export async function run(): Promise<readonly Row[]> {
+  installStack();
+  buildServers();
+  const { form, wav } = makeForm();
+  const rows = [...(await throughputRows(form, wav)), ...(await outsideRows(form))];
+  closeConnections();
+  return rows;
+}

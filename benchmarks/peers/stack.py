@@ -1,0 +1,137 @@
+"""What one would build in Python for the same job: FastAPI, python-multipart, librosa and ONNX Runtime.
+
+`stack.py graph FILE` writes the graph of one node; `uvicorn stack:app` serves, with PEER_GRAPH and PEER_MODELS
+in the environment. The endpoints compute in the event loop: with one process a core, a pool of threads would only add to it.
+"""
+
+import io
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+RATE = 16000
+
+
+def write_graph(path):
+    import onnx
+    from onnx import TensorProto, helper
+
+    node = helper.make_node("ReduceMean", ["features"], ["mean"], axes=[1], keepdims=0)
+    features = helper.make_tensor_value_info("features", TensorProto.FLOAT, [1, "frames", 80])
+    mean = helper.make_tensor_value_info("mean", TensorProto.FLOAT, [1, 80])
+    graph = helper.make_graph([node], "mean", [features], [mean])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(made, path)
+
+
+def open_session(path):
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+class Sessions:
+    """Runs models and adds up the processor time inside them."""
+
+    def __init__(self):
+        models = Path(os.environ["PEER_MODELS"])
+        self.models = {name: open_session(models / name / "weights.onnx") for name in os.listdir(models)}
+        self.models["graph"] = open_session(os.environ["PEER_GRAPH"])
+        self.spent = 0
+
+    def run(self, name, inputs):
+        start = time.process_time_ns()
+        outputs = self.models[name].run(None, inputs)
+        self.spent += time.process_time_ns() - start
+        return outputs
+
+
+def read(data):
+    import librosa
+
+    return librosa.load(io.BytesIO(data), sr=RATE, mono=True)[0]
+
+
+def log_mel(samples):
+    import librosa
+
+    mel = librosa.feature.melspectrogram(
+        y=samples, sr=RATE, n_fft=400, hop_length=160, n_mels=80, pad_mode="reflect"
+    )
+    return np.log10(np.maximum(mel, 1e-10)).T[:-1]
+
+
+def median_pitch(samples):
+    import librosa
+
+    pitch, voiced, _ = librosa.pyin(samples, sr=RATE, fmin=60, fmax=500, hop_length=160)
+    return float(np.median(pitch[voiced])) if voiced.any() else 0.0
+
+
+def create_app():
+    from fastapi import FastAPI, Response, UploadFile
+
+    app = FastAPI()
+    sessions = Sessions()
+
+    def batch(features):
+        return np.ascontiguousarray(features[None], np.float32)
+
+    @app.post("/features")
+    async def features(audio: UploadFile):
+        return Response(np.ascontiguousarray(log_mel(read(await audio.read())), "<f4").tobytes())
+
+    @app.post("/graph")
+    async def graph(audio: UploadFile):
+        samples = read(await audio.read())
+        return {"mean": sessions.run("graph", {"features": batch(log_mel(samples))})[0][0].tolist()}
+
+    @app.post("/graph-pitch")
+    async def graph_pitch(audio: UploadFile):
+        samples = read(await audio.read())
+        mean = sessions.run("graph", {"features": batch(log_mel(samples))})[0][0].tolist()
+        return {"mean": mean, "pitch": median_pitch(samples)}
+
+    def judge(samples, heads):
+        inputs = {"features": batch(log_mel(samples))}
+        sessions.run("activity", inputs)
+        tokens = sessions.run("trunk", inputs)[0]
+        weights = np.ones((1, tokens.shape[1]), np.float32)
+        found = {}
+        for head in heads:
+            outputs = sessions.run(head, {"tokens": tokens, "weights": weights})
+            found[head] = [np.asarray(one).ravel().tolist() for one in outputs]
+        return found
+
+    def with_sessions(response, work):
+        sessions.spent = 0
+        answer = work()
+        response.headers["Server-Timing"] = f"sessions;dur={sessions.spent / 1e6:.3f}"
+        return answer
+
+    @app.post("/models")
+    async def models(audio: UploadFile, response: Response):
+        samples = read(await audio.read())
+        return with_sessions(response, lambda: judge(samples, ["emotion"]))
+
+    @app.post("/models-pitch")
+    async def models_pitch(audio: UploadFile, response: Response):
+        samples = read(await audio.read())
+        heads = ["emotion", "cognitive"]
+        return with_sessions(response, lambda: {**judge(samples, heads), "pitch": median_pitch(samples)})
+
+    @app.get("/usage")
+    async def usage():
+        return {"microseconds": time.process_time_ns() / 1000}
+
+    return app
+
+
+if __name__ == "__main__":
+    write_graph(sys.argv[2])

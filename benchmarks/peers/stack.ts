@@ -1,0 +1,85 @@
+/** FastAPI with python-multipart, librosa and ONNX Runtime, installed from PyPI and served by uvicorn. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cacheFolder, root, runProgram } from '../case.ts';
+import { ask } from '../request/client.ts';
+import { graphFile } from '../request/graph.ts';
+
+const packages = [
+  'fastapi==0.165.0',
+  'python-multipart==0.0.34',
+  'uvicorn[standard]==0.54.0',
+  'librosa==0.11.0',
+  'numpy==2.4.6',
+  'onnx==1.23.2',
+  'onnxruntime==1.31.1',
+];
+const folder = join(cacheFolder('peers'), 'stack');
+const python = join(folder, 'bin', 'python');
+const script = join(root, 'benchmarks', 'peers', 'stack.py');
+const startSeconds = 60;
+
+export type Stack = { readonly port: number; stop(): Promise<void> };
+
+/** Packages from PyPI, and the graph of one node that both sides run. */
+export function installStack(): void {
+  const stamp = join(folder, 'installed');
+  if (!existsSync(stamp)) {
+    console.error('installing FastAPI, librosa and ONNX Runtime');
+    runProgram('python3', ['-m', 'venv', folder]);
+    runProgram(python, ['-m', 'pip', 'install', '--quiet', ...packages]);
+    writeFileSync(stamp, `${packages.join('\n')}\n`);
+  }
+  runProgram(python, [script, 'graph', join(root, graphFile)]);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** `processes`: uvicorn's workers. */
+export async function startStack(processes: number): Promise<Stack> {
+  const port = await freePort();
+  const app = ['--factory', 'stack:create_app', '--app-dir', join(root, 'benchmarks', 'peers')];
+  // A process that computes for seconds on a busy machine is neither dead nor idle.
+  const patience = ['--timeout-worker-healthcheck', '600', '--timeout-keep-alive', '600'];
+  const options = ['--port', String(port), '--workers', String(processes), '--log-level', 'warning'];
+  const threads = { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: '1', PYTHONDONTWRITEBYTECODE: '1' };
+  const models = { PEER_MODELS: join(root, 'models'), PEER_GRAPH: join(root, graphFile) };
+  const child = spawn(python, ['-m', 'uvicorn', ...app, ...options, ...patience], {
+    env: { ...process.env, ...threads, ...models },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  const stop = async () => {
+    child.kill();
+    await ended;
+  };
+  await listening(port, () => child.exitCode !== null);
+  return { port, stop };
+}
+
+async function listening(port: number, ended: () => boolean): Promise<void> {
+  for (const until = performance.now() + 1000 * startSeconds; performance.now() < until && !ended(); ) {
+    const answered = await ask(port, '/usage').catch(() => null);
+    if (answered !== null) return;
+    await sleep(200);
+  }
+  throw new Error('Expected uvicorn to listen, got none');
+}
+
+/** Processor time of a stack of one process so far, in milliseconds. */
+export async function stackMilliseconds({ port }: Stack): Promise<number> {
+  const { body } = await ask(port, '/usage');
+  return (JSON.parse(body.toString()) as { microseconds: number }).microseconds / 1000;
+}

@@ -1,0 +1,38 @@
+/** A thread that computes features, and pitch when both signals are asked, and runs a graph of one node on them. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { decode, extract, trackVoice } from '../../src/audio.ts';
+import { openSession } from '../../src/models/session.ts';
+import { specs } from '../../src/specs.ts';
+import { joinBlocks } from '../../src/workers/blocks.ts';
+import { readForm } from '../../src/workers/form.ts';
+import type { Reply, TaskMessage, ThreadSettings } from '../../src/workers/messages.ts';
+import { scanMultipart } from '../../src/workers/multipart.ts';
+import { graphFile } from './graph.ts';
+
+const sampleRate = 16_000;
+
+export const run = start(workerData as ThreadSettings);
+
+async function start({ limits }: ThreadSettings): Promise<(task: TaskMessage) => Promise<Reply>> {
+  const session = await openSession(readFileSync(join(process.cwd(), graphFile)));
+  const spec = specs['whisper-log-mel-80'];
+  if (spec === undefined) throw new Error('Expected the spec `whisper-log-mel-80`, got none');
+  parentPort?.postMessage({ ready: threadId });
+  return async ({ body, boundary, signals, requestId }) => {
+    const { audio } = readForm(scanMultipart(joinBlocks(body), boundary));
+    const { samples } = decode(audio, { sampleRate, channel: null, limits, cancel: null });
+    const { data, frames, bins } = extract(samples, spec);
+    const { mean } = await session.run({ features: { data, shape: [1, frames, bins] } });
+    const pitch = signals.length > 1 ? middle(trackVoice(samples, sampleRate).pitchHz) : null;
+    const answer = { mean: Array.from(mean?.data ?? []), pitch, request_id: requestId };
+    return { kind: 'report', json: Uint8Array.from(Buffer.from(JSON.stringify(answer))), stages: [] };
+  };
+}
+
+/** Median of the voiced frames. */
+function middle(pitchHz: Float32Array): number {
+  const voiced = pitchHz.filter((hz) => hz > 0).sort();
+  return voiced[Math.floor(voiced.length / 2)] ?? 0;
+}
