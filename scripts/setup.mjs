@@ -37,6 +37,7 @@ const testPackages = [
   'chromium',
   'postgresql',
   'python3-venv',
+  'valgrind',
 ];
 
 function say(line) {

@@ -1,0 +1,128 @@
+/**
+ * Instructions of the parts that every analysis goes through, against those that benchmarks/counts.json keeps: what grew
+ * by more than its tolerance is missed. `--keep` keeps what was counted. Two planted slowdowns must be noticed.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { countRequest, countWork, type RequestCount } from '../callgrind.ts';
+import { atMost, cacheFolder, figure, type Row, root, runProgram, succeeds } from '../case.ts';
+import { buildNative } from '../native.ts';
+import { buildServers } from '../request/forked.ts';
+
+/** What the numbers are of; others than these cannot be compared with them. */
+type Depends = Readonly<Record<'native' | 'request', string>>;
+type Kept = { readonly depends: Depends; readonly counts: Readonly<Record<string, number>> };
+
+type Count = {
+  readonly name: string;
+  readonly unit: string;
+  readonly kind: keyof Depends;
+  readonly value: number;
+};
+
+const keptFile = join(root, 'benchmarks', 'counts.json');
+/** Timers of the service tick while valgrind takes its time. */
+const tolerances: Readonly<Record<keyof Depends, number>> = { native: 1.05, request: 1.1 };
+const seconds = 10;
+const frames = 1000;
+
+const sample = join(root, 'examples', 'sample.wav');
+const mp3 = join(cacheFolder('counts'), 'sample.mp3');
+const sampleSeconds = 8.236;
+
+const frame = 'instructions a frame';
+const second = 'instructions a second of audio';
+const tasks = [
+  { name: 'log-mel 80, SSE2', args: ['log-mel-sse2'], unit: frame, per: frames },
+  { name: 'log-mel 80, AVX2', args: ['log-mel-avx2'], unit: frame, per: frames },
+  { name: 'MFCC 13, AVX2', args: ['mfcc-avx2'], unit: frame, per: frames },
+  { name: 'pitch, level and tilt, AVX2', args: ['voice-avx2'], unit: frame, per: frames },
+  { name: '44100 to 16000 Hz', args: ['resample'], unit: second, per: seconds },
+  { name: 'decode WAV', args: ['decode', sample], unit: second, per: sampleSeconds },
+  { name: 'decode MP3', args: ['decode', mp3], unit: second, per: sampleSeconds },
+] as const;
+const planted = { name: 'log-mel 80, AVX2', args: ['log-mel-avx2'], per: frames };
+const mainThread = 'request, main thread';
+const otherThreads = 'request, other threads';
+
+function install(): void {
+  if (succeeds('valgrind', ['--version'])) return;
+  console.error('installing valgrind');
+  runProgram('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'valgrind']);
+}
+
+/** Without tags: they would hold the encoder's version. */
+function makeMp3(): string {
+  const options = ['-c:a', 'libmp3lame', '-b:a', '64k', '-map_metadata', '-1', '-fflags', '+bitexact'];
+  runProgram('ffmpeg', ['-nostdin', '-v', 'error', '-y', '-i', sample, ...options, mp3]);
+  return createHash('sha256').update(readFileSync(mp3)).digest('hex').slice(0, 12);
+}
+
+function dependencies(mp3Digest: string): Depends {
+  const version = (program: string, ...args: string[]) => runProgram(program, args).trim();
+  const libraries = ['libavcodec', 'libavformat', 'soxr'].map(
+    (name) => `${name} ${version('pkg-config', '--modversion', name)}`,
+  );
+  const compiler = `g++ ${version('g++', '-dumpfullversion')}`;
+  const libc = version('getconf', 'GNU_LIBC_VERSION');
+  return {
+    native: [compiler, libc, ...libraries, `MP3 ${mp3Digest}`].join(', '),
+    request: `Node ${process.version}, ${process.arch}`,
+  };
+}
+
+function requestCounts({ mainThread: main, otherThreads: others }: RequestCount): Count[] {
+  const unit = 'instructions a request';
+  return [
+    { name: mainThread, unit, kind: 'request', value: main },
+    { name: otherThreads, unit, kind: 'request', value: others },
+  ];
+}
+
+function compare({ name, unit, kind, value }: Count, kept: Kept, depends: Depends): Row {
+  const before = kept.counts[name];
+  const figures = { name, unit, peer: figure(before === undefined ? [] : [before]), ours: figure([value]) };
+  if (kept.depends[kind] === depends[kind])
+    return atMost(tolerances[kind], { ...figures, note: 'peer: kept' });
+  const note = `not compared: kept with ${kept.depends[kind]}, this is ${depends[kind]}`;
+  return { ...figures, ratio: null, goal: 'none', met: true, note };
+}
+
+/** A slowdown was put in: its count must miss the goal that the one without it meets. */
+function notice(name: string, kind: keyof Depends, without: number, value: number): Row {
+  const ratio = value / without;
+  const goal = `> ${tolerances[kind]}`;
+  const figures = { unit: 'instructions', peer: figure([without]), ours: figure([value]), ratio, goal };
+  return { name: `planted: ${name}`, ...figures, met: ratio > tolerances[kind], note: 'peer: without it' };
+}
+
+function readKept(): Kept {
+  return JSON.parse(readFileSync(keptFile, 'utf8')) as Kept;
+}
+
+function keep(depends: Depends, counts: readonly Count[]): void {
+  const kept: Kept = { depends, counts: Object.fromEntries(counts.map(({ name, value }) => [name, value])) };
+  writeFileSync(keptFile, `${JSON.stringify(kept, null, 2)}\n`);
+}
+
+export async function run(): Promise<readonly Row[]> {
+  install();
+  const depends = dependencies(makeMp3());
+  buildServers();
+  const slowed = countRequest(['scan-thread', '1', 'planted']);
+  const asked = requestCounts(await countRequest(['scan-thread']));
+  const [program, slowProgram] = ['counts', 'planted'].map(buildNative) as [string, string];
+  const native = tasks.map(({ name, args, unit, per }): Count => {
+    return { name, unit, kind: 'native', value: Math.round(countWork(program, args) / per) };
+  });
+  const counts = [...native, ...asked];
+  if (process.argv.includes('--keep')) keep(depends, counts);
+  const counted = (name: string) => counts.find((count) => count.name === name)?.value ?? Number.NaN;
+  const slow = countWork(slowProgram, planted.args) / planted.per;
+  return [
+    ...counts.map((count) => compare(count, readKept(), depends)),
+    notice('the window applied twice', 'native', counted(planted.name), slow),
+    notice('headers copied thirty times', 'request', counted(mainThread), (await slowed).mainThread),
+  ];
+}

@@ -1,0 +1,97 @@
+// One piece of work whose instructions are counted: valgrind --tool=callgrind --toggle-collect=CountedWork
+// benchmark_counts TASK [FILE]. Everything has run once before. Samples are 10 s of seeded noise; vectors are
+// those of AVX2 or SSE2, since valgrind knows no wider ones.
+
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../../test/native/specs.h"
+#include "decode.h"
+#include "features.h"
+#include "resample.h"
+#include "voice.h"
+
+namespace {
+
+using undertone::Extractor;
+using undertone::FeatureSpec;
+using undertone::Lanes;
+using Work = std::function<void()>;
+
+constexpr int kRate = 16000;
+constexpr int kSourceRate = 44100;
+constexpr size_t kSeconds = 10;
+
+std::vector<float> Noise(size_t count) {
+  std::vector<float> samples(count);
+  uint32_t state = 1;
+  for (float& sample : samples) {
+    state = state * 1664525U + 1013904223U;
+    sample = static_cast<float>(state / 4294967296.0 - 0.5);
+  }
+  return samples;
+}
+
+Work ExtractWork(int lanes, int coefficients) {
+  FeatureSpec spec = WhisperSpec();
+  if (coefficients > 0) spec.coefficients = coefficients;
+  auto extractor = std::make_shared<Extractor>(spec, static_cast<Lanes>(lanes));
+  auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kRate));
+  auto out = std::make_shared<std::vector<float>>(extractor->Frames(samples->size()) * extractor->Bins());
+  return [=] { extractor->Extract(samples->data(), samples->size(), out->data()); };
+}
+
+Work ResampleWork() {
+  auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kSourceRate));
+  return [=] {
+    undertone::Resampler resampler(kSourceRate, kRate);
+    std::vector<float> out;
+    resampler.Process(samples->data(), samples->size(), &out);
+    resampler.Flush(&out);
+  };
+}
+
+Work DecodeWork(const char* path) {
+  std::ifstream stream(path, std::ios::binary);
+  auto bytes = std::make_shared<std::vector<uint8_t>>(std::istreambuf_iterator<char>(stream),
+                                                      std::istreambuf_iterator<char>());
+  const undertone::DecodeOptions options{kRate, -1, 900, 8, 4000, 384000, 0, nullptr};
+  return [=] { undertone::Decode(bytes->data(), bytes->size(), options); };
+}
+
+Work VoiceWork() {
+  auto tracker = std::make_shared<undertone::VoiceTracker>(Lanes::kEight);
+  auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kRate));
+  return [=] { (*tracker)(samples->data(), samples->size()); };
+}
+
+}  // namespace
+
+extern "C" __attribute__((noinline)) void CountedWork(const Work& work) { work(); }
+
+int main(int argc, char** argv) {
+  const std::map<std::string, std::function<Work()>> tasks = {
+      {"log-mel-sse2", [] { return ExtractWork(4, 0); }},
+      {"log-mel-avx2", [] { return ExtractWork(8, 0); }},
+      {"mfcc-avx2", [] { return ExtractWork(8, 13); }},
+      {"resample", ResampleWork},
+      {"voice-avx2", VoiceWork},
+      {"decode", [&] { return DecodeWork(argc == 3 ? argv[2] : ""); }},
+  };
+  const auto task = tasks.find(argc > 1 ? argv[1] : "");
+  if (task == tasks.end()) {
+    std::fprintf(stderr, "usage: benchmark_counts TASK [FILE]\n");
+    return 2;
+  }
+  const Work work = task->second();
+  work();
+  CountedWork(work);
+  return 0;
+}
