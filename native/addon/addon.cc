@@ -36,7 +36,8 @@ Napi::Value Guard(const Napi::CallbackInfo& info) {
 }
 
 // ONNX Runtime's npm build tells its maker of every process, session and model, and keeps an identifier in
-// ~/.cache, unless this is set before its first session. In a thread JavaScript cannot do it: there process.env is a copy.
+// ~/.cache, unless this is set before its first session. In a thread JavaScript cannot do it: there
+// process.env is a copy.
 void SilenceOnnxRuntime() {
   const char* set = std::getenv("ORT_DISABLE_TELEMETRY");
   if (set == nullptr || std::strcmp(set, "1") != 0) setenv("ORT_DISABLE_TELEMETRY", "1", 1);
