@@ -1,6 +1,6 @@
 /** A PostgreSQL server of the tests' own, in a temporary folder, reached by a socket in it; gone with the process. */
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdirSync, readdirSync } from 'node:fs';
+import { appendFileSync, chownSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { makeFolder } from './folder.ts';
@@ -22,7 +22,8 @@ export function postgres(): Postgres {
   return server;
 }
 
-export function startServer(): Postgres {
+/** `listen`: an address to be reached at instead of the socket, by whoever shares its first three numbers. */
+export function startServer(listen: string | null = null): Postgres {
   const newest = readdirSync(versions).sort((a, b) => Number(b) - Number(a))[0];
   if (newest === undefined) throw new Error(`Expected PostgreSQL in ${versions}, got none`);
   const folder = makeFolder();
@@ -32,12 +33,15 @@ export function startServer(): Postgres {
   const run = (program: string, ...args: string[]) =>
     asPostgres(join(versions, newest, 'bin', program), '-D', data, ...args);
   run('initdb', '--auth=trust', '--no-sync', '--username=postgres');
-  const settings = `-k ${folder} -c listen_addresses= -c fsync=off -c max_connections=300`;
+  if (listen !== null) appendFileSync(join(data, 'pg_hba.conf'), `host all all ${listen}/24 trust\n`);
+  const settings = `-k ${folder} -c listen_addresses=${listen ?? ''} -c fsync=off -c max_connections=300`;
   const start = () => run('pg_ctl', '-w', '-l', join(folder, 'log'), '-o', settings, 'start');
   const stop = () => run('pg_ctl', '-w', '-m', 'immediate', 'stop');
   start();
   process.prependOnceListener('exit', stop);
-  const urlOf = (name: string) => `postgres://postgres@localhost/${name}?host=${encodeURIComponent(folder)}`;
+  const socket = `?host=${encodeURIComponent(folder)}`;
+  const urlOf = (name: string) =>
+    `postgres://postgres@${listen ?? 'localhost'}/${name}${listen === null ? socket : ''}`;
   let made = 0;
   async function makeUrl(): Promise<string> {
     const name = `undertone_${made++}`;

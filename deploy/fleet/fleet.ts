@@ -1,0 +1,125 @@
+/** Three hosts behind HAProxy with one PostgreSQL and one Redis, on this machine. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { type Postgres, startServer } from '../../test/support/postgres.ts';
+import { createHost, type Host } from './host.ts';
+import { gateway, makeNetwork } from './network.ts';
+
+export type Fleet = {
+  /** Of the load balancer. */
+  readonly url: string;
+  readonly hosts: readonly Host[];
+  /** What commands on any host are given. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly postgres: Postgres;
+  readonly redis: Daemon;
+  stop(): Promise<void>;
+};
+
+export type Daemon = { start(): Promise<void>; stop(): Promise<void> };
+
+const names = ['first', 'second', 'third'];
+const configuration = fileURLToPath(new URL('../haproxy/haproxy.cfg', import.meta.url));
+const balancerPort = 8080;
+const redisPort = 6379;
+
+/** Debian package -> the command it brings. */
+const packages = { haproxy: 'haproxy', 'redis-server': 'redis-server', iproute2: 'ip', postgresql: 'psql' };
+
+/** Resolves when the load balancer answers. `env`: more settings for every host. */
+export async function startFleet(env: Readonly<Record<string, string>> = {}): Promise<Fleet> {
+  installPackages();
+  // Everything that was started ends with this process, however it is told to.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
+  const network = makeNetwork(names);
+  process.once('exit', network.remove);
+  const redis = createDaemon(
+    'redis-server',
+    ['--bind', gateway, '--port', String(redisPort), ...inMemory],
+    redisPort,
+  );
+  const balancer = createDaemon('haproxy', ['-db', '-f', configuration], balancerPort, {
+    UNDERTONE_BIND: `${gateway}:${balancerPort}`,
+  });
+  const postgres = startServer(gateway);
+  await redis.start();
+  const settings = {
+    UNDERTONE_DATABASE_URL: await postgres.makeUrl(),
+    //UNDERTONE_REDIS_URL: `redis://${gateway}:${redisPort}`,
+    UNDERTONE_SECRET: randomBytes(32).toString('hex'),
+    UNDERTONE_WORKERS: '1',
+    ...env,
+  };
+  const hosts = network.namespaces.map((namespace) => createHost(namespace, settings));
+  for (const host of hosts) await host.start();
+  await balancer.start();
+  const stop = async () => {
+    await balancer.stop();
+    await Promise.all(hosts.map((host) => host.stop()));
+    await redis.stop();
+    network.remove();
+  };
+  return { url: `http://${gateway}:${balancerPort}`, hosts, settings, postgres, redis, stop };
+}
+
+/** What waits in Redis is never written to disk. */
+const inMemory = [
+  '--save',
+  '',
+  '--appendonly',
+  'no',
+  '--maxmemory-policy',
+  'noeviction',
+  '--protected-mode',
+  'no',
+];
+
+function installPackages(): void {
+  const there = (tool: string) => spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0;
+  const missing = Object.entries(packages).flatMap(([name, tool]) => (there(tool) ? [] : [name]));
+  if (missing.length === 0) return;
+  const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+  const { status } = spawnSync('apt-get', ['install', '-y', '--no-install-recommends', ...missing], options);
+  if (status !== 0) throw new Error(`Expected ${missing.join(', ')} to be installed`);
+}
+
+/** A program that runs beside the hosts, on the machine's own address. */
+function createDaemon(
+  program: string,
+  args: readonly string[],
+  port: number,
+  env: Readonly<Record<string, string>> = {},
+): Daemon {
+  let child: ChildProcess | null = null;
+  process.once('exit', () => child?.kill('SIGKILL'));
+  return {
+    start: async () => {
+      child = spawn(program, args, { env: { PATH: process.env.PATH, ...env }, stdio: 'ignore', cwd: '/' });
+      while (!(await accepts(port))) {
+        if (child.exitCode !== null)
+          throw new Error(`Expected ${program} to start, got exit code ${child.exitCode}`);
+      }
+    },
+    stop: async () => {
+      if (child === null || child.exitCode !== null) return;
+      const ended = once(child, 'close');
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: gateway, port, timeout: 500 });
+    const end = (answer: boolean) => {
+      socket.destroy();
+      setTimeout(() => resolve(answer), answer ? 0 : 50);
+    };
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+  });
+}

@@ -1,0 +1,11 @@
+/** npm run fleet: brings the fleet up, prints where it is and a token, and takes it down on Ctrl-C. */
+import { buildService } from '../../benchmarks/service.ts';
+import { startFleet } from './fleet.ts';
+import { createToken } from './tokens.ts';
+
+buildService();
+const fleet = await startFleet();
+const token = createToken(fleet, 'fleet');
+for (const { name, url } of fleet.hosts) console.log(`${name}  ${url}`);
+console.log(`load balancer  ${fleet.url}`);
+console.log(`curl -H "Authorization: Bearer ${token}" -F audio=@examples/sample.wav ${fleet.url}/v1/analyze`);
