@@ -72,6 +72,10 @@ class Case:
         self.assertEqual((failed.exception.status, failed.exception.code), (503, "overloaded"))
         self.assertGreaterEqual(time.monotonic() - started, 7)
 
+    def test_a_lost_connection_is_asked_again(self):
+        with self.make(TOLD["lost"][self.kind], TOKEN) as client:
+            client.analyze(BYTES)
+
     def test_others_are_not(self):
         for url in TOLD["refusing"]:
             with self.make(url, TOKEN) as client, self.assertRaises(undertone.ApiError):
@@ -80,12 +84,13 @@ class Case:
     def test_late_and_absent_answers(self):
         with self.make(TOLD["slow"], TOKEN, timeout=0.2) as client:
             self.assertRaises(undertone.NoAnswerError, client.analyze, BYTES)
-        with self.make("http://127.0.0.1:1", TOKEN) as client:
+        with self.make("http://127.0.0.1:1", TOKEN, retries=0) as client:
             self.assertRaises(undertone.NoAnswerError, client.analyze, BYTES)
 
 
 class Sync(Case, unittest.TestCase):
     make = undertone.Client
+    kind = "sync"
 
     def more(self):
         return []
@@ -93,6 +98,7 @@ class Sync(Case, unittest.TestCase):
 
 class Async(Case, unittest.TestCase):
     make = Both
+    kind = "async"
 
     def more(self):
         return [chunks()]

@@ -25,7 +25,11 @@ test.serial('a stranger installs it, and both clients do what they say', async (
     [401, 403, 422, 429].map((status) => startAnswering(t, [{ status, body }])),
   );
   const slow = await startAnswering(t, [{ status: 200, ms: 5000 }]);
-  const told = { busy: busy.url, refusing: refusing.map(({ url }) => url), slow: slow.url };
+  const [sync, async] = await Promise.all(
+    [1, 2].map(() => startAnswering(t, [{ status: null }, { status: 502 }, { status: 200 }])),
+  );
+  const lost = { sync: sync?.url, async: async?.url };
+  const told = { lost, busy: busy.url, refusing: refusing.map(({ url }) => url), slow: slow.url };
   const child = spawn(join(makeVenv(), 'bin/python'), ['-W', 'error', 'test/clients/client_test.py'], {
     env: {
       PYTHONPATH: join(folder, 'site'),
@@ -41,7 +45,8 @@ test.serial('a stranger installs it, and both clients do what they say', async (
   });
   const [code] = await once(child, 'close');
   t.is(code, 0, output);
-  t.regex(output, /Ran 10 tests/);
+  t.regex(output, /Ran 12 tests/);
+  for (const server of [sync, async]) t.deepEqual(server && pauses(server), [1, 2]);
   for (const { times } of refusing) t.is(times.length, 2);
   // The async client first, then the sync one: a 500 and no header, then 503 and Retry-After: 3.
   const waits = pauses(busy);

@@ -75,6 +75,17 @@ test('Retry-After is honoured, and an answer ends the asking', async (t) => {
   t.deepEqual(pauses(server), [3]);
 });
 
+test('a lost connection, 502 and 504 are asked again', async (t) => {
+  const server = await startAnswering(t, [
+    { status: null },
+    { status: 502 },
+    { status: 504 },
+    { status: 200 },
+  ]);
+  await createClient({ ...server, token }).analyze(bytes);
+  t.deepEqual(pauses(server), [1, 2, 4]);
+});
+
 for (const status of [400, 401, 403, 413, 422, 429, 501]) {
   test(`${status} is not asked again`, async (t) => {
     const server = await startAnswering(t, [{ status }]);
@@ -98,7 +109,7 @@ test('an answer that comes late, no service, and a call that is given up', async
   const giveUp = AbortSignal.timeout(300);
   const waiting = createClient({ ...busy, token }).analyze(bytes, { signal: giveUp });
   await t.throwsAsync(waiting, { any: true, name: 'TimeoutError' });
-  const nobody = createClient({ url: 'http://127.0.0.1:1', token });
+  const nobody = createClient({ url: 'http://127.0.0.1:1', token, retries: 0 });
   await t.throwsAsync(nobody.analyze(bytes), { instanceOf: NoAnswerError });
 });
 

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 
 export type Told = {
-  readonly status: number;
+  /** Null: the connection is cut instead. */
+  readonly status: number | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
   /** Before it answers. */
@@ -34,6 +35,7 @@ export async function startAnswering(
       const told = answers[Math.min(times.length, answers.length - 1)] as Told;
       times.push(performance.now());
       lengths.push(length);
+      if (told.status === null) return request.socket.destroy();
       response.writeHead(told.status, { 'Content-Type': 'application/json', ...told.headers });
       setTimeout(() => response.end(JSON.stringify(told.body ?? {})), told.ms ?? 0);
     });

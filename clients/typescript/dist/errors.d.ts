@@ -7,6 +7,11 @@ export declare class UndertoneError extends Error {
 /** Nothing came back: no connection, or not in time. `cause` says more. */
 export declare class NoAnswerError extends UndertoneError {
     name: string;
+    /** Or never made; else it was not in time. */
+    readonly connectionLost: boolean;
+    constructor(message: string, options?: {
+        readonly cause: unknown;
+    });
 }
 /** The service refused. */
 export declare class ApiError extends UndertoneError {

@@ -5,6 +5,12 @@ export class UndertoneError extends Error {
 /** Nothing came back: no connection, or not in time. `cause` says more. */
 export class NoAnswerError extends UndertoneError {
     name = 'NoAnswerError';
+    /** Or never made; else it was not in time. */
+    connectionLost;
+    constructor(message, options) {
+        super(message, options);
+        this.connectionLost = options !== undefined;
+    }
 }
 /** The service refused. */
 export class ApiError extends UndertoneError {

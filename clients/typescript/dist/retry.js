@@ -1,13 +1,20 @@
 /** Which answers are asked for again, and when. */
-const retried = [500, 503];
-/** Waits 1, 2, 4 s and so on, or as long as `Retry-After` says where that is longer. */
+import { NoAnswerError } from "./errors.js";
+/** 502 and 504 come from what stands between. */
+const retried = [500, 502, 503, 504];
+/** Waits after a lost connection and after such an answer: 1, 2, 4 s and so on, or as long as `Retry-After` says where that is longer. */
 export async function withRetries(attempt, { retries, signal }) {
     for (let done = 0;; done++) {
-        const response = await attempt();
-        if (done >= retries || !retried.includes(response.status))
+        const last = done >= retries;
+        const response = await attempt().catch((error) => {
+            if (last || !(error instanceof NoAnswerError && error.connectionLost))
+                throw error;
+            return null;
+        });
+        if (response !== null && (last || !retried.includes(response.status)))
             return response;
-        await response.body?.cancel();
-        await sleep(Math.max(1000 * 2 ** done, askedFor(response.headers.get('Retry-After'))), signal);
+        await response?.body?.cancel();
+        await sleep(Math.max(1000 * 2 ** done, askedFor(response?.headers.get('Retry-After') ?? null)), signal);
     }
 }
 /** Milliseconds; the header holds seconds or a date. */

@@ -10,6 +10,13 @@ export class UndertoneError extends Error {
 /** Nothing came back: no connection, or not in time. `cause` says more. */
 export class NoAnswerError extends UndertoneError {
   override name = 'NoAnswerError';
+  /** Or never made; else it was not in time. */
+  readonly connectionLost: boolean;
+
+  constructor(message: string, options?: { readonly cause: unknown }) {
+    super(message, options);
+    this.connectionLost = options !== undefined;
+  }
 }
 
 /** The service refused. */

@@ -1,6 +1,8 @@
 /** Which answers are asked for again, and when. */
+import { NoAnswerError } from './errors.ts';
 
-const retried: readonly number[] = [500, 503];
+/** 502 and 504 come from what stands between. */
+const retried: readonly number[] = [500, 502, 503, 504];
 
 export type RetryOptions = {
   /** After the first attempt. */
@@ -8,16 +10,20 @@ export type RetryOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Waits 1, 2, 4 s and so on, or as long as `Retry-After` says where that is longer. */
+/** Waits after a lost connection and after such an answer: 1, 2, 4 s and so on, or as long as `Retry-After` says where that is longer. */
 export async function withRetries(
   attempt: () => Promise<Response>,
   { retries, signal }: RetryOptions,
 ): Promise<Response> {
   for (let done = 0; ; done++) {
-    const response = await attempt();
-    if (done >= retries || !retried.includes(response.status)) return response;
-    await response.body?.cancel();
-    await sleep(Math.max(1000 * 2 ** done, askedFor(response.headers.get('Retry-After'))), signal);
+    const last = done >= retries;
+    const response = await attempt().catch((error: unknown) => {
+      if (last || !(error instanceof NoAnswerError && error.connectionLost)) throw error;
+      return null;
+    });
+    if (response !== null && (last || !retried.includes(response.status))) return response;
+    await response?.body?.cancel();
+    await sleep(Math.max(1000 * 2 ** done, askedFor(response?.headers.get('Retry-After') ?? null)), signal);
   }
 }
 

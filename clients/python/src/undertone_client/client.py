@@ -20,7 +20,7 @@ class _Base:
         """
         :param url: where the service is, such as ``http://127.0.0.1:8080``
         :param timeout: longest wait for a connection, and then for each byte of the answer, s
-        :param retries: how often a 500 or 503 is asked again
+        :param retries: how often a 500, 502, 503 or 504 is asked again, and a connection that was lost
         """
         self._url = url.rstrip("/") + "/"
         self._retries = retries
@@ -40,6 +40,12 @@ class _Base:
         if done >= self._retries or response.status_code not in RETRIED:
             return None
         return wait_before_retry(response, done)
+
+    def _wait_after(self, cause: httpx.TransportError, path: str, done: int) -> float:
+        """Seconds until the next attempt; raises NoAnswerError when there is to be none: what was late would be late again."""
+        if done >= self._retries or isinstance(cause, httpx.TimeoutException):
+            raise self._lost(path, cause) from cause
+        return wait_before_retry(None, done)
 
     def _lost(self, path: str, cause: httpx.TransportError) -> NoAnswerError:
         kind = type(cause).__name__
@@ -77,9 +83,9 @@ class Client(_Base):
         while True:
             try:
                 response = self._http.post(self._url + path, **form)
+                wait = self._wait(response, done)
             except httpx.TransportError as cause:
-                raise self._lost(path, cause) from cause
-            wait = self._wait(response, done)
+                wait = self._wait_after(cause, path, done)
             if wait is None:
                 break
             time.sleep(wait)
@@ -132,9 +138,9 @@ class AsyncClient(_Base):
         while True:
             try:
                 response = await self._http.post(self._url + path, **form)
+                wait = self._wait(response, done)
             except httpx.TransportError as cause:
-                raise self._lost(path, cause) from cause
-            wait = self._wait(response, done)
+                wait = self._wait_after(cause, path, done)
             if wait is None:
                 break
             await asyncio.sleep(wait)

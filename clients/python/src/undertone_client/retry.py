@@ -7,12 +7,13 @@ import time
 
 import httpx
 
-RETRIED = (500, 503)
+# 502 and 504 come from what stands between.
+RETRIED = (500, 502, 503, 504)
 
 
-def wait_before_retry(response: httpx.Response, done: int) -> float:
-    """Seconds: 1, 2, 4 and so on, or as long as ``Retry-After`` says where that is longer."""
-    return max(2.0**done, _asked_for(response.headers.get("Retry-After", "")))
+def wait_before_retry(response: httpx.Response | None, done: int) -> float:
+    """Seconds: 1, 2, 4 and so on, or as long as ``Retry-After`` says where that is longer. No response: the connection was lost."""
+    return max(2.0**done, _asked_for("" if response is None else response.headers.get("Retry-After", "")))
 
 
 def _asked_for(retry_after: str) -> float:
