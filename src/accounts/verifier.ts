@@ -15,6 +15,8 @@ export type Verifier = {
 /** How long another process may take to hear of a revocation, and of a new token after its refusal. */
 const acceptedForMs = 2000;
 const refusedForMs = 900;
+/** How long a token goes on after the database last said that it is good, while the database cannot be asked. */
+const trustedForMs = 10 * 60_000;
 const cacheSize = 10_000;
 const staticBearer: Bearer = { id: 'static', name: 'UNDERTONE_TOKEN', scopes };
 
@@ -28,6 +30,7 @@ export function createVerifier(options: {
   const { table, now, onUse } = options;
   const staticHash = options.staticToken === null ? null : sha256(options.staticToken);
   const accepted = createCache<TokenRecord>({ size: cacheSize, lifetimeMs: acceptedForMs, now });
+  const trusted = createCache<TokenRecord>({ size: cacheSize, lifetimeMs: trustedForMs, now });
   const refused = createCache<true>({ size: cacheSize, lifetimeMs: refusedForMs, now });
   const pending = new Map<string, Promise<TokenRecord | null>>();
   let revocations = 0;
@@ -47,9 +50,21 @@ export function createVerifier(options: {
   }
 
   function lookUpOnce(hash: Buffer, key: string): Promise<TokenRecord | null> {
-    const running = pending.get(key) ?? lookUp(hash, key).finally(() => pending.delete(key));
+    const running =
+      pending.get(key) ??
+      lookUp(hash, key)
+        .catch((error: unknown) => recall(key, error))
+        .finally(() => pending.delete(key));
     pending.set(key, running);
     return running;
+  }
+
+  /** While the database cannot be asked, what it said last holds. */
+  function recall(key: string, error: unknown): TokenRecord {
+    const record = trusted.get(key);
+    if (record === undefined) throw error;
+    accepted.set(key, record);
+    return record;
   }
 
   async function lookUp(hash: Buffer, key: string): Promise<TokenRecord | null> {
@@ -58,9 +73,13 @@ export function createVerifier(options: {
     const record = row && timingSafeEqual(hash, Buffer.from(row.hash, 'hex')) ? toRecord(row) : null;
     if (record === null || !isLive(record)) {
       refused.set(key, true);
+      trusted.delete(key);
       return null;
     }
-    if (before === revocations) accepted.set(key, record);
+    if (before === revocations) {
+      accepted.set(key, record);
+      trusted.set(key, record);
+    }
     return record;
   }
 
@@ -68,6 +87,7 @@ export function createVerifier(options: {
     revocations++;
     pending.clear();
     accepted.drop(matches);
+    trusted.drop(matches);
   }
 
   return { verify, forget };

@@ -199,6 +199,24 @@ test('the token of the configuration has every scope and needs no database', asy
   t.is(queries(), 0);
 });
 
+both('while the database is away its last word on a token holds for ten minutes', async (t, kind) => {
+  const { tokens, database, clock } = await open({ kind });
+  const { token: good } = await tokens.create(request);
+  const { token: revoked, record } = await tokens.create({ ...request, name: 'revoked' });
+  const { token: unused } = await tokens.create({ ...request, name: 'unused' });
+  await tokens.verify(good);
+  await tokens.verify(revoked);
+  await tokens.revoke(record.id);
+  await database.destroy();
+  for (let minute = 0; minute < 10; minute++) {
+    t.is((await tokens.verify(good))?.name, 'ci');
+    clock.now += 60_000;
+  }
+  for (const token of [good, revoked, unused]) {
+    await t.throwsAsync(tokens.verify(token), { instanceOf: Failure, code: 'storage_unavailable' });
+  }
+});
+
 both('a database that is gone is storage_unavailable, not a refusal', async (t, kind) => {
   const { tokens, database } = await open({ kind });
   await database.destroy();
