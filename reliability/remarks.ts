@@ -13,6 +13,9 @@ slope of the resident set (median of the slopes of all pairs of samples) after t
   soak: `Four clients send speech and tones in six containers to the three analyses, a tenth of the requests probes and pages,
 a tenth broken or hostile: damaged recordings and forms, wrong tokens, missing and empty parts, clients that leave. Memory
 is the slope of the resident set after the first quarter, as above.`,
+  chaos: `Two workers, and requests that run and wait, while one worker dies: of an error that nobody catches, by an exit, by
+filling its heap; as a process also of a segmentation fault and by \`kill -9\`. A replacement counts when both workers answer at
+one time again. The faults come from a script that is loaded into the service, and by signals: the service has no hook for them.`,
   shutdown: `Thirty-two clients upload without a break, some on a connection for each request, some on one that they keep,
 some with rests; at a random moment the service gets SIGTERM. Every request sent up to 0.9 s after it (the grace is one
 second) must be answered 200 and whole. Later ones may be refused, before any byte of them was taken.`,

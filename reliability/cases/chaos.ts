@@ -1,0 +1,154 @@
+/** Workers die in every way while requests run: at most the request that a worker had is lost, and it is replaced. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
+import { childrenOf } from '../chaos/processes.ts';
+import { type Answer, ask, askMany } from '../chaos/upload.ts';
+import { plant } from '../load/plant.ts';
+import { createRandom, type Random } from '../load/random.ts';
+import { buildService, type Server, withServer } from '../service.ts';
+
+/** `kill` comes from outside; the others are done by the worker itself, in the middle of a request. */
+type Way = 'throw' | 'exit' | 'exhaust' | 'segfault' | 'kill';
+type Isolation = 'thread' | 'process';
+
+const ways: Readonly<Record<Isolation, readonly Way[]>> = {
+  thread: ['throw', 'exit', 'exhaust'],
+  process: ['throw', 'exit', 'exhaust', 'segfault', 'kill'],
+};
+const workers = 2;
+const settings = {
+  UNDERTONE_WORKERS: String(workers),
+  UNDERTONE_QUEUE: '64',
+  UNDERTONE_DEADLINE_S: '120',
+  UNDERTONE_LOG_LEVEL: 'silent',
+};
+/** Some run while a worker dies, some wait. */
+const beside = 5;
+const giveUpMs = 8000;
+
+type Death = {
+  /** Requests that failed besides the one that the worker had. */
+  readonly others: number;
+  /** The request that the worker had was answered otherwise than 503 `worker_lost`. */
+  readonly mistold: boolean;
+  /** Until all workers work again; null when they never did. */
+  readonly replacedMs: number | null;
+};
+
+async function die(server: Server, way: Way, random: Random): Promise<Death> {
+  const held = askMany(server, 'hold-x', beside);
+  await sleep(random.below(150));
+  const doomed = way === 'kill' ? null : await ask(server, `die-${way}`);
+  if (doomed === null) killOne(server, random);
+  const lostAt = performance.now();
+  const again = await allWork(server, lostAt + giveUpMs);
+  const failed = (await held).filter(({ status }) => status !== 200);
+  // Whom the kill met is one of those beside.
+  const own = doomed === null ? failed.splice(0, 1) : [doomed];
+  return {
+    others: failed.length,
+    mistold: own.some((answer) => !isLost(answer)),
+    replacedMs: again ? performance.now() - lostAt : null,
+  };
+}
+
+function isLost({ status, code }: Answer): boolean {
+  return status === 503 && code === 'worker_lost';
+}
+
+function killOne({ process: { pid } }: Server, random: Random): void {
+  const children = childrenOf(pid as number);
+  process.kill(children[random.below(children.length)] as number, 'SIGKILL');
+}
+
+/** Whether as many requests as there are workers, at one time, came to be done by as many of them. */
+async function allWork(server: Server, until: number): Promise<boolean> {
+  while (performance.now() < until && server.process.exitCode === null) {
+    const answers = await Promise.race([askMany(server, 'hold-x', workers), sleep(giveUpMs, [])]);
+    if (new Set(answers.map(({ worker }) => worker).filter(Boolean)).size === workers) return true;
+  }
+  return false;
+}
+
+/** What the service itself has counted. */
+async function lostWorkers({ url }: Server): Promise<number | null> {
+  const text = await fetch(`${url}/metrics`).then((response) => response.text());
+  return Number(/^undertone_workers_lost (\d+)$/m.exec(text)?.[1]);
+}
+
+type Trial = {
+  readonly isolation: Isolation;
+  readonly ways: readonly Way[];
+  readonly deaths: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly replacedWithinMs: number;
+};
+
+async function attempt(trial: Trial, seed: number): Promise<Row[]> {
+  const random = createRandom(seed);
+  const env = { ...settings, UNDERTONE_ISOLATION: trial.isolation, ...trial.env };
+  return withServer(env, async (server) => {
+    const deaths: Death[] = [];
+    const up = () => server.process.exitCode === null && server.process.signalCode === null;
+    await allWork(server, performance.now() + giveUpMs);
+    while (deaths.length < trial.deaths && up() && deaths.at(-1)?.replacedMs !== null) {
+      deaths.push(await die(server, trial.ways[deaths.length % trial.ways.length] as Way, random));
+      process.stderr.write(`\r${trial.isolation}: ${deaths.length} of ${trial.deaths} deaths `);
+    }
+    process.stderr.write('\n');
+    return rowsOf(trial, deaths, up() ? 0 : 1, up() ? await lostWorkers(server) : null);
+  });
+}
+
+function rowsOf(trial: Trial, deaths: readonly Death[], exits: number, counted: number | null): Row[] {
+  const { isolation } = trial;
+  const slowest = Math.max(...deaths.map(({ replacedMs }) => replacedMs ?? Number.POSITIVE_INFINITY));
+  const note = `${trial.ways.join(', ')} in turns, beside ${beside} requests`;
+  return [
+    told({ name: `${isolation}: workers killed`, unit: 'deaths', value: deaths.length, note }),
+    exactly(0, { name: `${isolation}: the service ended`, unit: 'times', value: exits }),
+    exactly(0, {
+      name: `${isolation}: requests lost that another worker had, or that waited`,
+      unit: 'requests',
+      value: deaths.reduce((sum, { others }) => sum + others, 0),
+    }),
+    exactly(0, {
+      name: `${isolation}: requests of a lost worker not answered 503 worker_lost`,
+      unit: 'requests',
+      value: deaths.filter(({ mistold }) => mistold).length,
+    }),
+    atMost(trial.replacedWithinMs, {
+      name: `${isolation}: slowest replacement`,
+      unit: 'ms',
+      value: Number.isFinite(slowest) ? slowest : null,
+    }),
+    exactly(deaths.length, {
+      name: `${isolation}: undertone_workers_lost`,
+      unit: 'workers',
+      value: counted,
+    }),
+  ];
+}
+
+export async function run({ long, seed, count }: Options): Promise<readonly Row[]> {
+  buildService();
+  const replacedWithinMs = long ? 2000 : giveUpMs;
+  const trial = (isolation: Isolation): Trial => ({
+    isolation,
+    ways: ways[isolation],
+    deaths: count ?? (long ? 100 : ways[isolation].length),
+    env: plant('mortal-workers'),
+    replacedWithinMs,
+  });
+  const rows = [...(await attempt(trial('thread'), seed)), ...(await attempt(trial('process'), seed))];
+  const crash = await attempt({ ...trial('thread'), ways: ['segfault'], deaths: 1 }, seed);
+  const idle = await attempt(
+    { ...trial('thread'), ways: ['exit'], deaths: 1, env: plant('no-replacement') },
+    seed,
+  );
+  return [
+    ...rows,
+    caught('a crash in native code, in a thread of the service', crash),
+    caught('a lost worker is not replaced', idle),
+  ];
+}
