@@ -76,6 +76,22 @@ async function lostWorkers({ url }: Server): Promise<number | null> {
   return Number(/^undertone_workers_lost (\d+)$/m.exec(text)?.[1]);
 }
 
+/** Each keeps 40 MB of its thread's heap: threads are renewed before they are full. */
+async function leak(isolation: Isolation, requests: number): Promise<Row[]> {
+  const env = { ...settings, UNDERTONE_ISOLATION: isolation, ...plant('mortal-workers') };
+  return withServer(env, async (server) => {
+    let failed = 0;
+    for (let sent = 0; sent < requests; sent += workers) {
+      const answers = await askMany(server, 'leak-x', workers);
+      failed += answers.filter(({ status }) => status !== 200).length;
+    }
+    const note = `of ${requests}, each of which leaks 40 MB`;
+    return [
+      exactly(0, { name: `${isolation}: requests lost to a leak`, unit: 'requests', value: failed, note }),
+    ];
+  });
+}
+
 type Trial = {
   readonly isolation: Isolation;
   readonly ways: readonly Way[];
@@ -141,6 +157,7 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
     replacedWithinMs,
   });
   const rows = [...(await attempt(trial('thread'), seed)), ...(await attempt(trial('process'), seed))];
+  rows.push(...(await leak('thread', long ? 400 : 60)));
   const crash = await attempt({ ...trial('thread'), ways: ['segfault'], deaths: 1 }, seed);
   const idle = await attempt(
     { ...trial('thread'), ways: ['exit'], deaths: 1, env: plant('no-replacement') },

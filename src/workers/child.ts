@@ -34,7 +34,7 @@ function start({ settings, file }: ChildOrder & { kind: 'start' }): void {
 /** A thread that is lost takes its process with it: there is one way to be replaced. */
 async function answer(task: (ChildOrder & { kind: 'run' })['task']): Promise<void> {
   try {
-    run = (workers as Workers).run({ ...task, body: task.body.map((block) => Uint8Array.from(block)) });
+    run = (workers as Workers).run({ ...task, body: task.body.map((block) => new Uint8Array(block)) });
     tell({ kind: 'reply', reply: await run.reply });
   } catch {
     // Told by `onLost`.

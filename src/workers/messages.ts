@@ -10,6 +10,9 @@ export type ThreadSettings = { readonly modelsDir: string; readonly limits: Deco
 /** Posted once by each thread, when its models are loaded and warm. */
 export type ThreadReady = { readonly ready: number };
 
+/** Posted by a thread whose heap stays too full. */
+export type ThreadHeavy = { readonly heavy: number };
+
 /** Values of the shared flag of a task; anything but `run` stops it at the next stage. */
 export const flags = { run: 0, deadline: 1, cancelled: 2 } as const;
 

@@ -9,6 +9,8 @@ export type Order =
   | { readonly do: 'work'; readonly ms: number }
   /** Holds the thread whatever the flag says. */
   | { readonly do: 'hang'; readonly ms: number }
+  /** Says that its heap is too full. */
+  | { readonly do: 'fill' }
   | { readonly do: 'exit' }
   /** Ends the whole process that the thread is in. */
   | { readonly do: 'crash'; readonly signal: 'SIGKILL' | 'SIGSEGV' }
@@ -32,6 +34,7 @@ async function obey({ body, cancel, requestId }: TaskMessage): Promise<Reply> {
   const order: Order = JSON.parse(Buffer.concat(body).toString());
   if (settings.trace !== undefined)
     writeFileSync(settings.trace, `${requestId} ${order.do}\n`, { flag: 'a' });
+  if (order.do === 'fill') parentPort?.postMessage({ heavy: threadId });
   if (order.do === 'exit') process.exit(3);
   if (order.do === 'crash') process.kill(process.pid, order.signal);
   if (order.do === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms);

@@ -173,6 +173,21 @@ for (const isolation of ['threads', 'processes'] as const) {
     t.is(pool.figures().lost, 5);
   });
 
+  test.serial(
+    `${isolation}: a thread whose heap is full answers, and is replaced by a new one`,
+    async (t) => {
+      const { pool, lost } = await open(t, isolation, 1, 8);
+      const done = async (order: Order) =>
+        JSON.parse(Buffer.from((await give(pool, order).answer)?.json ?? []).toString()).thread;
+      const before = await done({ do: 'echo' });
+      t.is(await done({ do: 'fill' }), before);
+      const until = performance.now() + 20_000;
+      while ((await done({ do: 'work', ms: 20 })) === before && performance.now() < until);
+      t.true(performance.now() < until);
+      t.deepEqual(lost, []);
+    },
+  );
+
   test.serial(`${isolation}: failures come back as they were and faults as errors`, async (t) => {
     const { pool } = await open(t, isolation, 1, 1);
     const failure = (await t.throwsAsync(give(pool, { do: 'refuse' }).answer)) as Failure;

@@ -1,8 +1,9 @@
-/** An id of a request can ask for the death of its worker, or how long and by whom it is to be held. */
+/** The id of a request can ask for the death of its worker, for a leak, or to be held for a moment and told by whom. */
 import { isMainThread, MessagePort, threadId } from 'node:worker_threads';
 
 const { stringify } = JSON;
 const holdMs = 100;
+const leak = [];
 const nobody = new Int32Array(new SharedArrayBuffer(4));
 
 const deaths = {
@@ -22,8 +23,10 @@ const deaths = {
 
 if (!isMainThread) {
   JSON.stringify = (value, ...rest) => {
-    const [, order, way] = /^(die|hold)-(\w+)/.exec(value?.request_id ?? '') ?? [];
+    const [, order, way] = /^(die|hold|leak)-(\w+)/.exec(value?.request_id ?? '') ?? [];
     if (order === 'die') deaths[way]();
+    // 40 MB that are never let go.
+    if (order === 'leak') for (let count = 0; count < 50; count++) leak.push(new Array(100_000).fill(count));
     if (order === 'hold') Atomics.wait(nobody, 0, 0, holdMs);
     return stringify(order ? { ...value, worker: `${process.pid}/${threadId}` } : value, ...rest);
   };
