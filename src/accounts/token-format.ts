@@ -25,7 +25,7 @@ export function isToken(text: string): boolean {
 }
 
 /** CRC-32 (as in zlib) of the prefix and the random part, in base62, the highest digit first. */
-function checksum(body: string): string {
+export function checksum(body: string): string {
   let rest = crc32(body);
   let digits = '';
   for (let index = 0; index < checksumLength; index++) {

@@ -16,11 +16,12 @@ export const signUpBody = z.object({ email, password: newPassword });
 export const logInBody = z.object({ email, password: givenPassword });
 export const passwordBody = z.object({ current_password: givenPassword, new_password: newPassword });
 export const removeBody = z.object({ password: givenPassword });
+const oneScope = { error: `scopes of ${scopes.join(', ')}` };
+const scopeList = { error: `a list of ${scopes.join(', ')}` };
+
 export const tokenBody = z.object({
   name: z.string({ error: 'a name' }),
-  scopes: z.array(z.enum(scopes, { error: `scopes of ${scopes.join(', ')}` }), {
-    error: `a list of ${scopes.join(', ')}`,
-  }),
+  scopes: z.array(z.enum(scopes, oneScope), scopeList).min(1, oneScope),
   expires_in_days: days.nullable().default(null),
 });
 

@@ -70,7 +70,7 @@ export const accountSchemas = {
   }).describe('A new password.'),
   Removal: describe(removeBody, { password: 'That of the account.' }).describe('The end of the account.'),
   TokenRequest: describe(tokenBody, {
-    name: 'Unique among the live tokens of the account.',
+    name: 'Unique among the live tokens of the account: 1 to 64 letters, digits, spaces or ._@-, letters or digits at both ends, that do not begin with tok_.',
     scopes: 'What it may be used for.',
     expires_in_days: 'Days until it ends, 1 to 3650; null for never.',
   }).describe('A token to make.'),

@@ -43,6 +43,7 @@ export function openApiDocument(version: string): object {
       title: 'Undertone',
       version,
       description: `${introduction}${errorRows()}`,
+      contact: { name: 'The operator of this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The service that gave this document.' }],

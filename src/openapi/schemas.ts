@@ -96,7 +96,16 @@ export function refer(name: SchemaName): { readonly $ref: string } {
 export function componentSchemas(): Readonly<Record<string, object>> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, { io: 'input', uri: (id) => refer(id as SchemaName).$ref });
+  const { schemas } = z.toJSONSchema(registry, {
+    io: 'input',
+    uri: (id) => refer(id as SchemaName).$ref,
+    override: ({ jsonSchema }) => {
+      // A pair has no more items; linters want to know their kind all the same.
+      if (jsonSchema.items === false) jsonSchema.items = jsonSchema.prefixItems?.[0] ?? true;
+      // The pattern beside it is the rule: what JSON Schema calls an address is not quite the same.
+      if (jsonSchema.format === 'email') delete jsonSchema.format;
+    },
+  });
   return Object.fromEntries(
     Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema]),
   );

@@ -134,7 +134,7 @@ const refusals: readonly [body: object, field: string, msg: string][] = [
   [
     { name: 'ci', scopes: [] },
     'scopes',
-    'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got ""',
+    'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got something else',
   ],
   [
     { name: 'ci', scopes: ['admin'] },

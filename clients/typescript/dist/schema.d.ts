@@ -661,20 +661,14 @@ export interface components {
         };
         /** @description A new account. */
         SignUp: {
-            /**
-             * Format: email
-             * @description E-mail address. It is not checked, nothing is ever sent to it.
-             */
+            /** @description E-mail address. It is not checked, nothing is ever sent to it. */
             email: string;
             /** @description 10 to 128 characters. */
             password: string;
         };
         /** @description An account and its password. */
         LogIn: {
-            /**
-             * Format: email
-             * @description E-mail address. It is not checked, nothing is ever sent to it.
-             */
+            /** @description E-mail address. It is not checked, nothing is ever sent to it. */
             email: string;
             /** @description That of the account. */
             password: string;
@@ -693,7 +687,7 @@ export interface components {
         };
         /** @description A token to make. */
         TokenRequest: {
-            /** @description Unique among the live tokens of the account. */
+            /** @description Unique among the live tokens of the account: 1 to 64 letters, digits, spaces or ._@-, letters or digits at both ends, that do not begin with tok_. */
             name: string;
             /** @description What it may be used for. */
             scopes: ("analyze:emotion" | "analyze:cognitive")[];

@@ -1,0 +1,70 @@
+/** The statuses of the account page's operations. */
+import type { Server } from '../service.ts';
+import type { Witness } from './asking.ts';
+import { operationOf, password, type Visitor, visit } from './visitor.ts';
+
+const post = (path: string) => operationOf('POST', path);
+const revoke = post('tokens/{id}/revoke');
+const credentials = (email: string) => ({ email: `${email}@home.example`, password });
+const wrong = { ...credentials('ada'), password: 'not this one at all' };
+const wrongPasswords = 11;
+const tooManyTokens = 201;
+const tooManySignUps = 21;
+
+/** What each operation takes; those without take nothing. */
+export const bodies: Readonly<Record<string, object>> = {
+  [post('sign-up')]: credentials('ada'),
+  [post('log-in')]: credentials('ada'),
+  [post('password')]: { current_password: wrong.password, new_password: password },
+  [post('remove')]: { password: wrong.password },
+  [post('tokens')]: { name: 'ci', scopes: ['analyze:emotion'], expires_in_days: null },
+};
+
+export async function askAccount(server: Server, witness: Witness): Promise<void> {
+  const ada = visit(server, witness);
+  await ada.ask(operationOf('GET', 'session'));
+  await ada.ask(post('sign-up'), bodies[post('sign-up')]);
+  await askAsAda(ada);
+  await refuse(server, witness, ada);
+  await askTooOften(server, witness, ada);
+}
+
+async function askAsAda(ada: Visitor): Promise<void> {
+  const made = await ada.ask(post('tokens'), bodies[post('tokens')]);
+  await ada.ask(operationOf('GET', 'tokens'));
+  const path = `/account/api/tokens/${String(made.id)}/revoke`;
+  for (const _ of ['done', 'not found']) await ada.ask(revoke, {}, { path });
+  await ada.ask(post('playground-token'));
+  await ada.ask(post('password'), { current_password: password, new_password: password });
+  await ada.ask(post('log-out'));
+  await ada.ask(post('log-in'), credentials('ada'));
+}
+
+/** 401, 403, 413 and 422. */
+async function refuse(server: Server, witness: Witness, ada: Visitor): Promise<void> {
+  const nobody = visit(server, witness);
+  await nobody.ask(operationOf('GET', 'tokens'));
+  for (const operation of [...Object.keys(bodies), revoke, post('playground-token')]) {
+    if (operation !== post('sign-up'))
+      await nobody.ask(operation, bodies[operation] && { ...bodies[operation], ...wrong });
+  }
+  const everyPost = [...Object.keys(bodies), revoke, post('playground-token'), post('log-out')];
+  for (const operation of everyPost) {
+    await ada.ask(operation, {}, { headers: { Origin: 'https://evil.example' } });
+    if (bodies[operation] === undefined) continue;
+    await ada.ask(operation, { email: 'no address' });
+    await ada.ask(operation, JSON.stringify({ x: 'x'.repeat(20_000) }));
+  }
+}
+
+/** 429, and the end of the account. */
+async function askTooOften(server: Server, witness: Witness, ada: Visitor): Promise<void> {
+  const bob = visit(server, witness);
+  await bob.ask(post('sign-up'), credentials('bob'));
+  await bob.ask(post('remove'), { password });
+  for (let times = 0; times < wrongPasswords; times++) await bob.ask(post('log-in'), wrong);
+  for (const operation of [post('password'), post('remove')]) await ada.ask(operation, bodies[operation]);
+  for (let times = 0; times < tooManySignUps; times++) await bob.ask(post('sign-up'), credentials('ada'));
+  for (let times = 0; times < tooManyTokens; times++) await ada.ask(post('playground-token'));
+  await ada.ask(post('tokens'), bodies[post('tokens')]);
+}

@@ -1,0 +1,11 @@
+// Loaded before the service (node --import): a request with the header X-Fault meets a fault of ours.
+import { subscribe } from 'node:diagnostics_channel';
+
+subscribe('http.server.request.start', ({ request: { headers } }) => {
+  if (headers['x-fault'] === undefined) return;
+  Object.defineProperty(headers, 'host', {
+    get() {
+      throw new Error('a fault that was put in');
+    },
+  });
+});

@@ -1,0 +1,85 @@
+/** Schemathesis against a running service: requests made from the document, right ones and wrong ones. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheFolder, runProgram } from '../../benchmarks/case.ts';
+import type { Server } from '../service.ts';
+import { operationOf, password, visit } from './visitor.ts';
+
+const version = '4.32.0';
+
+export type Attack = {
+  /** A file or an address. */
+  readonly document: string;
+  readonly perOperation: number;
+  readonly seed: number;
+  readonly phases: string;
+  /** Only this operation. */
+  readonly operationId?: string;
+};
+
+export type Outcome = {
+  readonly cases: number | null;
+  readonly failures: number | null;
+  readonly words: string;
+};
+
+export async function attack(server: Server, attack: Attack): Promise<Outcome> {
+  const folder = cacheFolder('contract');
+  const config = join(folder, `schemathesis-${server.port}.toml`);
+  const report = join(folder, `schemathesis-${server.port}.json`);
+  writeFileSync(config, await configure(server));
+  const args = [
+    ...['--config-file', config, 'run', attack.document, '--url', server.url, '--no-color'],
+    ...['--max-examples', String(attack.perOperation), '--seed', String(attack.seed)],
+    ...['--phases', attack.phases, '--continue-on-failure', '--suppress-health-check', 'all'],
+    ...['--report', 'json', '--report-json-path', report],
+    ...(attack.operationId === undefined ? [] : ['--include-operation-id', attack.operationId]),
+  ];
+  const child = spawn(install(), args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  let words = '';
+  child.stdout.on('data', (chunk) => {
+    words += chunk;
+    process.stderr.write(chunk);
+  });
+  await once(child, 'close');
+  return { ...summary(words), words };
+}
+
+/** Its last lines: `Test cases:` and `N generated, N passed` or `N generated, N found M unique failures`. */
+function summary(words: string): Pick<Outcome, 'cases' | 'failures'> {
+  const [, cases, failed] = /(\d+) generated, (?:(\d+) found|\d+ passed|.*)/.exec(words) ?? [];
+  const finished = cases !== undefined && !/\d+ errors?\b/.test(words);
+  return { cases: finished ? Number(cases) : null, failures: finished ? Number(failed ?? 0) : null };
+}
+
+function install(): string {
+  const folder = cacheFolder(`schemathesis-${version}`);
+  const program = join(folder, 'bin', 'st');
+  if (existsSync(program)) return program;
+  runProgram('python3', ['-m', 'venv', '--clear', folder]);
+  runProgram(join(folder, 'bin', 'pip'), ['install', '--quiet', `schemathesis==${version}`]);
+  return program;
+}
+
+/** A token, a log-in, and the header that browsers send: else every request would be refused at the door. */
+async function configure(server: Server): Promise<string> {
+  let session = '';
+  const visitor = visit(server, () => {});
+  await visitor.ask(operationOf('POST', 'sign-up'), { email: 'eve@home.example', password });
+  session = visitor.cookie().split('undertone.session_token=')[1] ?? '';
+  return `headers = { Origin = "${server.url}" }
+
+[auth.openapi.bearer]
+bearer = "${server.token}"
+
+[auth.openapi.session]
+api_key = "${session}"
+
+# What is no recording, an address that has an account and a name that is in use: JSON Schema cannot say it, 422 does.
+[[operations]]
+include-operation-id = ["analyze", "analyzeEmotion", "analyzeCognitive", "signUp", "createToken"]
+checks.positive_data_acceptance.enabled = false
+`;
+}
