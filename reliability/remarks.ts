@@ -26,4 +26,13 @@ a crash, undefined behaviour, a leak, a number that is not finite, a wrong kind 
 what \`.cache/fuzz\` holds: its figures are those of all long runs so far; the short form runs each for \`--count\` seconds
 (5) from the committed files. FFmpeg and soxr are Debian's, without instrumentation: of them the fuzzer sees what comes out,
 and AddressSanitizer what they allocate.`,
+  contract: `Spectral (\`spectral:oas\`) and Redocly (recommended) lint the published document. Every status of every operation in it is then
+asked of running services: with a fault put in for 500, a database that is stopped for 503, 201 tokens for 429. Schemathesis makes
+requests from the document, right ones and wrong ones, with a token and a log-in; that data which fits the schema is taken is
+not asked of what a schema cannot say: what a recording is, and which addresses and names are in use.`,
+  auth: `Guesses at tokens that are right but for four letters are timed against wrong ones, in random order, through the real check
+(with the database asked for each) and through a socket; t is Welch's, of the faster nine tenths. Unique words in samples, text chunks, file names, names of
+parts, paths, tokens and passwords go through every way an analysis can end; log (at \`trace\`), output, figures,
+answers and data folder are searched for them, also in hexadecimal and base64, while strace sees every call that
+writes or makes a file.`,
 };
