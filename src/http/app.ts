@@ -1,7 +1,6 @@
 /** The application, built without listening; whatever it works with is passed in. */
 import { randomUUID } from 'node:crypto';
 import Koa, { type Context, type Middleware, type Next } from 'koa';
-import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { CounterStore } from '../accounts/counters.ts';
@@ -16,6 +15,7 @@ import { answerFailures } from './failure.ts';
 import { type Lifecycle, unreadiness } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
 import type { Pages } from './pages.ts';
+import { protect } from './protect.ts';
 import { createRateLimits } from './rate-limit.ts';
 import { createRoutes, refuseUnrouted, showMetrics } from './routes.ts';
 import type { State } from './state.ts';
@@ -89,14 +89,6 @@ function createBase(logger: Logger): Koa<State> {
   const app = new Koa<State>();
   app.on('error', (error: Error) => logger.debug({ err: error }, 'connection error'));
   return app;
-}
-
-/** A browser that was told to insist on https would never reach a service without it. */
-function protect(https: boolean): Middleware {
-  return helmet({
-    strictTransportSecurity: https,
-    contentSecurityPolicy: { directives: { upgradeInsecureRequests: https ? [] : null } },
-  });
 }
 
 function identify(): Middleware<State> {
