@@ -186,6 +186,19 @@ test.serial('every refusal of a recording is a 422 that says where and why', asy
   t.is(await heldBytes(server), 0);
 });
 
+test.serial(
+  'a body far over the limit is told so, to a client that does not look before it has to',
+  async (t) => {
+    const server = await startServer(t);
+    const form = new FormData();
+    form.append('audio', new Blob([Buffer.alloc(100 * 2 ** 20)]));
+    const headers = { Authorization: `Bearer ${server.token}` };
+    const reply = await fetch(`${server.url}/v1/analyze`, { method: 'POST', headers, body: form });
+    t.is(reply.status, 413);
+    t.regex(await reply.text(), /value_error\.audio\.too_large/);
+  },
+);
+
 test.serial('clients that leave at any byte leave nothing behind', async (t) => {
   const server = await startServer(t);
   const body = multipart([sound]);

@@ -131,29 +131,26 @@ test.serial('other expectations are passed over', async (t) => {
   );
 });
 
-test.serial(
-  'a refusal reaches a client that is still sending, and the connection ends within two seconds',
-  async (t) => {
-    const app = await startApp(t);
-    for (const lines of [['Content-Length: 26214401'], ['Transfer-Encoding: chunked']]) {
-      const client = await wire(app.port);
-      const started = performance.now();
-      client.socket.write(`${rawHead(...lines)}\r\n`);
-      const chunk = Buffer.alloc(65_536, 'x');
-      const feed = setInterval(() => {
-        if (lines[0]?.startsWith('T')) client.socket.write(`10000\r\n`);
-        client.socket.write(chunk);
-        if (lines[0]?.startsWith('T')) client.socket.write('\r\n');
-      }, 1);
-      const answer = await client.until(/\r\n\r\n\{.*\}$/);
-      t.regex(answer, /^HTTP\/1\.1 413 Payload Too Large\r\n/);
-      if (!client.socket.destroyed) await new Promise((closed) => client.socket.once('close', closed));
-      clearInterval(feed);
-      t.true(performance.now() - started < 8000);
-      t.is(await untilFigure(app, 'undertone_held_bytes', 0), 0);
-    }
-  },
-);
+test.serial('a refusal reaches a client that is still sending, and the connection ends soon', async (t) => {
+  const app = await startApp(t);
+  for (const lines of [['Content-Length: 26214401'], ['Transfer-Encoding: chunked']]) {
+    const client = await wire(app.port);
+    const started = performance.now();
+    client.socket.write(`${rawHead(...lines)}\r\n`);
+    const chunk = Buffer.alloc(65_536, 'x');
+    const feed = setInterval(() => {
+      if (lines[0]?.startsWith('T')) client.socket.write(`10000\r\n`);
+      client.socket.write(chunk);
+      if (lines[0]?.startsWith('T')) client.socket.write('\r\n');
+    }, 1);
+    const answer = await client.until(/\r\n\r\n\{.*\}$/);
+    t.regex(answer, /^HTTP\/1\.1 413 Payload Too Large\r\n/);
+    if (!client.socket.destroyed) await new Promise((closed) => client.socket.once('close', closed));
+    clearInterval(feed);
+    t.true(performance.now() - started < 8000);
+    t.is(await untilFigure(app, 'undertone_held_bytes', 0), 0);
+  }
+});
 
 test.serial('401 is decided before the body is read', async (t) => {
   const app = await startApp(t);
@@ -224,9 +221,9 @@ test.serial('a connection is kept for the next request', async (t) => {
   const client = await wire(app.port);
   const request = `${rawHead(`Content-Length: ${order.length}`)}\r\n${order}`;
   client.socket.write(request);
-  await client.until(/"thread":\d+\}$/);
+  await client.until(/"thread":"[\d/]+"\}$/);
   client.socket.write(request);
-  const both = await client.until(/"thread":\d+\}[\s\S]+"thread":\d+\}$/);
+  const both = await client.until(/"thread":"[\d/]+"\}[\s\S]+"thread":"[\d/]+"\}$/);
   t.is(both.split('HTTP/1.1 200 OK').length, 3);
   client.socket.destroy();
 });
