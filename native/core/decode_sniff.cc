@@ -65,7 +65,7 @@ bool FindContainer(Bytes bytes, Sniffed* sniffed) {
     *sniffed = {Kind::kAiff, "aiff", 0};
   } else if (Has(bytes, 0, "caff")) {
     *sniffed = {Kind::kCaf, "caf", 0};
-  } else if (Has(bytes, 0, "#!AMR")) {
+  } else if (Has(bytes, 0, "#!AMR\n") || Has(bytes, 0, "#!AMR-WB\n")) {
     *sniffed = {Kind::kAmr, "amr", 0};
   } else if (IsMp4(bytes)) {
     *sniffed = {Kind::kMp4, Mp4Name(bytes), 0};
@@ -75,10 +75,11 @@ bool FindContainer(Bytes bytes, Sniffed* sniffed) {
   return true;
 }
 
-// Follows frames from `at`; true when kChain of them touch, or the last one reaches the end of the file.
-bool IsChain(const uint8_t* bytes, size_t size, size_t at, size_t (*length_of)(const uint8_t*)) {
+// Follows frames from `at`; true when kChain of them touch. Fewer do where nothing lies before them and the
+// last one reaches the end of the file; after junk they would be found in any noise.
+bool IsChain(const uint8_t* bytes, size_t size, size_t at, bool first, size_t (*length_of)(const uint8_t*)) {
   for (int frames = 0; frames < kChain; ++frames) {
-    if (at + 7 > size) return frames > 0;
+    if (at + 7 > size) return first && frames > 0;
     const size_t length = length_of(bytes + at);
     if (length == 0) return false;
     at += length;
@@ -90,11 +91,11 @@ bool FindStream(const uint8_t* bytes, size_t size, size_t start, Sniffed* sniffe
   const size_t end = std::min(size, start + kLongestJunk);
   for (size_t at = start; at + 7 <= end; ++at) {
     if (bytes[at] != 0xFF) continue;
-    if (IsChain(bytes, size, at, MpegFrameLength)) {
+    if (IsChain(bytes, size, at, at == start, MpegFrameLength)) {
       *sniffed = {Kind::kMp3, "mp3", at};
       return true;
     }
-    if (IsChain(bytes, size, at, AdtsFrameLength)) {
+    if (IsChain(bytes, size, at, at == start, AdtsFrameLength)) {
       *sniffed = {Kind::kAdts, "adts", at};
       return true;
     }

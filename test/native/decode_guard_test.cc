@@ -38,6 +38,15 @@ TEST_CASE("what is not audio is named") {
   CHECK(Refusal(Fixture("encrypted.mp4")) == "unsupported: Expected open audio, got an encrypted stream");
 }
 
+TEST_CASE("one frame header in noise makes no stream, whatever it claims") {
+  Bytes noise(3000, 1);
+  const Bytes header = {0xFF, 0xF1, 0x50, 0x80, 0x40, 0x1F, 0xFC};  // ADTS, 512 bytes
+  std::copy(header.begin(), header.end(), noise.begin() + 2900);
+  CHECK(Refusal(noise) == "unsupported: Expected an audio file, got data of an unknown kind");
+  CHECK(Refusal(FromText("#!AMRX\n\1\2\3")) ==
+        "unsupported: Expected an audio file, got data of an unknown kind");
+}
+
 TEST_CASE("protected MP4 audio is named, not decoded to noise") {
   for (const char* kind : {"drms", "enca"}) {
     Bytes file = Fixture("aac.m4a");
