@@ -1,0 +1,59 @@
+/** A server in front of the service that spoils some of its answers: what a check must find. */
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type Spoil = (answer: { status: number; body: string }, response: ServerResponse) => void;
+
+/** The planted faults, by name. */
+export const spoils = {
+  'answers 500': (_, response) => response.writeHead(500).end('{}'),
+  'says NaN': ({ status, body }, response) => json(response, status, body.replace(/:0[.\d]*/, ':NaN')),
+  'says infinity': ({ status, body }, response) => json(response, status, body.replace(/:0[.\d]*/, ':1e999')),
+  'leaves a field out': ({ status, body }, response) =>
+    json(response, status, body.replace('"request_id"', '"id"')),
+  'hangs up': (_, response) => response.destroy(),
+} as const satisfies Readonly<Record<string, Spoil>>;
+
+function json(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
+}
+
+/** Every so manyeth upload is spoilt. */
+const spoilEvery = 10;
+
+export async function withSpoilt<Result>(
+  port: number,
+  spoil: Spoil,
+  work: (port: number) => Promise<Result>,
+): Promise<Result> {
+  let uploads = 0;
+  const server = createServer((incoming, response) => {
+    const spoilt = incoming.method === 'POST' && ++uploads % spoilEvery === 0;
+    forward(incoming, port, (status, body) => {
+      if (spoilt) spoil({ status, body }, response);
+      else json(response, status, body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    return await work((server.address() as AddressInfo).port);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+function forward(
+  incoming: IncomingMessage,
+  port: number,
+  done: (status: number, body: string) => void,
+): void {
+  const { method, url, headers } = incoming;
+  const options = { port, host: '127.0.0.1', method, path: url, headers } as const;
+  const sent = request(options, (answer) => {
+    const chunks: Buffer[] = [];
+    answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+    answer.on('end', () => done(answer.statusCode ?? 0, Buffer.concat(chunks).toString()));
+  });
+  incoming.pipe(sent);
+}
