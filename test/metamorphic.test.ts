@@ -1,20 +1,26 @@
 /** The same speech in other containers, rates, levels, channels and with silence around it gives the same scores. */
-import { join } from 'node:path';
 import test from 'ava';
+import { cacheFolder } from '../benchmarks/case.ts';
 import { spokenRecordings } from '../reliability/corpus/recordings.ts';
-import { analyzeFiles, distancesOf } from '../reliability/corpus/sameness.ts';
-import { groups, makeFamilies } from '../reliability/corpus/transformations.ts';
+import { analyzeFiles, distancesOf, type Scores } from '../reliability/corpus/sameness.ts';
+import { type Family, groups, makeFamilies } from '../reliability/corpus/transformations.ts';
 
 const bound = 0.05;
-const recordings = (await spokenRecordings()).filter((file) => /(sample|f3|m4)\.wav$/.test(file));
-const families = await makeFamilies(
-  recordings,
-  join(import.meta.dirname, '../.cache/reliability/synthetic-speech'),
-);
-const scores = await analyzeFiles(
-  families.flatMap(({ plain, narrow, copies }) => [plain, narrow, ...copies.map(({ file }) => file)]),
-  () => {},
-);
+const slowMachineMs = 600_000;
+let families: readonly Family[] = [];
+let scores: ReadonlyMap<string, Scores> = new Map();
+
+test.before('makes the copies and analyses them', async (t) => {
+  t.timeout(slowMachineMs);
+  const recordings = (await spokenRecordings()).filter((file) => /(sample|f3)\.wav$/.test(file));
+  families = await makeFamilies(recordings, cacheFolder('reliability/synthetic-speech'));
+  const files = families.flatMap(({ plain, narrow, copies }) => [
+    plain,
+    narrow,
+    ...copies.map(({ file }) => file),
+  ]);
+  scores = await analyzeFiles(files, () => {});
+});
 
 for (const group of groups) {
   test(`every score within ${bound} of the plain recording's: ${group}`, (t) => {
@@ -29,7 +35,7 @@ for (const group of groups) {
 }
 
 test('another recording is further away', (t) => {
-  const [first, second] = families as [(typeof families)[0], (typeof families)[0]];
+  const [first, second] = families as [Family, Family];
   const swapped = distancesOf([{ ...first, copies: second.copies }], scores);
   t.true(swapped.every(({ by }) => by > bound));
 });

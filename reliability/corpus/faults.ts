@@ -29,7 +29,7 @@ export async function withSpoilt<Result>(
   let uploads = 0;
   const server = createServer((incoming, response) => {
     const spoilt = incoming.method === 'POST' && ++uploads % spoilEvery === 0;
-    forward(incoming, port, (status, body) => {
+    forward(incoming, response, port, (status, body) => {
       if (spoilt) spoil({ status, body }, response);
       else json(response, status, body);
     });
@@ -45,6 +45,7 @@ export async function withSpoilt<Result>(
 
 function forward(
   incoming: IncomingMessage,
+  response: ServerResponse,
   port: number,
   done: (status: number, body: string) => void,
 ): void {
@@ -55,5 +56,7 @@ function forward(
     answer.on('data', (chunk: Buffer) => chunks.push(chunk));
     answer.on('end', () => done(answer.statusCode ?? 0, Buffer.concat(chunks).toString()));
   });
+  sent.on('error', () => response.destroy());
+  incoming.on('error', () => sent.destroy());
   incoming.pipe(sent);
 }
