@@ -8,9 +8,14 @@ export type Provenance = {
   readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string };
 };
 
+/** What the benchmarks themselves write. */
+const written = ['benchmarks/results', 'docs/benchmarks.md', 'README.md'];
+
 export function provenance(): Provenance {
   const hash = runProgram('git', ['rev-parse', '--short=12', 'HEAD']).trim();
-  const changed = runProgram('git', ['status', '--porcelain', '--untracked-files=no']).trim() !== '';
+  const files = ['--', '.', ...written.map((path) => `:!${path}`)];
+  const changed =
+    runProgram('git', ['status', '--porcelain', '--untracked-files=no', ...files]).trim() !== '';
   return {
     commit: changed ? `${hash} with changes` : hash,
     date: new Date().toISOString(),

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Figure, type Row, root } from './case.ts';
 import { describeProvenance, type Provenance } from './provenance.ts';
+import { reasons, remarks } from './remarks.ts';
 import { markdownTable } from './text-table.ts';
 
 type Result = Provenance & { readonly case: string; readonly rows: readonly Row[] };
@@ -18,6 +19,7 @@ function readResults(): Result[] {
 export function showFigure(figure: Figure | null): string {
   if (figure === null) return '-';
   const digits = (value: number) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
+  if (figure.low === figure.high) return digits(figure.median);
   return `${digits(figure.median)} (${digits(figure.low)}-${digits(figure.high)})`;
 }
 
@@ -43,27 +45,32 @@ function section({ case: name, rows, ...measured }: Result): string {
   ].join('\n\n');
 }
 
-/** Below the table of a case. */
-const remarks: Readonly<Record<string, string>> = {
-  http: `Where the time of a request goes: \`perf record -g\` on \`.cache/request/server.js app\` under \`node --perf-basic-prof\`,
-2,000 requests after 4,000 others, processor time on a busy machine. The three largest entries before, and what was done:
-
-1. V8's compiler threads, 201 us of 1,007: not a cost of requests but of the first thousands of them. The case asks 3,000
-   times before it measures, and measures what is built instead of sources that are transformed as they load.
-2. Search for the boundary in the upload, 82 us, in the analysis thread: left as it is. It is Node's own search, made once
-   a part, beside an analysis of 20 ms and more; the thread that speaks HTTP has no part in it.
-3. Copies of the body, 69 us on the main thread: Node's parser makes one and the service made another. Chunks are now handed to
-   the analysis thread as they came and joined there: 35 us on the main thread, 43 us in the other. The node:http server pays 67 us.
-
-What is left on the main thread is spread over Node's HTTP (as in the peer), thread switches (44 us: one to the thread and one
-back), Koa with its security headers, one log line and the metrics, none of them above 20 us.`,
-};
-
 const introduction = `# Benchmarks
 
 Each case runs its peer and ours on the same audio in the same run and exits non-zero when a goal is missed; peers are
 installed into a git-ignored folder. Figures are medians with the 10th and 90th percentile. This page and the README's
 table are written by \`npm run bench -- tables\` from \`benchmarks/results\`.`;
+
+/** How far a ratio is from its goal; a row that could not be measured or whose results differ has none. */
+function distance({ goal, ratio }: Row): string {
+  const [, sign, limit] = /^([<>]=?) ([\d.]+)$/.exec(goal) ?? [];
+  if (ratio === null || limit === undefined) return 'not reached';
+  const percent = 100 * Math.abs(ratio / Number(limit) - 1);
+  return `${percent.toFixed(0)} % ${sign?.startsWith('<') ? 'above' : 'below'} it`;
+}
+
+/** Every row that misses its goal, by how much, and why. */
+function missedGoals(results: readonly Result[]): string {
+  const lines = results.flatMap(({ case: name, rows }) =>
+    rows
+      .filter(({ met }) => !met)
+      .map((row) => {
+        const reason = (reasons[name]?.[row.name] ?? 'No reason is known.').replace(/\s+/g, ' ');
+        return `- **${name}: ${row.name}**, ${ratioOf(row)} for a goal of ${row.goal}, ${distance(row)}. ${reason}`;
+      }),
+  );
+  return ['## Missed goals', lines.length === 0 ? 'None.' : lines.join('\n')].join('\n\n');
+}
 
 /** One row a case: the spread of its ratios, and how many goals it met. */
 function readmeTable(results: readonly Result[]): string {
@@ -91,7 +98,7 @@ export function writeTables(): void {
   const results = readResults();
   writeFileSync(
     join(root, 'docs', 'benchmarks.md'),
-    `${[introduction, ...results.map(section)].join('\n\n')}\n`,
+    `${[introduction, missedGoals(results), ...results.map(section)].join('\n\n')}\n`,
   );
   const readme = join(root, 'README.md');
   writeFileSync(readme, replaceMarked(readFileSync(readme, 'utf8'), readmeTable(results)));
