@@ -3,11 +3,22 @@ import { chmodSync, closeSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Dialect, SqliteDialect } from 'kysely';
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type QueryResult,
+  SqliteDialect,
+  SqliteDriver,
+} from 'kysely';
 import Libsql from 'libsql';
 import { makeFolder } from '../folder.ts';
 
-const busyTimeoutMs = 5000;
+/** The driver waits with the whole process: just for another's statement. */
+const standstillMs = 20;
+/** How long the lock is tried again, with the process going on, while others write. */
+const busyMs = 5000;
+const busyPauseMs = 25;
 const walAttempts = 100;
 const walPauseMs = 50;
 
@@ -15,7 +26,7 @@ const walPauseMs = 50;
 export async function openEmbedded(url: string): Promise<Dialect> {
   const path = pathOf(url);
   makePrivate(path);
-  const connection = new Libsql(path, { timeout: busyTimeoutMs });
+  const connection = new Libsql(path, { timeout: standstillMs });
   try {
     await enterWal(connection);
   } catch (error) {
@@ -23,7 +34,72 @@ export async function openEmbedded(url: string): Promise<Dialect> {
     throw error;
   }
   connection.exec('pragma foreign_keys = on');
-  return new SqliteDialect({ database: connection });
+  const dialect = new SqliteDialect({ database: connection });
+  return {
+    createAdapter: () => dialect.createAdapter(),
+    createDriver: () => new PatientDriver(connection),
+    createIntrospector: (database) => dialect.createIntrospector(database),
+    createQueryCompiler: () => dialect.createQueryCompiler(),
+  };
+}
+
+/**
+ * libsql leaves a statement that came too early (SQLITE_BUSY) open until it is collected or run again, and with
+ * it nothing more is ever committed. So nothing is written without the lock, and only its statement can come too early.
+ */
+class PatientDriver extends SqliteDriver {
+  readonly #database: Libsql.Database;
+  readonly #begin: Libsql.Statement;
+
+  constructor(database: Libsql.Database) {
+    super({ database });
+    this.#database = database;
+    this.#begin = database.prepare('begin immediate');
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    const connection = await super.acquireConnection();
+    return {
+      executeQuery: (query) => this.#execute(connection, query),
+      streamQuery: (query, size) => connection.streamQuery(query, size),
+    };
+  }
+
+  async #execute<Row>(connection: DatabaseConnection, query: CompiledQuery): Promise<QueryResult<Row>> {
+    if (/^\s*begin\b/i.test(query.sql)) {
+      await this.#lock();
+      return { rows: [] };
+    }
+    if (this.#database.inTransaction || reads.test(query.sql)) return connection.executeQuery<Row>(query);
+    await this.#lock();
+    try {
+      const result = await connection.executeQuery<Row>(query);
+      this.#database.exec('commit');
+      return result;
+    } catch (error) {
+      if (this.#database.inTransaction) this.#database.exec('rollback');
+      throw error;
+    }
+  }
+
+  async #lock(): Promise<void> {
+    const until = performance.now() + busyMs;
+    for (;;) {
+      try {
+        this.#begin.run();
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > until) throw error;
+        await sleep(busyPauseMs);
+      }
+    }
+  }
+}
+
+const reads = /^\s*(select|pragma)\b/i;
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Libsql.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
 
 function pathOf(url: string): string {
@@ -45,8 +121,7 @@ async function enterWal(connection: Libsql.Database): Promise<void> {
       connection.exec('pragma synchronous = normal');
       return;
     } catch (error) {
-      const busy = error instanceof Libsql.SqliteError && error.code.startsWith('SQLITE_BUSY');
-      if (!busy || attempt === walAttempts) throw error;
+      if (!isBusy(error) || attempt === walAttempts) throw error;
       await sleep(walPauseMs);
     }
   }

@@ -35,6 +35,8 @@ export type Users = {
 const cookiePrefix = 'undertone';
 const sessionSeconds = 7 * 86_400;
 const refreshSeconds = 86_400;
+/** Longer than any sign-up takes. */
+const halfMadeMs = 60_000;
 
 const reasons: Readonly<Record<string, UserError['reason']>> = {
   USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL: 'taken',
@@ -81,6 +83,15 @@ export function createUsers(options: {
     return (await reach(query.executeTakeFirst())) !== undefined;
   }
 
+  /** better-auth writes an account in several steps: one that a fault left without a password is nobody's. */
+  async function clearHalfMade(email: string): Promise<void> {
+    const before = new Date(Date.now() - halfMadeMs);
+    const query = sql`delete from "user" where "email" = ${email.toLowerCase()}
+      and "createdAt" < ${options.kind === 'postgres' ? before : before.toISOString()}
+      and not exists (select 1 from "account" where "account"."userId" = "user"."id")`;
+    await reach(query.execute(database));
+  }
+
   /** The session behind cookies that have just been given out. */
   async function begun(headers: Headers): Promise<Login> {
     const cookies = headers.getSetCookie();
@@ -92,6 +103,7 @@ export function createUsers(options: {
   return {
     who,
     async signUp(body) {
+      await clearHalfMade(body.email);
       const made = api.signUpEmail({ body: { ...body, name: '' }, returnHeaders: true });
       // Of two at one time the table refuses the second, which better-auth tells as some failure.
       const { headers } = await call(made).catch(async (error: unknown) => {

@@ -123,3 +123,37 @@ test('a file that is no database is storage_unavailable, and its path is not tol
   t.is(failure.code, 'storage_unavailable');
   t.is(failure.message, 'The database cannot be used');
 });
+
+const rows = (database: Libsql.Database) => database.prepare('select * from more').all().length;
+
+test('while another process writes, a statement waits and the process goes on', async (t) => {
+  const path = join(makeFolder(), 'undertone.db');
+  const database = await openStorage(`file:${path}`);
+  await sql`create table more (x integer)`.execute(database);
+  const other = new Libsql(path);
+  other.exec('begin immediate');
+  let ticks = 0;
+  const ticking = setInterval(() => ticks++, 10);
+  setTimeout(() => other.exec('commit'), 500);
+  await sql`insert into more values (1)`.execute(database);
+  clearInterval(ticking);
+  t.true(ticks >= 5, `${ticks}`);
+  t.is(rows(other), 1);
+  other.close();
+  await database.destroy();
+});
+
+test('a statement that gave up is forgotten: what comes after it is written', async (t) => {
+  const path = join(makeFolder(), 'undertone.db');
+  const database = await openStorage(`file:${path}`);
+  await sql`create table more (x integer)`.execute(database);
+  const other = new Libsql(path);
+  other.exec('begin immediate');
+  await t.throwsAsync(sql`insert into more values (1)`.execute(database), { any: true, code: 'SQLITE_BUSY' });
+  other.exec('commit');
+  await sql`insert into more values (2)`.execute(database);
+  t.is(rows(other), 1);
+  other.exec('insert into more values (3)');
+  other.close();
+  await database.destroy();
+});

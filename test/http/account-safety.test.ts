@@ -246,3 +246,20 @@ test('a browser is told to insist on https only where there is https', async (t)
     t.is(String(headers['content-security-policy']).includes('upgrade-insecure-requests'), insists);
   }
 });
+
+for (const kind of databaseKinds) {
+  test(`${kind}: an account that a fault left without a password can be made after a minute`, async (t) => {
+    const { browser, database } = await startAccountApp(t, { kind });
+    await browser().signUp(email);
+    await sql`delete from "account"`.execute(database);
+    t.is((await browser().signUp(email)).status, 422);
+    const old = new Date(Date.now() - 61_000);
+    await sql`update "user" set "createdAt" = ${kind === 'postgres' ? old : old.toISOString()}`.execute(
+      database,
+    );
+    const made = await browser().signUp(email);
+    t.true(made.status < 300, JSON.stringify(made.json));
+    t.is((await browser().signUp(email)).status, 422);
+    t.is((await browser().ask('log-in', { email, password })).status, 200);
+  });
+}
