@@ -6,12 +6,17 @@ afterwards on the same frames (voice.py), tells what is speech from what was onl
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import cached_property
+
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 import features
+import lines
+import sounds
 from corpus import CACHE, SEED, SPOKEN, Clip, known_syllables, read_clips
 from graph import Graph, level_normalised
 from trunk import BINS, FLOOR, OFFSET, normalise
@@ -19,10 +24,15 @@ from trunk import BINS, FLOOR, OFFSET, normalise
 WIDTH, VOICE_WIDTH = 48, 64
 DILATIONS = [1, 2, 4, 8, 16, 32]
 KERNEL = 5
+SHAPES = ((600, 24), (200, 48))  # frames of an example, examples of a batch; words alone are short
+LINE_SHARE = 0.25  # of the examples come over a telephone
+LINE_BINS = 60  # mel bins below 4 kHz
 NOISES = (20, 10, 5)  # dB of speech over noise at which it is judged
 MAX_RATE = 12.0  # syllables a second
 STUDIO = {"RAVDESS", "TESS", "ASED", "BAVED", "TAVA", "SAVEE"}
-SHARE = {"TESS": 0.4, "nEMO": 0.5, "LibriSpeech": 6, "AMI": 40, "MFA": 6, "TAVA": 2, "speechocean762": 1.5}
+ABOVE_FLOOR = 1.0  # log10 of power: some of BAVED's rooms hum
+SHARE = {"TESS": 0.4, "nEMO": 0.5, "LibriSpeech": 6, "AMI": 40, "MFA": 6, "TAVA": 2, "speechocean762": 1.5,
+         "BAVED": 2.5}
 
 
 class Activity(nn.Module):
@@ -95,43 +105,74 @@ def target_of(clip: Clip, rows: np.ndarray, silero: np.ndarray) -> np.ndarray:
     target = silero.astype(np.float32)
     level = relative_level(rows)
     if clip.corpus in STUDIO:
-        target = np.maximum(target, 0.95 * (level > -1.5))
+        loud = level > max(-1.5, np.quantile(level, 0.1) + ABOVE_FLOOR)
+        target = np.maximum(target, 0.95 * loud)
         target = target * (level > -3.2)
     return (target * (level > -4.5)).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Item:
+    kind: str  # corpus, or `sounds` or `music`
+    rows: np.ndarray
+    target: np.ndarray
+    syllables: int | None
+
+
+class Source:
+    """Recordings as they are, or as a telephone line gave them."""
+
+    def __init__(self) -> None:
+        self.spoken: list[Item] = []
+        self.other: list[Item] = []
+        self.shares: list[float] = []
+
+    def add(self, item: Item, share: float | None) -> None:
+        """`share`: how often it is drawn, None for what is no speech."""
+        if share is None:
+            self.other.append(item)
+            return
+        self.spoken.append(item)
+        self.shares.append(share)
+
+    @cached_property
+    def cumulative(self) -> np.ndarray:
+        return np.cumsum(self.shares) / np.sum(self.shares)
+
+    def draw(self, rng: np.random.Generator) -> Item:
+        return self.spoken[min(int(np.searchsorted(self.cumulative, rng.random())), len(self.spoken) - 1)]
 
 
 class Material:
     """Clips, targets and syllable counts held in memory, and mixtures drawn from them."""
 
     def __init__(self, held_out: bool):
-        corpora, sounds = features.load("corpora"), features.load("sounds")
-        silero = np.load(CACHE / "corpora.speech.npy")
-        self.spoken, self.other, shares = [], [], []
+        self.plain, self.line, self.copies = Source(), Source(), lines.rows_by_name()
+        self.add_corpora(held_out)
+        for name in ("sounds", "music"):
+            source = features.load(name)
+            for index, path in enumerate(source.paths):
+                if sounds.held_out(path) == held_out:
+                    speech = path.startswith("speech-")
+                    rows = np.asarray(source[index])
+                    target = (speech & (relative_level(rows) > -3)).astype(np.float32)
+                    self.add(f"{name}-{index}", Item(name, rows, target, None), 3.0 if speech else None)
+
+    def add_corpora(self, held_out: bool) -> None:
+        corpora, silero = features.load("corpora"), np.load(CACHE / "corpora.speech.npy")
         for clip in read_clips():
-            rows = corpora[clip.index]
+            rows = np.asarray(corpora[clip.index])
             if len(rows) < 20 or clip.held_out != held_out or clip.corpus == "RIR":
                 continue
             labels = silero[corpora.offsets[clip.index] : corpora.offsets[clip.index + 1]]
-            item = (clip, np.asarray(rows), target_of(clip, rows, labels), known_syllables(clip))
-            if clip.corpus in SPOKEN:
-                self.spoken.append(item)
-                shares.append(SHARE.get(clip.corpus, 1.0))
-            else:
-                self.other.append(item)
-        for index, path in enumerate(sounds.paths):
-            if (index % 7 == 0) != held_out:
-                continue
-            rows = np.asarray(sounds[index])
-            if "speech-" in path:
-                target = (relative_level(rows) > -3).astype(np.float32)
-                self.spoken.append((None, rows, target, None))
-                shares.append(3.0)
-            else:
-                self.other.append((None, rows, np.zeros(len(rows), np.float32), None))
-        self.cumulative = np.cumsum(shares) / np.sum(shares)
+            item = Item(clip.corpus, rows, target_of(clip, rows, labels), known_syllables(clip))
+            self.add(f"corpora-{clip.index}", item, SHARE.get(clip.corpus, 1.0) if clip.corpus in SPOKEN else None)
 
-    def draw(self, rng: np.random.Generator):
-        return self.spoken[min(int(np.searchsorted(self.cumulative, rng.random())), len(self.spoken) - 1)]
+    def add(self, name: str, item: Item, share: float | None) -> None:
+        self.plain.add(item, share)
+        if name in self.copies:
+            rows = self.copies[name][: len(item.rows)]
+            self.line.add(replace(item, rows=rows, target=item.target[: len(rows)]), share)
 
 
 def smooth_curve(rng: np.random.Generator, spread: float) -> np.ndarray:
@@ -139,11 +180,11 @@ def smooth_curve(rng: np.random.Generator, spread: float) -> np.ndarray:
     return np.interp(np.arange(BINS), np.linspace(0, BINS - 1, 6), points).astype(np.float32)
 
 
-def noise_rows(material: Material, rng: np.random.Generator, frames: int) -> np.ndarray:
+def noise_rows(source: Source, rng: np.random.Generator, frames: int) -> np.ndarray:
     rows = []
     count = 0
     while count < frames:
-        part = material.other[rng.integers(len(material.other))][1]
+        part = source.other[rng.integers(len(source.other))].rows
         rows.append(part)
         count += len(part)
     joined = np.concatenate(rows)
@@ -151,20 +192,20 @@ def noise_rows(material: Material, rng: np.random.Generator, frames: int) -> np.
     return joined[start : start + frames] + smooth_curve(rng, 0.3)
 
 
-def lay_speech(material: Material, rng: np.random.Generator, rows: np.ndarray, target: np.ndarray):
+def lay_speech(source: Source, rng: np.random.Generator, rows: np.ndarray, target: np.ndarray):
     """Clips one after the other, some with gaps; returns [(start, end, syllables)] of whole known ones."""
     counts, frames = [], len(rows)
-    at = int(rng.integers(0, 150)) if rng.random() < 0.6 else 0
+    at = int(rng.integers(0, frames // 4)) if rng.random() < 0.6 else 0
     while at < frames - 60:
-        _, source, wanted, count = material.draw(rng)
-        start = int(rng.integers(0, max(1, len(source) - frames)))
-        part = source[start : start + frames - at]
+        item = source.draw(rng)
+        start = int(rng.integers(0, max(1, len(item.rows) - frames)))
+        part = item.rows[start : start + frames - at]
         shift = rng.normal(0, 0.3) + smooth_curve(rng, 0.25)
         end = at + len(part)
         rows[at:end] = np.maximum(part + shift, -10)
-        target[at:end] = wanted[start : start + len(part)]
-        if count is not None and len(part) == len(source):
-            counts.append((at, end, count))
+        target[at:end] = item.target[start : start + len(part)]
+        if item.syllables is not None and len(part) == len(item.rows):
+            counts.append((at, end, item.syllables))
         at = end + (int(rng.integers(0, 250)) if rng.random() < 0.5 else 0)
     return counts
 
@@ -173,33 +214,31 @@ def mixture(material: Material, rng: np.random.Generator, frames: int):
     """(features, speech target, [(start, end, syllables)]) of one training example."""
     rows = np.full((frames, BINS), -10.0, np.float32)
     target = np.zeros(frames, np.float32)
+    over_line = rng.random() < LINE_SHARE
+    source = material.line if over_line else material.plain
     spoken = rng.random() > 0.22
-    counts = lay_speech(material, rng, rows, target) if spoken else []
+    counts = lay_speech(source, rng, rows, target) if spoken else []
     if not spoken or rng.random() < 0.55:
-        noise = noise_rows(material, rng, frames)
+        noise = noise_rows(source, rng, frames)
         level = np.log10((10.0**noise).sum(1).mean())
         voice = np.log10((10.0 ** rows[target > 0.5]).sum(1).mean()) if (target > 0.5).any() else level
         ratio = rng.uniform(0, 3.5) if spoken else 0
         rows = np.log10(10.0**rows + 10.0 ** (noise - level + voice - ratio))
     elif rng.random() < 0.7:
         hiss = rng.uniform(-9, -4) + 0.25 * rng.standard_normal((frames, BINS)) + smooth_curve(rng, 0.5)
-        rows = np.log10(10.0**rows + 10.0**hiss)
-    if rng.random() < 0.15:
-        rows[:, 58:] = -10 + rng.uniform(0, 3)  # the telephone's band ends at 3.4 kHz
+        heard = LINE_BINS if over_line else BINS
+        rows[:, :heard] = np.log10(10.0 ** rows[:, :heard] + 10.0 ** hiss[:, :heard])
     return np.maximum(rows + rng.normal(0, 0.6), -10).astype(np.float32), target, counts
 
 
-def train(steps: int, start: dict | None = None, peak: float = 3e-3, seed: int = SEED) -> Activity:
-    """`start`: weights to go on from."""
-    torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
+def train(steps: int, peak: float = 3e-3) -> Activity:
+    torch.manual_seed(SEED)
+    rng = np.random.default_rng(SEED)
     material = Material(held_out=False)
     net = Activity()
-    if start is not None:
-        net.load_state_dict(start)
     optimiser = torch.optim.AdamW(net.parameters(), peak, weight_decay=1e-3)
-    frames, batch = 600, 24
     for step in range(steps):
+        frames, batch = SHAPES[step % len(SHAPES)]
         optimiser.param_groups[0]["lr"] = peak * (0.5 + 0.5 * np.cos(np.pi * step / steps)) + 1e-5
         examples = [mixture(material, rng, frames) for _ in range(batch)]
         x = torch.from_numpy(np.stack([e[0] for e in examples]))
@@ -236,28 +275,32 @@ def hear(net: Activity, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def report(net: Activity) -> dict[str, float]:
     """Held-out speakers: frame F1 against the teacher's labels, clean and in noise, and counted syllables."""
     material, rng = Material(held_out=True), np.random.default_rng(3)
-    known = [(clip, rows, target, count) for clip, rows, target, count in material.spoken if clip is not None]
-    truth = np.concatenate([target > 0.5 for _, _, target, _ in known])
-    heard = [hear(net, rows) for _, rows, _, _ in known]
-    result = {"frame_f1_clean": f1(np.concatenate([speech for speech, _ in heard]), truth)}
+    known = [item for item in material.plain.spoken if item.kind in SPOKEN]
+    result = {"frame_f1_clean": f1_of(net, known)}
     for decibels in NOISES:
-        noisy = [hear(net, beside_noise(material, rng, rows, decibels))[0] for _, rows, _, _ in known]
-        result[f"frame_f1_noise_{decibels}_db"] = f1(np.concatenate(noisy), truth)
-    made = [f1(hear(net, rows)[0], target > 0.5) for clip, rows, target, _ in material.spoken if clip is None]
+        noisy = [replace(item, rows=beside_noise(material.plain, rng, item.rows, decibels)) for item in known]
+        result[f"frame_f1_noise_{decibels}_db"] = f1_of(net, noisy)
+    result["frame_f1_telephone"] = f1_of(net, [item for item in material.line.spoken if item.kind in SPOKEN])
+    made = [f1_of(net, [item]) for item in material.plain.spoken if item.kind == "sounds"]
     result["frame_f1_synthetic_speech"] = float(np.mean(made))
-    counted = [(rate[speech].sum() / 100, count) for (speech, rate), (*_, count) in zip(heard, known) if count is not None]
-    said, wanted = np.array(counted).T
+    counted = [(hear(net, item.rows), item.syllables) for item in known if item.syllables is not None]
+    said, wanted = np.array([(rate[speech].sum() / 100, count) for (speech, rate), count in counted]).T
     result["syllable_count_correlation"] = float(np.corrcoef(said, wanted)[0, 1])
     result["syllable_count_relative_error"] = float(np.mean(np.abs(said - wanted) / wanted))
     false: dict[str, list[float]] = {}
-    for clip, rows, _, _ in material.other:
-        false.setdefault(clip.corpus if clip else "sounds", []).append(hear(net, rows)[0].mean())
+    for item in material.plain.other:
+        false.setdefault(item.kind, []).append(hear(net, item.rows)[0].mean())
     for kind, shares in false.items():
         result[f"false_speech_{kind.lower()}"] = float(np.mean(shares))
     return {name: round(value, 4) for name, value in result.items()}
 
 
-def beside_noise(material: Material, rng: np.random.Generator, rows: np.ndarray, decibels: float) -> np.ndarray:
-    noise = noise_rows(material, rng, len(rows))
+def f1_of(net: Activity, items: list[Item]) -> float:
+    heard = np.concatenate([hear(net, item.rows)[0] for item in items])
+    return f1(heard, np.concatenate([item.target > 0.5 for item in items]))
+
+
+def beside_noise(source: Source, rng: np.random.Generator, rows: np.ndarray, decibels: float) -> np.ndarray:
+    noise = noise_rows(source, rng, len(rows))
     voice, level = (np.log10((10.0**part).sum(1).mean()) for part in (rows, noise))
     return np.log10(10.0**rows + 10.0 ** (noise - level + voice - decibels / 10))

@@ -11,7 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 DATA = Path(os.environ.get("UNDERTONE_DATA", HERE.parent / "data"))
 CACHE = Path(os.environ.get("UNDERTONE_TRAINING_CACHE", HERE / ".cache"))
-MODELS = HERE.parent / "models"
+MODELS = Path(os.environ.get("UNDERTONE_TRAINING_MODELS", HERE.parent / "models"))
 SEED = 7
 EMOTIONS = ["neutral", "calm", "happy", "sad", "angry", "fearful", "disgusted", "surprised"]
 LABELS = {"disgust": "disgusted"}  # the corpora's word -> the report's

@@ -22,6 +22,7 @@ from conditions import CHANGED, UNSPOKEN
 from corpus import EMOTIONAL, HERE, LABELLED, MODELS, Clip, syllables
 from figures import CLARITY, Figure, closed, covered, figure, figures_of, judged, labels_of
 from heard import Heard, Reports, read_reports, status_of
+from manner import manner
 from scores import ccc, error, pcc, share, uar
 from tables import comparison_table, figure_table, matrix_table, replace_between, table
 
@@ -116,8 +117,8 @@ def frames_table() -> str:
 
 
 def changed_figures(models: Path) -> list[Figure]:
-    """Pauses put in, other tempos, hesitations: see behaviour.py."""
-    return [found for part in behaviour.PARTS.values() for found in part(models)]
+    """Pauses put in, other tempos, hesitations: see behaviour.py; whispered and loud speech: see manner.py."""
+    return [*(found for part in behaviour.PARTS.values() for found in part(models)), *manner(models)]
 
 
 def sections(figures: list[Figure], changed: list[Figure], by_condition: dict[str, Reports]) -> str:

@@ -14,9 +14,11 @@ import activity
 import cognitive
 import emotion
 import fast
+import features
 import heads
 import intervals
 import manifest
+import sounds
 import timing
 import tokens as token_store
 import trunk
@@ -41,7 +43,7 @@ class Variant:
 
 
 DEFAULT = Variant(MODELS, "corpora", 2)
-FAST = Variant(MODELS.parent / "models-fast", "fast", 1)
+FAST = Variant(MODELS.with_name(f"{MODELS.name}-fast"), "fast", 1)
 
 
 def fit_trunk() -> None:
@@ -99,7 +101,7 @@ def fit_activity(steps: int) -> None:
         description="Speech probability and syllable rate of each 10 ms frame, and whether it is speech or another sound",
         outputs=["speech", "syllable_rate", "voice"],
         rule=RULE | {"minVoice": bound},
-        data=[*manifest.data_of(sets), {"name": "openmsx (31 pieces)", "licence": "GPL-2.0", "clips": 155}],
+        data=[*manifest.data_of(sets), openmsx()],
         metrics=activity.report(net) | false,
         limits=[
             "The teacher of speech is Silero VAD 6 (MIT), not human labels; laughter, crying and other bursts "
@@ -109,6 +111,13 @@ def fit_activity(steps: int) -> None:
         ],
         licence=NON_COMMERCIAL,
     )
+
+
+def openmsx() -> dict:
+    """What the activity model heard of it, beside made music (music.py)."""
+    parts = [path for path in features.load("music").paths if not sounds.held_out(path) and not path.startswith("music-")]
+    pieces = len({path.rsplit("-", 1)[0] for path in parts})
+    return {"name": f"openmsx ({pieces} pieces)", "licence": "GPL-2.0", "clips": len(parts)}
 
 
 def temperature_of(logits: np.ndarray, mask: np.ndarray, label: np.ndarray) -> float:
@@ -236,7 +245,7 @@ if __name__ == "__main__":
     kind = sys.argv[1]
     variant = FAST if sys.argv[2:] == ["fast"] else DEFAULT
     if kind == "activity":
-        fit_activity(int(sys.argv[2]) if len(sys.argv) > 2 else 2400)
+        fit_activity(int(sys.argv[2]))
     elif kind in ("trunk", "fast"):
         {"trunk": fit_trunk, "fast": fit_fast}[kind]()
     else:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import silero_vad
 
 import features
+from conditions import read_samples
 from corpus import CACHE, DATA, read_clips
 from tokens import session
 
-RATE, STEP, CONTEXT, HOP = 16000, 512, 64, 160
-
-
-def samples_of(path: Path) -> np.ndarray:
-    command = ["ffmpeg", "-v", "error", "-i", str(path), "-ac", "1", "-ar", str(RATE), "-f", "f32le", "-"]
-    return np.frombuffer(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout, np.float32)
+STEP, CONTEXT, HOP = 512, 64, 160
 
 
 def probabilities(model, x: np.ndarray) -> np.ndarray:
@@ -41,7 +36,7 @@ def main() -> None:
     model, source = session(str(folder / "silero_vad_16k_sequence.onnx")), features.load("corpora")
     rows = []
     for clip in read_clips():
-        rows.append(frames_of(model, samples_of(DATA / clip.path), len(source[clip.index])).astype(np.float16))
+        rows.append(frames_of(model, read_samples(DATA / clip.path).astype(np.float32), len(source[clip.index])).astype(np.float16))
         if clip.index % 1000 == 0:
             print(f"{clip.index} clips", flush=True)
     np.save(CACHE / "corpora.speech.npy", np.concatenate(rows))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-RULE = {"onset": 0.6, "offset": 0.4, "minSpeechSeconds": 0.1, "minPauseSeconds": 0.25}
+RULE = {"onset": 0.5, "offset": 0.3, "minSpeechSeconds": 0.1, "minPauseSeconds": 0.25}
 EDGE_SECONDS, MIN_WINDOW_SPEECH_SECONDS, FRAMES_PER_SECOND = 0.2, 0.25, 100
 
 

@@ -5,7 +5,7 @@ export type Interval = readonly [number, number];
 
 /** Fitted on left-out speakers (training/intervals.py): how much wider each lack makes the interval. */
 export type IntervalRule = {
-  /** Half-width on 10 s of clean, wide-band speech. */
+  /** Half-width on 3 s or more of clean, wide-band speech. */
   readonly base: number;
   /** Exponents, none negative, of the lacks below. */
   readonly short: number;
@@ -22,7 +22,8 @@ export type Conditions = {
   readonly clippedRatio: number;
 };
 
-const fullSpeechSeconds = 10;
+/** Rated recordings are hardly longer, so that nothing is known of narrower intervals. */
+const fullSpeechSeconds = 3;
 const cleanSnrDb = 25;
 const fullBandwidthHz = 7000;
 const fullyClippedRatio = 0.01;
@@ -41,7 +42,7 @@ export function interval(score: number, rule: IntervalRule, conditions: Conditio
   return [Math.max(0, score - half), Math.min(1, score + half)];
 }
 
-/** Log of the speech missing to 10 s, tens of dB missing to 25 dB, log of the band missing to 7 kHz, clipping to 1 %. */
+/** Log of the speech missing to 3 s, tens of dB missing to 25 dB, log of the band missing to 7 kHz, clipping to 1 %. */
 function lacksOf({ speechSeconds, snrDb, bandwidthHz, clippedRatio }: Conditions) {
   return {
     short: Math.max(0, Math.log(fullSpeechSeconds / speechSeconds)),
