@@ -1,14 +1,15 @@
 """Distils the trunk into a coarse, narrow one: half the tokens inside, a third of the inner width.
 
-fast.py MINUTES: goes on from the last checkpoint if there is one. The student learns the trunk's own tokens, from
+fast.py STEPS: goes on from the last checkpoint if there is one. The student learns the trunk's own tokens, from
 recordings changed in the mel domain to the tokens of the clean ones, and from changed copies to those copies' tokens.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
-import time
+from collections.abc import Iterator
 
 import numpy as np
 import torch
@@ -28,7 +29,7 @@ INNER = 512
 RATE = 8e-4
 CLEAN_SHARE = 0.25
 COPY_SHARE = 0.4
-PATH = CACHE / "fast.pt"
+PATH, UNFINISHED = CACHE / "fast.pt", CACHE / "fast-unfinished.pt"
 LONGEST = trunk.WINDOW_SECONDS * FRAMES_PER_SECOND
 
 
@@ -82,39 +83,45 @@ def loss_of(guess: torch.Tensor, wanted: torch.Tensor, lengths: torch.Tensor, sc
     return apart + 4 * ((pooled[0] - pooled[1]) ** 2).mean()
 
 
-def main(minutes: float) -> None:
+def batches_from(step: int, clips, windows, members: np.ndarray) -> Iterator[np.ndarray]:
+    for epoch in itertools.count():
+        batches = draw_epoch(clips, windows, members, SEED, epoch)
+        yield from batches[step:]
+        step = max(0, step - len(batches))
+
+
+def main(steps: int) -> None:
     torch.set_num_threads(1)
     clips, windows, lessons = read_clips(), load_windows(), Lessons()
     members, _ = split(clips, windows.clips)
     rows = lessons.store.rows[:: max(1, len(lessons.store.rows) // 50000)].astype(np.float32)
     scale = torch.from_numpy(rows.std(0) + 0.05)
-    small = narrowed(tuned())
+    small, first = narrowed(tuned()), 0
+    optimiser = torch.optim.AdamW(small.to(trunk.DEVICE).parameters(), RATE, weight_decay=0.01)
     if PATH.exists():
         small.load_state_dict(torch.load(PATH))
-    small.to(trunk.DEVICE)
-    optimiser = torch.optim.AdamW(small.parameters(), RATE, weight_decay=0.01)
-    began, step, costs, bar = time.time(), 0, [], tqdm(total=round(minutes * 60), desc="seconds", mininterval=20)
-    for epoch in range(1000):
-        for number, batch in enumerate(draw_epoch(clips, windows, members, SEED + int(began), epoch)):
-            spent = (time.time() - began) / (60 * minutes)
-            if spent > 1:
-                return
-            for group in optimiser.param_groups:
-                group["lr"] = RATE * min(1, step / 60) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * spent)))
-            x, lengths, wanted = lessons.batch(batch, np.random.default_rng([SEED, int(began), epoch, number]))
-            guess = small(trunk.normalise(x, lengths).to(trunk.DEVICE), lengths.to(trunk.DEVICE)).cpu()
-            cost = loss_of(guess, wanted, lengths, scale)
-            optimiser.zero_grad()
-            cost.backward()
-            nn.utils.clip_grad_norm_(small.parameters(), 1.0)
-            optimiser.step()
-            costs.append(float(cost.detach()))
-            step += 1
-            if step % 50 == 0:
-                torch.save(small.state_dict(), PATH)
-                bar.update(round(time.time() - began) - bar.n)
-                bar.set_postfix(loss=f"{np.mean(costs[-50:]):.3f}", step=step)
+    if UNFINISHED.exists():
+        kept = torch.load(UNFINISHED)
+        first = kept["step"]
+        optimiser.load_state_dict(kept["optimiser"])
+    costs, batches = [], batches_from(first, clips, windows, members)
+    bar = tqdm(range(first, steps), "steps of the distilled trunk", steps, initial=first, mininterval=20)
+    for step, batch in zip(bar, batches):
+        for group in optimiser.param_groups:
+            group["lr"] = RATE * min(1, step / 60) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / steps)))
+        x, lengths, wanted = lessons.batch(batch, np.random.default_rng([SEED, step]))
+        guess = small(trunk.normalise(x, lengths).to(trunk.DEVICE), lengths.to(trunk.DEVICE)).cpu()
+        cost = loss_of(guess, wanted, lengths, scale)
+        optimiser.zero_grad()
+        cost.backward()
+        nn.utils.clip_grad_norm_(small.parameters(), 1.0)
+        optimiser.step()
+        costs.append(float(cost.detach()))
+        if step % 50 == 49 or step == steps - 1:
+            torch.save(small.state_dict(), PATH)
+            torch.save({"step": step + 1, "optimiser": optimiser.state_dict()}, UNFINISHED)
+            bar.set_postfix(loss=f"{np.mean(costs[-50:]):.3f}")
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]))
+    main(int(sys.argv[1]))
