@@ -1,15 +1,19 @@
 /** The pipeline in one screen: bytes -> samples -> features -> activity -> windows -> scores -> signals. */
-import type { Analysis, AnalyzeRequest, Signal } from './analysis.ts';
+import type { Analysis, AnalyzeRequest, CognitiveResult, EmotionResult, Signal } from './analysis.ts';
 import { type Audio, type DecodeLimits, measure } from './audio.ts';
-import { hear, measureBaseline, minSpeechSeconds, segmentSeconds } from './hear.ts';
+import { Failure } from './errors.ts';
+import { describeSpeaker, hear, measureBaseline, minSpeechSeconds, segmentSeconds } from './hear.ts';
+import { analyzePieces, type Progress, wholeSeconds } from './long.ts';
 import { replay, syntheticSignal } from './models/golden.ts';
 import { loadModels, type Models } from './models/registry.ts';
-import { encode, scoreCognitive, scoreEmotion } from './score.ts';
+import { clarityRows, cognitiveResult, emotionResult, emotionRows, encode } from './score.ts';
 import { warnOfRecording } from './signals/warnings.ts';
 import { startWatch } from './watch.ts';
 
 export type Analyzer = {
   analyze(request: AnalyzeRequest): Promise<Analysis>;
+  /** The same up to 15 minutes; what is longer is analysed in pieces, for both signals. */
+  analyzeLong(request: AnalyzeRequest, progress: Progress): Promise<Analysis>;
   /** Runs every model once: the first run of a session costs more than the later ones. */
   warm(): Promise<void>;
 };
@@ -27,10 +31,31 @@ export async function createAnalyzer(options: {
 export function analyzerOf(models: Models, limits: DecodeLimits): Analyzer {
   return {
     analyze: (request) => analyze(request, models, limits),
+    analyzeLong: (request, progress) => analyzeLong(request, models, limits, progress),
     warm: async () => {
       await replay(models, syntheticSignal(1, warmUpSeconds));
     },
   };
+}
+
+async function analyzeLong(
+  request: AnalyzeRequest,
+  models: Models,
+  limits: DecodeLimits,
+  progress: Progress,
+): Promise<Analysis> {
+  const seconds = Math.min(limits.seconds, wholeSeconds);
+  try {
+    return await analyze(request, models, { ...limits, seconds });
+  } catch (error) {
+    if (seconds === limits.seconds || !isTooLong(error)) throw error;
+  }
+  return analyzePieces(request, models, limits, progress);
+}
+
+function isTooLong(error: unknown): boolean {
+  const item = error instanceof Failure ? error.items[0] : undefined;
+  return item?.type === 'value_error.audio.too_long' && item.loc[1] === 'audio';
 }
 
 async function analyze(request: AnalyzeRequest, models: Models, limits: DecodeLimits): Promise<Analysis> {
@@ -57,6 +82,19 @@ async function analyze(request: AnalyzeRequest, models: Models, limits: DecodeLi
     clippedRatio: heard.audio.source.clippedRatio,
   };
   const enough = pooled.length > 0;
+  const span = { ...heard, windows: pooled.map(({ window }) => window) };
+  let emotion: EmotionResult | null = null;
+  let cognitive: CognitiveResult | null = null;
+  if (enough && wanted('emotion')) {
+    emotion = emotionResult(span, await emotionRows(pooled, models), models, conditions);
+    watch.mark('emotion');
+  }
+  if (enough && wanted('cognitive')) {
+    const rows = await clarityRows(pooled, models);
+    watch.mark('cognitive');
+    const measured = describeSpeaker(heard, watch);
+    cognitive = cognitiveResult(span, rows, models, conditions, { measured, baseline });
+  }
   return {
     audio: {
       seconds: heard.audio.seconds,
@@ -64,12 +102,8 @@ async function analyze(request: AnalyzeRequest, models: Models, limits: DecodeLi
       source: heard.audio.source,
       ...quality,
     },
-    emotion:
-      enough && wanted('emotion') ? await scoreEmotion(heard, pooled, models, conditions, watch) : null,
-    cognitive:
-      enough && wanted('cognitive')
-        ? await scoreCognitive(heard, pooled, models, conditions, baseline, watch)
-        : null,
+    emotion,
+    cognitive,
     insufficientSpeech: !enough,
     warnings,
     models: { emotion: models.emotion.manifest, cognitive: models.cognitive.manifest },

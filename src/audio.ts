@@ -109,8 +109,29 @@ export type AudioErrorCode =
 /** What the functions throw; `reason` is also the message. */
 export type AudioError = Error & { readonly code: AudioErrorCode; readonly reason: string };
 
+/** A recording of any length, decoded piece by piece, at most two ahead. Throws AudioErrors as `decode` does. */
+export type Pieces = {
+  /** The next samples: fewer at the end, none after it. */
+  next(): Float32Array;
+  /** How long the recording claims to be; null when it does not say. */
+  expectedSeconds(): number | null;
+  /** To be asked after the last piece alone. */
+  source(): Source;
+  close(): void;
+};
+
+type Opened = object;
+type Piece = {
+  readonly samples: Float32Array;
+  readonly expectedSeconds: number;
+  readonly source?: Source;
+};
+
 type Addon = {
   decode(bytes: Uint8Array, options: DecodeOptions): Audio;
+  openPieces(bytes: Uint8Array, options: DecodeOptions, length: number): Opened;
+  nextPiece(opened: Opened): Piece;
+  closePieces(opened: Opened): void;
   extract(samples: Float32Array, spec: FeatureSpec): Features;
   measure(samples: Float32Array, sampleRate: number, segments: Float64Array): Quality;
   voice(samples: Float32Array, sampleRate: number): Voice;
@@ -133,6 +154,21 @@ const addon = loadAddon();
 
 /** Decodes a whole file of any supported format; throws an AudioError and never half a result. */
 export const decode = addon.decode;
+
+/** @param length samples of a piece */
+export function openPieces(bytes: Uint8Array, options: DecodeOptions, length: number): Pieces {
+  const opened = addon.openPieces(bytes, options, length);
+  let last: Piece | null = null;
+  return {
+    next: () => {
+      last = addon.nextPiece(opened);
+      return last.samples;
+    },
+    expectedSeconds: () => last?.expectedSeconds || null,
+    source: () => last?.source as Source,
+    close: () => addon.closePieces(opened),
+  };
+}
 
 /** Computes log-mel or MFCC features. */
 export const extract = addon.extract;

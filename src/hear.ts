@@ -21,8 +21,11 @@ import { stoppedMessage, type Watch } from './watch.ts';
 /** Less speech than this is not judged. */
 export const minSpeechSeconds = 0.5;
 
-export type Heard = {
-  readonly audio: Audio;
+/** As much of an Audio as can be heard: the whole of it, or a piece. */
+export type Sounding = Pick<Audio, 'samples' | 'sampleRate'>;
+
+export type Heard<Sound extends Sounding = Audio> = {
+  readonly audio: Sound;
   readonly features: Features;
   readonly speech: Float32Array;
   readonly syllableRate: Float32Array;
@@ -42,14 +45,25 @@ export async function hear(
   limits: DecodeLimits,
   watch: Watch,
 ): Promise<Heard> {
-  const spec = models.features;
-  const audio = decodePart(part, bytes, {
-    sampleRate: spec.sampleRate,
-    channel: part === 'audio' ? channel : null,
-    limits,
-    cancel,
-  });
+  const audio = decodePart(part, () =>
+    decode(bytes, {
+      sampleRate: models.features.sampleRate,
+      channel: part === 'audio' ? channel : null,
+      limits,
+      cancel,
+    }),
+  );
   watch.mark('decode');
+  return listen(audio, models, watch);
+}
+
+/** Features and speech activity of what was decoded. */
+export async function listen<Sound extends Sounding>(
+  audio: Sound,
+  models: Models,
+  watch: Watch,
+): Promise<Heard<Sound>> {
+  const spec = models.features;
   const features = extract(audio.samples, spec);
   watch.mark('features');
   const framesPerSecond = spec.sampleRate / spec.hop;
@@ -85,13 +99,10 @@ export async function hear(
   };
 }
 
-function decodePart(
-  part: 'audio' | 'baseline',
-  bytes: Uint8Array,
-  options: Parameters<typeof decode>[1],
-): Audio {
+/** What the decoder says of a recording, as a failure of the upload's part. */
+export function decodePart<Result>(part: 'audio' | 'baseline', work: () => Result): Result {
   try {
-    return decode(bytes, options);
+    return work();
   } catch (error) {
     if (!isAudioError(error)) throw error;
     switch (error.code) {
@@ -130,7 +141,7 @@ export async function measureBaseline(
 }
 
 /** All measures of the speech, and what tells one voice from another. */
-export function describeSpeaker(heard: Heard, watch: Watch): Speaker {
+export function describeSpeaker(heard: Heard<Sounding>, watch: Watch): Speaker {
   const { segments, framesPerSecond, speechSeconds, features, audio } = heard;
   const voice = trackVoice(audio.samples, audio.sampleRate);
   const speaker = {
@@ -143,7 +154,10 @@ export function describeSpeaker(heard: Heard, watch: Watch): Speaker {
 }
 
 /** Start and end of each segment in seconds, flat. */
-export function segmentSeconds({ segments, framesPerSecond }: Heard): Float64Array {
+export function segmentSeconds({
+  segments,
+  framesPerSecond,
+}: Pick<Heard, 'segments' | 'framesPerSecond'>): Float64Array {
   return Float64Array.from(
     segments.flatMap(({ start, end }) => [start / framesPerSecond, end / framesPerSecond]),
   );

@@ -1,6 +1,6 @@
 /** Segments -> windows -> tokens -> the scores of each head, pooled over the recording. */
 import type { CognitiveResult, EmotionResult } from './analysis.ts';
-import { describeSpeaker, type Heard } from './hear.ts';
+import type { Heard, Sounding } from './hear.ts';
 import type { Models } from './models/registry.ts';
 import type { Values } from './models/session.ts';
 import { cognitiveConfidence } from './signals/confidence.ts';
@@ -19,7 +19,7 @@ const framesPerToken = 2;
 export type Pooled = { readonly window: Window; readonly tokens: Values; readonly weights: Values };
 
 /** One trunk pass a window; the heads share its tokens. */
-export async function encode(heard: Heard, models: Models, watch: Watch): Promise<Pooled[]> {
+export async function encode(heard: Heard<Sounding>, models: Models, watch: Watch): Promise<Pooled[]> {
   const { windowSeconds } = models.trunk.manifest.rule;
   const { bins, data, frames } = heard.features;
   const pooled: Pooled[] = [];
@@ -49,31 +49,36 @@ function tokenWeights(speech: Float32Array, window: Window, count: number): Valu
   return { data: weights, shape: [1, count] };
 }
 
-export async function scoreEmotion(
-  heard: Heard,
-  pooled: readonly Pooled[],
-  models: Models,
-  conditions: Conditions,
-  watch: Watch,
-): Promise<EmotionResult> {
-  const { labels, rule } = models.emotion.manifest;
+/** Where the windows of a recording lie, and how much of it is speech. */
+export type Span = {
+  readonly windows: readonly Window[];
+  readonly framesPerSecond: number;
+  readonly speechSeconds: number;
+};
+
+/** Of each window: valence, arousal, and the probability of each label. */
+export async function emotionRows(pooled: readonly Pooled[], { emotion }: Models): Promise<number[][]> {
   const rows: number[][] = [];
   for (const { tokens, weights } of pooled) {
-    const { probabilities, valence, arousal } = await models.emotion.session.run({ tokens, weights });
+    const { probabilities, valence, arousal } = await emotion.session.run({ tokens, weights });
     rows.push([first(valence), first(arousal), ...(probabilities as Values).data]);
   }
+  return rows;
+}
+
+export function emotionResult(
+  span: Span,
+  rows: readonly (readonly number[])[],
+  { emotion }: Models,
+  conditions: Conditions,
+): EmotionResult {
+  const { labels, rule } = emotion.manifest;
   const toScores = (row: readonly number[]) => ({
     valence: row[0] as number,
     arousal: row[1] as number,
     probabilities: row.slice(2),
   });
-  const pool = toScores(
-    poolWindows(
-      rows,
-      pooled.map(({ window }) => window.speechFrames),
-    ),
-  );
-  watch.mark('emotion');
+  const pool = toScores(poolWindows(rows, speechOf(span)));
   return {
     ...pool,
     labels,
@@ -81,35 +86,34 @@ export async function scoreEmotion(
       valence: interval(pool.valence, rule.intervals.valence, conditions),
       arousal: interval(pool.arousal, rule.intervals.arousal, conditions),
     },
-    timeline: pooled.map(({ window }, index) => ({
-      ...inSeconds(window, heard),
+    timeline: span.windows.map((window, index) => ({
+      ...inSeconds(window, span),
       ...toScores(rows[index] as number[]),
     })),
     lowConfidence: Math.max(...pool.probabilities) < rule.lowConfidence,
-    shortSpeech: heard.speechSeconds < rule.shortSpeechSeconds,
+    shortSpeech: span.speechSeconds < rule.shortSpeechSeconds,
   };
 }
 
-export async function scoreCognitive(
-  heard: Heard,
-  pooled: readonly Pooled[],
-  models: Models,
-  conditions: Conditions,
-  baseline: Speaker | null,
-  watch: Watch,
-): Promise<CognitiveResult> {
-  const { rule } = models.cognitive.manifest;
+/** Of each window: its clarity. */
+export async function clarityRows(pooled: readonly Pooled[], { cognitive }: Models): Promise<number[][]> {
   const rows: number[][] = [];
   for (const { tokens, weights } of pooled) {
-    rows.push([first((await models.cognitive.session.run({ tokens, weights })).clarity)]);
+    rows.push([first((await cognitive.session.run({ tokens, weights })).clarity)]);
   }
-  const clarity = poolWindows(
-    rows,
-    pooled.map(({ window }) => window.speechFrames),
-  )[0] as number;
+  return rows;
+}
+
+export function cognitiveResult(
+  span: Span,
+  rows: readonly (readonly number[])[],
+  { cognitive }: Models,
+  conditions: Conditions,
+  { measured, baseline }: { readonly measured: Speaker; readonly baseline: Speaker | null },
+): CognitiveResult {
+  const { rule } = cognitive.manifest;
+  const clarity = poolWindows(rows, speechOf(span))[0] as number;
   const bounds = interval(clarity, rule.intervals.clarity, conditions);
-  watch.mark('cognitive');
-  const measured = describeSpeaker(heard, watch);
   const scripted = seemsScripted(measured, rule.scripted);
   return {
     clarity,
@@ -118,13 +122,13 @@ export async function scoreCognitive(
     cognitiveLoad: computeIndex(measured, rule.cognitiveLoad, rule, baseline),
     processing: computeIndex(measured, rule.processing, rule, baseline),
     measures: measured.measures,
-    timeline: pooled.map(({ window }, index) => ({
-      ...inSeconds(window, heard),
+    timeline: span.windows.map((window, index) => ({
+      ...inSeconds(window, span),
       clarity: rows[index]?.[0] as number,
     })),
     relative: baseline !== null,
     otherSpeaker: baseline !== null && soundsLikeAnother(measured, baseline, rule.otherSpeaker),
-    shortSpeech: heard.speechSeconds < rule.shortSpeechSeconds,
+    shortSpeech: span.speechSeconds < rule.shortSpeechSeconds,
     scripted,
   };
 }
@@ -133,6 +137,10 @@ function first(values: Values | undefined): number {
   return values?.data[0] as number;
 }
 
-function inSeconds({ start, end }: Segment, { framesPerSecond }: Heard): { start: number; end: number } {
+function speechOf({ windows }: Span): number[] {
+  return windows.map(({ speechFrames }) => speechFrames);
+}
+
+function inSeconds({ start, end }: Segment, { framesPerSecond }: Span): { start: number; end: number } {
   return { start: start / framesPerSecond, end: end / framesPerSecond };
 }

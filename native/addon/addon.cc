@@ -47,6 +47,9 @@ Napi::Object Register(Napi::Env env, Napi::Object exports) {
   static std::once_flag silenced;
   std::call_once(silenced, SilenceOnnxRuntime);
   exports["decode"] = Napi::Function::New<Guard<DecodeCall>>(env, "decode");
+  exports["openPieces"] = Napi::Function::New<Guard<OpenPiecesCall>>(env, "openPieces");
+  exports["nextPiece"] = Napi::Function::New<Guard<NextPieceCall>>(env, "nextPiece");
+  exports["closePieces"] = Napi::Function::New<Guard<ClosePiecesCall>>(env, "closePieces");
   exports["extract"] = Napi::Function::New<Guard<ExtractCall>>(env, "extract");
   exports["measure"] = Napi::Function::New<Guard<MeasureCall>>(env, "measure");
   exports["voice"] = Napi::Function::New<Guard<VoiceCall>>(env, "voice");

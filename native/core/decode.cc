@@ -61,28 +61,53 @@ Reading DecodeOgg(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sin
   return all;
 }
 
-}  // namespace
-
-Audio Decode(const uint8_t* bytes, size_t size, const DecodeOptions& options) {
+// Everything but the last samples, which the sink still holds.
+void Fill(const uint8_t* bytes, size_t size, const DecodeOptions& options, Sink* sink, Source* named) {
   CheckOptions(bytes, size, options);
-  Sink sink(options);
-  sink.watch().Check();
+  sink->watch().Check();
   const Sniffed sniffed = Sniff(bytes, size);
   bytes += sniffed.start;
   size -= sniffed.start;
   Source source;
-  if (sniffed.kind != Kind::kWav || !DecodeWav(bytes, size, &sink, &source)) {
+  if (sniffed.kind != Kind::kWav || !DecodeWav(bytes, size, sink, &source)) {
     const auto decode = sniffed.kind == Kind::kOgg ? DecodeOgg : DecodeLibav;
-    const Reading reading = decode(bytes, size, sniffed, &sink, &source);
-    RequireFrames(sink, reading, sniffed);
+    const Reading reading = decode(bytes, size, sniffed, sink, &source);
+    RequireFrames(*sink, reading, sniffed);
     source.truncated = reading.truncated;
   }
-  Audio audio = sink.Finish();
-  audio.source.container = sniffed.container;
-  audio.source.codec = source.codec;
-  audio.source.truncated = source.truncated;
-  if (audio.samples.empty()) throw Error(ErrorCode::kEmpty, "Expected at least one sample, got none");
+  named->container = sniffed.container;
+  named->codec = source.codec;
+  named->truncated = source.truncated;
+}
+
+// What the sink made of `bytes`; `taken` samples of it went elsewhere.
+Audio FinishAs(const Source& named, Sink* sink, size_t taken) {
+  Audio audio = sink->Finish();
+  audio.source.container = named.container;
+  audio.source.codec = named.codec;
+  audio.source.truncated = named.truncated;
+  if (audio.samples.empty() && taken == 0) {
+    throw Error(ErrorCode::kEmpty, "Expected at least one sample, got none");
+  }
   return audio;
+}
+
+}  // namespace
+
+Audio Decode(const uint8_t* bytes, size_t size, const DecodeOptions& options) {
+  Sink sink(options);
+  Source named;
+  Fill(bytes, size, options, &sink, &named);
+  return FinishAs(named, &sink, 0);
+}
+
+Source DecodeTo(const uint8_t* bytes, size_t size, const DecodeOptions& options, const Taker& taker) {
+  Sink sink(options, &taker);
+  Source named;
+  Fill(bytes, size, options, &sink, &named);
+  Audio audio = FinishAs(named, &sink, sink.taken());
+  if (!audio.samples.empty()) taker.take(audio.samples);
+  return audio.source;
 }
 
 }  // namespace undertone

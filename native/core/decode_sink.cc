@@ -85,6 +85,10 @@ void Sink::BeginRate(int rate) {
 }
 
 void Sink::Expect(double seconds) {
+  if (taker_ != nullptr) {
+    taker_->expect(seconds_ + seconds);
+    return;
+  }
   const double most = std::min(seconds, options_.max_seconds) * options_.sample_rate;
   if (most > 0 && most < kLargeResult) audio_.samples.reserve(static_cast<size_t>(most) + kBlock);
 }
@@ -138,6 +142,16 @@ void Sink::Resample() {
   Scrub(mono_.data(), mixed_);
   resampler_->Process(mono_.data(), mixed_, &audio_.samples);
   mixed_ = 0;
+  HandOver();
+}
+
+void Sink::HandOver() {
+  std::vector<float>& samples = audio_.samples;
+  if (taker_ == nullptr || samples.empty()) return;
+  Scrub(samples.data(), samples.size());
+  taker_->take(samples);
+  taken_ += samples.size();
+  samples.clear();
 }
 
 // Past a few minutes, one step to what the limit allows: pages not written to cost nothing, copies would.

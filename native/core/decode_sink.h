@@ -17,7 +17,9 @@ class Sink {
  public:
   static constexpr size_t kBlock = 4096;  // frames
 
-  explicit Sink(const DecodeOptions& options) : options_(options), watch_(options) {}
+  // With a taker the samples are its own as they come, and the result is what is left at the end.
+  explicit Sink(const DecodeOptions& options, const Taker* taker = nullptr)
+      : options_(options), watch_(options), taker_(taker) {}
 
   // States what the next frames are; called again wherever that changes.
   void Begin(int rate, int channels, float full_scale);
@@ -40,6 +42,7 @@ class Sink {
   const Watch& watch() const { return watch_; }
   double seconds() const { return seconds_; }  // of source audio so far
   bool empty() const { return seconds_ == 0; }
+  size_t taken() const { return taken_; }  // samples of the result that the taker has
 
   // The result; its container, codec and truncation are the caller's to say.
   Audio Finish();
@@ -50,9 +53,12 @@ class Sink {
   void BeginRate(int rate);
   void Resample();
   void GrowResult();
+  void HandOver();
 
   const DecodeOptions& options_;
   Watch watch_;
+  const Taker* taker_;
+  size_t taken_ = 0;
   std::vector<float> blocks_;         // [channel][kBlock]
   std::vector<float*> scratch_;       // into blocks_
   std::vector<const float*> planes_;  // the frames being written, without what cannot be samples

@@ -37,7 +37,8 @@ function hysteresis(speech: Float32Array, onset: number, offset: number): Segmen
   return segments;
 }
 
-function joinGaps(segments: readonly Segment[], minGap: number): Segment[] {
+/** Gaps under `minGap` frames become part of a segment. */
+export function joinGaps(segments: readonly Segment[], minGap: number): Segment[] {
   const joined: Segment[] = [];
   for (const segment of segments) {
     const last = joined.at(-1);

@@ -1,0 +1,252 @@
+/**
+ * Recordings of hours, in memory that hardly grows with them: decoded, heard and scored piece by piece. A piece ends
+ * in a pause where there is one, so that no word is cut. What is kept of it are the scores of its windows and, for
+ * each 10 ms, the four numbers that the measures of the whole recording are made from.
+ */
+import type { Analysis, AnalyzeRequest } from './analysis.ts';
+import {
+  type DecodeLimits,
+  measure,
+  openPieces,
+  type Quality,
+  type Source,
+  trackVoice,
+  type Voice,
+} from './audio.ts';
+import {
+  decodePart,
+  type Heard,
+  listen,
+  measureBaseline,
+  minSpeechSeconds,
+  type Sounding,
+  segmentSeconds,
+} from './hear.ts';
+import type { Models } from './models/registry.ts';
+import { clarityRows, cognitiveResult, emotionResult, emotionRows, encode } from './score.ts';
+import { measureTiming } from './signals/measures.ts';
+import { decibels, joinQualities, meanBySpeech, powerOf } from './signals/quality.ts';
+import { countFrames, joinGaps, type Segment } from './signals/segments.ts';
+import { type Speaker, speechCepstrum } from './signals/speaker.ts';
+import { measureVoice } from './signals/voice.ts';
+import { warnOfRecording } from './signals/warnings.ts';
+import type { Window } from './signals/windows.ts';
+import { startWatch, type Watch } from './watch.ts';
+
+/** Recordings up to this length are analysed as a whole, whatever the limits. */
+export const wholeSeconds = 900;
+const pieceSeconds = 300;
+/** A piece may end this much earlier, in its last pause. */
+const earlierSeconds = 60;
+
+/** Seconds that have been analysed, and how long the recording claims to be; null when it does not say. */
+export type Progress = (analysedSeconds: number, durationSeconds: number | null) => void;
+
+/** What is kept of a piece; frames are those of the whole recording. */
+type Noted = {
+  readonly frames: number;
+  readonly speechSeconds: number;
+  readonly segments: readonly Segment[];
+  readonly windows: readonly Window[];
+  readonly emotion: readonly (readonly number[])[];
+  readonly clarity: readonly (readonly number[])[];
+  readonly syllableRate: Float32Array;
+  readonly track: Voice;
+  readonly voice: number;
+  readonly cepstrum: readonly number[];
+  readonly quality: Quality;
+  readonly power: number;
+};
+
+type Whole = { readonly seconds: number; readonly source: Source; readonly baseline: Speaker | null };
+
+export async function analyzePieces(
+  request: AnalyzeRequest,
+  models: Models,
+  limits: DecodeLimits,
+  progress: Progress,
+): Promise<Analysis> {
+  const watch = startWatch(request.cancel);
+  const short = { ...limits, seconds: wholeSeconds };
+  const baseline =
+    request.baseline && (await measureBaseline(request.baseline, request, models, short, watch));
+  const { sampleRate } = models.features;
+  const { channel, cancel } = request;
+  const open = () =>
+    openPieces(request.audio, { sampleRate, channel, limits, cancel }, pieceSeconds * sampleRate);
+  const pieces = decodePart('audio', open);
+  const noted: Noted[] = [];
+  let seconds = 0;
+  let frames = 0;
+  try {
+    for await (const heard of hearPieces(() => decodePart('audio', pieces.next), models, watch)) {
+      noted.push(await note(heard, frames, models, watch));
+      frames += heard.features.frames;
+      seconds += heard.audio.samples.length / sampleRate;
+      progress(seconds, pieces.expectedSeconds());
+    }
+    return conclude(noted, { seconds, source: pieces.source(), baseline }, models, watch);
+  } finally {
+    pieces.close();
+  }
+}
+
+/** What comes after the end of a piece belongs to the next one. */
+async function* hearPieces(
+  next: () => Float32Array,
+  models: Models,
+  watch: Watch,
+): AsyncGenerator<Heard<Sounding>> {
+  const { hop, sampleRate } = models.features;
+  let left: Float32Array = new Float32Array(0);
+  for (let coming = next(); coming.length > 0; ) {
+    const samples = joinArrays([left, coming]);
+    coming = next();
+    const heard = await listen({ samples, sampleRate }, models, watch);
+    const end = coming.length === 0 ? heard.features.frames : endOf(heard);
+    const audio = { samples: coming.length === 0 ? samples : samples.subarray(0, end * hop), sampleRate };
+    left = samples.slice(end * hop);
+    yield cutAt(end, { ...heard, audio });
+  }
+}
+
+/** The middle of the last pause, if it is late enough. */
+function endOf({ segments, features, framesPerSecond }: Heard<Sounding>): number {
+  const { frames } = features;
+  const earliest = frames - earlierSeconds * framesPerSecond;
+  const starts = [...segments.slice(1).map(({ start }) => start), frames];
+  for (let index = segments.length - 1; index >= 0; index--) {
+    const middle = Math.floor(((segments[index] as Segment).end + (starts[index] as number)) / 2);
+    if (middle < earliest) break;
+    if (middle > (segments[index] as Segment).end) return middle;
+  }
+  return frames;
+}
+
+function cutAt(end: number, heard: Heard<Sounding>): Heard<Sounding> {
+  const segments = heard.segments.filter(({ start }) => start < end);
+  const { data, bins } = heard.features;
+  return {
+    ...heard,
+    features: { data: data.subarray(0, end * bins), frames: end, bins },
+    segments,
+    speech: heard.speech.subarray(0, end),
+    syllableRate: heard.syllableRate.subarray(0, end),
+    speechSeconds: countFrames(segments) / heard.framesPerSecond,
+  };
+}
+
+async function note(heard: Heard<Sounding>, offset: number, models: Models, watch: Watch): Promise<Noted> {
+  const { audio, segments, features } = heard;
+  const quality = measure(audio.samples, audio.sampleRate, segmentSeconds(heard));
+  const all = Float64Array.of(0, audio.samples.length / audio.sampleRate);
+  const pooled = await encode(heard, models, watch);
+  const shift = <Part extends Segment>(part: Part): Part => ({
+    ...part,
+    start: part.start + offset,
+    end: part.end + offset,
+  });
+  return {
+    frames: features.frames,
+    speechSeconds: heard.speechSeconds,
+    segments: segments.map(shift),
+    windows: pooled.map(({ window }) => shift(window)),
+    emotion: await emotionRows(pooled, models),
+    clarity: await clarityRows(pooled, models),
+    // A view would keep the samples and features of the whole piece.
+    syllableRate: heard.syllableRate.slice(),
+    track: trackVoice(audio.samples, audio.sampleRate),
+    voice: heard.voice,
+    cepstrum: speechCepstrum(features, segments),
+    quality,
+    power: powerOf(measure(audio.samples, audio.sampleRate, all).levelDbfs),
+  };
+}
+
+function conclude(noted: readonly Noted[], whole: Whole, models: Models, watch: Watch): Analysis {
+  const { rule } = models.activity.manifest;
+  const framesPerSecond = models.features.sampleRate / models.features.hop;
+  const segments = joinGaps(
+    noted.flatMap((piece) => piece.segments),
+    rule.minPauseSeconds * framesPerSecond,
+  );
+  const windows = noted.flatMap((piece) => piece.windows);
+  const speechSeconds = countFrames(segments) / framesPerSecond;
+  const enough = speechSeconds >= minSpeechSeconds && windows.length > 0;
+  const quality = joinQualities(noted);
+  const { clippedRatio } = whole.source;
+  const conditions = { ...quality, speechSeconds, clippedRatio };
+  const span = { windows, framesPerSecond, speechSeconds };
+  const power = noted.reduce((sum, piece) => sum + piece.frames * piece.power, 0) / countOf(noted);
+  const emotionOf = () =>
+    emotionResult(
+      span,
+      noted.flatMap(({ emotion }) => emotion),
+      models,
+      conditions,
+    );
+  const cognitiveOf = () => {
+    const measured = joinSpeakers(noted, segments, framesPerSecond, speechSeconds);
+    const rows = noted.flatMap(({ clarity }) => clarity);
+    return cognitiveResult(span, rows, models, conditions, { measured, baseline: whole.baseline });
+  };
+  const analysis = {
+    audio: { seconds: whole.seconds, speechSeconds, source: whole.source, ...quality },
+    emotion: enough ? emotionOf() : null,
+    cognitive: enough ? cognitiveOf() : null,
+    insufficientSpeech: !enough,
+    warnings: warnOfRecording(
+      whole.source,
+      enough ? { ...quality, voice: meanBySpeech(noted, ({ voice }) => voice) } : null,
+      enough ? quality.levelDbfs : decibels(power),
+      rule.minVoice,
+    ),
+    models: { emotion: models.emotion.manifest, cognitive: models.cognitive.manifest },
+    stages: watch.stages,
+  };
+  watch.mark('conclusion');
+  return analysis;
+}
+
+function joinSpeakers(
+  noted: readonly Noted[],
+  segments: readonly Segment[],
+  framesPerSecond: number,
+  speechSeconds: number,
+): Speaker {
+  const joined = (values: (piece: Noted) => Float32Array) => joinArrays(noted.map(values));
+  const track = {
+    pitchHz: joined(({ track }) => track.pitchHz),
+    levelDb: joined(({ track }) => track.levelDb),
+    tiltDb: joined(({ track }) => track.tiltDb),
+  };
+  const syllableRate = joined((piece) => piece.syllableRate);
+  const length = noted[0]?.cepstrum.length ?? 0;
+  return {
+    measures: {
+      ...measureTiming({ segments, syllableRate, framesPerSecond }),
+      ...measureVoice(track, segments, framesPerSecond),
+    },
+    speechSeconds,
+    cepstrum: Array.from({ length }, (_, index) =>
+      meanBySpeech(noted, ({ cepstrum }) => cepstrum[index] as number),
+    ),
+  };
+}
+
+function countOf(noted: readonly Noted[]): number {
+  return Math.max(
+    1,
+    noted.reduce((sum, { frames }) => sum + frames, 0),
+  );
+}
+
+function joinArrays(arrays: readonly Float32Array[]): Float32Array {
+  const joined = new Float32Array(arrays.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const array of arrays) {
+    joined.set(array, at);
+    at += array.length;
+  }
+  return joined;
+}
