@@ -113,11 +113,32 @@ async function giveTokensOwners(database: Kysely<unknown>): Promise<void> {
     where revoked_at is null and session is null`.execute(database);
 }
 
+async function createJobs(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .createTable('jobs')
+    .addColumn('id', 'text', identity)
+    .addColumn('holder', 'text', required)
+    .addColumn('owner', 'text', ofUser)
+    .addColumn('idempotency_key', 'text')
+    .addColumn('created_at', 'bigint', required)
+    .addColumn('expires_at', 'bigint', required)
+    .addColumn('finished_at', 'bigint')
+    .addColumn('outcome', 'text')
+    .addColumn('body', 'text')
+    .addUniqueConstraint('jobs_idempotency_key', ['holder', 'idempotency_key'])
+    .execute();
+  await createIndices(database, [
+    ['jobs', 'owner'],
+    ['jobs', 'expires_at'],
+  ]);
+}
+
 export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
   return {
     '0001-tokens': { up: createTokens },
     '0002-users': { up: (database) => createUsers(database, kind) },
     '0003-administrators': { up: createAdministrators },
     '0004-token-owners': { up: giveTokensOwners },
+    '0005-jobs': { up: createJobs },
   };
 }

@@ -3,6 +3,8 @@ import { type Dialect, type Generated, Kysely, Migrator, sql } from 'kysely';
 import { Failure } from '../errors.ts';
 import { migrationsFor } from './migrations.ts';
 
+export type { Selectable } from 'kysely';
+
 /** Times are milliseconds since 1970, the same in every database. */
 export type TokenTable = {
   readonly id: string;
@@ -34,7 +36,24 @@ export type AdministratorTable = {
 /** What better-auth writes, as far as we read it. */
 export type UserTable = { readonly id: string; readonly email: string };
 
+export type JobTable = {
+  readonly id: string;
+  /** Whose it is: `account:ID`, or `token:ID` when the token belongs to no account. */
+  readonly holder: string;
+  /** The job goes with its account. */
+  readonly owner: string | null;
+  /** Of the request that made it; unique within a holder. */
+  readonly idempotency_key: string | null;
+  readonly created_at: number;
+  readonly expires_at: number;
+  readonly finished_at: Generated<number | null>;
+  readonly outcome: Generated<'done' | 'failed' | null>;
+  /** JSON: the report, or why there is none. */
+  readonly body: Generated<string | null>;
+};
+
 export type Tables = {
+  readonly jobs: JobTable;
   readonly tokens: TokenTable;
   readonly administrators: AdministratorTable;
   readonly user: UserTable;

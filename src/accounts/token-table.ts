@@ -4,13 +4,17 @@ import { type Database, isDuplicate, isOrphan, reach, type TokenTable, unavailab
 import { type Scope, scopes } from './token-request.ts';
 
 /** Who a token belongs to, as a request sees it. */
-export type Bearer = { readonly id: string; readonly name: string; readonly scopes: readonly Scope[] };
+export type Bearer = {
+  readonly id: string;
+  readonly name: string;
+  readonly owner: Owner;
+  readonly scopes: readonly Scope[];
+};
 
 /** An account's id; null: the operator, whose tokens are made on the command line. */
 export type Owner = string | null;
 
 export type TokenRecord = Bearer & {
-  readonly owner: Owner;
   readonly prefix: string;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;

@@ -18,7 +18,7 @@ const refusedForMs = 900;
 /** How long a token goes on after the database last said that it is good, while the database cannot be asked. */
 const trustedForMs = 10 * 60_000;
 const cacheSize = 10_000;
-const staticBearer: Bearer = { id: 'static', name: 'UNDERTONE_TOKEN', scopes };
+const staticBearer: Bearer = { id: 'static', name: 'UNDERTONE_TOKEN', owner: null, scopes };
 
 export function createVerifier(options: {
   readonly table: TokenTableAccess;
