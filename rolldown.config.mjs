@@ -8,6 +8,7 @@ export default defineConfig({
     index: 'src/index.ts',
     'workers/task': 'src/workers/task.ts',
     'workers/child': 'src/workers/child.ts',
+    'jobs/task': 'src/jobs/task.ts',
     'cli/analyze-thread': 'src/cli/analyze-thread.ts',
     'cli/features-thread': 'src/cli/features-thread.ts',
   },

@@ -36,6 +36,7 @@ const testPackages = [
   'curl',
   'chromium',
   'postgresql',
+  'redis-server',
   'python3-venv',
   'valgrind',
 ];

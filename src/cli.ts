@@ -8,6 +8,7 @@ import { addServe } from './cli/serve.ts';
 import { type Terminal, UsageError } from './cli/terminal.ts';
 import { addToken } from './cli/token.ts';
 import { addUser } from './cli/user.ts';
+import { addWork } from './cli/work.ts';
 import { ConfigError } from './config.ts';
 import { Failure } from './errors.ts';
 import { version } from './version.ts';
@@ -44,7 +45,7 @@ function buildProgram(): Command {
     .exitOverride()
     .addHelpText('afterAll', exitCodeHelp)
     .showHelpAfterError('(--help says more)');
-  for (const add of [addServe, addAnalyze, addFeatures, addToken, addUser, addOpenApi])
+  for (const add of [addServe, addWork, addAnalyze, addFeatures, addToken, addUser, addOpenApi])
     add(program, terminal);
   return program;
 }

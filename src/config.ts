@@ -9,6 +9,23 @@ export type Address = { readonly host: string; readonly port: number };
 /** How many requests in how many seconds. */
 export type Rate = { readonly requests: number; readonly seconds: number };
 
+/** Of bulk and long recordings. */
+export type JobSettings = {
+  readonly maxBytes: number;
+  readonly maxSeconds: number;
+  /** Jobs that may wait. */
+  readonly queue: number;
+  /** How long one upload, or one fetch, may take. */
+  readonly uploadSeconds: number;
+  /** How long a recording waits for a worker, and how long a result for its reader. */
+  readonly audioSeconds: number;
+  readonly resultSeconds: number;
+  /** Where recordings may be fetched from; each ends in a slash. */
+  readonly urlPrefixes: readonly string[];
+  /** Names and addresses that may lie in a private network. */
+  readonly privateHosts: readonly string[];
+};
+
 export type Config = {
   readonly host: string;
   readonly port: number;
@@ -43,6 +60,9 @@ export type Config = {
   readonly logLevel: LogLevel;
   readonly metricsAddress: Address | null;
   readonly limits: DecodeLimits;
+  /** Where jobs wait; null: there are none. */
+  readonly redisUrl: string | null;
+  readonly jobs: JobSettings;
 };
 
 export class ConfigError extends Error {
@@ -109,6 +129,29 @@ const schema = z.object({
     .string()
     .transform((value, context) => parseAddress(value) ?? refuse(context, 'HOST:PORT'))
     .optional(),
+  UNDERTONE_REDIS_URL: z
+    .string()
+    .refine((value) => /^(rediss?:\/\/.+|\/.+)/.test(value), {
+      error: 'redis://HOST or the path of a socket',
+    })
+    .optional(),
+  UNDERTONE_JOB_MAX_BYTES: integer(1, largestBytes).default(512 * mebibyte),
+  UNDERTONE_JOB_MAX_SECONDS: seconds(longestSeconds).default(43_200),
+  UNDERTONE_JOB_QUEUE: integer(1, 10_000_000).default(10_000),
+  UNDERTONE_JOB_UPLOAD_S: seconds(longestSeconds).default(600),
+  UNDERTONE_JOB_AUDIO_S: integer(1, 30 * longestSeconds).default(21_600),
+  UNDERTONE_JOB_RESULT_S: integer(1, 365 * longestSeconds).default(86_400),
+  UNDERTONE_JOB_URL_PREFIXES: z
+    .string()
+    .transform(
+      (value, context) =>
+        parsePrefixes(value) ?? refuse(context, 'https://HOST/PATH/[,https://HOST/PATH/...]'),
+    )
+    .default([]),
+  UNDERTONE_JOB_PRIVATE_HOSTS: z
+    .string()
+    .transform((value, context) => parseHosts(value) ?? refuse(context, 'HOST[,HOST...]'))
+    .default([]),
 });
 
 type Settings = z.output<typeof schema>;
@@ -162,6 +205,17 @@ function freeze(settings: Settings): Config {
       maxSampleRate: 384_000,
       deadlineSeconds: settings.UNDERTONE_DEADLINE_S,
     }),
+    redisUrl: settings.UNDERTONE_REDIS_URL ?? null,
+    jobs: Object.freeze({
+      maxBytes: settings.UNDERTONE_JOB_MAX_BYTES,
+      maxSeconds: settings.UNDERTONE_JOB_MAX_SECONDS,
+      queue: settings.UNDERTONE_JOB_QUEUE,
+      uploadSeconds: settings.UNDERTONE_JOB_UPLOAD_S,
+      audioSeconds: settings.UNDERTONE_JOB_AUDIO_S,
+      resultSeconds: settings.UNDERTONE_JOB_RESULT_S,
+      urlPrefixes: Object.freeze(settings.UNDERTONE_JOB_URL_PREFIXES),
+      privateHosts: Object.freeze(settings.UNDERTONE_JOB_PRIVATE_HOSTS),
+    }),
   });
 }
 
@@ -186,7 +240,8 @@ function describe(issue: z.core.$ZodIssue, given: Readonly<Record<string, string
 /** Faults end up in logs: a token or secret is told by its length, the address of a database, which may hold a password, by its scheme. */
 function showable(name: string, value: string): string {
   if (name === 'UNDERTONE_TOKEN' || name === 'UNDERTONE_SECRET') return `${value.length} characters`;
-  if (name === 'UNDERTONE_DATABASE_URL') return /^[a-z][a-z0-9+.-]*:/i.exec(value)?.[0] ?? 'no scheme';
+  if (name === 'UNDERTONE_DATABASE_URL' || name === 'UNDERTONE_REDIS_URL')
+    return /^[a-z][a-z0-9+.-]*:/i.exec(value)?.[0] ?? 'no scheme';
   return JSON.stringify(value);
 }
 
@@ -234,6 +289,27 @@ function parseOrigin(value: string): string | null {
 function parseOrigins(value: string): string[] | null {
   const origins = value.split(',').map((one) => parseOrigin(one.trim()));
   return origins.every((origin) => origin !== null) ? origins : null;
+}
+
+function parsePrefixes(value: string): string[] | null {
+  const prefixes = value.split(',').map((text) => text.trim());
+  const right = (text: string) => {
+    const url = URL.canParse(text) ? new URL(text) : null;
+    return url !== null && /^https?:$/.test(url.protocol) && /^[^?#@]*\/$/.test(url.href);
+  };
+  return prefixes.every(right) ? prefixes.map((text) => new URL(text).href) : null;
+}
+
+/** As the host of a URL is written. */
+function parseHosts(value: string): string[] | null {
+  const hosts = value.split(',').map((text) => text.trim());
+  const urls = hosts.map(
+    (text) => `http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}/`,
+  );
+  const right = urls.every(
+    (url) => URL.canParse(url) && new URL(url).href === `http://${new URL(url).hostname}/`,
+  );
+  return right ? urls.map((url) => new URL(url).hostname) : null;
 }
 
 function parseAddress(value: string): Address | null {

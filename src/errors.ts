@@ -16,6 +16,7 @@ const table = {
   overloaded: { status: 503, when: 'all workers are busy and the queue is full, or too many bytes are held' },
   deadline: { status: 503, when: 'the request took longer than it may' },
   worker_lost: { status: 503, when: 'the thread that had the request was lost' },
+  queue_unavailable: { status: 503, when: 'the queue of jobs cannot be used' },
   storage_unavailable: { status: 503, when: 'the database cannot be used' },
   shutting_down: { status: 503, when: 'the service is being stopped' },
   not_ready: { status: 503, when: 'the models are being loaded' },
@@ -40,6 +41,9 @@ export const validationTypes = {
   'value_error.audio.too_many_channels': 'more channels than the limit',
   'value_error.audio.sample_rate': 'a sample rate out of the limits',
   'value_error.audio.channel': 'no such channel, or no number of a channel',
+  'value_error.callback': 'a `callback` that may not be called',
+  'value_error.urls': 'no list of addresses, or one that recordings may not be fetched from',
+  'value_error.url.unreachable': 'no recording came from the address',
   'value_error.audio.insufficient_speech': 'a `baseline` with under 0.5 s of speech',
 } as const;
 

@@ -13,6 +13,7 @@ import { createLifecycle, type Lifecycle } from './http/lifecycle.ts';
 import { createMetrics } from './http/metrics.ts';
 import { readPages } from './http/pages.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
+import type { Jobs } from './jobs/jobs.ts';
 import { ModelError, readManifests } from './models/registry.ts';
 import { createPool, type Pool } from './workers/pool.ts';
 
@@ -94,10 +95,14 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Openi
   makeFolder(config.dataDir);
   const database = await openStorage(config.databaseUrl);
   const tokens = createTokens({ database, staticToken: config.token });
-  const accounts = await openAccounts(config, database, tokens);
+  const secret = config.secret ?? (await keepSecret(config.dataDir));
+  const accounts = openAccounts(config, database, tokens, secret);
+  const jobs = await openQueue(config, database, secret, logger);
   const pages = await readPages(pagesFolder);
-  const app = createApp({ config, pool, tokens, accounts, metrics, logger, manifests, lifecycle, pages });
-  const main = createHttpServer(app.callback(), config.deadlineSeconds);
+  const collaborators = { config, pool, tokens, accounts, metrics, logger, manifests, lifecycle, pages };
+  const app = createApp({ ...collaborators, ...(jobs === null ? {} : { jobs }) });
+  const longestUpload = Math.max(config.deadlineSeconds, jobs === null ? 0 : config.jobs.uploadSeconds);
+  const main = createHttpServer(app.callback(), longestUpload);
   const servers = [main];
   const url = await main.listen(config);
   if (config.metricsAddress !== null) {
@@ -111,12 +116,28 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Openi
   await welcome?.({ url, config, tokens });
 }
 
-async function openAccounts(config: Config, database: Database, tokens: Tokens): Promise<Accounts> {
+/** Loaded where Redis is configured. */
+async function openQueue(
+  { redisUrl, jobs: settings }: Config,
+  database: Database,
+  secret: string,
+  logger: Logger,
+): Promise<Jobs | null> {
+  if (redisUrl === null) return null;
+  const { openJobs } = await import('./jobs/jobs.ts');
+  const { PersistenceError } = await import('./redis.ts');
+  const onAway = () => logger.warn('Redis cannot be reached: jobs are refused until it can');
+  return openJobs({ redisUrl, database, secret, settings, onAway }).catch((error: unknown) => {
+    throw error instanceof PersistenceError ? new ConfigError([error.message]) : error;
+  });
+}
+
+function openAccounts(config: Config, database: Database, tokens: Tokens, secret: string): Accounts {
   return createAccounts({
     database,
     kind: kindOf(config.databaseUrl),
     tokens,
-    secret: config.secret ?? (await keepSecret(config.dataDir)),
+    secret,
     signUp: config.signUp,
     secure: config.publicUrl?.startsWith('https:') ?? false,
   });

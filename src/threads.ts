@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const extension = extname(fileURLToPath(import.meta.url));
 
-type Name = 'workers/task' | 'workers/child' | 'cli/analyze-thread' | 'cli/features-thread';
+type Name = 'workers/task' | 'workers/child' | 'jobs/task' | 'cli/analyze-thread' | 'cli/features-thread';
 
 export function threadFile(name: Name): string {
   return fileURLToPath(new URL(`./${name}${extension}`, import.meta.url));

@@ -40,6 +40,17 @@ test('the defaults are those that the documents state', (t) => {
     logLevel: 'info',
     metricsAddress: null,
     limits: { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 30 },
+    redisUrl: null,
+    jobs: {
+      maxBytes: 512 * 2 ** 20,
+      maxSeconds: 43_200,
+      queue: 10_000,
+      uploadSeconds: 600,
+      audioSeconds: 21_600,
+      resultSeconds: 86_400,
+      urlPrefixes: [],
+      privateHosts: [],
+    },
   });
   t.true(Object.isFrozen(config) && Object.isFrozen(config.limits));
 });
@@ -70,6 +81,15 @@ test('every variable is read', (t) => {
     UNDERTONE_GRACE_S: '0.5',
     UNDERTONE_LOG_LEVEL: 'warn',
     UNDERTONE_METRICS_ADDRESS: '[::1]:9090',
+    UNDERTONE_REDIS_URL: 'rediss://user:secret@host:6380/1',
+    UNDERTONE_JOB_MAX_BYTES: '10',
+    UNDERTONE_JOB_MAX_SECONDS: '11',
+    UNDERTONE_JOB_QUEUE: '12',
+    UNDERTONE_JOB_UPLOAD_S: '13',
+    UNDERTONE_JOB_AUDIO_S: '14',
+    UNDERTONE_JOB_RESULT_S: '15',
+    UNDERTONE_JOB_URL_PREFIXES: 'https://Bucket.example/a/, http://10.0.0.1:9000/',
+    UNDERTONE_JOB_PRIVATE_HOSTS: 'Minio.internal,10.0.0.1,fd00::1',
   });
   t.deepEqual(config, {
     host: '::1',
@@ -96,6 +116,17 @@ test('every variable is read', (t) => {
     logLevel: 'warn',
     metricsAddress: { host: '::1', port: 9090 },
     limits: { seconds: 60, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 0.5 },
+    redisUrl: 'rediss://user:secret@host:6380/1',
+    jobs: {
+      maxBytes: 10,
+      maxSeconds: 11,
+      queue: 12,
+      uploadSeconds: 13,
+      audioSeconds: 14,
+      resultSeconds: 15,
+      urlPrefixes: ['https://bucket.example/a/', 'http://10.0.0.1:9000/'],
+      privateHosts: ['minio.internal', '10.0.0.1', '[fd00::1]'],
+    },
   });
   t.is(parseConfig({ UNDERTONE_WORKERS: '3' }).queue, 24);
 });
@@ -156,6 +187,22 @@ test('the address of a database is told by its scheme alone: it may hold a passw
   t.is(got('mysql://user:secret@host/name'), 'mysql:');
   t.is(got('//user:secret@host/name'), 'no scheme');
   t.is(got('file:'), 'file:');
+});
+
+test('where recordings may be fetched from is whole folders, and private hosts are hosts', (t) => {
+  const expected =
+    'Expected https://HOST/PATH/[,https://HOST/PATH/...] for `UNDERTONE_JOB_URL_PREFIXES`, got ';
+  for (const prefix of ['https://bucket.example/a', 'ftp://x/', 'https://u:p@x/', 'https://x/?a/', 'x', '']) {
+    t.deepEqual(faultsOf({ UNDERTONE_JOB_URL_PREFIXES: prefix }), [expected + JSON.stringify(prefix)]);
+  }
+  for (const host of ['http://x', 'a/b', 'a:80', '']) {
+    t.deepEqual(faultsOf({ UNDERTONE_JOB_PRIVATE_HOSTS: host }), [
+      `Expected HOST[,HOST...] for \`UNDERTONE_JOB_PRIVATE_HOSTS\`, got ${JSON.stringify(host)}`,
+    ]);
+  }
+  t.deepEqual(faultsOf({ UNDERTONE_REDIS_URL: 'http://user:secret@host' }), [
+    'Expected redis://HOST or the path of a socket for `UNDERTONE_REDIS_URL`, got http:',
+  ]);
 });
 
 test('the sum of bodies holds at least one', (t) => {

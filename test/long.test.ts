@@ -1,5 +1,5 @@
 /** Analysis in pieces says what analysis of the whole says. */
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import type { AnalyzeRequest } from '../src/analysis.ts';
 import { createAnalyzer } from '../src/analyze.ts';
 import { analyzePieces } from '../src/long.ts';
@@ -41,6 +41,55 @@ test.serial('eight minutes in pieces are eight minutes as a whole', async (t) =>
   t.is(seen.length, 2);
   t.true((seen[0]?.[0] ?? 0) > 240 && (seen[0]?.[0] ?? 0) <= 300);
   t.deepEqual(seen[1], [490, 490]);
-  t.like(pieces.audio, { ...whole.audio, snr_db: pieces.audio.snr_db, speech_s: pieces.audio.speech_s });
-  t.log(pieces.audio, whole.audio, pieces.emotion.signals, whole.emotion.signals, pieces.cognitive.signals, whole.cognitive.signals, pieces.cognitive.measures, whole.cognitive.measures);
+  t.deepEqual({ ...pieces.audio, snr_db: 0, speech_s: 0 }, { ...whole.audio, snr_db: 0, speech_s: 0 });
+  near(t, 'speech', pieces.audio.speech_s, whole.audio.speech_s, 0.002 * whole.audio.speech_s);
+  near(t, 'snr', pieces.audio.snr_db ?? 0, whole.audio.snr_db ?? 0, 3);
+  for (const signal of ['emotion', 'cognitive'] as const) {
+    const [one, other] = [pieces[signal], whole[signal]].map(({ signals }) => numbersOf(signals));
+    for (const [name, value] of Object.entries(one ?? {})) near(t, name, value, other?.[name] ?? -1, 0.01);
+    t.deepEqual(pieces[signal].warnings, whole[signal].warnings);
+  }
+  for (const [name, { value }] of Object.entries(whole.cognitive.measures)) {
+    near(t, name, pieces.cognitive.measures[name]?.value ?? -1, value, 0.02 * Math.abs(value));
+  }
+  const { timeline } = pieces.emotion;
+  t.true(
+    timeline.every(
+      ({ start_s, end_s }, index) => end_s > start_s && start_s >= (timeline[index - 1]?.end_s ?? 0),
+    ),
+  );
+  t.true((timeline.at(-1)?.end_s ?? 0) > 480);
 });
+
+test.serial('hours of no speech are told as such', async (t) => {
+  const models = await loadModels('models');
+  const analysis = await analyzePieces({ ...request, audio: toneFile(400) }, models, long, () => {});
+  const report = combinedReport(analysis, 'x');
+  t.is(report.status, 'insufficient_speech');
+  t.deepEqual(report.emotion.warnings, ['music_or_noise']);
+  t.is(report.audio.duration_s, 400);
+});
+
+test.serial(
+  'what is up to 15 minutes long is analysed as a whole, and what is over the limit refused',
+  async (t) => {
+    const audio = talk(20);
+    const analyzer = await createAnalyzer({ modelsDir: 'models', limits: { ...long, seconds: 15 } });
+    const error = await t.throwsAsync(analyzer.analyzeLong({ ...request, audio }, () => {}));
+    t.is(error?.message, 'Expected at most 15 s of audio, got more');
+    const wide = await createAnalyzer({ modelsDir: 'models', limits: long });
+    const never = () => t.fail('a short recording has no pieces');
+    t.deepEqual(
+      combinedReport(await wide.analyzeLong({ ...request, audio }, never), 'x'),
+      combinedReport(await wide.analyze({ ...request, audio }), 'x'),
+    );
+  },
+);
+
+function near(t: ExecutionContext, name: string, value: number, other: number, most: number): void {
+  t.true(Math.abs(value - other) <= most, `${name}: ${value} and ${other}`);
+}
+
+function numbersOf(signals: object): Record<string, number> {
+  return Object.fromEntries(Object.entries(signals).filter(([, value]) => typeof value === 'number'));
+}

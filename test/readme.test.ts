@@ -109,6 +109,7 @@ test('docs/operations.md lists every metric', async (t) => {
   const metrics = createMetrics();
   const none = () => 0;
   metrics.watch({ heldBytes: none, queued: none, running: none, lost: none, ready: () => true });
+  metrics.watchJobs(async () => ({ waiting: 0, running: 0, oldest: 0 }));
   const known = (await metrics.text()).match(/(?<=^# TYPE )undertone_\w+/gm) ?? [];
   const listed = readFileSync('docs/operations.md', 'utf8').match(/(?<=`)undertone_\w+(?=`)/g) ?? [];
   t.deepEqual([...new Set(listed)].sort(), [...known].sort());

@@ -37,7 +37,7 @@ async function startApp(thread: string): Promise<number> {
   });
   await pool.started;
   const scopes = ['analyze:emotion', 'analyze:cognitive'];
-  const tokens = { verify: async () => ({ id: '1', name: 'x', scopes }) };
+  const tokens = { verify: async () => ({ id: '1', name: 'x', owner: null, scopes }) };
   const logger = pino({ level: 'info', base: null }, pino.destination({ dest: 2, sync: true }));
   const collaborators = {
     metrics: createMetrics(),

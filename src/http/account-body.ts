@@ -29,8 +29,9 @@ export const tokenBody = z.object({
 export async function readBody<Schema extends z.ZodType>(
   context: Context,
   schema: Schema,
+  most = maxBytes,
 ): Promise<z.output<Schema>> {
-  const given = await readJson(context);
+  const given = await readJson(context, most);
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const items = parsed.error.issues.map((issue) => toItem(issue, given));
@@ -43,35 +44,35 @@ export function invalidField(field: string, msg: string, kind?: 'taken'): Failur
   return new Failure('invalid', msg, [{ loc: ['body', field], msg, type }]);
 }
 
-const options: Partial<KoaBodyMiddlewareOptions> = {
+const options = (most: number): Partial<KoaBodyMiddlewareOptions> => ({
   json: true,
-  jsonLimit: maxBytes,
+  jsonLimit: most,
   multipart: false,
   urlencoded: false,
   text: false,
   onError: (error) => {
-    throw unreadable(error);
+    throw unreadable(error, most);
   },
-};
+});
 
 /** The reader is loaded when the first body comes: an analysis needs none. */
-async function readJson(context: Context): Promise<Readonly<Record<string, unknown>>> {
+async function readJson(context: Context, most: number): Promise<Readonly<Record<string, unknown>>> {
   if (!context.is('application/json')) {
     const got = context.get('Content-Type') || 'nothing';
     throw new Failure('bad_request', `Expected application/json for \`Content-Type\`, got ${got}`);
   }
   const { koaBody } = await import('koa-body');
-  await koaBody(options)(context, async () => {});
+  await koaBody(options(most))(context, async () => {});
   const body: unknown = context.request.body;
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
     return body as Readonly<Record<string, unknown>>;
   }
-  throw unreadable(null);
+  throw unreadable(null, most);
 }
 
-function unreadable(error: unknown): Failure {
+function unreadable(error: unknown, most: number): Failure {
   if (error instanceof Error && 'status' in error && error.status === 413) {
-    const msg = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
+    const msg = `Expected at most ${most} bytes for \`body\`, got more`;
     return new Failure('too_large', msg, [{ loc: ['body', 'body'], msg, type: 'value_error.too_large' }]);
   }
   return new Failure('bad_request', 'Expected a JSON object for `body`, got something else');

@@ -6,6 +6,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { CounterStore } from '../accounts/counters.ts';
 import type { Config } from '../config.ts';
 import { Failure } from '../errors.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import type { Manifest } from '../models/manifest.ts';
 import type { Pool } from '../workers/pool.ts';
 import { createAccountRoutes } from './account.ts';
@@ -32,6 +33,8 @@ export type AppOptions = {
   readonly lifecycle: Lifecycle;
   /** Without them there is no account page to serve. */
   readonly accounts?: Accounts;
+  /** Without them the routes of jobs say that they are not configured. */
+  readonly jobs?: Jobs;
   /** Where requests are counted; by default in this process. */
   readonly counters?: CounterStore;
 };
@@ -49,6 +52,8 @@ export function createApp(options: AppOptions): Koa<State> {
     lost: () => pool.figures().lost,
     ready: () => unreadiness(lifecycle, pool) === null,
   });
+  const jobs = options.jobs ?? null;
+  if (jobs !== null) metrics.watchJobs(jobs.figures);
   const app = createBase(logger);
   // Of the addresses that the header names only the last ones were written by proxies of ours.
   app.proxy = config.proxies > 0;
@@ -61,7 +66,7 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(requireHost());
   if (config.corsOrigins.length > 0) app.use(allowOrigins(config.corsOrigins));
   const limits = createRateLimits(config, options.counters);
-  app.use(createRoutes({ ...options, held, limits }).routes());
+  app.use(createRoutes({ ...options, held, limits, jobs }).routes());
   if (options.accounts) app.use(createAccountRoutes(options.accounts, config.publicUrl).routes());
   app.use(refuseUnrouted());
   return app;

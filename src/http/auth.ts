@@ -6,7 +6,12 @@ import type { RateLimits } from './rate-limit.ts';
 import type { State } from './state.ts';
 
 /** Who a token belongs to and what it may do. */
-export type Grant = { readonly id: string; readonly scopes: readonly string[] };
+export type Grant = {
+  readonly id: string;
+  /** The account's id; null for tokens of the operator. */
+  readonly owner: string | null;
+  readonly scopes: readonly string[];
+};
 
 /** Null when the token is unknown, expired or revoked. @throws Failure `storage_unavailable` */
 export type TokenVerifier = { verify(token: string): Promise<Grant | null> };
@@ -21,6 +26,7 @@ export function requireScopes({ tokens, limits }: Gate, scopes: readonly Scope[]
     await limits.address(context);
     const grant = await identify(tokens, context.get('Authorization'));
     await limits.token(context, grant.id);
+    context.state.grant = grant;
     const missing = scopes.filter((scope) => !grant.scopes.includes(scope));
     if (missing.length > 0) {
       const got = 'a token without it';

@@ -70,6 +70,7 @@ export function unreadiness(lifecycle: Lifecycle, pool: Pool): Failure | null {
   return new Failure('overloaded', 'The queue has been full for 5 s');
 }
 
-function shuttingDown(): Failure {
+/** What new work is told once the service is being stopped. */
+export function shuttingDown(): Failure {
   return new Failure('shutting_down', 'The service is being stopped');
 }

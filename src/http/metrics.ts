@@ -1,5 +1,6 @@
 /** Counters and gauges in Prometheus' text format. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { JobFigures } from '../jobs/jobs.ts';
 import type { Stage } from '../watch.ts';
 
 export type Figures = {
@@ -25,6 +26,8 @@ export type Metrics = {
   record(request: Request): void;
   /** Gauges read these whenever the text is made. */
   watch(figures: Figures): void;
+  /** What cannot be asked is told as NaN. */
+  watchJobs(figures: () => Promise<JobFigures>): void;
 };
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -65,6 +68,7 @@ export function createMetrics(): Metrics {
       for (const { name, ms } of stages) staged(name, () => stageSeconds.labels(name)).observe(ms / 1000);
     },
     watch: (figures) => watch(registers, figures),
+    watchJobs: (figures) => watchJobs(registers, figures),
   };
 }
 
@@ -93,4 +97,31 @@ function watch(registers: Registry[], figures: Figures): void {
   gauge('undertone_workers_busy', 'Workers with an analysis', figures.running);
   gauge('undertone_workers_lost', 'Workers that died and were replaced', figures.lost);
   gauge('undertone_ready', '1 when GET /ready answers 200', () => Number(figures.ready()));
+}
+
+/** One question to Redis serves the three gauges of a scrape. */
+const sameScrapeMs = 500;
+
+function watchJobs(registers: Registry[], figures: () => Promise<JobFigures>): void {
+  const unknown = { waiting: Number.NaN, running: Number.NaN, oldest: Number.NaN };
+  let asked: { readonly at: number; readonly answer: Promise<JobFigures> } | null = null;
+  const ask = (): Promise<JobFigures> => {
+    const now = performance.now();
+    if (asked === null || now - asked.at > sameScrapeMs) {
+      asked = { at: now, answer: figures().catch(() => unknown) };
+    }
+    return asked.answer;
+  };
+  const gauge = (name: string, help: string, read: keyof JobFigures) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.set((await ask())[read]);
+      },
+    });
+  gauge('undertone_jobs_waiting', 'Jobs that wait for a worker, on whatever host', 'waiting');
+  gauge('undertone_jobs_running', 'Jobs that workers have', 'running');
+  gauge('undertone_jobs_oldest_seconds', 'How long the first job in the queue has waited', 'oldest');
 }

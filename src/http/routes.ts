@@ -8,6 +8,7 @@ import type { Manifest } from '../models/manifest.ts';
 import { type AnalysisOptions, analyses } from './analyses.ts';
 import { type Gate, requireScopes } from './auth.ts';
 import { evidenceCards } from './evidence.ts';
+import { addJobs, type JobOptions } from './jobs.ts';
 import { unreadiness } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
 import { addPages, type Pages } from './pages.ts';
@@ -15,6 +16,7 @@ import { addReference } from './reference.ts';
 import type { State } from './state.ts';
 
 export type RouteOptions = AnalysisOptions &
+  JobOptions &
   Gate & {
     readonly metrics: Metrics;
     readonly manifests: readonly Manifest[];
@@ -32,6 +34,7 @@ export function createRoutes(options: RouteOptions): Router<State> {
   analysis('/v1/analyze/emotion', ['emotion']);
   analysis('/v1/analyze/cognitive', ['cognitive']);
   analysis('/v1/analyze', allSignals);
+  addJobs(router, options);
   const cards = evidenceCards(options.manifests);
   router.get('/v1/models', async function models(context) {
     json(context, cards);

@@ -3,15 +3,7 @@ import { z } from 'zod';
 import { scopes } from '../accounts/token-request.ts';
 import { logInBody, passwordBody, removeBody, signUpBody, tokenBody } from '../http/account-body.ts';
 import { emotionReportSchema } from '../report.ts';
-
-/** The schema that validates, with words for each field. */
-function describe<Shape extends Readonly<Record<string, z.ZodType>>>(
-  { shape }: z.ZodObject<Shape>,
-  words: Readonly<Record<keyof Shape, string>>,
-) {
-  const fields = Object.entries(shape).map(([name, field]) => [name, field.describe(words[name] as string)]);
-  return z.object(Object.fromEntries(fields) as Shape);
-}
+import { described } from './described.ts';
 
 const time = z.iso.datetime();
 const email = 'E-mail address. It is not checked, nothing is ever sent to it.';
@@ -60,16 +52,16 @@ const item = z
 
 export const accountSchemas = {
   Session: session,
-  SignUp: describe(signUpBody, { email, password }).describe('A new account.'),
-  LogIn: describe(logInBody, { email, password: 'That of the account.' }).describe(
+  SignUp: described(signUpBody, { email, password }).describe('A new account.'),
+  LogIn: described(logInBody, { email, password: 'That of the account.' }).describe(
     'An account and its password.',
   ),
-  PasswordChange: describe(passwordBody, {
+  PasswordChange: described(passwordBody, {
     current_password: 'The one until now.',
     new_password: password,
   }).describe('A new password.'),
-  Removal: describe(removeBody, { password: 'That of the account.' }).describe('The end of the account.'),
-  TokenRequest: describe(tokenBody, {
+  Removal: described(removeBody, { password: 'That of the account.' }).describe('The end of the account.'),
+  TokenRequest: described(tokenBody, {
     name: 'Unique among the live tokens of the account: 1 to 64 letters, digits, spaces or ._@-, letters or digits at both ends, that do not begin with tok_.',
     scopes: 'What it may be used for.',
     expires_in_days: 'Days until it ends, 1 to 3650; null for never.',

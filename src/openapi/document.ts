@@ -49,6 +49,7 @@ export function openApiDocument(version: string): object {
     servers: [{ url: '/', description: 'The service that gave this document.' }],
     tags: [
       { name: 'Analysis', description: 'One recording in, one report out.' },
+      { name: 'Jobs', description: 'Recordings of hours, and many at a time, that nobody waits for.' },
       { name: 'Account', description: 'Log-ins and tokens, for the account page.' },
       { name: 'Service', description: 'What runs here, and whether it does.' },
     ],

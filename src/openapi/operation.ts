@@ -7,7 +7,7 @@ export type Answers = Readonly<Record<string, Answer>>;
 type Body = { readonly type: string; readonly schema: object };
 
 export type Operation = {
-  readonly method: 'get' | 'post';
+  readonly method: 'get' | 'post' | 'delete';
   readonly path: string;
   readonly operationId: string;
   readonly tag: string;

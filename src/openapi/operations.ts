@@ -1,49 +1,10 @@
 /** What each path takes and answers. */
 import type { ErrorCode } from '../errors.ts';
 import { accountOperations } from './account-operations.ts';
+import { jobOperations } from './job-operations.ts';
 import { type Answers, describe, json, type Operation } from './operation.ts';
 import type { SchemaName } from './schemas.ts';
-
-const upload = {
-  required: true,
-  description: 'The first part of each name counts, others are ignored; file names do not matter.',
-  content: {
-    'multipart/form-data': {
-      schema: {
-        type: 'object',
-        required: ['audio'],
-        properties: {
-          audio: {
-            type: 'string',
-            format: 'binary',
-            description:
-              'The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, told from its content. Of a video the first audio stream. By default at most 25 MiB a request, 15 minutes, 8 channels, 4 to 384 kHz.',
-          },
-          baseline: {
-            type: 'string',
-            format: 'binary',
-            description:
-              'The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it, 0.5 is no change.',
-          },
-          channel: {
-            type: 'integer',
-            minimum: 0,
-            maximum: 9999,
-            description: 'Counted from 0: analyse this channel instead of the average of all.',
-          },
-        },
-      },
-      encoding: {
-        audio: {
-          contentType: 'audio/*, video/*, application/octet-stream, application/ogg, application/mp4',
-        },
-        baseline: {
-          contentType: 'audio/*, video/*, application/octet-stream, application/ogg, application/mp4',
-        },
-      },
-    },
-  },
-};
+import { upload } from './uploads.ts';
 
 const analysisCodes: readonly ErrorCode[] = [
   'unauthenticated',
@@ -100,6 +61,7 @@ const operations: readonly Operation[] = [
     'cognitive signals',
   ),
   analysis('/v1/analyze', 'analyze', 'both scopes', 'Report', 'both from one pass'),
+  ...jobOperations,
   {
     ...open,
     path: '/v1/models',

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type ErrorCode, errorTable, validationTypes } from '../errors.ts';
 import { cognitiveReportSchema, combinedReportSchema, emotionReportSchema } from '../report.ts';
 import { accountSchemas } from './account-schemas.ts';
+import { jobSchemas } from './job-schemas.ts';
 
 const requestId = emotionReportSchema.shape.request_id;
 const listing: readonly ErrorCode[] = ['too_large', 'invalid'];
@@ -25,7 +26,9 @@ const itemSchema = z
     loc: z
       .array(z.string())
       .min(2)
-      .describe('Where: `body`, then the name of the part (`audio`, `baseline` or `channel`).'),
+      .describe(
+        'Where: `body`, then the name of the part (`audio`, `baseline` or `channel`; of jobs also `callback`, `urls` or `url`).',
+      ),
     msg: z.string().describe('What was expected and what came, for people.'),
     type: z
       .enum(types)
@@ -85,6 +88,7 @@ const named = {
   Models: modelsSchema,
   ModelCard: cardSchema,
   ...accountSchemas,
+  ...jobSchemas,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
 export type SchemaName = keyof typeof named;

@@ -1,5 +1,5 @@
 /** From the parts of an upload to what the analysis takes. */
-import { invalidPart } from '../errors.ts';
+import { type Failure, invalidPart } from '../errors.ts';
 import type { Part } from './multipart.ts';
 
 export type Form = {
@@ -25,27 +25,30 @@ export function readForm(parts: readonly Part[]): Form {
   };
 }
 
-function recording(part: Part): Uint8Array {
-  if (part.contentType !== null && !accepted.test(part.contentType)) {
-    const got = mediaType.test(part.contentType) ? part.contentType : 'something else';
-    const expected = 'audio/*, video/*, application/octet-stream, application/ogg or application/mp4';
-    throw invalidPart(
-      part.name,
-      'value_error.audio.content_type',
-      `Expected a content type of ${expected} for \`${part.name}\`, got ${got}`,
-    );
-  }
-  if (part.bytes.byteLength === 0) {
-    throw invalidPart(
-      part.name,
-      'value_error.audio.empty',
-      `Expected a recording for \`${part.name}\`, got no bytes`,
-    );
-  }
-  return part.bytes;
+function recording({ name, contentType, bytes }: Part): Uint8Array {
+  checkType(name, contentType);
+  if (bytes.byteLength === 0) throw noBytes(name);
+  return bytes;
 }
 
-function channelNumber(part: Part): number {
+/** @throws Failure unless the part says that it is a recording, or says nothing */
+export function checkType(name: string, contentType: string | null): void {
+  if (contentType === null || accepted.test(contentType)) return;
+  const got = mediaType.test(contentType) ? contentType : 'something else';
+  const expected = 'audio/*, video/*, application/octet-stream, application/ogg or application/mp4';
+  throw invalidPart(
+    name,
+    'value_error.audio.content_type',
+    `Expected a content type of ${expected} for \`${name}\`, got ${got}`,
+  );
+}
+
+export function noBytes(name: string): Failure {
+  return invalidPart(name, 'value_error.audio.empty', `Expected a recording for \`${name}\`, got no bytes`);
+}
+
+/** @throws Failure */
+export function channelNumber(part: Pick<Part, 'bytes'>): number {
   const text = Buffer.from(part.bytes.subarray(0, 16)).toString('latin1').trim();
   if (part.bytes.byteLength <= 16 && /^\d{1,4}$/.test(text)) return Number(text);
   throw invalidPart(

@@ -50,8 +50,10 @@ const file = fileURLToPath(new URL('./thread.ts', import.meta.url));
 const verifier: TokenVerifier = {
   verify: async (token) => {
     if (token === tokens.full)
-      return { id: '1', name: 'full', scopes: ['analyze:emotion', 'analyze:cognitive'] };
-    return token === tokens.emotion ? { id: '2', name: 'emotion', scopes: ['analyze:emotion'] } : null;
+      return { id: '1', name: 'full', owner: null, scopes: ['analyze:emotion', 'analyze:cognitive'] };
+    return token === tokens.emotion
+      ? { id: '2', name: 'emotion', owner: null, scopes: ['analyze:emotion'] }
+      : null;
   },
 };
 

@@ -64,6 +64,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a job
+         * @description For recordings of hours, and for many at a time. Needs a token with both scopes. The recording waits sealed in memory, never on a disk, and is gone as soon as it was analysed. An upload answers JobBegun, a list JobsBegun.
+         */
+        post: operations["beginJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What has become of a job
+         * @description Of this token, or of another one of the same account. To be asked every few seconds, unless a callback tells.
+         */
+        get: operations["showJob"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a job
+         * @description With its recording and its result. A worker that has it stops soon.
+         */
+        delete: operations["removeJob"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models": {
         parameters: {
             query?: never;
@@ -588,10 +632,10 @@ export interface components {
             /** @description What was expected and what came, for people. */
             detail: string;
             /**
-             * @description The reason, for programs. bad_request: HTTP itself is broken. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: unknown path. method_not_allowed: known path, other method; `Allow` lists its methods. timeout: the request came too slowly. rate_limited: over a limit that the operator switched on. headers_too_large: the headers are too large. internal: everything else; the cause is only in the log. not_configured: a part that the operator has not configured. overloaded: all workers are busy and the queue is full, or too many bytes are held. deadline: the request took longer than it may. worker_lost: the thread that had the request was lost. storage_unavailable: the database cannot be used. shutting_down: the service is being stopped. not_ready: the models are being loaded.
+             * @description The reason, for programs. bad_request: HTTP itself is broken. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: unknown path. method_not_allowed: known path, other method; `Allow` lists its methods. timeout: the request came too slowly. rate_limited: over a limit that the operator switched on. headers_too_large: the headers are too large. internal: everything else; the cause is only in the log. not_configured: a part that the operator has not configured. overloaded: all workers are busy and the queue is full, or too many bytes are held. deadline: the request took longer than it may. worker_lost: the thread that had the request was lost. queue_unavailable: the queue of jobs cannot be used. storage_unavailable: the database cannot be used. shutting_down: the service is being stopped. not_ready: the models are being loaded.
              * @enum {string}
              */
-            code: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "rate_limited" | "headers_too_large" | "internal" | "not_configured" | "overloaded" | "deadline" | "worker_lost" | "storage_unavailable" | "shutting_down" | "not_ready";
+            code: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "rate_limited" | "headers_too_large" | "internal" | "not_configured" | "overloaded" | "deadline" | "worker_lost" | "queue_unavailable" | "storage_unavailable" | "shutting_down" | "not_ready";
             /** @description As in the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
@@ -604,15 +648,15 @@ export interface components {
         };
         /** @description One thing that is wrong with the body. */
         ValidationItem: {
-            /** @description Where: `body`, then the name of the part (`audio`, `baseline` or `channel`). */
+            /** @description Where: `body`, then the name of the part (`audio`, `baseline` or `channel`; of jobs also `callback`, `urls` or `url`). */
             loc: string[];
             /** @description What was expected and what came, for people. */
             msg: string;
             /**
-             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body. value_error.multipart: broken multipart. value_error.audio.too_large: the body is over the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part declares a type that is not audio. value_error.audio.unsupported: not an audio format that is taken, or no audio stream; `msg` names what it is. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate out of the limits. value_error.audio.channel: no such channel, or no number of a channel. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
+             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body. value_error.multipart: broken multipart. value_error.audio.too_large: the body is over the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part declares a type that is not audio. value_error.audio.unsupported: not an audio format that is taken, or no audio stream; `msg` names what it is. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate out of the limits. value_error.audio.channel: no such channel, or no number of a channel. value_error.callback: a `callback` that may not be called. value_error.urls: no list of addresses, or one that recordings may not be fetched from. value_error.url.unreachable: no recording came from the address. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
              * @enum {string}
              */
-            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.audio.insufficient_speech";
+            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.callback" | "value_error.urls" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
         };
         /** @description Nothing to say: an empty object. */
         Empty: Record<string, never>;
@@ -784,6 +828,97 @@ export interface components {
             detail: components["schemas"]["AccountItem"][];
             /** @description As in the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+        };
+        /** @description A job. */
+        Job: {
+            /** @description To ask for it by; the `request_id` of its report. */
+            id: string;
+            /**
+             * @description waiting: for a worker. running: a worker has it. done: `result` is there. failed: `error` says why.
+             * @enum {string}
+             */
+            status: "waiting" | "running" | "done" | "failed";
+            /**
+             * Format: date-time
+             * @description When it was begun, UTC.
+             */
+            created_at: string;
+            /** @description When it ended, UTC; null before. */
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description From then on it is gone, with its result, UTC.
+             */
+            expires_at: string;
+            /** @description Null unless a recording of over 15 minutes is being analysed. */
+            progress: components["schemas"]["JobProgress"] | null;
+            /** @description The report, as POST /v1/analyze answers; null unless done. */
+            result: components["schemas"]["Report"] | null;
+            /** @description Why there is no report; null unless failed. */
+            error: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** @description How far a long recording is; it moves every five minutes of audio. */
+        JobProgress: {
+            /** @description How much of the recording has been analysed, s. */
+            analysed_s: number;
+            /** @description How long it claims to be, s; null when it does not say. */
+            duration_s: number | null;
+        };
+        /** @description A job that has just begun. */
+        JobBegun: {
+            /** @description To ask for it by; the `request_id` of its report. */
+            id: string;
+            /**
+             * @description waiting: for a worker. running: a worker has it. done: `result` is there. failed: `error` says why.
+             * @enum {string}
+             */
+            status: "waiting" | "running" | "done" | "failed";
+            /**
+             * Format: date-time
+             * @description When it was begun, UTC.
+             */
+            created_at: string;
+            /** @description When it ended, UTC; null before. */
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description From then on it is gone, with its result, UTC.
+             */
+            expires_at: string;
+            /** @description Null unless a recording of over 15 minutes is being analysed. */
+            progress: components["schemas"]["JobProgress"] | null;
+            /** @description The report, as POST /v1/analyze answers; null unless done. */
+            result: components["schemas"]["Report"] | null;
+            /** @description Why there is no report; null unless failed. */
+            error: {
+                [key: string]: unknown;
+            } | null;
+            /** @description What calls to `callback` are signed with, where one was given: the same for all jobs of a holder. */
+            callback_secret?: string;
+        };
+        /** @description Jobs that have just begun. */
+        JobsBegun: {
+            /** @description One for each address, in their order. */
+            jobs: components["schemas"]["Job"][];
+            /** @description What calls to `callback` are signed with, where one was given: the same for all jobs of a holder. */
+            callback_secret?: string;
+        };
+        /** @description Recordings to fetch. */
+        JobList: {
+            /** @description Where the recordings lie, at most 1000; each begins as the operator allows. */
+            urls: string[];
+            /**
+             * @description Counted from 0: analyse this channel instead of the average of all; null for the average.
+             * @default null
+             */
+            channel: number | null;
+            /**
+             * @description Where to send each job when it has ended: https, on a public host; null for nowhere.
+             * @default null
+             */
+            callback: string | null;
         };
     };
     responses: never;
@@ -1230,6 +1365,421 @@ export interface operations {
                 };
             };
             /** @description `overloaded`: all workers are busy and the queue is full, or too many bytes are held. `deadline`: the request took longer than it may. `worker_lost`: the thread that had the request was lost. `storage_unavailable`: the database cannot be used. `shutting_down`: the service is being stopped. `not_ready`: the models are being loaded. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    beginJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key from the same token is the same job, however often it is sent. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The first part of each name counts, others are ignored; file names do not matter. Or JSON, where the operator allows addresses to fetch recordings from. */
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, told from its content. Of a video the first audio stream. By default at most 512 MiB, 12 hours, 8 channels, 4 to 384 kHz.
+                     */
+                    audio: string;
+                    /**
+                     * Format: binary
+                     * @description The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it, 0.5 is no change.
+                     */
+                    baseline?: string;
+                    /** @description Counted from 0: analyse this channel instead of the average of all. */
+                    channel?: number;
+                    /**
+                     * Format: uri
+                     * @description Where to send the job when it has ended: https, on a public host.
+                     */
+                    callback?: string;
+                };
+                "application/json": components["schemas"]["JobList"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobBegun"] | components["schemas"]["JobsBegun"];
+                };
+            };
+            /** @description `bad_request`: HTTP itself is broken. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unauthenticated`: no, malformed, unknown, expired or revoked token. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `forbidden`: the token lacks the scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `timeout`: the request came too slowly. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `too_large`: the body is over the limit. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationFailure"];
+                };
+            };
+            /** @description `invalid`: the body cannot be taken as it is. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationFailure"];
+                };
+            };
+            /** @description `rate_limited`: over a limit that the operator switched on. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `headers_too_large`: the headers are too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal`: everything else; the cause is only in the log. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_configured`: a part that the operator has not configured. */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `queue_unavailable`: the queue of jobs cannot be used. `storage_unavailable`: the database cannot be used. `overloaded`: all workers are busy and the queue is full, or too many bytes are held. `shutting_down`: the service is being stopped. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    showJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of the job. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description `bad_request`: HTTP itself is broken. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unauthenticated`: no, malformed, unknown, expired or revoked token. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `forbidden`: the token lacks the scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_found`: unknown path. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `timeout`: the request came too slowly. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited`: over a limit that the operator switched on. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `headers_too_large`: the headers are too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal`: everything else; the cause is only in the log. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_configured`: a part that the operator has not configured. */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `queue_unavailable`: the queue of jobs cannot be used. `storage_unavailable`: the database cannot be used. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    removeJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of the job. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `bad_request`: HTTP itself is broken. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unauthenticated`: no, malformed, unknown, expired or revoked token. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `forbidden`: the token lacks the scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_found`: unknown path. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `timeout`: the request came too slowly. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited`: over a limit that the operator switched on. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `headers_too_large`: the headers are too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal`: everything else; the cause is only in the log. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_configured`: a part that the operator has not configured. */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `queue_unavailable`: the queue of jobs cannot be used. `storage_unavailable`: the database cannot be used. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

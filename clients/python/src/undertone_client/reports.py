@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from typing_extensions import NotRequired
 
@@ -115,7 +115,7 @@ class Failure(TypedDict):
     """
 
     detail: str
-    code: Literal['bad_request', 'unauthenticated', 'forbidden', 'not_found', 'method_not_allowed', 'timeout', 'rate_limited', 'headers_too_large', 'internal', 'not_configured', 'overloaded', 'deadline', 'worker_lost', 'storage_unavailable', 'shutting_down', 'not_ready']
+    code: Literal['bad_request', 'unauthenticated', 'forbidden', 'not_found', 'method_not_allowed', 'timeout', 'rate_limited', 'headers_too_large', 'internal', 'not_configured', 'overloaded', 'deadline', 'worker_lost', 'queue_unavailable', 'storage_unavailable', 'shutting_down', 'not_ready']
     request_id: str
 
 
@@ -126,7 +126,7 @@ class ValidationItem(TypedDict):
 
     loc: list[str]
     msg: str
-    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.audio.insufficient_speech']
+    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.callback', 'value_error.urls', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
 
 
 class Empty(TypedDict):
@@ -282,6 +282,28 @@ class AccountValidationFailure(TypedDict):
     request_id: str
 
 
+class JobProgress(TypedDict):
+    """
+    How far a long recording is; it moves every five minutes of audio.
+    """
+
+    analysed_s: float
+    duration_s: float | None
+
+
+Url: TypeAlias = str
+
+
+class JobList(TypedDict):
+    """
+    Recordings to fetch.
+    """
+
+    urls: list[Url]
+    channel: NotRequired[int | None]
+    callback: NotRequired[str | None]
+
+
 class Contributions(TypedDict):
     """
     What each index is made of.
@@ -392,3 +414,43 @@ class Report(TypedDict):
     cognitive: Cognitive
     audio: Audio
     request_id: str
+
+
+class Job(TypedDict):
+    """
+    A job.
+    """
+
+    id: str
+    status: Literal['waiting', 'running', 'done', 'failed']
+    created_at: str
+    finished_at: str | None
+    expires_at: str
+    progress: JobProgress | None
+    result: Report | None
+    error: dict[str, Any] | None
+
+
+class JobBegun(TypedDict):
+    """
+    A job that has just begun.
+    """
+
+    id: str
+    status: Literal['waiting', 'running', 'done', 'failed']
+    created_at: str
+    finished_at: str | None
+    expires_at: str
+    progress: JobProgress | None
+    result: Report | None
+    error: dict[str, Any] | None
+    callback_secret: NotRequired[str]
+
+
+class JobsBegun(TypedDict):
+    """
+    Jobs that have just begun.
+    """
+
+    jobs: list[Job]
+    callback_secret: NotRequired[str]

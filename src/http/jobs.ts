@@ -1,0 +1,194 @@
+/** The routes of jobs: recordings of hours, and many at a time, that nobody waits for. */
+import type { Router } from '@koa/router';
+import type { Context, Middleware, Next } from 'koa';
+import { scopes } from '../accounts/tokens.ts';
+import type { Config } from '../config.ts';
+import { Failure, invalidPart } from '../errors.ts';
+import type { Holder, Jobs, JobView } from '../jobs/jobs.ts';
+import { boundaryOf } from '../workers/multipart.ts';
+import { readBody } from './account-body.ts';
+import { type Gate, type Grant, requireScopes } from './auth.ts';
+import { jobsBody } from './job-body.ts';
+import { type Lifecycle, shuttingDown } from './lifecycle.ts';
+import { lingerAfter } from './linger.ts';
+import type { State } from './state.ts';
+import { type Held, tooMuchHeld } from './upload.ts';
+
+export type JobOptions = {
+  readonly config: Config;
+  readonly held: Held;
+  readonly lifecycle: Lifecycle;
+  readonly jobs: Jobs | null;
+};
+
+/** Of an upload in memory: what the reader holds, and a piece on its way. */
+const uploadBytes = 2 ** 21;
+const mostJsonBytes = 2 ** 22;
+const keyPattern = /^[\x21-\x7e]{1,200}$/;
+/** For each address its own: the keys of a list cannot be given by clients. */
+const keyOf = (key: string | null, index: number) => (key === null ? null : `${key} ${index}`);
+
+export function addJobs(router: Router<State>, options: JobOptions & Gate): void {
+  const { jobs } = options;
+  const gate = [requireScopes(options, scopes), requireQueue(jobs)] as const;
+  router.post('/v1/jobs', ...gate, async function beginJob(context: Context) {
+    if (jobs === null) return;
+    const key = idempotencyKey(context);
+    const asked = { context, jobs, options, key, holder: holderOf(context.state.grant) };
+    if (context.is('application/json')) return beginMany(asked);
+    return beginOne(asked);
+  });
+  router.get('/v1/jobs/:id', ...gate, async function showJob(context: Context) {
+    const found = await jobs?.find(holderOf(context.state.grant), context.params.id ?? '');
+    if (!found) throw unknownJob();
+    send(context, found);
+  });
+  router.delete('/v1/jobs/:id', ...gate, async function removeJob(context: Context) {
+    const removed = await jobs?.remove(holderOf(context.state.grant), context.params.id ?? '');
+    if (!removed) throw unknownJob();
+    send(context, {});
+  });
+}
+
+type Asked = {
+  readonly context: Context;
+  readonly jobs: Jobs;
+  readonly options: JobOptions;
+  readonly key: string | null;
+  readonly holder: Holder;
+};
+
+async function beginOne({ context, jobs, options, key, holder }: Asked): Promise<void> {
+  const { req, res } = context;
+  if (boundaryOf(req.headers['content-type']) === null) {
+    throw invalidPart('audio', 'value_error.missing', 'field required');
+  }
+  const known = key === null ? null : await jobs.findByKey(holder, key);
+  if (known !== null) {
+    lingerAfter(req, res);
+    return sendJob(context, jobs, holder, known, null);
+  }
+  checkLength(context, options.config.jobs.maxBytes);
+  await requireRoom(jobs, options);
+  if (/^100-continue$/i.test(req.headers.expect ?? '')) res.writeContinue();
+  const id = jobs.drawId();
+  const form = await upload(context, jobs, options, id);
+  if (form === null) {
+    context.state.gone = true;
+    context.respond = false;
+    return;
+  }
+  const { sizes, channel, callback } = form;
+  const request = {
+    holder,
+    idempotencyKey: key,
+    source: { kind: 'upload', sizes },
+    channel,
+    callback,
+  } as const;
+  sendJob(context, jobs, holder, await jobs.begin(id, request), callback);
+}
+
+/** What came of an upload that failed is dropped. */
+async function upload(context: Context, jobs: Jobs, { config, held, lifecycle }: JobOptions, id: string) {
+  if (!held.take(uploadBytes)) throw tooMuchHeld();
+  let form = null;
+  try {
+    const { collectJob } = await import('./job-upload.ts');
+    const whole = await collectJob(context.req, {
+      maxBytes: config.jobs.maxBytes,
+      deadlineMs: 1000 * config.jobs.uploadSeconds,
+      cut: lifecycle.cut,
+      keep: (part, index, bytes) => jobs.waiting.add(id, part, index, bytes),
+    });
+    if (whole !== null) await checkCallback(whole.callback, config);
+    form = whole;
+    return form;
+  } finally {
+    held.give(uploadBytes);
+    if (form === null) await jobs.waiting.drop(id).catch(() => {});
+  }
+}
+
+async function beginMany({ context, jobs, options, key, holder }: Asked): Promise<void> {
+  const { config } = options;
+  const { urls, channel, callback } = await readBody(context, jobsBody, mostJsonBytes);
+  if (config.jobs.urlPrefixes.length === 0) {
+    const msg = 'Expected an upload: this service fetches no recordings (UNDERTONE_JOB_URL_PREFIXES)';
+    throw new Failure('not_configured', msg);
+  }
+  await checkUrls(urls, config);
+  await checkCallback(callback, config);
+  await requireRoom(jobs, options);
+  const begun: JobView[] = [];
+  for (const [index, url] of urls.entries()) {
+    const request = { holder, idempotencyKey: keyOf(key, index), channel, callback };
+    begun.push(await jobs.begin(jobs.drawId(), { ...request, source: { kind: 'object', url } }));
+  }
+  send(context, { jobs: begun, ...secretFor(callback, jobs, holder) });
+}
+
+async function requireRoom(jobs: Jobs, { lifecycle }: JobOptions): Promise<void> {
+  if (lifecycle.closed()) throw shuttingDown();
+  await jobs.requirePlace();
+}
+
+function checkLength({ req }: Context, maxBytes: number): void {
+  if (Number(req.headers['content-length'] ?? 0) <= maxBytes + mostJsonBytes) return;
+  const msg = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
+  throw invalidPart('audio', 'value_error.audio.too_large', msg);
+}
+
+async function checkUrls(urls: readonly string[], { jobs }: Config): Promise<void> {
+  const { refuseObject } = await import('../jobs/objects.ts');
+  for (const [index, url] of urls.entries()) {
+    const expected = refuseObject(url, jobs);
+    if (expected === null) continue;
+    throw invalidPart('urls', 'value_error.urls', `Expected ${expected} for \`urls[${index}]\`, got another`);
+  }
+}
+
+async function checkCallback(callback: string | null, { jobs }: Config): Promise<void> {
+  if (callback === null) return;
+  const { refuseCallback } = await import('../jobs/objects.ts');
+  const expected = refuseCallback(callback, jobs);
+  if (expected === null) return;
+  throw invalidPart('callback', 'value_error.callback', `Expected ${expected} for \`callback\`, got another`);
+}
+
+function requireQueue(jobs: Jobs | null): Middleware<State> {
+  return async function queue(_context: Context, next: Next) {
+    if (jobs !== null) return next();
+    throw new Failure('not_configured', 'Expected UNDERTONE_REDIS_URL, where jobs wait, to be set; got none');
+  };
+}
+
+/** An account's tokens share its jobs; each token of the operator has its own. */
+function holderOf(grant: Grant | undefined): Holder {
+  const { id = '', owner = null } = grant ?? {};
+  return { name: owner === null ? `token:${id}` : `account:${owner}`, owner };
+}
+
+function idempotencyKey(context: Context): string | null {
+  const key = context.get('Idempotency-Key');
+  if (key === '') return null;
+  if (keyPattern.test(key)) return key;
+  throw new Failure('bad_request', 'Expected 1 to 200 visible characters for `Idempotency-Key`, got others');
+}
+
+function unknownJob(): Failure {
+  return new Failure('not_found', 'Expected the id of a job of this token, got another');
+}
+
+function sendJob(context: Context, jobs: Jobs, holder: Holder, job: JobView, callback: string | null): void {
+  send(context, { ...job, ...secretFor(callback, jobs, holder) });
+}
+
+function secretFor(callback: string | null, jobs: Jobs, holder: Holder): { callback_secret?: string } {
+  return callback === null ? {} : { callback_secret: jobs.callbackSecret(holder) };
+}
+
+function send(context: Context, body: object): void {
+  context.set({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+  context.body = JSON.stringify(body);
+}

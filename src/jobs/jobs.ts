@@ -1,0 +1,220 @@
+/** Jobs as the HTTP routes see them: begun, found, listened to and removed. */
+
+import type { Database } from '../accounts/storage.ts';
+import { drawText } from '../accounts/token-format.ts';
+import type { JobSettings } from '../config.ts';
+import { Failure } from '../errors.ts';
+import { openRedis, type Redis, requireNoPersistence, waitForRedis } from '../redis.ts';
+import { type Order, sealOrder } from './order.ts';
+import { openQueues, type Queues } from './queues.ts';
+import { createVault } from './seal.ts';
+import { createJobStore, type Holder, type JobRow, type JobStore } from './store.ts';
+import { isProgress, type JobView, lostBody, type Standing, viewOf } from './view.ts';
+import { createWaiting, type Waiting } from './waiting.ts';
+
+export type { Holder } from './store.ts';
+export type { JobView } from './view.ts';
+
+export type JobRequest = {
+  readonly holder: Holder;
+  readonly idempotencyKey: string | null;
+  readonly source: Order['source'];
+  readonly channel: number | null;
+  readonly callback: string | null;
+};
+
+export type JobFigures = {
+  readonly waiting: number;
+  readonly running: number;
+  /** Seconds that the first in the queue has waited. */
+  readonly oldest: number;
+};
+
+/** Every function throws Failure `queue_unavailable` or `storage_unavailable` when its part is away. */
+export type Jobs = {
+  /** For the pieces of an upload; they are gone by themselves when the job is never begun. */
+  readonly waiting: Waiting;
+  drawId(): string;
+  /** @throws Failure `overloaded` when too many wait */
+  requirePlace(): Promise<void>;
+  /** What there is already under the idempotency key is the answer, and what waits for `id` is dropped. */
+  begin(id: string, request: JobRequest): Promise<JobView>;
+  find(holder: Holder, id: string): Promise<JobView | null>;
+  findByKey(holder: Holder, idempotencyKey: string): Promise<JobView | null>;
+  /** False when there is no such job. Work on it ends soon. */
+  remove(holder: Holder, id: string): Promise<boolean>;
+  /** What callbacks of this holder are signed with. */
+  callbackSecret(holder: Holder): string;
+  figures(): Promise<JobFigures>;
+  close(): Promise<void>;
+};
+
+const idPrefix = 'job_';
+const idLength = 20;
+const answerMs = 5000;
+const sweepMs = 60_000;
+/** The database knows of a job a moment before the queue does. */
+const settleMs = 10_000;
+
+/** @throws PersistenceError when Redis is there and writes to a disk */
+export async function openJobs(options: {
+  readonly redisUrl: string;
+  readonly database: Database;
+  readonly secret: string;
+  readonly settings: JobSettings;
+  /** Hears of a Redis that is away at the start. */
+  readonly onAway: () => void;
+}): Promise<Jobs> {
+  const { settings, onAway } = options;
+  const redis = openRedis(options.redisUrl);
+  try {
+    if (await waitForRedis(redis)) await requireNoPersistence(redis);
+    else onAway();
+  } catch (error) {
+    redis.disconnect();
+    throw error;
+  }
+  const vault = createVault(options.secret);
+  const store = createJobStore(options.database);
+  const queues = openQueues(redis, vault);
+  const waiting = createWaiting({ redis, vault, seconds: settings.audioSeconds });
+  const sweeper = setInterval(() => void store.sweep().catch(() => {}), sweepMs).unref();
+  const reach = createReach(redis);
+  const expiresAt = () => Date.now() + 1000 * (settings.audioSeconds + settings.resultSeconds);
+
+  async function view(row: JobRow): Promise<JobView> {
+    if (row.outcome !== null) return viewOf(row, null);
+    const standing = await reach(() => standingOf(queues, row.id));
+    if (standing !== null) return viewOf(row, standing);
+    return viewOf(await settle(store, row, expiresAt()), { status: 'waiting', progress: null });
+  }
+
+  async function begin(id: string, request: JobRequest): Promise<JobView> {
+    const { holder, idempotencyKey, ...rest } = request;
+    const outcome = await store.insert({ id, holder, idempotencyKey, expiresAt: expiresAt() });
+    if (outcome === 'owner gone') throw new Failure('unauthenticated', 'The account of this token is gone');
+    const row =
+      outcome === 'done' ? await store.read(id) : await store.findByKey(holder, idempotencyKey ?? '');
+    if (row === null) throw new Failure('overloaded', 'The job has just been removed; send it again');
+    if (outcome === 'taken') {
+      await waiting.drop(id);
+      return view(row);
+    }
+    const order = sealOrder({ ...rest, holder: holder.name }, id, vault);
+    await reach(() => queues.analyses.add('analysis', order, { jobId: id })).catch(async (error: unknown) => {
+      await store.remove(id);
+      throw error;
+    });
+    return viewOf(row, { status: 'waiting', progress: null });
+  }
+
+  return {
+    waiting: reaching(waiting, reach),
+    drawId: () => idPrefix + drawText(idLength),
+    begin,
+    async requirePlace() {
+      const count = await reach(() => queues.analyses.getWaitingCount());
+      if (count >= settings.queue) throw new Failure('overloaded', 'The queue of jobs is full');
+    },
+    async find(holder, id) {
+      const row = await store.find(holder, id);
+      return row && view(row);
+    },
+    async findByKey(holder, key) {
+      const row = await store.findByKey(holder, key);
+      return row && view(row);
+    },
+    async remove(holder, id) {
+      const row = await store.find(holder, id);
+      if (row === null) return false;
+      if (row.outcome === null) await reach(() => discard(queues, waiting, id));
+      await store.remove(id);
+      return true;
+    },
+    callbackSecret: (holder) => vault.callbackSecret(holder.name),
+    figures: () => reach(() => figuresOf(queues)),
+    async close() {
+      clearInterval(sweeper);
+      await queues.close();
+      redis.disconnect();
+    },
+  };
+}
+
+type Reach = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** A Redis that came back may be another one: it is asked again whether it persists. */
+function createReach(redis: Redis): Reach {
+  let checked: Promise<void> | null = null;
+  redis.on('close', () => {
+    checked = null;
+  });
+  return async (work) => {
+    try {
+      if (redis.status !== 'ready') throw new Error('not connected');
+      checked ??= requireNoPersistence(redis);
+      await checked;
+      return await withinMs(work(), answerMs);
+    } catch (cause) {
+      checked = null;
+      if (cause instanceof Failure) throw cause;
+      const failure = new Failure('queue_unavailable', 'The queue of jobs cannot be used', [], 5);
+      throw Object.assign(failure, { cause });
+    }
+  };
+}
+
+function withinMs<T>(work: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+function reaching(waiting: Waiting, reach: Reach): Waiting {
+  return {
+    add: (...piece) => reach(() => waiting.add(...piece)),
+    read: (...part) => reach(() => waiting.read(...part)),
+    drop: (id) => reach(() => waiting.drop(id)),
+  };
+}
+
+/** Null when the queue does not know it. */
+async function standingOf({ analyses }: Queues, id: string): Promise<Standing | null> {
+  const job = await analyses.getJob(id);
+  if (job === undefined) return null;
+  const state = await job.getState();
+  if (state === 'unknown' || state === 'completed' || state === 'failed') return null;
+  const progress = isProgress(job.progress) ? job.progress : null;
+  return { status: state === 'active' ? 'running' : 'waiting', progress };
+}
+
+/** A job that the queue does not know has just ended or just begun, or Redis forgot it: then it will never end. */
+async function settle(store: JobStore, row: JobRow, expiresAt: number): Promise<JobRow> {
+  const now = (await store.read(row.id)) ?? row;
+  if (now.outcome !== null || Date.now() - Number(now.created_at) < settleMs) return now;
+  await store.finish(row.id, 'failed', lostBody, expiresAt);
+  await store.releaseKey(row.id);
+  return (await store.read(row.id)) ?? row;
+}
+
+/** One that a worker has is locked: the worker notices by itself. */
+async function discard({ analyses }: Queues, waiting: Waiting, id: string): Promise<void> {
+  await waiting.drop(id);
+  const job = await analyses.getJob(id);
+  await job?.remove().catch((error: Error) => {
+    if (!/locked/.test(error.message)) throw error;
+  });
+}
+
+async function figuresOf({ analyses }: Queues): Promise<JobFigures> {
+  const [counts, [first]] = await Promise.all([
+    analyses.getJobCounts('waiting', 'delayed', 'active'),
+    analyses.getJobs(['waiting'], 0, 0, true),
+  ]);
+  return {
+    waiting: (counts.waiting ?? 0) + (counts.delayed ?? 0),
+    running: counts.active ?? 0,
+    oldest: first === undefined ? 0 : Math.max(0, Date.now() - first.timestamp) / 1000,
+  };
+}

@@ -1,0 +1,48 @@
+/** The file that each thread of `undertone work` runs: loads the models once, then analyses one recording at a time. */
+import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { signals } from '../analysis.ts';
+import { type Analyzer, createAnalyzer } from '../analyze.ts';
+import { Failure, type FailureRecord, toRecord } from '../errors.ts';
+import { combinedReport } from '../report.ts';
+import type { ThreadReady, ThreadSettings } from '../workers/messages.ts';
+import type { JobProgress } from './view.ts';
+
+export type JobTask = {
+  readonly id: string;
+  readonly audio: Uint8Array;
+  readonly baseline: Uint8Array | null;
+  readonly channel: number | null;
+  /** Shared: a value other than 0 stops the analysis. */
+  readonly cancel: Int32Array;
+};
+
+export type JobReply =
+  | { readonly kind: 'report'; readonly json: string }
+  | { readonly kind: 'failure'; readonly failure: FailureRecord }
+  /** Our own fault: the cause, for the log alone. */
+  | { readonly kind: 'fault'; readonly cause: string };
+
+/** Posted while a job is being analysed. */
+export type JobNote = { readonly id: string; readonly progress: JobProgress };
+
+export const run = start(workerData as ThreadSettings);
+
+async function start(settings: ThreadSettings): Promise<(task: JobTask) => Promise<JobReply>> {
+  const analyzer = await createAnalyzer(settings);
+  await analyzer.warm();
+  parentPort?.postMessage({ ready: threadId } satisfies ThreadReady);
+  return (task) => work(analyzer, task);
+}
+
+/** Never rejects: a failure of any kind is a reply. */
+async function work(analyzer: Analyzer, { id, ...asked }: JobTask): Promise<JobReply> {
+  const tell = (analysed_s: number, duration_s: number | null) =>
+    parentPort?.postMessage({ id, progress: { analysed_s, duration_s } } satisfies JobNote);
+  try {
+    const analysis = await analyzer.analyzeLong({ ...asked, signals }, tell);
+    return { kind: 'report', json: JSON.stringify(combinedReport(analysis, id)) };
+  } catch (error) {
+    if (error instanceof Failure) return { kind: 'failure', failure: toRecord(error) };
+    return { kind: 'fault', cause: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}

@@ -1,0 +1,52 @@
+/** Recordings that wait for a worker: sealed pieces in Redis, gone by themselves when nobody comes. */
+import type { Redis } from '../redis.ts';
+import type { Vault } from './seal.ts';
+
+export type PartName = 'audio' | 'baseline';
+
+/** Bytes of each part of an upload. */
+export type Sizes = { readonly [Name in PartName]: number };
+
+export type Waiting = {
+  /** The next piece of a part. Its number is part of what it is sealed with. */
+  add(id: string, part: PartName, index: number, bytes: Uint8Array): Promise<void>;
+  /** Null when it is gone. */
+  read(id: string, part: PartName, size: number): Promise<Uint8Array | null>;
+  drop(id: string): Promise<void>;
+};
+
+/** Of one piece. */
+export const pieceBytes = 512 * 1024;
+
+export function createWaiting(options: {
+  readonly redis: Redis;
+  readonly vault: Vault;
+  readonly seconds: number;
+}): Waiting {
+  const { redis, vault, seconds } = options;
+  const keyOf = (id: string, part: PartName) => `undertone:waiting:${id}:${part}`;
+  const placeOf = (id: string, part: PartName, index: number) => `${id}/${part}/${index}`;
+  return {
+    async add(id, part, index, bytes) {
+      const key = keyOf(id, part);
+      const sealed = vault.seal(bytes, placeOf(id, part, index));
+      const replies = await redis.multi().rpush(key, sealed).expire(key, seconds).exec();
+      for (const [error] of replies ?? []) if (error) throw error;
+    },
+    async read(id, part, size) {
+      const bytes = new Uint8Array(size);
+      let at = 0;
+      for (let index = 0; at < size; index++) {
+        const [sealed] = await redis.lrangeBuffer(keyOf(id, part), index, index);
+        if (sealed === undefined) return null;
+        const piece = vault.open(sealed, placeOf(id, part, index));
+        bytes.set(piece, at);
+        at += piece.length;
+      }
+      return bytes;
+    },
+    async drop(id) {
+      await redis.del(keyOf(id, 'audio'), keyOf(id, 'baseline'));
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** The multipart bodies. */
+
+const recordings = 'audio/*, video/*, application/octet-stream, application/ogg, application/mp4';
+const formats =
+  'WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, told from its content. Of a video the first audio stream.';
+
+function form(limits: string, others: Readonly<Record<string, object>> = {}) {
+  return {
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        required: ['audio'],
+        properties: {
+          audio: {
+            type: 'string',
+            format: 'binary',
+            description: `The recording: ${formats} ${limits}`,
+          },
+          baseline: {
+            type: 'string',
+            format: 'binary',
+            description:
+              'The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it, 0.5 is no change.',
+          },
+          channel: {
+            type: 'integer',
+            minimum: 0,
+            maximum: 9999,
+            description: 'Counted from 0: analyse this channel instead of the average of all.',
+          },
+          ...others,
+        },
+      },
+      encoding: { audio: { contentType: recordings }, baseline: { contentType: recordings } },
+    },
+  };
+}
+
+const parts = 'The first part of each name counts, others are ignored; file names do not matter.';
+
+export const upload = {
+  required: true,
+  description: parts,
+  content: form('By default at most 25 MiB a request, 15 minutes, 8 channels, 4 to 384 kHz.'),
+};
+
+/** @param list name of the JSON that asks for recordings from elsewhere */
+export function jobUpload(list: { readonly $ref: string }) {
+  const callback = {
+    type: 'string',
+    format: 'uri',
+    description: 'Where to send the job when it has ended: https, on a public host.',
+  };
+  return {
+    required: true,
+    description: `${parts} Or JSON, where the operator allows addresses to fetch recordings from.`,
+    content: {
+      ...form('By default at most 512 MiB, 12 hours, 8 channels, 4 to 384 kHz.', { callback }),
+      'application/json': { schema: list },
+    },
+  };
+}

@@ -1,0 +1,216 @@
+/** Jobs from the upload to the result: the built service, a real Redis, real workers. */
+import test from 'ava';
+import { syntheticSignal } from '../../src/models/golden.ts';
+import { call } from '../support/http.ts';
+import { jobOf, openWorkplace } from '../support/jobs.ts';
+import { startRedis } from '../support/redis.ts';
+import { makeToken, spawnServer, startServer } from '../support/server.ts';
+import { contentType, multipart } from '../support/upload.ts';
+import { wavFile } from '../support/wav.ts';
+
+const recording = wavFile(syntheticSignal(1, 8));
+const audio = { name: 'audio', bytes: recording, type: 'audio/wav' } as const;
+
+test.serial('without Redis jobs are not configured, and everything else works', async (t) => {
+  const server = await startServer(t);
+  const headers = { Authorization: `Bearer ${server.token}`, 'Content-Type': contentType };
+  const asked = [
+    { method: 'POST', path: '/v1/jobs', headers, body: multipart([audio]) },
+    { method: 'GET', path: '/v1/jobs/job_x', headers },
+    { method: 'DELETE', path: '/v1/jobs/job_x', headers },
+  ];
+  for (const request of asked) {
+    const reply = await call(server.port, request);
+    t.is(reply.status, 501, reply.body);
+    t.is(JSON.parse(reply.body).code, 'not_configured');
+    t.regex(reply.body, /UNDERTONE_REDIS_URL/);
+  }
+  const analysed = await call(server.port, { ...asked[0], path: '/v1/analyze', method: 'POST' });
+  t.is(analysed.status, 200);
+});
+
+test.serial('a job waits sealed, is analysed as /v1/analyze does, and leaves nothing behind', async (t) => {
+  const place = await openWorkplace(t);
+  const baseline = { name: 'baseline', bytes: wavFile(syntheticSignal(2, 8)) };
+  const channel = { name: 'channel', bytes: '0' };
+  const reply = await place.upload([audio, baseline, channel, { name: 'other', bytes: 'ignored' }]);
+  t.is(reply.status, 200, reply.body);
+  const begun = jobOf(reply);
+  t.like(begun, { status: 'waiting', finished_at: null, result: null, error: null });
+  t.regex(begun.id, /^job_[0-9A-Za-z]{20}$/);
+
+  const kept = await place.redis.dump();
+  t.true(kept.length > recording.length);
+  for (const plain of ['RIFF', 'WAVEfmt', place.server.token, 'upload', recording.subarray(4000, 4032)]) {
+    t.is(kept.indexOf(plain), -1, `${String(plain).slice(0, 10)} lies open in Redis`);
+  }
+  for (const part of ['audio', 'baseline']) {
+    const left = await place.redis.client.ttl(`undertone:waiting:${begun.id}:${part}`);
+    t.true(left > 21_000 && left <= 21_600, `${part}: ${left}`);
+  }
+  const figures = await call(place.server.port, { path: '/metrics' });
+  t.regex(figures.body, /^undertone_jobs_waiting 1$/m);
+  t.regex(figures.body, /^undertone_jobs_running 0$/m);
+  t.regex(figures.body, /^undertone_jobs_oldest_seconds [0-9.]+$/m);
+
+  const worker = await place.startWorker();
+  const job = await place.ended(begun.id);
+  t.is(job.status, 'done', JSON.stringify(job));
+  const headers = { Authorization: `Bearer ${place.server.token}`, 'Content-Type': contentType };
+  const body = multipart([audio, baseline, channel]);
+  const direct = await call(place.server.port, { method: 'POST', path: '/v1/analyze', headers, body });
+  t.deepEqual(job.result, { ...JSON.parse(direct.body), request_id: begun.id });
+  t.true(Date.parse(job.expires_at) - Date.parse(job.finished_at ?? '') === 86_400_000);
+  t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
+  t.deepEqual(await place.redis.client.keys(`*${begun.id}*`), []);
+  t.false(worker.stderr().includes('"level":50'));
+  t.deepEqual(await worker.end('SIGTERM'), { code: 0, signal: null });
+});
+
+test.serial('a job belongs to the token that made it', async (t) => {
+  const place = await openWorkplace(t);
+  const both = 'analyze:emotion,analyze:cognitive';
+  const other = makeToken(place.server, both);
+  const { id } = jobOf(await place.upload([audio]));
+  for (const reply of [
+    await place.show(id, other),
+    await place.remove(id, other),
+    await place.show('job_x'),
+  ]) {
+    t.is(reply.status, 404, reply.body);
+    t.is(JSON.parse(reply.body).code, 'not_found');
+  }
+  t.is((await place.show(id)).status, 200);
+  const removed = await place.remove(id);
+  t.is(removed.status, 200);
+  t.is(removed.body, '{}');
+  t.is((await place.show(id)).status, 404);
+  t.is((await place.remove(id)).status, 404);
+  t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
+  const none = await call(place.server.port, { path: `/v1/jobs/${id}` });
+  t.is(none.status, 401);
+});
+
+test.serial('the same Idempotency-Key is the same job', async (t) => {
+  const place = await openWorkplace(t);
+  const key = { 'Idempotency-Key': 'order-7' };
+  const first = jobOf(await place.upload([audio], key));
+  const again = await place.upload([audio], key);
+  t.is(again.status, 200);
+  t.is(jobOf(again).id, first.id);
+  t.not(jobOf(await place.upload([audio], { 'Idempotency-Key': 'order-8' })).id, first.id);
+  const other = makeToken(place.server, 'analyze:emotion,analyze:cognitive');
+  const theirs = await place.upload([audio], { ...key, Authorization: `Bearer ${other}` });
+  t.not(jobOf(theirs).id, first.id);
+  const many = await Promise.all(
+    Array.from({ length: 8 }, () => place.upload([audio], { 'Idempotency-Key': 'at-once' })),
+  );
+  t.is(new Set(many.map((reply) => jobOf(reply).id)).size, 1);
+  t.is((await place.redis.client.keys('undertone:waiting:*')).length, 4);
+  const wrong = await place.upload([audio], { 'Idempotency-Key': 'has space' });
+  t.is(wrong.status, 400, wrong.body);
+});
+
+test.serial('what cannot be a job is refused, and leaves nothing in Redis', async (t) => {
+  const place = await openWorkplace(t, { UNDERTONE_JOB_MAX_BYTES: '100000' });
+  const typeOf = (body: string) => JSON.parse(body).detail[0].type;
+  const refused = async (status: number, type: string, parts: Parameters<typeof place.upload>[0]) => {
+    const reply = await place.upload(parts);
+    t.is(reply.status, status, reply.body);
+    t.is(typeOf(reply.body), type);
+  };
+  await refused(422, 'value_error.missing', [{ name: 'file', bytes: 'x' }]);
+  await refused(422, 'value_error.audio.empty', [{ name: 'audio', bytes: '' }]);
+  await refused(422, 'value_error.audio.content_type', [{ ...audio, type: 'application/pdf' }]);
+  await refused(413, 'value_error.audio.too_large', [audio]);
+  const small = { name: 'audio', bytes: recording.subarray(0, 50_000) };
+  await refused(422, 'value_error.audio.channel', [small, { name: 'channel', bytes: 'left' }]);
+  for (const callback of ['http://example.org/', 'https://127.0.0.1/', 'https://localhost/', 'nowhere']) {
+    await refused(422, 'value_error.callback', [small, { name: 'callback', bytes: callback }]);
+  }
+  const headers = { Authorization: `Bearer ${place.server.token}`, 'Content-Type': contentType };
+  const cut = multipart([small]).subarray(0, 20_000);
+  const broken = await call(place.server.port, { method: 'POST', path: '/v1/jobs', headers, body: cut });
+  t.is(broken.status, 422, broken.body);
+  t.is(typeOf(broken.body), 'value_error.multipart');
+  const narrow = makeToken(place.server, 'analyze:emotion');
+  t.is((await place.upload([small], { Authorization: `Bearer ${narrow}` })).status, 403);
+  t.is((await place.list({ urls: ['https://example.org/a.wav'] })).status, 501);
+  t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
+});
+
+test.serial('a recording that cannot be analysed is a job that failed, and says why', async (t) => {
+  const place = await openWorkplace(t, { UNDERTONE_JOB_MAX_SECONDS: '5' });
+  await place.startWorker();
+  const long = jobOf(await place.upload([audio]));
+  const text = jobOf(await place.upload([{ name: 'audio', bytes: 'no recording at all' }]));
+  t.like(await place.ended(long.id), {
+    status: 'failed',
+    result: null,
+    error: {
+      detail: [
+        {
+          loc: ['body', 'audio'],
+          msg: 'Expected at most 5 s of audio, got more',
+          type: 'value_error.audio.too_long',
+        },
+      ],
+    },
+  });
+  const { error } = await place.ended(text.id);
+  t.like(error, { detail: [{ type: 'value_error.audio.unsupported' }] });
+});
+
+test.serial('a full queue is told, and so is a recording that waited too long', async (t) => {
+  const place = await openWorkplace(t, { UNDERTONE_JOB_QUEUE: '1', UNDERTONE_JOB_AUDIO_S: '1' });
+  const { id } = jobOf(await place.upload([audio]));
+  const full = await place.upload([audio]);
+  t.is(full.status, 503);
+  t.is(JSON.parse(full.body).code, 'overloaded');
+  t.truthy(full.headers['retry-after']);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
+  await place.startWorker();
+  t.like(await place.ended(id), { status: 'failed', error: { code: 'deadline' } });
+});
+
+test.serial('a Redis that persists is refused at the start', async (t) => {
+  for (const settings of [
+    ['--save', '60 1', '--appendonly', 'no'],
+    ['--save', '', '--appendonly', 'yes'],
+  ]) {
+    const redis = await startRedis(settings);
+    t.teardown(async () => {
+      redis.client.disconnect();
+      await redis.kill();
+    });
+    const server = await spawnServer(t, { UNDERTONE_REDIS_URL: redis.url });
+    t.deepEqual(await server.exit, { code: 2, signal: null });
+    t.regex(server.stderr(), /^Expected a Redis without persistence at `UNDERTONE_REDIS_URL`/m);
+  }
+});
+
+test.serial(
+  'while Redis is away jobs are a 503 and everything else works; what it forgot is told',
+  async (t) => {
+    const place = await openWorkplace(t);
+    const { id } = jobOf(await place.upload([audio], { 'Idempotency-Key': 'k' }));
+    await place.redis.kill();
+    for (const reply of [await place.upload([audio]), await place.show(id), await place.remove(id)]) {
+      t.is(reply.status, 503, reply.body);
+      t.is(JSON.parse(reply.body).code, 'queue_unavailable');
+      t.is(reply.headers['retry-after'], '5');
+    }
+    const headers = { Authorization: `Bearer ${place.server.token}`, 'Content-Type': contentType };
+    const request = { method: 'POST', path: '/v1/analyze', headers, body: multipart([audio]) };
+    t.is((await call(place.server.port, request)).status, 200);
+    t.regex((await call(place.server.port, { path: '/metrics' })).body, /^undertone_jobs_waiting Nan$/im);
+    await place.redis.start();
+    const lost = await place.ended(id);
+    t.like(lost, { status: 'failed', error: { code: 'queue_unavailable' } });
+    const again = jobOf(await place.upload([audio], { 'Idempotency-Key': 'k' }));
+    t.not(again.id, id);
+    await place.startWorker();
+    t.is((await place.ended(again.id)).status, 'done');
+  },
+);

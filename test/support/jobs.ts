@@ -1,0 +1,81 @@
+/** A service with a queue, and what a client of its jobs does. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { call, type Reply } from './http.ts';
+import { type RedisServer, startRedis } from './redis.ts';
+import { type Server, startServer } from './server.ts';
+import { contentType, multipart, type PartSpec } from './upload.ts';
+import { startWorker, type WorkerProcess } from './worker.ts';
+
+type Teardown = { teardown(clean: () => unknown): void };
+type Json = Readonly<Record<string, unknown>>;
+
+export type JobAnswer = {
+  readonly id: string;
+  readonly status: string;
+  readonly created_at: string;
+  readonly finished_at: string | null;
+  readonly expires_at: string;
+  readonly progress: { readonly analysed_s: number; readonly duration_s: number | null } | null;
+  readonly result: Json | null;
+  readonly error: { readonly code?: string; readonly detail: unknown } | null;
+  readonly callback_secret?: string;
+};
+
+export type Workplace = {
+  readonly redis: RedisServer;
+  readonly server: Server;
+  startWorker(): Promise<WorkerProcess>;
+  upload(parts: readonly PartSpec[], headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  list(body: Json, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  show(id: string, token?: string): Promise<Reply>;
+  remove(id: string, token?: string): Promise<Reply>;
+  /** Resolves when it is done or failed. */
+  ended(id: string): Promise<JobAnswer>;
+};
+
+const waitMs = 100_000;
+
+export async function openWorkplace(
+  t: Teardown,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Workplace> {
+  const redis = await startRedis();
+  t.teardown(async () => {
+    redis.client.disconnect();
+    await redis.kill();
+  });
+  const settings = { UNDERTONE_REDIS_URL: redis.url, UNDERTONE_WORKERS: '1', ...env };
+  const server = await startServer(t, settings);
+  const authorize = (token = server.token) => ({ Authorization: `Bearer ${token}` });
+  const ask = (method: string, path: string, token?: string) =>
+    call(server.port, { method, path, headers: authorize(token) });
+  const post = (type: string, body: string | Buffer, headers: Readonly<Record<string, string>> = {}) =>
+    call(server.port, {
+      method: 'POST',
+      path: '/v1/jobs',
+      headers: { 'Content-Type': type, ...authorize(), ...headers },
+      body,
+    });
+  const show = (id: string, token?: string) => ask('GET', `/v1/jobs/${id}`, token);
+  return {
+    redis,
+    server,
+    show,
+    startWorker: () => startWorker(t, { ...settings, UNDERTONE_DATA_DIR: server.dataDir }),
+    upload: (parts, headers) => post(contentType, multipart(parts), headers),
+    list: (body, headers) => post('application/json', JSON.stringify(body), headers),
+    remove: (id, token) => ask('DELETE', `/v1/jobs/${id}`, token),
+    async ended(id) {
+      const until = performance.now() + waitMs;
+      for (;;) {
+        const reply = await show(id);
+        const job: JobAnswer = JSON.parse(reply.body);
+        if (job.status === 'done' || job.status === 'failed') return job;
+        if (performance.now() > until) throw new Error(`Expected the job to end, got ${reply.body}`);
+        await sleep(100);
+      }
+    },
+  };
+}
+
+export const jobOf = ({ body }: Reply): JobAnswer => JSON.parse(body);

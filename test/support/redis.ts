@@ -1,0 +1,73 @@
+/** A Redis server of the tests' own, on a socket in a temporary folder, without persistence; gone with the process. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { makeFolder } from './folder.ts';
+
+export type RedisServer = {
+  /** The path of its socket. */
+  readonly url: string;
+  readonly client: Redis;
+  /** Everything it holds, keys and values of every type. */
+  dump(): Promise<Buffer>;
+  start(): Promise<void>;
+  /** At once, and all that it held is gone. */
+  kill(): Promise<void>;
+};
+
+const waitMs = 20_000;
+
+export async function startRedis(
+  settings: readonly string[] = ['--save', '', '--appendonly', 'no'],
+): Promise<RedisServer> {
+  const folder = makeFolder();
+  const url = join(folder, 'redis.sock');
+  let server: ChildProcess | null = null;
+  const end = () => server?.kill('SIGKILL');
+  process.prependOnceListener('exit', end);
+  async function start(): Promise<void> {
+    const place = ['--port', '0', '--unixsocket', url, '--dir', folder, '--daemonize', 'no'];
+    server = spawn('redis-server', [...place, ...settings], { stdio: 'ignore' });
+    await untilAnswered(url);
+  }
+  await start();
+  const client = new Redis(url, { maxRetriesPerRequest: null });
+  client.on('error', () => {});
+  return {
+    url,
+    client,
+    start,
+    dump: () => dump(client),
+    async kill() {
+      const gone = server;
+      gone?.kill('SIGKILL');
+      if (gone !== null && gone.exitCode === null && gone.signalCode === null) await once(gone, 'exit');
+    },
+  };
+}
+
+async function untilAnswered(url: string): Promise<void> {
+  const until = performance.now() + waitMs;
+  for (;;) {
+    const probe = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+    probe.on('error', () => {});
+    const answered = await probe.connect().then(
+      () => probe.ping(),
+      () => null,
+    );
+    probe.disconnect();
+    if (answered !== null) return;
+    if (performance.now() > until) throw new Error('Expected redis-server to answer, got nothing');
+    await sleep(50);
+  }
+}
+
+/** As Redis serialises each value itself, without compression: short texts stay readable in it. */
+async function dump(client: Redis): Promise<Buffer> {
+  await client.config('SET', 'rdbcompression', 'no');
+  const keys = await client.keys('*');
+  const values = await Promise.all(keys.map((key) => client.dumpBuffer(key)));
+  return Buffer.concat([Buffer.from(keys.join('\n')), ...values.filter((value) => value !== null)]);
+}
