@@ -35,4 +35,24 @@ not asked of what a schema cannot say: what a recording is, and which addresses 
 parts, paths, tokens and passwords go through every way an analysis can end; log (at \`trace\`), output, figures,
 answers and data folder are searched for them, also in hexadecimal and base64, while strace sees every call that
 writes or makes a file.`,
+  hostile: `reliability/corpus` writes a file of every container and coding that is taken, films, encrypted and many-streamed
+files, headers, boxes and tags that lie, bombs, and files that are no recordings; a seed and a number then choose one, damage
+it in one to three ways (bits, bytes, cuts, repeats, splices of two files, sizes and counts before and after chunk names,
+nested boxes, tags, samples that are no numbers, pages of Ogg with their checksums mended) and upload it, four at a time. Every
+answer is held against the published document. The process's own peak of resident memory is read and reset as it goes. An
+answer slower than 5 s is asked for again alone, three times at most. A finding is written to \`.cache/reliability/findings\`,
+and the same seed and number make it again.`,
+  conformance: `Recordings in every container, coding, rate, layout and option that ffmpeg and sox write; those that ffmpeg decodes
+without a complaint must be answered 200 with its duration. Images, films without sound, texts, playlists, archives, programs,
+noise and zeros, each under four names and types, must be refused as \`value_error.audio.unsupported\`. The short form takes a
+quarter of the recordings.`,
+  multipart: `Forms with every kind of boundary, line end, header, name and payload, whole or damaged, and one request in ten
+whose lengths or chunks lie. The service has a temporary folder of its own, which must stay empty.`,
+  determinism: `The digest of each answer, under one request id, against that of the same file sent alone to one worker. The
+native tests compare each width of vector lanes with the scalar path.`,
+  metamorphic: `The same speech in six containers, at eight sample rates (from a copy without anything over 4 kHz), 12 dB softer
+and louder, in stereo, and with a second of digital silence before or after; the figure is how far valence, arousal, cognitive
+load, clarity or processing moves. The short form hears synthetic voices, of which every score must stay within 0.05; the long
+form hears human recordings drawn from \`UNDERTONE_DATA\`, where that is set, of which 95 in 100 must. What remains are single
+words and speech that begins with the recording, where a codec or silence moves the place where speech is heard to begin.`,
 };

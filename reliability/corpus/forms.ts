@@ -83,15 +83,17 @@ function payload(dice: Dice, boundary: string): Buffer {
   ])();
 }
 
-function part(dice: Dice, boundary: string, end: () => string): Buffer {
-  const headers = [`Content-Disposition: form-data; name="${dice.pick(names)}"`];
+function part(dice: Dice, boundary: string, end: () => string, honest: boolean): Buffer {
+  const headers = [`Content-Disposition: form-data; name="${honest ? 'audio' : dice.pick(names)}"`];
   if (dice.oneIn(2))
-    headers.push(`Content-Type: ${dice.pick(['audio/wav', 'text/html', 'a', 'audio/wav; x=y'])}`);
+    headers.push(
+      `Content-Type: ${dice.pick(['audio/wav', 'audio/wav', 'text/html', 'a', 'audio/wav; x=y'])}`,
+    );
   if (dice.oneIn(4)) headers.splice(dice.below(2), dice.below(2), dice.pick(oddHeaders));
   const head = headers.map((header) => `${header}${end()}`).join('');
   return Buffer.concat([
     Buffer.from(`--${boundary}${dice.oneIn(8) ? ' \t' : ''}${end()}${head}${end()}`, 'utf8'),
-    payload(dice, boundary),
+    honest ? sound : payload(dice, boundary),
     Buffer.from(end()),
   ]);
 }
@@ -131,7 +133,9 @@ export function formOf(dice: Dice): Form {
   const boundary = dice.pick(boundaries);
   const count = dice.oneIn(50) ? 60 + dice.below(200) : dice.below(5);
   const end = dice.oneIn(3) ? () => dice.pick(lineEnds) : () => '\r\n';
-  const parts = Array.from({ length: count }, () => part(dice, boundary, end));
+  const parts = Array.from({ length: count }, (_, index) =>
+    part(dice, boundary, end, index === 0 && dice.oneIn(2)),
+  );
   const close = dice.oneIn(6)
     ? ''
     : `--${boundary}--${dice.pick(['\r\n', '', 'epilogue', '\r\n\r\nepilogue'])}`;

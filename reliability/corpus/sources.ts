@@ -13,7 +13,7 @@ export type Sources = {
   readonly all: readonly Source[];
   /** So costly that few mutations begin with them. */
   readonly bombs: readonly Source[];
-  /** Files that once broke something. */
+  /** Files that once broke something, or were taken for what they are not. */
   readonly crashers: readonly Source[];
 };
 
