@@ -35,12 +35,13 @@ not asked of what a schema cannot say: what a recording is, and which addresses 
 parts, paths, tokens and passwords go through every way an analysis can end; log (at \`trace\`), output, figures,
 answers and data folder are searched for them, also in hexadecimal and base64, while strace sees every call that
 writes or makes a file.`,
-  hostile: `reliability/corpus` writes a file of every container and coding that is taken, films, encrypted and many-streamed
+  hostile: `A corpus made by the project has a file of every container and coding that is taken, films, encrypted and many-streamed
 files, headers, boxes and tags that lie, bombs, and files that are no recordings; a seed and a number then choose one, damage
 it in one to three ways (bits, bytes, cuts, repeats, splices of two files, sizes and counts before and after chunk names,
 nested boxes, tags, samples that are no numbers, pages of Ogg with their checksums mended) and upload it, four at a time. Every
-answer is held against the published document. The process's own peak of resident memory is read and reset as it goes. An
-answer slower than 5 s is asked for again alone, three times at most. A finding is written to \`.cache/reliability/findings\`,
+answer is held against the published document. The process's own peak of resident memory is read and reset as it goes; where
+four requests at a time take more than one may, each is sent again alone, and so is one that is answered after 5 s, up to three
+times: a busy machine is not the service's fault. A finding is written to \`.cache/reliability/findings\`,
 and the same seed and number make it again.`,
   conformance: `Recordings in every container, coding, rate, layout and option that ffmpeg and sox write; those that ffmpeg decodes
 without a complaint must be answered 200 with its duration. Images, films without sound, texts, playlists, archives, programs,

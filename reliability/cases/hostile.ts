@@ -5,6 +5,7 @@ import { cacheFolder } from '../../benchmarks/case.ts';
 import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
 import { attack, type Campaign, type Shot, type Target } from '../corpus/campaign.ts';
 import { createJudge, type Judge } from '../corpus/contract.ts';
+import { limits } from '../corpus/costs.ts';
 import { spoils, withSpoilt } from '../corpus/faults.ts';
 import { mutationOf } from '../corpus/mutation.ts';
 import { makeSources, type Sources } from '../corpus/sources.ts';
@@ -52,7 +53,7 @@ function shotOf(seed: number, sources: Sources): Shot {
   };
 }
 
-function rowsOf({ findings, slowestMs, extraMebibytes, health }: Campaign): Row[] {
+function rowsOf({ findings, costs, health }: Campaign): Row[] {
   const note = findings
     .slice(0, 5)
     .map(({ number, fault }) => `${number}: ${fault.slice(0, 80)}`)
@@ -64,11 +65,11 @@ function rowsOf({ findings, slowestMs, extraMebibytes, health }: Campaign): Row[
       value: findings.length,
       note,
     }),
-    atMost(5, { name: 'slowest answer', unit: 's', value: slowestMs / 1000 }),
-    atMost(256, {
-      name: 'most memory over idle, four at a time',
+    atMost(limits.ms / 1000, { name: 'slowest answer', unit: 's', value: costs && costs.slowestMs / 1000 }),
+    atMost(limits.mebibytes, {
+      name: 'most memory over what was held',
       unit: 'MiB',
-      value: Math.max(0, extraMebibytes),
+      value: costs && costs.mostMebibytes,
     }),
     exactly(0, { name: '/health without 200 meanwhile', unit: `of ${health.asked}`, value: health.failed }),
   ];
