@@ -48,7 +48,10 @@ export async function run({ long, count }: Options): Promise<readonly Row[]> {
 }
 
 function served<Result>(number: number, work: (server: Server) => Promise<Result>): Promise<Result> {
-  return withServer({ UNDERTONE_WORKERS: `${number}`, UNDERTONE_QUEUE: `${atOnce}` }, work);
+  return withServer(
+    { UNDERTONE_WORKERS: `${number}`, UNDERTONE_QUEUE: `${atOnce}`, UNDERTONE_DEADLINE_S: '240' },
+    work,
+  );
 }
 
 async function digestOf(client: ReturnType<typeof createClient>, name: string): Promise<string> {

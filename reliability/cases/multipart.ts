@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { caught, exactly, type Options, type Row, told } from '../case.ts';
+import { patienceSeconds } from '../corpus/ask.ts';
 import { attack, type Campaign, type Shot } from '../corpus/campaign.ts';
 import { createJudge, type Judge } from '../corpus/contract.ts';
 import { createDice } from '../corpus/dice.ts';
@@ -25,7 +26,12 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
   buildService();
   const total = count ?? (long ? longCount : shortCount);
   const temporary = mkdtempSync(join(tmpdir(), 'undertone-forms-'));
-  const settings = { UNDERTONE_WORKERS: '2', UNDERTONE_QUEUE: '64', TMPDIR: temporary };
+  const settings = {
+    UNDERTONE_WORKERS: '2',
+    UNDERTONE_QUEUE: '64',
+    UNDERTONE_DEADLINE_S: '120',
+    TMPDIR: temporary,
+  };
   try {
     return await withServer(settings, (server) => measure(server, total, seed, temporary));
   } finally {
@@ -85,7 +91,7 @@ function rowsOf({ findings, health }: Campaign): Row[] {
       value: others.length,
       note: note.join('; '),
     }),
-    exactly(0, { name: 'without an answer in 20 s', unit: 'requests', value: hangs.length }),
+    exactly(0, { name: `without an answer in ${patienceSeconds} s`, unit: 'requests', value: hangs.length }),
     exactly(0, { name: '/health without 200 meanwhile', unit: `of ${health.asked}`, value: health.failed }),
   ];
 }

@@ -10,7 +10,7 @@ export type Answer = {
 };
 
 export type Client = {
-  /** Rejects when the connection ends without an answer, and after `patienceMs`. */
+  /** Rejects when the connection ends without an answer, and after `patienceSeconds`. */
   upload(
     path: string,
     parts: readonly PartSpec[],
@@ -27,14 +27,23 @@ export type Client = {
 
 export { boundary };
 
-const patienceMs = 20_000;
+/** Longer than the service's own deadline in these cases: a busy machine is not its fault. */
+export const patienceSeconds = 300;
 
 export function createClient(port: number, token: string, connections: number): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const send: Client['send'] = (method, path, body, headers) =>
     new Promise((resolve, reject) => {
       const started = performance.now();
-      const options = { agent, port, host: '127.0.0.1', method, path, headers, timeout: patienceMs };
+      const options = {
+        agent,
+        port,
+        host: '127.0.0.1',
+        method,
+        path,
+        headers,
+        timeout: 1000 * patienceSeconds,
+      };
       const sent = request(options, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -45,7 +54,7 @@ export function createClient(port: number, token: string, connections: number): 
           resolve({ status: response.statusCode ?? 0, type, body: text, ms: performance.now() - started });
         });
       });
-      sent.on('timeout', () => sent.destroy(new Error(`no answer within ${patienceMs / 1000} s`)));
+      sent.on('timeout', () => sent.destroy(new Error(`no answer within ${patienceSeconds} s`)));
       sent.on('error', reject);
       sent.end(body);
     });

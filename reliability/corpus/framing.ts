@@ -1,10 +1,8 @@
 /** Requests whose framing lies, over a socket of their own. */
 import { connect } from 'node:net';
-import type { Answer } from './ask.ts';
+import { type Answer, patienceSeconds } from './ask.ts';
 import type { Dice } from './dice.ts';
 import type { Form } from './forms.ts';
-
-const patienceMs = 20_000;
 
 type Framing = (body: Buffer, dice: Dice) => { readonly headers: readonly string[]; readonly bytes: Buffer };
 
@@ -55,8 +53,8 @@ function exchange(port: number, bytes: Buffer): Promise<Answer> {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     const timer = setTimeout(() => {
       socket.destroy();
-      reject(new Error(`no end within ${patienceMs / 1000} s`));
-    }, patienceMs);
+      reject(new Error(`no end within ${patienceSeconds} s`));
+    }, 1000 * patienceSeconds);
     let text = '';
     socket.on('data', (received) => {
       text += received.toString('latin1');
