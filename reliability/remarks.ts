@@ -8,14 +8,12 @@ a token) every half second, or read 5.6 MB of answers a byte at a time, beside a
 the other. A limit is kept when the last connection of its kind is closed within three seconds of it: the service looks
 every half second and leaves a second for its answer to be read. The short form lowers the limits to four seconds.`,
   abort: `Clients leave at a moment drawn by chance: before a byte, in the head or the body (with a length or in a chunk), while
-the recording waits or is analysed, or with the first byte of the answer; by a reset, or by an end in order. Memory is the
-slope of the resident set (median of the slopes of all pairs of samples) after the first third.`,
-  soak: `Four clients send speech and tones in six containers to the three analyses, a tenth of the requests probes and pages,
-a tenth broken or hostile: damaged recordings and forms, wrong tokens, missing and empty parts, clients that leave. Memory
-is the slope of the resident set after the first quarter, as above.`,
-  chaos: `Two workers, and requests that run and wait, while one worker dies: of an error that nobody catches, by an exit, by
-filling its heap; as a process also of a segmentation fault and by \`kill -9\`. A replacement counts when both workers answer at
-one time again. The faults come from a script that is loaded into the service, and by signals: the service has no hook for them.`,
+the recording waits or is analysed, or with the first byte of the answer; by a reset, or by an end in order. Slots,
+descriptors, threads and memory after the second half are compared with those after the first. Memory is told as for \`soak\`.`,
+  soak: `Four clients send speech and tones in six containers to the three analyses; a tenth of the requests are probes and
+pages, a tenth broken or hostile: damaged recordings and forms, wrong tokens, missing and empty parts, clients that leave.
+The service runs with a script that collects garbage every second, so that its resident set is what it keeps; its slope is
+the median of the slopes between the lowest points of twelve stretches, after the first quarter of the requests.`,
   shutdown: `Thirty-two clients upload without a break, some on a connection for each request, some on one that they keep,
 some with rests; at a random moment the service gets SIGTERM. Every request sent up to 0.9 s after it (the grace is one
 second) must be answered 200 and whole. Later ones may be refused, before any byte of them was taken.`,

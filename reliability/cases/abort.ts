@@ -4,24 +4,25 @@ import { atMost, caught, exactly, type Options, type Row, told } from '../case.t
 import { abort, type Moment, moments } from '../load/abort.ts';
 import { analysis, exchange } from '../load/exchange.ts';
 import { eventually, type Footprint, footprint, heldPlaces } from '../load/footprint.ts';
-import { plant } from '../load/plant.ts';
+import { type Plant, plant } from '../load/plant.ts';
 import { startProgress } from '../load/progress.ts';
 import { createRandom } from '../load/random.ts';
-import { type Point, robustSlope } from '../load/slope.ts';
+import { lowest, type Point, robustSlope } from '../load/slope.ts';
 import { speechUpload } from '../load/speech.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 
 const upload = speechUpload(1);
 const clients = 16;
 /** Of all, before anything is compared. */
-const warmUpShare = 0.3;
-const samples = 60;
+const warmUpShare = 0.5;
+const samples = 200;
+const stretches = 10;
 const settleMs = 10_000;
 const mebibyte = 2 ** 20;
 
 type Limits = { readonly aborts: number; readonly leakMebibytes: number };
 const limits = ({ long, count }: Options): Limits =>
-  long ? { aborts: count ?? 10_000, leakMebibytes: 8 } : { aborts: count ?? 600, leakMebibytes: 300 };
+  long ? { aborts: count ?? 20_000, leakMebibytes: 8 } : { aborts: count ?? 1000, leakMebibytes: 300 };
 
 type Left = {
   readonly before: Footprint;
@@ -59,13 +60,14 @@ async function abortMany(server: Server, seed: number, aborts: number): Promise<
   memory.length = 0;
   await together(aborts);
   progress.stop();
-  await eventually(async () => {
+  await eventually(async () => (await heldPlaces(server.port)) === 0, settleMs);
+  const held = await heldPlaces(server.port);
+  // Asking took a connection as well.
+  await eventually(() => {
     const now = footprint(pid);
-    const same = now.descriptors <= before.descriptors && now.threads <= before.threads;
-    return same && (await heldPlaces(server.port)) === 0;
+    return now.descriptors <= before.descriptors && now.threads <= before.threads;
   }, settleMs);
   const after = footprint(pid);
-  const held = await heldPlaces(server.port);
   const whole = Array.from({ length: clients }, () => exchange(analysis(server, upload)));
   const statuses = (await Promise.all(whole)).map(({ status }) => status);
   return { before, after, memory, held, moments: counts, statuses };
@@ -73,7 +75,7 @@ async function abortMany(server: Server, seed: number, aborts: number): Promise<
 
 function judge(left: Left, { leakMebibytes }: Limits): Row[] {
   const { after, before, held, memory, statuses } = left;
-  const slope = robustSlope(memory);
+  const slope = robustSlope(lowest(memory, stretches));
   const total = [...left.moments.values()].reduce((sum, count) => sum + count, 0);
   const shares = [...left.moments].map(([moment, count]) => `${count} ${moment}`).join(', ');
   return [
@@ -105,10 +107,12 @@ export async function run(options: Options): Promise<readonly Row[]> {
   buildService();
   const allowed = limits(options);
   const settings = { UNDERTONE_LOG_LEVEL: 'warn', UNDERTONE_QUEUE: '32' };
-  const after = (env: Readonly<Record<string, string>>, aborts: number) =>
-    withServer({ ...settings, ...env }, (server) => abortMany(server, options.seed, aborts));
-  const rows = judge(await after({}, allowed.aborts), allowed);
+  const after = (aborts: number, ...faults: readonly Plant[]) =>
+    withServer({ ...settings, ...plant('collected-garbage', ...faults) }, (server) =>
+      abortMany(server, options.seed, aborts),
+    );
+  const rows = judge(await after(allowed.aborts), allowed);
   const few = Math.min(allowed.aborts, 1000);
-  const leaky = judge(await after(plant('leaked-descriptors'), few), allowed);
+  const leaky = judge(await after(few, 'leaked-descriptors'), allowed);
   return [...rows, caught('a descriptor leaked by one request in twenty', leaky)];
 }

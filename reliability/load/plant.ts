@@ -1,10 +1,16 @@
-/** Faults put into the service from outside: a script that it loads before its own. */
+/** Scripts that the service loads before its own: faults to be found, and instruments. */
 import { fileURLToPath } from 'node:url';
 
-type Fault = 'abrupt-end' | 'leaked-bytes' | 'leaked-descriptors' | 'mortal-workers' | 'no-replacement';
+export type Plant =
+  | 'abrupt-end'
+  | 'collected-garbage'
+  | 'leaked-bytes'
+  | 'leaked-descriptors'
+  | 'mortal-workers'
+  | 'no-replacement';
 
 /** @returns the environment to start the service with */
-export function plant(name: Fault): Record<string, string> {
-  const file = fileURLToPath(new URL(`./plants/${name}.mjs`, import.meta.url));
-  return { NODE_OPTIONS: `--import=${file}` };
+export function plant(...names: readonly Plant[]): Record<string, string> {
+  const files = names.map((name) => fileURLToPath(new URL(`./plants/${name}.mjs`, import.meta.url)));
+  return { NODE_OPTIONS: files.map((file) => `--import=${file}`).join(' ') };
 }

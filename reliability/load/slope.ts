@@ -10,3 +10,13 @@ export function robustSlope(points: readonly Point[]): number | null {
   );
   return percentile(slopes, 0.5);
 }
+
+/** The lowest point of each of so many stretches: between them memory is also taken for requests at work. */
+export function lowest(points: readonly Point[], stretches: number): Point[] {
+  const length = Math.ceil(points.length / stretches);
+  return Array.from({ length: stretches }, (_, index) =>
+    points.slice(index * length, (index + 1) * length),
+  ).flatMap(([first, ...others]) =>
+    first === undefined ? [] : [others.reduce((low, point) => (point.y < low.y ? point : low), first)],
+  );
+}
