@@ -41,7 +41,7 @@ export function ask(port: number, path: string, form?: Buffer): Promise<Answer> 
     });
     sent.on('error', (error: NodeJS.ErrnoException) => {
       // The server closed the connection because it had been idle.
-      if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(ask(port, path, form));
+      if (sent.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(error.code ?? '')) resolve(ask(port, path, form));
       else reject(error);
     });
     sent.end(form);
