@@ -14,6 +14,14 @@ descriptors, threads and memory after the second half are compared with those af
 pages, a tenth broken or hostile: damaged recordings and forms, wrong tokens, missing and empty parts, clients that leave.
 The service runs with a script that collects garbage every second, so that its resident set is what it keeps; its slope is
 the median of the slopes between the lowest points of twelve stretches, after the first quarter of the requests.`,
+  faults: `The data folder on a disk of 8 MB that is filled to the last byte; another process that holds the database's lock for
+longer than the service tries; a clock (libfaketime) that jumps in the middle of uploads; descriptors for twenty connections
+more and two hundred that come; two processes for analysis, six uploads of 22 MB and 320 MiB for all of it (a control
+group), where UNDERTONE_BUFFER_BYTES is 48 MiB. The same with threads for analysis is the control of the last: the kernel ends
+the service. Needs root.`,
+  chaos: `Two workers, and requests that run and wait, while one worker dies: of an error that nobody catches, by an exit, by
+filling its heap; as a process also of a segmentation fault and by \`kill -9\`. A replacement counts when both workers answer at
+one time again. The faults come from a script that is loaded into the service, and by signals: the service has no hook for them.`,
   shutdown: `Thirty-two clients upload without a break, some on a connection for each request, some on one that they keep,
 some with rests; at a random moment the service gets SIGTERM. Every request sent up to 0.9 s after it (the grace is one
 second) must be answered 200 and whole. Later ones may be refused, before any byte of them was taken.`,

@@ -4,10 +4,14 @@ import { fileURLToPath } from 'node:url';
 export type Plant =
   | 'abrupt-end'
   | 'collected-garbage'
+  | 'gives-up'
+  | 'into-cgroup'
+  | 'kept-sockets'
   | 'leaked-bytes'
   | 'leaked-descriptors'
   | 'mortal-workers'
-  | 'no-replacement';
+  | 'no-replacement'
+  | 'wall-clock';
 
 /** @returns the environment to start the service with */
 export function plant(...names: readonly Plant[]): Record<string, string> {

@@ -111,6 +111,11 @@ export function isOrphan(error: unknown): boolean {
   return /^(SQLITE_CONSTRAINT_FOREIGNKEY|23503)$/.test(codeOf(error));
 }
 
+/** Whether a driver of a database says it, of a full disk or a lock for instance; better-auth's errors have no such code. */
+export function isOfDriver(error: unknown): boolean {
+  return /^(SQLITE_\w+|[0-9A-Z]{5}|E[A-Z]+)$/.test(codeOf(error));
+}
+
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

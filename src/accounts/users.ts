@@ -4,7 +4,7 @@ import { APIError } from 'better-auth/api';
 import { sql } from 'kysely';
 import { passwordLength } from './credentials.ts';
 import { notLoggedIn, UserError } from './refusal.ts';
-import { type Database, type DatabaseKind, reach, unavailable } from './storage.ts';
+import { type Database, type DatabaseKind, isOfDriver, reach, unavailable } from './storage.ts';
 
 export type Credentials = { readonly email: string; readonly password: string };
 
@@ -168,6 +168,7 @@ async function translate<T>(database: Database, work: Promise<T>): Promise<T> {
     });
     const reason = code === undefined ? undefined : reasons[code];
     if (reason !== undefined) throw new UserError(reason);
+    if (code?.startsWith('FAILED_TO_') || isOfDriver(error)) throw unavailable(error);
     throw error instanceof APIError && error.status === 'UNAUTHORIZED' ? notLoggedIn() : error;
   }
 }

@@ -1,0 +1,26 @@
+/** Faults of the machine under the service: none may end it, and what does not need the broken part goes on. */
+import { caught, type Options, type Row } from '../case.ts';
+import { jumpingClock } from '../faults/clock.ts';
+import { fewDescriptors } from '../faults/descriptors.ts';
+import { littleMemory } from '../faults/memory.ts';
+import { requireRoot } from '../faults/program.ts';
+import { fullDisk, lockedDatabase } from '../faults/storage.ts';
+import { plant } from '../load/plant.ts';
+import { buildService } from '../service.ts';
+
+export async function run({ long }: Options): Promise<readonly Row[]> {
+  requireRoot('faults');
+  buildService();
+  const standstillMs = long ? 250 : 2000;
+  return [
+    ...(await fullDisk()),
+    ...(await lockedDatabase(standstillMs)),
+    ...(await jumpingClock()),
+    ...(await fewDescriptors()),
+    ...(await littleMemory('process')),
+    caught('the service ends when it must refuse', await fullDisk(plant('gives-up'))),
+    caught('durations by the clock of the day', await jumpingClock(plant('wall-clock'))),
+    caught('descriptors that are never given back', await fewDescriptors(plant('kept-sockets'))),
+    caught('little memory, and the analysis in threads of the service', await littleMemory('thread')),
+  ];
+}

@@ -1,0 +1,47 @@
+/** A limit on the memory of some processes together, which the kernel keeps by ending one of them. */
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export type ControlGroup = {
+  readonly folder: string;
+  /** Most that was ever used; null where the kernel does not tell. */
+  peakMebibytes(): number | null;
+  remove(): Promise<void>;
+};
+
+const mebibyte = 2 ** 20;
+/** Either version of the kernel's interface. */
+const versions = [
+  {
+    mount: '/sys/fs/cgroup/memory',
+    mark: 'memory.limit_in_bytes',
+    limit: 'memory.limit_in_bytes',
+    peak: 'memory.max_usage_in_bytes',
+  },
+  { mount: '/sys/fs/cgroup', mark: 'cgroup.controllers', limit: 'memory.max', peak: 'memory.peak' },
+];
+
+export function limitMemory(mebibytes: number): ControlGroup {
+  const version = versions.find(({ mount, mark }) => existsSync(`${mount}/${mark}`));
+  if (version === undefined) throw new TypeError('Expected control groups in /sys/fs/cgroup, got none');
+  const folder = `${version.mount}/undertone-${process.pid}-${Math.round(performance.now())}`;
+  mkdirSync(folder);
+  writeFileSync(`${folder}/${version.limit}`, String(mebibytes * mebibyte));
+  return {
+    folder,
+    peakMebibytes: () => {
+      const path = `${folder}/${version.peak}`;
+      return existsSync(path) ? Number(readFileSync(path, 'utf8')) / mebibyte : null;
+    },
+    remove: async () => {
+      for (let tries = 0; tries < 100 && existsSync(folder); tries++) {
+        try {
+          rmdirSync(folder);
+        } catch {
+          // Processes that were killed leave it a moment later.
+          await sleep(50);
+        }
+      }
+    },
+  };
+}

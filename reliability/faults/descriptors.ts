@@ -1,0 +1,69 @@
+/** More connections than the service has file descriptors for. */
+import { Agent } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { atMost, exactly, type Row } from '../case.ts';
+import { cpuSeconds, descriptorsOf } from '../chaos/processes.ts';
+import { analysis, exchange } from '../load/exchange.ts';
+import { speechUpload } from '../load/speech.ts';
+import { type Server, withServer } from '../service.ts';
+import { isUp } from './account.ts';
+import { system } from './program.ts';
+
+const spare = 20;
+const connections = 200;
+const watchedMs = 2000;
+const recoverWithinMs = 5000;
+const body = speechUpload(1);
+
+function openConnections({ port }: Server): Socket[] {
+  return Array.from({ length: connections }, () => connect(port, '127.0.0.1').on('error', () => {}));
+}
+
+/** Until an upload on a connection of its own is answered 200; null when that never comes. */
+async function recovery(server: Server): Promise<number | null> {
+  const from = performance.now();
+  while (performance.now() - from < recoverWithinMs) {
+    const { status } = await Promise.race([exchange(analysis(server, body)), sleep(1000, { status: 0 })]);
+    if (status === 200) return performance.now() - from;
+    await sleep(50);
+  }
+  return null;
+}
+
+export async function fewDescriptors(env: Readonly<Record<string, string>> = {}): Promise<Row[]> {
+  const settings = { UNDERTONE_LOG_LEVEL: 'silent', UNDERTONE_WORKERS: '1', ...env };
+  return withServer(settings, async (server) => {
+    const pid = server.process.pid as number;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    await exchange(analysis(server, body, { agent }));
+    const limit = descriptorsOf(pid) + spare;
+    system('prlimit', '--pid', String(pid), `--nofile=${limit}:${limit}`);
+    const sockets = openConnections(server);
+    await sleep(500);
+    const full = descriptorsOf(pid) >= limit - 1;
+    const kept = await exchange(analysis(server, body, { agent }));
+    const before = cpuSeconds(pid);
+    await sleep(watchedMs);
+    const busy = (100 * 1000 * (cpuSeconds(pid) - before)) / watchedMs;
+    for (const socket of sockets) socket.destroy();
+    await sleep(200);
+    const recoveredMs = await recovery(server);
+    agent.destroy();
+    return [
+      exactly(1, { name: 'descriptors: all taken', unit: 'found', value: full ? 1 : 0, note: `${limit}` }),
+      exactly(200, {
+        name: 'descriptors: an analysis on a connection it has',
+        unit: 'status',
+        value: kept.status,
+      }),
+      atMost(50, { name: 'descriptors: processor while none is left', unit: '% of a core', value: busy }),
+      atMost(recoverWithinMs, {
+        name: 'descriptors: a new connection once they are free',
+        unit: 'ms',
+        value: recoveredMs,
+      }),
+      exactly(0, { name: 'descriptors: the service ended', unit: 'times', value: isUp(server) ? 0 : 1 }),
+    ];
+  });
+}
