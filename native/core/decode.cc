@@ -40,20 +40,42 @@ void RequireFrames(const Sink& sink, const Reading& reading, const Sniffed& snif
               "Expected a decodable frame in the " + sniffed.container + " file, got none");
 }
 
+bool IsDamage(const Error& error) {
+  return error.code == ErrorCode::kMalformed || error.code == ErrorCode::kUnsupported;
+}
+
+// Links are counted as packets are: see CountSeconds.
+void CheckLinks(const uint8_t* bytes, const std::vector<size_t>& links, size_t from, const Sniffed& sniffed,
+                const Sink& sink) {
+  double seconds = sink.seconds();
+  try {
+    for (size_t i = from; i + 1 < links.size(); ++i) {
+      seconds += CountSeconds(bytes + links[i], links[i + 1] - links[i], sniffed, sink.watch(), 0);
+    }
+  } catch (const Error& error) {
+    if (!IsDamage(error)) throw;
+  }
+  sink.CheckSeconds(seconds - 1);
+}
+
 // One after the other; damage after the first link ends the file there.
 Reading DecodeOgg(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink, Source* source) {
   std::vector<size_t> links = OggLinks(bytes, size);
   links.push_back(size);
+  bool counted = false;
   Reading all;
   for (size_t i = 0; i + 1 < links.size(); ++i) {
+    if (!counted && sink->seconds() > kUnforeseen) {
+      counted = true;
+      CheckLinks(bytes, links, i, sniffed, *sink);
+    }
     Source link;
     try {
       const Reading reading = DecodeLibav(bytes + links[i], links[i + 1] - links[i], sniffed, sink, &link);
       all.packets += reading.packets;
       all.truncated = all.truncated || reading.truncated;
     } catch (const Error& error) {
-      const bool damage = error.code == ErrorCode::kMalformed || error.code == ErrorCode::kUnsupported;
-      if (i == 0 || !damage) throw;
+      if (i == 0 || !IsDamage(error)) throw;
       all.truncated = true;
     }
     if (source->codec.empty()) source->codec = link.codec;

@@ -23,6 +23,7 @@ namespace {
 
 constexpr int64_t kLargestFrame = 1 << 20;  // samples a channel
 constexpr double kThinnestStream = 1000;    // bytes a second below which a claimed duration is not believed
+constexpr double kLongestPacket = 16.4;     // seconds: FLAC's longest block at the lowest rate
 constexpr double kShortfall = 0.02;         // share of the claimed duration that may be missing
 constexpr double kShortfallSeconds = 0.2;   // and as much again for delay and padding
 
@@ -222,29 +223,49 @@ class StreamDecoder {
 };
 
 // Refuses at once what the header says and the limits do not allow, where the file is large enough to be
-// honest.
-void CheckClaims(const Demuxer& demuxer, size_t size, Sink* sink) {
+// honest. Returns the seconds that are believed, 0 for none.
+double CheckClaims(const Demuxer& demuxer, size_t size, Sink* sink) {
   const int channels = demuxer.stream().codecpar->ch_layout.nb_channels;
   if (channels > 0) sink->CheckChannels(channels);
   const double seconds = demuxer.ClaimedSeconds();
-  if (seconds * kThinnestStream > static_cast<double>(size)) return;
+  if (seconds * kThinnestStream > static_cast<double>(size)) return 0;
   sink->CheckSeconds(seconds - 1);
   sink->Expect(seconds + 1);
+  return seconds;
 }
 
 }  // namespace
 
+double CountSeconds(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const Watch& watch,
+                    double usual) {
+  Demuxer demuxer(bytes, size, sniffed, watch);
+  const double unit = av_q2d(demuxer.stream().time_base);
+  const auto packet = Own(av_packet_alloc());
+  double seconds = 0;
+  while (demuxer.Read(packet.get())) {
+    seconds +=
+        packet->duration > 0 ? std::min(static_cast<double>(packet->duration) * unit, kLongestPacket) : usual;
+    av_packet_unref(packet.get());
+  }
+  return seconds;
+}
+
 Reading DecodeLibav(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink, Source* source) {
   Demuxer demuxer(bytes, size, sniffed, sink->watch());
-  CheckClaims(demuxer, size, sink);
+  const double believed = CheckClaims(demuxer, size, sink);
   StreamDecoder decoder(demuxer.stream(), sink);
   source->codec = avcodec_get_name(demuxer.stream().codecpar->codec_id);
   const double before = sink->seconds();
+  bool counted = false;
   Reading reading;
   while (demuxer.Read(decoder.packet())) {
     ++reading.packets;
     decoder.Decode(decoder.packet());
     av_packet_unref(decoder.packet());
+    if (counted || sink->seconds() - before <= believed + kUnforeseen) continue;
+    counted = true;
+    const double usual = (sink->seconds() - before) / static_cast<double>(reading.packets);
+    sink->CheckSeconds(before + CountSeconds(bytes, size, sniffed, sink->watch(), usual) - 1);
   }
   decoder.Decode(nullptr);
   const double claimed = demuxer.ClaimedStreamSeconds();

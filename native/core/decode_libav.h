@@ -8,6 +8,8 @@
 
 namespace undertone {
 
+constexpr double kUnforeseen = 60;  // seconds decoded beyond what was believed before the rest is counted
+
 struct Reading {
   size_t packets = 0;      // of the audio stream
   bool truncated = false;  // ended before the header's duration, or in damage
@@ -17,5 +19,11 @@ struct Reading {
 // before. Throws kUnsupported for a codec not taken, kMalformed for headers that cannot be read, and what the
 // sink throws.
 Reading DecodeLibav(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink, Source* source);
+
+// What the packets of that stream say that they last, none of them decoded, and `usual` for each that says
+// nothing: hours of silence in a few kilobytes are found out before they take memory. Throws what the demuxer
+// throws.
+double CountSeconds(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const Watch& watch,
+                    double usual);
 
 }  // namespace undertone

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kMostRateChanges = 1000;  // each costs a new filter
 constexpr size_t kMonoBlock = 4 * Sink::kBlock;
-constexpr size_t kLargeResult = size_t{1} << 22;  // samples from which doubling would cost too much memory
+constexpr size_t kSmallResult = size_t{1} << 18;    // samples up to which the result doubles
+constexpr size_t kLargestResult = size_t{1} << 26;  // samples that may be reserved without a claim
 
 std::string Number(double value) {
   char text[32];
@@ -90,7 +91,7 @@ void Sink::Expect(double seconds) {
     return;
   }
   const double most = std::min(seconds, options_.max_seconds) * options_.sample_rate;
-  if (most > 0 && most < kLargeResult) audio_.samples.reserve(static_cast<size_t>(most) + kBlock);
+  if (most > 0 && most < kLargestResult) audio_.samples.reserve(static_cast<size_t>(most) + kBlock);
 }
 
 void Sink::Write(const float* const* planes, size_t frames) {
@@ -154,12 +155,15 @@ void Sink::HandOver() {
   samples.clear();
 }
 
-// Past a few minutes, one step to what the limit allows: pages not written to cost nothing, copies would.
+// Past a few seconds, one step to what the limit allows: pages not written to cost nothing, copies would, and
+// the allocator keeps what they leave behind.
 void Sink::GrowResult() {
   std::vector<float>& samples = audio_.samples;
-  if (samples.size() < kLargeResult || samples.capacity() > 2 * kLargeResult) return;
+  const double coming = static_cast<double>(mixed_) * options_.sample_rate / rate_ + kBlock;
+  const double needed = static_cast<double>(samples.size()) + coming;
+  if (needed <= static_cast<double>(std::max(samples.capacity(), kSmallResult))) return;
   const double most = (options_.max_seconds + 1) * options_.sample_rate;
-  if (most < 1e9) samples.reserve(static_cast<size_t>(most));
+  if (most > needed && most < kLargestResult) samples.reserve(static_cast<size_t>(most));
 }
 
 Audio Sink::Finish() {

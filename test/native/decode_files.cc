@@ -87,6 +87,10 @@ Bytes WavFloat(uint32_t rate, uint16_t channels, const std::vector<float>& sampl
   return WavOf(3, 32, rate, channels, data);
 }
 
+Bytes::iterator Find(Bytes* bytes, const std::string& text) {
+  return std::search(bytes->begin(), bytes->end(), text.begin(), text.end());
+}
+
 void Put32(Bytes* bytes, size_t at, uint32_t value) { std::memcpy(bytes->data() + at, &value, 4); }
 
 std::vector<float> Sine(double hertz, double rate, size_t count, double amplitude) {

@@ -24,6 +24,9 @@ Bytes WavOf(uint16_t tag, uint16_t bits, uint32_t rate, uint16_t channels, const
 Bytes Wav16(uint32_t rate, uint16_t channels, const std::vector<float>& samples);
 Bytes WavFloat(uint32_t rate, uint16_t channels, const std::vector<float>& samples);
 
+// Where the text first stands, or the end.
+Bytes::iterator Find(Bytes* bytes, const std::string& text);
+
 // Overwrites 4 bytes, little-endian.
 void Put32(Bytes* bytes, size_t at, uint32_t value);
 

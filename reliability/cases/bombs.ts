@@ -1,0 +1,129 @@
+/** Small files that would fill memory, or keep a processor busy, if their headers were believed or all of them decoded. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { call } from '../../test/support/http.ts';
+import { contentType, multipart } from '../../test/support/upload.ts';
+import { lies } from '../bombs/lies.ts';
+import { cpuMs, forgetPeak, peakMb, residentMb } from '../bombs/meter.ts';
+import * as silence from '../bombs/silence.ts';
+import { atMost, caught, exactly, type Options, type Row } from '../case.ts';
+import { speechUpload } from '../load/speech.ts';
+import { buildService, type Server, withServer } from '../service.ts';
+
+const settings = { UNDERTONE_WORKERS: '1', UNDERTONE_LOG_LEVEL: 'warn' };
+const mostMb = 64;
+const settleMs = 200;
+const warmUps = 10;
+
+type Bomb = { readonly name: string; readonly bytes: Buffer; readonly silent: boolean };
+type Blast = Bomb & {
+  readonly status: number;
+  readonly answer: string;
+  readonly cpu: number;
+  readonly mb: number;
+};
+
+/** Silence may cost what a decode of the longest recording taken costs; a busy machine counts more time for the same work. */
+const limits = (long: boolean) =>
+  long ? { lieMs: 100, silenceMs: 1000, repeats: 3 } : { lieMs: 400, silenceMs: 4000, repeats: 1 };
+type Limits = ReturnType<typeof limits>;
+
+function makeBombs(): Bomb[] {
+  const silent = {
+    'FLAC of 10 h of silence': silence.silentFlac(10, true),
+    'FLAC of 10 h of silence that claims nothing': silence.silentFlac(10, false),
+    'FLAC of 2,000 changes of rate': silence.restlessFlac(2000),
+    'Opus of 5 h of silence': silence.silentOpus(5),
+    'Opus of 4,000 files in a row': silence.chainedOpus(4000),
+    'M4A of 10 h of silence': silence.silentM4a(10),
+    'MP3 of 1 h of silence': silence.silentMp3(1),
+    'Vorbis of 1 h of silence': silence.silentVorbis(1),
+  };
+  const named = (files: Readonly<Record<string, Buffer>>, isSilent: boolean) =>
+    Object.entries(files).map(([name, bytes]) => ({ name, bytes, silent: isSilent }));
+  return [...named(lies(), false), ...named(silent, true)];
+}
+
+async function send({ port, token }: Server, body: Buffer): Promise<{ status: number; answer: string }> {
+  const headers = { 'Content-Type': contentType, Authorization: `Bearer ${token}` };
+  const { status, body: text } = await call(port, { method: 'POST', path: '/v1/analyze', headers, body });
+  return { status, answer: status === 200 ? 'report' : (/"type":"([^"]+)"/.exec(text)?.[1] ?? text) };
+}
+
+async function blast(server: Server, bomb: Bomb, repeats: number): Promise<Blast> {
+  const pid = server.process.pid as number;
+  const body = multipart([{ name: 'audio', bytes: bomb.bytes }]);
+  const tries: Blast[] = [];
+  for (let repeat = 0; repeat < repeats; repeat++) {
+    await sleep(settleMs);
+    const idleMb = residentMb(pid);
+    forgetPeak(pid);
+    const before = cpuMs(pid);
+    const sent = await send(server, body);
+    tries.push({ ...bomb, ...sent, cpu: cpuMs(pid) - before, mb: peakMb(pid) - idleMb });
+  }
+  const least = Math.min(...tries.map(({ cpu }) => cpu));
+  const most = Math.max(...tries.map(({ mb }) => mb));
+  return { ...(tries[0] as Blast), cpu: least, mb: most };
+}
+
+/** One after the other on a service that has done some work; memory counts from what it holds before each. */
+function explode(
+  env: Readonly<Record<string, string>>,
+  bombs: readonly Bomb[],
+  repeats: number,
+): Promise<Blast[]> {
+  return withServer({ ...settings, ...env }, async (server) => {
+    for (let count = 0; count < warmUps; count++) await send(server, speechUpload(10));
+    const blasts: Blast[] = [];
+    for (const bomb of bombs) {
+      const one = await blast(server, bomb, repeats);
+      console.error(
+        `${one.name}: ${one.status} ${one.answer}, ${one.cpu.toFixed(0)} ms, ${one.mb.toFixed(1)} MB`,
+      );
+      blasts.push(one);
+    }
+    return blasts;
+  });
+}
+
+function worstCpu(name: string, blasts: readonly Blast[], most: number): Row {
+  const [worst] = [...blasts].sort((a, b) => b.cpu - a.cpu);
+  return atMost(most, { name, unit: 'ms of CPU', value: worst?.cpu ?? null, note: worst?.name ?? '' });
+}
+
+function rows(blasts: readonly Blast[], { lieMs, silenceMs }: Limits): Row[] {
+  const broken = blasts.filter(({ status }) => status !== 200 && (status < 400 || status >= 500));
+  const note = broken.map(({ name, status }) => `${name}: ${status}`).join('; ');
+  return [
+    ...blasts.map(({ name, mb, answer, cpu, bytes }) =>
+      atMost(mostMb, {
+        name,
+        unit: 'MB over idle',
+        value: mb,
+        note: `${answer}, ${cpu.toFixed(0)} ms, ${bytes.length.toLocaleString('en')} bytes`,
+      }),
+    ),
+    worstCpu(
+      'most costly lie',
+      blasts.filter(({ silent }) => !silent),
+      lieMs,
+    ),
+    worstCpu(
+      'most costly silence',
+      blasts.filter(({ silent }) => silent),
+      silenceMs,
+    ),
+    exactly(0, { name: 'neither a report nor a refusal', unit: 'answers', value: broken.length, note }),
+  ];
+}
+
+export async function run({ long }: Options): Promise<readonly Row[]> {
+  buildService();
+  const most = limits(long);
+  const bombs = makeBombs();
+  const blasts = await explode({}, bombs, most.repeats);
+  const hours = bombs.filter(({ name }) => name === 'FLAC of 10 h of silence');
+  const planted = { UNDERTONE_MAX_SECONDS: '40000', UNDERTONE_DEADLINE_S: '5' };
+  const unlimited = await explode(planted, hours, 1);
+  return [...rows(blasts, most), caught('a limit of 40,000 s', rows(unlimited, most))];
+}
