@@ -2,6 +2,20 @@
 import { join } from 'node:path';
 import { root, runProgram } from '../benchmarks/case.ts';
 
+const compiler = { CMAKE_C_COMPILER: 'clang', CMAKE_CXX_COMPILER: 'clang++' };
+
+/** Fuzzers and tests under the sanitizers of memory and of undefined behaviour: one build for both. */
+export const checked = {
+  compiler,
+  folder: 'checked',
+  settings: {
+    ...compiler,
+    SANITIZE: 'address,undefined,float-cast-overflow',
+    UNDERTONE_FUZZERS: 'ON',
+    UNDERTONE_TESTS: 'ON',
+  },
+};
+
 /** @returns the folder of what was built */
 export function buildNative(
   name: string,

@@ -62,4 +62,11 @@ and louder, in stereo, and with a second of digital silence before or after; the
 load, clarity or processing moves. The short form hears synthetic voices, of which every score must stay within 0.05; the long
 form hears human recordings drawn from \`UNDERTONE_DATA\`, where that is set, of which 95 in 100 must. What remains are single
 words and speech that begins with the recording, where a codec or silence moves the place where speech is heard to begin.`,
+  sanitizers: `The native tests, three damaged copies of each recording among them (100 in the long form, \`--count\` sets it), under
+AddressSanitizer and UndefinedBehaviorSanitizer; in the long form under ThreadSanitizer too, where tests decode, extract and
+measure on several threads at once, and the tests of the addon inside Node under the first two. \`-DSANITIZE=address\`,
+\`undefined\`, \`thread\` or several of them, joined by commas, builds anything so.`,
+  bombs: `Small files that claim what nobody could hold, and files that hold hours of silence, one after the other to a service
+with one worker. Processor time is that of the whole service as Linux counts it for its threads. Memory is the peak of the
+resident set over what the service held just before. Silence is decoded for a minute; then its packets are counted.`,
 };

@@ -6,7 +6,7 @@ import { cacheFolder } from '../../benchmarks/case.ts';
 import { caught, exactly, type Options, type Row, told } from '../case.ts';
 import { type Amount, type Fuzzed, fuzz, type Target, targets } from '../fuzz/fuzzer.ts';
 import { add, type Fuzzing } from '../fuzz/record.ts';
-import { buildNative } from '../native.ts';
+import { buildNative, checked } from '../native.ts';
 import { installPackages } from '../packages.ts';
 
 const shortSeconds = 5;
@@ -20,14 +20,8 @@ type Tried = { readonly target: Target; readonly run: Fuzzed; readonly all: Fuzz
 
 function build(): string {
   installPackages(['clang', 'libclang-rt-14-dev']);
-  const settings = {
-    CMAKE_C_COMPILER: 'clang',
-    CMAKE_CXX_COMPILER: 'clang++',
-    SANITIZE: 'address,undefined,float-cast-overflow',
-    UNDERTONE_FUZZERS: 'ON',
-  };
   const programs = ['decode', 'extract', 'measure', 'planted'].map((name) => `fuzz_${name}`);
-  return buildNative('fuzz', settings, programs);
+  return buildNative(checked.folder, checked.settings, programs);
 }
 
 async function tryTarget(

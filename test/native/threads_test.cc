@@ -1,0 +1,52 @@
+#include <doctest/doctest.h>
+
+#include <thread>
+#include <vector>
+
+#include "decode.h"
+#include "decode_files.h"
+#include "features.h"
+#include "quality.h"
+#include "specs.h"
+#include "voice.h"
+
+namespace undertone {
+namespace {
+
+using namespace test;
+
+struct Heard {
+  std::vector<float> features;
+  std::vector<float> pitch_hz;
+  double bandwidth_hz;
+};
+
+// All that a worker does with a recording before the models.
+Heard Hear(const Bytes& file) {
+  const Audio audio = Decode(file.data(), file.size(), Limits());
+  const std::vector<float>& samples = audio.samples;
+  const Features features = Extractor(WhisperSpec())(samples.data(), samples.size());
+  const VoiceTrack track = VoiceTracker()(samples.data(), samples.size());
+  const Quality quality = MeasureQuality(samples.data(), samples.size(), audio.sample_rate, {{0.5, 2}});
+  return {features.data, track.pitch_hz, quality.bandwidth_hz};
+}
+
+TEST_CASE("recordings heard at once are heard as alone") {
+  const std::vector<const char*> names = {"cbr.mp3", "opus.webm", "aac.m4a", "mono-16k.wav"};
+  std::vector<Bytes> files;
+  for (const char* name : names) files.push_back(Fixture(name));
+  std::vector<Heard> heard(files.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < files.size(); ++i) threads.emplace_back([&, i] { heard[i] = Hear(files[i]); });
+  for (std::thread& thread : threads) thread.join();
+  for (size_t i = 0; i < files.size(); ++i) {
+    CAPTURE(names[i]);
+    const Heard alone = Hear(files[i]);
+    CHECK(heard[i].features == alone.features);
+    CHECK(heard[i].pitch_hz == alone.pitch_hz);
+    CHECK(heard[i].bandwidth_hz == alone.bandwidth_hz);
+  }
+}
+
+}  // namespace
+}  // namespace undertone
