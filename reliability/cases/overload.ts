@@ -30,8 +30,8 @@ type Limits = {
 };
 const limits = (long: boolean): Limits =>
   long
-    ? { slower: 3, refusedMs: 50, goodput: 0.9, recoveryMs: 5000, healthMs: 50, unasked: 0.9 }
-    : { slower: 12, refusedMs: 1000, goodput: 0.4, recoveryMs: 10_000, healthMs: 1000, unasked: 0.5 };
+    ? { slower: 3, refusedMs: 50, goodput: 0.9, recoveryMs: 5000, healthMs: 50, unasked: 0.8 }
+    : { slower: 12, refusedMs: 2000, goodput: 0.3, recoveryMs: 10_000, healthMs: 2000, unasked: 0.5 };
 
 type Pressed = {
   readonly perSecond: number;
