@@ -36,8 +36,9 @@ and AddressSanitizer what they allocate.`,
 asked of running services: with a fault put in for 500, a database that is stopped for 503, 201 tokens for 429. Schemathesis makes
 requests from the document, right ones and wrong ones, with a token and a log-in; that data which fits the schema is taken is
 not asked of what a schema cannot say: what a recording is, and which addresses and names are in use.`,
-  auth: `Guesses at tokens that are right but for four letters are timed against wrong ones, in random order, through the real check
-(with the database asked for each) and through a socket; t is Welch's, of the faster nine tenths. Unique words in samples, text chunks, file names, names of
+  auth: `Guesses at tokens that are right but for four letters are timed, in random order, against others that are as much alike among themselves, through the real check
+(with the database asked for each) and through a socket; t is Welch's, of the faster nine tenths, and the least of up to three
+rounds, in each of which a difference that is there must show. Unique words in samples, text chunks, file names, names of
 parts, paths, tokens and passwords go through every way an analysis can end; log (at \`trace\`), output, figures,
 answers and data folder are searched for them, also in hexadecimal and base64, while strace sees every call that
 writes or makes a file.`,

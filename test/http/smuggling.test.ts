@@ -1,0 +1,118 @@
+/** Bytes that a proxy in front and the service could read differently, and targets that mean harm. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { type App, rawHead, startApp } from '../support/app.ts';
+import { wire } from '../support/http.ts';
+
+async function answerTo(app: App, bytes: string): Promise<string> {
+  const client = await wire(app.port);
+  client.socket.write(bytes, 'latin1');
+  const answer = await client.ended();
+  client.socket.destroy();
+  return answer;
+}
+
+async function untilNothingIsHeld(app: App): Promise<void> {
+  while ((await app.figure('undertone_held_bytes')) > 0) await sleep(5);
+}
+
+const bodyOf = (answer: string) => answer.slice(answer.indexOf('\r\n\r\n') + 4);
+
+const post = 'POST /v1/analyze/emotion HTTP/1.1\r\nHost: x\r\n';
+/** A request that a proxy and the service could each end at another byte, with a second one hidden in it. */
+const hidden = 'GET /health HTTP/1.1\r\nHost: x\r\nX-Request-Id: hidden\r\n\r\n';
+const smuggled: Record<string, string> = {
+  'a length and chunks': `${post}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`,
+  'chunks and a length': `${post}Transfer-Encoding: chunked\r\nContent-Length: 6\r\n\r\n0\r\n\r\n${hidden}`,
+  'two lengths': `${post}Content-Length: 0\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
+  'a list of lengths': `${post}Content-Length: 0, ${hidden.length}\r\n\r\n${hidden}`,
+  'a negative length': `${post}Content-Length: -1\r\n\r\n${hidden}`,
+  'a signed length': `${post}Content-Length: +1\r\n\r\n${hidden}`,
+  'a length that is no number': `${post}Content-Length: 0x10\r\n\r\n${hidden}`,
+  'a length beyond 64 bits': `${post}Content-Length: 99999999999999999999\r\n\r\n${hidden}`,
+  'a folded header': `${post}Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n${hidden}`,
+  'space before a colon': `${post}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${hidden}`,
+  'a coding that is not chunked': `${post}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n${hidden}`,
+  'a coding that is nearly chunked': `${post}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${hidden}`,
+  'a bare line feed': `POST /v1/analyze HTTP/1.1\nHost: x\nContent-Length: 5\n\n${hidden}`,
+  'a bare carriage return': `${post}X: a\rContent-Length: 5\r\n\r\n${hidden}`,
+  'a null byte in a header': `${post}X: a\0b\r\n\r\n${hidden}`,
+  'a null byte in a name': `${post}X\0Y: a\r\n\r\n${hidden}`,
+  'a null byte in the path': 'GET /hea\0lth HTTP/1.1\r\nHost: x\r\n\r\n',
+  'a space in the path': 'GET /health /v1 HTTP/1.1\r\nHost: x\r\n\r\n',
+  'a method in small letters': 'get /health HTTP/1.1\r\nHost: x\r\n\r\n',
+  'a method that is none': `ANALYSE /v1/analyze HTTP/1.1\r\nHost: x\r\n\r\n${hidden}`,
+  'another version': 'GET /health HTTP/1.2\r\nHost: x\r\n\r\n',
+  'HTTP/0.9': 'GET /health\r\n\r\n',
+};
+
+for (const [name, bytes] of Object.entries(smuggled)) {
+  test.serial(`${name}: refused with 400, and nothing that follows is answered`, async (t) => {
+    const answer = await answerTo(await startApp(t), bytes);
+    t.regex(answer, /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*\r\nConnection: close\r\n/i);
+    t.deepEqual(answer.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400']);
+    t.false(answer.includes('hidden'));
+  });
+}
+
+const brokenChunks: Record<string, string> = {
+  'a size that is no number': 'zz\r\n',
+  'a negative size': '-1\r\nx\r\n',
+  'a size beyond 64 bits': 'fffffffffffffffff\r\nx',
+  'a chunk longer than its size': '1\r\nxx\r\n0\r\n\r\n',
+  'a size ended by a bare line feed': '1\nx\r\n0\r\n\r\n',
+  'an extension with a null byte': '1;a=\0\r\nx\r\n0\r\n\r\n',
+};
+
+for (const [name, chunks] of Object.entries(brokenChunks)) {
+  test.serial(`chunks with ${name}: refused with 400, and nothing that follows is answered`, async (t) => {
+    const app = await startApp(t);
+    const answer = await answerTo(app, `${rawHead('Transfer-Encoding: chunked')}\r\n${chunks}${hidden}`);
+    t.regex(answer, /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*\r\nConnection: close\r\n/i);
+    t.deepEqual(answer.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400']);
+    await untilNothingIsHeld(app);
+  });
+}
+
+const strangeTargets: Record<string, readonly [target: string, status: number]> = {
+  'a path of 12,000 letters': [`/${'x'.repeat(12_000)}`, 404],
+  'a path that climbs': ['/../../../../etc/passwd', 404],
+  'a path that climbs in disguise': ['/%2e%2e/%2e%2e/etc/passwd', 404],
+  'an asset that climbs': ['/assets/..%2f..%2fpackage.json', 404],
+  'an asset with a null byte': ['/assets/%00', 404],
+  'a broken escape': ['/assets/%zz', 404],
+  'half a character': ['/assets/%c3', 404],
+  'two slashes': ['//evil.example/health', 404],
+  'no path at all': ['*', 404],
+};
+
+for (const [name, [target, status]] of Object.entries(strangeTargets)) {
+  test.serial(`${name} is ${status} in JSON`, async (t) => {
+    const answer = await answerTo(
+      await startApp(t),
+      `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
+    t.regex(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
+    t.is(JSON.parse(bodyOf(answer)).code, 'not_found');
+  });
+}
+
+test.serial(
+  'thousands of headers within the limit of bytes do not hurt, and beyond it are 431',
+  async (t) => {
+    const app = await startApp(t);
+    const lines = (count: number) => Array.from({ length: count }, (_, index) => `a${index}:\r\n`).join('');
+    const ask = (count: number) =>
+      answerTo(app, `GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${lines(count)}\r\n`);
+    t.regex(await ask(1500), /^HTTP\/1\.1 200 /);
+    t.regex(await ask(5000), /^HTTP\/1\.1 431 /);
+  },
+);
+
+test.serial('methods that a path does not have are 405, whatever they are', async (t) => {
+  const app = await startApp(t);
+  for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'SOURCE']) {
+    const answer = await answerTo(app, `${method} /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    t.regex(answer, /^HTTP\/1\.1 405 [\s\S]*\r\nAllow: GET, HEAD\r\n/, method);
+  }
+});
