@@ -176,6 +176,43 @@ test.serial('every answer to the account page fits the document', async (t) => {
   await plain(`POST ${account}/log-out`);
 });
 
+const field = fc.oneof(
+  fc.string(),
+  fc.emailAddress(),
+  fc.integer(),
+  fc.constant(null),
+  fc.array(fc.string()),
+);
+const fields = ['email', 'password', 'current_password', 'new_password', 'name', 'scopes', 'expires_in_days'];
+const accountRequests = fc.record({
+  operation: fc.constantFrom(
+    ...[...contract.documented.keys()].filter((operation) => operation.startsWith('POST /account/')),
+  ),
+  body: fc.oneof(
+    fc.json(),
+    fc.string(),
+    fc.dictionary(fc.constantFrom(...fields), field).map((body) => JSON.stringify(body)),
+  ),
+  type: fc.constantFrom('application/json', 'application/json', 'application/json', 'text/plain'),
+  own: fc.constantFrom(true, true, true, false),
+  id: fc.webSegment(),
+});
+
+test.serial('whatever is sent to the account page, the answer fits the document', async (t) => {
+  const { url } = await startServer(t);
+  const statuses = new Set<number>();
+  const property = fc.asyncProperty(accountRequests, async ({ operation, body, type, own, id }) => {
+    const path = operation.replace('POST ', '').replace('{id}', `x${id}`);
+    const headers = { Origin: own ? url : 'https://evil.example', 'Content-Type': type };
+    const response = await fetch(url + path, { method: 'POST', headers, body });
+    statuses.add(response.status);
+    checkAnswer(t, operation, response.status, await response.json());
+  });
+  await fc.assert(property, { numRuns: 150, seed: 1 });
+  for (const status of [400, 401, 403, 422]) t.true(statuses.has(status), String(status));
+  t.false(statuses.has(500));
+});
+
 async function checkPlainPaths(t: ExecutionContext, { url, port }: Server): Promise<void> {
   for (const path of ['/health', '/ready', '/v1/models', '/openapi.json']) {
     const response = await fetch(url + path);
