@@ -30,6 +30,9 @@ const pcmOf = (codecs: string, ending: string, rates: readonly number[], more = 
 const wav = [
   ...pcmOf('pcm_u8 pcm_s16le pcm_s24le pcm_s32le pcm_f32le pcm_f64le pcm_alaw pcm_mulaw', 'wav', common),
   ...pcmOf('adpcm_ms adpcm_ima_wav', 'wav', [8000, 22_050, 48_000]),
+  format('wav yamaha', 'wav', '-c:a adpcm_yamaha', [16_000, 44_100]),
+  format('wav g722', 'wav', '-c:a g722', [16_000], [1]),
+  format('wav g726', 'wav', '-c:a g726 -b:a 32k', [8000], [1]),
   format('wav, many channels', 'wav', '-c:a pcm_s16le', [48_000], [3, 4, 6, 8]),
   format('wav, high rates', 'wav', '-c:a pcm_s24le', [4000, 11_025, 32_000, 96_000, 192_000, 384_000], [1]),
   format('wav, tags', 'wav', '-c:a pcm_s16le -metadata title=x -write_bext 1', [22_050], [1]),
