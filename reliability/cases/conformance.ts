@@ -8,9 +8,10 @@ import { showBar } from '../corpus/bar.ts';
 import { inParallel } from '../corpus/crew.ts';
 import { encodings, makeClip } from '../corpus/encodings.ts';
 import { type Foreign, foreignFiles } from '../corpus/foreign.ts';
-import { makeAll } from '../corpus/making.ts';
+import { makeAll, tools } from '../corpus/making.ts';
 import { spokenRecordings } from '../corpus/recordings.ts';
 import { referenceSeconds } from '../corpus/reference.ts';
+import { installPackages } from '../packages.ts';
 import { buildService, withServer } from '../service.ts';
 
 type Recording = { readonly name: string; readonly file: string; readonly seconds: number };
@@ -29,6 +30,7 @@ const disguises = [
 ] as const;
 
 export async function run({ long, seed }: Options): Promise<readonly Row[]> {
+  installPackages(tools);
   buildService();
   const recordings = await known(long ? 1 : shortStep, seed);
   const foreign = await foreignFiles(cacheFolder('reliability/foreign'));

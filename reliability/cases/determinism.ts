@@ -6,6 +6,8 @@ import { caught, exactly, type Options, type Row, told } from '../case.ts';
 import { createClient } from '../corpus/ask.ts';
 import { showBar } from '../corpus/bar.ts';
 import { inParallel } from '../corpus/crew.ts';
+import { tools } from '../corpus/making.ts';
+import { installPackages } from '../packages.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 
 const files = [
@@ -27,6 +29,7 @@ const headers = { 'X-Request-Id': 'the-same' };
 type Digests = ReadonlyMap<string, string>;
 
 export async function run({ long, count }: Options): Promise<readonly Row[]> {
+  installPackages(tools);
   buildService();
   const rounds = count ?? (long ? longRounds : 1);
   const alone = await served(1, (server) => digestsAlone(server));

@@ -7,8 +7,10 @@ import { attack, type Campaign, type Shot, type Target } from '../corpus/campaig
 import { createJudge, type Judge } from '../corpus/contract.ts';
 import { limits } from '../corpus/costs.ts';
 import { spoils, withSpoilt } from '../corpus/faults.ts';
+import { tools } from '../corpus/making.ts';
 import { mutationOf } from '../corpus/mutation.ts';
 import { makeSources, type Sources } from '../corpus/sources.ts';
+import { installPackages } from '../packages.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 
 const shortCount = 2000;
@@ -20,6 +22,7 @@ const ballastMebibytes = 320;
 const settings = { UNDERTONE_WORKERS: '2', UNDERTONE_QUEUE: '64', UNDERTONE_DEADLINE_S: '120' };
 
 export async function run({ long, seed, count }: Options): Promise<readonly Row[]> {
+  installPackages(tools);
   buildService();
   const sources = await makeSources();
   const total = count ?? (long ? longCount : shortCount);

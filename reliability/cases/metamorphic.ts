@@ -6,6 +6,7 @@ import { cacheFolder } from '../../benchmarks/case.ts';
 import { atLeast, atMost, caught, type Options, type Row, told } from '../case.ts';
 import { showBar } from '../corpus/bar.ts';
 import { createDice } from '../corpus/dice.ts';
+import { tools } from '../corpus/making.ts';
 import { spokenRecordings } from '../corpus/recordings.ts';
 import { analyzeFiles, type Distance, distancesOf, type Scores } from '../corpus/sameness.ts';
 import {
@@ -14,6 +15,7 @@ import {
   type Transformation,
   transformations,
 } from '../corpus/transformations.ts';
+import { installPackages } from '../packages.ts';
 import { buildService } from '../service.ts';
 
 const bound = 0.05;
@@ -24,6 +26,7 @@ const shareOfHuman = 95;
 const unspoken = new Set(['ESC10', 'RIR', 'EmoGator', 'MFA']);
 
 export async function run({ long, seed, count }: Options): Promise<readonly Row[]> {
+  installPackages(tools);
   buildService();
   const data = process.env.UNDERTONE_DATA;
   const human = data !== undefined && (long || count !== null);

@@ -9,6 +9,9 @@ import { inParallel } from './crew.ts';
 
 const execute = promisify(execFile);
 
+/** Debian packages of the programs that make files. */
+export const tools = ['ffmpeg', 'sox', 'libsox-fmt-base', 'espeak-ng'];
+
 /** `arguments` get the place of the new file last. */
 export type Recipe = {
   readonly file: string;
