@@ -14,6 +14,10 @@ descriptors, threads and memory after the second half are compared with those af
 pages, a tenth broken or hostile: damaged recordings and forms, wrong tokens, missing and empty parts, clients that leave.
 The service runs with a script that collects garbage every second, so that its resident set is what it keeps; its slope is
 the median of the slopes between the lowest points of twelve stretches, after the first quarter of the requests.`,
+  hardening: `The service in a mount and a network namespace of its own, where the data folder is the one place to write and the
+loopback the one network, as a user without any capability who can gain none, in a control group of 512 MiB
+(\`reliability/hardening/fence.sh\`). Whether a place can be written is tried as root inside. Then models with one bit changed,
+drawn by chance: each must be refused by its hash. Needs root.`,
   faults: `The data folder on a disk of 8 MB that is filled to the last byte; another process that holds the database's lock for
 longer than the service tries; a clock (libfaketime) that jumps in the middle of uploads; descriptors for twenty connections
 more and two hundred that come; two processes for analysis, six uploads of 22 MB and 320 MiB for all of it (a control

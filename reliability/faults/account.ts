@@ -7,7 +7,9 @@ import type { Server } from '../service.ts';
 
 const password = 'correct horse battery staple';
 
-export async function post(server: Server, path: 'sign-up' | 'log-in', email: string): Promise<number> {
+type Address = Pick<Server, 'url'>;
+
+export async function post(server: Address, path: 'sign-up' | 'log-in', email: string): Promise<number> {
   try {
     const response = await fetch(`${server.url}/account/api/${path}`, {
       method: 'POST',
@@ -21,7 +23,7 @@ export async function post(server: Server, path: 'sign-up' | 'log-in', email: st
   }
 }
 
-export async function analyzeAs({ url }: Server, token: string): Promise<number> {
+export async function analyzeAs({ url }: Address, token: string): Promise<number> {
   return (await ask({ url, token }, 'fault')).status;
 }
 
