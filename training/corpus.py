@@ -8,10 +8,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("UNDERTONE_DATA", HERE.parent / "data"))
 CACHE = Path(os.environ.get("UNDERTONE_TRAINING_CACHE", HERE / ".cache"))
 MODELS = Path(os.environ.get("UNDERTONE_TRAINING_MODELS", HERE.parent / "models"))
+NOTES = HERE if MODELS == HERE.parent / "models" else CACHE  # what the documents show of a training
 SEED = 7
 EMOTIONS = ["neutral", "calm", "happy", "sad", "angry", "fearful", "disgusted", "surprised"]
 LABELS = {"disgust": "disgusted"}  # the corpora's word -> the report's

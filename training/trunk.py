@@ -129,15 +129,31 @@ def write_norm(g: Graph, x: str, norm: nn.LayerNorm) -> str:
 
 
 def write_linear(g: Graph, x: str, linear: nn.Linear) -> str:
+    return write_product(g, x, numpy_of(linear, "weight").T, numpy_of(linear, "bias"))
+
+
+def write_product(g: Graph, x: str, weight: np.ndarray, bias: np.ndarray) -> str:
     """Integer arithmetic: int8 weights with a scale an output, tokens in uint8 with a scale a call."""
-    weight = numpy_of(linear, "weight").T
     scale = np.maximum(np.abs(weight).max(0), 1e-12) / 127
     whole = np.clip(np.round(weight / scale), -127, 127).astype(np.int8)
     x, step, zero = g.op("DynamicQuantizeLinear", x, outputs=3)
     none = g.constant(np.zeros(weight.shape[1], np.int8))
     product = g.op("Cast", g.op("MatMulInteger", x, g.constant(whole), zero, none), to=TensorProto.FLOAT)
     y = g.op("Mul", product, g.op("Mul", step, g.constant(scale)))
-    return g.op("Add", y, g.constant(numpy_of(linear, "bias")))
+    return g.op("Add", y, g.constant(bias))
+
+
+def write_coarse_conv(g: Graph, x: str, conv: nn.Conv1d) -> str:
+    """Of width 3 and stride 2, [1,N,384] -> [1,ceil(N/2),384], as one product of three places side by side, in int8."""
+    zero, one, two, wide = (g.constant(np.array([v], np.int64)) for v in (0, 1, 2, WIDTH))
+    pair = g.constant(np.array([1, -1, 2 * WIDTH], np.int64))
+    padded = g.op("Pad", x, g.constant(np.array([0, 1, 0, 0, 2, 0], np.int64)))
+    even = g.op("Mul", g.op("Div", g.op("Add", g.op("Shape", x, start=1, end=2), one), two), two)
+    both = g.op("Reshape", g.op("Slice", padded, zero, even, one), pair)
+    next_both = g.op("Reshape", g.op("Slice", padded, two, g.op("Add", even, two), one), pair)
+    weight = numpy_of(conv, "weight").transpose(2, 1, 0).reshape(3 * WIDTH, WIDTH)
+    beside = g.op("Concat", both, g.op("Slice", next_both, zero, wide, two), axis=2)
+    return write_product(g, beside, weight, numpy_of(conv, "bias"))
 
 
 def write_attention(g: Graph, x: str, layer: Layer) -> str:
@@ -156,16 +172,21 @@ def write_twice(g: Graph, x: str, features: str) -> str:
     return g.op("Slice", twice, g.constant(np.array([0], np.int64)), g.op("Div", frames, two), one)
 
 
+def write_conv(g: Graph, x: str, conv: nn.Conv1d) -> str:
+    weight, bias = g.half(numpy_of(conv, "weight")), g.constant(numpy_of(conv, "bias"))
+    return g.op("Gelu", g.op("Conv", x, weight, bias, kernel_shape=[3], pads=[1, 1], strides=list(conv.stride)))
+
+
 def write_trunk(trunk: Trunk, path: str) -> None:
     g = Graph("trunk")
     features = g.input("features", [1, "frames", BINS])
     x = level_normalised(g, features, OFFSET, FLOOR)
     x = g.op("Transpose", x, perm=[0, 2, 1])
-    for conv in (trunk.conv1, trunk.conv2):
-        weight, bias = g.half(numpy_of(conv, "weight")), g.constant(numpy_of(conv, "bias"))
-        x = g.op("Conv", x, weight, bias, kernel_shape=[3], pads=[1, 1], strides=list(conv.stride))
-        x = g.op("Gelu", x)
-    x = g.op("Transpose", x, perm=[0, 2, 1])
+    x = write_conv(g, x, trunk.conv1)
+    if trunk.coarse:
+        x = g.op("Gelu", write_coarse_conv(g, g.op("Transpose", x, perm=[0, 2, 1]), trunk.conv2))
+    else:
+        x = g.op("Transpose", write_conv(g, x, trunk.conv2), perm=[0, 2, 1])
     length = g.op("Shape", x, start=1, end=2)
     zero, axis = g.constant(np.array([0], np.int64)), g.constant(np.array([0], np.int64))
     positions = g.op("Slice", g.half(trunk.places().numpy()), zero, length, axis)

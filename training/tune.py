@@ -23,7 +23,7 @@ import teacher
 import tokens as token_store
 import trunk
 import tune_report
-from corpus import HERE, MODELS, SEED, read_clips
+from corpus import MODELS, NOTES, SEED, read_clips
 from tune_data import TUNE, Examples, balanced_targets, draw_epoch, load_windows, split
 
 RATE = {"layers.0": 6e-5, "layers.1": 8e-5}  # the convolutions stay as they are
@@ -238,7 +238,7 @@ def main(epochs: int, minutes: float, seed: int) -> None:
     train(run, examples, clips, members, minutes, measured)
     measured("end", run.average)
     torch.save(run.average.cpu().state_dict(), TUNE / f"tuned-{seed}.pt")
-    (HERE / "curves.json").write_text(json.dumps({"trunk": run.curve}) + "\n")
+    (NOTES / "curves.json").write_text(json.dumps({"trunk": run.curve}) + "\n")
 
 
 if __name__ == "__main__":
