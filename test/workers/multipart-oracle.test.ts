@@ -1,0 +1,128 @@
+/** The reader of forms against Node's own, which shares no code with it. */
+import test from 'ava';
+import fc from 'fast-check';
+import { Failure } from '../../src/errors.ts';
+import { boundaryOf, type Part, scanMultipart } from '../../src/workers/multipart.ts';
+
+const runs = Number(process.env.MUTATIONS ?? 300);
+const settings = { numRuns: runs, seed: 1 };
+
+/** What browsers escape in names is left out: writers do not agree on it. */
+const name = fc
+  .string({ unit: 'grapheme', maxLength: 20 })
+  .filter((text) => !/["\\%\p{Cc}\p{Cs}]/u.test(text));
+/** Bytes that look like what stands around them are likelier than by chance. */
+const content = fc
+  .array(
+    fc.oneof(
+      fc.uint8Array({ maxLength: 30 }),
+      fc.constantFrom('\r\n', '--', '\r\n--', '\n', '\r', '--b', '\r\n--b').map((text) => Buffer.from(text)),
+    ),
+    { maxLength: 8 },
+  )
+  .map((pieces) => Uint8Array.from(Buffer.concat(pieces)));
+const entry = fc.record({ name, content, type: fc.constantFrom('audio/wav', '') });
+const entries = fc.array(entry, { minLength: 1, maxLength: 6 });
+type Entry = { readonly name: string; readonly content: Uint8Array<ArrayBuffer>; readonly type: string };
+
+const shown = (name: string, bytes: Uint8Array): readonly [string, string] => [
+  name,
+  Buffer.from(bytes).toString('latin1'),
+];
+const meant = (list: readonly Entry[]) => list.map((one) => shown(one.name, one.content));
+const read = (parts: readonly Part[]) => parts.map((part) => shown(part.name, part.bytes));
+
+/** A form as Node writes it: all of it files, so that no line end is normalised. */
+function nodeResponse(list: readonly Entry[]): Response {
+  const form = new FormData();
+  for (const one of list) form.append(one.name, new Blob([one.content]), 'x.wav');
+  return new Response(form);
+}
+
+test('forms that Node writes are read as they were meant', async (t) => {
+  const property = fc.asyncProperty(entries, async (list) => {
+    const response = nodeResponse(list);
+    const boundary = boundaryOf(response.headers.get('content-type') ?? '') as string;
+    const body = new Uint8Array(await response.arrayBuffer());
+    t.deepEqual(read(scanMultipart(body, boundary)), meant(list));
+  });
+  await fc.assert(property, settings);
+});
+
+/** Headers in either order, with and without a type. */
+function write(list: readonly Entry[], boundary: string): Uint8Array<ArrayBuffer> {
+  const chunks = list.flatMap(({ name: own, content: bytes, type }, index) => {
+    const disposition = `form-data; name="${own}"; filename="a b.wav"`;
+    const headers = [
+      `Content-Disposition: ${disposition}`,
+      ...(type === '' ? [] : [`content-type: ${type}`]),
+    ];
+    const lines = index % 2 === 0 ? headers : headers.reverse();
+    return [Buffer.from(`--${boundary}\r\n${lines.join('\r\n')}\r\n\r\n`), bytes, Buffer.from('\r\n')];
+  });
+  return Uint8Array.from(Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]));
+}
+
+async function readByNode(
+  body: Uint8Array<ArrayBuffer>,
+  boundary: string,
+): Promise<(readonly [string, string])[]> {
+  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+  const form = await new Response(body, { headers }).formData();
+  const found: (readonly [string, string])[] = [];
+  for (const [own, value] of form) {
+    const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(await value.arrayBuffer());
+    found.push(shown(own, bytes));
+  }
+  return found;
+}
+
+test('well-formed forms are read as Node reads them', async (t) => {
+  const boundary = 'a-boundary-that-no-content-holds';
+  const property = fc.asyncProperty(entries, async (list) => {
+    const body = write(list, boundary);
+    t.deepEqual(read(scanMultipart(body, boundary)), await readByNode(body, boundary));
+  });
+  await fc.assert(property, settings);
+});
+
+test('whatever is read lies in the body, in order, and holds no boundary', (t) => {
+  const line = /(^|\n)--b(--|[ \t]{0,256}\r?\n)/;
+  const body = fc
+    .array(
+      fc.oneof(
+        content,
+        fc
+          .constantFrom(
+            '--b\r\n',
+            '\r\n--b\r\n',
+            '--b--',
+            '\n--b \n',
+            'Content-Disposition: form-data; name=x',
+            '\r\n\r\n',
+          )
+          .map((text) => Uint8Array.from(Buffer.from(text))),
+      ),
+      { maxLength: 30 },
+    )
+    .map((pieces) => Uint8Array.from(Buffer.concat(pieces)));
+  let taken = 0;
+  const property = fc.property(body, (bytes) => {
+    let parts: Part[] = [];
+    try {
+      parts = scanMultipart(bytes, 'b');
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+    }
+    let end = 0;
+    for (const part of parts) {
+      const start = part.bytes.byteOffset - bytes.byteOffset;
+      t.true(part.bytes.buffer === bytes.buffer && start >= end);
+      end = start + part.bytes.byteLength;
+      t.true(end <= bytes.byteLength && !line.test(Buffer.from(part.bytes).toString('latin1')));
+      taken++;
+    }
+  });
+  fc.assert(property, { ...settings, numRuns: 10 * runs });
+  t.true(taken > 0);
+});
