@@ -54,6 +54,14 @@ export const reasons: Readonly<Record<string, Readonly<Record<string, string>>>>
   stem 2.1, int8 products 2.0, attention 1.6, powers of ten of the level's normalisation 0.4), speech activity 1.1 (powers of
   ten 0.4), heads 0.8. A narrower stem would have to be trained.`,
   },
+  'open-loop': {
+    'event-loop delay, p99, meanwhile': `Two analyses at a time keep both cores busy, and the client lives there too: the main
+  thread then waits for its turn of the scheduler, though its own work takes less than a millisecond a request.`,
+  },
+  scale: {
+    'two workers against one, 30 s WAV': `With one worker, main thread, clients and the rest of the machine have a core of
+  their own; with two they share the cores with the analysis. The processor time a request in the row tells how much.`,
+  },
   peer: {
     'graph of one node on log-mel 80': `librosa computes log-mel features of 10 s in 3 to 4 ms, and numpy's transform in C
   is most of it: the rest of that stack costs about as much again. Ours cannot be twenty times faster than the sum, since
