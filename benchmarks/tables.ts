@@ -49,7 +49,7 @@ const introduction = `# Benchmarks
 
 Each case runs its peer and ours on the same audio in the same run and exits non-zero when a goal is missed; peers are
 installed into a git-ignored folder. Figures are medians with the 10th and 90th percentile. This page and the README's
-table are written by \`npm run bench -- tables\` from \`benchmarks/results\`.`;
+table are written by \`npm run bench -- tables\` from \`benchmarks/results\`; \`npm run bench\` runs every case and writes them.`;
 
 /** How far a ratio is from its goal; a row that could not be measured or whose results differ has none. */
 function distance({ goal, ratio }: Row): string {
