@@ -2,6 +2,7 @@
 /** The undertone command. */
 import { Command, CommanderError } from 'commander';
 import { addAnalyze } from './cli/analyze.ts';
+import { addBulk } from './cli/bulk.ts';
 import { addFeatures } from './cli/features.ts';
 import { addOpenApi } from './cli/openapi.ts';
 import { addServe } from './cli/serve.ts';
@@ -45,7 +46,7 @@ function buildProgram(): Command {
     .exitOverride()
     .addHelpText('afterAll', exitCodeHelp)
     .showHelpAfterError('(--help says more)');
-  for (const add of [addServe, addWork, addAnalyze, addFeatures, addToken, addUser, addOpenApi])
+  for (const add of [addServe, addWork, addAnalyze, addBulk, addFeatures, addToken, addUser, addOpenApi])
     add(program, terminal);
   return program;
 }

@@ -1,0 +1,126 @@
+import type { Command } from 'commander';
+import {
+  ApiError,
+  createClient,
+  UndertoneError,
+  ValidationError,
+} from '../../clients/typescript/src/index.ts';
+import type { Report } from '../index.ts';
+import type { Outcome } from './analyze-thread.ts';
+import { openBulkFile } from './bulk-file.ts';
+import { findInputs, standardInput } from './inputs.ts';
+import { countFiles, showProgress } from './progress.ts';
+import { expected, type Terminal, UsageError } from './terminal.ts';
+
+const examples = `
+The output file is also what has been done: run the same command again after an end of any kind, and it goes on. Each file
+is answered in it once, with its reports or with why it cannot be taken. Lost connections, 500, 502, 503 and 504 are
+tried again after 1, 2, 4 s and so on, or after what Retry-After says. Exit code 1: some files have no answer yet.
+
+Examples:
+  undertone bulk recordings --url https://voice.example --output signals.jsonl
+  undertone bulk --list paths.txt --url http://127.0.0.1:8080 --output signals.csv --concurrency 16`;
+
+type Options = {
+  readonly list?: string;
+  readonly url: string;
+  readonly token?: string;
+  readonly output: string;
+  readonly concurrency: string;
+  readonly retries: string;
+};
+
+export function addBulk(program: Command, terminal: Terminal): void {
+  program
+    .command('bulk')
+    .description('send thousands of recordings to a service')
+    .argument('[path...]', 'files and folders')
+    .option('--list <file>', 'more of them, one a line; - is standard input')
+    .requiredOption('--url <address>', 'where the service is')
+    .option('--token <token>', 'with both scopes (UNDERTONE_TOKEN)')
+    .requiredOption('--output <file>', 'what to write: .jsonl as analyze does, or .csv')
+    .option('--concurrency <n>', 'files at a time', '4')
+    .option('--retries <n>', 'attempts after the first', '7')
+    .addHelpText('after', examples)
+    .action((paths: string[], options: Options) => bulk(paths, options, terminal));
+}
+
+async function bulk(paths: readonly string[], options: Options, terminal: Terminal): Promise<void> {
+  const started = performance.now();
+  const client = openClient(options, terminal);
+  const concurrency = integer(options.concurrency, 1, 256, '--concurrency');
+  const inputs = await findInputs(paths, options.list, terminal);
+  if (inputs.some(({ path }) => path === standardInput)) throw expected('files', 'path', standardInput);
+  const file = await openBulkFile(options.output);
+  const names = new Set(inputs.map(({ path }) => path));
+  const left = [...names].filter((path) => !file.answered.has(path)).values();
+  const sums = { before: 0, done: 0, refused: 0, open: 0 };
+  sums.before = [...names].filter((path) => file.answered.has(path)).length;
+  const progress = showProgress(names.size - sums.before, terminal);
+  const work = async () => {
+    for (const path of left) {
+      const outcome = await ask(client, path);
+      if ('unanswered' in outcome) {
+        sums.open++;
+        terminal.stderr.write(`${path}: ${outcome.unanswered}\n`);
+      } else {
+        sums.done++;
+        sums.refused += 'error' in outcome ? 1 : 0;
+        await file.add(path, outcome);
+      }
+      await progress.step();
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: concurrency }, work));
+  } finally {
+    await file.close();
+    progress.end(summarise(sums, performance.now() - started));
+  }
+  if (sums.open > 0) terminal.fail();
+}
+
+function openClient({ url, token, retries }: Options, { env }: Terminal) {
+  const given = token ?? env.UNDERTONE_TOKEN;
+  if (!URL.canParse(url) || !/^https?:/.test(url))
+    throw expected('http://HOST', '--url', JSON.stringify(url));
+  if (given === undefined) throw expected('a token', '--token', 'none');
+  return createClient({ url, token: given, retries: integer(retries, 0, 20, '--retries') });
+}
+
+function integer(text: string, low: number, high: number, name: string): number {
+  const number = Number(text);
+  if (/^\d{1,6}$/.test(text) && number >= low && number <= high) return number;
+  throw expected(`an integer from ${low} to ${high}`, name, JSON.stringify(text));
+}
+
+/** @throws UsageError when the token is refused: no other file would be taken either */
+async function ask(
+  client: ReturnType<typeof createClient>,
+  path: string,
+): Promise<Outcome | { readonly unanswered: string }> {
+  try {
+    const { emotion, cognitive, audio } = await client.analyze(path);
+    return { report: { emotion, cognitive, audio } as Report };
+  } catch (error) {
+    const item = error instanceof ValidationError ? error.items[0] : undefined;
+    if (item !== undefined) return { error: { ...item, loc: ['body', item.loc[1] ?? 'audio'] }, cause: null };
+    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
+      throw new UsageError(`${error.message} (${error.status})`);
+    }
+    if (error instanceof UndertoneError || isSystemError(error)) return { unanswered: error.message };
+    throw error;
+  }
+}
+
+function isSystemError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error;
+}
+
+function summarise(
+  { before, done, refused, open }: { before: number; done: number; refused: number; open: number },
+  ms: number,
+): string {
+  const earlier = before === 0 ? '' : `, ${before} before`;
+  return `${countFiles(done)} answered in ${(ms / 1000).toFixed(1)} s${earlier}, ${refused} of them refused, ${open} without an answer`;
+}

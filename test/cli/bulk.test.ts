@@ -1,0 +1,172 @@
+/** `undertone bulk` against a real service that comes and goes. */
+import * as fs from 'node:fs';
+import { createServer, type Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { runCli, startCli } from '../support/cli.ts';
+import { makeFolder } from '../support/folder.ts';
+import { startServer } from '../support/server.ts';
+
+const sample = resolve('examples/sample.wav');
+
+function makeTree(count: number): string {
+  const folder = makeFolder();
+  for (let index = 0; index < count; index++) fs.copyFileSync(sample, join(folder, `${index}, "a"\n.wav`));
+  fs.writeFileSync(join(folder, 'notes.txt'), 'no sound');
+  return folder;
+}
+
+const linesOf = (path: string) => fs.readFileSync(path, 'utf8').trimEnd().split('\n');
+
+async function listen(t: ExecutionContext, server: HttpServer): Promise<string> {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test.serial(
+  'every file is answered once, in lines of JSON or in CSV, and what is there is not asked again',
+  async (t) => {
+    const server = await startServer(t);
+    const folder = makeTree(3);
+    const args = ['bulk', folder, '--url', server.url, '--token', server.token, '--concurrency', '2'];
+    for (const name of ['out.jsonl', 'out.csv']) {
+      const output = join(makeFolder(), name);
+      const first = await runCli([...args, '--output', output]);
+      t.is(first.code, 0, first.stderr);
+      t.regex(first.stderr, /^4 files answered in [0-9.]+ s, 1 of them refused, 0 without an answer\n$/);
+      const whole = fs.readFileSync(output, 'utf8');
+      const again = await runCli([...args, '--output', output]);
+      t.regex(
+        again.stderr,
+        /^0 files answered in [0-9.]+ s, 4 before, 0 of them refused, 0 without an answer\n$/,
+      );
+      t.is(fs.readFileSync(output, 'utf8'), whole);
+      // As if it had ended in the middle of its last write.
+      fs.writeFileSync(output, whole.slice(0, -20));
+      const resumed = await runCli([...args, '--output', output]);
+      t.regex(resumed.stderr, /^1 file answered in [0-9.]+ s, 3 before/);
+      t.is(fs.readFileSync(output, 'utf8'), whole);
+    }
+  },
+);
+
+test.serial('lines are those of analyze, and refusals the items of the service', async (t) => {
+  const server = await startServer(t);
+  const folder = makeTree(1);
+  const output = join(makeFolder(), 'out.jsonl');
+  const env = { UNDERTONE_TOKEN: server.token };
+  t.is((await runCli(['bulk', folder, '--url', server.url, '--output', output], { env })).code, 0);
+  const analysed = await runCli(['analyze', '--jsonl', folder]);
+  const sorted = (lines: string[]) =>
+    lines.map((line) => JSON.parse(line)).sort((a, b) => (a.path < b.path ? -1 : 1));
+  t.deepEqual(sorted(linesOf(output)), sorted(analysed.stdout.trimEnd().split('\n')));
+});
+
+test.serial('a service that is busy, breaks connections and goes away loses no file', async (t) => {
+  const server = await startServer(t);
+  const folder = makeTree(6);
+  let asked = 0;
+  const url = await listen(
+    t,
+    createServer((request, response) => {
+      asked++;
+      if (asked % 3 === 0) return request.socket.destroy();
+      if (asked % 3 === 1) {
+        request.resume();
+        response.writeHead(503, { 'Retry-After': '1', 'Content-Type': 'application/json' });
+        return response.end('{"detail":"busy","code":"overloaded","request_id":"x"}');
+      }
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk) => chunks.push(chunk));
+      request.on('end', async () => {
+        const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
+        const sent = {
+          method: 'POST',
+          headers: headers as Record<string, string>,
+          body: Buffer.concat(chunks),
+        };
+        const reply = await fetch(`${server.url}${request.url}`, sent);
+        response.writeHead(reply.status, { 'Content-Type': 'application/json' });
+        response.end(await reply.text());
+      });
+    }),
+  );
+  const output = join(makeFolder(), 'out.jsonl');
+  const { code, stderr } = await runCli([
+    'bulk',
+    folder,
+    '--url',
+    url,
+    '--token',
+    server.token,
+    '--output',
+    output,
+  ]);
+  t.is(code, 0, stderr);
+  t.is(new Set(linesOf(output).map((line) => JSON.parse(line).path)).size, 7);
+  t.is(linesOf(output).length, 7);
+});
+
+test.serial('ended in its middle, it goes on where it was', async (t) => {
+  const server = await startServer(t);
+  const folder = makeTree(12);
+  const output = join(makeFolder(), 'out.jsonl');
+  const args = [
+    'bulk',
+    folder,
+    '--url',
+    server.url,
+    '--token',
+    server.token,
+    '--output',
+    output,
+    '--concurrency',
+    '1',
+  ];
+  const child = startCli(args);
+  while (!fs.existsSync(output) || fs.statSync(output).size === 0) await sleep(20);
+  child.kill('SIGKILL');
+  await new Promise((done) => child.once('close', done));
+  const before = linesOf(output).length;
+  t.true(before >= 1 && before < 13, `${before}`);
+  t.is((await runCli(args)).code, 0);
+  const paths = linesOf(output).map((line) => JSON.parse(line).path);
+  t.is(paths.length, 13);
+  t.is(new Set(paths).size, 13);
+});
+
+test('without an answer a file stays open, and a token that is refused ends everything', async (t) => {
+  const server = await startServer(t);
+  const output = join(makeFolder(), 'out.jsonl');
+  const nowhere = await runCli([
+    'bulk',
+    sample,
+    '--url',
+    'http://127.0.0.1:9',
+    '--token',
+    'x',
+    '--output',
+    output,
+    '--retries',
+    '0',
+  ]);
+  t.is(nowhere.code, 1);
+  t.regex(nowhere.stderr, /Expected an answer from http:\/\/127.0.0.1:9, got none/);
+  t.is(fs.readFileSync(output, 'utf8'), '');
+  const refused = await runCli(['bulk', sample, '--url', server.url, '--token', 'x', '--output', output]);
+  t.is(refused.code, 2);
+  t.regex(refused.stderr, /Bearer token.*\(401\)/);
+  const misused: readonly (readonly [string[], RegExp])[] = [
+    [['--url', server.url, '--token', 'x', '--output', 'a.txt'], /ends in .jsonl or .csv/],
+    [['--url', 'voice', '--token', 'x', '--output', output], /http:\/\/HOST/],
+    [['--url', server.url, '--output', output], /a token/],
+  ];
+  for (const [args, message] of misused) {
+    const { code, stderr } = await runCli(['bulk', sample, ...args]);
+    t.is(code, 2, stderr);
+    t.regex(stderr, message);
+  }
+});

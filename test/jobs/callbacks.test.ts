@@ -1,0 +1,208 @@
+/** What comes from elsewhere and goes elsewhere: addresses of recordings, signed callbacks, and what neither may reach. */
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import test, { type ExecutionContext } from 'ava';
+import { AddressError, checkedLookup, isPublic } from '../../src/jobs/addresses.ts';
+import { fetchObject, refuseCallback, refuseObject, UnreachableError } from '../../src/jobs/objects.ts';
+import { call } from '../../src/jobs/outbound.ts';
+import { createVault } from '../../src/jobs/seal.ts';
+import { syntheticSignal } from '../../src/models/golden.ts';
+import { type JobAnswer, jobOf, openWorkplace } from '../support/jobs.ts';
+import { wavFile } from '../support/wav.ts';
+
+const recording = wavFile(syntheticSignal(1, 4));
+
+async function listen(t: ExecutionContext, handle: RequestListener): Promise<string> {
+  const server = createServer(handle);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+const rules = {
+  urlPrefixes: ['https://bucket.example/a/'],
+  privateHosts: [],
+  maxBytes: 1000,
+  uploadSeconds: 5,
+};
+
+test('addresses that are not public, however they are written, are refused', (t) => {
+  const hosts = [
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '0.0.0.0',
+    '10.1.2.3',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.168.1.1',
+    '100.64.0.1',
+    '169.254.169.254',
+    '224.0.0.1',
+    '255.255.255.255',
+    '[::1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:a00:1]',
+    '[64:ff9b::7f00:1]',
+    '[fe80::1]',
+    '[fc00::1]',
+    '[fd12::1]',
+    '[2002:7f00:1::]',
+    '[2001:db8::1]',
+    'localhost',
+    'a.localhost',
+    'LOCALHOST.',
+  ];
+  for (const host of hosts) {
+    t.truthy(refuseCallback(`https://${host}/hook`, rules), host);
+    const prefixed = { ...rules, urlPrefixes: [new URL(`https://${host}/`).href] };
+    t.truthy(refuseObject(`https://${host}/x.wav`, prefixed), host);
+  }
+  for (const host of ['8.8.8.8', '172.32.0.1', '[2606:4700::1111]', 'hooks.example.org']) {
+    t.is(refuseCallback(`https://${host}/hook`, rules), null, host);
+  }
+  t.true(isPublic('93.184.216.34'));
+  t.false(isPublic('not an address'));
+  t.truthy(refuseCallback('http://hooks.example.org/', rules));
+  t.truthy(refuseCallback('https://user:pass@hooks.example.org/', rules));
+  t.is(refuseCallback('http://10.0.0.7/', { privateHosts: ['10.0.0.7'] }), null);
+});
+
+test('addresses of recordings begin as the operator says, with nothing to walk out by', (t) => {
+  const taken = (url: string) => refuseObject(url, rules) === null;
+  t.true(taken('https://bucket.example/a/b.wav?signature=1'));
+  for (const url of [
+    'https://bucket.example/b/c.wav',
+    'https://bucket.example/a/../b/c.wav',
+    'https://bucket.example/a/%2e%2e/b/c.wav',
+    'https://bucket.example.evil.org/a/c.wav',
+    'https://bucket.example@evil.org/a/c.wav',
+    'https://user@bucket.example/a/c.wav',
+    'http://bucket.example/a/c.wav',
+    'https://bucket.example:444/a/c.wav',
+    'ftp://bucket.example/a/c.wav',
+    'nowhere',
+  ]) {
+    t.false(taken(url), url);
+  }
+});
+
+test('a name that resolves to a private address is not connected to', async (t) => {
+  const lookup = (name: string, privateHosts: readonly string[]) =>
+    new Promise<unknown>((done) => {
+      checkedLookup(privateHosts)(name, {}, (error, address) => done(error ?? address));
+    });
+  t.true((await lookup('localhost', [])) instanceof AddressError);
+  t.regex(String(await lookup('localhost', ['localhost'])), /^(127\.0\.0\.1|::1)$/);
+  const url = await listen(t, (_, response) => response.end('reached'));
+  const named = url.replace('127.0.0.1', 'localhost');
+  const wanted = { method: 'GET', url: named, seconds: 5, maxBytes: 100 } as const;
+  await t.throwsAsync(call({ ...wanted, privateHosts: [] }), { instanceOf: AddressError });
+  t.is((await call({ ...wanted, privateHosts: ['localhost'] })).body.toString(), 'reached');
+  await t.throwsAsync(call({ ...wanted, url, privateHosts: [] }), { instanceOf: AddressError });
+});
+
+test('a fetch follows no redirect, takes no more than it may, and no longer', async (t) => {
+  const asked: string[] = [];
+  const url = await listen(t, (request, response) => {
+    asked.push(request.url ?? '');
+    if (request.url === '/moved') response.writeHead(302, { Location: '/secret' }).end();
+    else if (request.url === '/busy') response.writeHead(503).end();
+    else if (request.url === '/large') response.end(Buffer.alloc(5000));
+    else if (request.url === '/endless') response.write(Buffer.alloc(2000));
+    else if (request.url !== '/silent') response.end('sound');
+  });
+  const here = { ...rules, urlPrefixes: [url], privateHosts: ['127.0.0.1'], uploadSeconds: 1 };
+  t.is(Buffer.from(await fetchObject(`${url}ok`, here)).toString(), 'sound');
+  const typeOf = (path: string) =>
+    fetchObject(url + path, here).then(
+      () => 'fetched',
+      (error: { items?: { type: string }[] }) => error.items?.[0]?.type ?? error.constructor.name,
+    );
+  t.is(await typeOf('moved'), 'value_error.url.unreachable');
+  t.is(await typeOf('large'), 'value_error.audio.too_large');
+  t.is(await typeOf('endless'), 'value_error.audio.too_large');
+  t.is(await typeOf('busy'), UnreachableError.name);
+  t.is(await typeOf('silent'), UnreachableError.name);
+  t.false(asked.includes('/secret'));
+});
+
+test('what is sealed opens with the same secret at the same place alone', (t) => {
+  const vault = createVault('s'.repeat(32));
+  const sealed = vault.seal(recording, 'job/audio/0');
+  t.is(sealed.indexOf('RIFF'), -1);
+  t.deepEqual(vault.open(sealed, 'job/audio/0'), recording);
+  t.notDeepEqual(vault.seal(recording, 'job/audio/0'), sealed);
+  t.throws(() => vault.open(sealed, 'job/audio/1'));
+  t.throws(() => createVault('t'.repeat(32)).open(sealed, 'job/audio/0'));
+  const changed = Buffer.from(sealed);
+  changed[100] = (changed[100] ?? 0) ^ 1;
+  t.throws(() => vault.open(changed, 'job/audio/0'));
+  t.not(createVault('t'.repeat(32)).fingerprint, vault.fingerprint);
+});
+
+type Heard = { readonly headers: IncomingMessage['headers']; readonly body: string };
+
+test.serial(
+  'a list of addresses is fetched and analysed, and each end is called back, signed, until it is heard',
+  async (t) => {
+    const heard: Heard[] = [];
+    const url = await listen(t, async (request, response) => {
+      if (request.method === 'GET') {
+        if (request.url === '/a.wav') response.end(recording);
+        else response.writeHead(404).end();
+        return;
+      }
+      heard.push({ headers: request.headers, body: await text(request) });
+      response.writeHead(heard.length < 3 ? 500 : 204).end();
+    });
+    const place = await openWorkplace(t, {
+      UNDERTONE_JOB_URL_PREFIXES: url,
+      UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
+    });
+    const elsewhere = await place.list({ urls: ['https://example.org/a.wav'] });
+    t.is(elsewhere.status, 422, elsewhere.body);
+    t.is(JSON.parse(elsewhere.body).detail[0].type, 'value_error.urls');
+    for (const body of [{ urls: [] }, { urls: 'x' }, { urls: [url], more: 1 }, {}]) {
+      t.is((await place.list(body)).status, 422, JSON.stringify(body));
+    }
+    const key = { 'Idempotency-Key': 'list-1' };
+    const wanted = {
+      urls: [`${url}a.wav`, `${url}missing.wav?signature=secret-of-the-bucket`],
+      callback: `${url}hook`,
+    };
+    const begun: { jobs: JobAnswer[]; callback_secret: string } = JSON.parse(
+      (await place.list(wanted, key)).body,
+    );
+    const again: typeof begun = JSON.parse((await place.list(wanted, key)).body);
+    t.deepEqual(
+      again.jobs.map(({ id }) => id),
+      begun.jobs.map(({ id }) => id),
+    );
+    const kept = await place.redis.dump();
+    for (const plain of ['secret-of-the-bucket', '/hook', 'a.wav']) t.is(kept.indexOf(plain), -1, plain);
+    await place.startWorker();
+    const [first, second] = begun.jobs as [JobAnswer, JobAnswer];
+    t.is((await place.ended(first.id)).status, 'done');
+    const missing = await place.ended(second.id);
+    t.like(missing, { status: 'failed', error: { detail: [{ type: 'value_error.url.unreachable' }] } });
+    const until = performance.now() + 60_000;
+    while (heard.length < 4 && performance.now() < until) await new Promise((done) => setTimeout(done, 50));
+    t.is(heard.length, 4);
+    for (const { headers, body } of heard) {
+      const id = String(headers['webhook-id']);
+      const timestamp = String(headers['webhook-timestamp']);
+      const secret = Buffer.from(begun.callback_secret.slice('whsec_'.length), 'base64');
+      const signature = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64');
+      t.is(headers['webhook-signature'], `v1,${signature}`);
+      t.true(Math.abs(Date.now() / 1000 - Number(timestamp)) < 100);
+      t.deepEqual(JSON.parse(body), jobOf(await place.show(id)));
+    }
+    t.deepEqual(new Set(heard.map(({ headers }) => headers['webhook-id'])), new Set([first.id, second.id]));
+  },
+);

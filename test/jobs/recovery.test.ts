@@ -1,0 +1,75 @@
+/** A worker that dies in the middle of a long recording: another one finishes it, once. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { samplesOf } from '../support/analysis.ts';
+import { jobOf, openWorkplace } from '../support/jobs.ts';
+import { wavFile } from '../support/wav.ts';
+
+const seconds = 1000;
+
+/** Speech over and over, for longer than is analysed as a whole. */
+function lecture(): Buffer {
+  const speech = samplesOf('speech.wav');
+  const samples = new Float32Array(seconds * 16_000);
+  for (let at = 0; at < samples.length; at += speech.length + 8000) {
+    samples.set(speech.subarray(0, samples.length - at), at);
+  }
+  return wavFile(samples);
+}
+
+test.serial('a worker killed in the middle of a job is replaced, and the job ends once', async (t) => {
+  t.timeout(280_000);
+  const called: string[] = [];
+  const server = createServer((request, response) => {
+    called.push(String(request.headers['webhook-id']));
+    request.resume();
+    response.end();
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => server.close());
+  const callback = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const place = await openWorkplace(t, { UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1' });
+  const first = await place.startWorker();
+  const parts = [
+    { name: 'audio', bytes: lecture() },
+    { name: 'callback', bytes: callback },
+  ];
+  const { id } = jobOf(await place.upload(parts));
+  let job = jobOf(await place.show(id));
+  while (job.progress === null && job.finished_at === null) {
+    await sleep(50);
+    job = jobOf(await place.show(id));
+  }
+  t.is(job.status, 'running');
+  t.is(job.progress?.duration_s, seconds);
+  t.deepEqual(await first.end('SIGKILL'), { code: null, signal: 'SIGKILL' });
+  t.is((await place.redis.client.keys('undertone:waiting:*')).length, 1);
+
+  const second = await place.startWorker();
+  const ended = await place.ended(id);
+  t.is(ended.status, 'done', JSON.stringify(ended.error));
+  t.like(ended.result, { request_id: id, status: 'ok', audio: { duration_s: seconds } });
+  await second.until(/called back/);
+  t.is(second.stderr().match(/"job done"/g)?.length, 1);
+  await sleep(500);
+  t.deepEqual(called, [id]);
+  t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
+});
+
+test.serial('a worker that is told to stop gives its job back, and one that was removed ends', async (t) => {
+  t.timeout(280_000);
+  const place = await openWorkplace(t, { UNDERTONE_SHUTDOWN_S: '0.5' });
+  const first = await place.startWorker();
+  const { id } = jobOf(await place.upload([{ name: 'audio', bytes: lecture() }]));
+  while (jobOf(await place.show(id)).progress === null) await sleep(50);
+  t.deepEqual(await first.end('SIGTERM'), { code: 0, signal: null });
+  t.is(jobOf(await place.show(id)).status, 'waiting');
+  const second = await place.startWorker();
+  while (jobOf(await place.show(id)).progress === null) await sleep(50);
+  t.is((await place.remove(id)).status, 200);
+  t.is((await place.show(id)).status, 404);
+  t.deepEqual(await second.end('SIGTERM'), { code: 0, signal: null });
+  t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
+});
