@@ -69,12 +69,17 @@ export async function analyzeFiles(paths: readonly string[], step: () => void): 
     process.execPath,
     [join(root, 'dist/src/cli.js'), 'analyze', '--jsonl', '--list', '-'],
     {
-      stdio: ['pipe', 'pipe', 'ignore'],
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH }, // the command refuses settings that it does not know, as UNDERTONE_DATA
     },
   );
   child.stdin.end(paths.join('\n'));
   const found = new Map<string, Scores>();
   let text = '';
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    said = `${said}${chunk}`.slice(-500);
+  });
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     const lines = `${text}${chunk}`.split('\n');
     text = lines.pop() ?? '';
@@ -85,6 +90,7 @@ export async function analyzeFiles(paths: readonly string[], step: () => void): 
     }
   });
   await once(child, 'close');
-  if (found.size !== paths.length) throw new Error(`Expected ${paths.length} reports, got ${found.size}`);
+  if (found.size !== paths.length)
+    throw new Error(`Expected ${paths.length} reports, got ${found.size}: ${said}`);
   return found;
 }
