@@ -1,7 +1,8 @@
 /** Environment -> config -> models -> app -> listen; signals and exit codes. */
 import { fileURLToPath } from 'node:url';
 import pino, { type Logger } from 'pino';
-import { type Accounts, createAccounts } from './accounts/accounts.ts';
+import { type AccountOptions, type Accounts, createAccounts } from './accounts/accounts.ts';
+import type { CounterStore } from './accounts/counters.ts';
 import { keepSecret } from './accounts/secret.ts';
 import { type Database, kindOf, openStorage } from './accounts/storage.ts';
 import { createTokens, type Tokens } from './accounts/tokens.ts';
@@ -96,11 +97,12 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Openi
   const database = await openStorage(config.databaseUrl);
   const tokens = createTokens({ database, staticToken: config.token });
   const secret = config.secret ?? (await keepSecret(config.dataDir));
-  const accounts = openAccounts(config, database, tokens, secret);
+  const counters = await openCounters(config, logger);
+  const accounts = openAccounts({ config, database, tokens, secret, counters });
   const jobs = await openQueue(config, database, secret, logger);
   const pages = await readPages(pagesFolder);
   const collaborators = { config, pool, tokens, accounts, metrics, logger, manifests, lifecycle, pages };
-  const app = createApp({ ...collaborators, ...(jobs === null ? {} : { jobs }) });
+  const app = createApp({ ...collaborators, counters, ...(jobs === null ? {} : { jobs }) });
   const longestUpload = Math.max(config.deadlineSeconds, jobs === null ? 0 : config.jobs.uploadSeconds);
   const main = createHttpServer(app.callback(), longestUpload);
   const servers = [main];
@@ -132,12 +134,26 @@ async function openQueue(
   });
 }
 
-function openAccounts(config: Config, database: Database, tokens: Tokens, secret: string): Accounts {
+/** Of a fleet together where Redis is configured, of this process otherwise. */
+async function openCounters({ redisUrl }: Config, logger: Logger): Promise<CounterStore | undefined> {
+  if (redisUrl === null) return undefined;
+  const { createSharedCounters } = await import('./accounts/shared-counters.ts');
+  const { openRedis } = await import('./redis.ts');
+  return createSharedCounters(openRedis(redisUrl), (there) => {
+    if (there) logger.info('Redis is back: limits are counted for all hosts together');
+    else logger.warn('Redis cannot be reached: this process counts its own requests against the limits');
+  });
+}
+
+function openAccounts({
+  config,
+  ...parts
+}: Pick<AccountOptions, 'database' | 'tokens' | 'secret' | 'counters'> & {
+  readonly config: Config;
+}): Accounts {
   return createAccounts({
-    database,
+    ...parts,
     kind: kindOf(config.databaseUrl),
-    tokens,
-    secret,
     signUp: config.signUp,
     secure: config.publicUrl?.startsWith('https:') ?? false,
   });

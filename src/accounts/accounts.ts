@@ -1,6 +1,7 @@
 /** What a person may do with an account: the rules, above users, tokens and the guard. */
 import { Failure } from '../errors.ts';
 import { claimFirst, isAdministrator } from './administrators.ts';
+import type { CounterStore } from './counters.ts';
 import { notLoggedIn } from './refusal.ts';
 import type { Database, DatabaseKind } from './storage.ts';
 import type { NewToken, Owner, TokenRecord, TokenRequest, Tokens } from './tokens.ts';
@@ -42,11 +43,13 @@ export type AccountOptions = {
   readonly signUp: 'open' | 'closed';
   /** Cookies go over https alone. */
   readonly secure: boolean;
+  /** Where attempts are counted; undefined: in this process. */
+  readonly counters?: CounterStore | undefined;
 };
 
 export function createAccounts(options: AccountOptions): Accounts {
   const { database, tokens } = options;
-  const guard = lazily(async () => (await import('./guard.ts')).createGuard());
+  const guard = lazily(async () => (await import('./guard.ts')).createGuard(options.counters));
   const users = lazily(async () => (await import('./users.ts')).createUsers(options));
 
   async function who(cookie: string): Promise<Login | null> {

@@ -36,7 +36,7 @@ export type AppOptions = {
   /** Without them the routes of jobs say that they are not configured. */
   readonly jobs?: Jobs;
   /** Where requests are counted; by default in this process. */
-  readonly counters?: CounterStore;
+  readonly counters?: CounterStore | undefined;
 };
 
 const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;

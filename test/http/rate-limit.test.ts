@@ -1,8 +1,12 @@
 /** Limits that the operator switched on: 429 before the body, headers that say how much is left. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { type CounterStore, inMemory } from '../../src/accounts/counters.ts';
+import { createSharedCounters } from '../../src/accounts/shared-counters.ts';
+import { openRedis } from '../../src/redis.ts';
 import { analysis, rawHead, startApp, tokens } from '../support/app.ts';
 import { type Call, call, wire } from '../support/http.ts';
+import { startRedis } from '../support/redis.ts';
 
 const echo = analysis({ do: 'echo' });
 const from = (address: string, asked: Call = echo): Call => ({
@@ -94,4 +98,52 @@ test('the counts can be kept elsewhere', async (t) => {
   const app = await startApp(t, { env, counters });
   await call(app.port, echo);
   t.deepEqual(names, ['address-rate', 'token-rate']);
+});
+
+test('hosts that share a Redis count together, and each for itself while it is away', async (t) => {
+  const redis = await startRedis();
+  t.teardown(() => {
+    redis.client.disconnect();
+    return redis.kill();
+  });
+  const heard: boolean[] = [];
+  const env = { UNDERTONE_RATE_LIMIT: '3/60' };
+  const host = () => {
+    const connection = openRedis(redis.url);
+    t.teardown(() => connection.disconnect());
+    return startApp(t, { env, counters: createSharedCounters(connection, (there) => heard.push(there)) });
+  };
+  const [first, second] = await Promise.all([host(), host()]);
+  const rest = async ({ port }: { readonly port: number }) => {
+    const { status, headers } = await call(port, echo);
+    return [status, /r=(\d+)/.exec(String(headers.ratelimit))?.[1]];
+  };
+  t.deepEqual(
+    [await rest(first), await rest(second), await rest(first)],
+    [
+      [200, '2'],
+      [200, '1'],
+      [200, '0'],
+    ],
+  );
+  t.deepEqual(await rest(second), [429, '0']);
+  await redis.kill();
+  while (heard.length < 2) await sleep(20);
+  t.deepEqual(
+    [await rest(first), await rest(second)],
+    [
+      [200, '2'],
+      [200, '2'],
+    ],
+  );
+  await redis.start();
+  while (heard.length < 4) await sleep(20);
+  t.deepEqual(
+    [await rest(first), await rest(second)],
+    [
+      [200, '2'],
+      [200, '1'],
+    ],
+  );
+  t.deepEqual(heard, [false, false, true, true]);
 });

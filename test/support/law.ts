@@ -14,7 +14,7 @@ const packageHomes: readonly Home[] = [
   { what: /^better-auth(\/|$)/, homes: /^src\/accounts\/users\.ts$/ },
   { what: /^libsql$/, homes: /^src\/accounts\/embedded\.ts$/ },
   { what: /^pg$/, homes: /^src\/accounts\/postgres\.ts$/ },
-  { what: /^rate-limiter-flexible$/, homes: /^src\/accounts\/(counters|guard)\.ts$/ },
+  { what: /^rate-limiter-flexible$/, homes: /^src\/accounts\/((shared-)?counters|guard)\.ts$/ },
   { what: /^kysely$/, homes: /^src\/accounts\// },
   { what: /^ioredis$/, homes: /^src\/redis\.ts$/ },
   { what: /^bullmq$/, homes: /^src\/jobs\// },
@@ -90,9 +90,10 @@ export const signalsLaw: Rule = (file) => {
 };
 
 /** Slow to load, and of no use to a service that only analyses: loaded when somebody first comes to their account. */
-const lateModules = /(^|\/)((users|enrol|guard|counters|embedded|postgres|redis|job-upload)\.ts$|jobs\/)/;
+const lateModules =
+  /(^|\/)((users|enrol|guard|counters|shared-counters|embedded|postgres|redis|job-upload)\.ts$|jobs\/)/;
 const late =
-  /^src\/(accounts\/(users|enrol|guard|counters|embedded|postgres)\.ts|redis\.ts|jobs\/|http\/job-upload\.ts)/;
+  /^src\/(accounts\/(users|enrol|guard|counters|shared-counters|embedded|postgres)\.ts|redis\.ts|jobs\/|http\/job-upload\.ts)/;
 
 export const lateLaw: Rule = (file) => {
   if (!isShipped(file.path) || late.test(file.path)) return [];
