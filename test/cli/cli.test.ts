@@ -4,6 +4,8 @@ import { runCli } from '../support/cli.ts';
 
 for (const command of [
   'serve',
+  'work',
+  'bulk',
   'analyze',
   'features',
   'token create',
