@@ -86,23 +86,6 @@ const std::string& AllowedDecoderNames() {
   return names;
 }
 
-AVCodecID BigEndian(AVCodecID codec) {
-  switch (codec) {
-    case AV_CODEC_ID_PCM_S16LE:
-      return AV_CODEC_ID_PCM_S16BE;
-    case AV_CODEC_ID_PCM_S24LE:
-      return AV_CODEC_ID_PCM_S24BE;
-    case AV_CODEC_ID_PCM_S32LE:
-      return AV_CODEC_ID_PCM_S32BE;
-    case AV_CODEC_ID_PCM_F32LE:
-      return AV_CODEC_ID_PCM_F32BE;
-    case AV_CODEC_ID_PCM_F64LE:
-      return AV_CODEC_ID_PCM_F64BE;
-    default:
-      return codec;
-  }
-}
-
 float CodecFullScale(AVCodecID codec) {
   switch (codec) {
     case AV_CODEC_ID_PCM_U8:

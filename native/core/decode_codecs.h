@@ -19,9 +19,6 @@ const AVCodec* AllowedDecoder(AVCodecID codec);
 // Every allowed decoder, as libav's own white list wants them.
 const std::string& AllowedDecoderNames();
 
-// The big-endian coding of the same samples, the codec itself where there is none.
-AVCodecID BigEndian(AVCodecID codec);
-
 // The largest value samples of this codec can hold once decoded; see FullScale.
 float CodecFullScale(AVCodecID codec);
 

@@ -1,6 +1,5 @@
 #include "decode_demux.h"
 
-#include <cstring>
 #include <mutex>
 #include <new>
 #include <string>
@@ -49,11 +48,6 @@ Demuxer::Demuxer(const uint8_t* bytes, size_t size, const Sniffed& sniffed, cons
   try {
     Open(sniffed);
     SelectStream(sniffed);
-    if (sniffed.kind == Kind::kWav &&
-        std::memcmp(bytes, "RIFX", 4) ==
-            0) {  // libav takes its header's byte order, but not that of its samples
-      stream_->codecpar->codec_id = BigEndian(stream_->codecpar->codec_id);
-    }
   } catch (...) {
     avformat_close_input(&format_);
     throw;

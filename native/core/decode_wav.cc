@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "decode_samples.h"
 
@@ -12,12 +13,19 @@ namespace {
 constexpr uint32_t kStreamed = 0x7FFFF000;  // sizes from here on are written by those who cannot seek back
 constexpr uint16_t kExtensible = 0xFFFE;
 
-template <typename T>
-T Load(const uint8_t* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
+// RIFX is RIFF with every number and sample the other way round.
+struct Order {
+  bool big;
+
+  template <typename T>
+  T Load(const uint8_t* from) const {
+    T value = 0;
+    for (size_t i = 0; i < sizeof value; ++i) {
+      value = static_cast<T>(value | static_cast<T>(from[i]) << 8 * (big ? sizeof value - 1 - i : i));
+    }
+    return value;
+  }
+};
 
 struct Format {
   uint16_t tag = 0;
@@ -35,16 +43,16 @@ struct Wave {
   bool truncated = false;
 };
 
-Format ReadFormat(const uint8_t* chunk, size_t size) {
-  Format format{Load<uint16_t>(chunk), Load<uint16_t>(chunk + 2), Load<uint32_t>(chunk + 4),
-                Load<uint16_t>(chunk + 12), Load<uint16_t>(chunk + 14)};
-  if (format.tag == kExtensible && size >= 26) format.tag = Load<uint16_t>(chunk + 24);
+Format ReadFormat(const uint8_t* chunk, size_t size, Order order) {
+  Format format{order.Load<uint16_t>(chunk), order.Load<uint16_t>(chunk + 2), order.Load<uint32_t>(chunk + 4),
+                order.Load<uint16_t>(chunk + 12), order.Load<uint16_t>(chunk + 14)};
+  if (format.tag == kExtensible && size >= 26) format.tag = order.Load<uint16_t>(chunk + 24);
   return format;
 }
 
-bool LooksLikeChunk(const uint8_t* bytes, size_t size) {
+bool LooksLikeChunk(const uint8_t* bytes, size_t size, Order order) {
   return size >= 8 && std::all_of(bytes, bytes + 4, [](uint8_t c) { return c >= 0x20 && c < 0x7F; }) &&
-         Load<uint32_t>(bytes + 4) <= size - 8;
+         order.Load<uint32_t>(bytes + 4) <= size - 8;
 }
 
 // `claimed` is the data chunk's size, `wide` RF64's or 0, `room` what the file holds from there on.
@@ -57,23 +65,23 @@ void TakeData(const uint8_t* data, size_t room, uint32_t claimed, uint64_t wide,
 }
 
 // Walks the chunks up to the first data chunk that holds something.
-Wave ReadChunks(const uint8_t* bytes, size_t size) {
+Wave ReadChunks(const uint8_t* bytes, size_t size, Order order) {
   Wave wave;
   uint64_t wide = 0;
-  const uint32_t riff = Load<uint32_t>(bytes + 4);
+  const uint32_t riff = order.Load<uint32_t>(bytes + 4);
   size_t at = 12;
   while (at + 8 <= size && wave.size == 0) {
     const uint8_t* body = bytes + at + 8;
     const size_t room = size - at - 8;
-    const uint32_t claimed = Load<uint32_t>(bytes + at + 4);
+    const uint32_t claimed = order.Load<uint32_t>(bytes + at + 4);
     if (std::memcmp(bytes + at, "data", 4) == 0) {
-      const bool streamed = riff == 0 || riff >= kStreamed || !LooksLikeChunk(body, room);
+      const bool streamed = riff == 0 || riff >= kStreamed || !LooksLikeChunk(body, room, order);
       TakeData(body, room, claimed, wide, streamed, &wave);
     } else if (std::memcmp(bytes + at, "fmt ", 4) == 0 && claimed >= 16 && room >= claimed) {
-      wave.format = ReadFormat(body, claimed);
+      wave.format = ReadFormat(body, claimed, order);
       wave.has_format = true;
     } else if (std::memcmp(bytes + at, "ds64", 4) == 0 && room >= 16) {
-      wide = Load<uint64_t>(body + 8);
+      wide = order.Load<uint64_t>(body + 8);
     }
     if (claimed > room) break;
     at += 8 + size_t{claimed} + (claimed & 1);
@@ -103,15 +111,26 @@ bool ToEncoding(const Format& format, Encoding* encoding, const char** codec) {
   return false;
 }
 
-void WriteFrames(const Wave& wave, Encoding encoding, Sink* sink) {
+// Reverses the bytes of each sample.
+void Swap(const uint8_t* from, size_t count, size_t step, std::vector<uint8_t>* to) {
+  to->resize(count);
+  for (size_t at = 0; at + step <= count; at += step)
+    std::reverse_copy(from + at, from + at + step, to->data() + at);
+}
+
+void WriteFrames(const Wave& wave, Encoding encoding, Order order, Sink* sink) {
   const size_t stride = wave.format.frame_bytes;
   const size_t step = SampleBytes(encoding);
+  std::vector<uint8_t> swapped;
   size_t frames = wave.size / stride;
   const uint8_t* from = wave.data;
   while (frames > 0) {
     const size_t count = std::min(frames, Sink::kBlock);
+    const bool swap = order.big && step > 1;
+    if (swap) Swap(from, count * stride, step, &swapped);
+    const uint8_t* frame = swap ? swapped.data() : from;
     for (int channel = 0; channel < wave.format.channels; ++channel) {
-      ToFloat(encoding, from + static_cast<size_t>(channel) * step, stride, count, sink->scratch()[channel]);
+      ToFloat(encoding, frame + static_cast<size_t>(channel) * step, stride, count, sink->scratch()[channel]);
     }
     sink->Write(sink->scratch(), count);
     from += count * stride;
@@ -122,8 +141,8 @@ void WriteFrames(const Wave& wave, Encoding encoding, Sink* sink) {
 }  // namespace
 
 bool DecodeWav(const uint8_t* bytes, size_t size, Sink* sink, Source* source) {
-  if (std::memcmp(bytes, "RIFX", 4) == 0) return false;
-  const Wave wave = ReadChunks(bytes, size);
+  const Order order{std::memcmp(bytes, "RIFX", 4) == 0};
+  const Wave wave = ReadChunks(bytes, size, order);
   if (!wave.has_format) throw Error(ErrorCode::kMalformed, "Expected a WAV format chunk, got none");
   Encoding encoding{};
   const char* codec = nullptr;
@@ -135,8 +154,9 @@ bool DecodeWav(const uint8_t* bytes, size_t size, Sink* sink, Source* source) {
   sink->CheckSeconds(static_cast<double>(frames) / wave.format.rate);
   sink->Expect(static_cast<double>(frames) / wave.format.rate);
   sink->Begin(static_cast<int>(wave.format.rate), wave.format.channels, FullScale(encoding));
-  WriteFrames(wave, encoding, sink);
+  WriteFrames(wave, encoding, order, sink);
   source->codec = codec;
+  if (order.big && SampleBytes(encoding) > 1) source->codec.replace(source->codec.size() - 2, 2, "be");
   source->truncated = wave.truncated;
   return true;
 }

@@ -56,9 +56,12 @@ function options({ name }: Target, folder: string, { seconds, runs, seed }: Amou
 export function fuzz(programs: string, target: Target, folder: string, amount: Amount): Promise<Fuzzed> {
   const kept = [join(folder, 'corpus'), join(folder, 'findings')];
   for (const one of kept) mkdirSync(one, { recursive: true });
-  const started = ['corpus', 'crashers'].map((one) => join(sources, one, target.name)).filter(existsSync);
   const program = join(programs, `fuzz_${target.program}`);
-  const args = [...options(target, folder, amount), join(folder, 'corpus'), ...started];
+  const args = [
+    ...options(target, folder, amount),
+    join(folder, 'corpus'),
+    join(sources, 'corpus', target.name),
+  ];
   const from = performance.now();
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: environment });

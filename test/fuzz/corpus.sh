@@ -25,6 +25,7 @@ encode wav/rf64.wav mono -t 0.05 -rf64 always
 encode wav/extensible.wav mono -t 0.02 -ac 6 -c:a pcm_s16le
 encode wav/tags.wav mono -t 0.05 -metadata title=x
 sox -D mono.wav -t wav -B "$out/wav/big-endian.wav" trim 0 0.05
+sox -D mono.wav -t wav -b 24 -B "$out/wav/big-endian-24.wav" trim 0 0.02
 encode mp3/mpeg1.mp3 stereo -c:a libmp3lame -b:a 64k
 encode mp3/mpeg2.mp3 mono -ar 16000 -c:a libmp3lame -q:a 9
 encode mp3/mpeg25.mp3 mono -c:a libmp3lame -b:a 8k -metadata title=x

@@ -151,6 +151,20 @@ TEST_CASE("the samples of a RIFX file are big-endian") {
   CHECK(audio.source.codec == "pcm_s16be");
 }
 
+// As sox writes them: an extensible format chunk, every number of it the other way round.
+TEST_CASE("a RIFX file may have an extensible format and 24 bits") {
+  const Bytes head =
+      FromText(std::string("RIFX\0\0\0\x54WAVEfmt \0\0\0\x28\xFF\xFE\0\1\0\0\x3E\x80\0\0\xBB\x80\0\3\0\x18"
+                           "\0\x16\0\x18\0\0\0\4\0\1\0\0\0\0\x10\0\x80\0\0\xAA\0\x38\x9B\x71"
+                           "data\0\0\0\6",
+                           68));
+  Bytes file = head;
+  for (const uint8_t byte : {0x40, 0, 0, 0xC0, 0, 0}) file.push_back(byte);
+  const Audio audio = DecodeAll(file);
+  CHECK(audio.samples == std::vector<float>{0.5F, -0.5F});
+  CHECK(audio.source.codec == "pcm_s24be");
+}
+
 TEST_CASE("channels are averaged, or one is taken") {
   std::vector<float> left = Sine(500, 16000, 16000, 0.5);
   std::vector<float> stereo(32000);
