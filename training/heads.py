@@ -182,26 +182,31 @@ def fit(tokens: Tokens, members: np.ndarray, recipe: Recipe, seed: int) -> Head:
 
 
 def fit_linear(tokens: Tokens, members: np.ndarray, loss, decay: list[float]) -> LinearHead:
-    """Least loss over the windows and their changed copies, by L-BFGS; `decay` holds the weights of each output small."""
+    """Least loss over the windows and their changed copies."""
     stores = [tokens, tokens.changed] if tokens.changed else [tokens]
     rows = np.concatenate([store.moments[members] for store in stores])
     both = np.tile(members, len(stores))
+    w, b = fit_rows(rows, lambda guess: loss(guess, both), decay)
+    return LinearHead(np.zeros(WIDTH, np.float32), np.ones(WIDTH, np.float32), w.T.astype(np.float32).copy(), b.astype(np.float32))
+
+
+def fit_rows(rows: np.ndarray, loss, decay: list[float], rounds: int = 80) -> tuple[np.ndarray, np.ndarray]:
+    """Least loss by L-BFGS -> weight and bias for the rows as they are; `decay` holds the weights of each output small."""
     centre, scale = rows.mean(0), rows.std(0) + 1e-4
     x = torch.from_numpy((rows - centre) / scale)
     weight = torch.zeros(x.shape[1], len(decay), requires_grad=True)
     bias = torch.zeros(len(decay), requires_grad=True)
-    optimiser = torch.optim.LBFGS([weight, bias], max_iter=80, history_size=10, line_search_fn="strong_wolfe")
+    optimiser = torch.optim.LBFGS([weight, bias], max_iter=rounds, history_size=10, line_search_fn="strong_wolfe")
 
     def cost() -> torch.Tensor:
         optimiser.zero_grad()
-        total = loss(x @ weight + bias, both) + (torch.tensor(decay) * weight**2).sum()
+        total = loss(x @ weight + bias) + (torch.tensor(decay) * weight**2).sum()
         total.backward()
         return total
 
     optimiser.step(cost)
     w = weight.detach().numpy() / scale[:, None]
-    b = (bias.detach().numpy() - centre @ w).astype(np.float32)
-    return LinearHead(np.zeros(WIDTH, np.float32), np.ones(WIDTH, np.float32), w.T.astype(np.float32).copy(), b)
+    return w, bias.detach().numpy() - centre @ w
 
 
 def predict(heads: list[Head | LinearHead], tokens: Tokens, members: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 import cognitive
 import emotion
+import heads
 from corpus import EMOTIONS, Clip
 from tune_data import REPEATS, Windows, balanced_targets
 
@@ -19,8 +20,6 @@ def fit(pooled: np.ndarray, windows: Windows, clips: list[Clip], members: np.nda
     targets, scores = balanced_targets(clips), cognitive.targets_of(clips)
     rows = windows.clips[members]
     share = torch.tensor([REPEATS.get(clips[i].corpus, 1.0) for i in rows], dtype=torch.float32)
-    centre, scale = pooled[members].mean(0), pooled[members].std(0) + 1e-4
-    x = torch.from_numpy((pooled[members] - centre) / scale)
     label, mask = torch.from_numpy(np.maximum(targets.label[rows], 0)), torch.from_numpy(targets.mask[rows])
     labelled = share * torch.from_numpy(targets.label[rows] >= 0)
     axes, axes_weight = (torch.from_numpy(v[rows]) for v in (targets.axes, targets.axes_weight))
@@ -28,23 +27,14 @@ def fit(pooled: np.ndarray, windows: Windows, clips: list[Clip], members: np.nda
     scored = (~torch.isnan(score)).float()
     middle, spread = float(np.nanmean(scores[rows])), float(np.nanstd(scores[rows]))
     score = (torch.nan_to_num(score) - middle) / spread
-    weight = torch.zeros(x.shape[1], OUTPUTS, requires_grad=True)
-    bias = torch.zeros(OUTPUTS, requires_grad=True)
-    optimiser = torch.optim.LBFGS([weight, bias], max_iter=rounds, history_size=10, line_search_fn="strong_wolfe")
 
-    def cost():
-        optimiser.zero_grad()
-        y = x @ weight + bias
+    def cost(y: torch.Tensor) -> torch.Tensor:
         each = F.cross_entropy(y[:, :8] + mask, label, reduction="none", label_smoothing=0.05)
         wrong = ((torch.sigmoid(y[:, 8:10]) - axes) ** 2 * axes_weight).sum(1)
         far = (y[:, 10] - score) ** 2 * scored
         total = (each * labelled).sum() / labelled.sum() + 10 * (wrong * share).sum() / share.sum()
-        total = total + far.sum() / scored.sum() + decay * (weight**2).sum()
-        total.backward()
-        return total
+        return total + far.sum() / scored.sum()
 
-    optimiser.step(cost)
-    w, b = weight.detach().numpy() / scale[:, None], bias.detach().numpy()
-    b = b - centre @ w
+    w, b = heads.fit_rows(pooled[members], cost, [decay] * OUTPUTS, rounds)
     w[:, 10], b[10] = w[:, 10] * spread, b[10] * spread + middle
     return w.astype(np.float32), b.astype(np.float32)
