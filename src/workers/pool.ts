@@ -60,7 +60,8 @@ type Entry = {
 };
 
 const closePollMs = 10;
-const closeWithinMs = 2000;
+/** Longer than any stage takes: ending the process while a thread is inside the model runtime would abort it. */
+const closeWithinMs = 10_000;
 
 export function createPool(options: PoolOptions): Pool {
   const { processes = null } = options;

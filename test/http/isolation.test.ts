@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { syntheticSignal } from '../../src/models/golden.ts';
 import { type Server, startServer } from '../support/server.ts';
 import { contentType, multipart, toneFile } from '../support/upload.ts';
+import { wavFile } from '../support/wav.ts';
 
 const processes = { UNDERTONE_ISOLATION: 'process', UNDERTONE_WORKERS: '2' };
 
@@ -27,11 +29,16 @@ async function goneWithin(ms: number, pids: readonly number[]): Promise<boolean>
   return !pids.some(isAlive);
 }
 
-async function analyze({ url, token }: Server): Promise<{ status: number; text: string; timing: string }> {
+const metrics = async ({ url }: Server) => (await fetch(`${url}/metrics`)).text();
+
+async function analyze(
+  { url, token }: Server,
+  bytes: Uint8Array = toneFile(3),
+): Promise<{ status: number; text: string; timing: string }> {
   const response = await fetch(`${url}/v1/analyze`, {
     method: 'POST',
     headers: { 'Content-Type': contentType, Authorization: `Bearer ${token}`, 'X-Request-Id': 'same' },
-    body: new Uint8Array(multipart([{ name: 'audio', bytes: toneFile(3), type: 'audio/wav' }])),
+    body: new Uint8Array(multipart([{ name: 'audio', bytes, type: 'audio/wav' }])),
   });
   const timing = response.headers.get('server-timing') ?? '';
   return { status: response.status, text: await response.text(), timing: timing.replace(/;dur=[\d.]+/g, '') };
@@ -55,9 +62,13 @@ test('the processes hold no setting of ours, and end with the service in order',
   t.true(await goneWithin(2000, children));
 });
 
-test('the processes end when the service is killed', async (t) => {
+test('the processes end when the service is killed, in the middle of an analysis too', async (t) => {
   const server = await startServer(t, processes);
   const children = childrenOf(server);
+  const lost = t.throwsAsync(analyze(server, wavFile(syntheticSignal(1, 800))));
+  while (!/^undertone_workers_busy 1$/m.test(await metrics(server))) await sleep(20);
+  await sleep(200);
   await server.stop('SIGKILL');
-  t.true(await goneWithin(5000, children));
+  t.true(await goneWithin(1500, children));
+  await lost;
 });
