@@ -22,7 +22,7 @@ const mebibyte = 2 ** 20;
 
 type Limits = { readonly aborts: number; readonly leakMebibytes: number };
 const limits = ({ long, count }: Options): Limits =>
-  long ? { aborts: count ?? 20_000, leakMebibytes: 8 } : { aborts: count ?? 1000, leakMebibytes: 300 };
+  long ? { aborts: count ?? 20_000, leakMebibytes: 8 } : { aborts: count ?? 1000, leakMebibytes: 1000 };
 
 type Left = {
   readonly before: Footprint;

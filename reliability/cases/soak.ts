@@ -27,7 +27,7 @@ type Limits = {
 const limits = ({ long, count }: Options): Limits =>
   long
     ? { requests: count ?? 100_000, slopeMebibytes: 1, planted: { requests: 20_000, kilobytes: 8 } }
-    : { requests: count ?? 1000, slopeMebibytes: 500, planted: { requests: 1000, kilobytes: 256 } };
+    : { requests: count ?? 1000, slopeMebibytes: 1000, planted: { requests: 1000, kilobytes: 256 } };
 
 type Soaked = {
   readonly requests: number;
