@@ -1,6 +1,7 @@
 /** Jobs from the upload to the result: the built service, a real Redis, real workers. */
 import test from 'ava';
 import { syntheticSignal } from '../../src/models/golden.ts';
+import { samplesOf } from '../support/analysis.ts';
 import { call } from '../support/http.ts';
 import { jobOf, openWorkplace } from '../support/jobs.ts';
 import { startRedis } from '../support/redis.ts';
@@ -31,7 +32,7 @@ test.serial('without Redis jobs are not configured, and everything else works', 
 
 test.serial('a job waits sealed, is analysed as /v1/analyze does, and leaves nothing behind', async (t) => {
   const place = await openWorkplace(t);
-  const baseline = { name: 'baseline', bytes: wavFile(syntheticSignal(2, 8)) };
+  const baseline = { name: 'baseline', bytes: wavFile(samplesOf('speech.wav')) };
   const channel = { name: 'channel', bytes: '0' };
   const reply = await place.upload([audio, baseline, channel, { name: 'other', bytes: 'ignored' }]);
   t.is(reply.status, 200, reply.body);
