@@ -9,7 +9,7 @@ import { caught, exactly, type Row } from '../case.ts';
 import { buildNative } from '../native.ts';
 import { execute, reports } from './native-tests.ts';
 
-const files = ['audio', 'decode', 'voice', 'analyze', 'together'].map((name) => `test/${name}.test.ts`);
+const files = ['audio', 'decode', 'voice', 'analyze'].map((name) => `test/${name}.test.ts`);
 const copied = ['src', 'test', 'package.json', 'tsconfig.json'];
 const linked = ['node_modules', 'models', 'examples', 'docs'];
 
