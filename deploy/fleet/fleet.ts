@@ -48,7 +48,7 @@ export async function startFleet(env: Readonly<Record<string, string>> = {}): Pr
   await redis.start();
   const settings = {
     UNDERTONE_DATABASE_URL: await postgres.makeUrl(),
-    //UNDERTONE_REDIS_URL: `redis://${gateway}:${redisPort}`,
+    UNDERTONE_REDIS_URL: `redis://${gateway}:${redisPort}`,
     UNDERTONE_SECRET: randomBytes(32).toString('hex'),
     UNDERTONE_WORKERS: '1',
     ...env,

@@ -4,22 +4,34 @@ import { type Fleet, startFleet } from '../../deploy/fleet/fleet.ts';
 import type { Host } from '../../deploy/fleet/host.ts';
 import { createToken, revokeToken } from '../../deploy/fleet/tokens.ts';
 import { atMost, exactly, type Options, type Row, told } from '../case.ts';
-import { analyzeStatus, begunBetween, failures, startTraffic, type Traffic } from '../fleet/traffic.ts';
+import { checkBulk } from '../fleet/bulk.ts';
+import {
+  analyzeStatus,
+  begunBetween,
+  failures,
+  remaining,
+  startTraffic,
+  type Traffic,
+} from '../fleet/traffic.ts';
 import { buildService } from '../service.ts';
 
 /** Each loop has one request under way. */
 const loops = 4;
 const settleMs = 2000;
+/** Out of reach of every check: only what is left of it is looked at. */
+const requestsAMinute = 1_000_000;
 
 export async function run({ long }: Options): Promise<readonly Row[]> {
   buildService();
-  const fleet = await startFleet();
+  const fleet = await startFleet({ UNDERTONE_RATE_LIMIT: `${requestsAMinute}/60` });
   try {
     return [
       ...(await checkTokens(fleet)),
       ...(await checkKill(fleet)),
       ...(await checkRollingRestart(fleet)),
       ...(await checkDatabaseAway(fleet, long ? 60_000 : 6000)),
+      ...(await checkRedisAway(fleet)),
+      ...(await checkBulk(fleet, long ? (process.env.UNDERTONE_DATA ?? null) : null)),
     ];
   } finally {
     await fleet.stop();
@@ -160,4 +172,30 @@ async function checkDatabaseAway(fleet: Fleet, ms: number): Promise<Row[]> {
       }),
     ];
   });
+}
+
+/** What is left of a limit is told by header: of all hosts together, or of each alone while Redis is away. */
+async function checkRedisAway(fleet: Fleet): Promise<Row[]> {
+  const token = createToken(fleet, 'limited');
+  const used = async () => {
+    const counts: number[] = [];
+    for (const { url } of fleet.hosts) counts.push(requestsAMinute - (await remaining(url, token)));
+    return counts.join(' ');
+  };
+  const together = await used();
+  await fleet.redis.stop();
+  await sleep(settleMs);
+  const alone = await used();
+  const logged = fleet.hosts.filter((host) => host.log().includes('Redis cannot be reached')).length;
+  await fleet.redis.start();
+  await sleep(2 * settleMs);
+  const again = await used();
+  const same = (name: string, counts: string, wanted: string) =>
+    exactly(1, { name, unit: 'as wanted', value: counts === wanted ? 1 : 0, note: `counted ${counts}` });
+  return [
+    same('a limit is counted for all hosts together', together, '1 2 3'),
+    same('Redis away: each host counts for itself', alone, '1 1 1'),
+    exactly(3, { name: 'hosts that say so in their log', unit: 'of 3', value: logged }),
+    same('Redis back: together again', again, '1 2 3'),
+  ];
 }
