@@ -80,8 +80,8 @@ async function under<Result>(
 async function checkKill(fleet: Fleet): Promise<Row[]> {
   const [victim] = fleet.hosts as [Host, ...Host[]];
   return await under(fleet, 'kill', async ({ plain, patient }) => {
-    const killedAt = performance.now();
     await victim.stop('SIGKILL');
+    const killedAt = performance.now();
     await sleep(3 * settleMs);
     await victim.start();
     await sleep(settleMs);
