@@ -192,6 +192,7 @@ test('the token of the configuration has every scope and needs no database', asy
   await database.destroy();
   t.deepEqual(await tokens.verify(staticToken), {
     id: 'static',
+    owner: null,
     name: 'UNDERTONE_TOKEN',
     scopes: ['analyze:emotion', 'analyze:cognitive'],
   });
