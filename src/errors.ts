@@ -15,7 +15,7 @@ const table = {
   not_configured: { status: 501, when: 'a part that the operator has not configured' },
   overloaded: { status: 503, when: 'all workers are busy and the queue is full, or too many bytes are held' },
   deadline: { status: 503, when: 'the request took longer than it may' },
-  worker_lost: { status: 503, when: 'the thread that had the request was lost' },
+  worker_lost: { status: 503, when: 'the worker that had the request was lost' },
   queue_unavailable: { status: 503, when: 'the queue of jobs cannot be used' },
   storage_unavailable: { status: 503, when: 'the database cannot be used' },
   shutting_down: { status: 503, when: 'the service is being stopped' },
