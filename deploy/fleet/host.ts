@@ -18,7 +18,8 @@ export type Host = {
   start(): Promise<void>;
   /** Resolves with its exit code when it has ended. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
-  running(): boolean;
+  /** `undertone work` beside it, on its address; resolves when it takes jobs, with what ends it. */
+  work(): Promise<(signal: NodeJS.Signals) => Promise<unknown>>;
   /** Lines on standard error, of every start. */
   log(): string;
 };
@@ -63,12 +64,30 @@ export function createHost(namespace: Namespace, env: Readonly<Record<string, st
     return code;
   }
 
+  async function work(): Promise<(signal: NodeJS.Signals) => Promise<unknown>> {
+    const { UNDERTONE_DATABASE_URL, UNDERTONE_REDIS_URL, UNDERTONE_SECRET } = env;
+    const shared = { UNDERTONE_DATABASE_URL, UNDERTONE_REDIS_URL, UNDERTONE_SECRET, UNDERTONE_WORKERS: '1' };
+    const [program = '', ...args] = [...namespace.enter, process.execPath, 'dist/src/cli.js', 'work'];
+    const worker = spawn(program, args, {
+      cwd: root,
+      env: { PATH: process.env.PATH, UNDERTONE_DATA_DIR: dataDir, ...shared },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    process.once('exit', () => worker.kill('SIGKILL'));
+    const ended = once(worker, 'close');
+    await Promise.race([once(worker.stdout, 'data'), ended]);
+    return (signal) => {
+      worker.kill(signal);
+      return ended;
+    };
+  }
+
   return {
     name: namespace.name,
     url: `http://${namespace.address}:${port}`,
     start,
     stop,
-    running: () => child !== null,
+    work,
     log: () => log,
   };
 }

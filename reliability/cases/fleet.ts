@@ -5,6 +5,7 @@ import type { Host } from '../../deploy/fleet/host.ts';
 import { createToken, revokeToken } from '../../deploy/fleet/tokens.ts';
 import { atMost, exactly, type Options, type Row, told } from '../case.ts';
 import { checkBulk } from '../fleet/bulk.ts';
+import { checkJobs } from '../fleet/jobs.ts';
 import {
   analyzeStatus,
   begunBetween,
@@ -31,6 +32,7 @@ export async function run({ long }: Options): Promise<readonly Row[]> {
       ...(await checkRollingRestart(fleet)),
       ...(await checkDatabaseAway(fleet, long ? 60_000 : 6000)),
       ...(await checkRedisAway(fleet)),
+      ...(await checkJobs(fleet)),
       ...(await checkBulk(fleet, long ? (process.env.UNDERTONE_DATA ?? null) : null)),
     ];
   } finally {
