@@ -10,7 +10,7 @@ export function allowOrigins(origins: readonly string[]): Middleware {
     // Without an origin the request goes on as if there were no such thing.
     origin: (context) => origins.find((origin) => origin === context.get('Origin')) ?? '',
     allowMethods: ['GET', 'HEAD', 'POST', 'DELETE'],
-    allowHeaders: ['Authorization', 'Content-Type', 'X-Request-Id'],
+    allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'],
     exposeHeaders: ['X-Request-Id', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Server-Timing'],
     maxAge: preflightSeconds,
     keepHeadersOnError: false,

@@ -40,7 +40,7 @@ test('a preflight of an origin that was named needs no token', async (t) => {
     t.deepEqual(about(headers), {
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET,HEAD,POST,DELETE',
-      'access-control-allow-headers': 'Authorization,Content-Type,X-Request-Id',
+      'access-control-allow-headers': 'Authorization,Content-Type,Idempotency-Key,X-Request-Id',
       'access-control-max-age': '600',
       vary: 'Origin',
     });
