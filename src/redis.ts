@@ -31,6 +31,12 @@ function open(url: string, options: Options): Redis {
   return redis;
 }
 
+/** The client's errors carry the command and all that it was given: pieces of recordings, sealed, would be logged. */
+export function withoutCommand(error: unknown): unknown {
+  if (!(error instanceof Error) || !('command' in error)) return error;
+  return Object.assign(new Error(error.message), { stack: error.stack });
+}
+
 /** Resolves when it is connected, or after some seconds without. */
 export async function waitForRedis(redis: Redis): Promise<boolean> {
   if (redis.status === 'ready') return true;

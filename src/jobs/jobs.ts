@@ -4,7 +4,7 @@ import type { Database } from '../accounts/storage.ts';
 import { drawText } from '../accounts/token-format.ts';
 import type { JobSettings } from '../config.ts';
 import { Failure } from '../errors.ts';
-import { openRedis, type Redis, requireNoPersistence, waitForRedis } from '../redis.ts';
+import { openRedis, type Redis, requireNoPersistence, waitForRedis, withoutCommand } from '../redis.ts';
 import { type Order, sealOrder } from './order.ts';
 import { openQueues, type Queues } from './queues.ts';
 import { createVault } from './seal.ts';
@@ -37,7 +37,7 @@ export type Jobs = {
   drawId(): string;
   /** @throws Failure `overloaded` when too many wait */
   requirePlace(): Promise<void>;
-  /** What there is already under the idempotency key is the answer, and what waits for `id` is dropped. */
+  /** What there is already under the idempotency key is the answer. What waits for an `id` that is not begun is dropped. */
   begin(id: string, request: JobRequest): Promise<JobView>;
   find(holder: Holder, id: string): Promise<JobView | null>;
   findByKey(holder: Holder, idempotencyKey: string): Promise<JobView | null>;
@@ -90,6 +90,13 @@ export async function openJobs(options: {
   }
 
   async function begin(id: string, request: JobRequest): Promise<JobView> {
+    return enter(id, request).catch(async (error: unknown) => {
+      await waiting.drop(id).catch(() => {});
+      throw error;
+    });
+  }
+
+  async function enter(id: string, request: JobRequest): Promise<JobView> {
     const { holder, idempotencyKey, ...rest } = request;
     const outcome = await store.insert({ id, holder, idempotencyKey, expiresAt: expiresAt() });
     if (outcome === 'owner gone') throw new Failure('unauthenticated', 'The account of this token is gone');
@@ -159,7 +166,7 @@ function createReach(redis: Redis): Reach {
       checked = null;
       if (cause instanceof Failure) throw cause;
       const failure = new Failure('queue_unavailable', 'The queue of jobs cannot be used', [], 5);
-      throw Object.assign(failure, { cause });
+      throw Object.assign(failure, { cause: withoutCommand(cause) });
     }
   };
 }

@@ -35,11 +35,11 @@ export function refuseCallback(text: string, { privateHosts }: Pick<Rules, 'priv
 }
 
 /** @throws Failure for what will not come, UnreachableError for what may come later */
-export async function fetchObject(url: string, rules: Rules): Promise<Uint8Array> {
+export async function fetchObject(url: string, rules: Rules, stop: AbortSignal): Promise<Uint8Array> {
   const { privateHosts, maxBytes, uploadSeconds } = rules;
   const wrong = refuseObject(url, rules);
   if (wrong !== null) throw unreachable(`Expected ${wrong}, got another`);
-  const got = await call({ method: 'GET', url, privateHosts, maxBytes, seconds: uploadSeconds }).catch(
+  const got = await call({ method: 'GET', url, privateHosts, maxBytes, seconds: uploadSeconds, stop }).catch(
     (error: Error) => {
       if (error instanceof SizeError) throw tooLarge(error.message);
       if (error instanceof AddressError) throw unreachable(error.message);

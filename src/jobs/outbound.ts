@@ -10,6 +10,8 @@ export type Call = {
   readonly body?: string;
   readonly privateHosts: readonly string[];
   readonly seconds: number;
+  /** Ends it before that. */
+  readonly stop?: AbortSignal;
   /** Of the answer; one byte more ends the call. */
   readonly maxBytes: number;
 };
@@ -24,8 +26,8 @@ export async function call(wanted: Call): Promise<Got> {
   if (!isAllowedHost(url, wanted.privateHosts)) {
     throw new AddressError(`Expected a public address, got ${url.hostname}`);
   }
-  const over = AbortSignal.timeout(1000 * wanted.seconds);
-  const response = await send(url, wanted, over);
+  const ends = [AbortSignal.timeout(1000 * wanted.seconds), ...(wanted.stop ? [wanted.stop] : [])];
+  const response = await send(url, wanted, AbortSignal.any(ends));
   const declared = Number(response.headers['content-length'] ?? 0);
   if (declared > wanted.maxBytes) {
     response.destroy();

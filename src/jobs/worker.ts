@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../accounts/storage.ts';
 import type { Config } from '../config.ts';
 import { Failure } from '../errors.ts';
-import { openPatientRedis, type Redis, requireNoPersistence } from '../redis.ts';
+import { openPatientRedis, type Redis, requireNoPersistence, withoutCommand } from '../redis.ts';
 import { type Crew, openCrew } from './crew.ts';
 import { fetchObject, UnreachableError, unreachable } from './objects.ts';
 import { type Order, openOrder, type SealedOrder, sealOrder } from './order.ts';
@@ -28,9 +28,8 @@ type Hands = {
   readonly waiting: Waiting;
   readonly queues: Queues;
   readonly crew: Crew;
-  /** Jobs being analysed here, by the flag that stops them. */
-  readonly flags: Map<string, Int32Array>;
-  stopping(): boolean;
+  /** Jobs go back into the queue. */
+  readonly stop: AbortSignal;
 };
 
 /** A worker that is gone is noticed after the first of these, plus at most the second. */
@@ -60,7 +59,7 @@ export async function startWork(options: {
     throw error;
   }
   const vault = createVault(options.secret);
-  let stopping = false;
+  const stop = new AbortController();
   const hands: Hands = {
     config,
     logger,
@@ -69,19 +68,12 @@ export async function startWork(options: {
     waiting: createWaiting({ redis, vault, seconds: config.jobs.audioSeconds }),
     queues: openQueues(redis, vault),
     crew,
-    flags: new Map(),
-    stopping: () => stopping,
+    stop: stop.signal,
   };
   const workers = openWorkers(redis, hands);
-  const stopJobs = () => {
-    for (const flag of hands.flags.values()) Atomics.store(flag, 0, 1);
-  };
   return {
     async stop() {
-      const over = setTimeout(() => {
-        stopping = true;
-        stopJobs();
-      }, 1000 * config.shutdownSeconds);
+      const over = setTimeout(() => stop.abort(), 1000 * config.shutdownSeconds);
       await Promise.all(workers.map((worker) => worker.close()));
       clearTimeout(over);
       await crew.close();
@@ -101,7 +93,7 @@ function openWorkers(redis: Redis, hands: Hands): Worker[] {
     concurrency: config.workers,
   });
   analyses.on('failed', (job, error) => {
-    logger.warn({ job_id: job?.id, attempt: job?.attemptsMade, err: error }, 'job not done');
+    logger.warn({ job_id: job?.id, attempt: job?.attemptsMade, err: withoutCommand(error) }, 'job not done');
     if (job !== undefined && !mayRetry(job)) void giveUp(hands, job).catch(() => {});
   });
   const callbacks = new Worker<SealedOrder>(names.callbacks, (job) => callBack(hands, job), {
@@ -144,12 +136,11 @@ async function takeJob(hands: Hands, job: Job<SealedOrder>, token: string | unde
     await finish(hands, id, order, 'done', json);
     logger.info({ job_id: id, ms: Math.round(performance.now() - started) }, 'job done');
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    if (hands.stopping()) {
+    if (hands.stop.aborted) {
       await job.moveToWait(token);
       throw new WaitingError();
     }
-    if (error.code === 'storage_unavailable') throw error;
+    if (!(error instanceof Failure) || error.code === 'storage_unavailable') throw error;
     await finish(hands, id, order, 'failed', errorBody(error));
     logger.info({ job_id: id, code: error.code }, 'job failed');
   }
@@ -157,12 +148,14 @@ async function takeJob(hands: Hands, job: Job<SealedOrder>, token: string | unde
 
 /** @throws Failure for what another attempt would not change */
 async function analyze(hands: Hands, job: Job<SealedOrder>, order: Order): Promise<string> {
-  const { crew, flags, store } = hands;
+  const { crew, stop, store } = hands;
   const id = job.id as string;
   const recording = await load(hands, job, order);
   const cancel = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  flags.set(id, cancel);
+  const raise = () => void Atomics.store(cancel, 0, 1);
+  stop.addEventListener('abort', raise);
   try {
+    if (stop.aborted) raise();
     const task = { id, ...recording, channel: order.channel, cancel };
     const reply = await crew.analyze(task, (progress) => {
       void job.updateProgress(progress).catch(() => {});
@@ -172,7 +165,7 @@ async function analyze(hands: Hands, job: Job<SealedOrder>, order: Order): Promi
     if (reply.kind === 'fault') throw new Error(reply.cause);
     throw new Failure(reply.failure.code, reply.failure.message, reply.failure.items);
   } finally {
-    flags.delete(id);
+    stop.removeEventListener('abort', raise);
   }
 }
 
@@ -186,8 +179,8 @@ async function stopIfRemoved(store: JobStore, id: string, cancel: Int32Array): P
 
 type Recording = { readonly audio: Uint8Array; readonly baseline: Uint8Array | null };
 
-async function load({ config, waiting }: Hands, job: Job, { source }: Order): Promise<Recording> {
-  if (source.kind === 'object') return { audio: await fetch(config, job, source.url), baseline: null };
+async function load({ config, stop, waiting }: Hands, job: Job, { source }: Order): Promise<Recording> {
+  if (source.kind === 'object') return { audio: await fetch(config, job, source.url, stop), baseline: null };
   const { sizes } = source;
   const id = job.id as string;
   const audio = await waiting.read(id, 'audio', sizes.audio);
@@ -196,9 +189,9 @@ async function load({ config, waiting }: Hands, job: Job, { source }: Order): Pr
   throw new Failure('deadline', 'The recording waited longer for a worker than it may');
 }
 
-async function fetch({ jobs }: Config, job: Job, url: string): Promise<Uint8Array> {
+async function fetch({ jobs }: Config, job: Job, url: string, stop: AbortSignal): Promise<Uint8Array> {
   try {
-    return await fetchObject(url, jobs);
+    return await fetchObject(url, jobs, stop);
   } catch (error) {
     const last = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
     throw last && error instanceof UnreachableError ? unreachable(error.message) : error;

@@ -21,6 +21,7 @@ async function listen(t: ExecutionContext, handle: RequestListener): Promise<str
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
+const unstopped = new AbortController().signal;
 const rules = {
   urlPrefixes: ['https://bucket.example/a/'],
   privateHosts: [],
@@ -118,9 +119,9 @@ test('a fetch follows no redirect, takes no more than it may, and no longer', as
     else if (request.url !== '/silent') response.end('sound');
   });
   const here = { ...rules, urlPrefixes: [url], privateHosts: ['127.0.0.1'], uploadSeconds: 1 };
-  t.is(Buffer.from(await fetchObject(`${url}ok`, here)).toString(), 'sound');
+  t.is(Buffer.from(await fetchObject(`${url}ok`, here, unstopped)).toString(), 'sound');
   const typeOf = (path: string) =>
-    fetchObject(url + path, here).then(
+    fetchObject(url + path, here, unstopped).then(
       () => 'fetched',
       (error: { items?: { type: string }[] }) => error.items?.[0]?.type ?? error.constructor.name,
     );

@@ -1,0 +1,85 @@
+/** Jobs in this very process, beside a real Redis that fails them, and a worker whose recording never comes. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import pino from 'pino';
+import { openStorage } from '../../src/accounts/storage.ts';
+import { parseConfig } from '../../src/config.ts';
+import { Failure } from '../../src/errors.ts';
+import { type JobRequest, openJobs } from '../../src/jobs/jobs.ts';
+import { startWork } from '../../src/jobs/worker.ts';
+import { makeFolder } from '../support/folder.ts';
+import { startRedis } from '../support/redis.ts';
+
+const holder = { name: 'token:1', owner: null };
+const secret = 'a secret of the tests, 32 characters or more';
+const upload: JobRequest = {
+  holder,
+  idempotencyKey: 'k',
+  source: { kind: 'upload', sizes: { audio: 4, baseline: 0 } },
+  channel: null,
+  callback: null,
+};
+
+async function open(t: ExecutionContext, env: Readonly<Record<string, string>> = {}) {
+  const redis = await startRedis();
+  const config = parseConfig({ UNDERTONE_WORKERS: '1', ...env });
+  const database = await openStorage(`file:${join(makeFolder(), 'undertone.db')}`);
+  const options = { redisUrl: redis.url, database, secret };
+  const jobs = await openJobs({ ...options, settings: config.jobs, onAway: () => t.fail() });
+  t.teardown(async () => {
+    await jobs.close();
+    await database.destroy();
+    redis.client.disconnect();
+    await redis.kill();
+  });
+  return { redis, jobs, work: () => startWork({ ...options, config, logger: pino({ level: 'silent' }) }) };
+}
+
+test.serial('what Redis has no memory for is told without the bytes that it was given', async (t) => {
+  const { jobs, redis } = await open(t);
+  await redis.client.config('SET', 'maxmemory', '1');
+  const failure = await t.throwsAsync(jobs.waiting.add('job_1', 'audio', 0, Buffer.alloc(100_000)), {
+    instanceOf: Failure,
+  });
+  t.is(failure?.code, 'queue_unavailable');
+  const logged = JSON.stringify(pino.stdSerializers.err(failure?.cause as Error));
+  t.regex(logged, /EXECABORT/);
+  t.true(logged.length < 5000, `${logged.length} characters`);
+});
+
+test.serial('a recording whose job cannot be begun is dropped, and its key stays free', async (t) => {
+  const { jobs, redis } = await open(t);
+  const begin = async (id: string) => {
+    await jobs.waiting.add(id, 'audio', 0, Buffer.alloc(4));
+    return jobs.begin(id, upload);
+  };
+  await redis.client.call('ACL', 'SETUSER', 'default', '-xadd');
+  await t.throwsAsync(begin('job_1'), { instanceOf: Failure });
+  t.deepEqual(await redis.client.keys('undertone:waiting:*'), []);
+  await redis.client.call('ACL', 'SETUSER', 'default', '+xadd');
+  t.is((await begin('job_2')).id, 'job_2');
+});
+
+test.serial('a worker that is stopped does not wait for a recording that never comes', async (t) => {
+  const server = createServer(() => {});
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const { jobs, work } = await open(t, {
+    UNDERTONE_JOB_URL_PREFIXES: url,
+    UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
+    UNDERTONE_JOB_UPLOAD_S: '600',
+    UNDERTONE_SHUTDOWN_S: '0.1',
+  });
+  const worker = await work();
+  const { id } = await jobs.begin('job_1', { ...upload, source: { kind: 'object', url } });
+  while ((await jobs.find(holder, id))?.status !== 'running') await sleep(50);
+  await worker.stop();
+  t.is((await jobs.find(holder, id))?.status, 'waiting');
+});
