@@ -43,6 +43,7 @@ SwaggerUIBundle({
 /** Swagger UI's light colours are too pale for white words on them and for words on white. */
 const contrast = `html:not(.dark-mode) .swagger-ui .opblock-get .opblock-summary-method { background: #1b5e9e; }
 html:not(.dark-mode) .swagger-ui .opblock-post .opblock-summary-method { background: #14704a; }
+html:not(.dark-mode) .swagger-ui .opblock-delete .opblock-summary-method { background: #b3261e; }
 html:not(.dark-mode) .swagger-ui .info .title small { background: #4c5254; }
 html:not(.dark-mode) .swagger-ui .info .title small.version-stamp { background: #14704a; }
 html:not(.dark-mode) .swagger-ui .info a { color: #1b5e9e; }
