@@ -59,5 +59,8 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer
     }
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks, length);
+  // Of its own, since it goes to a thread: short ones by Buffer.concat share a pool, which Node 22 refuses to give away.
+  const whole = Buffer.allocUnsafeSlow(length);
+  chunks.reduce((at, chunk) => at + chunk.copy(whole, at), 0);
+  return whole;
 }

@@ -119,7 +119,9 @@ test('a fetch follows no redirect, takes no more than it may, and no longer', as
     else if (request.url !== '/silent') response.end('sound');
   });
   const here = { ...rules, urlPrefixes: [url], privateHosts: ['127.0.0.1'], uploadSeconds: 1 };
-  t.is(Buffer.from(await fetchObject(`${url}ok`, here, unstopped)).toString(), 'sound');
+  const sound = await fetchObject(`${url}ok`, here, unstopped);
+  t.is(Buffer.from(sound).toString(), 'sound');
+  t.is(sound.buffer.byteLength, sound.length);
   const typeOf = (path: string) =>
     fetchObject(url + path, here, unstopped).then(
       () => 'fetched',

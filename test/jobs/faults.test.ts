@@ -63,6 +63,24 @@ test.serial('a recording whose job cannot be begun is dropped, and its key stays
   t.is((await begin('job_2')).id, 'job_2');
 });
 
+test.serial('a job that its workers were lost with is given up', async (t) => {
+  const { jobs, redis, work } = await open(t);
+  await jobs.waiting.add('job_1', 'audio', 0, Buffer.alloc(4));
+  await jobs.begin('job_1', upload);
+  const [kept = ''] = await redis.client.keys('undertone:analyses-*:job_1');
+  // As BullMQ marks one that was lost too often.
+  await redis.client.hset(kept, 'defa', 'job stalled more than allowable limit');
+  const worker = await work();
+  let job = await jobs.find(holder, 'job_1');
+  while (job?.status !== 'failed') {
+    await sleep(50);
+    job = await jobs.find(holder, 'job_1');
+  }
+  t.like(job.error, { code: 'worker_lost' });
+  await worker.stop();
+  t.deepEqual(await redis.client.keys('undertone:waiting:*'), []);
+});
+
 test.serial('a worker that is stopped does not wait for a recording that never comes', async (t) => {
   const server = createServer(() => {});
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
