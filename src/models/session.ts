@@ -38,6 +38,8 @@ export async function openSession(weights: Uint8Array): Promise<Session> {
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
     executionMode: 'sequential',
+    // A pattern is kept for every length of input that ever came, for ever.
+    enableMemPattern: false,
     graphOptimizationLevel: 'all',
     extra: {
       session: {
