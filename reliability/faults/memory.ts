@@ -8,7 +8,7 @@ import { type Server, withServer } from '../service.ts';
 import { isUp } from './account.ts';
 import { limitMemory } from './control-group.ts';
 
-const limitMebibytes = 320;
+const limitMebibytes = 400;
 const uploads = 6;
 const recoverWithinMs = 20_000;
 
