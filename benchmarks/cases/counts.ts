@@ -6,8 +6,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { countRequest, countWork, type RequestCount } from '../callgrind.ts';
-import { atMost, cacheFolder, figure, type Row, root, runProgram, succeeds } from '../case.ts';
+import { atMost, cacheFolder, figure, type Row, root, runProgram } from '../case.ts';
 import { buildNative } from '../native.ts';
+import { installPackages } from '../packages.ts';
 import { buildServers } from '../request/forked.ts';
 
 /** What the numbers are of; others than these cannot be compared with them. */
@@ -45,12 +46,6 @@ const tasks = [
 const planted = { name: 'log-mel 80, AVX2', args: ['log-mel-avx2'], per: frames };
 const mainThread = 'request, main thread';
 const otherThreads = 'request, other threads';
-
-function install(): void {
-  if (succeeds('valgrind', ['--version'])) return;
-  console.error('installing valgrind');
-  runProgram('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'valgrind']);
-}
 
 /** Without tags: they would hold the encoder's version. */
 function makeMp3(): string {
@@ -107,7 +102,7 @@ function keep(depends: Depends, counts: readonly Count[]): void {
 }
 
 export async function run(): Promise<readonly Row[]> {
-  install();
+  installPackages(['valgrind']);
   const depends = dependencies(makeMp3());
   buildServers();
   const slowed = countRequest(['scan-thread', '1', 'planted']);

@@ -17,6 +17,7 @@ import {
   succeeds,
 } from '../case.ts';
 import { buildNative } from '../native.ts';
+import { installPackages } from '../packages.ts';
 
 type Series = { readonly name: string; readonly frames: number; readonly ns: readonly number[] };
 type SeriesByName = ReadonlyMap<string, Series>;
@@ -31,13 +32,8 @@ const npmScript = join(root, 'benchmarks', 'peers', 'features.mjs');
 const npmFolder = cacheFolder('peers/npm');
 const npmPackages = ['@huggingface/transformers@4.3.1', 'meyda@5.6.3'];
 
-function installDebian(name: string): void {
-  console.log(`installing ${name}`);
-  runProgram('apt-get', ['install', '-y', '-q', '--no-install-recommends', name]);
-}
-
 function installFftw(): void {
-  if (!succeeds('pkg-config', ['--exists', 'fftw3f'])) installDebian('libfftw3-dev');
+  if (!succeeds('pkg-config', ['--exists', 'fftw3f'])) installPackages(['libfftw3-dev']);
 }
 
 function installPython(): void {
@@ -49,7 +45,7 @@ function installPython(): void {
 }
 
 function installTorchaudio(): void {
-  if (!succeeds('/usr/bin/python3', ['-c', 'import torchaudio'])) installDebian('python3-torchaudio');
+  if (!succeeds('/usr/bin/python3', ['-c', 'import torchaudio'])) installPackages(['python3-torchaudio']);
 }
 
 function installNpm(): void {

@@ -1,9 +1,10 @@
 /** Three hosts behind HAProxy with one PostgreSQL and one Redis, on this machine. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { installPackages } from '../../benchmarks/packages.ts';
 import { type Postgres, startServer } from '../../test/support/postgres.ts';
 import { createHost, type Host } from './host.ts';
 import { gateway, makeNetwork } from './network.ts';
@@ -26,12 +27,11 @@ const configuration = fileURLToPath(new URL('../haproxy/haproxy.cfg', import.met
 const balancerPort = 8080;
 const redisPort = 6379;
 
-/** Debian package -> the command it brings. */
-const packages = { haproxy: 'haproxy', 'redis-server': 'redis-server', iproute2: 'ip', postgresql: 'psql' };
+const packages = ['haproxy', 'redis-server', 'iproute2', 'postgresql'];
 
 /** Resolves when the load balancer answers. `env`: more settings for every host. */
 export async function startFleet(env: Readonly<Record<string, string>> = {}): Promise<Fleet> {
-  installPackages();
+  installPackages(packages);
   // Everything that was started ends with this process, however it is told to.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
   const network = makeNetwork(names);
@@ -76,15 +76,6 @@ const inMemory = [
   '--protected-mode',
   'no',
 ];
-
-function installPackages(): void {
-  const there = (tool: string) => spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0;
-  const missing = Object.entries(packages).flatMap(([name, tool]) => (there(tool) ? [] : [name]));
-  if (missing.length === 0) return;
-  const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
-  const { status } = spawnSync('apt-get', ['install', '-y', '--no-install-recommends', ...missing], options);
-  if (status !== 0) throw new Error(`Expected ${missing.join(', ')} to be installed`);
-}
 
 /** A program that runs beside the hosts, on the machine's own address. */
 function createDaemon(

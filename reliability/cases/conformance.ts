@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { cacheFolder } from '../../benchmarks/case.ts';
+import { installPackages } from '../../benchmarks/packages.ts';
 import { atLeast, caught, exactly, type Options, type Row, told } from '../case.ts';
 import { type Client, createClient } from '../corpus/ask.ts';
 import { showBar } from '../corpus/bar.ts';
@@ -11,7 +12,6 @@ import { type Foreign, foreignFiles } from '../corpus/foreign.ts';
 import { makeAll, tools } from '../corpus/making.ts';
 import { spokenRecordings } from '../corpus/recordings.ts';
 import { referenceSeconds } from '../corpus/reference.ts';
-import { installPackages } from '../packages.ts';
 import { buildService, withServer } from '../service.ts';
 
 type Recording = { readonly name: string; readonly file: string; readonly seconds: number };

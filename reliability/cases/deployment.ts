@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../benchmarks/case.ts';
+import { installPackages } from '../../benchmarks/packages.ts';
 import { closeConnections, post, token } from '../../benchmarks/request/client.ts';
 import { call } from '../../test/support/http.ts';
 import { atMost, caught, exactly, type Options, type Row } from '../case.ts';
 import { runContainer } from '../deployment/container.ts';
 import { installKubernetesValidator, packages, succeeds } from '../deployment/tools.ts';
 import { allowedCalls, callsOfService, exposureOf, faultsOf, unit } from '../deployment/unit.ts';
-import { installPackages } from '../packages.ts';
 import { buildService, withServer } from '../service.ts';
 
 const manifests = 'deploy/kubernetes/undertone.yaml';

@@ -1,13 +1,13 @@
 /** The same file gives the same bytes: alone, among 64 at once, with any number of workers, through any lanes. */
 import { createHash } from 'node:crypto';
 import { runProgram } from '../../benchmarks/case.ts';
+import { installPackages } from '../../benchmarks/packages.ts';
 import { fixture } from '../../test/support/fixtures.ts';
 import { caught, exactly, type Options, type Row, told } from '../case.ts';
 import { createClient } from '../corpus/ask.ts';
 import { showBar } from '../corpus/bar.ts';
 import { inParallel } from '../corpus/crew.ts';
 import { tools } from '../corpus/making.ts';
-import { installPackages } from '../packages.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 
 const files = [

@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../../benchmarks/case.ts';
+import { installPackages } from '../../benchmarks/packages.ts';
 import { caught, exactly, type Options, type Row, told } from '../case.ts';
 import { type Amount, type Fuzzed, fuzz, type Target, targets } from '../fuzz/fuzzer.ts';
 import { add, type Fuzzing } from '../fuzz/record.ts';
 import { buildNative, checked } from '../native.ts';
-import { installPackages } from '../packages.ts';
 
 const shortSeconds = 5;
 const longMinutes = 10;

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from '../../benchmarks/case.ts';
+import { installPackages } from '../../benchmarks/packages.ts';
 import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
 import { attack, type Campaign, type Shot, type Target } from '../corpus/campaign.ts';
 import { createJudge, type Judge } from '../corpus/contract.ts';
@@ -10,7 +11,6 @@ import { spoils, withSpoilt } from '../corpus/faults.ts';
 import { tools } from '../corpus/making.ts';
 import { mutationOf } from '../corpus/mutation.ts';
 import { makeSources, type Sources } from '../corpus/sources.ts';
-import { installPackages } from '../packages.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 
 const shortCount = 2000;

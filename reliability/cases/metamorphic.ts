@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { cacheFolder } from '../../benchmarks/case.ts';
+import { installPackages } from '../../benchmarks/packages.ts';
 import { atLeast, atMost, caught, type Options, type Row, told } from '../case.ts';
 import { showBar } from '../corpus/bar.ts';
 import { createDice } from '../corpus/dice.ts';
@@ -15,7 +16,6 @@ import {
   type Transformation,
   transformations,
 } from '../corpus/transformations.ts';
-import { installPackages } from '../packages.ts';
 import { buildService } from '../service.ts';
 
 const bound = 0.05;

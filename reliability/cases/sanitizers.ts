@@ -1,7 +1,8 @@
 /** The native tests under every sanitizer, and the tests of the addon inside Node. */
+
+import { installPackages } from '../../benchmarks/packages.ts';
 import type { Options, Row } from '../case.ts';
 import { buildNative, checked } from '../native.ts';
-import { installPackages } from '../packages.ts';
 import { findPlanted, runNativeTests } from '../sanitizers/native-tests.ts';
 import { findPlantedInNode, runNodeTests } from '../sanitizers/node-tests.ts';
 

@@ -1,6 +1,6 @@
 /** Debian packages that a case needs. */
 import { spawnSync } from 'node:child_process';
-import { runProgram } from '../benchmarks/case.ts';
+import { runProgram } from './case.ts';
 
 function isInstalled(name: string): boolean {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg-query's own placeholder
