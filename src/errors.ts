@@ -41,6 +41,7 @@ export const validationTypes = {
   'value_error.audio.too_many_channels': 'more channels than the limit',
   'value_error.audio.sample_rate': 'a sample rate out of the limits',
   'value_error.audio.channel': 'no such channel, or no number of a channel',
+  'value_error.unknown': 'JSON with a field that is not known',
   'value_error.callback': 'a `callback` that may not be called',
   'value_error.urls': 'no list of addresses, or one that recordings may not be fetched from',
   'value_error.url.unreachable': 'no recording came from the address',

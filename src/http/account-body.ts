@@ -25,16 +25,24 @@ export const tokenBody = z.object({
   expires_in_days: days.nullable().default(null),
 });
 
+export type BodyRules = {
+  readonly most: number;
+  /** The type of a validation error. @param kind the field; or `too_large`, `unknown` */
+  typeOf(kind: string): string;
+};
+
+const accountRules: BodyRules = { most: maxBytes, typeOf: (kind) => `value_error.${kind}` };
+
 /** @throws Failure `bad_request`, `too_large` or `invalid` */
 export async function readBody<Schema extends z.ZodType>(
   context: Context,
   schema: Schema,
-  most = maxBytes,
+  rules = accountRules,
 ): Promise<z.output<Schema>> {
-  const given = await readJson(context, most);
+  const given = await readJson(context, rules);
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const items = parsed.error.issues.map((issue) => toItem(issue, given));
+  const items = parsed.error.issues.map((issue) => toItem(issue, given, rules));
   throw new Failure('invalid', 'The body is not what it should be', items);
 }
 
@@ -44,46 +52,54 @@ export function invalidField(field: string, msg: string, kind?: 'taken'): Failur
   return new Failure('invalid', msg, [{ loc: ['body', field], msg, type }]);
 }
 
-const options = (most: number): Partial<KoaBodyMiddlewareOptions> => ({
+const options = (rules: BodyRules): Partial<KoaBodyMiddlewareOptions> => ({
   json: true,
-  jsonLimit: most,
+  jsonLimit: rules.most,
   multipart: false,
   urlencoded: false,
   text: false,
   onError: (error) => {
-    throw unreadable(error, most);
+    throw unreadable(error, rules);
   },
 });
 
 /** The reader is loaded when the first body comes: an analysis needs none. */
-async function readJson(context: Context, most: number): Promise<Readonly<Record<string, unknown>>> {
+async function readJson(context: Context, rules: BodyRules): Promise<Readonly<Record<string, unknown>>> {
   if (!context.is('application/json')) {
     const got = context.get('Content-Type') || 'nothing';
     throw new Failure('bad_request', `Expected application/json for \`Content-Type\`, got ${got}`);
   }
   const { koaBody } = await import('koa-body');
-  await koaBody(options(most))(context, async () => {});
+  await koaBody(options(rules))(context, async () => {});
   const body: unknown = context.request.body;
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
     return body as Readonly<Record<string, unknown>>;
   }
-  throw unreadable(null, most);
+  throw unreadable(null, rules);
 }
 
-function unreadable(error: unknown, most: number): Failure {
+function unreadable(error: unknown, { most, typeOf }: BodyRules): Failure {
   if (error instanceof Error && 'status' in error && error.status === 413) {
     const msg = `Expected at most ${most} bytes for \`body\`, got more`;
-    return new Failure('too_large', msg, [{ loc: ['body', 'body'], msg, type: 'value_error.too_large' }]);
+    return new Failure('too_large', msg, [{ loc: ['body', 'body'], msg, type: typeOf('too_large') }]);
   }
   return new Failure('bad_request', 'Expected a JSON object for `body`, got something else');
 }
 
 /** Says what was expected and never what was given: it may be a password. */
-function toItem(issue: z.core.$ZodIssue, given: Readonly<Record<string, unknown>>): ValidationItem {
+function toItem(
+  issue: z.core.$ZodIssue,
+  given: Readonly<Record<string, unknown>>,
+  { typeOf }: BodyRules,
+): ValidationItem {
+  if (issue.code === 'unrecognized_keys') {
+    const msg = 'Expected known fields alone for `body`, got others';
+    return { loc: ['body', 'body'], msg, type: typeOf('unknown') };
+  }
   const field = String(issue.path[0]);
   if (given[field] === undefined) {
     return { loc: ['body', field], msg: 'field required', type: 'value_error.missing' };
   }
   const msg = `Expected ${issue.message} for \`${field}\`, got something else`;
-  return { loc: ['body', field], msg, type: `value_error.${field}` };
+  return { loc: ['body', field], msg, type: typeOf(field) };
 }

@@ -1,5 +1,6 @@
 /** A job, or many, for recordings that lie somewhere else: the JSON that asks for them. */
 import { z } from 'zod';
+import type { BodyRules } from './account-body.ts';
 
 export const mostUrls = 1000;
 
@@ -19,3 +20,9 @@ export const jobsBody = z.strictObject({
     .default(null),
   callback: z.string({ error: 'an address' }).nullable().default(null),
 });
+
+/** What uploads know too is told as of them. */
+export const jobsRules: BodyRules = {
+  most: 2 ** 22,
+  typeOf: (kind) => `value_error.${kind === 'channel' || kind === 'too_large' ? 'audio.' : ''}${kind}`,
+};

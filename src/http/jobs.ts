@@ -8,7 +8,7 @@ import type { Holder, Jobs, JobView } from '../jobs/jobs.ts';
 import { boundaryOf } from '../workers/multipart.ts';
 import { readBody } from './account-body.ts';
 import { type Gate, type Grant, requireScopes } from './auth.ts';
-import { jobsBody } from './job-body.ts';
+import { jobsBody, jobsRules } from './job-body.ts';
 import { type Lifecycle, shuttingDown } from './lifecycle.ts';
 import { lingerAfter } from './linger.ts';
 import type { State } from './state.ts';
@@ -23,7 +23,8 @@ export type JobOptions = {
 
 /** Of an upload in memory: what the reader holds, and a piece on its way. */
 const uploadBytes = 2 ** 21;
-const mostJsonBytes = 2 ** 22;
+/** Of a form, beside its recordings. */
+const mostFormBytes = 2 ** 22;
 const keyPattern = /^[\x21-\x7e]{1,200}$/;
 /** For each address its own: the keys of a list cannot be given by clients. */
 const keyOf = (key: string | null, index: number) => (key === null ? null : `${key} ${index}`);
@@ -112,7 +113,7 @@ async function upload(context: Context, jobs: Jobs, { config, held, lifecycle }:
 
 async function beginMany({ context, jobs, options, key, holder }: Asked): Promise<void> {
   const { config } = options;
-  const { urls, channel, callback } = await readBody(context, jobsBody, mostJsonBytes);
+  const { urls, channel, callback } = await readBody(context, jobsBody, jobsRules);
   if (config.jobs.urlPrefixes.length === 0) {
     const msg = 'Expected an upload: this service fetches no recordings (UNDERTONE_JOB_URL_PREFIXES)';
     throw new Failure('not_configured', msg);
@@ -134,7 +135,7 @@ async function requireRoom(jobs: Jobs, { lifecycle }: JobOptions): Promise<void>
 }
 
 function checkLength({ req }: Context, maxBytes: number): void {
-  if (Number(req.headers['content-length'] ?? 0) <= maxBytes + mostJsonBytes) return;
+  if (Number(req.headers['content-length'] ?? 0) <= maxBytes + mostFormBytes) return;
   const msg = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
   throw invalidPart('audio', 'value_error.audio.too_large', msg);
 }
@@ -170,9 +171,9 @@ function holderOf(grant: Grant | undefined): Holder {
 }
 
 function idempotencyKey(context: Context): string | null {
-  const key = context.get('Idempotency-Key');
-  if (key === '') return null;
-  if (keyPattern.test(key)) return key;
+  const key = context.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key === 'string' && keyPattern.test(key)) return key;
   throw new Failure('bad_request', 'Expected 1 to 200 visible characters for `Idempotency-Key`, got others');
 }
 

@@ -108,8 +108,10 @@ test.serial('the same Idempotency-Key is the same job', async (t) => {
   );
   t.is(new Set(many.map((reply) => jobOf(reply).id)).size, 1);
   t.is((await place.redis.client.keys('undertone:waiting:*')).length, 4);
-  const wrong = await place.upload([audio], { 'Idempotency-Key': 'has space' });
-  t.is(wrong.status, 400, wrong.body);
+  for (const key of ['has space', '']) {
+    const wrong = await place.upload([audio], { 'Idempotency-Key': key });
+    t.is(wrong.status, 400, wrong.body);
+  }
 });
 
 test.serial('what cannot be a job is refused, and leaves nothing in Redis', async (t) => {
@@ -134,9 +136,21 @@ test.serial('what cannot be a job is refused, and leaves nothing in Redis', asyn
   const broken = await call(place.server.port, { method: 'POST', path: '/v1/jobs', headers, body: cut });
   t.is(broken.status, 422, broken.body);
   t.is(typeOf(broken.body), 'value_error.multipart');
+  const urls = ['https://example.org/a.wav'];
+  for (const [status, type, body] of [
+    [422, 'value_error.missing', {}],
+    [422, 'value_error.urls', { urls: [] }],
+    [422, 'value_error.audio.channel', { urls, channel: -1 }],
+    [422, 'value_error.unknown', { urls, more: 1 }],
+    [413, 'value_error.audio.too_large', { urls: ['x'.repeat(5_000_000)] }],
+  ] as const) {
+    const reply = await place.list(body);
+    t.is(reply.status, status, reply.body);
+    t.is(typeOf(reply.body), type);
+  }
   const narrow = makeToken(place.server, 'analyze:emotion');
   t.is((await place.upload([small], { Authorization: `Bearer ${narrow}` })).status, 403);
-  t.is((await place.list({ urls: ['https://example.org/a.wav'] })).status, 501);
+  t.is((await place.list({ urls })).status, 501);
   t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
 });
 
