@@ -37,7 +37,7 @@ what \`.cache/fuzz\` holds: its figures are those of all long runs so far; the s
 (5) from the committed files. FFmpeg and soxr are Debian's, without instrumentation: of them the fuzzer sees what comes out,
 and AddressSanitizer what they allocate.`,
   contract: `Spectral (\`spectral:oas\`) and Redocly (recommended) lint the published document. Every status of every operation in it is then
-asked of running services: with a fault put in for 500, a database that is stopped for 503, 201 tokens for 429. Schemathesis makes
+asked of running services: with a fault put in for 500, a database or a Redis that is stopped for 503, 201 tokens for 429. Schemathesis makes
 requests from the document, right ones and wrong ones, with a token and a log-in; that data which fits the schema is taken is
 not asked of what a schema cannot say: what a recording is, and which addresses and names are in use.`,
   auth: `Guesses at tokens that are right but for four letters are timed, in random order, against others that are as much alike among themselves, through the real check

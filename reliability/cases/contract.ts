@@ -9,14 +9,20 @@ import { atLeast, caught, exactly, type Options, type Row } from '../case.ts';
 import { lint } from '../contract/linters.ts';
 import { type Attack, attack } from '../contract/schemathesis.ts';
 import { askEverything } from '../contract/statuses.ts';
+import { withRedis } from '../redis.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 
 const longCases = 10_000;
 const shortCases = 300;
 /** Requests that the document makes in its first phase come on top. */
 const perOperation = { long: 1300, short: 10 };
-/** Requests by the hundred would fill the log. */
-const quiet = { UNDERTONE_LOG_LEVEL: 'warn', UNDERTONE_QUEUE: '200' };
+/** Requests by the hundred would fill the log, and jobs the queue; each part that can be configured is. */
+const quiet = {
+  UNDERTONE_LOG_LEVEL: 'warn',
+  UNDERTONE_QUEUE: '200',
+  UNDERTONE_JOB_QUEUE: '1000000',
+  UNDERTONE_JOB_URL_PREFIXES: 'https://recordings.example/',
+};
 
 export async function run({ long, seed, count }: Options): Promise<readonly Row[]> {
   buildService();
@@ -26,17 +32,19 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
     lintRow(document),
     caught('an operation without answers, and two of one name', [lintRow(withoutAnswers(document))]),
     ...(await exercise(document)),
-    ...(await withServer(quiet, async (server) => [
-      ...(await attackRows(server, {
-        document: `${server.url}/openapi.json`,
-        perOperation: many,
-        seed,
-        // Sequences of requests take as many steps each: the short form has them.
-        phases: long ? 'coverage,fuzzing' : 'coverage,fuzzing,stateful',
-        least: count === null ? (long ? longCases : shortCases) : 1,
-      })),
-      await plantedRow(server, document, seed),
-    ])),
+    ...(await withRedis(({ url }) =>
+      withServer({ ...quiet, UNDERTONE_REDIS_URL: url }, async (server) => [
+        ...(await attackRows(server, {
+          document: `${server.url}/openapi.json`,
+          perOperation: many,
+          seed,
+          // Sequences of requests take as many steps each: the short form has them.
+          phases: long ? 'coverage,fuzzing' : 'coverage,fuzzing,stateful',
+          least: count === null ? (long ? longCases : shortCases) : 1,
+        })),
+        await plantedRow(server, document, seed),
+      ]),
+    )),
   ];
 }
 
@@ -101,13 +109,13 @@ async function attackRows(server: Server, { least, ...how }: Attack & { least: n
   ];
 }
 
-/** The document promises a field that errors do not have. */
+/** The document promises a field that errors do not have; no job has an id that is made up, so all that is asked is one. */
 async function plantedRow(server: Server, document: Document, seed: number): Promise<Row> {
   const { Failure, ...schemas } = document.components.schemas;
   const required = [...((Failure?.required as string[] | undefined) ?? []), 'reason'];
   const components = { ...document.components, schemas: { ...schemas, Failure: { ...Failure, required } } };
   const file = join(cacheFolder('contract'), 'planted.json');
   writeFileSync(file, JSON.stringify({ ...document, components }));
-  const how = { document: file, perOperation: 5, seed, phases: 'fuzzing', operationId: 'analyze', least: 1 };
+  const how = { document: file, perOperation: 5, seed, phases: 'fuzzing', operationId: 'showJob', least: 1 };
   return caught('a field that no error has', await attackRows(server, how));
 }

@@ -6,9 +6,11 @@ import { root } from '../../benchmarks/case.ts';
 import { drawToken } from '../../src/accounts/token-format.ts';
 import { postgres } from '../../test/support/postgres.ts';
 import { makeToken } from '../../test/support/server.ts';
+import { withRedis } from '../redis.ts';
 import { type Server, withServer } from '../service.ts';
 import { askAccount, bodies } from './account-statuses.ts';
 import { analysisOperations, ask, askRaw, isAccount, upload, type Witness } from './asking.ts';
+import { askJobs, jobOperations } from './job-statuses.ts';
 import { operationOf, password, visit } from './visitor.ts';
 
 const faulty = {
@@ -23,6 +25,7 @@ export async function askEverything(operations: readonly string[], witness: Witn
   await withServer(faulty, async (server) => {
     for (const operation of operations) await askBroken(server, operation, witness);
     for (const operation of analysisOperations) await askAnalysis(server, operation, witness);
+    for (const operation of jobOperations) await askScoped(server, operation, witness);
     for (const operation of operations.filter((one) => one.startsWith('GET ') && !isAccount(one)))
       await ask(server.port, witness, { operation });
     await askAccount(server, witness);
@@ -30,7 +33,12 @@ export async function askEverything(operations: readonly string[], witness: Witn
   await withServer({ ...limited, ...impatient }, (server) => askImpatient(server, operations, witness));
   const database = postgres();
   const own = { UNDERTONE_DATABASE_URL: await database.makeUrl() };
-  await withServer(own, (server) => askEnding(server, account, witness, database.stop));
+  await withRedis((redis) =>
+    withServer({ ...own, UNDERTONE_REDIS_URL: redis.url }, async (server) => {
+      await askJobs(server, redis, witness);
+      await askEnding(server, account, witness, database.stop);
+    }),
+  );
   database.start();
 }
 
@@ -46,12 +54,23 @@ async function askBroken({ port, url, token }: Server, operation: string, witnes
   );
 }
 
-async function askAnalysis(server: Server, operation: string, witness: Witness): Promise<void> {
+/** 401, 403, and the answer to a request that is right: of jobs 501, since they are not configured. */
+async function askScoped(server: Server, operation: string, witness: Witness): Promise<void> {
   const { port, token } = server;
   const other = operation.endsWith('emotion') ? 'analyze:cognitive' : 'analyze:emotion';
   await ask(port, witness, upload(operation, token));
   await ask(port, witness, upload(operation, 'a-token-of-nobody-at-all'));
-  await ask(port, witness, upload(operation, makeToken(server, other, `not-${operation.split('/').at(-1)}`)));
+  await ask(
+    port,
+    witness,
+    upload(operation, makeToken(server, other, `not for ${operation.replace(/\W/g, '')}`)),
+  );
+}
+
+/** Those and 413 and 422. */
+async function askAnalysis(server: Server, operation: string, witness: Witness): Promise<void> {
+  const { port, token } = server;
+  await askScoped(server, operation, witness);
   await ask(port, witness, upload(operation, token, { body: 'no multipart at all' }));
   await askRaw(
     port,
@@ -61,11 +80,11 @@ async function askAnalysis(server: Server, operation: string, witness: Witness):
   );
 }
 
-/** 429 of analyses, 404 of figures that have an address of their own, and 408 of everything. */
+/** 429 of what takes a token, 404 of figures that have an address of their own, and 408 of everything. */
 async function askImpatient({ port, token }: Server, operations: readonly string[], witness: Witness) {
   const slow = operations.map((operation) => askRaw(port, witness, operation, 'Host: x\r\nX-Unfinished: '));
-  for (const operation of analysisOperations) await ask(port, witness, upload(operation, token));
-  await ask(port, witness, upload(analysisOperations[0] as string, token));
+  for (const operation of [...analysisOperations, ...jobOperations, analysisOperations[0] as string])
+    await ask(port, witness, upload(operation, token));
   await ask(port, witness, { operation: 'GET /metrics' });
   await Promise.all(slow);
 }
