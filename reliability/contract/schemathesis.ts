@@ -3,11 +3,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder, runProgram } from '../../benchmarks/case.ts';
+import { cacheFolder, root, runProgram } from '../../benchmarks/case.ts';
 import type { Server } from '../service.ts';
 import { operationOf, password, visit } from './visitor.ts';
 
 const version = '4.32.0';
+const hooks = join(root, 'reliability', 'contract', 'own_keys.py');
 
 export type Attack = {
   /** A file or an address. */
@@ -69,7 +70,8 @@ async function configure(server: Server): Promise<string> {
   const visitor = visit(server, () => {});
   await visitor.ask(operationOf('POST', 'sign-up'), { email: 'eve@home.example', password });
   session = visitor.cookie().split('undertone.session_token=')[1] ?? '';
-  return `headers = { Origin = "${server.url}" }
+  return `hooks = ${JSON.stringify(hooks)}
+headers = { Origin = "${server.url}" }
 
 [auth.openapi.bearer]
 bearer = "${server.token}"
