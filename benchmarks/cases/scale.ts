@@ -2,11 +2,10 @@
  * Two workers against one: requests a second of as many clients as keep either busy. Recordings are of 30 s, so that the
  * clients, which live on the same cores, cost next to nothing beside the analysis.
  */
-import { syntheticSignal } from '../../src/models/golden.ts';
-import { wavFile } from '../../test/support/wav.ts';
 import { atLeast, type Figure, figure, type Row } from '../case.ts';
 import { ask, closeConnections, closedLoop, formOf, times } from '../request/client.ts';
 import { buildService, processorMs, type Service, startService } from '../service.ts';
+import { speechFile } from '../speech.ts';
 
 const long = process.argv.includes('--long');
 const rounds = long ? 20 : 7;
@@ -14,7 +13,7 @@ const perRound = long ? 40 : 16;
 const clients = 4;
 const warmUps = 8;
 const seconds = 30;
-const form = formOf(wavFile(syntheticSignal(1, seconds)));
+const form = formOf(speechFile(seconds));
 
 type Measured = { readonly ms: number[]; readonly cpu: number[] };
 

@@ -1,11 +1,10 @@
 /** One client that keeps its connections: 10 s of 16 kHz mono PCM, 320 kB. */
 import { Agent, request } from 'node:http';
-import { syntheticSignal } from '../../src/models/golden.ts';
 import { contentType, multipart } from '../../test/support/upload.ts';
-import { wavFile } from '../../test/support/wav.ts';
+import { speechFile } from '../speech.ts';
 
 export const token = 'static-token-of-the-benchmark';
-export const recording = wavFile(syntheticSignal(1, 10));
+export const recording = speechFile(10);
 const agent = new Agent({ keepAlive: true });
 
 /** The form that uploads a recording. */

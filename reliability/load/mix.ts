@@ -1,9 +1,8 @@
 /** What a service meets in a day: mostly recordings and probes, and one request in ten that is broken or hostile. */
 import { spawnSync } from 'node:child_process';
 import type { Agent } from 'node:http';
-import { syntheticSignal } from '../../src/models/golden.ts';
+import { speechFile } from '../../benchmarks/speech.ts';
 import { multipart, toneFile } from '../../test/support/upload.ts';
-import { wavFile } from '../../test/support/wav.ts';
 import { abort } from './abort.ts';
 import { analysis, exchange, type Outcome } from './exchange.ts';
 import type { Random } from './random.ts';
@@ -35,9 +34,9 @@ function encode(wav: Buffer, options: readonly string[]): Buffer {
 }
 
 function recordings(): readonly Buffer[] {
-  const wav = wavFile(syntheticSignal(1, 1));
+  const wav = speechFile(1, 1);
   const encoded = Object.values(encodings).map((options) => encode(wav, options));
-  return [wav, wavFile(syntheticSignal(2, 2)), wav, toneFile(1), ...encoded];
+  return [wav, speechFile(2, 2), wav, toneFile(1), ...encoded];
 }
 
 const form = (bytes: Uint8Array) => multipart([{ name: 'audio', bytes }]);
