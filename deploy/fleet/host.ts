@@ -26,10 +26,12 @@ export type Host = {
 
 export function createHost(namespace: Namespace, env: Readonly<Record<string, string>>): Host {
   let child: ChildProcess | null = null;
+  let worker: ChildProcess | null = null;
   let log = '';
   const dataDir = mkdtempSync(join(tmpdir(), 'undertone-host-'));
   process.once('exit', () => {
     child?.kill('SIGKILL');
+    worker?.kill('SIGKILL');
     rmSync(dataDir, { recursive: true, force: true });
   });
   const settings = {
@@ -68,16 +70,16 @@ export function createHost(namespace: Namespace, env: Readonly<Record<string, st
     const { UNDERTONE_DATABASE_URL, UNDERTONE_REDIS_URL, UNDERTONE_SECRET } = env;
     const shared = { UNDERTONE_DATABASE_URL, UNDERTONE_REDIS_URL, UNDERTONE_SECRET, UNDERTONE_WORKERS: '1' };
     const [program = '', ...args] = [...namespace.enter, process.execPath, 'dist/src/cli.js', 'work'];
-    const worker = spawn(program, args, {
+    const started = spawn(program, args, {
       cwd: root,
       env: { PATH: process.env.PATH, UNDERTONE_DATA_DIR: dataDir, ...shared },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    process.once('exit', () => worker.kill('SIGKILL'));
-    const ended = once(worker, 'close');
-    await Promise.race([once(worker.stdout, 'data'), ended]);
+    worker = started;
+    const ended = once(started, 'close');
+    await Promise.race([once(started.stdout, 'data'), ended]);
     return (signal) => {
-      worker.kill(signal);
+      started.kill(signal);
       return ended;
     };
   }
