@@ -14,6 +14,13 @@ descriptors, threads and memory after the second half are compared with those af
 pages, a tenth broken or hostile: damaged recordings and forms, wrong tokens, missing and empty parts, clients that leave.
 The service runs with a script that collects garbage every second, so that its resident set is what it keeps; its slope is
 the median of the slopes between the lowest points of twelve stretches, after the first quarter of the requests.`,
+  fleet: `Three hosts in network namespaces behind HAProxy, one PostgreSQL, one Redis, two kinds of clients: one takes the first
+answer, one asks again as documented. A host is killed under load, all are restarted in turn, the database and Redis go away and
+come back, a worker dies in the middle of a job of 14 minutes, and \`undertone bulk\` sends a folder while a host is killed
+half-way: copies of the sample, or in the long form what \`UNDERTONE_DATA\` holds. Needs root.`,
+  deployment: `Each file of \`deploy/\` is read by the tool it is for. The service is traced from start to end and its system calls are
+compared with the unit's filter. The long form executes every step of the Containerfile in clean Debian roots (debootstrap, with
+Node from npm for the base image) and runs its command as the image's user, on a read-only root, without a network. Needs root.`,
   hardening: `The service in a mount and a network namespace of its own, where the data folder is the one place to write and the
 loopback the one network, as a user without any capability who can gain none, in a control group of 512 MiB
 (\`reliability/hardening/fence.sh\`). Whether a place can be written is tried as root inside. Then models with one bit changed,
