@@ -102,16 +102,10 @@ const schema = z.object({
     })
     .optional(),
   UNDERTONE_SECRET: z.string().min(32, { error: 'at least 32 random characters' }).optional(),
-  UNDERTONE_PUBLIC_URL: z
-    .string()
-    .transform((value, context) => parseOrigin(value) ?? refuse(context, 'https://HOST without a path'))
-    .optional(),
+  UNDERTONE_PUBLIC_URL: parsed(parseOrigin, 'https://HOST without a path').optional(),
   UNDERTONE_TRUST_PROXY: integer(0, 10).default(0),
   UNDERTONE_SIGNUP: z.enum(['open', 'closed'], { error: 'open or closed' }).default('open'),
-  UNDERTONE_CORS_ORIGINS: z
-    .string()
-    .transform((value, context) => parseOrigins(value) ?? refuse(context, 'https://HOST[,https://HOST...]'))
-    .default([]),
+  UNDERTONE_CORS_ORIGINS: parsed(parseOrigins, 'https://HOST[,https://HOST...]').default([]),
   UNDERTONE_RATE_LIMIT: rate().optional(),
   UNDERTONE_ADDRESS_RATE_LIMIT: rate().optional(),
   UNDERTONE_MODELS_DIR: text('a folder').default('./models'),
@@ -125,10 +119,7 @@ const schema = z.object({
   UNDERTONE_SHUTDOWN_S: seconds(longestSeconds).default(30),
   UNDERTONE_GRACE_S: seconds(longestSeconds).default(1),
   UNDERTONE_LOG_LEVEL: z.enum(logLevels, { error: `one of ${logLevels.join(', ')}` }).default('info'),
-  UNDERTONE_METRICS_ADDRESS: z
-    .string()
-    .transform((value, context) => parseAddress(value) ?? refuse(context, 'HOST:PORT'))
-    .optional(),
+  UNDERTONE_METRICS_ADDRESS: parsed(parseAddress, 'HOST:PORT').optional(),
   UNDERTONE_REDIS_URL: z
     .string()
     .refine((value) => /^(rediss?:\/\/.+|\/.+)/.test(value), {
@@ -141,17 +132,8 @@ const schema = z.object({
   UNDERTONE_JOB_UPLOAD_S: seconds(longestSeconds).default(600),
   UNDERTONE_JOB_AUDIO_S: integer(1, 30 * longestSeconds).default(21_600),
   UNDERTONE_JOB_RESULT_S: integer(1, 365 * longestSeconds).default(86_400),
-  UNDERTONE_JOB_URL_PREFIXES: z
-    .string()
-    .transform(
-      (value, context) =>
-        parsePrefixes(value) ?? refuse(context, 'https://HOST/PATH/[,https://HOST/PATH/...]'),
-    )
-    .default([]),
-  UNDERTONE_JOB_PRIVATE_HOSTS: z
-    .string()
-    .transform((value, context) => parseHosts(value) ?? refuse(context, 'HOST[,HOST...]'))
-    .default([]),
+  UNDERTONE_JOB_URL_PREFIXES: parsed(parsePrefixes, 'https://HOST/PATH/[,https://HOST/PATH/...]').default([]),
+  UNDERTONE_JOB_PRIVATE_HOSTS: parsed(parseHosts, 'HOST[,HOST...]').default([]),
 });
 
 type Settings = z.output<typeof schema>;
@@ -274,6 +256,11 @@ function rate() {
   });
 }
 
+/** `parse` gives null for what was not expected. */
+function parsed<Value>(parse: (text: string) => Value | null, expected: string) {
+  return z.string().transform((value, context): Value => parse(value) ?? refuse(context, expected));
+}
+
 function refuse(context: z.RefinementCtx, message: string): never {
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
@@ -286,13 +273,17 @@ function parseOrigin(value: string): string | null {
   return plain ? url.origin : null;
 }
 
+function listed(value: string): string[] {
+  return value.split(',').map((one) => one.trim());
+}
+
 function parseOrigins(value: string): string[] | null {
-  const origins = value.split(',').map((one) => parseOrigin(one.trim()));
+  const origins = listed(value).map(parseOrigin);
   return origins.every((origin) => origin !== null) ? origins : null;
 }
 
 function parsePrefixes(value: string): string[] | null {
-  const prefixes = value.split(',').map((text) => text.trim());
+  const prefixes = listed(value);
   const right = (text: string) => {
     const url = URL.canParse(text) ? new URL(text) : null;
     return url !== null && /^https?:$/.test(url.protocol) && /^[^?#@]*\/$/.test(url.href);
@@ -302,8 +293,7 @@ function parsePrefixes(value: string): string[] | null {
 
 /** As the host of a URL is written. */
 function parseHosts(value: string): string[] | null {
-  const hosts = value.split(',').map((text) => text.trim());
-  const urls = hosts.map(
+  const urls = listed(value).map(
     (text) => `http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}/`,
   );
   const right = urls.every(

@@ -2,10 +2,11 @@
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
-import { Failure, invalidPart } from '../errors.ts';
+import { type Failure, invalidPart } from '../errors.ts';
 import { type PartName, pieceBytes, type Sizes } from '../jobs/waiting.ts';
 import { channelNumber, checkType, noBytes } from '../workers/form.ts';
 import type { Cut } from './lifecycle.ts';
+import { tooLarge, tooSlow } from './upload.ts';
 
 export type JobForm = {
   readonly sizes: Sizes;
@@ -142,15 +143,6 @@ async function readText(name: string, stream: PartStream): Promise<string> {
     }
   }
   return (await text(bounded())).trim();
-}
-
-function tooLarge(maxBytes: number): Failure {
-  const msg = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
-  return invalidPart('audio', 'value_error.audio.too_large', msg);
-}
-
-function tooSlow(): Failure {
-  return new Failure('timeout', 'The body took longer to arrive than it may');
 }
 
 function broken(): Failure {

@@ -12,7 +12,7 @@ import { jobsBody, jobsRules } from './job-body.ts';
 import { type Lifecycle, shuttingDown } from './lifecycle.ts';
 import { lingerAfter } from './linger.ts';
 import type { State } from './state.ts';
-import { type Held, tooMuchHeld } from './upload.ts';
+import { declaredLength, type Held, tooLarge, tooMuchHeld } from './upload.ts';
 
 export type JobOptions = {
   readonly config: Config;
@@ -69,7 +69,8 @@ async function beginOne({ context, jobs, options, key, holder }: Asked): Promise
     lingerAfter(req, res);
     return sendJob(context, jobs, holder, known, null);
   }
-  checkLength(context, options.config.jobs.maxBytes);
+  const { maxBytes } = options.config.jobs;
+  if (declaredLength(req) > maxBytes + mostFormBytes) throw tooLarge(maxBytes);
   await requireRoom(jobs, options);
   if (/^100-continue$/i.test(req.headers.expect ?? '')) res.writeContinue();
   const id = jobs.drawId();
@@ -132,12 +133,6 @@ async function beginMany({ context, jobs, options, key, holder }: Asked): Promis
 async function requireRoom(jobs: Jobs, { lifecycle }: JobOptions): Promise<void> {
   if (lifecycle.closed()) throw shuttingDown();
   await jobs.requirePlace();
-}
-
-function checkLength({ req }: Context, maxBytes: number): void {
-  if (Number(req.headers['content-length'] ?? 0) <= maxBytes + mostFormBytes) return;
-  const msg = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
-  throw invalidPart('audio', 'value_error.audio.too_large', msg);
 }
 
 async function checkUrls(urls: readonly string[], { jobs }: Config): Promise<void> {

@@ -84,7 +84,7 @@ export function collect(request: IncomingMessage, options: UploadOptions): Promi
       if (failure !== null) fail(failure);
     }
     function late(): void {
-      fail(new Failure('timeout', 'The body took longer to arrive than it may'));
+      fail(tooSlow());
     }
     request.on('data', receive).on('end', finish).on('close', leave).on('error', leave);
     const reason = cut.reason();
@@ -155,13 +155,17 @@ export function tooMuchHeld(): Failure {
   return new Failure('overloaded', 'Too many bytes of other requests are being held');
 }
 
-function declaredLength(request: IncomingMessage): number {
+export function declaredLength(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
 }
 
-function tooLarge(maxBytes: number): Failure {
+export function tooLarge(maxBytes: number): Failure {
   const message = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
   return invalidPart('audio', 'value_error.audio.too_large', message);
+}
+
+export function tooSlow(): Failure {
+  return new Failure('timeout', 'The body took longer to arrive than it may');
 }
 
 /** A connection that breaks after its upload was given up is nobody's concern. */

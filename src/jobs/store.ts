@@ -1,12 +1,11 @@
 /** What is known of jobs: whose they are and how they ended, in the database, for as long as the operator says. */
-
-import type { Selectable } from '../accounts/storage.ts';
 import {
   type Database,
   isDuplicate,
   isOrphan,
   type JobTable,
   reach,
+  type Selectable,
   unavailable,
 } from '../accounts/storage.ts';
 

@@ -2,9 +2,8 @@
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { signals } from '../analysis.ts';
 import { type Analyzer, createAnalyzer } from '../analyze.ts';
-import { Failure, type FailureRecord, toRecord } from '../errors.ts';
 import { combinedReport } from '../report.ts';
-import type { ThreadReady, ThreadSettings } from '../workers/messages.ts';
+import { type NoReport, noReport, type ThreadReady, type ThreadSettings } from '../workers/messages.ts';
 import type { JobProgress } from './view.ts';
 
 export type JobTask = {
@@ -16,11 +15,7 @@ export type JobTask = {
   readonly cancel: Int32Array;
 };
 
-export type JobReply =
-  | { readonly kind: 'report'; readonly json: string }
-  | { readonly kind: 'failure'; readonly failure: FailureRecord }
-  /** Our own fault: the cause, for the log alone. */
-  | { readonly kind: 'fault'; readonly cause: string };
+export type JobReply = { readonly kind: 'report'; readonly json: string } | NoReport;
 
 /** Posted while a job is being analysed. */
 export type JobNote = { readonly id: string; readonly progress: JobProgress };
@@ -42,7 +37,6 @@ async function work(analyzer: Analyzer, { id, ...asked }: JobTask): Promise<JobR
     const analysis = await analyzer.analyzeLong({ ...asked, signals }, tell);
     return { kind: 'report', json: JSON.stringify(combinedReport(analysis, id)) };
   } catch (error) {
-    if (error instanceof Failure) return { kind: 'failure', failure: toRecord(error) };
-    return { kind: 'fault', cause: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    return noReport(error);
   }
 }

@@ -3,7 +3,7 @@ import { type Job, WaitingError, Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import type { Database } from '../accounts/storage.ts';
 import type { Config } from '../config.ts';
-import { Failure } from '../errors.ts';
+import { Failure, toFailure } from '../errors.ts';
 import { openPatientRedis, type Redis, requireNoPersistence, withoutCommand } from '../redis.ts';
 import { type Crew, openCrew } from './crew.ts';
 import { fetchObject, UnreachableError, unreachable } from './objects.ts';
@@ -163,7 +163,7 @@ async function analyze(hands: Hands, job: Job<SealedOrder>, order: Order): Promi
     });
     if (reply.kind === 'report') return reply.json;
     if (reply.kind === 'fault') throw new Error(reply.cause);
-    throw new Failure(reply.failure.code, reply.failure.message, reply.failure.items);
+    throw toFailure(reply.failure);
   } finally {
     stop.removeEventListener('abort', raise);
   }

@@ -1,12 +1,12 @@
 /** One task on an analysis thread: multipart scan, analysis, JSON bytes. */
 import type { Analysis, Signal } from '../analysis.ts';
 import type { Analyzer } from '../analyze.ts';
-import { Failure, toRecord } from '../errors.ts';
+import { Failure } from '../errors.ts';
 import { cognitiveReport, combinedReport, emotionReport } from '../report.ts';
 import { type Stage, stoppedMessage } from '../watch.ts';
 import { joinBlocks } from './blocks.ts';
 import { readForm } from './form.ts';
-import { flags, type Reply, type TaskMessage } from './messages.ts';
+import { flags, noReport, type Reply, type TaskMessage } from './messages.ts';
 import { scanMultipart } from './multipart.ts';
 
 const encoder = new TextEncoder();
@@ -17,8 +17,7 @@ export async function answer(analyzer: Analyzer, task: TaskMessage): Promise<Rep
     if (Atomics.load(task.cancel, 0) !== flags.run) throw new Failure('deadline', stoppedMessage);
     return await report(analyzer, task);
   } catch (error) {
-    if (error instanceof Failure) return { kind: 'failure', failure: toRecord(error) };
-    return { kind: 'fault', cause: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    return noReport(error);
   }
 }
 

@@ -1,7 +1,7 @@
 /** What crosses between the main thread and an analysis thread, or a process with such a thread. */
 import type { Signal } from '../analysis.ts';
 import type { DecodeLimits } from '../audio.ts';
-import type { FailureRecord } from '../errors.ts';
+import { Failure, type FailureRecord, toRecord } from '../errors.ts';
 import type { Stage } from '../watch.ts';
 
 /** Given to each thread once, at its start. */
@@ -28,9 +28,18 @@ export type TaskMessage = Task & { readonly cancel: Int32Array };
 
 export type Reply =
   | { readonly kind: 'report'; readonly json: Uint8Array; readonly stages: readonly Stage[] }
+  | NoReport;
+
+export type NoReport =
   | { readonly kind: 'failure'; readonly failure: FailureRecord }
   /** Our own fault: the cause, for the log alone. */
   | { readonly kind: 'fault'; readonly cause: string };
+
+/** What is told of an analysis that threw. */
+export function noReport(error: unknown): NoReport {
+  if (error instanceof Failure) return { kind: 'failure', failure: toRecord(error) };
+  return { kind: 'fault', cause: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
 
 /** To an analysis process; the first is `start`, and `run` comes after the reply to the one before. */
 export type ChildOrder =
