@@ -1,5 +1,6 @@
 /** A process of its own that sends uploads: at times of its own or as fast as they are answered. To be forked. */
 import { Agent } from 'node:http';
+import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { analysis, exchange, type Outcome } from './exchange.ts';
 import { createRandom } from './random.ts';
@@ -15,6 +16,8 @@ export type Order = {
   readonly pace: { readonly perSecond: number } | { readonly clients: number };
 };
 
+/** It stands for other machines: where both want a processor, the service goes first. */
+const niceness = 10;
 /** One request in ten holds its body back until it is asked for. */
 const politeShare = 0.1;
 const agent = new Agent({ keepAlive: true });
@@ -45,6 +48,7 @@ async function closedLoop(order: Order, clients: number): Promise<Outcome[]> {
   return outcomes;
 }
 
+setPriority(niceness);
 process.on('message', async (order: Order) => {
   const { pace } = order;
   const outcomes = 'clients' in pace ? closedLoop(order, pace.clients) : openLoop(order, pace.perSecond);
