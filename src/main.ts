@@ -103,12 +103,15 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Openi
   const pages = await readPages(pagesFolder);
   const collaborators = { config, pool, tokens, accounts, metrics, logger, manifests, lifecycle, pages };
   const app = createApp({ ...collaborators, counters, ...(jobs === null ? {} : { jobs }) });
-  const longestUpload = Math.max(config.deadlineSeconds, jobs === null ? 0 : config.jobs.uploadSeconds);
-  const main = createHttpServer(app.callback(), longestUpload);
+  const seconds = config.deadlineSeconds;
+  const main = createHttpServer(app.callback(), {
+    seconds,
+    ...(jobs === null ? {} : { jobSeconds: config.jobs.uploadSeconds }),
+  });
   const servers = [main];
   const url = await main.listen(config);
   if (config.metricsAddress !== null) {
-    const aside = createHttpServer(createMetricsApp(metrics, logger).callback(), config.deadlineSeconds);
+    const aside = createHttpServer(createMetricsApp(metrics, logger).callback(), { seconds });
     servers.push(aside);
     logger.info({ url: await aside.listen(config.metricsAddress) }, 'metrics');
   }

@@ -52,7 +52,9 @@ async function startApp(thread: string): Promise<number> {
   };
   const app = createApp({ config, pool, tokens, logger, ...collaborators });
   const handler = slowdown === 'planted' ? slowed(app.callback()) : app.callback();
-  return Number(new URL(await createHttpServer(handler, config.deadlineSeconds).listen(config)).port);
+  return Number(
+    new URL(await createHttpServer(handler, { seconds: config.deadlineSeconds }).listen(config)).port,
+  );
 }
 
 /** What the gate on instruction counts must notice. */

@@ -1,35 +1,51 @@
 /** What the account page and the playground ask for. Only here do cookies count. */
 import { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
+import type { z } from 'zod';
 import type { Accounts, Visit } from '../accounts/accounts.ts';
 import { notLoggedIn, UserError } from '../accounts/refusal.ts';
 import { TokenError, type TokenRecord } from '../accounts/tokens.ts';
 import type { Login } from '../accounts/users.ts';
 import { Failure } from '../errors.ts';
 import {
+  accountRules,
   invalidField,
   logInBody,
   passwordBody,
-  readBody,
   removeBody,
   signUpBody,
   tokenBody,
 } from './account-body.ts';
 import { requireOwnOrigin } from './account-origin.ts';
+import type { ReadJson } from './json-body.ts';
 import type { State } from './state.ts';
 
 const dayMs = 86_400_000;
 
-export function createAccountRoutes(accounts: Accounts, publicUrl: string | null): Router<State> {
+export type AccountRouteOptions = {
+  readonly accounts: Accounts;
+  readonly publicUrl: string | null;
+  readonly readJson: ReadJson;
+};
+
+export function createAccountRoutes({ accounts, publicUrl, readJson }: AccountRouteOptions): Router<State> {
   const router = new Router<State>({ strict: true, sensitive: true, prefix: '/account/api' });
   router.use(explainRefusals());
   const ownOrigin = requireOwnOrigin(publicUrl);
-  addSessions(router, accounts, ownOrigin);
-  addTokens(router, accounts, ownOrigin);
+  const read: Read = (context, schema) => readJson(context, schema, accountRules);
+  addSessions(router, accounts, ownOrigin, read);
+  addTokens(router, accounts, ownOrigin, read);
   return router;
 }
 
-function addSessions(router: Router<State>, accounts: Accounts, ownOrigin: Middleware<State>): void {
+type Read = <Schema extends z.ZodType>(context: Context, schema: Schema) => Promise<z.output<Schema>>;
+
+function addSessions(
+  router: Router<State>,
+  accounts: Accounts,
+  ownOrigin: Middleware<State>,
+  read: Read,
+): void {
   const show = async (context: Context, login: Login | null) => {
     setCookies(context, login?.cookies ?? []);
     const administrator = login !== null && (await accounts.isAdministrator(login));
@@ -40,11 +56,11 @@ function addSessions(router: Router<State>, accounts: Accounts, ownOrigin: Middl
     await show(context, await accounts.who(context.get('Cookie')));
   });
   router.post('/sign-up', ownOrigin, async function signUp(context) {
-    await show(context, await accounts.signUp(await readBody(context, signUpBody), context.ip));
+    await show(context, await accounts.signUp(await read(context, signUpBody), context.ip));
   });
   router.post('/log-in', ownOrigin, async function logIn(context) {
     const from = { cookie: context.get('Cookie'), address: context.ip };
-    await show(context, await accounts.logIn(await readBody(context, logInBody), from));
+    await show(context, await accounts.logIn(await read(context, logInBody), from));
   });
   router.post('/log-out', ownOrigin, async function logOut(context) {
     setCookies(context, await accounts.logOut(context.get('Cookie')));
@@ -52,19 +68,24 @@ function addSessions(router: Router<State>, accounts: Accounts, ownOrigin: Middl
   });
   router.post('/password', ownOrigin, async function changePassword(context) {
     const visit = await visitOf(accounts, context);
-    const { current_password: current, new_password: next } = await readBody(context, passwordBody);
+    const { current_password: current, new_password: next } = await read(context, passwordBody);
     setCookies(context, await accounts.changePassword({ current, next }, visit));
     send(context, {});
   });
   router.post('/remove', ownOrigin, async function remove(context) {
     const visit = await visitOf(accounts, context);
-    const { password } = await readBody(context, removeBody);
+    const { password } = await read(context, removeBody);
     setCookies(context, await accounts.remove(password, visit));
     send(context, {});
   });
 }
 
-function addTokens(router: Router<State>, accounts: Accounts, ownOrigin: Middleware<State>): void {
+function addTokens(
+  router: Router<State>,
+  accounts: Accounts,
+  ownOrigin: Middleware<State>,
+  read: Read,
+): void {
   router.get('/tokens', async function listTokens(context) {
     const { login } = await visitOf(accounts, context);
     const records = await accounts.tokens(login);
@@ -72,7 +93,7 @@ function addTokens(router: Router<State>, accounts: Accounts, ownOrigin: Middlew
   });
   router.post('/tokens', ownOrigin, async function createToken(context) {
     const { login } = await visitOf(accounts, context);
-    const { name, scopes, expires_in_days: days } = await readBody(context, tokenBody);
+    const { name, scopes, expires_in_days: days } = await read(context, tokenBody);
     const expiresAt = days === null ? null : new Date(Date.now() + days * dayMs);
     const { token, record } = await accounts.createToken(login, { name, scopes, expiresAt });
     send(context, { token, ...toJson(record, login) });

@@ -8,7 +8,7 @@ import { boundaryOf } from '../workers/multipart.ts';
 import { type Answer, type Pool, queueFull } from '../workers/pool.ts';
 import { type Lifecycle, refusal } from './lifecycle.ts';
 import type { State } from './state.ts';
-import { checkLength, collect, type Held, tooMuchHeld, type Upload } from './upload.ts';
+import { askForBody, checkLength, collect, type Held, tooMuchHeld, type Upload } from './upload.ts';
 
 export type AnalysisOptions = {
   readonly config: Config;
@@ -23,7 +23,7 @@ export function analyses(signals: readonly Signal[], options: AnalysisOptions): 
   return async function analyze(context: Context) {
     const { req, res, state } = context;
     const boundary = checkHead(context, options);
-    if (/^100-continue$/i.test(req.headers.expect ?? '')) res.writeContinue();
+    askForBody(req, res);
     const deadlineAt = state.startedAt + 1000 * config.deadlineSeconds;
     const asked = performance.now();
     const upload = await collect(req, {

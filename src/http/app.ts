@@ -13,6 +13,7 @@ import { createAccountRoutes } from './account.ts';
 import type { TokenVerifier } from './auth.ts';
 import { allowOrigins } from './cors.ts';
 import { answerFailures } from './failure.ts';
+import { createJsonReader } from './json-body.ts';
 import { type Lifecycle, unreadiness } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
 import type { Pages } from './pages.ts';
@@ -66,8 +67,10 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(requireHost());
   if (config.corsOrigins.length > 0) app.use(allowOrigins(config.corsOrigins));
   const limits = createRateLimits(config, options.counters);
-  app.use(createRoutes({ ...options, held, limits, jobs }).routes());
-  if (options.accounts) app.use(createAccountRoutes(options.accounts, config.publicUrl).routes());
+  const readJson = createJsonReader({ config, held, lifecycle });
+  app.use(createRoutes({ ...options, held, limits, jobs, readJson }).routes());
+  const { accounts } = options;
+  if (accounts) app.use(createAccountRoutes({ accounts, publicUrl: config.publicUrl, readJson }).routes());
   app.use(refuseUnrouted());
   return app;
 }

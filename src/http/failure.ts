@@ -22,7 +22,10 @@ export function failureHeaders(failure: Failure): Record<string, string> {
   };
 }
 
-/** Turns whatever is thrown below it into JSON; the cause of a 500 goes to the log and nowhere else. */
+/**
+ * Turns whatever is thrown below it into JSON; the cause of a 500 goes to the log and nowhere else. No answer, good or
+ * bad, waits for a body that nobody read.
+ */
 export function answerFailures(logger: Logger): Middleware<State> {
   return async function failures(context: Context, next: Next) {
     try {
@@ -32,11 +35,11 @@ export function answerFailures(logger: Logger): Middleware<State> {
       const cause = failure === error ? failure.cause : error;
       if (cause !== undefined)
         logger.error({ err: cause, request_id: context.state.requestId }, failure.code);
-      lingerAfter(context.req, context.res);
       context.status = httpStatus(failure.code);
       context.set(failureHeaders(failure));
       context.set('Content-Type', 'application/json');
       context.body = failureBody(failure, context.state.requestId);
     }
+    lingerAfter(context.req, context.res);
   };
 }

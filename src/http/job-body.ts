@@ -1,6 +1,6 @@
 /** A job, or many, for recordings that lie somewhere else: the JSON that asks for them. */
 import { z } from 'zod';
-import type { BodyRules } from './account-body.ts';
+import type { BodyRules } from './json-body.ts';
 
 export const mostUrls = 1000;
 

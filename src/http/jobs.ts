@@ -6,19 +6,19 @@ import type { Config } from '../config.ts';
 import { Failure, invalidPart } from '../errors.ts';
 import type { Holder, Jobs, JobView } from '../jobs/jobs.ts';
 import { boundaryOf } from '../workers/multipart.ts';
-import { readBody } from './account-body.ts';
 import { type Gate, type Grant, requireScopes } from './auth.ts';
 import { jobsBody, jobsRules } from './job-body.ts';
+import type { ReadJson } from './json-body.ts';
 import { type Lifecycle, shuttingDown } from './lifecycle.ts';
-import { lingerAfter } from './linger.ts';
 import type { State } from './state.ts';
-import { declaredLength, type Held, tooLarge, tooMuchHeld } from './upload.ts';
+import { askForBody, declaredLength, type Held, tooLarge, tooMuchHeld } from './upload.ts';
 
 export type JobOptions = {
   readonly config: Config;
   readonly held: Held;
   readonly lifecycle: Lifecycle;
   readonly jobs: Jobs | null;
+  readonly readJson: ReadJson;
 };
 
 /** Of an upload in memory: what the reader holds, and a piece on its way. */
@@ -65,14 +65,11 @@ async function beginOne({ context, jobs, options, key, holder }: Asked): Promise
     throw invalidPart('audio', 'value_error.missing', 'field required');
   }
   const known = key === null ? null : await jobs.findByKey(holder, key);
-  if (known !== null) {
-    lingerAfter(req, res);
-    return sendJob(context, jobs, holder, known, null);
-  }
+  if (known !== null) return sendJob(context, jobs, holder, known, null);
   const { maxBytes } = options.config.jobs;
   if (declaredLength(req) > maxBytes + mostFormBytes) throw tooLarge(maxBytes);
   await requireRoom(jobs, options);
-  if (/^100-continue$/i.test(req.headers.expect ?? '')) res.writeContinue();
+  askForBody(req, res);
   const id = jobs.drawId();
   const form = await upload(context, jobs, options, id);
   if (form === null) {
@@ -114,7 +111,7 @@ async function upload(context: Context, jobs: Jobs, { config, held, lifecycle }:
 
 async function beginMany({ context, jobs, options, key, holder }: Asked): Promise<void> {
   const { config } = options;
-  const { urls, channel, callback } = await readBody(context, jobsBody, jobsRules);
+  const { urls, channel, callback } = await options.readJson(context, jobsBody, jobsRules);
   if (config.jobs.urlPrefixes.length === 0) {
     const msg = 'Expected an upload: this service fetches no recordings (UNDERTONE_JOB_URL_PREFIXES)';
     throw new Failure('not_configured', msg);

@@ -32,12 +32,19 @@ const reasons: Partial<Record<ErrorCode, string>> = {
   headers_too_large: 'Request Header Fields Too Large',
 };
 
-/** `requestSeconds` is the longest that a whole request may take to arrive, and its answer to be read. */
-export function createHttpServer(handler: Handler, requestSeconds: number): HttpServer {
-  const requestMs = Math.max(1000, 1000 * requestSeconds);
+export type TimeLimits = {
+  /** The longest that a whole request may take to arrive, and its answer to be read. */
+  readonly seconds: number;
+  /** The same of requests for jobs, where it is longer: the app ends all others that arrive too slowly. */
+  readonly jobSeconds?: number;
+};
+
+export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: TimeLimits): HttpServer {
+  const usualMs = Math.max(1000, 1000 * seconds);
+  const longestMs = Math.max(usualMs, 1000 * jobSeconds);
   const server = createServer({
-    headersTimeout: Math.min(headersMs, requestMs),
-    requestTimeout: requestMs,
+    headersTimeout: Math.min(headersMs, usualMs),
+    requestTimeout: longestMs,
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: checkEveryMs,
     maxHeaderSize: maxHeaderBytes,
@@ -51,7 +58,8 @@ export function createHttpServer(handler: Handler, requestSeconds: number): Http
     socket.once('close', () => sockets.delete(socket));
   });
   const handle = (request: IncomingMessage, response: ServerResponse) => {
-    serve(handler, busy, requestMs, request, response);
+    const readMs = request.url?.startsWith('/v1/jobs') ? longestMs : usualMs;
+    serve(handler, busy, readMs, request, response);
   };
   server.on('request', handle);
   server.on('checkContinue', handle);

@@ -1,5 +1,5 @@
 /** Collects the raw body of an upload, bounded in size, in time and in the sum of all bodies held. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure, invalidPart } from '../errors.ts';
 import type { Cut } from './lifecycle.ts';
 
@@ -50,6 +50,11 @@ const gatherBytes = 65_536;
 /** @throws Failure when Content-Length alone tells that the body is too large */
 export function checkLength(request: IncomingMessage, maxBytes: number): void {
   if (declaredLength(request) > maxBytes) throw tooLarge(maxBytes);
+}
+
+/** For a client that waits until its body is wanted. */
+export function askForBody({ headers }: IncomingMessage, response: ServerResponse): void {
+  if (/^100-continue$/i.test(headers.expect ?? '')) response.writeContinue();
 }
 
 /** Null when the client left before the end. Whatever the way out, listeners, timer and bytes are let go. */

@@ -74,7 +74,7 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
   const extras = { ...(accounts && { accounts }), ...(counters && { counters }) };
   const collaborators = { config, pool, metrics, logger, lifecycle, manifests: [], pages };
   const app = createApp({ ...collaborators, tokens: settings.verifier ?? verifier, ...extras });
-  const server = createHttpServer(app.callback(), config.deadlineSeconds);
+  const server = createHttpServer(app.callback(), { seconds: config.deadlineSeconds });
   const url = await server.listen(config);
   t.teardown(async () => {
     server.destroy();

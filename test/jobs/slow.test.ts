@@ -1,0 +1,104 @@
+/** Clients that take their time, and bodies of JSON, where jobs make long uploads possible. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { createHttpServer } from '../../src/http/server.ts';
+import { call, wire } from '../support/http.ts';
+import { openWorkplace, type Workplace } from '../support/jobs.ts';
+import { contentType } from '../support/upload.ts';
+
+const json = 'application/json';
+
+function head({ server }: Workplace, target: string, type: string, length: number): string {
+  const lines = [
+    `${target} HTTP/1.1`,
+    `Host: 127.0.0.1:${server.port}`,
+    `Origin: ${server.url}`,
+    `Authorization: Bearer ${server.token}`,
+    `Content-Type: ${type}`,
+    `Content-Length: ${length}`,
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+async function heldBytes({ server }: Workplace): Promise<number> {
+  const { body } = await call(server.port, { path: '/metrics' });
+  return Number(/^undertone_held_bytes (\d+)$/m.exec(body)?.[1]);
+}
+
+/** Each with the status that its path gives to a body that hardly comes. */
+const slow: Readonly<Record<string, readonly [type: string, status: number]>> = {
+  'POST /v1/analyze': [contentType, 408],
+  'POST /v1/jobs': [json, 408],
+  'POST /account/api/sign-up': [json, 408],
+  'POST /account/api/log-out': [json, 200],
+  'POST /nothing': [json, 404],
+  'PUT /v1/jobs': [json, 405],
+  'GET /v1/jobs/job_x': [json, 404],
+  'DELETE /v1/jobs/job_x': [json, 404],
+  'GET /health': [json, 200],
+  'GET /': [json, 200],
+};
+
+test.serial(
+  'a body that hardly comes ends its connection soon, whatever its path, unless it is of a job',
+  async (t) => {
+    const place = await openWorkplace(t, { UNDERTONE_DEADLINE_S: '2' });
+    const trickle = async (target: string, type: string) => {
+      const client = await wire(place.server.port);
+      t.teardown(() => client.socket.destroy());
+      client.socket.write(head(place, target, type, 1000));
+      const feed = setInterval(() => client.socket.write('x'), 100);
+      t.teardown(() => clearInterval(feed));
+      return client;
+    };
+    const upload = await trickle('POST /v1/jobs', contentType);
+    await Promise.all(
+      Object.entries(slow).map(async ([target, [type, status]]) => {
+        const client = await trickle(target, type);
+        const closed = new Promise((done) => client.socket.once('close', () => done('closed')));
+        t.regex(await client.until(/\r\n\r\n/), new RegExp(`^HTTP/1\\.1 ${status} `), target);
+        t.is(await Promise.race([closed, sleep(20_000, 'open')]), 'closed', target);
+      }),
+    );
+    t.is(upload.text(), '');
+    t.false(upload.socket.destroyed);
+  },
+);
+
+test.serial('an answer that nobody reads is given up soon, unless it is of a job', async (t) => {
+  const server = createHttpServer(async (_, response) => response.end(Buffer.alloc(2 ** 26)), {
+    seconds: 1,
+    jobSeconds: 600,
+  });
+  const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }));
+  t.teardown(server.destroy);
+  const ask = async (path: string) => {
+    const client = await wire(Number(port));
+    t.teardown(() => client.socket.destroy());
+    client.socket.pause();
+    client.socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  };
+  const open = () => new Promise<number>((done) => server.server.getConnections((_, count) => done(count)));
+  await ask('/v1/jobs/job_x');
+  await ask('/v1/models');
+  t.is(await open(), 2);
+  await sleep(3000);
+  t.is(await open(), 1);
+});
+
+test.serial('lists of addresses count among the bodies held, until they are answered', async (t) => {
+  const limit = { UNDERTONE_BUFFER_BYTES: '1000000', UNDERTONE_MAX_UPLOAD_BYTES: '1000000' };
+  const place = await openWorkplace(t, limit);
+  const first = await wire(place.server.port);
+  first.socket.write(head(place, 'POST /v1/jobs', json, 800_000));
+  first.socket.write('x'.repeat(700_000));
+  while ((await heldBytes(place)) < 700_000) await sleep(20);
+  const second = await place.list({ urls: ['x'.repeat(400_000)] });
+  t.is(second.status, 503, second.body);
+  t.is(JSON.parse(second.body).code, 'overloaded');
+  first.socket.destroy();
+  while ((await heldBytes(place)) > 0) await sleep(20);
+  t.is((await place.list({ urls: ['x'.repeat(400_000)] })).status, 422);
+  while ((await heldBytes(place)) > 0) await sleep(20);
+  t.pass();
+});
