@@ -64,28 +64,25 @@ async function beginOne({ context, jobs, options, key, holder }: Asked): Promise
   if (boundaryOf(req.headers['content-type']) === null) {
     throw invalidPart('audio', 'value_error.missing', 'field required');
   }
-  const known = key === null ? null : await jobs.findByKey(holder, key);
+  const known = await findKnown(jobs, holder, key);
   if (known !== null) return sendJob(context, jobs, holder, known, null);
   const { maxBytes } = options.config.jobs;
   if (declaredLength(req) > maxBytes + mostFormBytes) throw tooLarge(maxBytes);
-  await requireRoom(jobs, options);
-  askForBody(req, res);
-  const id = jobs.drawId();
-  const form = await upload(context, jobs, options, id);
-  if (form === null) {
-    context.state.gone = true;
-    context.respond = false;
-    return;
-  }
-  const { sizes, channel, callback } = form;
-  const request = {
-    holder,
-    idempotencyKey: key,
-    source: { kind: 'upload', sizes },
-    channel,
-    callback,
-  } as const;
-  sendJob(context, jobs, holder, await jobs.begin(id, request), callback);
+  requireOpen(options);
+  await jobs.withPlaces(1, async () => {
+    askForBody(req, res);
+    const id = jobs.drawId();
+    const form = await upload(context, jobs, options, id);
+    if (form === null) {
+      context.state.gone = true;
+      context.respond = false;
+      return;
+    }
+    const { sizes, channel, callback } = form;
+    const source = { kind: 'upload', sizes } as const;
+    const begun = await jobs.begin(id, { holder, idempotencyKey: key, source, channel, callback });
+    sendJob(context, jobs, holder, begun, callback);
+  });
 }
 
 /** What came of an upload that failed is dropped. */
@@ -118,18 +115,26 @@ async function beginMany({ context, jobs, options, key, holder }: Asked): Promis
   }
   await checkUrls(urls, config);
   await checkCallback(callback, config);
-  await requireRoom(jobs, options);
+  requireOpen(options);
+  const known: (JobView | null)[] = [];
+  for (const index of urls.keys()) known.push(await findKnown(jobs, holder, keyOf(key, index)));
   const begun: JobView[] = [];
-  for (const [index, url] of urls.entries()) {
-    const request = { holder, idempotencyKey: keyOf(key, index), channel, callback };
-    begun.push(await jobs.begin(jobs.drawId(), { ...request, source: { kind: 'object', url } }));
-  }
+  await jobs.withPlaces(known.filter((job) => job === null).length, async () => {
+    for (const [index, url] of urls.entries()) {
+      const request = { holder, idempotencyKey: keyOf(key, index), channel, callback };
+      const begin = () => jobs.begin(jobs.drawId(), { ...request, source: { kind: 'object', url } });
+      begun.push(known[index] ?? (await begin()));
+    }
+  });
   send(context, { jobs: begun, ...secretFor(callback, jobs, holder) });
 }
 
-async function requireRoom(jobs: Jobs, { lifecycle }: JobOptions): Promise<void> {
+async function findKnown(jobs: Jobs, holder: Holder, key: string | null): Promise<JobView | null> {
+  return key === null ? null : jobs.findByKey(holder, key);
+}
+
+function requireOpen({ lifecycle }: JobOptions): void {
   if (lifecycle.closed()) throw shuttingDown();
-  await jobs.requirePlace();
 }
 
 async function checkUrls(urls: readonly string[], { jobs }: Config): Promise<void> {

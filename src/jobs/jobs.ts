@@ -35,8 +35,8 @@ export type Jobs = {
   /** For the pieces of an upload; they are gone by themselves when the job is never begun. */
   readonly waiting: Waiting;
   drawId(): string;
-  /** @throws Failure `overloaded` when too many wait */
-  requirePlace(): Promise<void>;
+  /** Keeps so many places in the queue until `work` has filled them. @throws Failure `overloaded` when there are fewer */
+  withPlaces<T>(count: number, work: () => Promise<T>): Promise<T>;
   /** What there is already under the idempotency key is the answer. What waits for an `id` that is not begun is dropped. */
   begin(id: string, request: JobRequest): Promise<JobView>;
   find(holder: Holder, id: string): Promise<JobView | null>;
@@ -80,6 +80,8 @@ export async function openJobs(options: {
   const waiting = createWaiting({ redis, vault, seconds: settings.audioSeconds });
   const sweeper = setInterval(() => void store.sweep().catch(() => {}), sweepMs).unref();
   const reach = createReach(redis);
+  /** Places of this process whose jobs are not in the queue yet. */
+  let kept = 0;
   const expiresAt = () => Date.now() + 1000 * (settings.audioSeconds + settings.resultSeconds);
 
   async function view(row: JobRow): Promise<JobView> {
@@ -119,9 +121,15 @@ export async function openJobs(options: {
     waiting: reaching(waiting, reach),
     drawId: () => idPrefix + drawText(idLength),
     begin,
-    async requirePlace() {
-      const count = await reach(() => queues.analyses.getWaitingCount());
-      if (count >= settings.queue) throw new Failure('overloaded', 'The queue of jobs is full');
+    async withPlaces(count, work) {
+      const waiting = await reach(() => queues.analyses.getJobCountByTypes('waiting', 'delayed'));
+      if (waiting + kept + count > settings.queue) throw queueFull(count);
+      kept += count;
+      try {
+        return await work();
+      } finally {
+        kept -= count;
+      }
     },
     async find(holder, id) {
       const row = await store.find(holder, id);
@@ -146,6 +154,10 @@ export async function openJobs(options: {
       redis.disconnect();
     },
   };
+}
+
+function queueFull(count: number): Failure {
+  return new Failure('overloaded', `The queue of jobs has no place for ${count} more`);
 }
 
 type Reach = <T>(work: () => Promise<T>) => Promise<T>;

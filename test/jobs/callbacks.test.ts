@@ -167,7 +167,11 @@ test.serial(
     const place = await openWorkplace(t, {
       UNDERTONE_JOB_URL_PREFIXES: url,
       UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
+      UNDERTONE_JOB_QUEUE: '3',
     });
+    const many = await place.list({ urls: Array(4).fill(`${url}a.wav`) });
+    t.is(many.status, 503, many.body);
+    t.is(JSON.parse(many.body).code, 'overloaded');
     const elsewhere = await place.list({ urls: ['https://example.org/a.wav'] });
     t.is(elsewhere.status, 422, elsewhere.body);
     t.is(JSON.parse(elsewhere.body).detail[0].type, 'value_error.urls');

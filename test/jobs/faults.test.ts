@@ -63,6 +63,27 @@ test.serial('a recording whose job cannot be begun is dropped, and its key stays
   t.is((await begin('job_2')).id, 'job_2');
 });
 
+test.serial('places in the queue are kept for those that are on their way', async (t) => {
+  const { jobs } = await open(t, { UNDERTONE_JOB_QUEUE: '3' });
+  const full = { instanceOf: Failure, message: /^The queue of jobs has no place for \d more$/ };
+  await t.throwsAsync(
+    jobs.withPlaces(4, async () => t.fail()),
+    full,
+  );
+  await jobs.withPlaces(2, async () => {
+    await t.throwsAsync(
+      jobs.withPlaces(2, async () => t.fail()),
+      full,
+    );
+    await jobs.withPlaces(1, () => jobs.begin('job_1', upload));
+  });
+  await t.throwsAsync(
+    jobs.withPlaces(3, async () => t.fail()),
+    full,
+  );
+  t.is(await jobs.withPlaces(2, async () => 'taken'), 'taken');
+});
+
 test.serial('a job that its workers were lost with is given up', async (t) => {
   const { jobs, redis, work } = await open(t);
   await jobs.waiting.add('job_1', 'audio', 0, Buffer.alloc(4));
