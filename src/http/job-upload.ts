@@ -34,7 +34,10 @@ type PartStream = AsyncIterable<Buffer> & {
 
 /** Null when the client left before the end. @throws Failure */
 export function collectJob(request: IncomingMessage, options: JobUploadOptions): Promise<JobForm | null> {
-  const form = createForm(options);
+  let over = false;
+  // What the reader still has when the upload was given up would come after it was dropped.
+  const keep: typeof options.keep = async (...piece) => (over ? undefined : options.keep(...piece));
+  const form = createForm({ ...options, keep });
   const reader = Busboy({
     headers: request.headers as BusboyHeaders,
     isPartAFile: () => true,
@@ -45,6 +48,7 @@ export function collectJob(request: IncomingMessage, options: JobUploadOptions):
     const ignoreCut = options.cut.listen(fail);
     let work: Promise<unknown> = Promise.resolve();
     function detach(): void {
+      over = true;
       clearTimeout(timer);
       ignoreCut();
       request.unpipe(reader);
