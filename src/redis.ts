@@ -9,14 +9,19 @@ export type { Redis } from 'ioredis';
 export class PersistenceError extends Error {}
 
 const connectMs = 5000;
-const commandMs = 3000;
+const answerMs = 3000;
 const longestPauseMs = 2000;
 
 const pauseMs = (attempt: number) => Math.min(longestPauseMs, 50 * 2 ** attempt);
 
-/** For requests: a command fails at once while Redis is away, and soon when it does not answer. */
+/** For requests: a command fails at once while Redis is away. One that does not answer is away, until it answers anew. */
 export function openRedis(url: string): Redis {
-  return open(url, { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: commandMs });
+  return open(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: answerMs,
+    socketTimeout: answerMs,
+  });
 }
 
 /** For workers, which wait for Redis as long as it takes. */

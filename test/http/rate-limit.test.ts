@@ -100,6 +100,34 @@ test('the counts can be kept elsewhere', async (t) => {
   t.deepEqual(names, ['address-rate', 'token-rate']);
 });
 
+test('a Redis that hangs holds one request up, and those that come meanwhile', async (t) => {
+  const redis = await startRedis();
+  t.teardown(() => {
+    redis.client.disconnect();
+    return redis.kill();
+  });
+  const connection = openRedis(redis.url);
+  t.teardown(() => connection.disconnect());
+  const heard: boolean[] = [];
+  const counters = createSharedCounters(connection, (there) => heard.push(there));
+  const { port } = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '9/60' }, counters });
+  const seconds = async () => {
+    const asked = performance.now();
+    t.is((await call(port, echo)).status, 200);
+    return (performance.now() - asked) / 1000;
+  };
+  await seconds();
+  redis.hang();
+  const [first] = await Promise.all([seconds(), seconds()]);
+  t.true(first > 2.5 && first < 10, `${first} s`);
+  const rest = [await seconds(), await seconds(), await seconds()];
+  t.true(Math.max(...rest) < 2, `${rest} s`);
+  t.deepEqual(heard, [false]);
+  redis.goOn();
+  while (heard.length < 2) await sleep(20);
+  t.regex(String((await call(port, echo)).headers.ratelimit), /r=7|r=6|r=5/);
+});
+
 test('hosts that share a Redis count together, and each for itself while it is away', async (t) => {
   const redis = await startRedis();
   t.teardown(() => {

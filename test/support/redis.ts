@@ -15,6 +15,9 @@ export type RedisServer = {
   start(): Promise<void>;
   /** At once, and all that it held is gone. */
   kill(): Promise<void>;
+  /** Connections are taken, and nothing is answered. */
+  hang(): void;
+  goOn(): void;
 };
 
 const waitMs = 20_000;
@@ -39,6 +42,8 @@ export async function startRedis(
     url,
     client,
     start,
+    hang: () => server?.kill('SIGSTOP'),
+    goOn: () => server?.kill('SIGCONT'),
     dump: () => dump(client),
     async kill() {
       const gone = server;
