@@ -1,9 +1,10 @@
 /** The file that each thread of `undertone work` runs: loads the models once, then analyses one recording at a time. */
-import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { signals } from '../analysis.ts';
 import { type Analyzer, createAnalyzer } from '../analyze.ts';
 import { combinedReport } from '../report.ts';
-import { type NoReport, noReport, type ThreadReady, type ThreadSettings } from '../workers/messages.ts';
+import { type NoReport, noReport, type ThreadSettings } from '../workers/messages.ts';
+import { tellIfHeavy, tellReady } from '../workers/standing.ts';
 import type { JobProgress } from './view.ts';
 
 export type JobTask = {
@@ -25,8 +26,12 @@ export const run = start(workerData as ThreadSettings);
 async function start(settings: ThreadSettings): Promise<(task: JobTask) => Promise<JobReply>> {
   const analyzer = await createAnalyzer(settings);
   await analyzer.warm();
-  parentPort?.postMessage({ ready: threadId } satisfies ThreadReady);
-  return (task) => work(analyzer, task);
+  tellReady();
+  return async (task) => {
+    const reply = await work(analyzer, task);
+    tellIfHeavy();
+    return reply;
+  };
 }
 
 /** Never rejects: a failure of any kind is a reply. */

@@ -53,7 +53,11 @@ export async function startWork(options: {
   try {
     await requireNoPersistence(redis);
     const limits = { ...config.limits, seconds: config.jobs.maxSeconds, deadlineSeconds: 0 };
-    crew = await openCrew(config.workers, { modelsDir: config.modelsDir, limits });
+    crew = await openCrew({
+      threads: config.workers,
+      settings: { modelsDir: config.modelsDir, limits },
+      onLost: (cause) => logger.error({ err: cause }, 'worker lost'),
+    });
   } catch (error) {
     redis.disconnect();
     throw error;

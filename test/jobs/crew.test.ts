@@ -1,0 +1,48 @@
+/** The threads of `undertone work`: lost ones are replaced, also where the new one cannot start at once. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { type Crew, openCrew } from '../../src/jobs/crew.ts';
+import { makeFolder } from '../support/folder.ts';
+
+const file = fileURLToPath(new URL('../support/job-thread.ts', import.meta.url));
+const limits = { seconds: 1, channels: 1, minSampleRate: 1, maxSampleRate: 1, deadlineSeconds: 1 };
+
+async function open(t: ExecutionContext) {
+  const models = join(makeFolder(), 'models');
+  writeFileSync(models, '');
+  const lost: Error[] = [];
+  const onLost = (cause: Error) => lost.push(cause);
+  const crew = await openCrew({ threads: 1, settings: { modelsDir: models, limits }, file, onLost });
+  t.teardown(crew.close);
+  return { crew, models, lost };
+}
+
+function work(crew: Crew, id: string) {
+  const cancel = new Int32Array(new SharedArrayBuffer(4));
+  return crew.analyze({ id, audio: new Uint8Array(1), baseline: null, channel: null, cancel }, () => {});
+}
+
+test('a thread whose successor cannot load is replaced once it can', async (t) => {
+  const { crew, models, lost } = await open(t);
+  t.like(await work(crew, 'any'), { kind: 'report' });
+  rmSync(models);
+  await t.throwsAsync(work(crew, 'exit'));
+  while (lost.length < 3) await sleep(20);
+  writeFileSync(models, '');
+  t.like(await Promise.race([work(crew, 'any'), sleep(20_000, 'never')]), { kind: 'report' });
+});
+
+test('threads that cannot start are told', async (t) => {
+  const settings = { modelsDir: '/nowhere', limits };
+  const opened = openCrew({ threads: 2, settings, file, onLost: () => t.fail() });
+  t.is(
+    await opened.then(
+      () => 'opened',
+      () => 'refused',
+    ),
+    'refused',
+  );
+});
