@@ -37,6 +37,7 @@ const terminal: Terminal = {
   fail: () => {
     process.exitCode = exitCodes.failed;
   },
+  exit: (code) => process.exit(code),
 };
 
 function buildProgram(): Command {

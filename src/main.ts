@@ -16,6 +16,7 @@ import { readPages } from './http/pages.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import { ModelError, readManifests } from './models/registry.ts';
+import { stopOnSignals } from './stopping.ts';
 import { createPool, type Pool } from './workers/pool.ts';
 
 export type ServeOptions = {
@@ -29,11 +30,9 @@ export type ServeOptions = {
 
 /** Beside the compiled sources. */
 const pagesFolder = fileURLToPath(new URL('../web', import.meta.url));
-const exitCodes = { stopped: 0, failed: 1, misconfigured: 2 } as const;
+const exitCodes = { failed: 1, misconfigured: 2 } as const;
 /** Answers to requests that are cut off need a moment to leave. */
 const farewellMs = 300;
-/** Ctrl-C reaches every process of the terminal's group, and npm passes it on to its child once more. */
-const echoMs = 500;
 
 type Service = {
   readonly config: Config;
@@ -115,7 +114,13 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Openi
     servers.push(aside);
     logger.info({ url: await aside.listen(config.metricsAddress) }, 'metrics');
   }
-  stopOnSignals({ config, logger, lifecycle, pool, servers, tokens });
+  const service: Service = { config, logger, lifecycle, pool, servers, tokens };
+  stopOnSignals({
+    logger,
+    stop: () => stop(service),
+    breakOff: () => breakOff(service),
+    exit: (code) => process.exit(code),
+  });
   await pool.started;
   process.stdout.write(`listening on ${url}\n`);
   await welcome?.({ url, config, tokens });
@@ -160,27 +165,6 @@ function openAccounts({
     signUp: config.signUp,
     secure: config.publicUrl?.startsWith('https:') ?? false,
   });
-}
-
-/** The first signal ends the service in order, the second at once, unless it is the first one's echo. */
-function stopOnSignals(service: Service): void {
-  let first: { readonly signal: NodeJS.Signals; readonly at: number } | null = null;
-  let code: number = exitCodes.stopped;
-  const exit = () => process.exit(code);
-  const onSignal = (signal: NodeJS.Signals) => {
-    if (first?.signal === signal && performance.now() - first.at < echoMs) return;
-    if (code !== exitCodes.stopped) exit();
-    if (first !== null) {
-      code = exitCodes.failed;
-      void breakOff(service).finally(exit);
-      return;
-    }
-    first = { signal, at: performance.now() };
-    service.logger.info({ signal }, 'stopping');
-    void stop(service).finally(exit);
-  };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
 }
 
 /** Whatever has not been answered when the time is nearly over is answered 503. */

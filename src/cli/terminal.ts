@@ -11,6 +11,8 @@ export type Terminal = {
   readerGone(): boolean;
   /** The command goes on to its end, and its exit code is 1. */
   fail(): void;
+  /** There and then. */
+  exit(code: number): void;
 };
 
 /** The command line is wrong: one line, exit code 2. */

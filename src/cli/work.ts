@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { ConfigError, parseConfig } from '../config.ts';
+import { stopOnSignals } from '../stopping.ts';
 import { expected, type Terminal } from './terminal.ts';
 
 const examples = `
 Settings come from the environment, and are those of the service: UNDERTONE_REDIS_URL, UNDERTONE_DATABASE_URL,
 UNDERTONE_SECRET (or the same UNDERTONE_DATA_DIR), UNDERTONE_WORKERS, UNDERTONE_JOB_... Any number of hosts may work.
-SIGTERM waits UNDERTONE_SHUTDOWN_S for what is being analysed; then it goes back into the queue.
+SIGTERM waits UNDERTONE_SHUTDOWN_S for what is being analysed; then, or at a second signal, it goes back into the queue.
 
 Examples:
   UNDERTONE_REDIS_URL=redis://127.0.0.1 undertone work`;
@@ -18,7 +19,7 @@ export function addWork(program: Command, terminal: Terminal): void {
     .action(() => work(terminal));
 }
 
-async function work({ env, stdout }: Terminal): Promise<void> {
+async function work({ env, stdout, exit }: Terminal): Promise<void> {
   const config = parseConfig(env);
   if (config.redisUrl === null) throw expected('redis://HOST', 'UNDERTONE_REDIS_URL', 'nothing');
   const { default: pino } = await import('pino');
@@ -34,18 +35,14 @@ async function work({ env, stdout }: Terminal): Promise<void> {
   try {
     const { redisUrl } = config;
     const started = await startWork({ config, redisUrl, database, secret, logger });
+    const stop = async () => {
+      await started.stop();
+      await database.destroy();
+    };
+    stopOnSignals({ logger, stop, breakOff: started.breakOff, exit });
     stdout.write(`working with ${config.workers} threads\n`);
-    await untilSignal();
-    await started.stop();
   } catch (error) {
-    throw error instanceof PersistenceError ? new ConfigError([error.message]) : error;
-  } finally {
     await database.destroy();
+    throw error instanceof PersistenceError ? new ConfigError([error.message]) : error;
   }
-}
-
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
-  });
 }

@@ -19,6 +19,8 @@ export type Work = {
   /** Takes no more jobs; those that are not done in time go back into the queue. */
   stop(): Promise<void>;
 };
+  /** The same without the time. */
+  breakOff(): Promise<void>;
 
 type Hands = {
   readonly config: Config;
@@ -75,16 +77,23 @@ export async function startWork(options: {
     stop: stop.signal,
   };
   const workers = openWorkers(redis, hands);
-  return {
-    async stop() {
-      const over = setTimeout(() => stop.abort(), 1000 * config.shutdownSeconds);
-      await Promise.all(workers.map((worker) => worker.close()));
-      clearTimeout(over);
-      await crew.close();
-      await hands.queues.close();
-      redis.disconnect();
+  let ending: Promise<void> | null = null;
+  async function end(): Promise<void> {
+    const over = setTimeout(() => stop.abort(), 1000 * config.shutdownSeconds);
+    await Promise.all(workers.map((worker) => worker.close()));
+    clearTimeout(over);
+    await crew.close();
+    await hands.queues.close();
+    redis.disconnect();
+  }
+  const work: Work = {
+    stop: () => (ending ??= end()),
+    breakOff: () => {
+      stop.abort();
+      return work.stop();
     },
   };
+  return work;
 }
 
 function openWorkers(redis: Redis, hands: Hands): Worker[] {

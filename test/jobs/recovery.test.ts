@@ -73,3 +73,27 @@ test.serial('a worker that is told to stop gives its job back, and one that was 
   t.deepEqual(await second.end('SIGTERM'), { code: 0, signal: null });
   t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
 });
+
+test.serial('a second signal puts a job back at once, and the worker ends with code 1', async (t) => {
+  const server = createServer(() => {});
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const place = await openWorkplace(t, {
+    UNDERTONE_JOB_URL_PREFIXES: url,
+    UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
+    UNDERTONE_SHUTDOWN_S: '600',
+  });
+  const worker = await place.startWorker();
+  const { id } = JSON.parse((await place.list({ urls: [url] })).body).jobs[0];
+  while (jobOf(await place.show(id)).status !== 'running') await sleep(50);
+  process.kill(worker.pid, 'SIGTERM');
+  await worker.until(/"stopping"/);
+  process.kill(worker.pid, 'SIGTERM');
+  await sleep(1000);
+  t.deepEqual(await worker.end('SIGTERM'), { code: 1, signal: null });
+  t.is(jobOf(await place.show(id)).status, 'waiting');
+});
