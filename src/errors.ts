@@ -4,7 +4,7 @@ const table = {
   bad_request: { status: 400, when: 'HTTP itself is broken' },
   unauthenticated: { status: 401, when: 'no, malformed, unknown, expired or revoked token' },
   forbidden: { status: 403, when: 'the token lacks the scope' },
-  not_found: { status: 404, when: 'unknown path' },
+  not_found: { status: 404, when: 'no such path, or no such job of this token' },
   method_not_allowed: { status: 405, when: 'known path, other method; `Allow` lists its methods' },
   timeout: { status: 408, when: 'the request came too slowly' },
   too_large: { status: 413, when: 'the body is over the limit' },

@@ -82,7 +82,8 @@ export function createMetricsApp(metrics: Metrics, logger: Logger): Koa<State> {
   app.use(identify());
   app.use(answerFailures(logger));
   app.use(async function only(context, next) {
-    if (context.path !== '/metrics') throw new Failure('not_found', 'There is nothing at this path');
+    if (context.path !== '/metrics')
+      throw new Failure('not_found', 'Expected /metrics for `path`, got another');
     if (context.method !== 'GET' && context.method !== 'HEAD') {
       context.set('Allow', 'GET, HEAD');
       throw new Failure('method_not_allowed', `Expected GET or HEAD for \`method\`, got ${context.method}`);

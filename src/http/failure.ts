@@ -22,6 +22,10 @@ export function failureHeaders(failure: Failure): Record<string, string> {
   };
 }
 
+export function unknownPath(): Failure {
+  return new Failure('not_found', 'Expected a path that /openapi.json lists for `path`, got another');
+}
+
 /**
  * Turns whatever is thrown below it into JSON; the cause of a 500 goes to the log and nowhere else. No answer, good or
  * bad, waits for a body that nobody read.

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { Failure } from '../errors.ts';
+import { unknownPath } from './failure.ts';
 import type { State } from './state.ts';
 
 type Asset = { readonly bytes: Buffer; readonly type: string; readonly tag: string };
@@ -53,7 +53,7 @@ export function addPages(router: Router<State>, pages: Pages): void {
   }
   router.get('/assets/:name', async function asset(context) {
     const found = pages.assets.get(context.params.name ?? '');
-    if (found === undefined) throw new Failure('not_found', 'There is nothing at this path');
+    if (found === undefined) throw unknownPath();
     sendAsset(context, found);
   });
 }

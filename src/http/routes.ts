@@ -8,6 +8,7 @@ import type { Manifest } from '../models/manifest.ts';
 import { type AnalysisOptions, analyses } from './analyses.ts';
 import { type Gate, requireScopes } from './auth.ts';
 import { evidenceCards } from './evidence.ts';
+import { unknownPath } from './failure.ts';
 import { addJobs, type JobOptions } from './jobs.ts';
 import { unreadiness } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
@@ -65,7 +66,7 @@ export function refuseUnrouted(): Middleware<State> {
   return async function unrouted(context: Context) {
     const layers: readonly { readonly methods: readonly string[] }[] = context.matched ?? [];
     const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].sort();
-    if (allowed.length === 0) throw new Failure('not_found', 'There is nothing at this path');
+    if (allowed.length === 0) throw unknownPath();
     context.set('Allow', allowed.join(', '));
     throw new Failure(
       'method_not_allowed',

@@ -71,13 +71,13 @@ const rows: readonly Row[] = [
     name: '404 for an unknown path',
     call: { path: '/v1/nothing?x=1', headers: id },
     status: 404,
-    body: plain('not_found', 'There is nothing at this path'),
+    body: plain('not_found', 'Expected a path that /openapi.json lists for `path`, got another'),
   },
   {
     name: '404 for another spelling of a path',
     call: { path: '/Health/', headers: id },
     status: 404,
-    body: plain('not_found', 'There is nothing at this path'),
+    body: plain('not_found', 'Expected a path that /openapi.json lists for `path`, got another'),
   },
   {
     name: '405 for GET on an analysis',

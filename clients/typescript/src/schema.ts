@@ -632,7 +632,7 @@ export interface components {
             /** @description What was expected and what came, for people. */
             detail: string;
             /**
-             * @description The reason, for programs. bad_request: HTTP itself is broken. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: unknown path. method_not_allowed: known path, other method; `Allow` lists its methods. timeout: the request came too slowly. rate_limited: over a limit that the operator switched on. headers_too_large: the headers are too large. internal: everything else; the cause is only in the log. not_configured: a part that the operator has not configured. overloaded: all workers are busy and the queue is full, or too many bytes are held. deadline: the request took longer than it may. worker_lost: the worker that had the request was lost. queue_unavailable: the queue of jobs cannot be used. storage_unavailable: the database cannot be used. shutting_down: the service is being stopped. not_ready: the models are being loaded.
+             * @description The reason, for programs. bad_request: HTTP itself is broken. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: known path, other method; `Allow` lists its methods. timeout: the request came too slowly. rate_limited: over a limit that the operator switched on. headers_too_large: the headers are too large. internal: everything else; the cause is only in the log. not_configured: a part that the operator has not configured. overloaded: all workers are busy and the queue is full, or too many bytes are held. deadline: the request took longer than it may. worker_lost: the worker that had the request was lost. queue_unavailable: the queue of jobs cannot be used. storage_unavailable: the database cannot be used. shutting_down: the service is being stopped. not_ready: the models are being loaded.
              * @enum {string}
              */
             code: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "rate_limited" | "headers_too_large" | "internal" | "not_configured" | "overloaded" | "deadline" | "worker_lost" | "queue_unavailable" | "storage_unavailable" | "shutting_down" | "not_ready";
@@ -1591,7 +1591,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_found`: unknown path. */
+            /** @description `not_found`: no such path, or no such job of this token. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1718,7 +1718,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_found`: unknown path. */
+            /** @description `not_found`: no such path, or no such job of this token. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2015,7 +2015,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_found`: unknown path. */
+            /** @description `not_found`: no such path, or no such job of this token. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3037,7 +3037,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_found`: unknown path. */
+            /** @description `not_found`: no such path, or no such job of this token. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
