@@ -1,6 +1,7 @@
 /**
  * A reader of multipart/form-data (RFC 7578, RFC 2046 section 5.1) over bytes that are all in memory.
- * Parts are views of the body: nothing is copied. Whatever the bytes, it returns or throws a Failure.
+ * Lines end in CRLF, so that nobody before us reads another form. Parts are views of the body: nothing is copied.
+ * Whatever the bytes, it returns or throws a Failure.
  */
 import { invalidPart } from '../errors.ts';
 
@@ -15,19 +16,15 @@ const maxBoundary = 70;
 const maxParts = 64;
 const maxHeaderBytes = 16_384;
 const maxPadding = 256;
-const lf = 0x0a;
+const lineEnd = '\r\n';
 const cr = 0x0d;
+const lf = 0x0a;
 const dash = 0x2d;
 const space = 0x20;
 const tab = 0x09;
 
-/** Where a boundary line starts, where what follows it starts, and how the line ended. */
-type Delimiter = {
-  readonly start: number;
-  readonly end: number;
-  readonly last: boolean;
-  readonly crlf: boolean;
-};
+/** Where a boundary line starts, and where what follows it starts. */
+type Delimiter = { readonly start: number; readonly end: number; readonly last: boolean };
 
 /**
  * The boundary of a Content-Type value, or null when that is not multipart/form-data at all.
@@ -49,14 +46,17 @@ export function scanMultipart(body: Uint8Array, boundary: string): Part[] {
   const marker = Buffer.from(`--${boundary}`, 'latin1');
   const parts: Part[] = [];
   let delimiter = findDelimiter(bytes, marker, 0);
-  if (delimiter === null) throw broken('the boundary named in Content-Type', 'a body without it');
+  if (delimiter === null) {
+    if (!bytes.includes(marker)) throw broken('the boundary named in Content-Type', 'a body without it');
+    throw broken('a boundary on a line of its own that ends in CRLF', 'another');
+  }
   while (!delimiter.last) {
     if (parts.length === maxParts) throw broken(`at most ${maxParts} parts`, 'more');
     const headers = readHeaders(bytes, delimiter.end);
     const next = findDelimiter(bytes, marker, headers.end);
     if (next === null) throw broken('a closing boundary', 'the end of the body');
-    const part = bytes.subarray(headers.end, contentEnd(bytes, headers.end, next.start, delimiter.crlf));
-    parts.push({ ...headers.fields, bytes: part });
+    const end = Math.max(headers.end, next.start - lineEnd.length);
+    parts.push({ ...headers.fields, bytes: bytes.subarray(headers.end, end) });
     delimiter = next;
   }
   return parts;
@@ -66,7 +66,7 @@ export function scanMultipart(body: Uint8Array, boundary: string): Part[] {
 function findDelimiter(bytes: Buffer, marker: Buffer, from: number): Delimiter | null {
   let start = bytes.indexOf(marker, from);
   while (start !== -1) {
-    const found = start === 0 || bytes[start - 1] === lf ? readDelimiter(bytes, marker, start) : null;
+    const found = start === 0 || endsLine(bytes, start) ? readDelimiter(bytes, marker, start) : null;
     if (found !== null) return found;
     start = bytes.indexOf(marker, start + 1);
   }
@@ -75,18 +75,15 @@ function findDelimiter(bytes: Buffer, marker: Buffer, from: number): Delimiter |
 
 function readDelimiter(bytes: Buffer, marker: Buffer, start: number): Delimiter | null {
   let end = start + marker.length;
-  if (bytes[end] === dash && bytes[end + 1] === dash) return { start, end: end + 2, last: true, crlf: true };
+  if (bytes[end] === dash && bytes[end + 1] === dash) return { start, end: end + 2, last: true };
   const padded = end + maxPadding;
   while (end < padded && (bytes[end] === space || bytes[end] === tab)) end++;
-  if (bytes[end] === cr && bytes[end + 1] === lf) return { start, end: end + 2, last: false, crlf: true };
-  if (bytes[end] === lf) return { start, end: end + 1, last: false, crlf: false };
-  return null;
+  end += lineEnd.length;
+  return endsLine(bytes, end) ? { start, end, last: false } : null;
 }
 
-/** A part ends before the line break that leads to the next boundary; its style is that of the line above it. */
-function contentEnd(bytes: Buffer, start: number, delimiter: number, crlf: boolean): number {
-  const beforeLf = Math.max(start, delimiter - 1);
-  return crlf && beforeLf > start && bytes[beforeLf - 1] === cr ? beforeLf - 1 : beforeLf;
+function endsLine(bytes: Buffer, end: number): boolean {
+  return bytes[end - 2] === cr && bytes[end - 1] === lf;
 }
 
 type Headers = { readonly fields: Omit<Part, 'bytes'>; readonly end: number };
@@ -95,12 +92,13 @@ function readHeaders(bytes: Buffer, from: number): Headers {
   const lines: string[] = [];
   let start = from;
   for (;;) {
-    const end = bytes.indexOf(lf, start);
+    const end = bytes.indexOf(lineEnd, start);
     if (end === -1) throw broken('a blank line after the headers of a part', 'the end of the body');
     if (end - from > maxHeaderBytes)
       throw broken(`at most ${maxHeaderBytes} bytes of headers a part`, 'more');
-    const line = bytes.toString('utf8', start, end > start && bytes[end - 1] === cr ? end - 1 : end);
-    start = end + 1;
+    const line = bytes.toString('utf8', start, end);
+    start = end + lineEnd.length;
+    if (/[\r\n]/.test(line)) throw broken('headers of a part that end in CRLF', 'others');
     if (line === '') return { fields: readFields(lines), end: start };
     lines.push(line);
   }
