@@ -1,4 +1,5 @@
 /** Steps from an empty database to the present tables, in the order of their names. A step that was released is never edited. */
+import { randomUUID } from 'node:crypto';
 import { type ColumnDefinitionBuilder, type Kysely, type Migration, sql } from 'kysely';
 import type { DatabaseKind } from './storage.ts';
 
@@ -133,6 +134,12 @@ async function createJobs(database: Kysely<unknown>): Promise<void> {
   ]);
 }
 
+/** Tells this database from every other. */
+async function createInstallation(database: Kysely<unknown>): Promise<void> {
+  await database.schema.createTable('installation').addColumn('id', 'text', identity).execute();
+  await sql`insert into installation (id) values (${randomUUID()})`.execute(database);
+}
+
 export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
   return {
     '0001-tokens': { up: createTokens },
@@ -140,5 +147,6 @@ export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
     '0003-administrators': { up: createAdministrators },
     '0004-token-owners': { up: giveTokensOwners },
     '0005-jobs': { up: createJobs },
+    '0006-installation': { up: createInstallation },
   };
 }

@@ -57,6 +57,8 @@ export type Tables = {
   readonly tokens: TokenTable;
   readonly administrators: AdministratorTable;
   readonly user: UserTable;
+  /** One row, made with the database. */
+  readonly installation: { readonly id: string };
 };
 export type Database = Kysely<Tables>;
 export type DatabaseKind = 'sqlite' | 'postgres';

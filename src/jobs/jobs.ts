@@ -100,6 +100,7 @@ export async function openJobs(options: {
 
   async function enter(id: string, request: JobRequest): Promise<JobView> {
     const { holder, idempotencyKey, ...rest } = request;
+    const installation = await store.installation();
     const outcome = await store.insert({ id, holder, idempotencyKey, expiresAt: expiresAt() });
     if (outcome === 'owner gone') throw new Failure('unauthenticated', 'The account of this token is gone');
     const row =
@@ -109,7 +110,7 @@ export async function openJobs(options: {
       await waiting.drop(id);
       return view(row);
     }
-    const order = sealOrder({ ...rest, holder: holder.name }, id, vault);
+    const order = sealOrder({ ...rest, holder: holder.name, installation }, id, vault);
     await reach(() => queues.analyses.add('analysis', order, { jobId: id })).catch(async (error: unknown) => {
       await store.remove(id);
       throw error;

@@ -10,6 +10,8 @@ export type Order = {
   readonly channel: number | null;
   readonly callback: string | null;
   readonly holder: string;
+  /** Of the database that knows the job. */
+  readonly installation: string;
 };
 
 export type SealedOrder = { readonly sealed: string };

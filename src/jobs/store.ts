@@ -36,10 +36,13 @@ export type JobStore = {
   releaseKey(id: string): Promise<void>;
   remove(id: string): Promise<void>;
   sweep(): Promise<void>;
+  /** Which database this is. */
+  installation(): Promise<string>;
 };
 
 /** @param now milliseconds since 1970 */
 export function createJobStore(database: Database, now: () => number = Date.now): JobStore {
+  let installation: string | null = null;
   const live = () => database.selectFrom('jobs').selectAll().where('expires_at', '>', now());
   return {
     async insert({ id, holder, idempotencyKey, expiresAt }) {
@@ -79,6 +82,11 @@ export function createJobStore(database: Database, now: () => number = Date.now)
     },
     async sweep() {
       await reach(database.deleteFrom('jobs').where('expires_at', '<=', now()).execute());
+    },
+    async installation() {
+      const only = () => reach(database.selectFrom('installation').select('id').executeTakeFirstOrThrow());
+      installation ??= (await only()).id;
+      return installation;
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Takes jobs from the queue, analyses them, writes what came of them and tells who asked to be told. */
-import { type Job, WaitingError, Worker } from 'bullmq';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DelayedError, type Job, WaitingError, Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import type { Database } from '../accounts/storage.ts';
 import type { Config } from '../config.ts';
@@ -18,9 +19,9 @@ import { deliver } from './webhook.ts';
 export type Work = {
   /** Takes no more jobs; those that are not done in time go back into the queue. */
   stop(): Promise<void>;
-};
   /** The same without the time. */
   breakOff(): Promise<void>;
+};
 
 type Hands = {
   readonly config: Config;
@@ -40,6 +41,9 @@ const lookMs = 5000;
 /** Workers that may be lost with a job before it is given up. */
 const mostLost = 3;
 const callbacksAtOnce = 16;
+/** How long a job of another database is left to others, and its place here empty. */
+const leftMs = 5000;
+const emptyMs = 1000;
 
 /** @throws PersistenceError */
 export async function startWork(options: {
@@ -109,7 +113,7 @@ function openWorkers(redis: Redis, hands: Hands): Worker[] {
     logger.warn({ job_id: job?.id, attempt: job?.attemptsMade, err: withoutCommand(error) }, 'job not done');
     if (job !== undefined && !mayRetry(job)) void giveUp(hands, job).catch(() => {});
   });
-  const callbacks = new Worker<SealedOrder>(names.callbacks, (job) => callBack(hands, job), {
+  const callbacks = new Worker<SealedOrder>(names.callbacks, (job, token) => callBack(hands, job, token), {
     ...shared,
     concurrency: callbacksAtOnce,
   });
@@ -129,14 +133,33 @@ function mayRetry(job: Job): boolean {
 /** Too many workers were lost with it, or too many attempts ended in faults of ours. */
 async function giveUp(hands: Hands, job: Job<SealedOrder>): Promise<void> {
   const id = job.id as string;
+  const order = openOrder(job.data, id, hands.vault);
+  if (order.installation !== (await hands.store.installation())) return;
   const failure = new Failure('worker_lost', 'The workers that had this job were lost');
-  await finish(hands, id, openOrder(job.data, id, hands.vault), 'failed', errorBody(failure));
+  await finish(hands, id, order, 'failed', errorBody(failure));
+}
+
+/** Here a job of another database would seem to have been removed. @throws DelayedError once it is back in the queue */
+async function leaveForeign(
+  { logger, stop, store }: Hands,
+  job: Job,
+  { installation }: Order,
+  token: string | undefined,
+): Promise<void> {
+  if (installation === (await store.installation())) return;
+  const msg =
+    'Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another: job left in the queue';
+  logger.error({ job_id: job.id }, msg);
+  await sleep(emptyMs, null, { signal: stop }).catch(() => {});
+  await job.moveToDelayed(Date.now() + leftMs, token);
+  throw new DelayedError();
 }
 
 async function takeJob(hands: Hands, job: Job<SealedOrder>, token: string | undefined): Promise<void> {
   const { logger, store, vault, waiting } = hands;
   const id = job.id as string;
   const order = openOrder(job.data, id, vault);
+  await leaveForeign(hands, job, order, token);
   const row = await store.read(id);
   if (row === null) {
     logger.info({ job_id: id }, 'job removed');
@@ -225,9 +248,12 @@ async function finish(
   await queues.callbacks.add('callback', sealOrder(order, id, vault), { jobId: id });
 }
 
-async function callBack({ config, store, vault, logger }: Hands, job: Job<SealedOrder>): Promise<void> {
+async function callBack(hands: Hands, job: Job<SealedOrder>, token: string | undefined): Promise<void> {
+  const { config, store, vault, logger } = hands;
   const id = job.id as string;
-  const { callback, holder } = openOrder(job.data, id, vault);
+  const order = openOrder(job.data, id, vault);
+  const { callback, holder } = order;
+  await leaveForeign(hands, job, order, token);
   const row = await store.read(id);
   if (row === null || row.outcome === null || callback === null) return;
   const heard = await deliver({

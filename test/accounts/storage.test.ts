@@ -50,7 +50,14 @@ test('takes an absolute file URL too', async (t) => {
   t.true(fs.existsSync(path));
 });
 
-const migrationNames = ['0001-tokens', '0002-users', '0003-administrators', '0004-token-owners', '0005-jobs'];
+const migrationNames = [
+  '0001-tokens',
+  '0002-users',
+  '0003-administrators',
+  '0004-token-owners',
+  '0005-jobs',
+  '0006-installation',
+];
 
 for (const kind of databaseKinds) {
   test(`${kind}: is brought up to date once by six processes that start together`, async (t) => {

@@ -2,12 +2,14 @@
 import test from 'ava';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { samplesOf } from '../support/analysis.ts';
+import { makeFolder } from '../support/folder.ts';
 import { call } from '../support/http.ts';
 import { jobOf, openWorkplace } from '../support/jobs.ts';
 import { startRedis } from '../support/redis.ts';
 import { makeToken, spawnServer, startServer } from '../support/server.ts';
 import { contentType, multipart } from '../support/upload.ts';
 import { wavFile } from '../support/wav.ts';
+import { startWorker } from '../support/worker.ts';
 
 const recording = wavFile(syntheticSignal(1, 8));
 const audio = { name: 'audio', bytes: recording, type: 'audio/wav' } as const;
@@ -230,3 +232,17 @@ test.serial(
     t.is((await place.ended(again.id)).status, 'done');
   },
 );
+
+test.serial('a worker with another database leaves jobs to those that know them, and says so', async (t) => {
+  const secret = { UNDERTONE_SECRET: 'a secret that both of them have, and more' };
+  const place = await openWorkplace(t, secret);
+  const settings = { ...secret, UNDERTONE_REDIS_URL: place.redis.url, UNDERTONE_WORKERS: '1' };
+  const wrong = await startWorker(t, { ...settings, UNDERTONE_DATA_DIR: makeFolder() });
+  const { id } = jobOf(await place.upload([audio]));
+  await wrong.until(
+    /"level":50.*Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another/,
+  );
+  t.is(jobOf(await place.show(id)).finished_at, null);
+  await place.startWorker();
+  t.is((await place.ended(id)).status, 'done');
+});
