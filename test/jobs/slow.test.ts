@@ -1,10 +1,10 @@
-/** Clients that take their time, and bodies of JSON, where jobs make long uploads possible. */
+/** Clients that take their time, leave or break off, where jobs make long uploads possible. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { createHttpServer } from '../../src/http/server.ts';
 import { call, wire } from '../support/http.ts';
 import { openWorkplace, type Workplace } from '../support/jobs.ts';
-import { contentType } from '../support/upload.ts';
+import { contentType, multipart } from '../support/upload.ts';
 
 const json = 'application/json';
 
@@ -101,4 +101,37 @@ test.serial('lists of addresses count among the bodies held, until they are answ
   t.is((await place.list({ urls: ['x'.repeat(400_000)] })).status, 422);
   while ((await heldBytes(place)) > 0) await sleep(20);
   t.pass();
+});
+
+const chunkOf = (bytes: Buffer) =>
+  Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+
+/** What follows the first pieces of an upload, and what the client is told. */
+const breaks: Readonly<Record<string, readonly [end: string, told: RegExp]>> = {
+  'broken chunks': ['zz\r\n', /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*\r\nConnection: close\r\n/],
+  'a chunk longer than its size': ['1\r\nxx\r\n', /^HTTP\/1\.1 400 Bad Request\r\n/],
+  'long trailers': [`0\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
+  'a form without its end': ['0\r\n\r\n', /^HTTP\/1\.1 422 [\s\S]*value_error\.multipart/],
+  nothing: ['', /^$/],
+};
+
+test.serial('an upload of a job that breaks off is told so, and leaves nothing', async (t) => {
+  const place = await openWorkplace(t);
+  const keys = () => place.redis.client.keys('undertone:waiting:*');
+  const form = multipart([{ name: 'audio', bytes: Buffer.alloc(2 ** 20, 'x') }]).subarray(0, 2 ** 20);
+  const chunked = head(place, 'POST /v1/jobs', contentType, 0).replace(
+    'Content-Length: 0',
+    'Transfer-Encoding: chunked',
+  );
+  for (const [name, [end, told]] of Object.entries(breaks)) {
+    const client = await wire(place.server.port);
+    client.socket.write(chunked);
+    client.socket.write(chunkOf(form));
+    while ((await keys()).length === 0) await sleep(10);
+    client.socket.write(end);
+    if (end === '') client.socket.destroy();
+    t.regex(await client.ended(), told, name);
+    client.socket.destroy();
+    while ((await keys()).length > 0 || (await heldBytes(place)) > 0) await sleep(10);
+  }
 });
