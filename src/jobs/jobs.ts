@@ -77,7 +77,7 @@ export async function openJobs(options: {
   const vault = createVault(options.secret);
   const store = createJobStore(options.database);
   const queues = openQueues(redis, vault);
-  const waiting = createWaiting({ redis, vault, seconds: settings.audioSeconds });
+  const waiting = createWaiting({ redis, vault, settings });
   const sweeper = setInterval(() => void store.sweep().catch(() => {}), sweepMs).unref();
   const reach = createReach(redis);
   /** Places of this process whose jobs are not in the queue yet. */
@@ -111,7 +111,11 @@ export async function openJobs(options: {
       return view(row);
     }
     const order = sealOrder({ ...rest, holder: holder.name, installation }, id, vault);
-    await reach(() => queues.analyses.add('analysis', order, { jobId: id })).catch(async (error: unknown) => {
+    const queue = async () => {
+      await waiting.keep(id);
+      await queues.analyses.add('analysis', order, { jobId: id });
+    };
+    await reach(queue).catch(async (error: unknown) => {
       await store.remove(id);
       throw error;
     });
@@ -194,6 +198,7 @@ function withinMs<T>(work: Promise<T>, ms: number): Promise<T> {
 function reaching(waiting: Waiting, reach: Reach): Waiting {
   return {
     add: (...piece) => reach(() => waiting.add(...piece)),
+    keep: (id) => reach(() => waiting.keep(id)),
     read: (...part) => reach(() => waiting.read(...part)),
     drop: (id) => reach(() => waiting.drop(id)),
   };

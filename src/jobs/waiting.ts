@@ -1,19 +1,26 @@
 /** Recordings that wait for a worker: sealed pieces in Redis, gone by themselves when nobody comes. */
+import type { JobSettings } from '../config.ts';
 import type { Redis } from '../redis.ts';
 import type { Vault } from './seal.ts';
 
-export type PartName = 'audio' | 'baseline';
+const parts = ['audio', 'baseline'] as const;
+export type PartName = (typeof parts)[number];
 
 /** Bytes of each part of an upload. */
 export type Sizes = { readonly [Name in PartName]: number };
 
 export type Waiting = {
-  /** The next piece of a part. Its number is part of what it is sealed with. */
+  /** The next piece of a part. Its number is part of what it is sealed with. What is not kept is gone soon. */
   add(id: string, part: PartName, index: number, bytes: Uint8Array): Promise<void>;
+  /** From now on it waits for a worker. */
+  keep(id: string): Promise<void>;
   /** Null when it is gone. */
   read(id: string, part: PartName, size: number): Promise<Uint8Array | null>;
   drop(id: string): Promise<void>;
 };
+
+/** For a job to be made of an upload that took as long as it may. */
+const marginSeconds = 60;
 
 /** Of one piece. */
 export const pieceBytes = 512 * 1024;
@@ -21,17 +28,21 @@ export const pieceBytes = 512 * 1024;
 export function createWaiting(options: {
   readonly redis: Redis;
   readonly vault: Vault;
-  readonly seconds: number;
+  readonly settings: Pick<JobSettings, 'audioSeconds' | 'uploadSeconds'>;
 }): Waiting {
-  const { redis, vault, seconds } = options;
+  const { redis, vault, settings } = options;
+  const uploadSeconds = Math.ceil(settings.uploadSeconds) + marginSeconds;
   const keyOf = (id: string, part: PartName) => `undertone:waiting:${id}:${part}`;
   const placeOf = (id: string, part: PartName, index: number) => `${id}/${part}/${index}`;
   return {
     async add(id, part, index, bytes) {
       const key = keyOf(id, part);
       const sealed = vault.seal(bytes, placeOf(id, part, index));
-      const replies = await redis.multi().rpush(key, sealed).expire(key, seconds).exec();
+      const replies = await redis.multi().rpush(key, sealed).expire(key, uploadSeconds).exec();
       for (const [error] of replies ?? []) if (error) throw error;
+    },
+    async keep(id) {
+      await Promise.all(parts.map((part) => redis.expire(keyOf(id, part), settings.audioSeconds)));
     },
     async read(id, part, size) {
       const bytes = new Uint8Array(size);
@@ -46,7 +57,7 @@ export function createWaiting(options: {
       return bytes;
     },
     async drop(id) {
-      await redis.del(keyOf(id, 'audio'), keyOf(id, 'baseline'));
+      await redis.del(parts.map((part) => keyOf(id, part)));
     },
   };
 }

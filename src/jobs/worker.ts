@@ -75,7 +75,7 @@ export async function startWork(options: {
     logger,
     vault,
     store: createJobStore(options.database),
-    waiting: createWaiting({ redis, vault, seconds: config.jobs.audioSeconds }),
+    waiting: createWaiting({ redis, vault, settings: config.jobs }),
     queues: openQueues(redis, vault),
     crew,
     stop: stop.signal,

@@ -63,6 +63,15 @@ test.serial('a recording whose job cannot be begun is dropped, and its key stays
   t.is((await begin('job_2')).id, 'job_2');
 });
 
+test.serial('pieces wait for their upload, and longer once there is a job', async (t) => {
+  const { jobs, redis } = await open(t);
+  const left = () => redis.client.ttl('undertone:waiting:job_1:audio');
+  await jobs.waiting.add('job_1', 'audio', 0, Buffer.alloc(4));
+  t.true((await left()) <= 660);
+  await jobs.begin('job_1', upload);
+  t.true((await left()) > 21_000);
+});
+
 test.serial('places in the queue are kept for those that are on their way', async (t) => {
   const { jobs } = await open(t, { UNDERTONE_JOB_QUEUE: '3' });
   const full = { instanceOf: Failure, message: /^The queue of jobs has no place for \d more$/ };
