@@ -1,7 +1,7 @@
 /** The built service as a process of its own, with a data folder that goes when it does. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, runProgram } from './case.ts';
@@ -45,22 +45,4 @@ export async function startService(env: Readonly<Record<string, string>> = {}): 
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-/** Processor time of a process so far; Linux counts it in ticks of 10 ms. */
-export function processorMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return 10 * (Number(fields[11]) + Number(fields[12]));
-}
-
-/** Memory of a process in MiB: what is resident, or the most that has been since `forgetPeak`. */
-export function mebibytes(pid: number, what: 'VmRSS' | 'VmHWM'): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(new RegExp(`^${what}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
-}
-
-export function forgetPeak(pid: number): void {
-  writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }

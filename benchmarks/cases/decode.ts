@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { fixturesFolder } from '../../test/support/fixtures.ts';
 import { atMost, cacheFolder, figure, type Row, runProgram } from '../case.ts';
 import { buildNative, readLines } from '../native.ts';
+import { forgetPeak, peakMebibytes, residentMebibytes } from '../process.ts';
 import { ask, closeConnections, formOf } from '../request/client.ts';
-import { buildService, forgetPeak, mebibytes, startService } from '../service.ts';
+import { buildService, startService } from '../service.ts';
 
 type Line = {
   readonly name: string;
@@ -70,10 +71,10 @@ async function memoryRow(): Promise<Row> {
   const service = await startService({ UNDERTONE_WORKERS: '1', UNDERTONE_DEADLINE_S: '300' });
   const peaks: number[] = [];
   for (let round = 0; round < memoryRounds; round++) {
-    const idle = mebibytes(service.pid, 'VmRSS');
+    const idle = residentMebibytes(service.pid);
     forgetPeak(service.pid);
     await ask(service.port, '/v1/analyze', form);
-    peaks.push(mebibytes(service.pid, 'VmHWM') - idle);
+    peaks.push(peakMebibytes(service.pid) - idle);
   }
   closeConnections();
   await service.stop();

@@ -1,6 +1,7 @@
 /** What it costs to analyse in processes of their own (UNDERTONE_ISOLATION=process) and not in threads. */
 import { readFileSync } from 'node:fs';
 import { atMost, type Figure, figure, type Row } from '../case.ts';
+import { childrenOf } from '../process.ts';
 import { closeConnections, post, times } from '../request/client.ts';
 import { buildService, type Service, startService } from '../service.ts';
 
@@ -11,8 +12,7 @@ const workers = 2;
 
 /** Pages that several processes share are counted once. */
 function proportionalMebibytes({ pid }: Service): number {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-  const kilobytes = [pid, ...children].map((id) => {
+  const kilobytes = [pid, ...childrenOf(pid)].map((id) => {
     const text = readFileSync(`/proc/${id}/smaps_rollup`, 'utf8');
     return Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1]);
   });

@@ -3,8 +3,9 @@
  * clients, which live on the same cores, cost next to nothing beside the analysis.
  */
 import { atLeast, type Figure, figure, type Row } from '../case.ts';
+import { processorMs } from '../process.ts';
 import { ask, closeConnections, closedLoop, formOf, times } from '../request/client.ts';
-import { buildService, processorMs, type Service, startService } from '../service.ts';
+import { buildService, type Service, startService } from '../service.ts';
 import { speechFile } from '../speech.ts';
 
 const long = process.argv.includes('--long');

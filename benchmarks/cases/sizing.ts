@@ -7,8 +7,9 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { atMost, cacheFolder, type Figure, figure, type Row, root, runProgram } from '../case.ts';
+import { processorMs, residentMebibytes } from '../process.ts';
 import { ask, closeConnections, closedLoop, formOf } from '../request/client.ts';
-import { buildService, mebibytes, processorMs, type Service, startService } from '../service.ts';
+import { buildService, type Service, startService } from '../service.ts';
 
 const long = process.argv.includes('--long');
 const rounds = long ? 10 : 4;
@@ -36,14 +37,14 @@ function recording(encoding: string, seconds: number): Buffer {
 
 async function measureOne(): Promise<{ rows: Row[]; memory: Row[] }> {
   const service = await startService({ UNDERTONE_WORKERS: '1' });
-  const idle = mebibytes(service.pid, 'VmRSS');
+  const idle = residentMebibytes(service.pid);
   const rows: Row[] = [];
   for (const seconds of lengths) {
     for (const encoding of encodings) rows.push(await measureRequest(service, encoding, seconds));
   }
   await service.stop();
   const three = await startService({ UNDERTONE_WORKERS: '3' });
-  const each = (mebibytes(three.pid, 'VmRSS') - idle) / 2;
+  const each = (residentMebibytes(three.pid) - idle) / 2;
   await three.stop();
   closeConnections();
   const note = 'resident, idle';

@@ -3,7 +3,8 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost, figure, type Row, root } from '../case.ts';
-import { buildService, mebibytes, startService } from '../service.ts';
+import { residentMebibytes } from '../process.ts';
+import { buildService, startService } from '../service.ts';
 
 const starts = process.argv.includes('--long') ? 30 : 10;
 const idleMs = 1000;
@@ -27,7 +28,7 @@ export async function run(): Promise<readonly Row[]> {
     await sleep(idleMs);
     // The first start reads everything from the disk.
     if (index > 0) ready.push(service.readyMs);
-    if (index > 0) resident.push(mebibytes(service.pid, 'VmRSS'));
+    if (index > 0) resident.push(residentMebibytes(service.pid));
     await service.stop();
   }
   const models = modelsMebibytes();

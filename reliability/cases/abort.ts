@@ -1,5 +1,6 @@
 /** Clients that leave at any byte: nothing of them stays. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { residentMebibytes } from '../../benchmarks/process.ts';
 import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
 import { abort, type Moment, moments } from '../load/abort.ts';
 import { analysis, exchange } from '../load/exchange.ts';
@@ -18,7 +19,6 @@ const warmUpShare = 0.5;
 const samples = 200;
 const stretches = 10;
 const settleMs = 10_000;
-const mebibyte = 2 ** 20;
 
 type Limits = { readonly aborts: number; readonly leakMebibytes: number };
 const limits = ({ long, count }: Options): Limits =>
@@ -48,8 +48,7 @@ async function abortMany(server: Server, seed: number, aborts: number): Promise<
       const moment = await abort(server, upload, random);
       counts.set(moment, (counts.get(moment) ?? 0) + 1);
       progress.advance();
-      if (started % Math.ceil(aborts / samples) === 0)
-        memory.push({ x: started, y: footprint(pid).rssBytes });
+      if (started % Math.ceil(aborts / samples) === 0) memory.push({ x: started, y: residentMebibytes(pid) });
     }
   };
   const together = (until: number) => Promise.all(Array.from({ length: clients }, () => pass(until)));
@@ -91,8 +90,8 @@ function judge(left: Left, { leakMebibytes }: Limits): Row[] {
     atMost(leakMebibytes, {
       name: 'memory gained for 10,000 that left',
       unit: 'MiB',
-      value: slope === null ? null : (10_000 * slope) / mebibyte,
-      note: `${(before.rssBytes / mebibyte).toFixed(0)} MiB after the warm-up, ${(after.rssBytes / mebibyte).toFixed(0)} MiB at the end`,
+      value: slope === null ? null : 10_000 * slope,
+      note: `${before.mebibytes.toFixed(0)} MiB after the warm-up, ${after.mebibytes.toFixed(0)} MiB at the end`,
     }),
     exactly(0, {
       name: 'whole requests not answered 200 afterwards',

@@ -1,9 +1,9 @@
 /** Small files that would fill memory, or keep a processor busy, if their headers were believed or all of them decoded. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { forgetPeak, livingThreadsMs, peakMebibytes, residentMebibytes } from '../../benchmarks/process.ts';
 import { call } from '../../test/support/http.ts';
 import { contentType, multipart } from '../../test/support/upload.ts';
 import { lies } from '../bombs/lies.ts';
-import { cpuMs, forgetPeak, peakMb, residentMb } from '../bombs/meter.ts';
 import * as silence from '../bombs/silence.ts';
 import { atMost, caught, exactly, type Options, type Row } from '../case.ts';
 import { speechUpload } from '../load/speech.ts';
@@ -55,11 +55,11 @@ async function blast(server: Server, bomb: Bomb, repeats: number): Promise<Blast
   const tries: Blast[] = [];
   for (let repeat = 0; repeat < repeats; repeat++) {
     await sleep(settleMs);
-    const idleMb = residentMb(pid);
+    const idleMb = residentMebibytes(pid);
     forgetPeak(pid);
-    const before = cpuMs(pid);
+    const before = livingThreadsMs(pid);
     const sent = await send(server, body);
-    tries.push({ ...bomb, ...sent, cpu: cpuMs(pid) - before, mb: peakMb(pid) - idleMb });
+    tries.push({ ...bomb, ...sent, cpu: livingThreadsMs(pid) - before, mb: peakMebibytes(pid) - idleMb });
   }
   const least = Math.min(...tries.map(({ cpu }) => cpu));
   const most = Math.max(...tries.map(({ mb }) => mb));

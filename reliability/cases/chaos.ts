@@ -1,7 +1,7 @@
 /** Workers die in every way while requests run: at most the request that a worker had is lost, and it is replaced. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { childrenOf } from '../../benchmarks/process.ts';
 import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
-import { childrenOf } from '../chaos/processes.ts';
 import { type Answer, ask, askMany } from '../chaos/upload.ts';
 import { plant } from '../load/plant.ts';
 import { createRandom, type Random } from '../load/random.ts';

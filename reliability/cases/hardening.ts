@@ -3,8 +3,8 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../benchmarks/case.ts';
+import { childrenOf } from '../../benchmarks/process.ts';
 import { atMost, caught, exactly, type Options, type Row } from '../case.ts';
-import { childrenOf } from '../chaos/processes.ts';
 import { requireRoot } from '../faults/program.ts';
 import {
   type FenceOptions,

@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { descriptorsOf } from '../../benchmarks/process.ts';
 import { caught, exactly, type Options, type Row, told } from '../case.ts';
 import { patienceSeconds } from '../corpus/ask.ts';
 import { attack, type Campaign, type Shot } from '../corpus/campaign.ts';
@@ -10,7 +11,6 @@ import { createDice } from '../corpus/dice.ts';
 import { spoils, withSpoilt } from '../corpus/faults.ts';
 import { formOf } from '../corpus/forms.ts';
 import { sendFramed } from '../corpus/framing.ts';
-import { descriptors } from '../corpus/memory.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 
 const shortCount = 3000;
@@ -113,7 +113,7 @@ function leftRow({ process: child, dataDir }: Server, temporary: string, descrip
 /** How many there are when the last connections have gone. */
 async function settledDescriptors(pid: number): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, restMs));
-  return descriptors(pid).length;
+  return descriptorsOf(pid);
 }
 
 function showAnswers({ answered }: Campaign): string {

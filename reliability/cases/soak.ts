@@ -1,6 +1,7 @@
 /** Very many requests of every kind: what the process takes up after them is what it took before. */
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { residentMebibytes } from '../../benchmarks/process.ts';
 import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
 import { eventually, type Footprint, footprint, heldPlaces } from '../load/footprint.ts';
 import { createMix } from '../load/mix.ts';
@@ -15,7 +16,6 @@ const warmUpShare = 0.25;
 const samples = 400;
 const stretches = 12;
 const settleMs = 10_000;
-const mebibyte = 2 ** 20;
 
 type Limits = {
   readonly requests: number;
@@ -52,7 +52,7 @@ async function soak(server: Server, seed: number, requests: number): Promise<Soa
   const pass = async (until: number) => {
     while (sent < until) {
       sent++;
-      if (sent % every === 0) memory.push({ x: sent, y: footprint(pid).rssBytes });
+      if (sent % every === 0) memory.push({ x: sent, y: residentMebibytes(pid) });
       const wrong = await mix.draw()();
       if (wrong !== null) unexpected.push(wrong);
       progress.advance();
@@ -76,7 +76,7 @@ async function soak(server: Server, seed: number, requests: number): Promise<Soa
 function judge(soaked: Soaked, { slopeMebibytes }: Limits): Row[] {
   const { after, before, held, memory, unexpected } = soaked;
   const slope = robustSlope(lowest(memory, stretches));
-  const [from, to] = [before, after].map(({ rssBytes }) => (rssBytes / mebibyte).toFixed(0));
+  const [from, to] = [before, after].map(({ mebibytes }) => mebibytes.toFixed(0));
   return [
     told({
       name: 'requests, one in ten hostile',
@@ -87,7 +87,7 @@ function judge(soaked: Soaked, { slopeMebibytes }: Limits): Row[] {
     atMost(slopeMebibytes, {
       name: 'memory gained for 10,000 requests',
       unit: 'MiB',
-      value: slope === null ? null : (10_000 * slope) / mebibyte,
+      value: slope === null ? null : 10_000 * slope,
       note: `${from} MiB after the first quarter, ${to} MiB at the end`,
     }),
     exactly(0, {

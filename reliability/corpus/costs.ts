@@ -1,5 +1,5 @@
 /** What requests cost a process: time, and memory over what it held before. */
-import { forgetPeak, peakMebibytes, residentMebibytes } from './memory.ts';
+import { forgetPeak, peakMebibytes, residentMebibytes } from '../../benchmarks/process.ts';
 
 export const limits = { ms: 5000, mebibytes: 256 };
 

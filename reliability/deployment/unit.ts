@@ -5,6 +5,7 @@ import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, runProgram } from '../../benchmarks/case.ts';
+import { childrenOf } from '../../benchmarks/process.ts';
 import { closeConnections, post, token } from '../../benchmarks/request/client.ts';
 import { output } from './tools.ts';
 
@@ -75,8 +76,8 @@ export async function callsOfService(): Promise<ReadonlySet<string>> {
   try {
     const [line] = await once(traced.stdout, 'data');
     await post(Number(/:(\d+)\n/.exec(String(line))?.[1]));
-    const served = readFileSync(`/proc/${traced.pid}/task/${traced.pid}/children`, 'utf8');
-    process.kill(Number(served.trim()), 'SIGTERM');
+    const [served] = childrenOf(traced.pid as number);
+    process.kill(served as number, 'SIGTERM');
     await once(traced, 'close');
     const rows = readFileSync(counts, 'utf8').matchAll(/^ *[\d.]+ +[\d.]+ +\d+ +\d+ +(?:\d+ +)?(\w+)$/gm);
     return new Set([...rows].map(([, name = '']) => name).filter((name) => name !== 'total'));

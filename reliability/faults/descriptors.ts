@@ -2,8 +2,8 @@
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { descriptorsOf, processorMs } from '../../benchmarks/process.ts';
 import { atMost, exactly, type Row } from '../case.ts';
-import { cpuSeconds, descriptorsOf } from '../chaos/processes.ts';
 import { analysis, exchange } from '../load/exchange.ts';
 import { speechUpload } from '../load/speech.ts';
 import { type Server, withServer } from '../service.ts';
@@ -43,9 +43,9 @@ export async function fewDescriptors(env: Readonly<Record<string, string>> = {})
     await sleep(500);
     const full = descriptorsOf(pid) >= limit - 1;
     const kept = await exchange(analysis(server, body, { agent }));
-    const before = cpuSeconds(pid);
+    const before = processorMs(pid);
     await sleep(watchedMs);
-    const busy = (100 * 1000 * (cpuSeconds(pid) - before)) / watchedMs;
+    const busy = (100 * (processorMs(pid) - before)) / watchedMs;
     for (const socket of sockets) socket.destroy();
     await sleep(200);
     const recoveredMs = await recovery(server);

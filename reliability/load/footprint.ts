@@ -1,21 +1,19 @@
 /** What a process of the service takes up, as the system and the service itself tell it. */
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { descriptorsOf, residentMebibytes, threadsOf } from '../../benchmarks/process.ts';
 import { call } from '../../test/support/http.ts';
 
 export type Footprint = {
-  readonly rssBytes: number;
+  readonly mebibytes: number;
   readonly threads: number;
   readonly descriptors: number;
 };
 
 export function footprint(pid: number): Footprint {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const field = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
   return {
-    rssBytes: 1024 * field('VmRSS'),
-    threads: field('Threads'),
-    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+    mebibytes: residentMebibytes(pid),
+    threads: threadsOf(pid),
+    descriptors: descriptorsOf(pid),
   };
 }
 

@@ -1,17 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { childrenOf } from '../../benchmarks/process.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { type Server, startServer } from '../support/server.ts';
 import { contentType, multipart, toneFile } from '../support/upload.ts';
 import { wavFile } from '../support/wav.ts';
 
 const processes = { UNDERTONE_ISOLATION: 'process', UNDERTONE_WORKERS: '2' };
-
-function childrenOf({ process }: Server): number[] {
-  const text = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8');
-  return text.split(' ').filter(Boolean).map(Number);
-}
 
 function isAlive(pid: number): boolean {
   try {
@@ -52,19 +48,19 @@ test('processes answer what threads do', async (t) => {
 
 test('the processes hold no setting of ours, and end with the service in order', async (t) => {
   const server = await startServer(t, processes);
-  const children = childrenOf(server);
+  const children = childrenOf(server.process.pid as number);
   t.is(children.length, 2);
   for (const pid of children) t.notRegex(readFileSync(`/proc/${pid}/environ`, 'utf8'), /UNDERTONE_/);
   for (const pid of children) process.kill(pid, 'SIGTERM');
   t.is((await analyze(server)).status, 200);
-  t.deepEqual(childrenOf(server), children);
+  t.deepEqual(childrenOf(server.process.pid as number), children);
   t.deepEqual(await server.stop(), { code: 0, signal: null });
   t.true(await goneWithin(2000, children));
 });
 
 test('the processes end when the service is killed, in the middle of an analysis too', async (t) => {
   const server = await startServer(t, processes);
-  const children = childrenOf(server);
+  const children = childrenOf(server.process.pid as number);
   const lost = t.throwsAsync(analyze(server, wavFile(syntheticSignal(1, 800))));
   while (!/^undertone_workers_busy 1$/m.test(await metrics(server))) await sleep(20);
   await sleep(200);
