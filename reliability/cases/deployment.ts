@@ -2,13 +2,13 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { root } from '../../benchmarks/case.ts';
+import { root, succeeds } from '../../benchmarks/case.ts';
 import { installPackages } from '../../benchmarks/packages.ts';
 import { closeConnections, post, token } from '../../benchmarks/request/client.ts';
 import { call } from '../../test/support/http.ts';
 import { atMost, caught, exactly, type Options, type Row } from '../case.ts';
 import { runContainer } from '../deployment/container.ts';
-import { installKubernetesValidator, packages, succeeds } from '../deployment/tools.ts';
+import { installKubernetesValidator, packages } from '../deployment/tools.ts';
 import { allowedCalls, callsOfService, exposureOf, faultsOf, unit } from '../deployment/unit.ts';
 import { buildService, withServer } from '../service.ts';
 
@@ -37,8 +37,8 @@ export async function run({ long }: Options): Promise<readonly Row[]> {
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
-function accepted(name: string, command: readonly string[]): Row {
-  return exactly(1, { name, unit: 'accepted', value: succeeds(command) ? 1 : 0 });
+function accepted(name: string, [program = '', ...args]: readonly string[]): Row {
+  return exactly(1, { name, unit: 'accepted', value: succeeds(program, args) ? 1 : 0 });
 }
 
 /** The same check on a copy with one word changed. */

@@ -26,10 +26,6 @@ export function installKubernetesValidator(): string {
   return program;
 }
 
-export function succeeds([program = '', ...args]: readonly string[]): boolean {
-  return spawnSync(program, args, { cwd: root, stdio: 'ignore' }).status === 0;
-}
-
 /** Whatever it printed, on both streams, and however it ended. */
 export function output([program = '', ...args]: readonly string[]): string {
   const { stdout, stderr } = spawnSync(program, args, { cwd: root, encoding: 'utf8' });

@@ -5,12 +5,12 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { installPackages } from '../../benchmarks/packages.ts';
 import { contentType } from '../../test/support/upload.ts';
 import { exactly, type Row } from '../case.ts';
 import { speechUpload } from '../load/speech.ts';
 import { type Server, withServer } from '../service.ts';
 import { analyzeAs, createToken, isUp } from './account.ts';
-import { requireFile } from './program.ts';
 
 const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
 /** Longer than the service remembers a token. */
@@ -46,12 +46,13 @@ function analyzeAcross(server: Server, jump: () => void): Promise<Reply> {
 }
 
 export async function jumpingClock(env: Readonly<Record<string, string>> = {}): Promise<Row[]> {
+  installPackages(['libfaketime']);
   const folder = mkdtempSync(join(tmpdir(), 'undertone-clock-'));
   const file = join(folder, 'clock');
   const set = (offset: string) => writeFileSync(file, `${offset}\n`);
   set('+0');
   const faked = {
-    LD_PRELOAD: requireFile(library, 'libfaketime'),
+    LD_PRELOAD: library,
     FAKETIME_TIMESTAMP_FILE: file,
     FAKETIME_NO_CACHE: '1',
     FAKETIME_DONT_FAKE_MONOTONIC: '1',

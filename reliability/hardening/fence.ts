@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from '../../benchmarks/case.ts';
+import { installPackages } from '../../benchmarks/packages.ts';
 import { limitMemory } from '../faults/control-group.ts';
-import { requireFile, system } from '../faults/program.ts';
+import { system } from '../faults/program.ts';
 
 export type Fenced = {
   readonly pid: number;
@@ -38,7 +39,7 @@ export async function withFence<Result>(
   { isolation, mebibytes, closed }: FenceOptions,
   work: (fenced: Fenced) => Promise<Result>,
 ): Promise<Result> {
-  requireFile('/sbin/ip', 'iproute2');
+  installPackages(['iproute2']);
   const dataDir = mkdtempSync(join(tmpdir(), 'undertone-fence-'));
   chownSync(dataDir, nobody, nobody);
   const group = limitMemory(mebibytes);
