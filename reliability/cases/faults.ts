@@ -3,9 +3,9 @@ import { caught, type Options, type Row } from '../case.ts';
 import { jumpingClock } from '../faults/clock.ts';
 import { fewDescriptors } from '../faults/descriptors.ts';
 import { littleMemory } from '../faults/memory.ts';
-import { requireRoot } from '../faults/program.ts';
 import { fullDisk, lockedDatabase } from '../faults/storage.ts';
 import { plant } from '../load/plant.ts';
+import { requireRoot } from '../program.ts';
 import { buildService } from '../service.ts';
 
 export async function run({ long }: Options): Promise<readonly Row[]> {

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { root } from '../../benchmarks/case.ts';
 import { childrenOf } from '../../benchmarks/process.ts';
 import { atMost, caught, exactly, type Options, type Row } from '../case.ts';
-import { requireRoot } from '../faults/program.ts';
 import {
   type FenceOptions,
   interfacesOf,
@@ -15,6 +14,7 @@ import {
   withFence,
 } from '../hardening/fence.ts';
 import { createRandom, type Random } from '../load/random.ts';
+import { requireRoot } from '../program.ts';
 import { buildService } from '../service.ts';
 
 const mebibytes = 512;

@@ -1,8 +1,7 @@
 /** The programs that read the files of deploy/, installed when they are absent. */
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder, root, runProgram } from '../../benchmarks/case.ts';
+import { cacheFolder, runProgram } from '../../benchmarks/case.ts';
 
 export const packages = [
   'systemd',
@@ -24,10 +23,4 @@ export function installKubernetesValidator(): string {
     runProgram(join(folder, 'bin', 'pip'), ['install', '--quiet', validator]);
   }
   return program;
-}
-
-/** Whatever it printed, on both streams, and however it ended. */
-export function output([program = '', ...args]: readonly string[]): string {
-  const { stdout, stderr } = spawnSync(program, args, { cwd: root, encoding: 'utf8' });
-  return `${stdout}${stderr}`;
 }

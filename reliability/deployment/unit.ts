@@ -7,20 +7,22 @@ import { join } from 'node:path';
 import { root, runProgram } from '../../benchmarks/case.ts';
 import { childrenOf } from '../../benchmarks/process.ts';
 import { closeConnections, post, token } from '../../benchmarks/request/client.ts';
-import { output } from './tools.ts';
+import { execute } from '../program.ts';
 
 export const unit = 'deploy/systemd/undertone.service';
 
+const systemdAnalyze = (...args: readonly string[]) => execute('systemd-analyze', args).output;
+
 /** Lines in which systemd complains of this unit. Paths where the service is installed need not be here. */
 export function faultsOf(file: string): string[] {
-  const lines = output(['systemd-analyze', 'verify', '--man=no', file]).split('\n');
+  const lines = systemdAnalyze('verify', '--man=no', file).split('\n');
   return lines.filter((line) => line.includes('undertone') && !/is not executable: No such file/.test(line));
 }
 
 /** From 0, locked down, to 10. */
 export function exposureOf(file: string): number | null {
   const found = /Overall exposure level for \S+: ([\d.]+)/.exec(
-    output(['systemd-analyze', 'security', '--offline=true', file]),
+    systemdAnalyze('security', '--offline=true', file),
   );
   return found === null ? null : Number(found[1]);
 }

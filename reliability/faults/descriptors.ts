@@ -2,13 +2,13 @@
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runProgram } from '../../benchmarks/case.ts';
 import { descriptorsOf, processorMs } from '../../benchmarks/process.ts';
 import { atMost, exactly, type Row } from '../case.ts';
 import { analysis, exchange } from '../load/exchange.ts';
 import { speechUpload } from '../load/speech.ts';
 import { type Server, withServer } from '../service.ts';
 import { isUp } from './account.ts';
-import { system } from './program.ts';
 
 const spare = 20;
 const connections = 200;
@@ -38,7 +38,7 @@ export async function fewDescriptors(env: Readonly<Record<string, string>> = {})
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     await exchange(analysis(server, body, { agent }));
     const limit = descriptorsOf(pid) + spare;
-    system('prlimit', '--pid', String(pid), `--nofile=${limit}:${limit}`);
+    runProgram('prlimit', ['--pid', String(pid), `--nofile=${limit}:${limit}`]);
     const sockets = openConnections(server);
     await sleep(500);
     const full = descriptorsOf(pid) >= limit - 1;

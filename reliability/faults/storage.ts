@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Libsql from 'libsql';
+import { runProgram } from '../../benchmarks/case.ts';
 import { atMost, exactly, type Row } from '../case.ts';
 import { type Server, withServer } from '../service.ts';
 import { analyzeAs, createToken, isUp, post } from './account.ts';
-import { system } from './program.ts';
 
 const quiet = { UNDERTONE_LOG_LEVEL: 'silent', UNDERTONE_WORKERS: '1' };
 const diskMebibytes = 8;
@@ -56,7 +56,7 @@ function rowsOf(fault: string, server: Server, { analyses, refused, after }: See
 
 export async function fullDisk(env: Readonly<Record<string, string>> = {}): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'undertone-disk-'));
-  system('mount', '-t', 'tmpfs', '-o', `size=${diskMebibytes}m`, 'tmpfs', folder);
+  runProgram('mount', ['-t', 'tmpfs', '-o', `size=${diskMebibytes}m`, 'tmpfs', folder]);
   try {
     return await withServer({ ...quiet, UNDERTONE_DATA_DIR: folder, ...env }, async (server) => {
       await post(server, 'sign-up', 'old@home.example');
@@ -67,7 +67,7 @@ export async function fullDisk(env: Readonly<Record<string, string>> = {}): Prom
       return rowsOf('full disk', server, await observe(server, token, () => rmSync(filler)));
     });
   } finally {
-    system('umount', '-l', folder);
+    runProgram('umount', ['-l', folder]);
     rmSync(folder, { recursive: true });
   }
 }

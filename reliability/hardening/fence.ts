@@ -5,10 +5,9 @@ import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { root } from '../../benchmarks/case.ts';
+import { root, runProgram } from '../../benchmarks/case.ts';
 import { installPackages } from '../../benchmarks/packages.ts';
 import { limitMemory } from '../faults/control-group.ts';
-import { system } from '../faults/program.ts';
 
 export type Fenced = {
   readonly pid: number;
@@ -91,7 +90,7 @@ function describe(
   peakMebibytes: Fenced['peakMebibytes'],
 ): Fenced {
   const pid = child.pid as number;
-  const inside = (...args: readonly string[]) => system('nsenter', '-t', String(pid), ...args);
+  const inside = (...args: readonly string[]) => runProgram('nsenter', ['-t', String(pid), ...args]);
   return {
     pid,
     dataDir,

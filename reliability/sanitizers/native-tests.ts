@@ -1,26 +1,13 @@
 /** The native tests under a sanitizer, and the faults that it must tell of. */
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { root } from '../../benchmarks/case.ts';
-import { parseDoctest } from '../../scripts/results.ts';
+import { type Outcome, parseDoctest } from '../../scripts/results.ts';
 import { caught, exactly, type Row } from '../case.ts';
+import { execute } from '../program.ts';
 
 /** What each of them prints first. */
 const report = /^.*(ERROR: \w+Sanitizer|WARNING: \w+Sanitizer|runtime error).*$/gm;
 
-export type Ended = { readonly status: number | null; readonly output: string };
-
-export function execute(
-  program: string,
-  args: readonly string[],
-  options: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string } = {},
-): Ended {
-  const { env = process.env, cwd = root } = options;
-  const ended = spawnSync(program, args, { cwd, env, encoding: 'utf8', maxBuffer: 1 << 28 });
-  return { status: ended.status, output: `${ended.stdout}${ended.stderr}` };
-}
-
-export function reports({ output }: Ended): Row {
+export function reports({ output }: Outcome): Row {
   const found = output.match(report) ?? [];
   return exactly(0, { name: 'reports', unit: 'faults', value: found.length, note: found[0]?.trim() ?? '' });
 }

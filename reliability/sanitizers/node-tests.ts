@@ -7,7 +7,8 @@ import { parseTap } from '../../scripts/results.ts';
 import { fixturesFolder } from '../../test/support/fixtures.ts';
 import { caught, exactly, type Row } from '../case.ts';
 import { buildNative } from '../native.ts';
-import { execute, reports } from './native-tests.ts';
+import { execute } from '../program.ts';
+import { reports } from './native-tests.ts';
 
 const files = ['audio', 'decode', 'voice', 'analyze'].map((name) => `test/${name}.test.ts`);
 const copied = ['src', 'test', 'package.json', 'tsconfig.json'];
