@@ -17,3 +17,7 @@ export async function withServer<Result>(
     for (const undo of teardowns) await undo();
   }
 }
+
+export function isUp({ process: { exitCode, signalCode } }: Pick<Server, 'process'>): boolean {
+  return exitCode === null && signalCode === null;
+}

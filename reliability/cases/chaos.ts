@@ -5,7 +5,7 @@ import { atMost, caught, exactly, type Options, type Row, told } from '../case.t
 import { type Answer, ask, askMany } from '../chaos/upload.ts';
 import { plant } from '../load/plant.ts';
 import { createRandom, type Random } from '../load/random.ts';
-import { buildService, type Server, withServer } from '../service.ts';
+import { buildService, isUp, type Server, withServer } from '../service.ts';
 
 /** `kill` comes from outside; the others are done by the worker itself, in the middle of a request. */
 type Way = 'throw' | 'exit' | 'exhaust' | 'segfault' | 'kill';
@@ -63,7 +63,7 @@ function killOne({ process: { pid } }: Server, random: Random): void {
 
 /** Whether as many requests as there are workers, at one time, came to be done by as many of them. */
 async function allWork(server: Server, until: number): Promise<boolean> {
-  while (performance.now() < until && server.process.exitCode === null) {
+  while (performance.now() < until && isUp(server)) {
     const answers = await Promise.race([askMany(server, 'hold-x', workers), sleep(giveUpMs, [])]);
     if (new Set(answers.map(({ worker }) => worker).filter(Boolean)).size === workers) return true;
   }
@@ -105,14 +105,13 @@ async function attempt(trial: Trial, seed: number): Promise<Row[]> {
   const env = { ...settings, UNDERTONE_ISOLATION: trial.isolation, ...trial.env };
   return withServer(env, async (server) => {
     const deaths: Death[] = [];
-    const up = () => server.process.exitCode === null && server.process.signalCode === null;
     await allWork(server, performance.now() + giveUpMs);
-    while (deaths.length < trial.deaths && up() && deaths.at(-1)?.replacedMs !== null) {
+    while (deaths.length < trial.deaths && isUp(server) && deaths.at(-1)?.replacedMs !== null) {
       deaths.push(await die(server, trial.ways[deaths.length % trial.ways.length] as Way, random));
       process.stderr.write(`\r${trial.isolation}: ${deaths.length} of ${trial.deaths} deaths `);
     }
     process.stderr.write('\n');
-    return rowsOf(trial, deaths, up() ? 0 : 1, up() ? await lostWorkers(server) : null);
+    return rowsOf(trial, deaths, isUp(server) ? 0 : 1, isUp(server) ? await lostWorkers(server) : null);
   });
 }
 

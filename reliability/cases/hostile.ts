@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { cacheFolder } from '../../benchmarks/case.ts';
 import { installPackages } from '../../benchmarks/packages.ts';
 import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
-import { attack, type Campaign, type Shot, type Target } from '../corpus/campaign.ts';
+import { attack, type Campaign, type Shot, showAnswers, type Target } from '../corpus/campaign.ts';
 import { createJudge, type Judge } from '../corpus/contract.ts';
 import { limits } from '../corpus/costs.ts';
 import { spoils, withSpoilt } from '../corpus/faults.ts';
 import { tools } from '../corpus/making.ts';
 import { mutationOf } from '../corpus/mutation.ts';
 import { makeSources, type Sources } from '../corpus/sources.ts';
-import { buildService, type Server, withServer } from '../service.ts';
+import { buildService, isUp, withServer } from '../service.ts';
 
 const shortCount = 2000;
 const longCount = 50_000;
@@ -43,7 +43,7 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
       }),
       told({ name: 'mutated uploads', unit: 'requests', value: total, note: showAnswers(campaign) }),
       ...rowsOf(campaign),
-      exactly(0, { name: 'ends of the process', unit: 'times', value: hasEnded(server) ? 1 : 0 }),
+      exactly(0, { name: 'ends of the process', unit: 'times', value: isUp(server) ? 0 : 1 }),
       ...planted,
     ];
   });
@@ -76,14 +76,6 @@ function rowsOf({ findings, costs, health }: Campaign): Row[] {
     }),
     exactly(0, { name: '/health without 200 meanwhile', unit: `of ${health.asked}`, value: health.failed }),
   ];
-}
-
-const hasEnded = ({ process: child }: Server) => child.exitCode !== null || child.signalCode !== null;
-
-function showAnswers({ answered }: Campaign): string {
-  return Object.entries(answered)
-    .map(([status, times]) => `${times} x ${status}`)
-    .join(', ');
 }
 
 /** The same check of the same service, its answers spoilt; and of a process that takes memory. */

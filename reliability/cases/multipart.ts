@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { descriptorsOf } from '../../benchmarks/process.ts';
 import { caught, exactly, type Options, type Row, told } from '../case.ts';
 import { patienceSeconds } from '../corpus/ask.ts';
-import { attack, type Campaign, type Shot } from '../corpus/campaign.ts';
+import { attack, type Campaign, type Shot, showAnswers } from '../corpus/campaign.ts';
 import { createJudge, type Judge } from '../corpus/contract.ts';
 import { createDice } from '../corpus/dice.ts';
 import { spoils, withSpoilt } from '../corpus/faults.ts';
 import { formOf } from '../corpus/forms.ts';
 import { sendFramed } from '../corpus/framing.ts';
-import { buildService, type Server, withServer } from '../service.ts';
+import { buildService, isUp, type Server, withServer } from '../service.ts';
 
 const shortCount = 3000;
 const longCount = 20_000;
@@ -96,10 +96,10 @@ function rowsOf({ findings, health }: Campaign): Row[] {
   ];
 }
 
-function leftRow({ process: child, dataDir }: Server, temporary: string, descriptorsLeft: number): Row {
-  const ended = child.exitCode !== null || child.signalCode !== null ? 1 : 0;
+function leftRow(server: Server, temporary: string, descriptorsLeft: number): Row {
+  const ended = isUp(server) ? 0 : 1;
   const files = readdirSync(temporary);
-  const uploads = readdirSync(dataDir).filter((name) => !/^undertone|secret|\.db/.test(name));
+  const uploads = readdirSync(server.dataDir).filter((name) => !/^undertone|secret|\.db/.test(name));
   const value = ended + files.length + uploads.length + Math.max(0, descriptorsLeft);
   const note = [...files, ...uploads].join(', ');
   return exactly(0, {
@@ -114,10 +114,4 @@ function leftRow({ process: child, dataDir }: Server, temporary: string, descrip
 async function settledDescriptors(pid: number): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, restMs));
   return descriptorsOf(pid);
-}
-
-function showAnswers({ answered }: Campaign): string {
-  return Object.entries(answered)
-    .map(([status, times]) => `${times} x ${status === '0' ? 'hung up' : status}`)
-    .join(', ');
 }

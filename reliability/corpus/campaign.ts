@@ -58,3 +58,10 @@ export async function attack(
   client.close();
   return { findings, answered, costs, health: pulse.stop() };
 }
+
+/** How often each status was answered; 0 stands for a client that broke off and got none. */
+export function showAnswers({ answered }: Campaign): string {
+  return Object.entries(answered)
+    .map(([status, times]) => `${times} x ${status === '0' ? 'hung up' : status}`)
+    .join(', ');
+}

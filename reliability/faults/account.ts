@@ -35,7 +35,3 @@ export function createToken(dataDir: string, expires: string): string {
   const command = [join(root, 'dist/src/cli.js'), ...args, ...scopes];
   return execFileSync(process.execPath, command, { env, encoding: 'utf8', stdio: 'pipe' }).trim();
 }
-
-export function isUp({ process: { exitCode, signalCode } }: Server): boolean {
-  return exitCode === null && signalCode === null;
-}

@@ -9,8 +9,8 @@ import { installPackages } from '../../benchmarks/packages.ts';
 import { contentType } from '../../test/support/upload.ts';
 import { exactly, type Row } from '../case.ts';
 import { speechUpload } from '../load/speech.ts';
-import { type Server, withServer } from '../service.ts';
-import { analyzeAs, createToken, isUp } from './account.ts';
+import { isUp, type Server, withServer } from '../service.ts';
+import { analyzeAs, createToken } from './account.ts';
 
 const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
 /** Longer than the service remembers a token. */

@@ -7,8 +7,7 @@ import { descriptorsOf, processorMs } from '../../benchmarks/process.ts';
 import { atMost, exactly, type Row } from '../case.ts';
 import { analysis, exchange } from '../load/exchange.ts';
 import { speechUpload } from '../load/speech.ts';
-import { type Server, withServer } from '../service.ts';
-import { isUp } from './account.ts';
+import { isUp, type Server, withServer } from '../service.ts';
 
 const spare = 20;
 const connections = 200;

@@ -4,8 +4,7 @@ import { multipart, toneFile } from '../../test/support/upload.ts';
 import { exactly, type Row } from '../case.ts';
 import { ask } from '../chaos/upload.ts';
 import { plant } from '../load/plant.ts';
-import { type Server, withServer } from '../service.ts';
-import { isUp } from './account.ts';
+import { isUp, type Server, withServer } from '../service.ts';
 import { limitMemory } from './control-group.ts';
 
 const limitMebibytes = 400;

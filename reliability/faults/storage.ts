@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Libsql from 'libsql';
 import { runProgram } from '../../benchmarks/case.ts';
 import { atMost, exactly, type Row } from '../case.ts';
-import { type Server, withServer } from '../service.ts';
-import { analyzeAs, createToken, isUp, post } from './account.ts';
+import { isUp, type Server, withServer } from '../service.ts';
+import { analyzeAs, createToken, post } from './account.ts';
 
 const quiet = { UNDERTONE_LOG_LEVEL: 'silent', UNDERTONE_WORKERS: '1' };
 const diskMebibytes = 8;
