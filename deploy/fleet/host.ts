@@ -25,71 +25,60 @@ export type Host = {
 };
 
 export function createHost(namespace: Namespace, env: Readonly<Record<string, string>>): Host {
-  let child: ChildProcess | null = null;
-  let worker: ChildProcess | null = null;
+  const running = new Set<ChildProcess>();
+  let server: ChildProcess | null = null;
   let log = '';
   const dataDir = mkdtempSync(join(tmpdir(), 'undertone-host-'));
   process.once('exit', () => {
-    child?.kill('SIGKILL');
-    worker?.kill('SIGKILL');
+    for (const child of running) child.kill('SIGKILL');
     rmSync(dataDir, { recursive: true, force: true });
   });
-  const settings = {
-    PATH: process.env.PATH,
-    NODE_ENV: 'production',
-    UNDERTONE_HOST: namespace.address,
-    UNDERTONE_PORT: String(port),
-    UNDERTONE_DATA_DIR: dataDir,
-    UNDERTONE_TRUST_PROXY: '1',
-    ...env,
-  };
 
-  async function start(): Promise<void> {
-    const [program = '', ...args] = [...namespace.enter, process.execPath, 'dist/src/cli.js', 'serve'];
-    const started = spawn(program, args, { cwd: root, env: settings, stdio: ['ignore', 'pipe', 'pipe'] });
-    child = started;
-    started.stderr.on('data', (text) => {
+  /** Resolves when it says that it is ready. */
+  async function launch(command: 'serve' | 'work', settings: NodeJS.ProcessEnv): Promise<ChildProcess> {
+    const [program = '', ...args] = [...namespace.enter, process.execPath, 'dist/src/cli.js', command];
+    const child = spawn(program, args, {
+      cwd: root,
+      env: { PATH: process.env.PATH, UNDERTONE_DATA_DIR: dataDir, ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    running.add(child);
+    child.once('close', () => running.delete(child));
+    child.stderr.on('data', (text) => {
       log += text;
     });
-    started.once('close', () => {
-      if (child === started) child = null;
-    });
-    await Promise.race([once(started.stdout, 'data'), once(started, 'close')]);
-    if (child === null) throw new Error(`Expected ${namespace.name} to start, got: ${log}`);
+    await Promise.race([once(child.stdout, 'data'), once(child, 'close')]);
+    if (!running.has(child)) throw new Error(`Expected ${namespace.name} to ${command}, got: ${log}`);
+    return child;
   }
 
-  async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    if (child === null) return null;
+  async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+    if (!running.has(child)) return null;
     const ended = once(child, 'close');
     child.kill(signal);
     const [code] = (await ended) as [number | null];
     return code;
   }
 
-  async function work(): Promise<(signal: NodeJS.Signals) => Promise<unknown>> {
-    const { UNDERTONE_DATABASE_URL, UNDERTONE_REDIS_URL, UNDERTONE_SECRET } = env;
-    const shared = { UNDERTONE_DATABASE_URL, UNDERTONE_REDIS_URL, UNDERTONE_SECRET, UNDERTONE_WORKERS: '1' };
-    const [program = '', ...args] = [...namespace.enter, process.execPath, 'dist/src/cli.js', 'work'];
-    const started = spawn(program, args, {
-      cwd: root,
-      env: { PATH: process.env.PATH, UNDERTONE_DATA_DIR: dataDir, ...shared },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    worker = started;
-    const ended = once(started, 'close');
-    await Promise.race([once(started.stdout, 'data'), ended]);
-    return (signal) => {
-      started.kill(signal);
-      return ended;
-    };
-  }
-
   return {
     name: namespace.name,
     url: `http://${namespace.address}:${port}`,
-    start,
-    stop,
-    work,
+    start: async () => {
+      server = await launch('serve', {
+        NODE_ENV: 'production',
+        UNDERTONE_HOST: namespace.address,
+        UNDERTONE_PORT: String(port),
+        UNDERTONE_TRUST_PROXY: '1',
+        ...env,
+      });
+    },
+    stop: async (signal = 'SIGTERM') => (server === null ? null : end(server, signal)),
+    work: async () => {
+      const { UNDERTONE_DATABASE_URL, UNDERTONE_REDIS_URL, UNDERTONE_SECRET } = env;
+      const shared = { UNDERTONE_DATABASE_URL, UNDERTONE_REDIS_URL, UNDERTONE_SECRET };
+      const worker = await launch('work', { ...shared, UNDERTONE_WORKERS: '1' });
+      return (signal) => end(worker, signal);
+    },
     log: () => log,
   };
 }
