@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "../../test/native/signal.h"
 #include "../../test/native/specs.h"
 #include "decode.h"
 #include "features.h"
@@ -29,27 +30,17 @@ constexpr int kRate = 16000;
 constexpr int kSourceRate = 44100;
 constexpr size_t kSeconds = 10;
 
-std::vector<float> Noise(size_t count) {
-  std::vector<float> samples(count);
-  uint32_t state = 1;
-  for (float& sample : samples) {
-    state = state * 1664525U + 1013904223U;
-    sample = static_cast<float>(state / 4294967296.0 - 0.5);
-  }
-  return samples;
-}
-
 Work ExtractWork(int lanes, int coefficients) {
   FeatureSpec spec = WhisperSpec();
   if (coefficients > 0) spec.coefficients = coefficients;
   auto extractor = std::make_shared<Extractor>(spec, static_cast<Lanes>(lanes));
-  auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kRate));
+  auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kRate, 0.5, 1));
   auto out = std::make_shared<std::vector<float>>(extractor->Frames(samples->size()) * extractor->Bins());
   return [=] { extractor->Extract(samples->data(), samples->size(), out->data()); };
 }
 
 Work ResampleWork() {
-  auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kSourceRate));
+  auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kSourceRate, 0.5, 1));
   return [=] {
     undertone::Resampler resampler(kSourceRate, kRate);
     std::vector<float> out;
@@ -68,7 +59,7 @@ Work DecodeWork(const char* path) {
 
 Work VoiceWork() {
   auto tracker = std::make_shared<undertone::VoiceTracker>(Lanes::kEight);
-  auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kRate));
+  auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kRate, 0.5, 1));
   return [=] { (*tracker)(samples->data(), samples->size()); };
 }
 

@@ -8,27 +8,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
+#include "../../test/native/signal.h"
 #include "processor_time.h"
 
 namespace {
 
 constexpr int kTarget = 16000;
 constexpr size_t kBlock = 16384;
-
-std::vector<float> Noise(size_t count) {
-  std::vector<float> samples(count);
-  uint32_t state = 1;
-  for (float& sample : samples) {
-    state = state * 1664525U + 1013904223U;
-    sample = static_cast<float>(state / 4294967296.0 - 0.5);
-  }
-  return samples;
-}
 
 std::vector<float> Sine(double hertz, double rate, size_t count) {
   std::vector<float> samples(count);
@@ -103,7 +93,7 @@ void Print(const char* name, const std::vector<double>& values) {
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 15;
   for (const int rate : {44100, 48000}) {
-    const std::vector<float> noise = Noise(static_cast<size_t>(rate) * 60);
+    const std::vector<float> noise = Noise(static_cast<size_t>(rate) * 60, 0.5, 1);
     std::vector<double> ours, peer;
     for (int round = 0; round <= rounds; ++round) {
       const double own = Milliseconds([&] { Ours(rate, noise); });

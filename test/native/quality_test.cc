@@ -7,22 +7,12 @@
 
 #include "decode_files.h"
 #include "resample.h"
+#include "signal.h"
 
 namespace undertone {
 namespace {
 
 constexpr int kRate = 16000;
-
-// White noise in [-1, 1] times `amplitude`; RMS amplitude / sqrt(3).
-std::vector<float> Noise(size_t count, double amplitude) {
-  std::vector<float> samples(count);
-  uint32_t state = 12345;
-  for (float& sample : samples) {
-    state = state * 1664525U + 1013904223U;
-    sample = static_cast<float>(amplitude * (state / 2147483648.0 - 1));
-  }
-  return samples;
-}
 
 // 1 s of noise, 2 s of a louder sound with the same noise, 1 s of noise.
 std::vector<float> Recording(const std::vector<float>& sound, double noise) {

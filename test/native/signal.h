@@ -16,3 +16,14 @@ inline std::vector<float> TestSignal(uint32_t seed, size_t count) {
   }
   return out;
 }
+
+// White noise in [-1, 1] times `amplitude`; RMS amplitude / sqrt(3).
+inline std::vector<float> Noise(size_t count, double amplitude, uint32_t seed = 12345) {
+  std::vector<float> samples(count);
+  uint32_t state = seed;
+  for (float& sample : samples) {
+    state = state * 1664525U + 1013904223U;
+    sample = static_cast<float>(amplitude * (state / 2147483648.0 - 1));
+  }
+  return samples;
+}

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "decode_files.h"
+#include "signal.h"
 
 namespace undertone {
 namespace {
@@ -41,16 +42,6 @@ std::vector<float> Pulses(double hertz) {
     const double part = at - std::floor(at);
     samples[static_cast<size_t>(at)] += static_cast<float>(0.9 * (1 - part));
     samples[static_cast<size_t>(at) + 1] += static_cast<float>(0.9 * part);
-  }
-  return samples;
-}
-
-std::vector<float> Noise(size_t count, double amplitude) {
-  std::vector<float> samples(count);
-  uint32_t state = 12345;
-  for (float& sample : samples) {
-    state = state * 1664525U + 1013904223U;
-    sample = static_cast<float>(amplitude * (state / 2147483648.0 - 1));
   }
   return samples;
 }
