@@ -19,6 +19,7 @@ extern "C" {
 
 #include "../../test/native/specs.h"
 #include "decode_io.h"
+#include "print_list.h"
 #include "processor_time.h"
 
 namespace {
@@ -71,12 +72,6 @@ void DecodeBare(const Bytes& bytes, bool stream_info) {
   avformat_close_input(&format);
 }
 
-void Print(const char* name, const std::vector<double>& values) {
-  std::printf("\"%s\":[", name);
-  for (size_t i = 0; i < values.size(); ++i) std::printf("%s%.4f", i == 0 ? "" : ",", values[i]);
-  std::printf("]");
-}
-
 void Measure(const std::string& path, int rounds, undertone::Extractor* extract) {
   std::ifstream stream(path, std::ios::binary);
   const Bytes bytes(std::istreambuf_iterator<char>(stream), {});
@@ -94,11 +89,11 @@ void Measure(const std::string& path, int rounds, undertone::Extractor* extract)
     lean.push_back(leanest);
   }
   std::printf("{\"name\":\"%s\",", path.substr(path.rfind('/') + 1).c_str());
-  Print("ours", ours);
+  PrintList("ours", ours, 4);
   std::printf(",");
-  Print("peer", peer);
+  PrintList("peer", peer, 4);
   std::printf(",");
-  Print("lean", lean);
+  PrintList("lean", lean, 4);
   std::printf("}\n");
 }
 

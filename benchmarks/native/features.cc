@@ -17,6 +17,7 @@
 #include "../../test/native/specs.h"
 #include "mel.h"
 #include "mfcc.h"
+#include "print_list.h"
 #include "processor_time.h"
 #include "samples.h"
 #include "window.h"
@@ -162,9 +163,9 @@ void Measure(std::vector<Series>* series, int rounds) {
 
 void Print(const std::vector<Series>& series) {
   for (const Series& one : series) {
-    std::printf("{\"name\":\"%s\",\"frames\":%zu,\"ns\":[", one.name.c_str(), one.frames);
-    for (size_t i = 0; i < one.ns.size(); ++i) std::printf("%s%.1f", i == 0 ? "" : ",", one.ns[i]);
-    std::printf("]}\n");
+    std::printf("{\"name\":\"%s\",\"frames\":%zu,", one.name.c_str(), one.frames);
+    PrintList("ns", one.ns, 1);
+    std::printf("}\n");
   }
 }
 

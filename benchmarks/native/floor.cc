@@ -13,6 +13,7 @@
 #include "../../test/native/specs.h"
 #include "features.h"
 #include "mel.h"
+#include "print_list.h"
 #include "processor_time.h"
 #include "samples.h"
 
@@ -80,12 +81,6 @@ struct Probe {
   double (*run)();  // returns the operations done
 };
 
-void PrintList(const char* name, const std::vector<double>& values) {
-  std::printf(",\"%s\":[", name);
-  for (size_t i = 0; i < values.size(); ++i) std::printf("%s%.2f", i == 0 ? "" : ",", values[i]);
-  std::printf("]");
-}
-
 void Measure(const Probe& probe, const std::vector<float>& samples) {
   FeatureSpec spec = WhisperSpec();
   spec.fft_length = 512;
@@ -104,9 +99,10 @@ void Measure(const Probe& probe, const std::vector<float>& samples) {
     gflops.push_back(rate);
     ns.push_back(spent);
   }
-  std::printf("{\"lanes\":%d,\"flops\":%.0f", probe.lanes, CountFlops(spec));
-  PrintList("gflops", gflops);
-  PrintList("ns", ns);
+  std::printf("{\"lanes\":%d,\"flops\":%.0f,", probe.lanes, CountFlops(spec));
+  PrintList("gflops", gflops, 2);
+  std::printf(",");
+  PrintList("ns", ns, 2);
   std::printf("}\n");
 }
 

@@ -9,6 +9,7 @@
 
 #include "../../test/native/specs.h"
 #include "features.h"
+#include "print_list.h"
 #include "processor_time.h"
 #include "samples.h"
 
@@ -34,12 +35,6 @@ double TimeFrames(Extractor* extractor, const std::vector<float>& samples, size_
   return (Nanoseconds() - start) / static_cast<double>(repeats * extractor->Frames(n));
 }
 
-void PrintList(const char* name, const std::vector<double>& values) {
-  std::printf("\"%s\":[", name);
-  for (size_t i = 0; i < values.size(); ++i) std::printf("%s%.1f", i == 0 ? "" : ",", values[i]);
-  std::printf("],");
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -59,8 +54,9 @@ int main(int argc, char** argv) {
     ns_long.push_back(TimeFrames(&extractor, samples, samples.size(), features.data.data()));
   }
   std::printf("{");
-  PrintList("short", ns_short);
-  PrintList("long", ns_long);
-  std::printf("\"heap\":%zu,\"features\":%zu}\n", heap, features.data.size() * sizeof(float));
+  PrintList("short", ns_short, 1);
+  std::printf(",");
+  PrintList("long", ns_long, 1);
+  std::printf(",\"heap\":%zu,\"features\":%zu}\n", heap, features.data.size() * sizeof(float));
   return 0;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../../test/native/signal.h"
+#include "print_list.h"
 #include "processor_time.h"
 
 namespace {
@@ -82,12 +83,6 @@ double AliasDb(int rate) {
   return loudest;
 }
 
-void Print(const char* name, const std::vector<double>& values) {
-  std::printf("\"%s\":[", name);
-  for (size_t i = 0; i < values.size(); ++i) std::printf("%s%.4f", i == 0 ? "" : ",", values[i]);
-  std::printf("],");
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -103,8 +98,9 @@ int main(int argc, char** argv) {
       peer.push_back(other);
     }
     std::printf("{\"rate\":%d,", rate);
-    Print("ours", ours);
-    Print("peer", peer);
-    std::printf("\"snr\":%.1f,\"alias\":%.1f}\n", SnrDb(rate), AliasDb(rate));
+    PrintList("ours", ours, 4);
+    std::printf(",");
+    PrintList("peer", peer, 4);
+    std::printf(",\"snr\":%.1f,\"alias\":%.1f}\n", SnrDb(rate), AliasDb(rate));
   }
 }
