@@ -1,6 +1,7 @@
 /** Requests that come at their own time, at half of what the service can do: how long the slow ones take. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost, figure, type Row } from '../case.ts';
+import { percentile } from '../percentile.ts';
 import { ask, closeConnections, closedLoop, post, times } from '../request/client.ts';
 import { buildService, startService } from '../service.ts';
 
@@ -39,10 +40,6 @@ async function lagSeconds(port: number): Promise<number> {
   return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(text)?.[1]);
 }
 
-function percentile(values: readonly number[], share: number): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? Number.NaN;
-}
-
 export async function run(): Promise<readonly Row[]> {
   buildService();
   const service = await startService();
@@ -57,8 +54,8 @@ export async function run(): Promise<readonly Row[]> {
     atMost(4, {
       name: 'p99 against p50 at half capacity, 10 s WAV',
       unit: 'ms',
-      peer: figure([percentile(answered, 0.5)]),
-      ours: figure([percentile(answered, 0.99)]),
+      peer: figure([percentile(answered, 0.5) as number]),
+      ours: figure([percentile(answered, 0.99) as number]),
       note: `${requests} requests, ${perSecond.toFixed(1)} a second; peer: p50`,
     }),
     atMost(1, {

@@ -1,10 +1,10 @@
 /** Four times as many requests as the service can do: what is taken stays quick, the rest is told at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { percentile } from '../../benchmarks/percentile.ts';
 import { atLeast, atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
 import { analysis, exchange, type Outcome } from '../load/exchange.ts';
 import { type Generator, startGenerator } from '../load/generate.ts';
 import type { Order } from '../load/generator.ts';
-import { percentile } from '../load/percentile.ts';
 import { speechUpload } from '../load/speech.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 

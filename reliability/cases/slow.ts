@@ -1,10 +1,10 @@
 /** A thousand clients that send or read as slowly as they can, and what it costs everybody else. */
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { percentile } from '../../benchmarks/percentile.ts';
 import { atMost, caught, exactly, type Options, type Row } from '../case.ts';
 import { analysis, exchange, type Outcome } from '../load/exchange.ts';
 import { eventually, footprint, heldPlaces } from '../load/footprint.ts';
-import { percentile } from '../load/percentile.ts';
 import { type SlowClient, type SlowKind, slowKinds, startSlowClients } from '../load/slow.ts';
 import { speechUpload } from '../load/speech.ts';
 import { buildService, type Server, withServer } from '../service.ts';

@@ -1,5 +1,5 @@
 /** The line through points that a few outliers do not turn: the median of the slopes of all pairs (Theil and Sen). */
-import { percentile } from './percentile.ts';
+import { percentile } from '../../benchmarks/percentile.ts';
 
 export type Point = { readonly x: number; readonly y: number };
 
