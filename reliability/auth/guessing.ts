@@ -1,6 +1,4 @@
 /** How many passwords somebody may try, and whether a refused token costs the reading of a body. */
-import { createServer, type Server as HttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inMemory } from '../../src/accounts/counters.ts';
 import { createGuard } from '../../src/accounts/guard.ts';
@@ -9,7 +7,7 @@ import { Failure } from '../../src/errors.ts';
 import { call, wire } from '../../test/support/http.ts';
 import { contentType } from '../../test/support/upload.ts';
 import { atMost, exactly, type Row } from '../case.ts';
-import type { Server } from '../service.ts';
+import { type Server, withListener } from '../service.ts';
 
 const perAccount = 10;
 const perAddress = 50;
@@ -87,15 +85,8 @@ export async function earlyRow(port: number, tokens: Readonly<Record<string, str
 }
 
 /** Reads first and refuses then. */
-export async function withReader<Result>(work: (port: number) => Promise<Result>): Promise<Result> {
-  const server: HttpServer = createServer((request, response) => {
+export function withReader<Result>(work: (port: number) => Promise<Result>): Promise<Result> {
+  return withListener((request, response) => {
     request.resume().on('end', () => response.writeHead(401).end());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  try {
-    return await work((server.address() as AddressInfo).port);
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  }, work);
 }

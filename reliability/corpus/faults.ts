@@ -1,6 +1,6 @@
 /** A server in front of the service that spoils some of its answers: what a check must find. */
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { withListener } from '../service.ts';
 
 export type Spoil = (answer: { status: number; body: string }, response: ServerResponse) => void;
 
@@ -21,26 +21,19 @@ function json(response: ServerResponse, status: number, body: string): void {
 /** Every so manyeth upload is spoilt. */
 const spoilEvery = 10;
 
-export async function withSpoilt<Result>(
+export function withSpoilt<Result>(
   port: number,
   spoil: Spoil,
   work: (port: number) => Promise<Result>,
 ): Promise<Result> {
   let uploads = 0;
-  const server = createServer((incoming, response) => {
+  return withListener((incoming, response) => {
     const spoilt = incoming.method === 'POST' && ++uploads % spoilEvery === 0;
     forward(incoming, response, port, (status, body) => {
       if (spoilt) spoil({ status, body }, response);
       else json(response, status, body);
     });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  try {
-    return await work((server.address() as AddressInfo).port);
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  }, work);
 }
 
 function forward(

@@ -1,12 +1,11 @@
 /** `undertone bulk` against a real service that comes and goes. */
 import * as fs from 'node:fs';
-import { createServer, type Server as HttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { runCli, startCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
+import { listen } from '../support/listening.ts';
 import { startServer } from '../support/server.ts';
 
 const sample = resolve('examples/sample.wav');
@@ -19,12 +18,6 @@ function makeTree(count: number): string {
 }
 
 const linesOf = (path: string) => fs.readFileSync(path, 'utf8').trimEnd().split('\n');
-
-async function listen(t: ExecutionContext, server: HttpServer): Promise<string> {
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 test.serial(
   'every file is answered once, in lines of JSON or in CSV, and what is there is not asked again',
@@ -69,31 +62,29 @@ test.serial('a service that is busy, breaks connections and goes away loses no f
   const server = await startServer(t);
   const folder = makeTree(6);
   let asked = 0;
-  const url = await listen(
-    t,
-    createServer((request, response) => {
-      asked++;
-      if (asked % 3 === 0) return request.socket.destroy();
-      if (asked % 3 === 1) {
-        request.resume();
-        response.writeHead(503, { 'Retry-After': '1', 'Content-Type': 'application/json' });
-        return response.end('{"detail":"busy","code":"overloaded","request_id":"x"}');
-      }
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk) => chunks.push(chunk));
-      request.on('end', async () => {
-        const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
-        const sent = {
-          method: 'POST',
-          headers: headers as Record<string, string>,
-          body: Buffer.concat(chunks),
-        };
-        const reply = await fetch(`${server.url}${request.url}`, sent);
-        response.writeHead(reply.status, { 'Content-Type': 'application/json' });
-        response.end(await reply.text());
-      });
-    }),
-  );
+  const port = await listen(t, (request, response) => {
+    asked++;
+    if (asked % 3 === 0) return request.socket.destroy();
+    if (asked % 3 === 1) {
+      request.resume();
+      response.writeHead(503, { 'Retry-After': '1', 'Content-Type': 'application/json' });
+      return response.end('{"detail":"busy","code":"overloaded","request_id":"x"}');
+    }
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', async () => {
+      const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
+      const sent = {
+        method: 'POST',
+        headers: headers as Record<string, string>,
+        body: Buffer.concat(chunks),
+      };
+      const reply = await fetch(`${server.url}${request.url}`, sent);
+      response.writeHead(reply.status, { 'Content-Type': 'application/json' });
+      response.end(await reply.text());
+    });
+  });
+  const url = `http://127.0.0.1:${port}`;
   const output = join(makeFolder(), 'out.jsonl');
   const { code, stderr } = await runCli([
     'bulk',

@@ -1,25 +1,18 @@
 /** What comes from elsewhere and goes elsewhere: addresses of recordings, signed callbacks, and what neither may reach. */
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { AddressError, checkedLookup, isPublic } from '../../src/jobs/addresses.ts';
 import { fetchObject, refuseCallback, refuseObject, UnreachableError } from '../../src/jobs/objects.ts';
 import { call } from '../../src/jobs/outbound.ts';
 import { createVault } from '../../src/jobs/seal.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { type JobAnswer, jobOf, openWorkplace } from '../support/jobs.ts';
+import { listen } from '../support/listening.ts';
 import { wavFile } from '../support/wav.ts';
 
 const recording = wavFile(syntheticSignal(1, 4));
-
-async function listen(t: ExecutionContext, handle: RequestListener): Promise<string> {
-  const server = createServer(handle);
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-}
 
 const unstopped = new AbortController().signal;
 const rules = {
@@ -100,7 +93,8 @@ test('a name that resolves to a private address is not connected to', async (t) 
     });
   t.true((await lookup('localhost', [])) instanceof AddressError);
   t.regex(String(await lookup('localhost', ['localhost'])), /^(127\.0\.0\.1|::1)$/);
-  const url = await listen(t, (_, response) => response.end('reached'));
+  const port = await listen(t, (_, response) => response.end('reached'));
+  const url = `http://127.0.0.1:${port}/`;
   const named = url.replace('127.0.0.1', 'localhost');
   const wanted = { method: 'GET', url: named, seconds: 5, maxBytes: 100 } as const;
   await t.throwsAsync(call({ ...wanted, privateHosts: [] }), { instanceOf: AddressError });
@@ -110,7 +104,7 @@ test('a name that resolves to a private address is not connected to', async (t) 
 
 test('a fetch follows no redirect, takes no more than it may, and no longer', async (t) => {
   const asked: string[] = [];
-  const url = await listen(t, (request, response) => {
+  const port = await listen(t, (request, response) => {
     asked.push(request.url ?? '');
     if (request.url === '/moved') response.writeHead(302, { Location: '/secret' }).end();
     else if (request.url === '/busy') response.writeHead(503).end();
@@ -118,6 +112,7 @@ test('a fetch follows no redirect, takes no more than it may, and no longer', as
     else if (request.url === '/endless') response.write(Buffer.alloc(2000));
     else if (request.url !== '/silent') response.end('sound');
   });
+  const url = `http://127.0.0.1:${port}/`;
   const here = { ...rules, urlPrefixes: [url], privateHosts: ['127.0.0.1'], uploadSeconds: 1 };
   const sound = await fetchObject(`${url}ok`, here, unstopped);
   t.is(Buffer.from(sound).toString(), 'sound');
@@ -155,7 +150,7 @@ test.serial(
   'a list of addresses is fetched and analysed, and each end is called back, signed, until it is heard',
   async (t) => {
     const heard: Heard[] = [];
-    const url = await listen(t, async (request, response) => {
+    const port = await listen(t, async (request, response) => {
       if (request.method === 'GET') {
         if (request.url === '/a.wav') response.end(recording);
         else response.writeHead(404).end();
@@ -164,6 +159,7 @@ test.serial(
       heard.push({ headers: request.headers, body: await text(request) });
       response.writeHead(heard.length < 3 ? 500 : 204).end();
     });
+    const url = `http://127.0.0.1:${port}/`;
     const place = await openWorkplace(t, {
       UNDERTONE_JOB_URL_PREFIXES: url,
       UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',

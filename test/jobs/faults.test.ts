@@ -1,6 +1,4 @@
 /** Jobs in this very process, beside a real Redis that fails them, and a worker whose recording never comes. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -11,6 +9,7 @@ import { Failure } from '../../src/errors.ts';
 import { type JobRequest, openJobs } from '../../src/jobs/jobs.ts';
 import { startWork } from '../../src/jobs/worker.ts';
 import { makeFolder } from '../support/folder.ts';
+import { listen } from '../support/listening.ts';
 import { startRedis } from '../support/redis.ts';
 
 const holder = { name: 'token:1', owner: null };
@@ -112,13 +111,7 @@ test.serial('a job that its workers were lost with is given up', async (t) => {
 });
 
 test.serial('a worker that is stopped does not wait for a recording that never comes', async (t) => {
-  const server = createServer(() => {});
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const url = `http://127.0.0.1:${await listen(t, () => {})}/`;
   const { jobs, work } = await open(t, {
     UNDERTONE_JOB_URL_PREFIXES: url,
     UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',

@@ -1,10 +1,9 @@
 /** A worker that dies in the middle of a long recording: another one finishes it, once. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { samplesOf } from '../support/analysis.ts';
 import { jobOf, openWorkplace } from '../support/jobs.ts';
+import { listen } from '../support/listening.ts';
 import { wavFile } from '../support/wav.ts';
 
 const seconds = 1000;
@@ -22,14 +21,12 @@ function lecture(): Buffer {
 test.serial('a worker killed in the middle of a job is replaced, and the job ends once', async (t) => {
   t.timeout(280_000);
   const called: string[] = [];
-  const server = createServer((request, response) => {
+  const port = await listen(t, (request, response) => {
     called.push(String(request.headers['webhook-id']));
     request.resume();
     response.end();
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => server.close());
-  const callback = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const callback = `http://127.0.0.1:${port}/`;
   const place = await openWorkplace(t, { UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1' });
   const first = await place.startWorker();
   const parts = [

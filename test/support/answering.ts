@@ -1,7 +1,6 @@
 /** A small HTTP server that gives the answers it was told to, in turn, the last one for ever. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
+import { listen } from './listening.ts';
 
 export type Told = {
   /** Null: the connection is cut instead. */
@@ -26,7 +25,7 @@ export async function startAnswering(
 ): Promise<Answering> {
   const times: number[] = [];
   const lengths: number[] = [];
-  const server = createServer((request, response) => {
+  const port = await listen(t, (request, response) => {
     let length = 0;
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
@@ -40,12 +39,7 @@ export async function startAnswering(
       setTimeout(() => response.end(JSON.stringify(told.body ?? {})), told.ms ?? 0);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, times, lengths };
+  return { url: `http://127.0.0.1:${port}`, times, lengths };
 }
 
 /** Whole seconds between one request and the next. */
