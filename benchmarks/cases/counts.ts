@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { countRequest, countWork, type RequestCount } from '../callgrind.ts';
 import { atMost, cacheFolder, figure, type Row, root, runProgram } from '../case.ts';
-import { buildNative } from '../native.ts';
+import { buildBenchmark } from '../native.ts';
 import { installPackages } from '../packages.ts';
 import { buildServers } from '../request/forked.ts';
 
@@ -107,7 +107,7 @@ export async function run(): Promise<readonly Row[]> {
   buildServers();
   const slowed = countRequest(['scan-thread', '1', 'planted']);
   const asked = requestCounts(await countRequest(['scan-thread']));
-  const [program, slowProgram] = ['counts', 'planted'].map(buildNative) as [string, string];
+  const [program, slowProgram] = ['counts', 'planted'].map(buildBenchmark) as [string, string];
   const native = tasks.map(({ name, args, unit, per }): Count => {
     return { name, unit, kind: 'native', value: Math.round(countWork(program, args) / per) };
   });

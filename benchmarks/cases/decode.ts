@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fixturesFolder } from '../../test/support/fixtures.ts';
 import { atMost, cacheFolder, figure, type Row, runProgram } from '../case.ts';
-import { buildNative, readLines } from '../native.ts';
+import { buildBenchmark, readLines } from '../native.ts';
 import { forgetPeak, peakMebibytes, residentMebibytes } from '../process.ts';
 import { ask, closeConnections, formOf } from '../request/client.ts';
 import { buildService, startService } from '../service.ts';
@@ -88,7 +88,7 @@ async function memoryRow(): Promise<Row> {
 }
 
 export async function run(): Promise<readonly Row[]> {
-  const program = buildNative('decode');
+  const program = buildBenchmark('decode');
   const paths = files.map(([name, , args]) => make(name, ['-t', '60', ...args]));
   const mono = make(wav, ['-t', '10', '-ac', '1', '-ar', '16000']);
   const stereo = make(stereoWav, ['-t', '10']);

@@ -16,7 +16,7 @@ import {
   runProgram,
   succeeds,
 } from '../case.ts';
-import { buildNative } from '../native.ts';
+import { buildBenchmark } from '../native.ts';
 import { installPackages } from '../packages.ts';
 
 type Series = { readonly name: string; readonly frames: number; readonly ns: readonly number[] };
@@ -79,7 +79,7 @@ function measureAll(): SeriesByName {
   const series = [
     ...attempt('FFTW', () => {
       installFftw();
-      return runProgram(buildNative('features'), [audio, folder]);
+      return runProgram(buildBenchmark('features'), [audio, folder]);
     }),
     ...attempt('kaldi-native-fbank and librosa', () => {
       installPython();

@@ -1,7 +1,7 @@
 /** Log-mel extraction against the time that its arithmetic alone would take in the units of this processor. */
 import { longAudio } from '../audio.ts';
 import { atMost, figure, type Row } from '../case.ts';
-import { buildNative, readLines } from '../native.ts';
+import { buildBenchmark, readLines } from '../native.ts';
 
 type Line = {
   readonly lanes: number;
@@ -24,5 +24,5 @@ function row({ lanes, flops, gflops, ns }: Line): Row {
 }
 
 export async function run(): Promise<readonly Row[]> {
-  return readLines<Line>(buildNative('floor'), [longAudio()]).map(row);
+  return readLines<Line>(buildBenchmark('floor'), [longAudio()]).map(row);
 }

@@ -1,7 +1,7 @@
 /** Feature extraction is linear in time and takes no memory but its result. */
 import { longAudio } from '../audio.ts';
 import { atMost, figure, type Row, runProgram } from '../case.ts';
-import { buildNative } from '../native.ts';
+import { buildBenchmark } from '../native.ts';
 
 type Linear = {
   readonly short: readonly number[];
@@ -13,7 +13,7 @@ type Linear = {
 const mebibyte = 2 ** 20;
 
 export async function run(): Promise<readonly Row[]> {
-  const linear = JSON.parse(runProgram(buildNative('linear'), [longAudio()])) as Linear;
+  const linear = JSON.parse(runProgram(buildBenchmark('linear'), [longAudio()])) as Linear;
   const allowed = (2 * linear.features) / mebibyte + 16;
   return [
     atMost(1.15, {

@@ -1,6 +1,6 @@
 /** Rate conversion to 16 kHz against soxr's own one-shot call at HQ: the same 60 s of noise, in turns. */
 import { atLeast, figure, type Row } from '../case.ts';
-import { buildNative, readLines } from '../native.ts';
+import { buildBenchmark, readLines } from '../native.ts';
 
 type Line = {
   readonly rate: number;
@@ -33,5 +33,5 @@ function rows({ rate, ours, peer, snr, alias }: Line): Row[] {
 }
 
 export async function run(): Promise<readonly Row[]> {
-  return readLines<Line>(buildNative('resample'), [String(rounds)]).flatMap(rows);
+  return readLines<Line>(buildBenchmark('resample'), [String(rounds)]).flatMap(rows);
 }

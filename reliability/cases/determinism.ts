@@ -1,13 +1,16 @@
 /** The same file gives the same bytes: alone, among 64 at once, with any number of workers, through any lanes. */
 import { createHash } from 'node:crypto';
-import { runProgram } from '../../benchmarks/case.ts';
+import { join } from 'node:path';
+import { buildNative } from '../../benchmarks/native.ts';
 import { installPackages } from '../../benchmarks/packages.ts';
+import { parseDoctest } from '../../scripts/results.ts';
 import { fixture } from '../../test/support/fixtures.ts';
 import { caught, exactly, type Options, type Row, told } from '../case.ts';
 import { createClient } from '../corpus/ask.ts';
 import { showBar } from '../corpus/bar.ts';
 import { inParallel } from '../corpus/crew.ts';
 import { tools } from '../corpus/making.ts';
+import { execute } from '../program.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 
 const files = [
@@ -100,17 +103,16 @@ function differing(alone: Digests, answers: readonly [string, string][], name: s
 
 /** Every width of lanes that this processor has, within 1e-3 of the scalar path and of five other programs. */
 function lanesRow(): Row {
-  const name = 'native tests of the lanes that fail';
-  runProgram('cmake', ['-S', '.', '-B', 'build/tests', '-DUNDERTONE_TESTS=ON', '-DCMAKE_BUILD_TYPE=Release']);
-  runProgram('cmake', ['--build', 'build/tests', '--parallel', '2', '--target', 'undertone_tests']);
-  const said = runProgram('build/tests/undertone_tests', ['--no-colors=true', '--source-file=*features*']);
-  const [, passed = '0', failed = ''] =
-    /test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed/.exec(said) ?? [];
-  const value = Number(passed) > 0 && failed !== '' ? Number(failed) : null;
+  const settings = { UNDERTONE_TESTS: 'ON', CMAKE_BUILD_TYPE: 'Release' };
+  const program = join(buildNative('tests', settings, ['undertone_tests']), 'undertone_tests');
+  const { passed, failed } = parseDoctest(
+    'lanes',
+    execute(program, ['--no-colors=true', '--source-file=*features*']),
+  );
   return exactly(0, {
-    name,
+    name: 'native tests of the lanes that fail',
     unit: `of ${passed}`,
-    value,
+    value: failed,
     note: 'scalar, 4, 8 and 16 lanes where the processor has them',
   });
 }

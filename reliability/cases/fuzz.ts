@@ -3,11 +3,10 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../../benchmarks/case.ts';
-import { installPackages } from '../../benchmarks/packages.ts';
 import { caught, exactly, type Options, type Row, told } from '../case.ts';
 import { type Amount, type Fuzzed, fuzz, type Target, targets } from '../fuzz/fuzzer.ts';
 import { add, type Fuzzing } from '../fuzz/record.ts';
-import { buildNative, checked } from '../native.ts';
+import { buildChecked } from '../native.ts';
 
 const shortSeconds = 5;
 const longMinutes = 10;
@@ -17,12 +16,6 @@ const plantedRuns = 1_000_000;
 const plantedSeconds = 120;
 
 type Tried = { readonly target: Target; readonly run: Fuzzed; readonly all: Fuzzing; readonly files: number };
-
-function build(): string {
-  installPackages(['clang', 'libclang-rt-14-dev']);
-  const programs = ['decode', 'extract', 'measure', 'planted'].map((name) => `fuzz_${name}`);
-  return buildNative(checked.folder, checked.settings, programs);
-}
 
 async function tryTarget(
   programs: string,
@@ -78,7 +71,7 @@ function shorten(finding: string | null): string | null {
 }
 
 export async function run(options: Options): Promise<readonly Row[]> {
-  const programs = build();
+  const programs = buildChecked(['decode', 'extract', 'measure', 'planted'].map((name) => `fuzz_${name}`));
   const scratch = mkdtempSync(join(tmpdir(), 'undertone-fuzz-'));
   try {
     const tried = await tryAll(programs, options.long ? cacheFolder('fuzz') : scratch, options);

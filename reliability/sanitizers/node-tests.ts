@@ -3,10 +3,10 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, runProgram } from '../../benchmarks/case.ts';
+import { buildNative } from '../../benchmarks/native.ts';
 import { parseTap } from '../../scripts/results.ts';
 import { fixturesFolder } from '../../test/support/fixtures.ts';
 import { caught, exactly, type Row } from '../case.ts';
-import { buildNative } from '../native.ts';
 import { execute } from '../program.ts';
 import { reports } from './native-tests.ts';
 
