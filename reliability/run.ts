@@ -66,5 +66,6 @@ try {
   else process.exitCode = (await runCase(name, options)) ? 0 : 1;
 } catch (error) {
   console.error(error instanceof TypeError ? error.message : error);
-  process.exitCode = error instanceof TypeError ? 2 : 1;
+  // What a case had begun must not keep the process.
+  process.exit(error instanceof TypeError ? 2 : 1);
 }

@@ -6,10 +6,10 @@ import { abort, type Moment, moments } from '../load/abort.ts';
 import { analysis, exchange } from '../load/exchange.ts';
 import { eventually, type Footprint, footprint, heldPlaces } from '../load/footprint.ts';
 import { type Plant, plant } from '../load/plant.ts';
-import { startProgress } from '../load/progress.ts';
 import { createRandom } from '../load/random.ts';
 import { lowest, type Point, robustSlope } from '../load/slope.ts';
 import { speechUpload } from '../load/speech.ts';
+import { startProgress } from '../progress.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 
 const upload = speechUpload(1);

@@ -5,6 +5,7 @@ import { atMost, caught, exactly, type Options, type Row, told } from '../case.t
 import { type Answer, ask, askMany } from '../chaos/upload.ts';
 import { plant } from '../load/plant.ts';
 import { createRandom, type Random } from '../load/random.ts';
+import { startProgress } from '../progress.ts';
 import { buildService, isUp, type Server, withServer } from '../service.ts';
 
 /** `kill` comes from outside; the others are done by the worker itself, in the middle of a request. */
@@ -105,12 +106,13 @@ async function attempt(trial: Trial, seed: number): Promise<Row[]> {
   const env = { ...settings, UNDERTONE_ISOLATION: trial.isolation, ...trial.env };
   return withServer(env, async (server) => {
     const deaths: Death[] = [];
+    const progress = startProgress(`${trial.isolation}: deaths`, trial.deaths);
     await allWork(server, performance.now() + giveUpMs);
     while (deaths.length < trial.deaths && isUp(server) && deaths.at(-1)?.replacedMs !== null) {
       deaths.push(await die(server, trial.ways[deaths.length % trial.ways.length] as Way, random));
-      process.stderr.write(`\r${trial.isolation}: ${deaths.length} of ${trial.deaths} deaths `);
+      progress.advance();
     }
-    process.stderr.write('\n');
+    progress.stop();
     return rowsOf(trial, deaths, isUp(server) ? 0 : 1, isUp(server) ? await lostWorkers(server) : null);
   });
 }

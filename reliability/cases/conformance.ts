@@ -5,13 +5,13 @@ import { cacheFolder } from '../../benchmarks/case.ts';
 import { installPackages } from '../../benchmarks/packages.ts';
 import { atLeast, caught, exactly, type Options, type Row, told } from '../case.ts';
 import { type Client, createClient } from '../corpus/ask.ts';
-import { showBar } from '../corpus/bar.ts';
-import { inParallel } from '../corpus/crew.ts';
 import { encodings, makeClip } from '../corpus/encodings.ts';
 import { type Foreign, foreignFiles } from '../corpus/foreign.ts';
 import { makeAll, tools } from '../corpus/making.ts';
 import { spokenRecordings } from '../corpus/recordings.ts';
 import { referenceSeconds } from '../corpus/reference.ts';
+import { inParallel } from '../parallel.ts';
+import { startProgress } from '../progress.ts';
 import { buildService, withServer } from '../service.ts';
 
 type Recording = { readonly name: string; readonly file: string; readonly seconds: number };
@@ -62,13 +62,13 @@ async function known(step: number, seed: number): Promise<Recording[]> {
   );
   const voices = (await spokenRecordings()).map((file) => ({ name: basename(file), file }));
   const files = [...voices, ...all.map(({ name, recipe }) => ({ name, file: recipe.file }))];
-  const bar = showBar('decoding by ffmpeg', files.length);
+  const progress = startProgress('decoding by ffmpeg', files.length);
   const found = await inParallel(files, 2, async (one) => {
     const seconds = await referenceSeconds(one.file);
-    bar.step();
+    progress.advance();
     return seconds === null ? [] : [{ ...one, seconds }];
   });
-  bar.end();
+  progress.stop();
   return found.flat();
 }
 
@@ -76,13 +76,13 @@ async function judge<Thing extends { readonly name: string }>(
   things: readonly Thing[],
   faultOf: (thing: Thing) => Promise<string | null>,
 ): Promise<Verdict[]> {
-  const bar = showBar('uploading', things.length);
+  const progress = startProgress('uploading', things.length);
   const verdicts = await inParallel(things, atATime, async (thing) => {
     const fault = await faultOf(thing).catch((error: Error) => error.message);
-    bar.step();
+    progress.advance();
     return { name: thing.name, fault };
   });
-  bar.end();
+  progress.stop();
   for (const { name, fault } of verdicts) if (fault !== null) console.error(`${name}: ${fault}`);
   return verdicts;
 }

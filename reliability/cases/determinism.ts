@@ -7,10 +7,10 @@ import { parseDoctest } from '../../scripts/results.ts';
 import { fixture } from '../../test/support/fixtures.ts';
 import { caught, exactly, type Options, type Row, told } from '../case.ts';
 import { createClient } from '../corpus/ask.ts';
-import { showBar } from '../corpus/bar.ts';
-import { inParallel } from '../corpus/crew.ts';
 import { tools } from '../corpus/making.ts';
+import { inParallel } from '../parallel.ts';
 import { execute } from '../program.ts';
+import { startProgress } from '../progress.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 
 const files = [
@@ -84,13 +84,13 @@ async function digestsAlone({ port, token }: Server): Promise<Digests> {
 async function digestsAtOnce({ port, token }: Server, rounds: number): Promise<[string, string][]> {
   const client = createClient(port, token, atOnce);
   const names = Array.from({ length: atOnce * rounds }, (_, index) => files[index % files.length] as string);
-  const bar = showBar(`${atOnce} at once`, names.length);
+  const progress = startProgress(`${atOnce} at once`, names.length);
   const found = await inParallel(names, atOnce, async (name): Promise<[string, string]> => {
     const digest = await digestOf(client, name);
-    bar.step();
+    progress.advance();
     return [name, digest];
   });
-  bar.end();
+  progress.stop();
   client.close();
   return found;
 }

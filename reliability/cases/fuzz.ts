@@ -7,6 +7,7 @@ import { caught, exactly, type Options, type Row, told } from '../case.ts';
 import { type Amount, type Fuzzed, fuzz, type Target, targets } from '../fuzz/fuzzer.ts';
 import { add, type Fuzzing } from '../fuzz/record.ts';
 import { buildChecked } from '../native.ts';
+import { inParallel } from '../parallel.ts';
 
 const shortSeconds = 5;
 const longMinutes = 10;
@@ -29,23 +30,14 @@ async function tryTarget(
   return { target, run, all, files: readdirSync(join(folder, 'corpus')).length };
 }
 
-/** Several at once, each next one as soon as one has ended. */
-async function tryAll(programs: string, folder: string, options: Options): Promise<Tried[]> {
+function tryAll(programs: string, folder: string, options: Options): Promise<Tried[]> {
   const seconds = options.long ? 60 * (options.count ?? longMinutes) : (options.count ?? shortSeconds);
   // A seed for each long run: the same one again would try the same mutations.
   const seed = options.long ? 0 : options.seed;
-  const waiting = [...targets];
-  const tried: Tried[] = [];
-  const work = async () => {
-    for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
-      const amount = { seconds, runs: -1, seed };
-      tried.push(
-        await tryTarget(programs, target, join(folder, target.name), { long: options.long, amount }),
-      );
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
-  return targets.flatMap(({ name }) => tried.filter(({ target }) => target.name === name));
+  const amount = { seconds, runs: -1, seed };
+  return inParallel(targets, atOnce, (target) =>
+    tryTarget(programs, target, join(folder, target.name), { long: options.long, amount }),
+  );
 }
 
 function describe({ target, all, files }: Tried): Row {

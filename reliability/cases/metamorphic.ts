@@ -5,7 +5,6 @@ import { createInterface } from 'node:readline';
 import { cacheFolder } from '../../benchmarks/case.ts';
 import { installPackages } from '../../benchmarks/packages.ts';
 import { atLeast, atMost, caught, type Options, type Row, told } from '../case.ts';
-import { showBar } from '../corpus/bar.ts';
 import { createDice } from '../corpus/dice.ts';
 import { tools } from '../corpus/making.ts';
 import { spokenRecordings } from '../corpus/recordings.ts';
@@ -16,6 +15,7 @@ import {
   type Transformation,
   transformations,
 } from '../corpus/transformations.ts';
+import { startProgress } from '../progress.ts';
 import { buildService } from '../service.ts';
 
 const bound = 0.05;
@@ -65,9 +65,9 @@ async function analyzeAll(families: readonly Family[]): Promise<Map<string, Scor
     narrow,
     ...copies.map(({ file }) => file),
   ]);
-  const bar = showBar('analysing', files.length);
-  const scores = await analyzeFiles(files, bar.step);
-  bar.end();
+  const progress = startProgress('analysing', files.length);
+  const scores = await analyzeFiles(files, progress.advance);
+  progress.stop();
   return scores;
 }
 

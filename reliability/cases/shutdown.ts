@@ -6,6 +6,7 @@ import { analysis, exchange, type Outcome } from '../load/exchange.ts';
 import { plant } from '../load/plant.ts';
 import { createRandom, type Random } from '../load/random.ts';
 import { speechUpload } from '../load/speech.ts';
+import { startProgress } from '../progress.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 
 const connections = 32;
@@ -90,10 +91,12 @@ async function repeatedly(
   const random = createRandom(seed);
   const endings: Ending[] = [];
   const repeats = count ?? (long ? 20 : 3);
+  const progress = startProgress('shutdown', repeats);
   for (let index = 0; index < repeats; index++) {
     endings.push(await end(random, env, limits(long).takenMs));
-    console.error(`shutdown: ${index + 1} of ${repeats}`);
+    progress.advance();
   }
+  progress.stop();
   return endings;
 }
 

@@ -6,9 +6,9 @@ import { atMost, caught, exactly, type Options, type Row, told } from '../case.t
 import { eventually, type Footprint, footprint, heldPlaces } from '../load/footprint.ts';
 import { createMix } from '../load/mix.ts';
 import { plant } from '../load/plant.ts';
-import { startProgress } from '../load/progress.ts';
 import { createRandom } from '../load/random.ts';
 import { lowest, type Point, robustSlope } from '../load/slope.ts';
+import { startProgress } from '../progress.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 
 const clients = 4;

@@ -1,9 +1,10 @@
 /** Many requests at a running service, each answer looked at. */
+
+import { inParallel } from '../parallel.ts';
+import { startProgress } from '../progress.ts';
 import { type Answer, createClient } from './ask.ts';
-import { showBar } from './bar.ts';
 import type { Judge } from './contract.ts';
 import { type Costs, openLedger } from './costs.ts';
-import { inParallel } from './crew.ts';
 import { watchHealth } from './pulse.ts';
 
 export type Target = { readonly port: number; readonly token: string; readonly pid: number };
@@ -35,7 +36,7 @@ export async function attack(
   const { port, token, pid } = target;
   const client = createClient(port, token, atATime);
   const pulse = watchHealth(port);
-  const bar = showBar('attacking', numbers.length);
+  const progress = startProgress('attacking', numbers.length);
   const ledger = openLedger(pid);
   const findings: Finding[] = [];
   const answered: Record<number, number> = {};
@@ -49,9 +50,9 @@ export async function attack(
     } catch (error) {
       findings.push({ number, fault: `no answer: ${(error as Error).message}` });
     }
-    bar.step();
+    progress.advance();
   });
-  bar.end();
+  progress.stop();
   const costs = await ledger
     .settle(async (number) => (await shot(client, number)).answer.ms)
     .catch(() => null);

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { showBar } from './bar.ts';
-import { inParallel } from './crew.ts';
+import { inParallel } from '../parallel.ts';
+import { startProgress } from '../progress.ts';
 
 const execute = promisify(execFile);
 
@@ -48,10 +48,11 @@ async function make({ file, program, arguments: options }: Recipe): Promise<void
 /** Makes those that are absent. */
 export async function makeAll(what: string, recipes: readonly Recipe[]): Promise<void> {
   const absent = recipes.filter(({ file }) => !existsSync(file));
-  const bar = showBar(`making ${what}`, absent.length);
+  if (absent.length === 0) return;
+  const progress = startProgress(`making ${what}`, absent.length);
   await inParallel(absent, availableParallelism(), async (recipe) => {
     await make(recipe);
-    bar.step();
+    progress.advance();
   });
-  bar.end();
+  progress.stop();
 }

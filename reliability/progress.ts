@@ -1,12 +1,12 @@
-/** How far a long case is, on standard error. */
+/** How far a long piece of work is, on standard error. */
 import { Presets, SingleBar } from 'cli-progress';
 
 export type Progress = { advance(): void; stop(): void };
 
-export function startProgress(name: string, total: number): Progress {
+export function startProgress(what: string, total: number): Progress {
   const bar = new SingleBar(
     {
-      format: `${name} {bar} {value}/{total}, {duration_formatted}`,
+      format: `${what} {bar} {value}/{total}, {duration_formatted}, {eta_formatted} to go`,
       noTTYOutput: true,
       notTTYSchedule: 10_000,
     },
