@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openApiDocument } from '../src/openapi/document.ts';
 import { version } from '../src/version.ts';
-import { makeVenv } from '../test/support/python.ts';
+import { clientVenv } from '../test/support/python.ts';
 
 export const clients = { typescript: 'clients/typescript', python: 'clients/python' } as const;
 /** In either client, the types of the document. */
@@ -26,7 +26,7 @@ export function buildPython(file: string): void {
   const style = ['--disable-timestamp', '--use-schema-description', '--no-use-closed-typed-dict'];
   withDocument((document) => {
     const given = ['--input', document, ...input, '--output', file, ...output, ...style];
-    run(join(makeVenv(), 'bin/datamodel-codegen'), given);
+    run(join(clientVenv(), 'datamodel-codegen'), given);
   });
 }
 

@@ -10,7 +10,7 @@ import test from 'ava';
 import { clients } from '../scripts/clients.ts';
 import { settingNames } from '../src/config.ts';
 import { createMetrics } from '../src/http/metrics.ts';
-import { makeVenv } from './support/python.ts';
+import { clientVenv } from './support/python.ts';
 import { type Server, startServer } from './support/server.ts';
 
 const documents = [
@@ -84,7 +84,7 @@ test.serial('the documents have commands to run and programs to load', (t) => {
 const languages = {
   ts: (program: string) => run(process.execPath, ['--input-type=module', '--eval', program], {}),
   python: (program: string) =>
-    run(join(makeVenv(), 'bin/python'), ['-c', program], { PYTHONPATH: join(clients.python, 'src') }),
+    run(join(clientVenv(), 'python'), ['-c', program], { PYTHONPATH: join(clients.python, 'src') }),
 } as const;
 
 /** Where the client lies before it is installed. */

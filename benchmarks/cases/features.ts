@@ -18,6 +18,7 @@ import {
 } from '../case.ts';
 import { buildBenchmark } from '../native.ts';
 import { installPackages } from '../packages.ts';
+import { makeVenv } from '../python.ts';
 
 type Series = { readonly name: string; readonly frames: number; readonly ns: readonly number[] };
 type SeriesByName = ReadonlyMap<string, Series>;
@@ -26,22 +27,14 @@ type SeriesByName = ReadonlyMap<string, Series>;
 const tolerance = 1e-3;
 const folder = cacheFolder('features');
 const audio = longAudio();
-const python = join(cacheFolder('peers'), 'venv', 'bin', 'python');
 const peerScript = join(root, 'benchmarks', 'peers', 'features.py');
 const npmScript = join(root, 'benchmarks', 'peers', 'features.mjs');
 const npmFolder = cacheFolder('peers/npm');
+const pythonPackages = ['numpy==2.4.6', 'librosa==0.11.0', 'kaldi-native-fbank==1.22.5'];
 const npmPackages = ['@huggingface/transformers@4.3.1', 'meyda@5.6.3'];
 
 function installFftw(): void {
   if (!succeeds('pkg-config', ['--exists', 'fftw3f'])) installPackages(['libfftw3-dev']);
-}
-
-function installPython(): void {
-  if (existsSync(python) && succeeds(python, ['-c', 'import librosa, kaldi_native_fbank'])) return;
-  console.log('installing librosa and kaldi-native-fbank');
-  runProgram('python3', ['-m', 'venv', join(cacheFolder('peers'), 'venv')]);
-  const packages = ['numpy==2.4.6', 'librosa==0.11.0', 'kaldi-native-fbank==1.22.5'];
-  runProgram(python, ['-m', 'pip', 'install', '--quiet', ...packages]);
 }
 
 function installTorchaudio(): void {
@@ -82,7 +75,7 @@ function measureAll(): SeriesByName {
       return runProgram(buildBenchmark('features'), [audio, folder]);
     }),
     ...attempt('kaldi-native-fbank and librosa', () => {
-      installPython();
+      const python = join(makeVenv('features', pythonPackages), 'python');
       return runPeers(python, ['kaldi', 'librosa']);
     }),
     ...attempt('torchaudio', () => {

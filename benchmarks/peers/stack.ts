@@ -1,12 +1,13 @@
 /** FastAPI with python-multipart, librosa and ONNX Runtime, installed from PyPI and served by uvicorn. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cacheFolder, root, runProgram } from '../case.ts';
+import { root, runProgram } from '../case.ts';
+import { makeVenv } from '../python.ts';
 import { ask } from '../request/client.ts';
 import { graphFile } from '../request/graph.ts';
 
@@ -19,23 +20,18 @@ const packages = [
   'onnx==1.23.2',
   'onnxruntime==1.31.1',
 ];
-const folder = join(cacheFolder('peers'), 'stack');
-const python = join(folder, 'bin', 'python');
 const script = join(root, 'benchmarks', 'peers', 'stack.py');
+const graph = join(root, graphFile);
 const startSeconds = 60;
 
 export type Stack = { readonly port: number; stop(): Promise<void> };
 
+const python = () => join(makeVenv('stack', packages), 'python');
+
 /** Packages from PyPI, and the graph of one node that both sides run. */
 export function installStack(): void {
-  const stamp = join(folder, 'installed');
-  if (!existsSync(stamp)) {
-    console.error('installing FastAPI, librosa and ONNX Runtime');
-    runProgram('python3', ['-m', 'venv', folder]);
-    runProgram(python, ['-m', 'pip', 'install', '--quiet', ...packages]);
-    writeFileSync(stamp, `${packages.join('\n')}\n`);
-  }
-  runProgram(python, [script, 'graph', join(root, graphFile)]);
+  mkdirSync(dirname(graph), { recursive: true });
+  runProgram(python(), [script, 'graph', graph]);
 }
 
 async function freePort(): Promise<number> {
@@ -55,8 +51,8 @@ export async function startStack(processes: number): Promise<Stack> {
   const patience = ['--timeout-worker-healthcheck', '600', '--timeout-keep-alive', '600'];
   const options = ['--port', String(port), '--workers', String(processes), '--log-level', 'warning'];
   const threads = { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: '1', PYTHONDONTWRITEBYTECODE: '1' };
-  const models = { PEER_MODELS: join(root, 'models'), PEER_GRAPH: join(root, graphFile) };
-  const child = spawn(python, ['-m', 'uvicorn', ...app, ...options, ...patience], {
+  const models = { PEER_MODELS: join(root, 'models'), PEER_GRAPH: graph };
+  const child = spawn(python(), ['-m', 'uvicorn', ...app, ...options, ...patience], {
     env: { ...process.env, ...threads, ...models },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

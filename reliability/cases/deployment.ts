@@ -4,20 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, succeeds } from '../../benchmarks/case.ts';
 import { installPackages } from '../../benchmarks/packages.ts';
+import { makeVenv } from '../../benchmarks/python.ts';
 import { closeConnections, post, token } from '../../benchmarks/request/client.ts';
 import { call } from '../../test/support/http.ts';
 import { atMost, caught, exactly, type Options, type Row } from '../case.ts';
 import { runContainer } from '../deployment/container.ts';
-import { installKubernetesValidator, packages } from '../deployment/tools.ts';
 import { allowedCalls, callsOfService, exposureOf, faultsOf, unit } from '../deployment/unit.ts';
 import { buildService, withServer } from '../service.ts';
 
+const packages = ['systemd', 'haproxy', 'prometheus', 'strace', 'debootstrap', 'util-linux', 'iproute2'];
 const manifests = 'deploy/kubernetes/undertone.yaml';
 
 export async function run({ long }: Options): Promise<readonly Row[]> {
   installPackages(packages);
   buildService();
-  const validator = installKubernetesValidator();
+  const validator = join(makeVenv('kubernetes', ['kubernetes-validate==1.37.0']), 'kubernetes-validate');
   const valid = (file: string) => accepted('Kubernetes manifests, strict', [validator, '--strict', file]);
   return [
     ...(await checkUnit()),

@@ -1,13 +1,14 @@
 /** Schemathesis against a running service: requests made from the document, right ones and wrong ones. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder, root, runProgram } from '../../benchmarks/case.ts';
+import { cacheFolder, root } from '../../benchmarks/case.ts';
+import { makeVenv } from '../../benchmarks/python.ts';
 import type { Server } from '../service.ts';
 import { operationOf, password, visit } from './visitor.ts';
 
-const version = '4.32.0';
+const schemathesis = 'schemathesis==4.32.0';
 const hooks = join(root, 'reliability', 'contract', 'own_keys.py');
 
 export type Attack = {
@@ -38,7 +39,8 @@ export async function attack(server: Server, attack: Attack): Promise<Outcome> {
     ...['--report', 'json', '--report-json-path', report],
     ...(attack.operationId === undefined ? [] : ['--include-operation-id', attack.operationId]),
   ];
-  const child = spawn(install(), args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  const program = join(makeVenv('schemathesis', [schemathesis]), 'st');
+  const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   let words = '';
   child.stdout.on('data', (chunk) => {
     words += chunk;
@@ -53,15 +55,6 @@ function summary(words: string): Pick<Outcome, 'cases' | 'failures'> {
   const [, cases, failed] = /(\d+) generated, (?:(\d+) found|\d+ passed|.*)/.exec(words) ?? [];
   const finished = cases !== undefined && !/\d+ errors?\b/.test(words);
   return { cases: finished ? Number(cases) : null, failures: finished ? Number(failed ?? 0) : null };
-}
-
-function install(): string {
-  const folder = cacheFolder(`schemathesis-${version}`);
-  const program = join(folder, 'bin', 'st');
-  if (existsSync(program)) return program;
-  runProgram('python3', ['-m', 'venv', '--clear', folder]);
-  runProgram(join(folder, 'bin', 'pip'), ['install', '--quiet', `schemathesis==${version}`]);
-  return program;
 }
 
 /** A token, a log-in, and the header that browsers send: else every request would be refused at the door. */

@@ -6,7 +6,7 @@ import test from 'ava';
 import { buildPython, clients, generated } from '../../scripts/clients.ts';
 import { pauses, startAnswering } from '../support/answering.ts';
 import { makeFolder } from '../support/folder.ts';
-import { makeVenv } from '../support/python.ts';
+import { clientVenv } from '../support/python.ts';
 import { startServer } from '../support/server.ts';
 
 const body = { detail: 'busy', code: 'overloaded', request_id: 'id-1' };
@@ -18,7 +18,7 @@ test.serial('a stranger installs it, and both clients do what they say', async (
   // pip leaves its build in the folder that it is given.
   cpSync(clients.python, join(folder, 'client'), { recursive: true });
   const pip = ['install', '--quiet', '--no-build-isolation', '--no-deps', '--target', join(folder, 'site')];
-  execFileSync(join(makeVenv(), 'bin/pip'), [...pip, join(folder, 'client')], { stdio: 'pipe' });
+  execFileSync(join(clientVenv(), 'pip'), [...pip, join(folder, 'client')], { stdio: 'pipe' });
   const server = await startServer(t);
   const busy = await startAnswering(t, [{ status: 500 }, { status: 503, body, headers: later }]);
   const refusing = await Promise.all(
@@ -30,7 +30,7 @@ test.serial('a stranger installs it, and both clients do what they say', async (
   );
   const lost = { sync: sync?.url, async: async?.url };
   const told = { lost, busy: busy.url, refusing: refusing.map(({ url }) => url), slow: slow.url };
-  const child = spawn(join(makeVenv(), 'bin/python'), ['-W', 'error', 'test/clients/client_test.py'], {
+  const child = spawn(join(clientVenv(), 'python'), ['-W', 'error', 'test/clients/client_test.py'], {
     env: {
       PYTHONPATH: join(folder, 'site'),
       UNDERTONE_URL: server.url,
@@ -62,7 +62,7 @@ test.serial('a stranger installs it, and both clients do what they say', async (
 test.serial('its types hold, those of the document are fresh', (t) => {
   t.timeout(300_000);
   const mypy = spawnSync(
-    join(makeVenv(), 'bin/mypy'),
+    join(clientVenv(), 'mypy'),
     ['--config-file', join(clients.python, 'pyproject.toml'), join(clients.python, 'src')],
     { encoding: 'utf8' },
   );
