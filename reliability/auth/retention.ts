@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { call } from '../../test/support/http.ts';
 import { atLeast, exactly, type Row } from '../case.ts';
+import { type Plant, plant } from '../plant.ts';
 import { withServer } from '../service.ts';
 import { findCanaries, findInFolder, keepAccount, makeCanaries, sendCanaries } from './canaries.ts';
 import { type TraceResult, traceWrites } from './trace.ts';
 
-/** `plants`: modules that are loaded before the service. */
-export async function retentionRows(plants: readonly URL[]): Promise<Row[]> {
-  const imports = plants.map(({ href }) => `--import=${href}`).join(' ');
-  const env = { NODE_OPTIONS: imports, UNDERTONE_LOG_LEVEL: 'trace' };
+export async function retentionRows(...plants: readonly Plant[]): Promise<Row[]> {
+  const env = { UNDERTONE_LOG_LEVEL: 'trace', ...plant(...plants) };
   const found: string[] = [];
   const trace = await withServer(env, async (server) => {
     const canaries = makeCanaries();

@@ -5,10 +5,10 @@ import { atMost, caught, exactly, type Options, type Row, told } from '../case.t
 import { abort, type Moment, moments } from '../load/abort.ts';
 import { analysis, exchange } from '../load/exchange.ts';
 import { eventually, type Footprint, footprint, heldPlaces } from '../load/footprint.ts';
-import { type Plant, plant } from '../load/plant.ts';
 import { createRandom } from '../load/random.ts';
 import { lowest, type Point, robustSlope } from '../load/slope.ts';
 import { speechUpload } from '../load/speech.ts';
+import { type Plant, plant } from '../plant.ts';
 import { startProgress } from '../progress.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 

@@ -14,9 +14,6 @@ const rounds = 3;
 /** Timings of each class: of the check itself, and through a socket. */
 const timings = { long: { check: 100_000, http: 100_000 }, short: { check: 20_000, http: 1000 } };
 
-const fault = new URL('../contract/fault.mjs', import.meta.url);
-const keeper = new URL('../auth/keeper.mjs', import.meta.url);
-
 export async function run({ long, seed, count }: Options): Promise<readonly Row[]> {
   buildService();
   const number = long ? timings.long : timings.short;
@@ -25,8 +22,8 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
     ...(await timingRows(await verifierTargets(), count ?? number.check, random)),
     await plantedLeak(count ?? number.check, random),
     ...(await serverRows(count ?? number.http, random)),
-    ...(await retentionRows([fault])),
-    caught('a service that keeps what it gets', await retentionRows([fault, keeper])),
+    ...(await retentionRows('fault')),
+    caught('a service that keeps what it gets', await retentionRows('fault', 'keeper')),
   ];
 }
 

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { childrenOf } from '../../benchmarks/process.ts';
 import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
 import { type Answer, ask, askMany } from '../chaos/upload.ts';
-import { plant } from '../load/plant.ts';
 import { createRandom, type Random } from '../load/random.ts';
+import { plant } from '../plant.ts';
 import { startProgress } from '../progress.ts';
 import { buildService, isUp, type Server, withServer } from '../service.ts';
 

@@ -4,7 +4,7 @@ import { jumpingClock } from '../faults/clock.ts';
 import { fewDescriptors } from '../faults/descriptors.ts';
 import { littleMemory } from '../faults/memory.ts';
 import { fullDisk, lockedDatabase } from '../faults/storage.ts';
-import { plant } from '../load/plant.ts';
+import { plant } from '../plant.ts';
 import { requireRoot } from '../program.ts';
 import { buildService } from '../service.ts';
 

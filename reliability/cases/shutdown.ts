@@ -3,9 +3,9 @@ import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
 import { analysis, exchange, type Outcome } from '../load/exchange.ts';
-import { plant } from '../load/plant.ts';
 import { createRandom, type Random } from '../load/random.ts';
 import { speechUpload } from '../load/speech.ts';
+import { plant } from '../plant.ts';
 import { startProgress } from '../progress.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 

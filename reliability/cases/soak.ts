@@ -5,9 +5,9 @@ import { residentMebibytes } from '../../benchmarks/process.ts';
 import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
 import { eventually, type Footprint, footprint, heldPlaces } from '../load/footprint.ts';
 import { createMix } from '../load/mix.ts';
-import { plant } from '../load/plant.ts';
 import { createRandom } from '../load/random.ts';
 import { lowest, type Point, robustSlope } from '../load/slope.ts';
+import { plant } from '../plant.ts';
 import { startProgress } from '../progress.ts';
 import { buildService, type Server, withServer } from '../service.ts';
 

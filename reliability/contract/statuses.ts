@@ -1,11 +1,9 @@
 /** Every status of every operation that the document lists, asked of running services. */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
-import { root } from '../../benchmarks/case.ts';
 import { drawToken } from '../../src/accounts/token-format.ts';
 import { postgres } from '../../test/support/postgres.ts';
 import { makeToken } from '../../test/support/server.ts';
+import { plant } from '../plant.ts';
 import { withRedis } from '../redis.ts';
 import { type Server, withServer } from '../service.ts';
 import { askAccount, bodies } from './account-statuses.ts';
@@ -13,16 +11,13 @@ import { analysisOperations, ask, askRaw, isAccount, upload, type Witness } from
 import { askJobs, jobOperations } from './job-statuses.ts';
 import { operationOf, password, visit } from './visitor.ts';
 
-const faulty = {
-  NODE_OPTIONS: `--import=${pathToFileURL(join(root, 'reliability', 'contract', 'fault.mjs')).href}`,
-};
 const limited = { UNDERTONE_RATE_LIMIT: '1/3600', UNDERTONE_METRICS_ADDRESS: '127.0.0.1:0' };
 const impatient = { UNDERTONE_DEADLINE_S: '1' };
 
 /** `operations`: METHOD /path of all. */
 export async function askEverything(operations: readonly string[], witness: Witness): Promise<void> {
   const account = operations.filter(isAccount);
-  await withServer(faulty, async (server) => {
+  await withServer(plant('fault'), async (server) => {
     for (const operation of operations) await askBroken(server, operation, witness);
     for (const operation of analysisOperations) await askAnalysis(server, operation, witness);
     for (const operation of jobOperations) await askScoped(server, operation, witness);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { multipart, toneFile } from '../../test/support/upload.ts';
 import { exactly, type Row } from '../case.ts';
 import { ask } from '../chaos/upload.ts';
-import { plant } from '../load/plant.ts';
+import { plant } from '../plant.ts';
 import { isUp, type Server, withServer } from '../service.ts';
 import { limitMemory } from './control-group.ts';
 

@@ -87,8 +87,13 @@ export async function startServer(
 }
 
 /** A token that the running server takes as it takes any other. */
-export function makeToken({ dataDir }: Pick<Server, 'dataDir'>, scopes: string, name = 'made'): string {
-  const args = [entry, 'token', 'create', '--name', name, '--scopes', scopes];
+export function makeToken(
+  { dataDir }: Pick<Server, 'dataDir'>,
+  scopes: string,
+  name = 'made',
+  ...more: readonly string[]
+): string {
+  const args = [entry, 'token', 'create', '--name', name, '--scopes', scopes, ...more];
   const env = { PATH: process.env.PATH, UNDERTONE_DATA_DIR: dataDir };
   return execFileSync(process.execPath, args, { env, encoding: 'utf8', stdio: 'pipe' }).trim();
 }

@@ -1,4 +1,4 @@
-// Loaded before the service (node --import): a request with the header X-Fault meets a fault of ours.
+/** A request with the header X-Fault meets a fault of ours. */
 import { subscribe } from 'node:diagnostics_channel';
 
 subscribe('http.server.request.start', ({ request: { headers } }) => {

@@ -1,11 +1,12 @@
 /** Scripts that the service loads before its own: faults to be found, and instruments. */
-import { fileURLToPath } from 'node:url';
 
 export type Plant =
   | 'abrupt-end'
   | 'collected-garbage'
+  | 'fault'
   | 'gives-up'
   | 'into-cgroup'
+  | 'keeper'
   | 'kept-sockets'
   | 'leaked-bytes'
   | 'leaked-descriptors'
@@ -15,6 +16,6 @@ export type Plant =
 
 /** @returns the environment to start the service with */
 export function plant(...names: readonly Plant[]): Record<string, string> {
-  const files = names.map((name) => fileURLToPath(new URL(`./plants/${name}.mjs`, import.meta.url)));
-  return { NODE_OPTIONS: files.map((file) => `--import=${file}`).join(' ') };
+  const files = names.map((name) => new URL(`./plants/${name}.mjs`, import.meta.url));
+  return { NODE_OPTIONS: files.map(({ href }) => `--import=${href}`).join(' ') };
 }

@@ -1,4 +1,4 @@
-// Loaded before the service (node --import): writes down what a request must never leave behind.
+/** What a request must never leave behind is written down. */
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
