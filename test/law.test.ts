@@ -19,7 +19,18 @@ import {
 } from './support/law.ts';
 
 const code = /\.(ts|mjs|js|h|cc|c|py|css|sh)$/;
-const folders = ['src', 'native', 'test', 'benchmarks', 'scripts', 'training', 'clients', 'deploy', 'web'];
+const folders = [
+  'src',
+  'native',
+  'test',
+  'benchmarks',
+  'reliability',
+  'scripts',
+  'training',
+  'clients',
+  'deploy',
+  'web',
+];
 const ignored = new Set(['node_modules', 'build', 'dist', '__pycache__']);
 
 function filesUnder(folder: string): string[] {
