@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { startCli } from '../support/cli.ts';
+import { outputOf, startCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 
 type Service = { child: ChildProcess; output: () => string };
@@ -19,17 +19,10 @@ async function start(
     env: { UNDERTONE_PORT: '0', UNDERTONE_WORKERS: '1', UNDERTONE_SHUTDOWN_S: '2', ...env },
   });
   t.teardown(() => child.kill('SIGKILL'));
-  let stdout = '';
-  let stderr = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  while (stdout.split('\n').length <= lines && child.exitCode === null) await sleep(20);
-  t.is(child.exitCode, null, stderr);
-  return { child, output: () => stdout };
+  const { stdout, stderr } = outputOf(child);
+  while (stdout().split('\n').length <= lines && child.exitCode === null) await sleep(20);
+  t.is(child.exitCode, null, stderr());
+  return { child, output: stdout };
 }
 
 async function stop({ child }: Service): Promise<number | null> {

@@ -1,28 +1,16 @@
-import { once } from 'node:events';
 import { join } from 'node:path';
 import test from 'ava';
 import type { DatabaseKind } from '../../src/accounts/storage.ts';
 import { startAccountApp } from '../support/account.ts';
-import { type Ended, startCli } from '../support/cli.ts';
+import { type Ended, runCli } from '../support/cli.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const password = 'correct horse battery';
 
-async function create(url: string, args: readonly string[], input = `${password}\n`): Promise<Ended> {
+function create(url: string, args: readonly string[], input = `${password}\n`): Promise<Ended> {
   const env = { UNDERTONE_DATABASE_URL: url, UNDERTONE_SIGNUP: 'closed' };
-  const child = startCli(['user', 'create', ...args], { env });
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.on('data', (data) => {
-    stdout += data;
-  });
-  child.stderr?.on('data', (data) => {
-    stderr += data;
-  });
-  child.stdin?.on('error', () => {}).end(input);
-  const [code] = await once(child, 'close');
-  return { code, stdout, stderr };
+  return runCli(['user', 'create', ...args], { env, input });
 }
 
 for (const kind of databaseKinds as readonly DatabaseKind[]) {

@@ -21,17 +21,23 @@ export function startCli(args: readonly string[], { cwd, env }: Options = {}): C
   return spawn(command, rest, { env: { ...process.env, ...env }, ...(cwd === undefined ? {} : { cwd }) });
 }
 
+/** What a process has printed so far. */
+export function outputOf({ stdout, stderr }: ChildProcess): { stdout(): string; stderr(): string } {
+  let [out, error] = ['', ''];
+  stdout?.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  stderr?.setEncoding('utf8').on('data', (text: string) => {
+    error += text;
+  });
+  return { stdout: () => out, stderr: () => error };
+}
+
 export async function runCli(args: readonly string[], options?: Options): Promise<Ended> {
   const child = startCli(args, options);
-  if (options?.input !== undefined) child.stdin?.end(options.input);
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
+  // It may have ended before it read all of it.
+  if (options?.input !== undefined) child.stdin?.on('error', () => {}).end(options.input);
+  const { stdout, stderr } = outputOf(child);
   const [code] = await once(child, 'close');
-  return { code, stdout, stderr };
+  return { code, stdout: stdout(), stderr: stderr() };
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import { outputOf } from './cli.ts';
 
 export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
@@ -42,21 +43,14 @@ export async function spawnServer(
     ...(UNDERTONE_MODELS_DIR === undefined ? {} : { UNDERTONE_MODELS_DIR }),
   };
   const child = spawn(process.execPath, [entry, 'serve'], { cwd: root, env: { PATH, ...settings, ...env } });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk) => {
-    stdout += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    stderr += chunk;
-  });
+  const output = outputOf(child);
   const exit = once(child, 'close').then(([code, signal]) => ({ code, signal }) as Exit);
   t.teardown(async () => {
     child.kill('SIGKILL');
     await exit;
     await rm(dataDir, { recursive: true, force: true });
   });
-  return { dataDir, process: child, stdout: () => stdout, stderr: () => stderr, exit };
+  return { dataDir, process: child, ...output, exit };
 }
 
 /** Resolves when it listens and its models are warm. */

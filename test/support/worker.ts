@@ -1,6 +1,6 @@
 /** `undertone work` as its own process, beside a server of the tests. */
 import { once } from 'node:events';
-import { startCli } from './cli.ts';
+import { outputOf, startCli } from './cli.ts';
 import type { Exit } from './server.ts';
 
 export type WorkerProcess = {
@@ -19,20 +19,13 @@ export async function startWorker(
   env: Readonly<Record<string, string>>,
 ): Promise<WorkerProcess> {
   const child = startCli(['work'], { env });
-  let stdout = '';
-  let stderr = '';
+  const { stdout, stderr } = outputOf(child);
   const wakes = new Set<() => void>();
   const wake = () => {
     for (const look of [...wakes]) look();
   };
-  child.stdout?.on('data', (chunk) => {
-    stdout += chunk;
-    wake();
-  });
-  child.stderr?.on('data', (chunk) => {
-    stderr += chunk;
-    wake();
-  });
+  child.stdout?.on('data', wake);
+  child.stderr?.on('data', wake);
   const exit = once(child, 'close').then(([code, signal]) => ({ code, signal }) as Exit);
   const until = (text: () => string, pattern: RegExp) =>
     new Promise<string>((resolve, reject) => {
@@ -42,18 +35,18 @@ export async function startWorker(
         resolve(text());
       };
       wakes.add(look);
-      void exit.then(({ code }) => reject(new Error(`the worker ended with ${code}: ${stderr}`)));
+      void exit.then(({ code }) => reject(new Error(`the worker ended with ${code}: ${stderr()}`)));
       look();
     });
   t.teardown(async () => {
     child.kill('SIGKILL');
     await exit;
   });
-  await until(() => stdout, /^working/m);
+  await until(stdout, /^working/m);
   return {
     pid: child.pid as number,
-    stderr: () => stderr,
-    until: (pattern) => until(() => stderr, pattern),
+    stderr,
+    until: (pattern) => until(stderr, pattern),
     end: (signal) => {
       child.kill(signal);
       return exit;
