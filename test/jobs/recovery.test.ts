@@ -72,13 +72,7 @@ test.serial('a worker that is told to stop gives its job back, and one that was 
 });
 
 test.serial('a second signal puts a job back at once, and the worker ends with code 1', async (t) => {
-  const server = createServer(() => {});
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const url = `http://127.0.0.1:${await listen(t, () => {})}/`;
   const place = await openWorkplace(t, {
     UNDERTONE_JOB_URL_PREFIXES: url,
     UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
