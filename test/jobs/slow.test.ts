@@ -121,7 +121,7 @@ test.serial('an upload of a job that breaks off is told so, and leaves nothing',
   const form = multipart([{ name: 'audio', bytes: Buffer.alloc(2 ** 20, 'x') }]).subarray(0, 2 ** 20);
   const chunked = head(place, 'POST /v1/jobs', contentType, 0).replace(
     'Content-Length: 0',
-    'Transfer-Encoding: chunked',
+    'Transfer-Encoding: chunked\r\nConnection: close',
   );
   for (const [name, [end, told]] of Object.entries(breaks)) {
     const client = await wire(place.server.port);
