@@ -25,11 +25,11 @@ test('each token has its own count, whose rest is told', async (t) => {
   for (const rest of [1, 0]) {
     const { status, headers } = await call(app.port, echo);
     t.deepEqual([status, headers['ratelimit-policy']], [200, '"token";q=2;w=60']);
-    t.regex(String(headers.ratelimit), new RegExp(`^"token";r=${rest};t=(59|60)$`));
+    t.regex(String(headers.ratelimit), new RegExp(`^"token";r=${rest};t=[1-6]\\d$`));
   }
   const { status, headers, body } = await call(app.port, echo);
   t.is(status, 429);
-  t.regex(String(headers.ratelimit), /^"token";r=0;t=(59|60)$/);
+  t.regex(String(headers.ratelimit), /^"token";r=0;t=[1-6]\d$/);
   t.is(headers['retry-after'], String(headers.ratelimit).split('t=')[1] ?? '');
   t.deepEqual(JSON.parse(body), {
     detail: 'Expected at most 2 requests in 60 s from one token, got more',
@@ -41,10 +41,10 @@ test('each token has its own count, whose rest is told', async (t) => {
 });
 
 test('a count begins anew when its time is over', async (t) => {
-  const app = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '1/1' } });
+  const app = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '1/5' } });
   const statuses = async () => [(await call(app.port, echo)).status, (await call(app.port, echo)).status];
   t.deepEqual(await statuses(), [200, 429]);
-  await new Promise((resolve) => setTimeout(resolve, 1100));
+  await new Promise((resolve) => setTimeout(resolve, 5100));
   t.deepEqual(await statuses(), [200, 429]);
 });
 
