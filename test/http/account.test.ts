@@ -173,9 +173,14 @@ for (const [path, body, items] of faults) {
 test('a body that is no JSON object, or too long, is told so', async (t) => {
   const { browser } = await startAccountApp(t);
   const { ask } = browser();
-  for (const body of ['[]', '7', '{', 'null']) {
+  const notUtf8 = Buffer.from('{"email":"ad\xe4"}', 'latin1');
+  for (const body of ['[]', '7', '{', 'null', '', notUtf8]) {
     const { status, json } = await ask('log-in', {}, { body });
-    t.deepEqual([status, json.detail], [400, 'Expected a JSON object for `body`, got something else'], body);
+    t.deepEqual(
+      [status, json.detail],
+      [400, 'Expected a JSON object for `body`, got something else'],
+      String(body),
+    );
   }
   const long = await ask('log-in', { ...credentials, more: 'x'.repeat(20_000) });
   t.is(long.status, 413);
