@@ -2,14 +2,14 @@
  * Two readers of forms, of analyses in memory and of jobs as they come: what one takes the other takes, as the same.
  * They differ where no writer of forms goes: the one of jobs is laxer with headers, and takes no padding after a boundary.
  */
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
 import { Failure } from '../../src/errors.ts';
 import { collectJob } from '../../src/http/job-upload.ts';
 import { createLifecycle } from '../../src/http/lifecycle.ts';
 import { readForm } from '../../src/workers/form.ts';
 import { scanMultipart } from '../../src/workers/multipart.ts';
+import { listen } from '../support/listening.ts';
 
 type Read = { readonly audio: string; readonly channel: number | null } | { readonly refused: string };
 
@@ -29,7 +29,7 @@ function inMemory(body: Buffer): Read {
 
 async function startReader(t: ExecutionContext): Promise<(body: Buffer) => Promise<Read>> {
   let heard: (read: Read) => void = () => {};
-  const server = createServer(async (incoming, response) => {
+  const port = await listen(t, async (incoming, response) => {
     let audio = '';
     const keep = async (part: string, _index: number, bytes: Uint8Array) => {
       if (part === 'audio') audio += Buffer.from(bytes).toString('latin1');
@@ -39,9 +39,6 @@ async function startReader(t: ExecutionContext): Promise<(body: Buffer) => Promi
     heard(form === null || 'refused' in form ? (form as Read) : { audio, channel: form.channel });
     response.end();
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => server.close());
-  const { port } = server.address() as AddressInfo;
   const headers = { 'Content-Type': 'multipart/form-data; boundary=b' };
   return (body) =>
     new Promise((resolve, reject) => {
