@@ -9,7 +9,8 @@ the other. A limit is kept when the last connection of its kind is closed within
 every half second and leaves a second for its answer to be read. The short form lowers the limits to four seconds.`,
   abort: `Clients leave at a moment drawn by chance: before a byte, in the head or the body (with a length or in a chunk), while
 the recording waits or is analysed, or with the first byte of the answer; by a reset, or by an end in order. Slots,
-descriptors, threads and memory after the second half are compared with those after the first. Memory is told as for \`soak\`.`,
+descriptors and threads after the second half are compared with those after the first. The second half has ten stretches; after
+each, once nothing is under way and the garbage is collected, resident memory is read: its slope is the median of all pairs'.`,
   soak: `Four clients send speech and tones in six containers to the three analyses; a tenth of the requests are probes and
 pages, a tenth broken or hostile: damaged recordings and forms, wrong tokens, missing and empty parts, clients that leave.
 The service runs with a script that collects garbage every second, so that its resident set is what it keeps; its slope is

@@ -1,12 +1,11 @@
 /** Clients that leave at any byte: nothing of them stays. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { residentMebibytes } from '../../benchmarks/process.ts';
 import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
 import { abort, type Moment, moments } from '../load/abort.ts';
 import { analysis, exchange } from '../load/exchange.ts';
 import { eventually, type Footprint, footprint, heldPlaces } from '../load/footprint.ts';
 import { createRandom } from '../load/random.ts';
-import { lowest, type Point, robustSlope } from '../load/slope.ts';
+import { type Point, robustSlope } from '../load/slope.ts';
 import { speechUpload } from '../load/speech.ts';
 import { type Plant, plant } from '../plant.ts';
 import { startProgress } from '../progress.ts';
@@ -16,13 +15,16 @@ const upload = speechUpload(1);
 const clients = 16;
 /** Of all, before anything is compared. */
 const warmUpShare = 0.5;
-const samples = 200;
-const stretches = 10;
 const settleMs = 10_000;
+/** The instrument collects it every second. */
+const collectedMs = 1500;
 
-type Limits = { readonly aborts: number; readonly leakMebibytes: number };
+/** Memory is read after each of so many stretches. */
+type Limits = { readonly aborts: number; readonly stretches: number; readonly leakMebibytes: number };
 const limits = ({ long, count }: Options): Limits =>
-  long ? { aborts: count ?? 20_000, leakMebibytes: 8 } : { aborts: count ?? 1000, leakMebibytes: 1000 };
+  long
+    ? { aborts: count ?? 60_000, stretches: 10, leakMebibytes: 8 }
+    : { aborts: count ?? 1000, stretches: 2, leakMebibytes: 1000 };
 
 type Left = {
   readonly before: Footprint;
@@ -34,32 +36,35 @@ type Left = {
   readonly statuses: readonly number[];
 };
 
-async function abortMany(server: Server, seed: number, aborts: number): Promise<Left> {
+async function abortMany(server: Server, seed: number, { aborts, stretches }: Limits): Promise<Left> {
   const pid = server.process.pid as number;
   const random = createRandom(seed);
   const counts = new Map<Moment, number>(moments.map((moment) => [moment, 0]));
-  const memory: Point[] = [];
   const progress = startProgress('abort', aborts);
   let started = 0;
-  let before = footprint(pid);
   const pass = async (until: number) => {
     while (started < until) {
       started++;
       const moment = await abort(server, upload, random);
       counts.set(moment, (counts.get(moment) ?? 0) + 1);
       progress.advance();
-      if (started % Math.ceil(aborts / samples) === 0) memory.push({ x: started, y: residentMebibytes(pid) });
     }
   };
-  const together = (until: number) => Promise.all(Array.from({ length: clients }, () => pass(until)));
-  await together(warmUpShare * aborts);
-  await eventually(async () => (await heldPlaces(server.port)) === 0, settleMs);
-  await sleep(500);
-  before = footprint(pid);
-  memory.length = 0;
-  await together(aborts);
+  /** Resolves when nothing of these is under way any more and the garbage is collected. */
+  const together = async (until: number) => {
+    await Promise.all(Array.from({ length: clients }, () => pass(until)));
+    await eventually(async () => (await heldPlaces(server.port)) === 0, settleMs);
+    await sleep(collectedMs);
+  };
+  const warmUp = Math.round(warmUpShare * aborts);
+  await together(warmUp);
+  const before = footprint(pid);
+  const memory: Point[] = [{ x: warmUp, y: before.mebibytes }];
+  for (let stretch = 1; stretch <= stretches; stretch++) {
+    await together(warmUp + Math.round((stretch / stretches) * (aborts - warmUp)));
+    memory.push({ x: started, y: footprint(pid).mebibytes });
+  }
   progress.stop();
-  await eventually(async () => (await heldPlaces(server.port)) === 0, settleMs);
   const held = await heldPlaces(server.port);
   // Asking took a connection as well.
   await eventually(() => {
@@ -74,7 +79,7 @@ async function abortMany(server: Server, seed: number, aborts: number): Promise<
 
 function judge(left: Left, { leakMebibytes }: Limits): Row[] {
   const { after, before, held, memory, statuses } = left;
-  const slope = robustSlope(lowest(memory, stretches));
+  const slope = robustSlope(memory);
   const total = [...left.moments.values()].reduce((sum, count) => sum + count, 0);
   const shares = [...left.moments].map(([moment, count]) => `${count} ${moment}`).join(', ');
   return [
@@ -106,12 +111,12 @@ export async function run(options: Options): Promise<readonly Row[]> {
   buildService();
   const allowed = limits(options);
   const settings = { UNDERTONE_LOG_LEVEL: 'warn', UNDERTONE_QUEUE: '32' };
-  const after = (aborts: number, ...faults: readonly Plant[]) =>
+  const left = (wanted: Limits, ...faults: readonly Plant[]) =>
     withServer({ ...settings, ...plant('collected-garbage', ...faults) }, (server) =>
-      abortMany(server, options.seed, aborts),
+      abortMany(server, options.seed, wanted),
     );
-  const rows = judge(await after(allowed.aborts), allowed);
-  const few = Math.min(allowed.aborts, 1000);
-  const leaky = judge(await after(few, 'leaked-descriptors'), allowed);
+  const rows = judge(await left(allowed), allowed);
+  const few = limits({ ...options, long: false, count: null });
+  const leaky = judge(await left(few, 'leaked-descriptors'), allowed);
   return [...rows, caught('a descriptor leaked by one request in twenty', leaky)];
 }
