@@ -47,10 +47,12 @@ bool IsDamage(const Error& error) {
 // Links are counted as packets are: see CountSeconds.
 void CheckLinks(const uint8_t* bytes, const std::vector<size_t>& links, size_t from, const Sniffed& sniffed,
                 const Sink& sink) {
+  const double most = sink.max_seconds() + 1;
   double seconds = sink.seconds();
   try {
-    for (size_t i = from; i + 1 < links.size(); ++i) {
-      seconds += CountSeconds(bytes + links[i], links[i + 1] - links[i], sniffed, sink.watch(), 0);
+    for (size_t i = from; i + 1 < links.size() && seconds <= most; ++i) {
+      seconds +=
+          CountSeconds(bytes + links[i], links[i + 1] - links[i], sniffed, sink.watch(), 0, most - seconds);
     }
   } catch (const Error& error) {
     if (!IsDamage(error)) throw;
@@ -86,6 +88,7 @@ Reading DecodeOgg(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sin
 // Everything but the last samples, which the sink still holds.
 void Fill(const uint8_t* bytes, size_t size, const DecodeOptions& options, Sink* sink, Source* named) {
   CheckOptions(bytes, size, options);
+  sink->Face(size);
   sink->watch().Check();
   const Sniffed sniffed = Sniff(bytes, size);
   bytes += sniffed.start;

@@ -14,17 +14,27 @@ extern "C" {
 namespace undertone {
 namespace {
 
-// Largest single allocation by libav, in bytes: more than any honest file of the default upload size needs,
-// and a bound on what a header's claim can cost.
+// Largest single allocation by libav, in bytes: a bound on what a header's claim can cost. Its index of an
+// MP4 takes 24 bytes a packet and doubles as it grows; packets last 20 ms and more.
 constexpr size_t kLargestAllocation = size_t{24} << 20;
+constexpr double kAllocationASecond = 2500;
 constexpr int kMostStreams = 16;
+constexpr int kMostShown = 4;  // of MP4, where further tracks are hidden and each has an index at once
+// Packets that share their bytes, or swell when they are inflated: so many times the file, and some more.
+constexpr double kMostSwelling = 4;
+constexpr double kSmallSwelling = 1 << 20;
 
-void Prepare() {
+// The limit is libav's for the whole process: that of the longest recording that was ever allowed.
+void Prepare(double max_seconds) {
   static std::once_flag once;
-  std::call_once(once, [] {
-    av_log_set_callback([](void*, int, const char*, va_list) {});
-    av_max_alloc(kLargestAllocation);
-  });
+  static std::mutex mutex;
+  static size_t largest = 0;
+  std::call_once(once, [] { av_log_set_callback([](void*, int, const char*, va_list) {}); });
+  const auto needed = kLargestAllocation + static_cast<size_t>(kAllocationASecond * max_seconds);
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (needed <= largest) return;
+  largest = needed;
+  av_max_alloc(largest);
 }
 
 int RefuseOpen(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) { return AVERROR(EPERM); }
@@ -43,8 +53,10 @@ bool IsEncrypted(uint32_t tag) {
 }  // namespace
 
 Demuxer::Demuxer(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const Watch& watch)
-    : watch_(watch), file_(bytes, size, watch) {
-  Prepare();
+    : watch_(watch),
+      file_(bytes, MakeVeil(bytes, size, sniffed.kind), watch),
+      bytes_left_(kMostSwelling * static_cast<double>(size) + kSmallSwelling) {
+  Prepare(watch.max_seconds());
   try {
     Open(sniffed);
     SelectStream(sniffed);
@@ -65,7 +77,7 @@ void Demuxer::Open(const Sniffed& sniffed) {
   format_->flags |= AVFMT_FLAG_CUSTOM_IO;
   format_->interrupt_callback = {IsStopped, const_cast<Watch*>(&watch_)};
   format_->io_open = RefuseOpen;
-  format_->max_streams = kMostStreams;
+  format_->max_streams = sniffed.kind == Kind::kMp4 ? kMostShown : kMostStreams;
   format_->protocol_whitelist = av_strdup("");
   format_->format_whitelist = av_strdup(demuxer->name);
   format_->codec_whitelist = av_strdup(AllowedDecoderNames().c_str());
@@ -88,6 +100,8 @@ void Demuxer::SelectStream(const Sniffed& sniffed) {
   }
   if (stream_ == nullptr) {
     if (video) throw Error(ErrorCode::kUnsupported, "Expected an audio stream, got a video without one");
+    if (format_->nb_streams > 0)
+      throw Error(ErrorCode::kUnsupported, "Expected an audio stream, got other streams alone");
     ThrowDamaged(sniffed);
   }
   if (IsEncrypted(stream_->codecpar->codec_tag)) {
@@ -104,6 +118,11 @@ bool Demuxer::Read(AVPacket* packet) {
       watch_.Check();
       broken_ = broken_ || result != AVERROR_EOF;
       return false;
+    }
+    bytes_left_ -= packet->size;
+    if (bytes_left_ < 0) {
+      av_packet_unref(packet);
+      throw Error(ErrorCode::kMalformed, "Expected packets that the file has room for, got far larger ones");
     }
     if (packet->stream_index == stream_->index) {
       broken_ = broken_ || (packet->flags & AV_PKT_FLAG_CORRUPT) != 0;

@@ -22,7 +22,7 @@ class Demuxer {
   Demuxer& operator=(const Demuxer&) = delete;
 
   // The next packet of the stream, to be unreferenced by the caller; false at the end, in damage or when
-  // stopped.
+  // stopped. Throws kMalformed where packets come to far more bytes than the file.
   bool Read(AVPacket* packet);
 
   const AVStream& stream() const { return *stream_; }
@@ -41,6 +41,7 @@ class Demuxer {
   AVFormatContext* format_ = nullptr;
   AVStream* stream_ = nullptr;
   bool broken_ = false;
+  double bytes_left_;  // that packets may still have
 };
 
 }  // namespace undertone

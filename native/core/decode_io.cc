@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <utility>
 
 extern "C" {
 #include <libavformat/avio.h>
@@ -14,12 +15,19 @@ extern "C" {
 namespace undertone {
 namespace {
 
-constexpr int kBuffer = 32768;
+constexpr int kBuffer = 2048;  // the watch is asked as often
+
+// Writes what is read instead of the file's own bytes from `at` on.
+void ApplyPatches(const std::vector<Patch>& patches, size_t at, uint8_t* to, size_t count) {
+  auto patch = std::lower_bound(patches.begin(), patches.end(), at,
+                                [](const Patch& one, size_t place) { return one.at < place; });
+  for (; patch != patches.end() && patch->at < at + count; ++patch) to[patch->at - at] = patch->byte;
+}
 
 }  // namespace
 
-MemoryFile::MemoryFile(const uint8_t* bytes, size_t size, const Watch& watch)
-    : bytes_(bytes), size_(static_cast<int64_t>(size)), watch_(watch) {
+MemoryFile::MemoryFile(const uint8_t* bytes, Veil veil, const Watch& watch)
+    : bytes_(bytes), veil_(std::move(veil)), size_(static_cast<int64_t>(veil_.size)), watch_(watch) {
   auto* buffer = static_cast<uint8_t*>(av_malloc(kBuffer));
   if (buffer == nullptr) throw std::bad_alloc();
   context_ = avio_alloc_context(buffer, kBuffer, 0, this, Read, nullptr, Seek);
@@ -39,6 +47,7 @@ int MemoryFile::Read(void* opaque, uint8_t* to, int count) {
   const int64_t given = std::min<int64_t>(count, file->size_ - file->at_);
   if (given <= 0) return AVERROR_EOF;
   std::memcpy(to, file->bytes_ + file->at_, static_cast<size_t>(given));
+  ApplyPatches(file->veil_.patches, static_cast<size_t>(file->at_), to, static_cast<size_t>(given));
   file->at_ += given;
   return static_cast<int>(given);
 }

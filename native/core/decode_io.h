@@ -3,17 +3,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "decode_veil.h"
 #include "decode_watch.h"
 
 struct AVIOContext;
 
 namespace undertone {
 
-// Bytes in memory as libav reads a file. It asks the watch at every read and holds no more than one small
-// buffer.
+// Bytes in memory as libav reads a file, behind a veil. It asks the watch at every read and holds no more
+// than one small buffer.
 class MemoryFile {
  public:
-  MemoryFile(const uint8_t* bytes, size_t size, const Watch& watch);
+  MemoryFile(const uint8_t* bytes, Veil veil, const Watch& watch);
   ~MemoryFile();
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
@@ -25,6 +26,7 @@ class MemoryFile {
   static int64_t Seek(void* opaque, int64_t offset, int whence);
 
   const uint8_t* bytes_;
+  const Veil veil_;
   int64_t size_;
   int64_t at_ = 0;
   const Watch& watch_;

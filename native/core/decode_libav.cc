@@ -237,12 +237,12 @@ double CheckClaims(const Demuxer& demuxer, size_t size, Sink* sink) {
 }  // namespace
 
 double CountSeconds(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const Watch& watch,
-                    double usual) {
+                    double usual, double most) {
   Demuxer demuxer(bytes, size, sniffed, watch);
   const double unit = av_q2d(demuxer.stream().time_base);
   const auto packet = Own(av_packet_alloc());
   double seconds = 0;
-  while (demuxer.Read(packet.get())) {
+  while (seconds <= most && demuxer.Read(packet.get())) {
     seconds +=
         packet->duration > 0 ? std::min(static_cast<double>(packet->duration) * unit, kLongestPacket) : usual;
     av_packet_unref(packet.get());
@@ -265,7 +265,8 @@ Reading DecodeLibav(const uint8_t* bytes, size_t size, const Sniffed& sniffed, S
     if (counted || sink->seconds() - before <= believed + kUnforeseen) continue;
     counted = true;
     const double usual = (sink->seconds() - before) / static_cast<double>(reading.packets);
-    sink->CheckSeconds(before + CountSeconds(bytes, size, sniffed, sink->watch(), usual) - 1);
+    const double most = sink->max_seconds() + 1 - before;
+    sink->CheckSeconds(before + CountSeconds(bytes, size, sniffed, sink->watch(), usual, most) - 1);
   }
   decoder.Decode(nullptr);
   const double claimed = demuxer.ClaimedStreamSeconds();

@@ -22,8 +22,8 @@ Reading DecodeLibav(const uint8_t* bytes, size_t size, const Sniffed& sniffed, S
 
 // What the packets of that stream say that they last, none of them decoded, and `usual` for each that says
 // nothing: hours of silence in a few kilobytes are found out before they take memory. Throws what the demuxer
-// throws.
+// throws. Stops counting soon after `most`.
 double CountSeconds(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const Watch& watch,
-                    double usual);
+                    double usual, double most);
 
 }  // namespace undertone

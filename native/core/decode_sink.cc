@@ -10,6 +10,9 @@ namespace undertone {
 namespace {
 
 constexpr int kMostRateChanges = 1000;  // each costs a new filter
+// Samples of all channels for each second that is allowed: 12 channels at 48 kHz. Wider files cost more than
+// hours of narrow ones, and silence takes no bytes.
+constexpr double kWidest = 576000;
 constexpr size_t kMonoBlock = 4 * Sink::kBlock;
 constexpr size_t kSmallResult = size_t{1} << 18;    // samples up to which the result doubles
 constexpr size_t kLargestResult = size_t{1} << 26;  // samples that may be reserved without a claim
@@ -99,6 +102,12 @@ void Sink::Write(const float* const* planes, size_t frames) {
   const double seconds = seconds_ + static_cast<double>(frames) / rate_;
   CheckSeconds(seconds - 0.5 / rate_);
   seconds_ = seconds;
+  samples_ += static_cast<double>(frames) * channels_;
+  if (samples_ > kWidest * options_.max_seconds) {
+    throw Error(ErrorCode::kTooLong, "Expected at most " + Number(kWidest * options_.max_seconds) +
+                                         " samples of all channels, got more");
+  }
+  watch_.Hear(seconds);
   for (int channel = 0; channel < channels_; ++channel) {
     planes_[static_cast<size_t>(channel)] = TakeLevels(channel, planes[channel], frames);
   }

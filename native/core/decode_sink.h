@@ -21,6 +21,9 @@ class Sink {
   explicit Sink(const DecodeOptions& options, const Taker* taker = nullptr)
       : options_(options), watch_(options), taker_(taker) {}
 
+  // States how many bytes all of it comes from.
+  void Face(size_t bytes) { watch_.Face(bytes); }
+
   // States what the next frames are; called again wherever that changes.
   void Begin(int rate, int channels, float full_scale);
 
@@ -41,6 +44,7 @@ class Sink {
 
   const Watch& watch() const { return watch_; }
   double seconds() const { return seconds_; }  // of source audio so far
+  double max_seconds() const { return options_.max_seconds; }
   bool empty() const { return seconds_ == 0; }
   size_t taken() const { return taken_; }  // samples of the result that the taker has
 
@@ -68,6 +72,7 @@ class Sink {
   Clipping clipping_;
   Correlation correlation_;
   double seconds_ = 0;
+  double samples_ = 0;  // of all channels
   int rate_ = 0;
   int rate_changes_ = 0;
   int channels_ = 0;

@@ -6,12 +6,15 @@ const flacRate = 44_100;
 const flacBlock = 65_535;
 
 /** 20 bits of rate, 3 of channels - 1, 5 of bits - 1, 36 of samples (0: unknown), as FLAC's STREAMINFO has them. */
-function streamInfo(rate: number, samples: number): Buffer {
+function streamInfo(rate: number, samples: number, channels = 1): Buffer {
   const info = Buffer.alloc(42);
   info.write('fLaC\x80\0\0\x22', 0, 'latin1');
   info.writeUInt16BE(16, 8);
   info.writeUInt16BE(flacBlock, 10);
-  info.writeUInt32BE(((rate << 12) | (15 << 4) | Math.floor(samples / 2 ** 32)) >>> 0, 18);
+  info.writeUInt32BE(
+    ((rate << 12) | ((channels - 1) << 9) | (15 << 4) | Math.floor(samples / 2 ** 32)) >>> 0,
+    18,
+  );
   info.writeUInt32BE(samples >>> 0, 22);
   return info;
 }
@@ -27,10 +30,11 @@ function codedNumber(value: number): number[] {
 }
 
 /** One frame whose samples are all zero. `rateCode`: 0 for that of the stream, 9 for 44.1 kHz, 10 for 48 kHz. */
-function constantFrame(number: number, samples: number, rateCode: number): Buffer {
+function constantFrame(number: number, samples: number, rateCode: number, channels = 1): Buffer {
   const size = samples - 1;
-  const head = [0xff, 0xf8, 0x70 | rateCode, 0x08, ...codedNumber(number), size >> 8, size & 255];
-  const frame = [...head, crc8(head), 0, 0, 0];
+  const layout = ((channels - 1) << 4) | 8;
+  const head = [0xff, 0xf8, 0x70 | rateCode, layout, ...codedNumber(number), size >> 8, size & 255];
+  const frame = [...head, crc8(head), ...Array.from({ length: 3 * channels }, () => 0)];
   const check = crc16(frame);
   return Buffer.from([...frame, check >> 8, check & 255]);
 }
@@ -40,6 +44,13 @@ export function silentFlac(hours: number, claimed: boolean): Buffer {
   const frames = Math.ceil((hours * 3600 * flacRate) / flacBlock);
   const blocks = Array.from({ length: frames }, (_, index) => constantFrame(index, flacBlock, 0));
   return Buffer.concat([streamInfo(flacRate, claimed ? frames * flacBlock : 0), ...blocks]);
+}
+
+/** Three bytes a channel for 65,535 samples. */
+export function wideFlac(rate: number, channels: number, seconds: number): Buffer {
+  const frames = Math.floor((seconds * rate) / flacBlock);
+  const blocks = Array.from({ length: frames }, (_, index) => constantFrame(index, flacBlock, 0, channels));
+  return Buffer.concat([streamInfo(rate, 0, channels), ...blocks]);
 }
 
 /** Each frame has another rate than the one before it, and each rate asks for another filter. */

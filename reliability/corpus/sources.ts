@@ -7,13 +7,14 @@ import { crafted, type Source } from './crafted.ts';
 import { type Encoding, encodings, makeClip } from './encodings.ts';
 import { foreignFiles } from './foreign.ts';
 import { ffmpeg, makeAll } from './making.ts';
+import { swollen } from './swollen.ts';
 
 export type Sources = {
   /** To be mutated, and to be mixed with each other. */
   readonly all: readonly Source[];
   /** So costly that few mutations begin with them. */
   readonly bombs: readonly Source[];
-  /** Files that once broke something, or were taken for what they are not. */
+  /** Files that once broke something, took too long, or were taken for what they are not. */
   readonly crashers: readonly Source[];
 };
 
@@ -98,7 +99,7 @@ export async function makeSources(): Promise<Sources> {
   return {
     all: [...recordings, ...recordings, ...crafted(honest), ...foreign],
     bombs: bombs.map(read),
-    crashers: readCrashers(),
+    crashers: [...readCrashers(), ...swollen(honest.flac)],
   };
 }
 
