@@ -43,9 +43,10 @@ struct Wave {
   bool truncated = false;
 };
 
+// The oldest files end before the bits of a sample: then they are those of its bytes.
 Format ReadFormat(const uint8_t* chunk, size_t size, Order order) {
   Format format{order.Load<uint16_t>(chunk), order.Load<uint16_t>(chunk + 2), order.Load<uint32_t>(chunk + 4),
-                order.Load<uint16_t>(chunk + 12), order.Load<uint16_t>(chunk + 14)};
+                order.Load<uint16_t>(chunk + 12), size < 16 ? uint16_t{0} : order.Load<uint16_t>(chunk + 14)};
   if (format.tag == kExtensible && size >= 26) format.tag = order.Load<uint16_t>(chunk + 24);
   return format;
 }
@@ -77,7 +78,7 @@ Wave ReadChunks(const uint8_t* bytes, size_t size, Order order) {
     if (std::memcmp(bytes + at, "data", 4) == 0) {
       const bool streamed = riff == 0 || riff >= kStreamed || !LooksLikeChunk(body, room, order);
       TakeData(body, room, claimed, wide, streamed, &wave);
-    } else if (std::memcmp(bytes + at, "fmt ", 4) == 0 && claimed >= 16 && room >= claimed) {
+    } else if (std::memcmp(bytes + at, "fmt ", 4) == 0 && claimed >= 14 && room >= claimed) {
       wave.format = ReadFormat(body, claimed, order);
       wave.has_format = true;
     } else if (std::memcmp(bytes + at, "ds64", 4) == 0 && room >= 16) {

@@ -55,9 +55,21 @@ function program(): Buffer {
   return bytes;
 }
 
-/** A header of 512 bytes and one block. */
-const tarFile = () =>
-  Buffer.concat([ascii('audio.wav\0'.padEnd(257, '0')), ascii('ustar\x0000'), Buffer.alloc(760)]);
+/** A header of 512 bytes and what is in it. */
+const tarFile = (inside: Buffer) =>
+  Buffer.concat([ascii('audio.wav\0'.padEnd(257, '0')), ascii('ustar\x0000'), Buffer.alloc(248), inside]);
+
+/** A recording in something that is none: its frames are there as they were. */
+const wrappings: Readonly<Record<string, (recording: Buffer) => Buffer>> = {
+  'tar of a recording': tarFile,
+  'ar of a recording': (inside) => Buffer.concat([ascii('!<arch>\na.mp3/'.padEnd(68)), inside]),
+  'cpio of a recording': (inside) =>
+    Buffer.concat([ascii('070701'.padEnd(110, '0')), ascii('a.mp3\0'), inside]),
+  'zstd data of a recording': (inside) => Buffer.concat([ascii('\x28\xb5\x2f\xfd\0\x58\x01\0\x01'), inside]),
+  'Flash film of a recording': (inside) => Buffer.concat([ascii('FWS\x06'.padEnd(24, '\0')), inside]),
+  'document with a recording': (inside) =>
+    Buffer.concat([ascii('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'.padEnd(512, '\0')), inside]),
+};
 
 function made(): readonly Foreign[] {
   const dice = createDice(1);
@@ -80,7 +92,7 @@ function made(): readonly Foreign[] {
     })),
     { name: 'zip', bytes: zipFile() },
     { name: 'gzip', bytes: gzipSync(Buffer.alloc(5000, 'x')) },
-    { name: 'tar', bytes: tarFile() },
+    { name: 'tar', bytes: tarFile(Buffer.alloc(512)) },
     { name: 'program', bytes: program() },
     {
       name: 'UTF-16 text',
@@ -116,8 +128,19 @@ export async function foreignFiles(folder: string): Promise<readonly Foreign[]> 
     ...stills.map((ending) => ffmpeg(join(folder, `still.${ending}`), ...picture, '-frames:v', '1')),
     ...Object.entries(films).map(([file, options]) => ffmpeg(join(folder, file), ...picture, ...options)),
   ];
-  await makeAll('pictures', recipes);
+  const recording = ffmpeg(
+    join(folder, 'recording.mp3'),
+    '-f',
+    'lavfi',
+    '-i',
+    'sine=d=1',
+    '-id3v2_version',
+    '0',
+  );
+  await makeAll('pictures', [...recipes, recording]);
+  const frames = readFileSync(recording.file);
   return [
+    ...Object.entries(wrappings).map(([name, wrap]) => ({ name, bytes: wrap(frames) })),
     ...Object.entries(texts).map(([name, text]) => ({ name, bytes: Buffer.from(text) })),
     ...made(),
     ...recipes.map(({ file }) => ({ name: basename(file), bytes: readFileSync(file) })),

@@ -39,6 +39,25 @@ TEST_CASE("what is not audio is named") {
   CHECK(Refusal(Fixture("encrypted.mp4")) == "unsupported: Expected open audio, got an encrypted stream");
 }
 
+TEST_CASE("a recording in an archive is an archive") {
+  const Bytes mp3 = Fixture("cbr.mp3");
+  Bytes tar(512, 0);
+  const Bytes magic = FromText("ustar");
+  std::copy(magic.begin(), magic.end(), tar.begin() + 257);
+  tar.insert(tar.end(), mp3.begin(), mp3.end());
+  CHECK(Refusal(tar) == "unsupported: Expected an audio file, got a tar archive");
+  Bytes ar = FromText("!<arch>\n");
+  ar.insert(ar.end(), mp3.begin(), mp3.end());
+  CHECK(Refusal(ar) == "unsupported: Expected an audio file, got an ar archive");
+}
+
+TEST_CASE("a WAV format of the oldest kind says nothing of bits") {
+  Bytes wav = WavOf(1, 8, 8000, 1, Bytes(8000, 200));
+  wav.erase(wav.begin() + 34, wav.begin() + 36);
+  Put32(&wav, 16, 14);
+  CHECK(DecodeAll(wav).samples.size() == 16000);
+}
+
 TEST_CASE("one frame header in noise makes no stream, whatever it claims") {
   Bytes noise(3000, 1);
   const Bytes header = {0xFF, 0xF1, 0x50, 0x80, 0x40, 0x1F, 0xFC};  // ADTS, 512 bytes
