@@ -4,8 +4,12 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "error.h"
+
 namespace undertone {
 namespace {
+
+constexpr size_t kMostPatches = 1'000'000;  // 16 bytes each, and as much again to sort them
 
 using Names = std::initializer_list<std::string_view>;
 
@@ -24,12 +28,18 @@ uint64_t ReadNumber(const uint8_t* bytes, size_t count, bool big) {
   return number;
 }
 
+bool IsName(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+}
+
+// Up to what has no name: zeros behind the last chunk are none.
 void VeilChunks(const uint8_t* bytes, size_t size, const Chunks& chunks, Veil* veil) {
   const size_t head = 4 + chunks.number_bytes;
   for (size_t at = chunks.begin; at + head <= size;) {
     const std::string_view name(reinterpret_cast<const char*>(bytes) + at, 4);
+    if (!IsName(name)) return;
     if (std::find(chunks.shown.begin(), chunks.shown.end(), name) == chunks.shown.end()) {
-      for (size_t i = 0; i < 4; ++i) veil->patches.push_back({at + i, static_cast<uint8_t>(chunks.other[i])});
+      for (size_t i = 0; i < 4; ++i) ShowByte(at + i, static_cast<uint8_t>(chunks.other[i]), veil);
     }
     const uint64_t content = ReadNumber(bytes + at + 4, chunks.number_bytes, chunks.big);
     if (content > size - at - head) return;
@@ -40,6 +50,12 @@ void VeilChunks(const uint8_t* bytes, size_t size, const Chunks& chunks, Veil* v
 
 }  // namespace
 
+void ShowByte(size_t at, uint8_t byte, Veil* veil) {
+  if (veil->patches.size() == kMostPatches)
+    throw Error(ErrorCode::kMalformed, "Expected mostly sound in the file, got a million things beside it");
+  veil->patches.push_back({at, byte});
+}
+
 // Blocks after STREAMINFO become PADDING.
 void VeilFlac(const uint8_t* bytes, size_t size, Veil* veil) {
   constexpr uint8_t kLast = 0x80;
@@ -49,7 +65,7 @@ void VeilFlac(const uint8_t* bytes, size_t size, Veil* veil) {
   while (!last && at + 4 <= size) {
     last = (bytes[at] & kLast) != 0;
     if ((bytes[at] & ~kLast) > kPadding)
-      veil->patches.push_back({at, static_cast<uint8_t>((bytes[at] & kLast) | kPadding)});
+      ShowByte(at, static_cast<uint8_t>((bytes[at] & kLast) | kPadding), veil);
     at += 4 + (size_t{bytes[at + 1]} << 16 | size_t{bytes[at + 2]} << 8 | bytes[at + 3]);
   }
 }

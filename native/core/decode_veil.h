@@ -22,6 +22,9 @@ struct Veil {
   size_t size;                 // bytes of the file that are shown
 };
 
+// Adds a patch. Throws kMalformed where there are too many to be held.
+void ShowByte(size_t at, uint8_t byte, Veil* veil);
+
 // Throws kMalformed for what no honest file of the kind has.
 Veil MakeVeil(const uint8_t* bytes, size_t size, Kind kind);
 

@@ -60,9 +60,9 @@ void Hide(const Element& element, size_t at, size_t size, Veil* veil) {
   const size_t rest = size - at - element.head;
   const uint64_t content = element.endless ? rest : std::min<uint64_t>(element.size, rest);
   const uint64_t coded = (content + element.head - 1 - length) | uint64_t{1} << 7 * length;
-  veil->patches.push_back({at, static_cast<uint8_t>(kVoid)});
+  ShowByte(at, static_cast<uint8_t>(kVoid), veil);
   for (size_t i = 0; i < length; ++i)
-    veil->patches.push_back({at + 1 + i, static_cast<uint8_t>(coded >> 8 * (length - 1 - i))});
+    ShowByte(at + 1 + i, static_cast<uint8_t>(coded >> 8 * (length - 1 - i)), veil);
 }
 
 class Walk {

@@ -1,4 +1,3 @@
-#include <string>
 #include <string_view>
 
 #include "decode_veil.h"
@@ -49,10 +48,9 @@ void EachBox(const uint8_t* bytes, size_t begin, size_t end, Take take) {
 }
 
 // The first box of that name, or one without an end.
-Box FindBox(const uint8_t* bytes, const Box& in, size_t skip, std::string_view name) {
+Box FindBox(const uint8_t* bytes, const Box& in, std::string_view name) {
   Box found;
-  if (in.end - in.begin < skip) return found;
-  EachBox(bytes, in.begin + skip, in.end, [&](const Box& box) {
+  EachBox(bytes, in.begin, in.end, [&](const Box& box) {
     if (found.end == 0 && box.name == name) found = box;
   });
   return found;
@@ -60,32 +58,35 @@ Box FindBox(const uint8_t* bytes, const Box& in, size_t skip, std::string_view n
 
 void Hide(const Box& box, Veil* veil) {
   constexpr std::string_view kFree = "free";
-  for (size_t i = 0; i < kFree.size(); ++i)
-    veil->patches.push_back({box.at + i, static_cast<uint8_t>(kFree[i])});
+  for (size_t i = 0; i < kFree.size(); ++i) ShowByte(box.at + i, static_cast<uint8_t>(kFree[i]), veil);
 }
 
 bool IsSound(const uint8_t* bytes, const Box& track) {
-  const Box media = FindBox(bytes, track, 0, "mdia");
-  const Box handler = media.end == 0 ? media : FindBox(bytes, media, 0, "hdlr");
+  const Box media = FindBox(bytes, track, "mdia");
+  const Box handler = FindBox(bytes, media, "hdlr");
   if (handler.end - handler.begin < 12) return false;
   return std::string_view(reinterpret_cast<const char*>(bytes) + handler.begin + 8, 4) == "soun";
 }
 
-// All tracks but the first with sound, or the first where none has any; tags, pictures and keys of
-// encryption.
-void VeilMovie(const uint8_t* bytes, const Box& movie, Veil* veil) {
-  std::vector<Box> tracks;
-  size_t shown = SIZE_MAX;
+// The first track with sound, or the first where none has any.
+Box FindTrack(const uint8_t* bytes, const Box& movie) {
+  Box first;
+  Box sound;
   EachBox(bytes, movie.begin, movie.end, [&](const Box& box) {
-    if (box.name == "udta" || box.name == "meta" || box.name == "pssh") Hide(box, veil);
-    if (box.name != "trak") return;
-    if (shown == SIZE_MAX && IsSound(bytes, box)) shown = tracks.size();
-    tracks.push_back(box);
+    if (box.name != "trak" || sound.end != 0) return;
+    if (first.end == 0) first = box;
+    if (IsSound(bytes, box)) sound = box;
   });
-  if (shown == SIZE_MAX) shown = 0;
-  for (size_t i = 0; i < tracks.size(); ++i) {
-    if (i != shown) Hide(tracks[i], veil);
-  }
+  return sound.end != 0 ? sound : first;
+}
+
+// All other tracks; tags, pictures and keys of encryption.
+void VeilMovie(const uint8_t* bytes, const Box& movie, Veil* veil) {
+  const Box track = FindTrack(bytes, movie);
+  EachBox(bytes, movie.begin, movie.end, [&](const Box& box) {
+    const bool other = box.name == "trak" && box.at != track.at;
+    if (other || box.name == "udta" || box.name == "meta" || box.name == "pssh") Hide(box, veil);
+  });
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ class Walk {
     const uint32_t sum = Sum(page.data(), page.size());
     std::memcpy(page.data() + kSum, &sum, sizeof sum);
     for (size_t i = 0; i < page.size(); ++i) {
-      if (page[i] != bytes_[at + i]) veil_->patches.push_back({at + i, page[i]});
+      if (page[i] != bytes_[at + i]) ShowByte(at + i, page[i], veil_);
     }
   }
 

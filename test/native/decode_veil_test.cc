@@ -196,6 +196,18 @@ TEST_CASE("of an MP4 the first track with sound is shown, and nothing beside it"
   CHECK(Refusal(Mp4({}, {film})) == "unsupported: Expected an audio stream, got a video without one");
 }
 
+TEST_CASE("what is beside the sound is hidden in little memory, or refused") {
+  Bytes keys = kType;
+  for (int i = 0; i < 250'001; ++i) {
+    const Bytes box = Box("pssh", {});
+    keys.insert(keys.end(), box.begin(), box.end());
+  }
+  CHECK(Refusal(keys) == "malformed: Expected mostly sound in the file, got a million things beside it");
+  Bytes padded = Fixture("speech.aiff");
+  padded.resize(padded.size() + (4 << 20));
+  CHECK(DecodeAll(padded).samples == DecodeAll(Fixture("speech.aiff")).samples);
+}
+
 TEST_CASE("of an Ogg file comments are hidden and checksums right, and damaged pages end it") {
   const std::string shown = Shown(Fixture("vorbis.ogg"), Kind::kOgg);
   const size_t comments = shown.find("\3vorbis");
