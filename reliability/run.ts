@@ -65,7 +65,9 @@ try {
   if (name === 'tables') writePage();
   else process.exitCode = (await runCase(name, options)) ? 0 : 1;
 } catch (error) {
-  console.error(error instanceof TypeError ? error.message : error);
+  // A fetch that fails is a TypeError too, with a cause, and nobody's wrong argument.
+  const wrong = error instanceof TypeError && error.cause === undefined;
+  console.error(wrong ? error.message : error);
   // What a case had begun must not keep the process.
-  process.exit(error instanceof TypeError ? 2 : 1);
+  process.exit(wrong ? 2 : 1);
 }
