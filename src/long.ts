@@ -30,7 +30,7 @@ import { countFrames, joinGaps, type Segment } from './signals/segments.ts';
 import { type Speaker, speechCepstrum } from './signals/speaker.ts';
 import { measureVoice } from './signals/voice.ts';
 import { warnOfRecording } from './signals/warnings.ts';
-import type { Window } from './signals/windows.ts';
+import { unbounded, type Window } from './signals/windows.ts';
 import { startWatch, type Watch } from './watch.ts';
 
 /** Recordings up to this length are analysed as a whole, whatever the limits. */
@@ -79,8 +79,8 @@ export async function analyzePieces(
   let seconds = 0;
   let frames = 0;
   try {
-    for await (const heard of hearPieces(() => decodePart('audio', pieces.next), models, watch)) {
-      noted.push(await note(heard, frames, models, watch));
+    for await (const { heard, bounds } of hearPieces(() => decodePart('audio', pieces.next), models, watch)) {
+      noted.push(await note(heard, bounds, frames, models, watch));
       frames += heard.features.frames;
       seconds += heard.audio.samples.length / sampleRate;
       progress(seconds, pieces.expectedSeconds());
@@ -91,22 +91,24 @@ export async function analyzePieces(
   }
 }
 
+/** Windows of a piece lie inside `bounds`: only at the ends of the recording may silence stand for what is missing. */
+type Piece = { readonly heard: Heard<Sounding>; readonly bounds: Segment };
+
 /** What comes after the end of a piece belongs to the next one. */
-async function* hearPieces(
-  next: () => Float32Array,
-  models: Models,
-  watch: Watch,
-): AsyncGenerator<Heard<Sounding>> {
+async function* hearPieces(next: () => Float32Array, models: Models, watch: Watch): AsyncGenerator<Piece> {
   const { hop, sampleRate } = models.features;
   let left: Float32Array = new Float32Array(0);
+  let { start } = unbounded;
   for (let coming = next(); coming.length > 0; ) {
     const samples = joinArrays([left, coming]);
     coming = next();
     const heard = await listen({ samples, sampleRate }, models, watch);
-    const end = coming.length === 0 ? heard.features.frames : endOf(heard);
-    const audio = { samples: coming.length === 0 ? samples : samples.subarray(0, end * hop), sampleRate };
+    const last = coming.length === 0;
+    const end = last ? heard.features.frames : endOf(heard);
+    const audio = { samples: last ? samples : samples.subarray(0, end * hop), sampleRate };
     left = samples.slice(end * hop);
-    yield cutAt(end, { ...heard, audio });
+    yield { heard: cutAt(end, { ...heard, audio }), bounds: { start, end: last ? unbounded.end : end } };
+    start = 0;
   }
 }
 
@@ -136,11 +138,17 @@ function cutAt(end: number, heard: Heard<Sounding>): Heard<Sounding> {
   };
 }
 
-async function note(heard: Heard<Sounding>, offset: number, models: Models, watch: Watch): Promise<Noted> {
+async function note(
+  heard: Heard<Sounding>,
+  bounds: Segment,
+  offset: number,
+  models: Models,
+  watch: Watch,
+): Promise<Noted> {
   const { audio, segments, features } = heard;
   const quality = measure(audio.samples, audio.sampleRate, segmentSeconds(heard));
   const all = Float64Array.of(0, audio.samples.length / audio.sampleRate);
-  const pooled = await encode(heard, models, watch);
+  const pooled = await encode(heard, models, watch, bounds);
   const shift = <Part extends Segment>(part: Part): Part => ({
     ...part,
     start: part.start + offset,

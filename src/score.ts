@@ -1,5 +1,6 @@
 /** Segments -> windows -> tokens -> the scores of each head, pooled over the recording. */
 import type { CognitiveResult, EmotionResult } from './analysis.ts';
+import type { Features } from './audio.ts';
 import type { Heard, Sounding } from './hear.ts';
 import type { Models } from './models/registry.ts';
 import type { Values } from './models/session.ts';
@@ -10,40 +11,65 @@ import { poolWindows } from './signals/pooling.ts';
 import { seemsScripted } from './signals/scripted.ts';
 import type { Segment } from './signals/segments.ts';
 import { type Speaker, soundsLikeAnother } from './signals/speaker.ts';
-import { cutWindows, type Window } from './signals/windows.ts';
+import { cutWindows, unbounded, type Window } from './signals/windows.ts';
 import type { Watch } from './watch.ts';
 
-const framesPerToken = 2;
-
-/** What the trunk made of one window. */
+/** What the trunk made of one window; `window` is as much of it as lies inside the recording. */
 export type Pooled = { readonly window: Window; readonly tokens: Values; readonly weights: Values };
 
-/** One trunk pass a window; the heads share its tokens. */
-export async function encode(heard: Heard<Sounding>, models: Models, watch: Watch): Promise<Pooled[]> {
-  const { windowSeconds } = models.trunk.manifest.rule;
-  const { bins, data, frames } = heard.features;
+/** One trunk pass a window; the heads share its tokens. Beyond its ends the recording is silent, up to the bounds. */
+export async function encode(
+  heard: Heard<Sounding>,
+  models: Models,
+  watch: Watch,
+  bounds: Segment = unbounded,
+): Promise<Pooled[]> {
+  const { windowSeconds, framesPerToken } = models.trunk.manifest.rule;
+  const { bins, frames } = heard.features;
   const pooled: Pooled[] = [];
-  for (const window of cutWindows(heard.segments, frames, heard.framesPerSecond, windowSeconds)) {
-    const slice = data.subarray(window.start * bins, window.end * bins);
+  for (const window of cutWindows(heard.segments, frames, heard.framesPerSecond, windowSeconds, bounds)) {
+    const inside = { ...window, start: Math.max(0, window.start), end: Math.min(frames, window.end) };
     const outputs = await models.trunk.session.run({
-      features: { data: slice, shape: [1, window.end - window.start, bins] },
+      features: {
+        data: framesOf(heard.features, window, models.silence),
+        shape: [1, window.end - window.start, bins],
+      },
     });
     const tokens = outputs.tokens as Values;
-    pooled.push({ window, tokens, weights: tokenWeights(heard.speech, window, tokens.shape[1] as number) });
+    const weights = tokenWeights(heard.speech, window, framesPerToken);
+    pooled.push({ window: inside, tokens, weights });
     watch.check();
   }
   watch.mark('trunk');
   return pooled;
 }
 
-/** Speech probability of each token: the mean over its frames. */
-function tokenWeights(speech: Float32Array, window: Window, count: number): Values {
+/** The rows of a window; a view of those of the recording, unless some are missing. */
+function framesOf(
+  { data, frames, bins }: Features,
+  { start, end }: Segment,
+  silence: Float32Array,
+): Float32Array {
+  const inside = data.subarray(Math.max(0, start) * bins, Math.min(frames, end) * bins);
+  if (inside.length === (end - start) * bins) return inside;
+  const rows = new Float32Array((end - start) * bins);
+  const before = Math.max(0, -start) * bins;
+  const after = before + inside.length;
+  for (let at = 0; at < before; at += bins) rows.set(silence, at);
+  rows.set(inside, before);
+  for (let at = after; at < rows.length; at += bins) rows.set(silence, at);
+  return rows;
+}
+
+/** Speech probability of each token: the mean over its frames, 0 beyond the recording. */
+function tokenWeights(speech: Float32Array, window: Window, framesPerToken: number): Values {
+  const count = Math.ceil((window.end - window.start) / framesPerToken);
   const weights = new Float32Array(count);
   for (let token = 0; token < count; token++) {
     const from = window.start + token * framesPerToken;
     const to = Math.min(window.end, from + framesPerToken);
     let sum = 0;
-    for (let frame = from; frame < to; frame++) sum += speech[frame] as number;
+    for (let frame = from; frame < to; frame++) sum += speech[frame] ?? 0;
     weights[token] = sum / (to - from);
   }
   return { data: weights, shape: [1, count] };

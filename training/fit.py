@@ -46,16 +46,20 @@ DEFAULT = Variant(MODELS, "corpora", 2)
 FAST = Variant(MODELS.with_name(f"{MODELS.name}-fast"), "fast", 1)
 
 
+def rule_of(body: trunk.Trunk) -> dict:
+    return {"windowSeconds": trunk.WINDOW_SECONDS, "framesPerToken": body.frames_per_token}
+
+
 def fit_trunk() -> None:
-    path = str(CACHE / "trunk.onnx")
-    trunk.write_trunk(tuned(), path)
+    path, body = str(CACHE / "trunk.onnx"), tuned()
+    trunk.write_trunk(body, path)
     manifest.write(
         "trunk",
         path,
         description="Whisper-tiny.en's convolutional stem and first two encoder layers, tuned on emotion, "
-        "valence, arousal and clarity at once; level normalised, linear layers in int8",
+        "valence, arousal and clarity at once; level normalised, convolutions and linear layers in int8",
         outputs=["tokens"],
-        rule={"windowSeconds": trunk.WINDOW_SECONDS},
+        rule=rule_of(body),
         data=manifest.data_of(TUNED_ON),
         metrics={},
         limits=[
@@ -77,10 +81,10 @@ def fit_fast() -> None:
         "trunk",
         path,
         FAST.models,
-        description="Distilled from the default trunk: half the tokens inside, a third of the inner width; "
-        "level normalised, linear layers in int8",
+        description="Distilled from the default trunk: half the tokens, a third of the inner width; "
+        "level normalised, convolutions and linear layers in int8",
         outputs=["tokens"],
-        rule={"windowSeconds": trunk.WINDOW_SECONDS},
+        rule=rule_of(body),
         data=manifest.data_of(TUNED_ON),
         metrics={},
         limits=["Less accurate than the trunk it learned from: docs/models.md has both."],

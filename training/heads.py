@@ -171,7 +171,8 @@ def fit(tokens: Tokens, members: np.ndarray, recipe: Recipe, seed: int) -> Head:
         batches = np.array_split(order, -(-len(order) // recipe.batch))
         for index in rng.permutation(len(batches)):
             changed = rng.random(len(batches[index])) < CHANGED_SHARE
-            x, w = batch_of(tokens, batches[index], int(rng.integers(2)), changed)
+            phase = int(rng.integers(2)) if tokens.frames_per_token == 2 else None
+            x, w = batch_of(tokens, batches[index], phase, changed)
             loss = recipe.loss(head(x, w), batches[index])
             optimiser.zero_grad()
             loss.backward()

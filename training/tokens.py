@@ -5,6 +5,7 @@ tokens.py [MODELS NAME]: writes CACHE/NAME.tokens.* and, of the changed copies, 
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ import features
 from copies import Copies
 from corpus import CACHE, LABELLED, MODELS, Clip, read_clips
 from trunk import WIDTH, WINDOW_SECONDS
-from windows import cut_windows, find_segments, token_weights
+from windows import SILENCE, cut_windows, find_segments, frames_of, token_weights
 
 TINY = 1e-5
 
@@ -39,6 +40,7 @@ class Tokens:
     clips: np.ndarray
     speech_frames: np.ndarray
     spans: np.ndarray
+    frames_per_token: int
     moments: np.ndarray  # [windows,768]: mean and standard deviation of the tokens, weighted by speech
     changed: Tokens | None = None  # the same windows in a changed copy (changes.py)
 
@@ -50,14 +52,15 @@ class Tokens:
 class Writer:
     """Runs the trunk over windows one after the other and writes their tokens."""
 
-    def __init__(self, name: str, trunk_path: str):
+    def __init__(self, name: str, trunk_path: str, frames_per_token: int):
         self.name, self.trunk, self.file = name, session(trunk_path), open(CACHE / f"{name}.tokens.f16", "wb")
+        self.frames_per_token = frames_per_token
         self.weights, self.lengths, self.moments = [], [], []
 
     def add(self, rows: np.ndarray, speech: np.ndarray) -> None:
         """rows [T,80], speech [T]"""
         tokens = self.trunk.run(None, {"features": rows[None]})[0][0]
-        weights = token_weights(speech, 0, len(speech))
+        weights = token_weights(speech, self.frames_per_token)
         self.file.write(tokens.astype(np.float16).tobytes())
         self.weights.append(weights)
         self.lengths.append(len(tokens))
@@ -81,7 +84,7 @@ def moments_of(tokens: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Window:
-    """One window of a recording as the service cuts it: rows [T,80], speech [T] from frame `start` on."""
+    """One window of a recording as the service cuts it: rows [T,80], speech [T] from frame `start` on, which may be < 0."""
 
     clip: int
     start: int
@@ -98,23 +101,23 @@ def each_window(activity_path: str) -> Iterator[Window]:
         x = np.ascontiguousarray(source[clip.index])
         speech = activity.run(["speech"], {"features": x[None]})[0][0]
         for start, end, frames in cut_windows(find_segments(speech), len(x), WINDOW_SECONDS):
-            yield Window(clip.index, start, x[start:end], speech[start:end], frames)
+            yield Window(clip.index, start, frames_of(x, start, end, SILENCE), frames_of(speech, start, end, 0), frames)
 
 
-def encode(trunk_path: str, activity_path: str, name: str = "corpora") -> None:
-    writer, owners, inside, spans = Writer(name, trunk_path), [], [], []
+def encode(trunk_path: str, activity_path: str, name: str, frames_per_token: int = 2) -> None:
+    writer, owners, inside, spans = Writer(name, trunk_path, frames_per_token), [], [], []
     for window in each_window(activity_path):
         writer.add(window.rows, window.speech)
         owners.append(window.clip)
         inside.append(window.speech_frames)
         spans.append((window.start, window.start + len(window.rows)))
-    writer.close(clips=owners, speech_frames=inside, spans=spans)
+    writer.close(clips=owners, speech_frames=inside, spans=spans, frames_per_token=frames_per_token)
 
 
-def encode_changed(trunk_path: str, name: str = "corpora", copy: int = 0) -> None:
+def encode_changed(trunk_path: str, name: str, copy: int = 0) -> None:
     """The windows of `encode` in a changed copy of each clip."""
     index, copies = np.load(CACHE / f"{name}.tokens.npz"), Copies(copy)
-    writer = Writer(f"{name}-changed", trunk_path)
+    writer = Writer(f"{name}-changed", trunk_path, int(index["frames_per_token"]))
     longest = WINDOW_SECONDS * features.FRAMES_PER_SECOND
     for clip, (start, end) in tqdm(list(zip(index["clips"], index["spans"])), "tokens of changed copies"):
         writer.add(*copies.window(int(clip), int(start), int(end), longest))
@@ -127,7 +130,7 @@ def read_rows(name: str) -> np.ndarray:
 
 def load(name: str = "corpora") -> Tokens:
     index = np.load(CACHE / f"{name}.tokens.npz")
-    facts = index["clips"], index["speech_frames"], index["spans"]
+    facts = index["clips"], index["speech_frames"], index["spans"], int(index["frames_per_token"])
     plain = store_of(name, index, facts)
     if not (CACHE / f"{name}-changed.tokens.npz").exists():
         return plain
@@ -143,5 +146,6 @@ def store_of(name: str, index, facts: tuple) -> Tokens:
 if __name__ == "__main__":
     models, name = (Path(sys.argv[1]), sys.argv[2]) if len(sys.argv) > 2 else (MODELS, "corpora")
     trunk_at, activity_at = (str(models / kind / "weights.onnx") for kind in ("trunk", "activity"))
-    encode(trunk_at, activity_at, name)
+    rule = json.loads((models / "trunk" / "manifest.json").read_text())["rule"]
+    encode(trunk_at, activity_at, name, rule["framesPerToken"])
     encode_changed(trunk_at, name)

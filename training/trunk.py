@@ -52,7 +52,7 @@ class Layer(nn.Module):
 
 
 class Trunk(nn.Module):
-    """`coarse`: half as many tokens inside, each told twice, so that heads and windows see the same clock."""
+    """`coarse`: half as many tokens; in training each is told twice, so that they lie beside those of the whole one."""
 
     def __init__(
         self,
@@ -114,6 +114,10 @@ class Trunk(nn.Module):
         x = F.gelu(self.conv2(x)).transpose(1, 2)
         return x + self.places()[: x.shape[1]], mask
 
+    @property
+    def frames_per_token(self) -> int:
+        return 4 if self.coarse else 2
+
     def places(self) -> torch.Tensor:
         """Position encodings of the tokens inside."""
         return self.positions[::2] if self.coarse else self.positions
@@ -134,59 +138,49 @@ def write_linear(g: Graph, x: str, linear: nn.Linear) -> str:
 
 def write_product(g: Graph, x: str, weight: np.ndarray, bias: np.ndarray) -> str:
     """Integer arithmetic: int8 weights with a scale an output, tokens in uint8 with a scale a call."""
+    return write_quantised(g, g.op("DynamicQuantizeLinear", x, outputs=3), weight, bias)
+
+
+def write_quantised(g: Graph, quantised: list[str], weight: np.ndarray, bias: np.ndarray) -> str:
+    """The product of values in uint8, their scale and their zero."""
+    x, step, zero = quantised
     scale = np.maximum(np.abs(weight).max(0), 1e-12) / 127
     whole = np.clip(np.round(weight / scale), -127, 127).astype(np.int8)
-    x, step, zero = g.op("DynamicQuantizeLinear", x, outputs=3)
     none = g.constant(np.zeros(weight.shape[1], np.int8))
     product = g.op("Cast", g.op("MatMulInteger", x, g.constant(whole), zero, none), to=TensorProto.FLOAT)
     y = g.op("Mul", product, g.op("Mul", step, g.constant(scale)))
     return g.op("Add", y, g.constant(bias))
 
 
-def write_coarse_conv(g: Graph, x: str, conv: nn.Conv1d) -> str:
-    """Of width 3 and stride 2, [1,N,384] -> [1,ceil(N/2),384], as one product of three places side by side, in int8."""
-    zero, one, two, wide = (g.constant(np.array([v], np.int64)) for v in (0, 1, 2, WIDTH))
-    pair = g.constant(np.array([1, -1, 2 * WIDTH], np.int64))
-    padded = g.op("Pad", x, g.constant(np.array([0, 1, 0, 0, 2, 0], np.int64)))
-    even = g.op("Mul", g.op("Div", g.op("Add", g.op("Shape", x, start=1, end=2), one), two), two)
-    both = g.op("Reshape", g.op("Slice", padded, zero, even, one), pair)
-    next_both = g.op("Reshape", g.op("Slice", padded, two, g.op("Add", even, two), one), pair)
-    weight = numpy_of(conv, "weight").transpose(2, 1, 0).reshape(3 * WIDTH, WIDTH)
-    beside = g.op("Concat", both, g.op("Slice", next_both, zero, wide, two), axis=2)
-    return write_product(g, beside, weight, numpy_of(conv, "bias"))
+def write_conv(g: Graph, x: str, conv: nn.Conv1d) -> str:
+    """Of width 3, [1,N,in] -> [1,ceil(N/stride),out], as one product of three places side by side, in int8."""
+    whole, step, zero = g.op("DynamicQuantizeLinear", x, outputs=3)
+    padded = g.op("Pad", whole, g.constant(np.array([0, 1, 0, 0, 1, 0], np.int64)), zero)
+    length, axis = g.op("Shape", x, start=1, end=2), g.constant(np.array([1], np.int64))
+    stride = g.constant(np.array(conv.stride, np.int64))
+    places = []
+    for first in range(3):
+        start = g.constant(np.array([first], np.int64))
+        places.append(g.op("Slice", padded, start, g.op("Add", length, start), axis, stride))
+    weight = numpy_of(conv, "weight").transpose(2, 1, 0).reshape(-1, conv.out_channels)
+    return write_quantised(g, [g.op("Concat", *places, axis=2), step, zero], weight, numpy_of(conv, "bias"))
 
 
 def write_attention(g: Graph, x: str, layer: Layer) -> str:
     """onnxruntime's own operator, which never holds the whole matrix of scores."""
-    q, k, v = g.op("Split", write_linear(g, x, layer.qkv), axis=2, num_outputs=3, outputs=3)
+    quantised = g.op("DynamicQuantizeLinear", x, outputs=3)
+    parts = zip(np.split(numpy_of(layer.qkv, "weight").T, 3, axis=1), np.split(numpy_of(layer.qkv, "bias"), 3))
+    q, k, v = (write_quantised(g, quantised, weight, bias) for weight, bias in parts)
     y = g.op("MultiHeadAttention", q, k, v, domain="com.microsoft", num_heads=HEADS)
     return write_linear(g, y, layer.attention_out)
-
-
-def write_twice(g: Graph, x: str, features: str) -> str:
-    """[1,N,384] -> [1,ceil(frames/2),384], each token told twice"""
-    shape = g.constant(np.array([1, -1, WIDTH], np.int64))
-    twice = g.op("Reshape", g.op("Concat", x, x, axis=2), shape)
-    one, two = (g.constant(np.array([v], np.int64)) for v in (1, 2))
-    frames = g.op("Add", g.op("Shape", features, start=1, end=2), one)
-    return g.op("Slice", twice, g.constant(np.array([0], np.int64)), g.op("Div", frames, two), one)
-
-
-def write_conv(g: Graph, x: str, conv: nn.Conv1d) -> str:
-    weight, bias = g.half(numpy_of(conv, "weight")), g.constant(numpy_of(conv, "bias"))
-    return g.op("Gelu", g.op("Conv", x, weight, bias, kernel_shape=[3], pads=[1, 1], strides=list(conv.stride)))
 
 
 def write_trunk(trunk: Trunk, path: str) -> None:
     g = Graph("trunk")
     features = g.input("features", [1, "frames", BINS])
     x = level_normalised(g, features, OFFSET, FLOOR)
-    x = g.op("Transpose", x, perm=[0, 2, 1])
-    x = write_conv(g, x, trunk.conv1)
-    if trunk.coarse:
-        x = g.op("Gelu", write_coarse_conv(g, g.op("Transpose", x, perm=[0, 2, 1]), trunk.conv2))
-    else:
-        x = g.op("Transpose", write_conv(g, x, trunk.conv2), perm=[0, 2, 1])
+    x = g.op("Gelu", write_conv(g, x, trunk.conv1))
+    x = g.op("Gelu", write_conv(g, x, trunk.conv2))
     length = g.op("Shape", x, start=1, end=2)
     zero, axis = g.constant(np.array([0], np.int64)), g.constant(np.array([0], np.int64))
     positions = g.op("Slice", g.half(trunk.places().numpy()), zero, length, axis)
@@ -195,7 +189,5 @@ def write_trunk(trunk: Trunk, path: str) -> None:
         x = g.op("Add", x, write_attention(g, write_norm(g, x, layer.attention_norm), layer))
         hidden = g.op("Gelu", write_linear(g, write_norm(g, x, layer.ffn_norm), layer.ffn_in))
         x = g.op("Add", x, write_linear(g, hidden, layer.ffn_out))
-    if trunk.coarse:
-        x = write_twice(g, x, features)
     g.output(x, "tokens", [1, "tokens", WIDTH])
     g.save(path)

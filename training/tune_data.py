@@ -14,7 +14,7 @@ from copies import available
 from corpus import CACHE, MODELS, SEED, Clip, read_clips
 from tokens import each_window
 from trunk import BINS, WINDOW_SECONDS, Trunk
-from windows import token_weights
+from windows import SILENCE, frames_of, token_weights
 
 TUNE = CACHE / "tune"
 UNSEEN_CORPUS = "EMOVO"
@@ -116,7 +116,7 @@ class Examples:
     def one(self, index: int, rng: np.random.Generator | None) -> tuple[np.ndarray, np.ndarray]:
         speech = self.windows.speech_of(index).astype(np.float32)
         start = self.windows.starts[index]
-        rows = np.array(self.source[self.windows.clips[index]][start : start + len(speech)])
+        rows = frames_of(self.source[self.windows.clips[index]], start, start + len(speech), SILENCE)
         if rng is None:
             return rows, speech
         if self.copies and rng.random() < COPY_SHARE:
@@ -132,11 +132,11 @@ class Examples:
     def batch(self, members: np.ndarray, rng: np.random.Generator | None):
         pairs = [self.one(i, rng) for i in members]
         longest = max(len(rows) for rows, _ in pairs)
-        x = np.full((len(pairs), longest, BINS), -10, np.float32)
+        x = np.full((len(pairs), longest, BINS), SILENCE, np.float32)
         weights = np.zeros((len(pairs), (longest + 1) // 2), np.float32)
         for row, (rows, speech) in enumerate(pairs):
             x[row, : len(rows)] = rows
-            w = token_weights(speech, 0, len(speech))
+            w = token_weights(speech)
             weights[row, : len(w)] = w
         weights[weights.sum(1) == 0] = 1e-9
         lengths = torch.tensor([len(rows) for rows, _ in pairs])

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from features import FRAMES_PER_SECOND, SPEC
+
 RULE = {"onset": 0.5, "offset": 0.3, "minSpeechSeconds": 0.1, "minPauseSeconds": 0.25}
-EDGE_SECONDS, MIN_WINDOW_SPEECH_SECONDS, FRAMES_PER_SECOND = 0.2, 0.25, 100
+EDGE_SECONDS, MIN_WINDOW_SPEECH_SECONDS = 0.2, 0.25
+EDGE = round(EDGE_SECONDS * FRAMES_PER_SECOND)
+SILENCE = float(np.log10(SPEC["logFloor"]))  # every feature of a frame of digital silence
 
 
 def find_segments(speech: np.ndarray, rule: dict = RULE) -> list[tuple[int, int]]:
@@ -28,12 +32,14 @@ def find_segments(speech: np.ndarray, rule: dict = RULE) -> list[tuple[int, int]
 
 
 def cut_windows(segments: list[tuple[int, int]], frames: int, seconds: float) -> list[tuple[int, int, int]]:
-    """(start, end, frames of speech) of each window."""
+    """(start, end, frames of speech) of each window; the first may begin before the recording, the last end after it."""
     if not segments:
         return []
-    edge = round(EDGE_SECONDS * FRAMES_PER_SECOND)
-    start, end = max(0, segments[0][0] - edge), min(frames, segments[-1][1] + edge)
-    count = -(-(end - start) // round(seconds * FRAMES_PER_SECOND))
+    longest, first, last = round(seconds * FRAMES_PER_SECOND), segments[0][0] - EDGE, segments[-1][1] + EDGE
+    inside = min(frames, last) - max(0, first)
+    count = -(-inside // longest)
+    room = (count * longest - inside) // 2
+    start, end = max(first, max(0, first) - room), min(last, min(frames, last) + room)
     windows = []
     for index in range(count):
         a, b = start + (end - start) * index // count, start + (end - start) * (index + 1) // count
@@ -43,9 +49,14 @@ def cut_windows(segments: list[tuple[int, int]], frames: int, seconds: float) ->
     return windows
 
 
-def token_weights(speech: np.ndarray, start: int, end: int) -> np.ndarray:
-    """Speech probability of each token: the mean over its two frames."""
-    part = speech[start:end]
-    if len(part) % 2:
-        part = np.append(part, part[-1])
-    return part.reshape(-1, 2).mean(1).astype(np.float32)
+def frames_of(values: np.ndarray, start: int, end: int, beyond: float) -> np.ndarray:
+    """values[start:end] in memory of its own, `beyond` where there are none."""
+    before, after = max(0, -start), max(0, end - len(values))
+    inside = values[max(0, start) : max(0, end)]
+    return np.pad(inside, [(before, after)] + [(0, 0)] * (values.ndim - 1), constant_values=beyond)
+
+
+def token_weights(speech: np.ndarray, frames: int = 2) -> np.ndarray:
+    """Speech probability of each token: the mean over its frames."""
+    starts = np.arange(0, len(speech), frames)
+    return (np.add.reduceat(speech, starts) / np.diff(starts, append=len(speech))).astype(np.float32)

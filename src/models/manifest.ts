@@ -140,7 +140,7 @@ export const manifestSchema = z.discriminatedUnion('kind', [
     features: featureSpec,
     trunk: z.null(),
     labels: z.null(),
-    rule: z.strictObject({ windowSeconds: positive }),
+    rule: z.strictObject({ windowSeconds: positive, framesPerToken: z.int().positive() }),
   }),
   z.strictObject({
     kind: z.literal('emotion'),

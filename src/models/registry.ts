@@ -11,7 +11,11 @@ import { openSession, type Session } from './session.ts';
 export type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly session: Session };
 
 /** One model of each kind; `trunk` and `activity` read the same features. */
-export type Models = { readonly features: FeatureSpec } & { readonly [K in Kind]: Model<K> };
+export type Models = {
+  readonly features: FeatureSpec;
+  /** The features of a frame of digital silence. */
+  readonly silence: Float32Array;
+} & { readonly [K in Kind]: Model<K> };
 
 type Folder = { readonly manifest: Manifest; readonly weights: Uint8Array };
 
@@ -47,7 +51,13 @@ export async function loadModels(modelsDir: string): Promise<Models> {
     open(byKind, 'emotion'),
     open(byKind, 'cognitive'),
   ]);
-  return { features: trunk.manifest.features, activity, trunk, emotion, cognitive };
+  const { features } = trunk.manifest;
+  return { features, silence: silentFrame(features), activity, trunk, emotion, cognitive };
+}
+
+function silentFrame(spec: FeatureSpec): Float32Array {
+  const { data, bins } = extract(new Float32Array(spec.frameLength), spec);
+  return data.slice(0, bins);
 }
 
 async function readFolders(modelsDir: string): Promise<Folder[]> {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { findSegments } from '../../src/signals/segments.ts';
+import { findSegments, type Segment } from '../../src/signals/segments.ts';
 import { cutWindows } from '../../src/signals/windows.ts';
 
 const rule = { onset: 0.6, offset: 0.4, minSpeechSeconds: 0.1, minPauseSeconds: 0.25 };
@@ -33,6 +33,25 @@ test('windows are equal, at most the limit, and cover the speech with its edges'
   t.is(
     windows.reduce((sum, { speechFrames }) => sum + speechFrames, 0),
     2500,
+  );
+});
+
+test('windows keep their edges beyond the recording, not beyond their bounds', (t) => {
+  const cut = (bounds?: Segment) => cutWindows([{ start: 5, end: 295 }], 300, 100, 10, bounds);
+  t.deepEqual(cut(), [{ start: -15, end: 315, speechFrames: 290 }]);
+  t.deepEqual(cut({ start: 0, end: 300 }), [{ start: 0, end: 300, speechFrames: 290 }]);
+});
+
+test('edges beyond the recording do not take a window more', (t) => {
+  const cut = (end: number) => cutWindows([{ start: 0, end }], end, 100, 10);
+  t.deepEqual(cut(1000), [{ start: 0, end: 1000, speechFrames: 1000 }]);
+  t.deepEqual(cut(980), [{ start: -10, end: 990, speechFrames: 980 }]);
+  t.deepEqual(
+    cut(1001).map(({ start, end }) => [start, end]),
+    [
+      [-20, 500],
+      [500, 1021],
+    ],
   );
 });
 
