@@ -34,12 +34,15 @@ function largestDifference(one: Record<string, number>, other: Record<string, nu
   return Math.max(...Object.entries(one).map(([name, value]) => Math.abs(value - (other[name] ?? 9))));
 }
 
+/** Shares of eight labels move more than scores. */
+const emotionBound = 0.08;
+
 async function unchanged(t: ExecutionContext, one: Uint8Array, other: Uint8Array): Promise<void> {
   const [left, right] = [await reportOf(one), await reportOf(other)];
   const scores = largestDifference(scoresOf(left), scoresOf(right));
   const emotions = largestDifference(emotionsOf(left), emotionsOf(right));
   t.true(scores < 0.05, `scores: ${scores}`);
-  t.true(emotions < 0.05, `emotions: ${emotions}`);
+  t.true(emotions < emotionBound, `emotions: ${emotions}`);
 }
 
 test('a recording of speech gives a full report that fits its schema', async (t) => {

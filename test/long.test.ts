@@ -46,7 +46,11 @@ test.serial('eight minutes in pieces are eight minutes as a whole', async (t) =>
   near(t, 'snr', pieces.audio.snr_db ?? 0, whole.audio.snr_db ?? 0, 3);
   for (const signal of ['emotion', 'cognitive'] as const) {
     const [one, other] = [pieces[signal], whole[signal]].map(({ signals }) => numbersOf(signals));
-    for (const [name, value] of Object.entries(one ?? {})) near(t, name, value, other?.[name] ?? -1, 0.01);
+    for (const [name, value] of Object.entries(one ?? {})) {
+      // Windows are cut elsewhere, and the likeliest emotion's share moves more than the scores do.
+      const most = signal === 'emotion' && name === 'confidence' ? 0.03 : 0.01;
+      near(t, name, value, other?.[name] ?? -1, most);
+    }
     t.deepEqual(pieces[signal].warnings, whole[signal].warnings);
   }
   for (const [name, { value }] of Object.entries(whole.cognitive.measures)) {
