@@ -140,8 +140,9 @@ test('while another process writes, a statement waits and the process goes on', 
   const other = new Libsql(path);
   other.exec('begin immediate');
   let ticks = 0;
-  const ticking = setInterval(() => ticks++, 10);
-  setTimeout(() => other.exec('commit'), 500);
+  const ticking = setInterval(() => {
+    if (++ticks === 5) other.exec('commit');
+  }, 10);
   await sql`insert into more values (1)`.execute(database);
   clearInterval(ticking);
   t.true(ticks >= 5, `${ticks}`);
