@@ -1,5 +1,6 @@
 /** Small files whose headers claim what nobody could hold. */
 import { wavFile } from '../../test/support/wav.ts';
+import { box } from '../corpus/writers.ts';
 import { tone } from './ffmpeg.ts';
 
 const second = wavFile(
@@ -20,13 +21,6 @@ function behind(file: Buffer, text: string, distance: number, bytes: readonly nu
 }
 
 const all = [0xff, 0xff, 0xff, 0xff];
-
-function box(name: string, body: Buffer): Buffer {
-  const head = Buffer.alloc(8);
-  head.writeUInt32BE(8 + body.length);
-  head.write(name, 4, 'latin1');
-  return Buffer.concat([head, body]);
-}
 
 /** Boxes in boxes, each closed properly. */
 function nestedBoxes(name: string, depth: number): Buffer {

@@ -1,5 +1,6 @@
 /** Files that lie: headers, boxes and tags made by hand, and bombs. */
 import { createDice } from './dice.ts';
+import { box } from './writers.ts';
 
 export type Source = { readonly name: string; readonly bytes: Buffer };
 
@@ -67,16 +68,6 @@ const waves: Readonly<Record<string, Wave>> = {
   'RF64 without sizes': { magic: 'RF64', riffSize: 0xffffffff, dataSize: 0xffffffff },
   'RIFX with numbers the other way': { magic: 'RIFX' },
 };
-
-function box(name: string, ...inner: readonly (Buffer | string)[]): Buffer {
-  const body = Buffer.concat(
-    inner.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)),
-  );
-  const head = Buffer.alloc(8);
-  head.writeUInt32BE(body.length + 8, 0);
-  head.write(name, 4, 'latin1');
-  return Buffer.concat([head, body]);
-}
 
 const ftyp = (brand: string) => box('ftyp', `${brand}\0\0\0\0isom`);
 

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { createDice } from './dice.ts';
 import { ffmpeg, makeAll, type Recipe } from './making.ts';
+import { ascii, element, number, webm } from './writers.ts';
 
 export type Foreign = { readonly name: string; readonly bytes: Buffer };
 
@@ -31,8 +32,6 @@ const texts: Readonly<Record<string, string>> = {
   'other AMR': '#!AMRX is no header\n',
   pdf: '%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer << /Root 1 0 R >>\n%%EOF\n',
 };
-
-const ascii = (text: string) => Buffer.from(text, 'latin1');
 
 function zipFile(): Buffer {
   const name = 'audio.wav';
@@ -71,6 +70,12 @@ const wrappings: Readonly<Record<string, (recording: Buffer) => Buffer>> = {
     Buffer.concat([ascii('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'.padEnd(512, '\0')), inside]),
 };
 
+/** Sound that nobody hears without its key. */
+const encryptedWebm = () => {
+  const key = element('5035', element('47e1', number(5, 1)), element('47e2', Buffer.alloc(16, 7)));
+  return webm({ track: element('6d80', element('6240', element('5033', number(1, 1)), key)) });
+};
+
 function made(): readonly Foreign[] {
   const dice = createDice(1);
   const headers: Readonly<Record<string, Buffer>> = {
@@ -90,6 +95,7 @@ function made(): readonly Foreign[] {
       name,
       bytes: Buffer.concat([bytes, dice.bytes(3000)]),
     })),
+    { name: 'encrypted WebM', bytes: encryptedWebm() },
     { name: 'zip', bytes: zipFile() },
     { name: 'gzip', bytes: gzipSync(Buffer.alloc(5000, 'x')) },
     { name: 'tar', bytes: tarFile(Buffer.alloc(512)) },

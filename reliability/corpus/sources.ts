@@ -7,6 +7,7 @@ import { crafted, type Source } from './crafted.ts';
 import { type Encoding, encodings, makeClip } from './encodings.ts';
 import { foreignFiles } from './foreign.ts';
 import { ffmpeg, makeAll } from './making.ts';
+import { oddContainers } from './odd-containers.ts';
 import { swollen } from './swollen.ts';
 
 export type Sources = {
@@ -97,7 +98,7 @@ export async function makeSources(): Promise<Sources> {
   };
   const foreign = await foreignFiles(cacheFolder('reliability/foreign'));
   return {
-    all: [...recordings, ...recordings, ...crafted(honest), ...foreign],
+    all: [...recordings, ...recordings, ...crafted(honest), ...oddContainers(), ...foreign],
     bombs: bombs.map(read),
     crashers: [...readCrashers(), ...swollen(honest.flac)],
   };

@@ -1,21 +1,22 @@
 /** Files of a few megabytes that a careless reader works on for minutes, or holds in gigabytes. */
 import { deflateSync } from 'node:zlib';
-import { crc32 } from '../bombs/checksums.ts';
 import { wideFlac } from '../bombs/silence.ts';
 import type { Source } from './crafted.ts';
+import {
+  ascii,
+  blocksOf,
+  box,
+  element,
+  ftyp,
+  number,
+  oggPage,
+  silence,
+  times,
+  webm,
+  words,
+} from './writers.ts';
 
 const tagCount = 100_000;
-
-function number(value: number, bytes: number, order: 'big' | 'little' = 'big'): Buffer {
-  const digits = Buffer.alloc(8);
-  if (order === 'big') digits.writeBigUInt64BE(BigInt(value));
-  else digits.writeBigUInt64LE(BigInt(value));
-  return order === 'big' ? digits.subarray(8 - bytes) : digits.subarray(0, bytes);
-}
-
-const ascii = (text: string) => Buffer.from(text, 'latin1');
-const times = (count: number, make: (index: number) => Buffer) =>
-  Buffer.concat(Array.from({ length: count }, (_, index) => make(index)));
 
 /** Each with a name of its own: a list that is searched for every one of them. */
 function comments(): Buffer {
@@ -34,24 +35,6 @@ function flacOfComments(flac: Buffer): Buffer {
   return Buffer.concat([info, Buffer.from([0x84]), number(list.length, 3), list, flac.subarray(frames)]);
 }
 
-function oggPage(index: number, flags: number, body: Buffer): Buffer {
-  const lacing = Buffer.alloc(Math.min(255, Math.floor(body.length / 255) + 1), 255);
-  if (lacing.length * 255 > body.length) lacing[lacing.length - 1] = body.length % 255;
-  const head = Buffer.concat([
-    ascii('OggS\0'),
-    Buffer.from([flags]),
-    Buffer.alloc(8),
-    number(1, 4, 'little'),
-    number(index, 4, 'little'),
-    Buffer.alloc(4),
-    Buffer.from([lacing.length]),
-    lacing,
-  ]);
-  const page = Buffer.concat([head, body]);
-  page.writeUInt32LE(crc32(page), 22);
-  return page;
-}
-
 /** A packet over as many pages as it takes, then one second of silence. */
 function opusOfComments(): Buffer {
   const tags = Buffer.concat([ascii('OpusTags'), comments()]);
@@ -61,51 +44,6 @@ function opusOfComments(): Buffer {
   );
   const head = oggPage(0, 2, ascii('OpusHead\x01\x01\0\0\x80\xbb\0\0\0\0\0'));
   return Buffer.concat([head, pages, times(50, (index) => oggPage(1000 + index, 0, silence))]);
-}
-
-const silence = Buffer.from([0xfc, 0xff, 0xfe]);
-
-/** Of EBML: an identifier in hexadecimal, and what is in it. */
-function element(id: string, ...inner: readonly Buffer[]): Buffer {
-  const body = Buffer.concat(inner);
-  const size = Buffer.concat([Buffer.from([0x08]), number(body.length, 4)]);
-  return Buffer.concat([Buffer.from(id, 'hex'), size, body]);
-}
-
-type WebM = {
-  readonly codec?: string;
-  readonly track?: Buffer;
-  readonly before?: Buffer;
-  readonly blocks?: Buffer;
-};
-
-const blocksOf = (count: number, packet: Buffer) =>
-  times(count, (index) =>
-    element('a3', Buffer.from([0x81]), number(index % 30_000, 2), Buffer.from([0x80]), packet),
-  );
-
-function webm({ codec = 'A_OPUS', track = Buffer.alloc(0), before, blocks }: WebM): Buffer {
-  const rate = Buffer.alloc(8);
-  rate.writeDoubleBE(48_000);
-  const entry = element(
-    'ae',
-    element('d7', number(1, 1)),
-    element('83', number(2, 1)),
-    element('86', ascii(codec)),
-    element('63a2', ascii('OpusHead\x01\x01\0\0\x80\xbb\0\0\0\0\0')),
-    element('e1', element('b5', rate), element('9f', number(1, 1))),
-    track,
-  );
-  return Buffer.concat([
-    element('1a45dfa3', element('4282', ascii('webm'))),
-    element(
-      '18538067',
-      element('1549a966', element('2ad7b1', number(1_000_000, 4))),
-      element('1654ae6b', entry),
-      before ?? Buffer.alloc(0),
-      element('1f43b675', element('e7', number(0, 1)), blocks ?? blocksOf(50, silence)),
-    ),
-  ]);
 }
 
 const tags = () =>
@@ -133,14 +71,6 @@ function inflated(): Buffer {
     blocks: blocksOf(1500, packed),
   });
 }
-
-function box(name: string, ...inner: readonly Buffer[]): Buffer {
-  const body = Buffer.concat(inner);
-  return Buffer.concat([number(body.length + 8, 4), ascii(name), body]);
-}
-
-const words = (...values: readonly number[]) => Buffer.concat(values.map((value) => number(value, 4)));
-const ftyp = box('ftyp', ascii('M4A \0\0\0\0isom'));
 
 function soundTrack(...tables: readonly Buffer[]): Buffer {
   const entry = box(
