@@ -5,6 +5,7 @@
 #include <string>
 
 extern "C" {
+#include <libavutil/dict.h>
 #include <libavutil/log.h>
 #include <libavutil/mem.h>
 }
@@ -41,8 +42,11 @@ int RefuseOpen(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**
 
 int IsStopped(void* watch) { return static_cast<const Watch*>(watch)->Stopped() ? 1 : 0; }
 
-bool IsEncrypted(uint32_t tag) {
-  return tag == MKTAG('e', 'n', 'c', 'a') || tag == MKTAG('d', 'r', 'm', 's') ||
+// MP4 says so by the name of the coding, Matroska by a key, which libav tells of in a tag.
+bool IsEncrypted(const AVStream& stream) {
+  const uint32_t tag = stream.codecpar->codec_tag;
+  return av_dict_get(stream.metadata, "enc_key_id", nullptr, 0) != nullptr ||
+         tag == MKTAG('e', 'n', 'c', 'a') || tag == MKTAG('d', 'r', 'm', 's') ||
          tag == MKTAG('p', 'r', 'o', 't') || tag == MKTAG('a', 'a', 'v', 'd');
 }
 
@@ -104,7 +108,7 @@ void Demuxer::SelectStream(const Sniffed& sniffed) {
       throw Error(ErrorCode::kUnsupported, "Expected an audio stream, got other streams alone");
     ThrowDamaged(sniffed);
   }
-  if (IsEncrypted(stream_->codecpar->codec_tag)) {
+  if (IsEncrypted(*stream_)) {
     throw Error(ErrorCode::kUnsupported,
                 "Expected open audio, got an encrypted " + sniffed.container + " file");
   }
