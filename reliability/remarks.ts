@@ -43,7 +43,8 @@ a crash, undefined behaviour, a leak, a number that is not finite, a wrong kind 
 256 MB of memory for one input. The long form runs each target for \`--count\` minutes (10 without it) and goes on from
 what \`.cache/fuzz\` holds: its figures are those of all long runs so far; the short form runs each for \`--count\` seconds
 (5) from the committed files. FFmpeg and soxr are Debian's, without instrumentation: of them the fuzzer sees what comes out,
-and AddressSanitizer what they allocate.`,
+and AddressSanitizer what they allocate. The reader of forms is JavaScript: forms are mutated in the same way, and kept when V8
+tells that they reached a block that none had.`,
   contract: `Spectral (\`spectral:oas\`) and Redocly (recommended) lint the published document. Every status of every operation in it is then
 asked of running services: with a fault put in for 500, a database or a Redis that is stopped for 503, 201 tokens for 429. Schemathesis makes
 requests from the document, right ones and wrong ones, with a token and a log-in; that data which fits the schema is taken is

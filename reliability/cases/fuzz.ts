@@ -1,9 +1,10 @@
-/** Coverage-guided fuzzing of decoding, features and measures under AddressSanitizer and UndefinedBehaviorSanitizer. */
+/** Coverage-guided fuzzing: of decoding, features and measures under sanitizers, of the reader of forms in JavaScript. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../../benchmarks/case.ts';
 import { caught, exactly, type Options, type Row, told } from '../case.ts';
+import { forgetful, fuzzForms } from '../fuzz/forms.ts';
 import { type Amount, type Fuzzed, fuzz, type Target, targets } from '../fuzz/fuzzer.ts';
 import { add, type Fuzzing } from '../fuzz/record.ts';
 import { buildChecked } from '../native.ts';
@@ -16,7 +17,7 @@ const atOnce = 2;
 const plantedRuns = 1_000_000;
 const plantedSeconds = 120;
 
-type Tried = { readonly target: Target; readonly run: Fuzzed; readonly all: Fuzzing; readonly files: number };
+type Tried = { readonly name: string; readonly run: Fuzzed; readonly all: Fuzzing; readonly files: number };
 
 async function tryTarget(
   programs: string,
@@ -27,7 +28,15 @@ async function tryTarget(
   const run = await fuzz(programs, target, folder, options.amount);
   console.error(`${target.name}: ${run.executions} runs, ${run.finding ?? 'nothing found'}`);
   const all = options.long ? add(folder, run) : run;
-  return { target, run, all, files: readdirSync(join(folder, 'corpus')).length };
+  return { name: target.name, run, all, files: readdirSync(join(folder, 'corpus')).length };
+}
+
+/** In this process: the reader of forms is JavaScript. */
+function tryForms(folder: string, { long, seed, count }: Options): Tried {
+  const seconds = long ? 60 * (count ?? longMinutes) : (count ?? shortSeconds);
+  const run = fuzzForms(folder, { seconds, runs: -1, seed: long ? Date.now() : seed });
+  const files = readdirSync(join(folder, 'corpus')).length;
+  return { name: 'multipart', run, all: long ? add(folder, run) : run, files };
 }
 
 function tryAll(programs: string, folder: string, options: Options): Promise<Tried[]> {
@@ -40,9 +49,9 @@ function tryAll(programs: string, folder: string, options: Options): Promise<Tri
   );
 }
 
-function describe({ target, all, files }: Tried): Row {
+function describe({ name, all, files }: Tried): Row {
   const note = `${all.edges} edges, ${files} files kept, ${(all.seconds / 60).toFixed(1)} minutes`;
-  return told({ name: target.name, unit: 'executions', value: all.executions, note });
+  return told({ name, unit: 'executions', value: all.executions, note });
 }
 
 function findings(runs: readonly Fuzzed[]): Row {
@@ -57,6 +66,15 @@ async function findPlanted(programs: string, folder: string, seed: number): Prom
   return caught('a read past the end of a table', [findings([{ ...run, finding: shorten(run.finding) }])]);
 }
 
+function forgetPart(folder: string, seed: number): Row {
+  const amount = { seconds: plantedSeconds, runs: plantedRuns, seed };
+  const run = fuzzForms(join(folder, 'forgetful'), amount, forgetful, [
+    'fuzz/forms.ts',
+    'workers/multipart.ts',
+  ]);
+  return caught('a reader of forms that fails at one of its parts', [findings([run])]);
+}
+
 /** Without the path, which is another one on each machine. */
 function shorten(finding: string | null): string | null {
   return finding?.replace(/ \(.*$/, '') ?? null;
@@ -66,13 +84,18 @@ export async function run(options: Options): Promise<readonly Row[]> {
   const programs = buildChecked(['decode', 'extract', 'measure', 'planted'].map((name) => `fuzz_${name}`));
   const scratch = mkdtempSync(join(tmpdir(), 'undertone-fuzz-'));
   try {
-    const tried = await tryAll(programs, options.long ? cacheFolder('fuzz') : scratch, options);
+    const folder = options.long ? cacheFolder('fuzz') : scratch;
+    const tried = [
+      ...(await tryAll(programs, folder, options)),
+      tryForms(join(folder, 'multipart'), options),
+    ];
     const total = tried.reduce((sum, { all }) => sum + all.executions, 0);
     return [
       ...tried.map(describe),
       told({ name: 'all targets', unit: 'executions', value: total }),
       findings(tried.map((one) => one.run)),
       await findPlanted(programs, scratch, options.seed),
+      forgetPart(scratch, options.seed),
     ];
   } finally {
     rmSync(scratch, { recursive: true, force: true });
