@@ -56,12 +56,13 @@ parts, paths, tokens and passwords go through every way an analysis can end; log
 answers and data folder are searched for them, also in hexadecimal and base64, while strace sees every call that
 writes or makes a file.`,
   hostile: `A corpus made by the project has a file of every container and coding that is taken, films, encrypted and many-streamed
-files, headers, boxes and tags that lie, bombs, and files that are no recordings. Those that once took minutes or gigabytes (a
-hundred thousand tags, tracks that share their samples) are sent first; a seed and a number then choose a file, damage it in one to three ways (bits, bytes, cuts, repeats, splices of two files, sizes and counts before and after chunk names,
-nested boxes, tags, samples that are no numbers, pages of Ogg with their checksums mended) and upload it, four at a time. Every
-answer is held against the published document. The process's own peak of resident memory is read and reset as it goes; where
-four requests at a time take more than one may, each is sent again alone, and so is one that is answered after 5 s, up to three
-times: a busy machine is not the service's fault. A finding is written to \`.cache/reliability/findings\`,
+files, headers, boxes and tags that lie, bombs, and files that are no recordings. Those that once took minutes or gigabytes
+(a hundred thousand tags, tracks that share their samples) are sent first; a seed and a number then choose a file, damage it
+in one to three ways (bits, bytes, cuts, repeats, splices of two files, sizes and counts before and after chunk names,
+nested boxes, tags, samples that are no numbers, pages of Ogg with their checksums mended) and upload it, four at a time.
+Every answer is held against the published document. The process's own peak of resident memory is read and reset as it goes;
+where four requests at a time take more than one may, each is sent again alone, and so is one that is answered after 5 s, up
+to three times: a busy machine is not the service's fault. A finding is written to \`.cache/reliability/findings\`,
 and the same seed and number make it again.`,
   conformance: `Recordings in every container, coding, rate, layout and option that ffmpeg and sox write; those that ffmpeg decodes
 without a complaint must be answered 200 with its duration. Images, films without sound, texts, playlists, archives, programs,
