@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { extract } from '../audio.ts';
-import type { Models } from './registry.ts';
+import { ModelError, type Models } from './registry.ts';
 import type { Values } from './session.ts';
 
 const sampleRate = 16000;
@@ -48,13 +48,18 @@ export function digest(samples: Float32Array): string {
     .digest('hex');
 }
 
-/** Runs all models over one signal; the heads see every token with weight 1. */
+/**
+ * Runs all models over one signal; the heads see every token with weight 1.
+ * @throws ModelError when the trunk tells more or fewer tokens than its manifest says
+ */
 export async function replay(models: Models, samples: Float32Array): Promise<Outputs> {
   const { data, frames, bins } = extract(samples, models.features);
   const features: Values = { data, shape: [1, frames, bins] };
   const trunk = await models.trunk.session.run({ features });
   const tokens = trunk.tokens as Values;
-  const count = tokens.shape[1] as number;
+  const count = Math.ceil(frames / models.trunk.manifest.rule.framesPerToken);
+  if (tokens.shape[1] !== count)
+    throw new ModelError(`Model trunk: Expected ${count} tokens of ${frames} frames, got ${tokens.shape[1]}`);
   const weights: Values = { data: new Float32Array(count).fill(1), shape: [1, count] };
   return {
     activity: summarise(await models.activity.session.run({ features })),

@@ -1,7 +1,9 @@
 /** Faults planted in a copy of the shipped models: the loader or the golden check must see each. */
 import test from 'ava';
+import { createAnalyzer } from '../../src/analyze.ts';
 import { loadModels, ModelError, type Models } from '../../src/models/registry.ts';
 import type { Values } from '../../src/models/session.ts';
+import { limits } from '../support/analysis.ts';
 import { goldenDifferences, names } from '../support/golden.ts';
 import {
   copyModels,
@@ -63,6 +65,15 @@ test('the same wrong feature spec in both models that read features: the golden 
   }
   const models = await loadModels(folder);
   for (const name of names) t.not((await goldenDifferences(models, folder, name)).length, 0, name);
+});
+
+test('a wrong number of frames a token: the warm-up refuses it', async (t) => {
+  const folder = await withManifest(t, 'trunk', (manifest) => {
+    (manifest.rule as Json).framesPerToken = 4;
+  });
+  const analyzer = await createAnalyzer({ modelsDir: folder, limits });
+  const error = await t.throwsAsync(analyzer.warm(), { instanceOf: ModelError });
+  t.is(error?.message, 'Model trunk: Expected 50 tokens of 200 frames, got 100');
 });
 
 for (const name of names) {
