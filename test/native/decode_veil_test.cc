@@ -155,6 +155,7 @@ TEST_CASE("an MP4 of hours is heard to its end") {
   const Bytes file = Mp4(Bytes(kPackets, 0x7C), {SoundTrack("samr", kPackets, 1, 1)});
   DecodeOptions options = Limits();
   options.max_seconds = 43200;
+  options.deadline_seconds = 0;
   size_t heard = 0;
   const Taker taker = {[](double) {}, [&](const std::vector<float>& samples) { heard += samples.size(); }};
   const Source source = DecodeTo(file.data(), file.size(), options, taker);
