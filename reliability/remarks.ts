@@ -28,7 +28,7 @@ loopback the one network, as a user without any capability who can gain none, in
 drawn by chance: each must be refused by its hash. Needs root.`,
   faults: `The data folder on a disk of 8 MB that is filled to the last byte; another process that holds the database's lock for
 longer than the service tries; a clock (libfaketime) that jumps in the middle of uploads; descriptors for twenty connections
-more and two hundred that come; two processes for analysis, six uploads of 22 MB and 400 MiB for all of it (a control
+more and two hundred that come; in the long form two processes for analysis, six uploads of 22 MB and 400 MiB for all of it (a control
 group), where UNDERTONE_BUFFER_BYTES is 48 MiB. The same with threads for analysis is the control of the last: the kernel ends
 the service. Needs root.`,
   chaos: `Two workers, and requests that run and wait, while one worker dies: of an error that nobody catches, by an exit, by
