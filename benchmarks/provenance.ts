@@ -8,8 +8,14 @@ export type Provenance = {
   readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string };
 };
 
-/** What the benchmarks themselves write. */
-const written = ['benchmarks/results', 'docs/benchmarks.md', 'README.md'];
+/** What the commands themselves write. */
+const written = [
+  'benchmarks/results',
+  'docs/benchmarks.md',
+  'reliability/results',
+  'docs/reliability.md',
+  'README.md',
+];
 
 export function provenance(): Provenance {
   const hash = runProgram('git', ['rev-parse', '--short=12', 'HEAD']).trim();
