@@ -7,7 +7,7 @@ import type { Stage } from '../watch.ts';
 import { boundaryOf } from '../workers/multipart.ts';
 import { type Answer, type Pool, queueFull } from '../workers/pool.ts';
 import { type Lifecycle, refusal } from './lifecycle.ts';
-import type { State } from './state.ts';
+import { leave, type State } from './state.ts';
 import { askForBody, checkLength, collect, type Held, tooMuchHeld, type Upload } from './upload.ts';
 
 export type AnalysisOptions = {
@@ -70,11 +70,6 @@ async function run(
   } finally {
     res.off('close', job.cancel);
   }
-}
-
-function leave(context: Context): void {
-  context.state.gone = true;
-  context.respond = false;
 }
 
 function send(context: Context, { json, stages }: Answer): void {

@@ -10,7 +10,7 @@ import { type Gate, type Grant, requireScopes } from './auth.ts';
 import { jobsBody, jobsRules } from './job-body.ts';
 import type { ReadJson } from './json-body.ts';
 import { type Lifecycle, shuttingDown } from './lifecycle.ts';
-import type { State } from './state.ts';
+import { leave, type State } from './state.ts';
 import { askForBody, declaredLength, type Held, tooLarge, tooMuchHeld } from './upload.ts';
 
 export type JobOptions = {
@@ -73,11 +73,7 @@ async function beginOne({ context, jobs, options, key, holder }: Asked): Promise
     askForBody(req, res);
     const id = jobs.drawId();
     const form = await upload(context, jobs, options, id);
-    if (form === null) {
-      context.state.gone = true;
-      context.respond = false;
-      return;
-    }
+    if (form === null) return leave(context);
     const { sizes, channel, callback } = form;
     const source = { kind: 'upload', sizes } as const;
     const begun = await jobs.begin(id, { holder, idempotencyKey: key, source, channel, callback });

@@ -1,4 +1,5 @@
 /** What the middlewares of one request share. */
+import type { Context } from 'koa';
 import type { Stage } from '../watch.ts';
 import type { Grant } from './auth.ts';
 
@@ -12,3 +13,9 @@ export type State = {
   /** The client left before its answer. */
   gone: boolean;
 };
+
+/** For a client that left: there is nobody to answer. */
+export function leave(context: Context): void {
+  context.state.gone = true;
+  context.respond = false;
+}
