@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { cacheFolder } from '../../benchmarks/case.ts';
 import { caught, exactly, type Options, type Row, told } from '../case.ts';
 import { forgetful, fuzzForms } from '../fuzz/forms.ts';
-import { type Amount, type Fuzzed, fuzz, type Target, targets } from '../fuzz/fuzzer.ts';
+import { type Amount, type Fuzzed, fuzz, targets } from '../fuzz/fuzzer.ts';
 import { add, type Fuzzing } from '../fuzz/record.ts';
 import { buildChecked } from '../native.ts';
 import { inParallel } from '../parallel.ts';
@@ -19,34 +19,26 @@ const plantedSeconds = 120;
 
 type Tried = { readonly name: string; readonly run: Fuzzed; readonly all: Fuzzing; readonly files: number };
 
-async function tryTarget(
-  programs: string,
-  target: Target,
-  folder: string,
-  options: { readonly long: boolean; readonly amount: Amount },
-): Promise<Tried> {
-  const run = await fuzz(programs, target, folder, options.amount);
-  console.error(`${target.name}: ${run.executions} runs, ${run.finding ?? 'nothing found'}`);
-  const all = options.long ? add(folder, run) : run;
-  return { name: target.name, run, all, files: readdirSync(join(folder, 'corpus')).length };
-}
-
-/** In this process: the reader of forms is JavaScript. */
-function tryForms(folder: string, { long, seed, count }: Options): Tried {
+function amountOf({ long, seed, count }: Options): Amount {
   const seconds = long ? 60 * (count ?? longMinutes) : (count ?? shortSeconds);
-  const run = fuzzForms(folder, { seconds, runs: -1, seed: long ? Date.now() : seed });
-  const files = readdirSync(join(folder, 'corpus')).length;
-  return { name: 'multipart', run, all: long ? add(folder, run) : run, files };
+  // A seed for each long run: the same one again would try the same mutations. libFuzzer takes one of 32 bits.
+  return { seconds, runs: -1, seed: long ? Date.now() % 2 ** 32 : seed };
 }
 
-function tryAll(programs: string, folder: string, options: Options): Promise<Tried[]> {
-  const seconds = options.long ? 60 * (options.count ?? longMinutes) : (options.count ?? shortSeconds);
-  // A seed for each long run: the same one again would try the same mutations.
-  const seed = options.long ? 0 : options.seed;
-  const amount = { seconds, runs: -1, seed };
-  return inParallel(targets, atOnce, (target) =>
-    tryTarget(programs, target, join(folder, target.name), { long: options.long, amount }),
-  );
+function noteRun(name: string, run: Fuzzed, folder: string, long: boolean): Tried {
+  console.error(`${name}: ${run.executions} runs, ${run.finding ?? 'nothing found'}`);
+  return { name, run, all: long ? add(folder, run) : run, files: readdirSync(join(folder, 'corpus')).length };
+}
+
+/** The last in this process: the reader of forms is JavaScript. */
+async function tryAll(programs: string, parent: string, options: Options): Promise<Tried[]> {
+  const amount = amountOf(options);
+  const tried = await inParallel(targets, atOnce, async (target) => {
+    const folder = join(parent, target.name);
+    return noteRun(target.name, await fuzz(programs, target, folder, amount), folder, options.long);
+  });
+  const forms = join(parent, 'multipart');
+  return [...tried, noteRun('multipart', fuzzForms(forms, amount), forms, options.long)];
 }
 
 function describe({ name, all, files }: Tried): Row {
@@ -84,11 +76,7 @@ export async function run(options: Options): Promise<readonly Row[]> {
   const programs = buildChecked(['decode', 'extract', 'measure', 'planted'].map((name) => `fuzz_${name}`));
   const scratch = mkdtempSync(join(tmpdir(), 'undertone-fuzz-'));
   try {
-    const folder = options.long ? cacheFolder('fuzz') : scratch;
-    const tried = [
-      ...(await tryAll(programs, folder, options)),
-      tryForms(join(folder, 'multipart'), options),
-    ];
+    const tried = await tryAll(programs, options.long ? cacheFolder('fuzz') : scratch, options);
     const total = tried.reduce((sum, { all }) => sum + all.executions, 0);
     return [
       ...tried.map(describe),
