@@ -47,7 +47,7 @@ bool IsDamage(const Error& error) {
 // Links are counted as packets are: see CountSeconds.
 void CheckLinks(const uint8_t* bytes, const std::vector<size_t>& links, size_t from, const Sniffed& sniffed,
                 const Sink& sink) {
-  const double most = sink.max_seconds() + 1;
+  const double most = sink.watch().max_seconds() + 1;
   double seconds = sink.seconds();
   try {
     for (size_t i = from; i + 1 < links.size() && seconds <= most; ++i) {

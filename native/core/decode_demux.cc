@@ -27,13 +27,12 @@ constexpr double kSmallSwelling = 1 << 20;
 
 // The limit is libav's for the whole process: that of the longest recording that was ever allowed.
 void Prepare(double max_seconds) {
-  static std::once_flag once;
   static std::mutex mutex;
   static size_t largest = 0;
-  std::call_once(once, [] { av_log_set_callback([](void*, int, const char*, va_list) {}); });
   const auto needed = kLargestAllocation + static_cast<size_t>(kAllocationASecond * max_seconds);
   const std::lock_guard<std::mutex> lock(mutex);
   if (needed <= largest) return;
+  if (largest == 0) av_log_set_callback([](void*, int, const char*, va_list) {});
   largest = needed;
   av_max_alloc(largest);
 }

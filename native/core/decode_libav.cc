@@ -265,7 +265,7 @@ Reading DecodeLibav(const uint8_t* bytes, size_t size, const Sniffed& sniffed, S
     if (counted || sink->seconds() - before <= believed + kUnforeseen) continue;
     counted = true;
     const double usual = (sink->seconds() - before) / static_cast<double>(reading.packets);
-    const double most = sink->max_seconds() + 1 - before;
+    const double most = sink->watch().max_seconds() + 1 - before;
     sink->CheckSeconds(before + CountSeconds(bytes, size, sniffed, sink->watch(), usual, most) - 1);
   }
   decoder.Decode(nullptr);

@@ -44,7 +44,6 @@ class Sink {
 
   const Watch& watch() const { return watch_; }
   double seconds() const { return seconds_; }  // of source audio so far
-  double max_seconds() const { return options_.max_seconds; }
   bool empty() const { return seconds_ == 0; }
   size_t taken() const { return taken_; }  // samples of the result that the taker has
 
