@@ -14,6 +14,7 @@ CACHE = Path(os.environ.get("UNDERTONE_TRAINING_CACHE", HERE / ".cache"))
 MODELS = Path(os.environ.get("UNDERTONE_TRAINING_MODELS", HERE.parent / "models"))
 NOTES = HERE if MODELS == HERE.parent / "models" else CACHE  # what the documents show of a training
 SEED = 7
+THREADS = 2  # of torch and ONNX Runtime: sums, and so models, are those of this number
 EMOTIONS = ["neutral", "calm", "happy", "sad", "angry", "fearful", "disgusted", "surprised"]
 LABELS = {"disgust": "disgusted"}  # the corpora's word -> the report's
 EMOTIONAL = ["RAVDESS", "TESS", "SAVEE", "EMOVO", "nEMO", "ASED", "EmotionTTSKorean"]

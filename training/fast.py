@@ -20,7 +20,7 @@ import tokens as token_store
 import trunk
 from augment import Noises, augment
 from copies import available
-from corpus import CACHE, SEED, read_clips
+from corpus import CACHE, SEED, THREADS, read_clips
 from features import FRAMES_PER_SECOND
 from features import load as load_features
 from tune_data import draw_epoch, load_windows, split, tuned
@@ -92,7 +92,7 @@ def batches_from(step: int, clips, windows, members: np.ndarray) -> Iterator[np.
 
 
 def main(steps: int) -> None:
-    torch.set_num_threads(1)
+    torch.set_num_threads(THREADS)
     clips, windows, lessons = read_clips(), load_windows(), Lessons()
     members, _ = split(clips, windows.clips)
     rows = lessons.store.rows[:: max(1, len(lessons.store.rows) // 50000)].astype(np.float32)

@@ -23,7 +23,7 @@ import timing
 import tokens as token_store
 import trunk
 import voice
-from corpus import CACHE, EMOTIONAL, EMOTIONS, LABELLED, MODELS, SPOKEN, read_clips
+from corpus import CACHE, EMOTIONAL, EMOTIONS, LABELLED, MODELS, SPOKEN, THREADS, read_clips
 from scores import sigmoid, softmax
 from tune_data import UNSEEN_CORPUS, tuned
 from windows import RULE
@@ -245,7 +245,7 @@ def fit_cognitive(variant: Variant) -> None:
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
+    torch.set_num_threads(THREADS)
     kind = sys.argv[1]
     variant = FAST if sys.argv[2:] == ["fast"] else DEFAULT
     if kind == "activity":

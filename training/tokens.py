@@ -17,16 +17,16 @@ from tqdm import tqdm
 
 import features
 from copies import Copies
-from corpus import CACHE, LABELLED, MODELS, Clip, read_clips
+from corpus import CACHE, LABELLED, MODELS, THREADS, Clip, read_clips
 from trunk import WIDTH, WINDOW_SECONDS
 from windows import SILENCE, cut_windows, find_segments, frames_of, token_weights
 
 TINY = 1e-5
 
 
-def session(path: str) -> onnxruntime.InferenceSession:
+def session(path: str, threads: int = THREADS) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = threads
     return onnxruntime.InferenceSession(path, options)
 
 

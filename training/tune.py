@@ -23,7 +23,7 @@ import teacher
 import tokens as token_store
 import trunk
 import tune_report
-from corpus import MODELS, NOTES, SEED, read_clips
+from corpus import MODELS, NOTES, SEED, THREADS, read_clips
 from tune_data import TUNE, Examples, balanced_targets, draw_epoch, load_windows, split
 
 RATE = {"layers.0": 6e-5, "layers.1": 8e-5}  # the convolutions stay as they are
@@ -218,7 +218,7 @@ def start() -> tuple[Joint, list, np.ndarray]:
 
 
 def main(epochs: int, minutes: float, seed: int) -> None:
-    torch.set_num_threads(1)
+    torch.set_num_threads(THREADS)
     clips, windows = read_clips(), load_windows()
     examples = Examples(windows)
     members, out = split(clips, windows.clips)

@@ -23,7 +23,7 @@ import tokens as token_store
 import trunk
 import tune_linear
 import tune_report
-from corpus import CACHE, HERE, SEED, read_clips
+from corpus import CACHE, HERE, SEED, THREADS, read_clips
 from folds import guess_in
 from scores import uar
 from tune_data import UNSEEN_CORPUS, Examples, Windows, load_windows, tuned
@@ -59,7 +59,7 @@ def cost_of(body: trunk.Trunk) -> tuple[float, float]:
     """Milliseconds of one core for ten seconds (median of 21 runs), MB of weights, as exported."""
     path = CACHE / "candidate.onnx"
     trunk.write_trunk(body, str(path))
-    session = token_store.session(str(path))
+    session = token_store.session(str(path), 1)
     feed = {"features": np.random.default_rng(SEED).normal(-3, 1, (1, FRAMES, trunk.BINS)).astype(np.float32)}
     spent = []
     for _ in range(24):
@@ -119,7 +119,7 @@ def figures_of(pooled: np.ndarray, windows: Windows, clips) -> dict[str, float]:
 
 
 def main(names: list[str]) -> None:
-    torch.set_num_threads(1)
+    torch.set_num_threads(THREADS)
     clips, windows = read_clips(), load_windows()
     found = {one["name"]: one for one in json.loads(PATH.read_text())} if PATH.exists() else {}
     for name in names or CANDIDATES:
