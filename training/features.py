@@ -1,4 +1,4 @@
-"""Log-mel features written by the shipped extractor (training/extract.mjs), and nothing else."""
+"""Log-mel features written by the shipped extractor (training/extract.ts), and nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPEC = json.loads((HERE / "spec.json").read_text())
 
 
 def spec_hash(spec: dict) -> str:
-    """SHA-256 of the spec's JSON with its keys sorted and no blanks, as training/extract.mjs makes it."""
+    """SHA-256 of the spec's JSON with its keys sorted and no blanks, as training/extract.ts makes it."""
     text = json.dumps(spec, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

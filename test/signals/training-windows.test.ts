@@ -1,0 +1,99 @@
+/** Training hears what the service hears: training/windows.py and what leads to the trunk here cut alike. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { makeVenv } from '../../benchmarks/python.ts';
+import type { Heard, Sounding } from '../../src/hear.ts';
+import { loadModels, type Models } from '../../src/models/registry.ts';
+import type { Values } from '../../src/models/session.ts';
+import { encode } from '../../src/score.ts';
+import { findSegments } from '../../src/signals/segments.ts';
+import { startWatch } from '../../src/watch.ts';
+
+type Cut = { readonly features: number[]; readonly weights: number[]; readonly speechFrames: number };
+type Told = { readonly rule: object; readonly recordings: readonly Cut[][] };
+
+const framesPerSecond = 100;
+const numpy = readFileSync('training/requirements.txt', 'utf8').match(/^numpy==.+$/m)?.[0] as string;
+
+/** Steps of 0.03 to 1.5 s about the thresholds, of 0.1 to 35 s in all. */
+function speechOf(seed: number): Float32Array {
+  let state = seed;
+  const next = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const speech = new Float32Array(Math.ceil(10 * 350 ** next()));
+  for (let at = 0; at < speech.length; ) {
+    const [level, until] = [next(), at + 3 + Math.floor(147 * next())];
+    for (; at < Math.min(until, speech.length); at++) speech[at] = Math.min(1, level + 0.2 * next());
+  }
+  return speech;
+}
+
+/** Windows as they reach the trunk. */
+async function cutsOf(speech: Float32Array, models: Models): Promise<Cut[]> {
+  const { bins } = models.features;
+  const data = Float32Array.from({ length: speech.length * bins }, (_, index) => Math.floor(index / bins));
+  const segments = findSegments(speech, framesPerSecond, models.activity.manifest.rule);
+  const features = { data, frames: speech.length, bins };
+  const seen: number[][] = [];
+  const session = {
+    ...models.trunk.session,
+    run: async (inputs: Record<string, Values>) => {
+      const rows = (inputs.features as Values).data as Float32Array;
+      seen.push(Array.from({ length: rows.length / bins }, (_, frame) => rows[frame * bins] as number));
+      return models.trunk.session.run(inputs);
+    },
+  };
+  const heard = { features, speech, segments, framesPerSecond } as unknown as Heard<Sounding>;
+  const pooled = await encode(heard, { ...models, trunk: { ...models.trunk, session } }, startWatch(null));
+  return pooled.map(({ window, tokens, weights }, index) => {
+    if (tokens.shape[1] !== weights.shape[1]) throw new Error('one weight a token');
+    return {
+      features: seen[index] as number[],
+      weights: [...(weights.data as Float32Array)],
+      speechFrames: window.speechFrames,
+    };
+  });
+}
+
+for (const folder of ['models', 'models-fast']) {
+  test(`training cuts the windows of ${folder}`, async (t) => {
+    t.timeout(120_000);
+    const models = await loadModels(folder);
+    const { windowSeconds, framesPerToken } = models.trunk.manifest.rule;
+    const recordings = Array.from({ length: 60 }, (_, index) => speechOf(index + 1));
+    const told = JSON.parse(
+      execFileSync(join(makeVenv('windows', [numpy]), 'python'), ['test/signals/training-windows.py'], {
+        input: JSON.stringify({
+          seconds: windowSeconds,
+          framesPerToken,
+          recordings: recordings.map((speech) => [...speech]),
+        }),
+        encoding: 'utf8',
+        maxBuffer: 2 ** 26,
+      }),
+    ) as Told;
+    t.like(models.activity.manifest.rule, told.rule);
+    let windows = 0;
+    for (const [index, speech] of recordings.entries()) {
+      // Training leaves out what has too little speech; the service answers of it if there is nothing else.
+      const cuts = (await cutsOf(speech, models)).filter(({ speechFrames }) => speechFrames >= 25);
+      const wanted = told.recordings[index] as Cut[];
+      const close = (some: number[], others: number[]) =>
+        some.length === others.length &&
+        some.every((value, at) => Math.abs(value - (others[at] as number)) < 1e-5);
+      t.is(cuts.length, wanted.length, `recording ${index}`);
+      for (const [at, cut] of cuts.entries()) {
+        const other = wanted[at] as Cut;
+        t.is(cut.speechFrames, other.speechFrames, `window ${at} of recording ${index}`);
+        t.true(close(cut.features, other.features), `features of window ${at} of recording ${index}`);
+        t.true(close(cut.weights, other.weights), `weights of window ${at} of recording ${index}`);
+      }
+      windows += cuts.length;
+    }
+    t.true(windows > 30);
+  });
+}
