@@ -1,4 +1,4 @@
-"""Changed copies of the recordings: gain, equalisation, rooms, noise, speed, tempo, silence, and real codecs.
+"""Changed copies of the recordings: gain, equalisation, rooms, noise, speed, tempo, pitch, silence, and real codecs.
 
 changes.py COPY PART PARTS: writes CACHE/changes-COPY/<clip>.wav of every PARTS-th group of clips, and where each
 clip lies in its copy. Every group goes through one chain of ffmpeg or sox and comes back by the same tools.
@@ -105,13 +105,18 @@ def surround(x: np.ndarray, around: Surroundings, rng: np.random.Generator) -> n
 
 
 def retime(x: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, float]:
-    """Speed (pitch and tempo together) or tempo alone, by ffmpeg -> samples, length against the original."""
-    kind = rng.random()
-    if kind > 0.5:
+    """Speed (pitch and tempo together), tempo or pitch alone, by ffmpeg -> samples, length against the original."""
+    kind, factor = rng.random(), rng.uniform(0.92, 1.08)
+    speed, tempo = f"asetrate={round(RATE * factor)},aresample={RATE}", f"atempo={factor:.4f}"
+    if kind < 0.2:
+        change, ratio = speed, 1 / factor
+    elif kind < 0.35:
+        change, ratio = tempo, 1 / factor
+    elif kind < 0.5:
+        change, ratio = f"{speed},atempo={1 / factor:.4f}", 1.0
+    else:
         return x, 1.0
-    factor = rng.uniform(0.92, 1.08)
-    change = f"asetrate={round(RATE * factor)},aresample={RATE}" if kind < 0.3 else f"atempo={factor:.4f}"
-    return through(f"{FFMPEG} -af {change} -f s16le -ar {RATE} -ac 1 pipe:1", x), 1 / factor
+    return through(f"{FFMPEG} -af {change} -f s16le -ar {RATE} -ac 1 pipe:1", x), ratio
 
 
 def through(command: str, x: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import torch
 
 import emotion
 import features
-from augment import Noises, augment, stretch
+from augment import Noises, augment, stretch, warp
 from copies import available
 from corpus import CACHE, MODELS, SEED, Clip, read_clips
 from tokens import each_window
@@ -125,6 +125,8 @@ class Examples:
         if rng.random() < 0.4 and len(rows) > 20:
             both = stretch(np.concatenate([rows, speech[:, None]], 1), rng)
             rows, speech = both[:LONGEST, :BINS], both[:LONGEST, BINS]
+        if rng.random() < 0.4:
+            rows = warp(rows, rng)
         if rng.random() < 0.85:
             rows = augment(rows, self.noises, rng)
         return rows, speech
