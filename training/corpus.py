@@ -64,6 +64,11 @@ def read_clips() -> list[Clip]:
         ]
 
 
+def is_current(made: Path, *sources: Path) -> bool:
+    """Whether a file is there and was made after those that it was made of."""
+    return made.exists() and all(made.stat().st_mtime >= source.stat().st_mtime for source in sources)
+
+
 def licences() -> dict[str, str]:
     return json.loads((HERE / "licences.json").read_text())
 

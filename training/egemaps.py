@@ -13,7 +13,7 @@ import soundfile
 from corpus import CACHE, DATA, LABELLED, Clip, read_clips
 
 PATH = CACHE / "egemaps.npz"
-TESS_SHARE = 4  # every fourth clip of TESS, as much as it weighs in training
+TESS_SHARE = 4  # every fourth clip of TESS
 SAVE_EVERY = 500
 
 

@@ -142,7 +142,7 @@ def sections(figures: list[Figure], changed: list[Figure], by_condition: dict[st
         table(["what", "of", "value", "speakers", "recordings"],
               [[f.figure, f.group, f"{f.value:.3f}", str(f.speakers), str(f.clips)] for f in changed]),
         "### Speech, frame by frame",
-        "Against Silero VAD's labels, on speakers and sounds held out:",
+        "Against Silero VAD's labels, corrected by level, on speakers and sounds held out:",
         frames_table(),
         "### Enough speech found",
         answered_table(figures, by_condition["clean"]),

@@ -1,6 +1,6 @@
 """Distils the trunk into a coarse, narrow one: half the tokens, a third of the inner width.
 
-fast.py STEPS: goes on from the last checkpoint if there is one. The student learns the trunk's own tokens, from
+fast.py STEPS: goes on from the last checkpoint if there is one of this trunk. The student learns the trunk's own tokens, from
 recordings changed in the mel domain to the tokens of the clean ones, and from changed copies to those copies' tokens.
 """
 
@@ -20,10 +20,10 @@ import tokens as token_store
 import trunk
 from augment import Noises, augment
 from copies import available
-from corpus import CACHE, SEED, THREADS, read_clips
+from corpus import CACHE, SEED, THREADS, is_current, read_clips
 from features import FRAMES_PER_SECOND
 from features import load as load_features
-from tune_data import draw_epoch, load_windows, split, tuned
+from tune_data import TUNED, draw_epoch, load_windows, split, tuned
 from windows import SILENCE, frames_of
 
 INNER = 512
@@ -94,14 +94,14 @@ def batches_from(step: int, clips, windows, members: np.ndarray) -> Iterator[np.
 def main(steps: int) -> None:
     torch.set_num_threads(THREADS)
     clips, windows, lessons = read_clips(), load_windows(), Lessons()
+    assert np.array_equal(windows.clips, lessons.store.clips), "tokens and windows are of different activity models"
     members, _ = split(clips, windows.clips)
     rows = lessons.store.rows[:: max(1, len(lessons.store.rows) // 50000)].astype(np.float32)
     scale = torch.from_numpy(rows.std(0) + 0.05)
     small, first = narrowed(tuned()), 0
     optimiser = torch.optim.AdamW(small.to(trunk.DEVICE).parameters(), RATE, weight_decay=0.01)
-    if PATH.exists():
+    if is_current(PATH, TUNED, CACHE / "corpora.tokens.npz"):
         small.load_state_dict(torch.load(PATH))
-    if UNFINISHED.exists():
         kept = torch.load(UNFINISHED)
         first = kept["step"]
         optimiser.load_state_dict(kept["optimiser"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +26,7 @@ import trunk
 import voice
 from corpus import CACHE, EMOTIONAL, EMOTIONS, LABELLED, MODELS, SPOKEN, THREADS, read_clips
 from scores import sigmoid, softmax
-from tune_data import UNSEEN_CORPUS, tuned
+from tune_data import UNSEEN_CORPUS, tuned, tuned_feeling
 from windows import RULE
 
 UNHEARD = 1.15  # softer than speakers left out ask for: corpora left out are guessed less well
@@ -35,14 +36,16 @@ NON_COMMERCIAL = "Weights for research and non-commercial use: see the licences 
 
 @dataclass(frozen=True)
 class Variant:
-    """Where a set of models lies, what its tokens are called, and how many networks a head averages."""
+    """Where a set of models lies, what its tokens are called, how many networks a head averages, and the network of
+    emotion that was tuned with the trunk, which is one of them."""
 
     models: Path
     tokens: str
     ensemble: int
+    tuned: Callable[[], list[heads.Head]] = list
 
 
-DEFAULT = Variant(MODELS, "corpora", 2)
+DEFAULT = Variant(MODELS, "corpora", 2, lambda: [tuned_feeling()])
 FAST = Variant(MODELS.with_name(f"{MODELS.name}-fast"), "fast", 1)
 
 
@@ -138,10 +141,12 @@ def unsure_below(logits: np.ndarray, label: np.ndarray, temperature: float) -> f
     """The top probability under which left-out clips are right less than half the time."""
     p = softmax(logits / temperature)
     top, right = p.max(1), p.argmax(1) == label
-    edges = np.arange(0.2, 0.9, 0.02)
-    accuracy = [right[(top >= e) & (top < e + 0.06)].mean() if ((top >= e) & (top < e + 0.06)).any() else 0 for e in edges]
-    low = [e for e, a in zip(edges, accuracy) if a < 0.5]
-    return round(float(max(low, default=0.2)), 2)
+    low = 0.2
+    for edge in np.arange(0.2, 0.9, 0.02):
+        inside = right[(top >= edge) & (top < edge + 0.06)]
+        if inside.size and inside.mean() < 0.5:
+            low = edge + 0.03
+    return round(float(low), 2)
 
 
 def calibrate(values, rows, clips, targets):
@@ -177,7 +182,8 @@ def heard_by(variant: Variant, useful) -> tuple:
 def fit_emotion(variant: Variant) -> None:
     clips, store, known, held = heard_by(variant, lambda clips, store: emotion.useful(store, emotion.targets_of(clips)))
     targets = emotion.targets_of(clips)
-    feeling = emotion.fit(store, targets, known, variant.ensemble)
+    tuned_with = variant.tuned()
+    feeling = [*tuned_with, *emotion.fit(store, targets, known, variant.ensemble - len(tuned_with))]
     rows, values = emotion.per_clip(store, held, heads.predict(feeling, store, held))
     calibration, widths, low = calibrate(values, rows, clips, targets)
     path = str(CACHE / f"{variant.tokens}.emotion.onnx")

@@ -19,7 +19,7 @@ import emotion
 import heads
 import record
 import tokens as token_store
-from corpus import EMOTIONAL, HERE, MODELS, Clip, read_clips
+from corpus import EMOTIONAL, HERE, MODELS, THREADS, Clip, read_clips
 from figures import Figure, figures_of
 from heard import AXES, Heard
 from scores import sigmoid, softmax
@@ -142,6 +142,7 @@ def section(folds: dict[str, dict]) -> str:
 
 
 def main(options: list[str]) -> None:
+    torch.set_num_threads(THREADS)
     began, study = time.time(), Study()
     speakers, corpora = figures_of(speakers_left_out(study)), figures_of(corpora_left_out(study))
     corpora = [figure for figure in corpora if figure.signal == "emotion"]

@@ -47,6 +47,11 @@ class Head(nn.Module):
         return weight, self.frame.bias - weight @ self.mean
 
 
+def plain(outputs: int, dropout: float = 0.4) -> Head:
+    """One that takes tokens as they are."""
+    return Head(outputs, np.zeros(WIDTH, np.float32), np.ones(WIDTH, np.float32), dropout)
+
+
 class LinearHead(nn.Module):
     """Linear in the mean and deviation of the tokens: for targets with few examples."""
 

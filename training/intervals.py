@@ -146,9 +146,11 @@ def analyse(paths: list[Path], kind: str, models: Path) -> dict[str, dict]:
         part = [str(path) for path in paths[at : at + 200]]
         command = ["node", str(HERE.parent / "dist/src/cli.js"), "analyze", "--jsonl", "--signals", kind]
         command += ["--models-dir", str(models), *part]
-        run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
         reports |= {report["path"]: report for report in map(json.loads, run.stdout.splitlines())}
         print(f"{len(reports)} of {len(paths)} recordings and copies", flush=True)
+    if len(reports) < len(paths):
+        raise SystemExit(f"Expected a line for each of {len(paths)} recordings, got {len(reports)}")
     return reports
 
 

@@ -24,7 +24,11 @@ class Rival:
         self.values = values
         known = [clip for clip in clips if not clip.held_out and clip.path in values]
         self.scaler = StandardScaler().fit(self.stack(known))
-        self.fit(known, emotion.targets_of(clips))
+        targets = emotion.targets_of(clips)
+        thinned = [clip.index for clip in known if clip.corpus == "TESS"]
+        for weight in (targets.class_weight, targets.axes_weight):
+            weight[thinned] *= egemaps.TESS_SHARE
+        self.fit(known, targets)
 
     def stack(self, clips: list[Clip]) -> np.ndarray:
         return np.nan_to_num(np.stack([self.values[clip.path] for clip in clips]))

@@ -66,7 +66,7 @@ def reference(activity_path: str) -> tuple[dict, dict[str, int]]:
     activity, source = session(activity_path), features.load("corpora")
     found: list[tuple[str, dict[str, float]]] = []
     for clip in read_clips():
-        if clip.corpus in CORPORA:
+        if clip.corpus in CORPORA and not clip.held_out:
             speech, rate = activity.run(["speech", "syllable_rate"], {"features": source[clip.index][None]})
             if values := measure(speech[0], rate[0]):
                 found.append((clip.corpus, values))

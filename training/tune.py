@@ -1,6 +1,6 @@
 """Tunes the trunk gently on emotion, valence, arousal and clarity at once; heads are fitted on the frozen one first.
 
-tune.py EPOCHS [MINUTES [SEED]]: goes on from the seed's last checkpoint if there is one. The rate falls to
+tune.py EPOCHS [MINUTES [SEED]]: goes on from the seed's last checkpoint if there is one and what it began from is the same. The rate falls to
 nothing by the last epoch or by MINUTES, whichever is sooner.
 """
 
@@ -23,8 +23,8 @@ import teacher
 import tokens as token_store
 import trunk
 import tune_report
-from corpus import MODELS, NOTES, SEED, THREADS, read_clips
-from tune_data import TUNE, Examples, balanced_targets, draw_epoch, load_windows, split
+from corpus import MODELS, NOTES, SEED, THREADS, is_current, read_clips
+from tune_data import TUNE, WINDOWS, Examples, balanced_targets, draw_epoch, load_windows, split
 
 RATE = {"layers.0": 6e-5, "layers.1": 8e-5}  # the convolutions stay as they are
 HEAD_RATE = 3e-4
@@ -33,6 +33,7 @@ WARMUP = 0.06
 AVERAGING = 0.996
 CLARITY_WEIGHT = 1.5
 CHECKPOINT_SECONDS = 150
+HEADS = TUNE / "heads.pt"
 
 
 class Joint(nn.Module):
@@ -137,7 +138,7 @@ class Run:
         fresh.replace(self.path)
 
     def load(self) -> None:
-        if self.path.exists():
+        if is_current(self.path, HEADS):
             state = torch.load(self.path, map_location=trunk.DEVICE)
             for name in ("model", "average", "optimiser"):
                 getattr(self, name).load_state_dict(state[name])
@@ -200,17 +201,16 @@ def train(run: Run, examples: Examples, clips, members: np.ndarray, minutes: flo
 
 def start() -> tuple[Joint, list, np.ndarray]:
     """The frozen trunk under heads that were fitted on its tokens."""
-    clips, path, body = read_clips(), TUNE / "heads.pt", trunk.Trunk(teacher.encoder())
-    if not path.exists():
+    clips, body = read_clips(), trunk.Trunk(teacher.encoder())
+    if not is_current(HEADS, WINDOWS):
         trunk.write_trunk(body.eval(), str(TUNE / "frozen.onnx"))
         token_store.encode(str(TUNE / "frozen.onnx"), str(MODELS / "activity" / "weights.onnx"), "frozen")
         store = token_store.load("frozen")
         members, _ = split(clips, store.clips)
         feeling, clarity = fit_heads(store, clips, members, 1)
-        torch.save([feeling[0].state_dict(), clarity[0].state_dict()], path)
-    flat = np.zeros(trunk.WIDTH, np.float32), np.ones(trunk.WIDTH, np.float32)
-    feeling, clarity = heads.Head(emotion.OUTPUTS, *flat), heads.Head(1, *flat, 0.5)
-    for head, state in zip((feeling, clarity), torch.load(path)):
+        torch.save([feeling[0].state_dict(), clarity[0].state_dict()], HEADS)
+    feeling, clarity = heads.plain(emotion.OUTPUTS), heads.plain(1, 0.5)
+    for head, state in zip((feeling, clarity), torch.load(HEADS)):
         head.load_state_dict(state)
     for conv in (body.conv1, body.conv2):
         conv.requires_grad_(False)

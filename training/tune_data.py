@@ -9,14 +9,16 @@ import torch
 
 import emotion
 import features
+import heads
 from augment import Noises, augment, stretch, warp
 from copies import available
-from corpus import CACHE, MODELS, SEED, Clip, read_clips
+from corpus import CACHE, MODELS, SEED, Clip, is_current, read_clips
 from tokens import each_window
 from trunk import BINS, WINDOW_SECONDS, Trunk
 from windows import SILENCE, frames_of, token_weights
 
 TUNE = CACHE / "tune"
+TUNED, WINDOWS = TUNE / f"tuned-{SEED}.pt", TUNE / "windows.npz"
 UNSEEN_CORPUS = "EMOVO"
 # How often a clip of a corpus is heard in an epoch, on average.
 REPEATS = {"TESS": 0.25, "nEMO": 0.6, "TAVA": 4, "SAVEE": 1.5, "EmotionTTSKorean": 1.5}
@@ -52,25 +54,39 @@ def find_windows(activity_path: str) -> None:
         inside.append(window.speech_frames)
     offsets = np.concatenate([[0], np.cumsum([len(p) for p in parts])])
     np.savez(
-        TUNE / "windows.npz",
+        WINDOWS,
         clips=owners, starts=starts, speech=np.concatenate(parts), offsets=offsets, speech_frames=inside,
     )  # fmt: skip
 
 
 def load_windows() -> Windows:
-    if not (TUNE / "windows.npz").exists():
+    activity = MODELS / "activity" / "weights.onnx"
+    if not is_current(WINDOWS, activity):
         TUNE.mkdir(parents=True, exist_ok=True)
-        find_windows(str(MODELS / "activity" / "weights.onnx"))
-    found = np.load(TUNE / "windows.npz")
+        find_windows(str(activity))
+    found = np.load(WINDOWS)
     return Windows(*(found[key] for key in ("clips", "starts", "speech", "offsets", "speech_frames")))
 
 
 def tuned() -> Trunk:
     """The average of the tuning run (tune.py)."""
-    state = torch.load(TUNE / f"tuned-{SEED}.pt", map_location="cpu")
     body = Trunk()
-    body.load_state_dict({name.removeprefix("trunk."): v for name, v in state.items() if name.startswith("trunk.")})
+    body.load_state_dict(tuned_state("trunk."))
     return body.eval()
+
+
+def tuned_feeling() -> heads.Head:
+    """The head of emotion that was tuned with it."""
+    head = heads.plain(emotion.OUTPUTS)
+    head.load_state_dict(tuned_state("feeling."))
+    return head.eval()
+
+
+def tuned_state(prefix: str) -> dict[str, torch.Tensor]:
+    if not TUNED.exists():
+        raise SystemExit(f"Expected `{TUNED}`, which `training/train trunk` makes")
+    state = torch.load(TUNED, map_location="cpu")
+    return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
 
 
 def left_out(clip: Clip) -> bool:

@@ -6,6 +6,7 @@ those of heldout.json. EMOVO out: neither the trunk nor the heads heard any of i
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 import time
@@ -26,7 +27,7 @@ import tune_report
 from corpus import CACHE, HERE, SEED, THREADS, read_clips
 from folds import guess_in
 from scores import uar
-from tune_data import UNSEEN_CORPUS, Examples, Windows, load_windows, tuned
+from tune_data import UNSEEN_CORPUS, Examples, Windows, left_out, load_windows, tuned
 
 PATH = HERE / "candidates.json"
 DECAY, TIGHT = 0.01, 0.1  # categories; valence, arousal and clarity
@@ -70,8 +71,9 @@ def cost_of(body: trunk.Trunk) -> tuple[float, float]:
 
 
 def moments_of(name: str, body: trunk.Trunk, windows: Windows) -> np.ndarray:
-    """[windows,768] of the clean recordings in fp32, out of the cache where they were made before."""
-    path = CACHE / "candidates" / f"{name}.npy"
+    """[windows,768] of the clean recordings in fp32, out of the cache where these weights made them before."""
+    weights = b"".join(value.numpy().tobytes() for value in body.state_dict().values())
+    path = CACHE / "candidates" / f"{name}-{hashlib.sha256(weights).hexdigest()[:12]}.npy"
     if path.exists():
         return np.load(path)
     examples = Examples(windows)
@@ -98,7 +100,8 @@ def fitted(pooled: np.ndarray, windows: Windows, clips, known: np.ndarray, asked
 def corpus_out(pooled: np.ndarray, windows: Windows, clips, targets) -> float:
     """The UAR of the one corpus that no trunk was tuned on, from heads that never heard it either."""
     unseen = np.array([clips[i].corpus == UNSEEN_CORPUS for i in windows.clips])
-    known, asked = np.flatnonzero(~unseen), np.flatnonzero(unseen)
+    out = np.array([left_out(clips[i]) for i in windows.clips])
+    known, asked = np.flatnonzero(~out), np.flatnonzero(unseen)
     rows, values = emotion.per_clip(windows, asked, fitted(pooled, windows, clips, known, asked))
     return round(uar(targets.label[rows], guess_in(values, targets.label[rows])), 3)
 
