@@ -67,7 +67,7 @@ def fit_trunk() -> None:
         metrics={},
         limits=[
             "Begun from OpenAI's Whisper-tiny.en (MIT), trained on English speech.",
-            f"{UNSEEN_CORPUS} took no part in tuning, so that a corpus wholly left out could tell when to stop.",
+            f"{UNSEEN_CORPUS} took no part in tuning: recipes were compared on it as a corpus wholly left out.",
         ],
         licence=NON_COMMERCIAL,
     )
