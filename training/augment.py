@@ -51,13 +51,17 @@ def add_room(power: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return wet
 
 
-def stretch(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Tempo by up to a tenth, timbre kept."""
-    count = int(round(len(rows) * rng.uniform(0.9, 1.1)))
-    at = np.linspace(0, len(rows) - 1, max(count, 2))
+def between(rows: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Rows at the places `at`, linearly between their neighbours."""
     low = at.astype(int)
     share = (at - low)[:, None]
     return rows[low] * (1 - share) + rows[np.minimum(low + 1, len(rows) - 1)] * share
+
+
+def stretch(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Tempo by up to a tenth, timbre kept."""
+    count = int(round(len(rows) * rng.uniform(0.9, 1.1)))
+    return between(rows, np.linspace(0, len(rows) - 1, max(count, 2)))
 
 
 def hertz_of(mel: np.ndarray) -> np.ndarray:
@@ -71,9 +75,7 @@ CENTRES = hertz_of(np.linspace(0, 15 + 27 * np.log(8) / np.log(6.4), BINS + 2)[1
 def warp(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Another length of the vocal tract: all frequencies by up to a tenth up or down."""
     at = np.interp(CENTRES * rng.uniform(0.9, 1.1), CENTRES, np.arange(BINS))
-    low = np.minimum(at.astype(int), BINS - 2)
-    share = (at - low).astype(np.float32)
-    return rows[:, low] * (1 - share) + rows[:, low + 1] * share
+    return between(rows.T, at).T
 
 
 def augment(rows: np.ndarray, noises: Noises, rng: np.random.Generator) -> np.ndarray:

@@ -1,7 +1,8 @@
 """Distils the trunk into a coarse, narrow one: half the tokens, a third of the inner width.
 
-fast.py STEPS: goes on from the last checkpoint if there is one of this trunk. The student learns the trunk's own tokens, from
-recordings changed in the mel domain to the tokens of the clean ones, and from changed copies to those copies' tokens.
+fast.py STEPS: goes on from the last checkpoint if there is one of this trunk. The student learns the trunk's own
+tokens, from recordings changed in the mel domain to the tokens of the clean ones, and from changed copies to those
+copies' tokens.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,16 +35,16 @@ NON_COMMERCIAL = "Weights for research and non-commercial use: see the licences 
 
 @dataclass(frozen=True)
 class Variant:
-    """Where a set of models lies, what its tokens are called, how many networks a head averages, and the network of
-    emotion that was tuned with the trunk, which is one of them."""
+    """Where a set of models lies, what its tokens are called, how many networks a head averages, and whether the one
+    of emotion that was tuned with the trunk is among them."""
 
     models: Path
     tokens: str
     ensemble: int
-    tuned: Callable[[], list[heads.Head]] = list
+    with_tuned: bool = False
 
 
-DEFAULT = Variant(MODELS, "corpora", 2, lambda: [tuned_feeling()])
+DEFAULT = Variant(MODELS, "corpora", 2, with_tuned=True)
 FAST = Variant(MODELS.with_name(f"{MODELS.name}-fast"), "fast", 1)
 
 
@@ -182,8 +181,8 @@ def heard_by(variant: Variant, useful) -> tuple:
 def fit_emotion(variant: Variant) -> None:
     clips, store, known, held = heard_by(variant, lambda clips, store: emotion.useful(store, emotion.targets_of(clips)))
     targets = emotion.targets_of(clips)
-    tuned_with = variant.tuned()
-    feeling = [*tuned_with, *emotion.fit(store, targets, known, variant.ensemble - len(tuned_with))]
+    first = [tuned_feeling()] if variant.with_tuned else []
+    feeling = [*first, *emotion.fit(store, targets, known, variant.ensemble - len(first))]
     rows, values = emotion.per_clip(store, held, heads.predict(feeling, store, held))
     calibration, widths, low = calibrate(values, rows, clips, targets)
     path = str(CACHE / f"{variant.tokens}.emotion.onnx")

@@ -1,7 +1,7 @@
 """Tunes the trunk gently on emotion, valence, arousal and clarity at once; heads are fitted on the frozen one first.
 
-tune.py EPOCHS [MINUTES [SEED]]: goes on from the seed's last checkpoint if there is one and what it began from is the same. The rate falls to
-nothing by the last epoch or by MINUTES, whichever is sooner.
+tune.py EPOCHS [MINUTES [SEED]]: goes on from the seed's last checkpoint if there is one and what it began from is the
+same. The rate falls to nothing by the last epoch or by MINUTES, whichever is sooner.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ import tune_report
 from corpus import CACHE, HERE, SEED, THREADS, read_clips
 from folds import guess_in
 from scores import uar
-from tune_data import UNSEEN_CORPUS, Examples, Windows, left_out, load_windows, tuned
+from tune_data import UNSEEN_CORPUS, Examples, Windows, load_windows, split, tuned
 
 PATH = HERE / "candidates.json"
 DECAY, TIGHT = 0.01, 0.1  # categories; valence, arousal and clarity
@@ -100,8 +100,7 @@ def fitted(pooled: np.ndarray, windows: Windows, clips, known: np.ndarray, asked
 def corpus_out(pooled: np.ndarray, windows: Windows, clips, targets) -> float:
     """The UAR of the one corpus that no trunk was tuned on, from heads that never heard it either."""
     unseen = np.array([clips[i].corpus == UNSEEN_CORPUS for i in windows.clips])
-    out = np.array([left_out(clips[i]) for i in windows.clips])
-    known, asked = np.flatnonzero(~out), np.flatnonzero(unseen)
+    (known, _), asked = split(clips, windows.clips), np.flatnonzero(unseen)
     rows, values = emotion.per_clip(windows, asked, fitted(pooled, windows, clips, known, asked))
     return round(uar(targets.label[rows], guess_in(values, targets.label[rows])), 3)
 
