@@ -12,7 +12,7 @@ import cards
 from corpus import MODELS, SEED, licences, read_clips
 from features import SPEC
 
-VERSION = "1.4.0"
+VERSION = "1.5.0"
 FEATURES_VERSION = 1
 
 

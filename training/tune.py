@@ -1,7 +1,8 @@
 """Tunes the trunk gently on emotion, valence, arousal and clarity at once; heads are fitted on the frozen one first.
 
-tune.py EPOCHS [MINUTES [SEED]]: goes on from the seed's last checkpoint if there is one and what it began from is the
-same. The rate falls to nothing by the last epoch or by MINUTES, whichever is sooner.
+tune.py EPOCHS: once for each of SEEDS, and keeps the mean of their weights. All begin from the same weights and stay
+near them, so that the mean is a model too (model soups: Wortsman et al. 2022). Goes on from a seed's last checkpoint if
+there is one and what it began from is the same.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import math
 import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -24,7 +26,7 @@ import tokens as token_store
 import trunk
 import tune_report
 from corpus import MODELS, NOTES, SEED, THREADS, is_current, read_clips
-from tune_data import TUNE, WINDOWS, Examples, balanced_targets, draw_epoch, load_windows, split
+from tune_data import TUNE, TUNED, WINDOWS, Examples, balanced_targets, draw_epoch, load_windows, split
 
 RATE = {"layers.0": 6e-5, "layers.1": 8e-5}  # the convolutions stay as they are
 HEAD_RATE = 3e-4
@@ -32,6 +34,7 @@ PULL = 3.0  # towards the frozen weights, times the rate
 WARMUP = 0.06
 AVERAGING = 0.996
 CLARITY_WEIGHT = 1.5
+SEEDS = (SEED, SEED + 1)
 CHECKPOINT_SECONDS = 150
 HEADS = TUNE / "heads.pt"
 
@@ -126,13 +129,12 @@ class Run:
         self.frozen = copy.deepcopy(model.trunk.state_dict())
         self.optimiser = torch.optim.AdamW(groups_of(model), lr=1e-5, betas=(0.9, 0.98))
         self.epoch = self.index = self.step = 0
-        self.progress = 0.0
         self.curve: list[list[float]] = []  # step, mean loss of 25 steps
         self.path = TUNE / f"checkpoint-{seed}.pt"
 
     def save(self) -> None:
         state = {name: getattr(self, name).state_dict() for name in ("model", "average", "optimiser")}
-        place = self.epoch, self.index, self.step, self.progress
+        place = self.epoch, self.index, self.step
         fresh = self.path.with_suffix(".tmp")
         torch.save(state | {"place": place, "curve": self.curve}, fresh)
         fresh.replace(self.path)
@@ -142,12 +144,12 @@ class Run:
             state = torch.load(self.path, map_location=trunk.DEVICE)
             for name in ("model", "average", "optimiser"):
                 getattr(self, name).load_state_dict(state[name])
-            self.epoch, self.index, self.step, self.progress = state["place"]
+            self.epoch, self.index, self.step = state["place"]
             self.curve = state["curve"]
 
-    def update(self, loss: torch.Tensor) -> None:
+    def update(self, loss: torch.Tensor, progress: float) -> None:
         for group in self.optimiser.param_groups:
-            group["lr"] = group["base"] * schedule(self.progress)
+            group["lr"] = group["base"] * schedule(progress)
         self.optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
@@ -166,10 +168,9 @@ class Run:
             value.lerp_(self.frozen[name], rates[id(value)] * PULL)
 
 
-def train(run: Run, examples: Examples, clips, members: np.ndarray, minutes: float, measured) -> None:
-    loss, began, saved = loss_of(examples.windows, clips), time.time(), time.time()
+def train(run: Run, examples: Examples, clips, members: np.ndarray, measured: Callable[[str, Joint], None]) -> None:
+    loss, saved = loss_of(examples.windows, clips), time.time()
     torch.manual_seed(run.seed + run.step)
-    before = run.progress
     while run.epoch < run.epochs:
         batches, costs = draw_epoch(clips, examples.windows, members, run.seed, run.epoch), []
         while run.index < len(batches):
@@ -179,10 +180,7 @@ def train(run: Run, examples: Examples, clips, members: np.ndarray, minutes: flo
             scaled = mask_some(trunk.normalise(x, lengths), rng)
             cost = loss(run.model(scaled, lengths, weights), batches[run.index])
             run.index += 1
-            spent = (time.time() - began) / (60 * minutes)
-            done = (run.epoch + run.index / len(batches)) / run.epochs
-            run.progress = min(1, max(done, before + (1 - before) * spent))
-            run.update(cost)
+            run.update(cost, (run.epoch + run.index / len(batches)) / run.epochs)
             costs.append(float(cost.detach()))
             if run.step % 25 == 0:
                 run.curve.append([run.step, round(float(np.mean(costs[-25:])), 4)])
@@ -191,12 +189,9 @@ def train(run: Run, examples: Examples, clips, members: np.ndarray, minutes: flo
             if time.time() - saved > CHECKPOINT_SECONDS:
                 run.save()
                 saved = time.time()
-            if spent > 1:
-                run.save()
-                return
         run.epoch, run.index = run.epoch + 1, 0
         run.save()
-        measured(f"epoch {run.epoch}", run.average)
+        measured(f"{run.seed}: {run.epoch}", run.average)
 
 
 def start() -> tuple[Joint, list, np.ndarray]:
@@ -217,13 +212,17 @@ def start() -> tuple[Joint, list, np.ndarray]:
     return Joint(body, feeling, clarity)
 
 
-def main(epochs: int, minutes: float, seed: int) -> None:
+def mean_of(states: list[dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+    return {name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]}
+
+
+def main(epochs: int) -> None:
     torch.set_num_threads(THREADS)
     clips, windows = read_clips(), load_windows()
     examples = Examples(windows)
     members, out = split(clips, windows.clips)
     targets = emotion.targets_of(clips)
-    path = TUNE / f"figures-{seed}.json"
+    path = TUNE / "figures.json"
     seen = json.loads(path.read_text()) if path.exists() else {}
 
     def measured(title: str, model: Joint) -> None:
@@ -232,15 +231,17 @@ def main(epochs: int, minutes: float, seed: int) -> None:
         path.write_text(json.dumps(seen, indent=1))
         print(tune_report.table(seen), f"{time.time() - began:.0f} s", sep="\n", flush=True)
 
-    model = start()
-    run = Run(model, epochs, seed)
-    run.load()
-    train(run, examples, clips, members, minutes, measured)
-    measured("end", run.average)
-    torch.save(run.average.cpu().state_dict(), TUNE / f"tuned-{seed}.pt")
-    (NOTES / "curves.json").write_text(json.dumps({"trunk": run.curve}) + "\n")
+    runs = []
+    for seed in SEEDS:
+        runs.append(Run(start(), epochs, seed))
+        runs[-1].load()
+        train(runs[-1], examples, clips, members, measured)
+    joint = start().to(trunk.DEVICE)
+    joint.load_state_dict(mean_of([run.average.state_dict() for run in runs]))
+    measured("mean", joint)
+    torch.save(joint.cpu().state_dict(), TUNED)
+    (NOTES / "curves.json").write_text(json.dumps({f"seed {run.seed}": run.curve for run in runs}) + "\n")
 
 
 if __name__ == "__main__":
-    options = sys.argv[1:]
-    main(int(options[0]), float(options[1]) if len(options) > 1 else 1e9, int(options[2]) if len(options) > 2 else SEED)
+    main(int(sys.argv[1]))

@@ -12,13 +12,13 @@ import features
 import heads
 from augment import Noises, augment, stretch, warp
 from copies import available
-from corpus import CACHE, MODELS, SEED, Clip, is_current, read_clips
+from corpus import CACHE, MODELS, Clip, is_current, read_clips
 from tokens import each_window
 from trunk import BINS, WINDOW_SECONDS, Trunk
 from windows import SILENCE, frames_of, token_weights
 
 TUNE = CACHE / "tune"
-TUNED, WINDOWS = TUNE / f"tuned-{SEED}.pt", TUNE / "windows.npz"
+TUNED, WINDOWS = TUNE / "tuned.pt", TUNE / "windows.npz"
 UNSEEN_CORPUS = "EMOVO"
 # How often a clip of a corpus is heard in an epoch, on average.
 REPEATS = {"TESS": 0.25, "nEMO": 0.6, "TAVA": 4, "SAVEE": 1.5, "EmotionTTSKorean": 1.5}
@@ -69,7 +69,7 @@ def load_windows() -> Windows:
 
 
 def tuned() -> Trunk:
-    """The average of the tuning run (tune.py)."""
+    """The mean of the tuning runs (tune.py)."""
     body = Trunk()
     body.load_state_dict(tuned_state("trunk."))
     return body.eval()
