@@ -194,7 +194,7 @@ def train(run: Run, examples: Examples, clips, members: np.ndarray, measured: Ca
         measured(f"{run.seed}: {run.epoch}", run.average)
 
 
-def start() -> tuple[Joint, list, np.ndarray]:
+def start() -> Joint:
     """The frozen trunk under heads that were fitted on its tokens."""
     clips, body = read_clips(), trunk.Trunk(teacher.encoder())
     if not is_current(HEADS, WINDOWS):
