@@ -35,16 +35,14 @@ NON_COMMERCIAL = "Weights for research and non-commercial use: see the licences 
 
 @dataclass(frozen=True)
 class Variant:
-    """Where a set of models lies, what its tokens are called, how many networks a head averages, and whether the one
-    of emotion that was tuned with the trunk is among them."""
+    """Where a set of models lies, what its tokens are called and how many networks a head averages."""
 
     models: Path
     tokens: str
     ensemble: int
-    with_tuned: bool = False
 
 
-DEFAULT = Variant(MODELS, "corpora", 2, with_tuned=True)
+DEFAULT = Variant(MODELS, "corpora", 2)
 FAST = Variant(MODELS.with_name(f"{MODELS.name}-fast"), "fast", 1)
 
 
@@ -181,8 +179,7 @@ def heard_by(variant: Variant, useful) -> tuple:
 def fit_emotion(variant: Variant) -> None:
     clips, store, known, held = heard_by(variant, lambda clips, store: emotion.useful(store, emotion.targets_of(clips)))
     targets = emotion.targets_of(clips)
-    first = [tuned_feeling()] if variant.with_tuned else []
-    feeling = [*first, *emotion.fit(store, targets, known, variant.ensemble - len(first))]
+    feeling = [tuned_feeling(), *emotion.fit(store, targets, known, variant.ensemble - 1)]
     rows, values = emotion.per_clip(store, held, heads.predict(feeling, store, held))
     calibration, widths, low = calibrate(values, rows, clips, targets)
     path = str(CACHE / f"{variant.tokens}.emotion.onnx")

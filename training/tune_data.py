@@ -76,7 +76,7 @@ def tuned() -> Trunk:
 
 
 def tuned_feeling() -> heads.Head:
-    """The head of emotion that was tuned with it."""
+    """The head of emotion that was tuned with it; it fits the distilled trunk as well, which tells the same tokens."""
     head = heads.plain(emotion.OUTPUTS)
     head.load_state_dict(tuned_state("feeling."))
     return head.eval()
