@@ -193,7 +193,8 @@ def card(manifest: dict, models: Path) -> str:
     for title, texts in (("Known failures", evidence["failures"]), ("Intended use", evidence["intendedUse"]),
                          ("Not intended", evidence["unintendedUse"]), ("Limits", training["limits"])):  # fmt: skip
         lines += section(title, [f"- {text}" for text in texts])
-    lines += ["## Made by", "", "```sh", f"training/train {kind}", "```", ""]
+    step = "fast" if models.resolve().name.endswith("-fast") and kind != "activity" else kind
+    lines += ["## Made by", "", "```sh", f"training/train {step}", "```", ""]
     return "\n".join(lines)
 
 
