@@ -35,6 +35,12 @@ PATH, UNFINISHED = CACHE / "fast.pt", CACHE / "fast-unfinished.pt"
 LONGEST = trunk.WINDOW_SECONDS * FRAMES_PER_SECOND
 
 
+def distilled() -> trunk.Trunk:
+    body = trunk.Trunk(inner=INNER, coarse=True)
+    body.load_state_dict(torch.load(PATH))
+    return body.eval()
+
+
 def narrowed(body: trunk.Trunk) -> trunk.Trunk:
     """The trunk with every second frame left out and its strongest inner units."""
     small = trunk.Trunk(inner=INNER, coarse=True)

@@ -72,10 +72,8 @@ def fit_trunk() -> None:
 
 def fit_fast() -> None:
     """The distilled trunk (fast.py), beside the same activity model."""
-    body = trunk.Trunk(inner=fast.INNER, coarse=True)
-    body.load_state_dict(torch.load(fast.PATH))
-    path = str(CACHE / "fast.onnx")
-    trunk.write_trunk(body.eval(), path)
+    path, body = str(CACHE / "fast.onnx"), fast.distilled()
+    trunk.write_trunk(body, path)
     shutil.copytree(MODELS / "activity", FAST.models / "activity", dirs_exist_ok=True)
     manifest.write(
         "trunk",

@@ -125,7 +125,7 @@ class Run:
 
     def __init__(self, model: Joint, epochs: int, seed: int):
         self.seed = seed
-        self.model, self.average, self.epochs = model.to(trunk.DEVICE), copy.deepcopy(model), epochs
+        self.model, self.average, self.epochs = model, copy.deepcopy(model), epochs
         self.frozen = copy.deepcopy(model.trunk.state_dict())
         self.optimiser = torch.optim.AdamW(groups_of(model), lr=1e-5, betas=(0.9, 0.98))
         self.epoch = self.index = self.step = 0
@@ -231,15 +231,14 @@ def main(epochs: int) -> None:
         path.write_text(json.dumps(seen, indent=1))
         print(tune_report.table(seen), f"{time.time() - began:.0f} s", sep="\n", flush=True)
 
-    runs = []
-    for seed in SEEDS:
-        runs.append(Run(start(), epochs, seed))
-        runs[-1].load()
-        train(runs[-1], examples, clips, members, measured)
-    joint = start().to(trunk.DEVICE)
-    joint.load_state_dict(mean_of([run.average.state_dict() for run in runs]))
-    measured("mean", joint)
-    torch.save(joint.cpu().state_dict(), TUNED)
+    model = start().to(trunk.DEVICE)
+    runs = [Run(copy.deepcopy(model), epochs, seed) for seed in SEEDS]
+    for run in runs:
+        run.load()
+        train(run, examples, clips, members, measured)
+    model.load_state_dict(mean_of([run.average.state_dict() for run in runs]))
+    measured("mean", model)
+    torch.save(model.cpu().state_dict(), TUNED)
     (NOTES / "curves.json").write_text(json.dumps({f"seed {run.seed}": run.curve for run in runs}) + "\n")
 
 

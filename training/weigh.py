@@ -38,12 +38,6 @@ def frozen(layers: int) -> trunk.Trunk:
     return trunk.Trunk(teacher.encoder(), layers=layers).eval()
 
 
-def distilled() -> trunk.Trunk:
-    body = trunk.Trunk(inner=fast.INNER, coarse=True)
-    body.load_state_dict(torch.load(fast.PATH))
-    return body.eval()
-
-
 SHIPPED, FAST = "2 layers, tuned", "coarse, distilled"
 FOLDERS = {SHIPPED: "models", FAST: "models-fast"}
 CANDIDATES: dict[str, tuple[str, Callable[[], trunk.Trunk]]] = {
@@ -52,7 +46,7 @@ CANDIDATES: dict[str, tuple[str, Callable[[], trunk.Trunk]]] = {
     "2 layers, frozen": ("and its first two layers", lambda: frozen(2)),
     "3 layers, frozen": ("and its first three layers", lambda: frozen(3)),
     SHIPPED: ("the first two layers tuned here", tuned),
-    FAST: ("half the tokens, inner width 512, distilled from the tuned one", distilled),
+    FAST: ("half the tokens, inner width 512, distilled from the tuned one", fast.distilled),
 }
 
 
