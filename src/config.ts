@@ -79,6 +79,8 @@ const mebibyte = 2 ** 20;
 const longestSeconds = 86_400;
 const largestBytes = 2 ** 31;
 const queuePerWorker = 8;
+/** Of the memory for bodies, what a single account may hold (src/http/byte-budget.ts). */
+const singleShare = 3 / 4;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
@@ -209,8 +211,9 @@ function unknownNames(given: Readonly<Record<string, string | undefined>>): stri
 }
 
 function conflicts(settings: Settings): string[] {
-  if (settings.UNDERTONE_BUFFER_BYTES >= settings.UNDERTONE_MAX_UPLOAD_BYTES) return [];
-  const least = `at least UNDERTONE_MAX_UPLOAD_BYTES (${settings.UNDERTONE_MAX_UPLOAD_BYTES})`;
+  const leastBytes = Math.ceil(settings.UNDERTONE_MAX_UPLOAD_BYTES / singleShare);
+  if (settings.UNDERTONE_BUFFER_BYTES >= leastBytes) return [];
+  const least = `at least 4/3 of UNDERTONE_MAX_UPLOAD_BYTES (${leastBytes})`;
   return [`Expected ${least} for \`UNDERTONE_BUFFER_BYTES\`, got ${settings.UNDERTONE_BUFFER_BYTES}`];
 }
 

@@ -4,66 +4,72 @@ import type { Signal } from '../analysis.ts';
 import type { Config } from '../config.ts';
 import { invalidPart } from '../errors.ts';
 import type { Stage } from '../watch.ts';
+import type { Task } from '../workers/messages.ts';
 import { boundaryOf } from '../workers/multipart.ts';
-import { type Answer, type Pool, queueFull } from '../workers/pool.ts';
+import { type Answer, type JobOptions, type Pool, queueFull } from '../workers/pool.ts';
+import { accountOf } from './auth.ts';
+import { type ByteBudget, overByteShare } from './byte-budget.ts';
 import { type Lifecycle, refusal } from './lifecycle.ts';
 import { leave, type State } from './state.ts';
-import { askForBody, checkLength, collect, type Held, tooMuchHeld, type Upload } from './upload.ts';
+import { askForBody, checkLength, collect, declaredLength, type Upload } from './upload.ts';
 
 export type AnalysisOptions = {
   readonly config: Config;
   readonly pool: Pool;
-  readonly held: Held;
+  readonly budget: ByteBudget;
   readonly lifecycle: Lifecycle;
 };
 
 /** Everything that the head of a request can be refused for is looked at before its body is asked for. */
 export function analyses(signals: readonly Signal[], options: AnalysisOptions): Middleware<State> {
-  const { config, held, lifecycle } = options;
+  const { budget, config, lifecycle } = options;
   return async function analyze(context: Context) {
     const { req, res, state } = context;
-    const boundary = checkHead(context, options);
+    const account = accountOf(state.grant);
+    const boundary = checkHead(context, account, options);
     askForBody(req, res);
     const deadlineAt = state.startedAt + 1000 * config.deadlineSeconds;
     const asked = performance.now();
     const upload = await collect(req, {
       maxBytes: config.maxUploadBytes,
-      held,
+      budget,
+      account,
       deadlineAt,
       cut: lifecycle.cut,
     });
     state.stages.push({ name: 'upload', ms: performance.now() - asked });
+    const task = { boundary, signals, requestId: state.requestId };
     const answer =
-      upload === null ? null : await run(context, signals, upload, boundary, deadlineAt, options.pool);
+      upload === null ? null : await run(context, task, upload, { account, deadlineAt }, options.pool);
     if (answer === null) leave(context);
     else send(context, answer);
   };
 }
 
 /** @returns the multipart boundary */
-function checkHead({ req }: Context, { config, held, lifecycle, pool }: AnalysisOptions): string {
+function checkHead(
+  { req }: Context,
+  account: string,
+  { budget, config, lifecycle, pool }: AnalysisOptions,
+): string {
   const refused = refusal(lifecycle, pool);
   if (refused !== null) throw refused;
   checkLength(req, config.maxUploadBytes);
   const boundary = boundaryOf(req.headers['content-type']);
   if (boundary === null) throw invalidPart('audio', 'value_error.missing', 'field required');
-  if (pool.full()) throw queueFull();
-  if (held.bytes() + Number(req.headers['content-length'] ?? 0) > held.limit) {
-    throw tooMuchHeld();
-  }
+  if (!pool.accepts(account)) throw queueFull();
+  if (!budget.fits(account, declaredLength(req))) throw overByteShare();
   return boundary;
 }
 
 async function run(
-  { res, state }: Context,
-  signals: readonly Signal[],
-  upload: Upload,
-  boundary: string,
-  deadlineAt: number,
+  { res }: Context,
+  task: Omit<Task, 'body'>,
+  { blocks, release }: Upload,
+  options: Omit<JobOptions, 'release'>,
   pool: Pool,
 ): Promise<Answer | null> {
-  const task = { body: upload.blocks, boundary, signals, requestId: state.requestId };
-  const job = pool.start(task, { deadlineAt, release: upload.release });
+  const job = pool.start({ ...task, body: blocks }, { ...options, release });
   res.once('close', job.cancel);
   try {
     return await job.answer;

@@ -10,7 +10,8 @@ import type { Jobs } from '../jobs/jobs.ts';
 import type { Manifest } from '../models/manifest.ts';
 import type { Pool } from '../workers/pool.ts';
 import { createAccountRoutes } from './account.ts';
-import type { TokenVerifier } from './auth.ts';
+import { accountOf, type TokenVerifier } from './auth.ts';
+import { createByteBudget } from './byte-budget.ts';
 import { allowOrigins } from './cors.ts';
 import { answerFailures } from './failure.ts';
 import { createJsonReader } from './json-body.ts';
@@ -21,7 +22,6 @@ import { protect } from './protect.ts';
 import { createRateLimits } from './rate-limit.ts';
 import { createRoutes, refuseUnrouted, showMetrics } from './routes.ts';
 import type { State } from './state.ts';
-import { createHeld } from './upload.ts';
 
 export type AppOptions = {
   readonly config: Config;
@@ -42,15 +42,17 @@ export type AppOptions = {
 
 const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 const clientLeftStatus = 499;
+/** For the bodies of account requests, of at most 16 KiB each: log-ins work while analyses are refused. */
+const accountBudgetBytes = 4 * 2 ** 20;
 
 export function createApp(options: AppOptions): Koa<State> {
   const { config, lifecycle, logger, metrics, pool } = options;
-  const held = createHeld(config.bufferBytes);
+  const budget = createByteBudget(config.bufferBytes);
+  const accountBudget = createByteBudget(accountBudgetBytes);
   metrics.watch({
-    heldBytes: held.bytes,
-    queued: () => pool.figures().queued,
-    running: () => pool.figures().running,
-    lost: () => pool.figures().lost,
+    bodies: budget,
+    accountBodies: accountBudget,
+    pool: pool.figures,
     ready: () => unreadiness(lifecycle, pool) === null,
   });
   const jobs = options.jobs ?? null;
@@ -67,12 +69,26 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(requireHost());
   if (config.corsOrigins.length > 0) app.use(allowOrigins(config.corsOrigins));
   const limits = createRateLimits(config, options.counters);
-  const readJson = createJsonReader({ config, held, lifecycle });
-  app.use(createRoutes({ ...options, held, limits, jobs, readJson }).routes());
+  const readJson = createJsonReader({ config, budget, lifecycle, account: tokenAccount });
+  app.use(createRoutes({ ...options, budget, limits, jobs, readJson }).routes());
   const { accounts } = options;
-  if (accounts) app.use(createAccountRoutes({ accounts, publicUrl: config.publicUrl, readJson }).routes());
+  if (accounts) {
+    const reader = { config, budget: accountBudget, lifecycle, account: clientNetwork };
+    const routes = { accounts, publicUrl: config.publicUrl, readJson: createJsonReader(reader) };
+    app.use(createAccountRoutes(routes).routes());
+  }
   app.use(refuseUnrouted());
   return app;
+}
+
+async function tokenAccount({ state }: Context): Promise<string> {
+  return accountOf(state.grant);
+}
+
+/** For requests without a token. Loaded with the first of them. */
+async function clientNetwork({ ip }: Context): Promise<string> {
+  const { networkOf } = await import('../accounts/counters.ts');
+  return networkOf(ip);
 }
 
 /** For an address of its own: GET /metrics and nothing else. */

@@ -13,6 +13,12 @@ export type Grant = {
   readonly scopes: readonly string[];
 };
 
+/** Whose share of memory and places a request uses: tokens of one account share theirs, an operator's token has its own. */
+export function accountOf(grant: Grant | undefined): string {
+  if (grant === undefined) throw new Error('Expected a path that needs a token');
+  return grant.owner === null ? `token:${grant.id}` : `account:${grant.owner}`;
+}
+
 /** Null when the token is unknown, expired or revoked. @throws Failure `storage_unavailable` */
 export type TokenVerifier = { verify(token: string): Promise<Grant | null> };
 

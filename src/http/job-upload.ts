@@ -5,8 +5,9 @@ import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import { type Failure, invalidPart } from '../errors.ts';
 import { type PartName, pieceBytes, type Sizes } from '../jobs/waiting.ts';
 import { channelNumber, checkType, noBytes } from '../workers/form.ts';
-import type { Cut } from './lifecycle.ts';
-import { tooLarge, tooSlow } from './upload.ts';
+import { type BodyLimits, guardBody } from './body-guard.ts';
+import { overByteShare } from './byte-budget.ts';
+import { tooLarge } from './upload.ts';
 
 export type JobForm = {
   readonly sizes: Sizes;
@@ -14,11 +15,11 @@ export type JobForm = {
   readonly callback: string | null;
 };
 
-export type JobUploadOptions = {
+export type JobUploadOptions = BodyLimits & {
   /** Of both recordings together. */
   readonly maxBytes: number;
-  readonly deadlineMs: number;
-  readonly cut: Cut;
+  /** Reserves memory for bytes that arrived; false when there is none. */
+  reserve(bytes: number): boolean;
   keep(part: PartName, index: number, bytes: Uint8Array): Promise<void>;
 };
 
@@ -44,16 +45,17 @@ export function collectJob(request: IncomingMessage, options: JobUploadOptions):
     limits: { parts: mostParts },
   });
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => fail(tooSlow()), options.deadlineMs);
-    const ignoreCut = options.cut.listen(fail);
+    const stopGuard = guardBody(request, options, fail);
     let work: Promise<unknown> = Promise.resolve();
     function detach(): void {
       over = true;
-      clearTimeout(timer);
-      ignoreCut();
+      stopGuard();
       request.unpipe(reader);
-      request.off('close', leave);
+      request.off('data', reserve).off('close', leave);
       request.on('error', () => {});
+    }
+    function reserve({ length }: Buffer): void {
+      if (!options.reserve(length)) fail(overByteShare());
     }
     function fail(error: unknown): void {
       detach();
@@ -76,7 +78,12 @@ export function collectJob(request: IncomingMessage, options: JobUploadOptions):
       }, fail);
     });
     request.on('close', leave);
+    request.on('data', reserve);
     request.pipe(reader);
+    if (request.destroyed) {
+      detach();
+      resolve(null);
+    }
   });
 }
 

@@ -6,22 +6,24 @@ import type { Config } from '../config.ts';
 import { Failure, invalidPart } from '../errors.ts';
 import type { Holder, Jobs, JobView } from '../jobs/jobs.ts';
 import { boundaryOf } from '../workers/multipart.ts';
-import { type Gate, type Grant, requireScopes } from './auth.ts';
+import { accountOf, type Gate, type Grant, requireScopes } from './auth.ts';
+import { type BodyLimits, bodyArrives } from './body-guard.ts';
+import { type ByteBudget, createReservation } from './byte-budget.ts';
 import { jobsBody, jobsRules } from './job-body.ts';
 import type { ReadJson } from './json-body.ts';
 import { type Lifecycle, shuttingDown } from './lifecycle.ts';
 import { leave, type State } from './state.ts';
-import { askForBody, declaredLength, type Held, tooLarge, tooMuchHeld } from './upload.ts';
+import { askForBody, declaredLength, tooLarge } from './upload.ts';
 
 export type JobOptions = {
   readonly config: Config;
-  readonly held: Held;
+  readonly budget: ByteBudget;
   readonly lifecycle: Lifecycle;
   readonly jobs: Jobs | null;
   readonly readJson: ReadJson;
 };
 
-/** Of an upload in memory: what the reader holds, and a piece on its way. */
+/** The most that is in memory of one upload: what the reader holds, and a piece on its way. */
 const uploadBytes = 2 ** 21;
 /** Of a form, beside its recordings. */
 const mostFormBytes = 2 ** 22;
@@ -69,10 +71,17 @@ async function beginOne({ context, jobs, options, key, holder }: Asked): Promise
   const { maxBytes } = options.config.jobs;
   if (declaredLength(req) > maxBytes + mostFormBytes) throw tooLarge(maxBytes);
   requireOpen(options);
+  // A full queue is said before the body is asked for; the place is reserved once the body arrives.
+  await jobs.withPlaces(1, async () => {});
+  askForBody(req, res);
+  const { config, lifecycle } = options;
+  const deadlineAt = performance.now() + 1000 * config.jobs.uploadSeconds;
+  const limits = { cut: lifecycle.cut, deadlineAt };
+  if (!(await bodyArrives(req, limits))) return leave(context);
   await jobs.withPlaces(1, async () => {
-    askForBody(req, res);
     const id = jobs.drawId();
-    const form = await upload(context, jobs, options, id);
+    const { add, release } = createReservation(options.budget, holder.name, uploadBytes);
+    const form = await upload(context, jobs, options, { ...limits, id, reserve: add }).finally(release);
     if (form === null) return leave(context);
     const { sizes, channel, callback } = form;
     const source = { kind: 'upload', sizes } as const;
@@ -82,22 +91,24 @@ async function beginOne({ context, jobs, options, key, holder }: Asked): Promise
 }
 
 /** What came of an upload that failed is dropped. */
-async function upload(context: Context, jobs: Jobs, { config, held, lifecycle }: JobOptions, id: string) {
-  if (!held.take(uploadBytes)) throw tooMuchHeld();
+async function upload(
+  context: Context,
+  jobs: Jobs,
+  { config }: JobOptions,
+  { id, ...limits }: BodyLimits & { readonly id: string; reserve(bytes: number): boolean },
+) {
   let form = null;
   try {
     const { collectJob } = await import('./job-upload.ts');
     const whole = await collectJob(context.req, {
+      ...limits,
       maxBytes: config.jobs.maxBytes,
-      deadlineMs: 1000 * config.jobs.uploadSeconds,
-      cut: lifecycle.cut,
       keep: (part, index, bytes) => jobs.waiting.add(id, part, index, bytes),
     });
     if (whole !== null) await checkCallback(whole.callback, config);
     form = whole;
     return form;
   } finally {
-    held.give(uploadBytes);
     if (form === null) await jobs.waiting.drop(id).catch(() => {});
   }
 }
@@ -159,8 +170,7 @@ function requireQueue(jobs: Jobs | null): Middleware<State> {
 
 /** An account's tokens share its jobs; each token of the operator has its own. */
 function holderOf(grant: Grant | undefined): Holder {
-  const { id = '', owner = null } = grant ?? {};
-  return { name: owner === null ? `token:${id}` : `account:${owner}`, owner };
+  return { name: accountOf(grant), owner: grant?.owner ?? null };
 }
 
 function idempotencyKey(context: Context): string | null {

@@ -3,8 +3,9 @@ import type { Context } from 'koa';
 import type { z } from 'zod';
 import type { Config } from '../config.ts';
 import { Failure, type ValidationItem } from '../errors.ts';
+import type { ByteBudget } from './byte-budget.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { askForBody, collect, type Held } from './upload.ts';
+import { askForBody, collect } from './upload.ts';
 
 export type BodyRules = {
   readonly most: number;
@@ -19,7 +20,13 @@ export type ReadJson = <Schema extends z.ZodType>(
   rules: BodyRules,
 ) => Promise<z.output<Schema>>;
 
-type Options = { readonly config: Config; readonly held: Held; readonly lifecycle: Lifecycle };
+type Options = {
+  readonly config: Config;
+  readonly budget: ByteBudget;
+  /** Whose share of the budget a body uses. */
+  readonly account: (context: Context) => Promise<string>;
+  readonly lifecycle: Lifecycle;
+};
 
 export function createJsonReader(options: Options): ReadJson {
   return async (context, schema, rules) => {
@@ -32,15 +39,17 @@ export function createJsonReader(options: Options): ReadJson {
 }
 
 /** The bytes are held until the answer is out: what is made of them is not smaller. */
-async function read(context: Context, { config, held, lifecycle }: Options, rules: BodyRules) {
+async function read(context: Context, { config, budget, lifecycle, ...options }: Options, rules: BodyRules) {
   if (!context.is('application/json')) {
     const got = context.get('Content-Type') || 'nothing';
     throw new Failure('bad_request', `Expected application/json for \`Content-Type\`, got ${got}`);
   }
+  const account = await options.account(context);
   askForBody(context.req, context.res);
   const upload = await collect(context.req, {
     maxBytes: rules.most,
-    held,
+    budget,
+    account,
     deadlineAt: context.state.startedAt + 1000 * config.deadlineSeconds,
     cut: lifecycle.cut,
   }).catch((error: unknown) => {

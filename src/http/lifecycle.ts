@@ -57,16 +57,16 @@ export function createLifecycle(): Lifecycle {
 }
 
 /** Why an analysis cannot be taken now; null when it can. */
-export function refusal(lifecycle: Lifecycle, pool: Pool): Failure | null {
+export function refusal(lifecycle: Lifecycle, pool: Pick<Pool, 'warm'>): Failure | null {
   if (lifecycle.closed()) return shuttingDown();
   return pool.warm() ? null : new Failure('not_ready', 'The models are being loaded');
 }
 
 /** Why a load balancer should send its requests elsewhere; null when it should not. */
-export function unreadiness(lifecycle: Lifecycle, pool: Pool): Failure | null {
+export function unreadiness(lifecycle: Lifecycle, pool: Pick<Pool, 'warm' | 'fullForMs'>): Failure | null {
   if (lifecycle.leaving()) return shuttingDown();
   const refused = refusal(lifecycle, pool);
-  if (refused !== null || pool.fullFor() < fullTooLongMs) return refused;
+  if (refused !== null || pool.fullForMs() < fullTooLongMs) return refused;
   return new Failure('overloaded', 'The queue has been full for 5 s');
 }
 

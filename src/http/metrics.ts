@@ -2,12 +2,13 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { JobFigures } from '../jobs/jobs.ts';
 import type { Stage } from '../watch.ts';
+import type { PoolFigures } from '../workers/pool.ts';
+import type { ByteBudget } from './byte-budget.ts';
 
 export type Figures = {
-  heldBytes(): number;
-  queued(): number;
-  running(): number;
-  lost(): number;
+  readonly bodies: Pick<ByteBudget, 'bytes' | 'accounts'>;
+  readonly accountBodies: Pick<ByteBudget, 'bytes'>;
+  pool(): PoolFigures;
   ready(): boolean;
 };
 
@@ -92,10 +93,19 @@ function watch(registers: Registry[], figures: Figures): void {
         this.set(read());
       },
     });
-  gauge('undertone_held_bytes', 'Bytes of request bodies in memory', figures.heldBytes);
-  gauge('undertone_queue_length', 'Analyses that wait for a worker', figures.queued);
-  gauge('undertone_workers_busy', 'Workers with an analysis', figures.running);
-  gauge('undertone_workers_lost', 'Workers that died and were replaced', figures.lost);
+  const { accountBodies, bodies, pool } = figures;
+  gauge('undertone_held_bytes', 'Bytes of request bodies in memory', bodies.bytes);
+  gauge('undertone_held_accounts', 'Accounts with request bodies in memory', bodies.accounts);
+  gauge('undertone_account_request_bytes', 'Bytes of account requests in memory', accountBodies.bytes);
+  gauge('undertone_queue_length', 'Analyses that wait for a worker', () => pool().queued);
+  gauge('undertone_queue_accounts', 'Accounts with analyses that wait', () => pool().accounts);
+  gauge(
+    'undertone_queue_displaced',
+    'Analyses that gave their place to another account',
+    () => pool().displaced,
+  );
+  gauge('undertone_workers_busy', 'Workers with an analysis', () => pool().running);
+  gauge('undertone_workers_lost', 'Workers that died and were replaced', () => pool().lost);
   gauge('undertone_ready', '1 when GET /ready answers 200', () => Number(figures.ready()));
 }
 

@@ -1,32 +1,8 @@
-/** Collects the raw body of an upload, bounded in size, in time and in the sum of all bodies held. */
+/** Collects the raw body of an upload, bounded in size, in time, in rate and in the account's share of the memory. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Failure, invalidPart } from '../errors.ts';
-import type { Cut } from './lifecycle.ts';
-
-/** Bytes of bodies in memory, all requests together. */
-export type Held = {
-  readonly limit: number;
-  bytes(): number;
-  /** False when they do not fit. */
-  take(bytes: number): boolean;
-  give(bytes: number): void;
-};
-
-export function createHeld(limit: number): Held {
-  let bytes = 0;
-  return {
-    limit,
-    bytes: () => bytes,
-    take: (more) => {
-      if (bytes + more > limit) return false;
-      bytes += more;
-      return true;
-    },
-    give: (less) => {
-      bytes -= less;
-    },
-  };
-}
+import { type Failure, invalidPart } from '../errors.ts';
+import { type BodyLimits, guardBody } from './body-guard.ts';
+import { type ByteBudget, createReservation, overByteShare } from './byte-budget.ts';
 
 export type Upload = {
   /** The body from its first byte to its last; each block owns its whole buffer, so that it can be transferred. */
@@ -35,12 +11,10 @@ export type Upload = {
   release(): void;
 };
 
-export type UploadOptions = {
+export type UploadOptions = BodyLimits & {
   readonly maxBytes: number;
-  readonly held: Held;
-  /** On the clock of performance.now(). */
-  readonly deadlineAt: number;
-  readonly cut: Cut;
+  readonly budget: ByteBudget;
+  readonly account: string;
 };
 
 /** Chunks of at least this length are kept as they came; shorter ones are gathered, since each has a cost of its own. */
@@ -57,16 +31,13 @@ export function askForBody({ headers }: IncomingMessage, response: ServerRespons
   if (/^100-continue$/i.test(headers.expect ?? '')) response.writeContinue();
 }
 
-/** Null when the client left before the end. Whatever the way out, listeners, timer and bytes are let go. */
+/** Null when the client left before the end. Whatever the way out, listeners, timers and bytes are let go. */
 export function collect(request: IncomingMessage, options: UploadOptions): Promise<Upload | null> {
-  const { cut, deadlineAt } = options;
   const body = createBody(options);
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(late, Math.max(0, deadlineAt - performance.now()));
-    const ignoreCut = cut.listen(fail);
+    const stopGuard = guardBody(request, options, fail);
     function detach(): void {
-      clearTimeout(timer);
-      ignoreCut();
+      stopGuard();
       request.off('data', receive).off('end', finish).off('close', leave).off('error', leave);
       request.on('error', ignore);
     }
@@ -88,12 +59,10 @@ export function collect(request: IncomingMessage, options: UploadOptions): Promi
       const failure = body.add(chunk);
       if (failure !== null) fail(failure);
     }
-    function late(): void {
-      fail(tooSlow());
-    }
     request.on('data', receive).on('end', finish).on('close', leave).on('error', leave);
-    const reason = cut.reason();
+    const reason = options.cut.reason();
     if (reason !== null) fail(reason);
+    else if (request.destroyed) leave();
   });
 }
 
@@ -104,24 +73,21 @@ type Body = {
   release(): void;
 };
 
-function createBody({ held, maxBytes }: UploadOptions): Body {
+function createBody({ account, budget, maxBytes }: UploadOptions): Body {
   const blocks = createBlocks();
+  const reservation = createReservation(budget, account);
   let length = 0;
-  let released = false;
   return {
     add: (chunk) => {
       if (length + chunk.length > maxBytes) return tooLarge(maxBytes);
-      if (!held.take(chunk.length)) return tooMuchHeld();
+      if (!reservation.add(chunk.length)) return overByteShare();
       length += chunk.length;
       if (chunk.length >= wholeBytes && chunk.length === chunk.buffer.byteLength) blocks.keep(chunk);
       else blocks.gather(chunk);
       return null;
     },
     blocks: blocks.all,
-    release: () => {
-      if (!released) held.give(length);
-      released = true;
-    },
+    release: reservation.release,
   };
 }
 
@@ -155,11 +121,6 @@ function createBlocks() {
   };
 }
 
-/** Of a body that would pass the limit on all bodies together. */
-export function tooMuchHeld(): Failure {
-  return new Failure('overloaded', 'Too many bytes of other requests are being held');
-}
-
 export function declaredLength(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
 }
@@ -167,10 +128,6 @@ export function declaredLength(request: IncomingMessage): number {
 export function tooLarge(maxBytes: number): Failure {
   const message = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
   return invalidPart('audio', 'value_error.audio.too_large', message);
-}
-
-export function tooSlow(): Failure {
-  return new Failure('timeout', 'The body took longer to arrive than it may');
 }
 
 /** A connection that breaks after its upload was given up is nobody's concern. */

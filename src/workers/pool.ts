@@ -4,6 +4,7 @@
  */
 import { Failure, toFailure } from '../errors.ts';
 import type { Stage } from '../watch.ts';
+import { createFairQueue } from './fair-queue.ts';
 import { flags, type Reply, type Task } from './messages.ts';
 import { createProcesses } from './processes.ts';
 import { createThreads } from './threads.ts';
@@ -19,21 +20,33 @@ export type Job = {
 };
 
 export type JobOptions = {
+  /** Whose share of the queue the task uses. */
+  readonly account: string;
   /** On the clock of performance.now(). */
   readonly deadlineAt: number;
   /** Called once, when the body's bytes are held no longer. */
   release(): void;
 };
 
-export type PoolFigures = { readonly queued: number; readonly running: number; readonly lost: number };
+export type PoolFigures = {
+  readonly queued: number;
+  readonly running: number;
+  /** Workers that died. */
+  readonly lost: number;
+  /** Accounts with tasks that wait. */
+  readonly accounts: number;
+  /** Tasks that gave their place in the queue to another account. */
+  readonly displaced: number;
+};
 
 export type Pool = {
   /** Resolves when every worker has its models; rejects when one cannot start. */
   readonly started: Promise<void>;
   warm(): boolean;
-  full(): boolean;
-  /** Milliseconds for which the queue has been full without a break. */
-  fullFor(): number;
+  /** Whether a task of the account would find a worker or a place in the queue. */
+  accepts(account: string): boolean;
+  /** Milliseconds for which no account has been accepted, without a break. */
+  fullForMs(): number;
   start(task: Task, options: JobOptions): Job;
   /** Fails every request that is queued or running. */
   failAll(failure: Failure): void;
@@ -49,6 +62,7 @@ export type PoolOptions = WorkersOptions & {
 };
 
 type Entry = {
+  readonly account: string;
   readonly task: Task;
   readonly queuedAt: number;
   readonly timer: NodeJS.Timeout;
@@ -66,19 +80,30 @@ const closeWithinMs = 10_000;
 export function createPool(options: PoolOptions): Pool {
   const { processes = null } = options;
   const workers = processes === null ? createThreads(options) : createProcesses({ ...options, ...processes });
-  const waiting = new Set<Entry>();
+  const waiting = createFairQueue<Entry>(options.queue);
   const running = new Set<Entry>();
   let fullSince: number | null = null;
+  let displaced = 0;
 
-  const full = () => waiting.size >= options.queue && running.size >= options.workers;
+  const idle = () => running.size < options.workers;
+  const accepts = (account: string) => idle() || waiting.accepts(account);
 
   function update(): void {
-    for (const entry of waiting) {
-      if (running.size >= options.workers) break;
-      waiting.delete(entry);
+    while (idle()) {
+      const entry = waiting.next();
+      if (entry === null) break;
       void work(entry);
     }
-    fullSince = full() ? (fullSince ?? performance.now()) : null;
+    fullSince = !idle() && waiting.refusesAll() ? (fullSince ?? performance.now()) : null;
+  }
+
+  function queue(entry: Entry): void {
+    const victim = waiting.victim();
+    if (victim !== null) {
+      displaced++;
+      fail(victim, gaveWay());
+    }
+    waiting.add(entry.account, entry);
   }
 
   async function work(entry: Entry): Promise<void> {
@@ -100,7 +125,7 @@ export function createPool(options: PoolOptions): Pool {
   function stop(entry: Entry, flag: number): void {
     entry.run?.stop(flag);
     clearTimeout(entry.timer);
-    if (!waiting.delete(entry)) return;
+    if (!waiting.remove(entry.account, entry)) return;
     entry.release();
     update();
   }
@@ -110,8 +135,8 @@ export function createPool(options: PoolOptions): Pool {
     entry.reject(failure);
   }
 
-  function start(task: Task, { deadlineAt, release }: JobOptions): Job {
-    if (full()) {
+  function start(task: Task, { account, deadlineAt, release }: JobOptions): Job {
+    if (!accepts(account)) {
       release();
       throw queueFull();
     }
@@ -119,6 +144,7 @@ export function createPool(options: PoolOptions): Pool {
     const now = performance.now();
     const late = () => fail(entry, new Failure('deadline', 'The request took longer than it may'));
     const entry: Entry = {
+      account,
       task,
       queuedAt: now,
       timer: setTimeout(late, Math.max(0, deadlineAt - now)),
@@ -127,7 +153,8 @@ export function createPool(options: PoolOptions): Pool {
       reject,
       run: null,
     };
-    waiting.add(entry);
+    if (idle()) void work(entry);
+    else queue(entry);
     update();
     const cancel = () => {
       stop(entry, flags.cancelled);
@@ -139,20 +166,30 @@ export function createPool(options: PoolOptions): Pool {
   return {
     started: workers.started,
     warm: workers.warm,
-    full,
-    fullFor: () => (fullSince === null ? 0 : performance.now() - fullSince),
+    accepts,
+    fullForMs: () => (fullSince === null ? 0 : performance.now() - fullSince),
     start,
     failAll: (failure) => {
-      for (const entry of [...waiting, ...running]) fail(entry, failure);
+      for (const entry of [...waiting.all(), ...running]) fail(entry, failure);
     },
-    figures: () => ({ queued: waiting.size, running: running.size, lost: workers.lost() }),
+    figures: () => ({
+      queued: waiting.size(),
+      running: running.size,
+      lost: workers.lost(),
+      accounts: waiting.accounts(),
+      displaced,
+    }),
     close: () => close(running, workers),
   };
 }
 
-/** Of a task that there is no place for. */
+/** For an account whose share of the queue is used up. */
 export function queueFull(): Failure {
   return new Failure('overloaded', 'All workers are busy and the queue is full');
+}
+
+function gaveWay(): Failure {
+  return new Failure('overloaded', 'The queue is full and another account is within its share of it');
 }
 
 function settle(entry: Entry, reply: Reply, queueMs: number): void {

@@ -163,9 +163,9 @@ const rows: readonly Row[] = [
     name: '503 when bodies hold too much',
     call: { ...echo, body: 'x'.repeat(900) },
     status: 503,
-    body: plain('overloaded', 'Too many bytes of other requests are being held'),
+    body: plain('overloaded', "The account's share of the memory for request bodies is used up"),
     headers: later,
-    settings: { env: { UNDERTONE_MAX_UPLOAD_BYTES: '1000', UNDERTONE_BUFFER_BYTES: '1000' } },
+    settings: { env: { UNDERTONE_MAX_UPLOAD_BYTES: '1000', UNDERTONE_BUFFER_BYTES: '1334' } },
   },
   {
     name: '503 before the models are loaded',
@@ -207,7 +207,7 @@ function check(t: ExecutionContext, reply: Reply, row: Row): void {
 for (const row of rows) {
   test.serial(row.name, async (t) => {
     const app = await startApp(t, row.settings);
-    if (row.status === 503 && row.body.includes('bytes of other')) {
+    if (row.status === 503 && row.body.includes('share of the memory')) {
       const other = await wire(app.port);
       other.socket.write(`${rawHead('Content-Length: 900')}\r\n${'x'.repeat(500)}`);
       while ((await app.figure('undertone_held_bytes')) !== 500)

@@ -34,8 +34,9 @@ async function startReader(t: ExecutionContext): Promise<(body: Buffer) => Promi
     const keep = async (part: string, _index: number, bytes: Uint8Array) => {
       if (part === 'audio') audio += Buffer.from(bytes).toString('latin1');
     };
-    const options = { maxBytes: 2 ** 20, deadlineMs: 20_000, cut: createLifecycle().cut };
-    const form = await collectJob(incoming, { ...options, keep }).catch(refusal);
+    const deadlineAt = performance.now() + 20_000;
+    const limits = { maxBytes: 2 ** 20, deadlineAt, cut: createLifecycle().cut };
+    const form = await collectJob(incoming, { ...limits, reserve: () => true, keep }).catch(refusal);
     heard(form === null || 'refused' in form ? (form as Read) : { audio, channel: form.channel });
     response.end();
   });

@@ -3,23 +3,24 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { type ByteBudget, createByteBudget } from '../../src/http/byte-budget.ts';
 import { createLifecycle } from '../../src/http/lifecycle.ts';
-import { collect, createHeld, type Upload } from '../../src/http/upload.ts';
+import { collect, type Upload } from '../../src/http/upload.ts';
 
-type Collected = { readonly upload: Upload; readonly held: ReturnType<typeof createHeld> };
+type Collected = { readonly upload: Upload; readonly budget: ByteBudget };
 
 /** What arrives when `chunks` are written one by one. */
 async function send(t: ExecutionContext, chunks: readonly Uint8Array[]): Promise<Collected> {
-  const held = createHeld(2 ** 24);
+  const budget = createByteBudget(2 ** 24);
   const { cut } = createLifecycle();
-  const options = { maxBytes: 2 ** 24, held, deadlineAt: performance.now() + 20_000, cut };
+  const options = { maxBytes: 2 ** 24, budget, account: 'a', deadlineAt: performance.now() + 20_000, cut };
   const server = createServer();
   const collected = new Promise<Collected>((resolve, reject) => {
     server.on('request', async (incoming: IncomingMessage, response) => {
       const upload = await collect(incoming, options);
       response.end();
       if (upload === null) reject(new Error('the client left'));
-      else resolve({ upload, held });
+      else resolve({ upload, budget });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -53,15 +54,15 @@ for (const [name, lengths] of Object.entries(bodies)) {
     );
     const whole = bytes(ends.at(-1) ?? 0);
     const chunks = ends.map((end, index) => whole.subarray(ends[index - 1] ?? 0, end));
-    const { upload, held } = await send(t, chunks);
+    const { upload, budget } = await send(t, chunks);
     t.deepEqual(Buffer.concat(upload.blocks), Buffer.from(whole));
     t.true(upload.blocks.length <= 2 + whole.length / 16_384, `${upload.blocks.length} blocks`);
     const buffers = new Set(upload.blocks.map(({ buffer }) => buffer));
     t.is(buffers.size, upload.blocks.length);
     t.notThrows(() => structuredClone(upload.blocks, { transfer: [...buffers] as ArrayBuffer[] }));
-    t.is(held.bytes(), whole.length);
+    t.is(budget.bytes(), whole.length);
     upload.release();
     upload.release();
-    t.is(held.bytes(), 0);
+    t.is(budget.bytes(), 0);
   });
 }

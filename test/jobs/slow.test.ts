@@ -43,15 +43,16 @@ test.serial(
   'a body that hardly comes ends its connection soon, whatever its path, unless it is of a job',
   async (t) => {
     const place = await openWorkplace(t, { UNDERTONE_DEADLINE_S: '2' });
-    const trickle = async (target: string, type: string) => {
+    const trickle = async (target: string, type: string, piece = 'x') => {
       const client = await wire(place.server.port);
       t.teardown(() => client.socket.destroy());
-      client.socket.write(head(place, target, type, 1000));
-      const feed = setInterval(() => client.socket.write('x'), 100);
+      client.socket.write(head(place, target, type, 1000 * piece.length));
+      const feed = setInterval(() => client.socket.write(piece), 100);
       t.teardown(() => clearInterval(feed));
       return client;
     };
-    const upload = await trickle('POST /v1/jobs', contentType);
+    // Above the minimum rate, so that only a time limit could end it.
+    const upload = await trickle('POST /v1/jobs', contentType, 'x'.repeat(10_000));
     await Promise.all(
       Object.entries(slow).map(async ([target, [type, status]]) => {
         const client = await trickle(target, type);
@@ -87,7 +88,7 @@ test.serial('an answer that nobody reads is given up soon, unless it is of a job
 });
 
 test.serial('lists of addresses count among the bodies held, until they are answered', async (t) => {
-  const limit = { UNDERTONE_BUFFER_BYTES: '1000000', UNDERTONE_MAX_UPLOAD_BYTES: '1000000' };
+  const limit = { UNDERTONE_BUFFER_BYTES: '1000000', UNDERTONE_MAX_UPLOAD_BYTES: '750000' };
   const place = await openWorkplace(t, limit);
   const first = await wire(place.server.port);
   first.socket.write(head(place, 'POST /v1/jobs', json, 800_000));

@@ -28,7 +28,13 @@ async function open(
 
 type Released = { count: number };
 
-function give(pool: Pool, order: Order, deadlineMs = 20_000, released: Released = { count: 0 }): Job {
+function give(
+  pool: Pool,
+  order: Order,
+  deadlineMs = 20_000,
+  released: Released = { count: 0 },
+  account = 'a',
+): Job {
   const body = Uint8Array.from(Buffer.from(JSON.stringify(order)));
   const release = () => {
     released.count++;
@@ -36,7 +42,7 @@ function give(pool: Pool, order: Order, deadlineMs = 20_000, released: Released 
   const deadlineAt = performance.now() + deadlineMs;
   return pool.start(
     { body: [body], boundary: 'b', signals: ['emotion'], requestId: 'r' },
-    { deadlineAt, release },
+    { account, deadlineAt, release },
   );
 }
 
@@ -90,18 +96,48 @@ for (const isolation of ['threads', 'processes'] as const) {
   test.serial(`${isolation}: beyond the queue a task is refused at once`, async (t) => {
     const { pool } = await open(t, isolation, 1, 2);
     const jobs = [1, 2, 3].map(() => give(pool, { do: 'work', ms: 200 }));
-    t.true(pool.full());
+    t.false(pool.accepts('a'));
     const released = { count: 0 };
     t.is(
       t.throws(() => give(pool, { do: 'echo' }, 1000, released), { instanceOf: Failure })?.code,
       'overloaded',
     );
     t.is(released.count, 1);
-    await sleep(50);
-    t.true(pool.fullFor() >= 40);
-    t.deepEqual(pool.figures(), { queued: 2, running: 1, lost: 0 });
+    t.deepEqual(pool.figures(), { queued: 2, running: 1, lost: 0, accounts: 1, displaced: 0 });
     t.deepEqual(await Promise.all(jobs.map(outcome)), ['flag 0', 'flag 0', 'flag 0']);
-    t.is(pool.fullFor(), 0);
+  });
+
+  test.serial(`${isolation}: a full queue gives an account within its share a place, in turn`, async (t) => {
+    const { pool } = await open(t, isolation, 1, 4);
+    const ends: string[] = [];
+    const start = (name: string, account: string, released?: Released) => {
+      const job = give(pool, { do: 'work', ms: 50 }, 20_000, released, account);
+      return outcome(job).then((end) => ends.push(`${name} ${end}`));
+    };
+    const released = { count: 0 };
+    const jobs = ['a0', 'a1', 'a2', 'a3'].map((name) => start(name, 'a'));
+    jobs.push(start('a4', 'a', released));
+    t.is(pool.fullForMs(), 0);
+    jobs.push(start('b0', 'b'));
+    t.is(released.count, 1);
+    t.deepEqual(pool.figures(), { queued: 4, running: 1, lost: 0, accounts: 2, displaced: 1 });
+    t.deepEqual([pool.accepts('a'), pool.accepts('b'), pool.accepts('c')], [false, true, true]);
+    await Promise.all(jobs);
+    t.deepEqual(ends, ['a4 overloaded', 'a0 flag 0', 'a1 flag 0', 'b0 flag 0', 'a2 flag 0', 'a3 flag 0']);
+  });
+
+  test.serial(`${isolation}: a pool is full once it accepts no account at all`, async (t) => {
+    const { pool } = await open(t, isolation, 1, 2);
+    const jobs = ['a', 'a', 'b'].map((account) =>
+      give(pool, { do: 'work', ms: 5000 }, 20_000, undefined, account),
+    );
+    await sleep(20);
+    t.true(pool.fullForMs() > 0);
+    t.deepEqual([pool.accepts('a'), pool.accepts('b'), pool.accepts('c')], [false, false, false]);
+    jobs.at(-1)?.cancel();
+    t.is(pool.fullForMs(), 0);
+    for (const job of jobs) job.cancel();
+    t.deepEqual(await Promise.all(jobs.map(outcome)), ['cancelled', 'cancelled', 'cancelled']);
   });
 
   test.serial(`${isolation}: a queue of none takes what the workers can do`, async (t) => {
