@@ -37,3 +37,26 @@ test('what is left of an upload that was too slow is not kept after it was given
   await sleep(100);
   t.deepEqual(kept, ['audio 0']);
 });
+
+test('an upload whose bytes find no room in the share of its account is refused', async (t) => {
+  const reserved: number[] = [];
+  const limits = { maxBytes: 2 ** 24, cut: createLifecycle().cut, keep: async () => {} };
+  const reserve = (bytes: number) => {
+    reserved.push(bytes);
+    return reserved.length < 3;
+  };
+  const end = new Promise((resolve) => {
+    void listen(t, (incoming) => {
+      const options = { ...limits, deadlineAt: performance.now() + 60_000, reserve };
+      collectJob(incoming, options).then(resolve, resolve);
+    }).then((port) => {
+      const headers = { 'Content-Type': contentType };
+      const client = request({ port, host: '127.0.0.1', method: 'POST', headers, agent: false });
+      client.on('error', () => {});
+      client.end(multipart([{ name: 'audio', bytes: Buffer.alloc(2 ** 21) }]));
+    });
+  });
+  t.like(await end, { code: 'overloaded' });
+  t.is(reserved.length, 3);
+  t.true(reserved.every((bytes) => bytes > 0));
+});
