@@ -104,11 +104,12 @@ void Extractor::State::RunBlock(const float* samples, size_t n, size_t frame, si
   const size_t stride = RoundUp(columns);
   const size_t length = (valid - 1) * static_cast<size_t>(spec.hop) + static_cast<size_t>(spec.frame_length);
   const int64_t begin = FrameStart(spec, frame);
-  const float* source = samples + begin;
+  const float* source = edge.data();
   if (valid < width || begin < 0 || static_cast<size_t>(begin) + length > n) {
     CopyMirrored(samples, n, spec.padding, begin, length, edge.data());
     std::fill(edge.begin() + static_cast<std::ptrdiff_t>(length), edge.end(), 0.0f);
-    source = edge.data();
+  } else {
+    source = samples + begin;
   }
   if (valid == width && stride == columns) {
     kernel->run(frames, source, out, stride);

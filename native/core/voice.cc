@@ -142,13 +142,14 @@ VoicePlan VoiceTracker::State::Plan() const {
 void VoiceTracker::State::RunBlock(const float* samples, size_t count, size_t frame) {
   const int64_t begin = static_cast<int64_t>(frame * kVoiceHop) - kFrameLength / 2;
   const int64_t end = begin + static_cast<int64_t>(edge.size());
-  const float* source = samples + begin;
+  const float* source = edge.data();
   if (begin < 0 || end > static_cast<int64_t>(count)) {
     const int64_t from = std::max<int64_t>(begin, 0);
     const int64_t to = std::min<int64_t>(end, static_cast<int64_t>(count));
     std::fill(edge.begin(), edge.end(), 0.0F);
     std::copy(samples + from, samples + to, edge.begin() + (from - begin));
-    source = edge.data();
+  } else {
+    source = samples + begin;
   }
   kernel->run(frames, source, rows.data());
 }
