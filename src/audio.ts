@@ -98,6 +98,7 @@ export type AudioErrorCode =
   | 'malformed'
   | 'unsupported'
   | 'too_long'
+  | 'too_complex'
   | 'too_many_channels'
   | 'sample_rate'
   | 'channel'
@@ -109,29 +110,32 @@ export type AudioErrorCode =
 /** What the functions throw; `reason` is also the message. */
 export type AudioError = Error & { readonly code: AudioErrorCode; readonly reason: string };
 
-/** A recording of any length, decoded piece by piece, at most two ahead. Throws AudioErrors as `decode` does. */
-export type Pieces = {
-  /** The next samples: fewer at the end, none after it. */
+/**
+ * Decodes a recording of any length in chunks, on the calling thread. Throws AudioErrors as `decode` does, and
+ * `bad_argument` once the memory of the recording was transferred or resized.
+ */
+export type ChunkedDecoder = {
+  /** The next chunk: fewer samples at the end, none after it. Whole chunks come before the error that ends them. */
   next(): Float32Array;
-  /** How long the recording claims to be; null when it does not say. */
-  expectedSeconds(): number | null;
-  /** To be asked after the last piece alone. */
+  /** Duration that the file declares; null when it declares none. */
+  declaredSeconds(): number | null;
+  /** Available once `next` has returned no samples. */
   source(): Source;
   close(): void;
 };
 
-type Opened = object;
-type Piece = {
+type DecoderHandle = object;
+type Chunk = {
   readonly samples: Float32Array;
-  readonly expectedSeconds: number;
+  readonly declaredSeconds: number;
   readonly source?: Source;
 };
 
 type Addon = {
   decode(bytes: Uint8Array, options: DecodeOptions): Audio;
-  openPieces(bytes: Uint8Array, options: DecodeOptions, length: number): Opened;
-  nextPiece(opened: Opened): Piece;
-  closePieces(opened: Opened): void;
+  openChunkedDecoder(bytes: Uint8Array, options: DecodeOptions, chunkLength: number): DecoderHandle;
+  decodeChunk(decoder: DecoderHandle): Chunk;
+  closeChunkedDecoder(decoder: DecoderHandle): void;
   extract(samples: Float32Array, spec: FeatureSpec): Features;
   measure(samples: Float32Array, sampleRate: number, segments: Float64Array): Quality;
   voice(samples: Float32Array, sampleRate: number): Voice;
@@ -155,18 +159,22 @@ const addon = loadAddon();
 /** Decodes a whole file of any supported format; throws an AudioError and never half a result. */
 export const decode = addon.decode;
 
-/** @param length samples of a piece */
-export function openPieces(bytes: Uint8Array, options: DecodeOptions, length: number): Pieces {
-  const opened = addon.openPieces(bytes, options, length);
-  let last: Piece | null = null;
+/** @param chunkLength samples of a chunk */
+export function openChunkedDecoder(
+  bytes: Uint8Array,
+  options: DecodeOptions,
+  chunkLength: number,
+): ChunkedDecoder {
+  const decoder = addon.openChunkedDecoder(bytes, options, chunkLength);
+  let last: Chunk | null = null;
   return {
     next: () => {
-      last = addon.nextPiece(opened);
+      last = addon.decodeChunk(decoder);
       return last.samples;
     },
-    expectedSeconds: () => last?.expectedSeconds || null,
+    declaredSeconds: () => last?.declaredSeconds || null,
     source: () => last?.source as Source,
-    close: () => addon.closePieces(opened),
+    close: () => addon.closeChunkedDecoder(decoder),
   };
 }
 

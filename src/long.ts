@@ -7,7 +7,7 @@ import type { Analysis, AnalyzeRequest } from './analysis.ts';
 import {
   type DecodeLimits,
   measure,
-  openPieces,
+  openChunkedDecoder,
   type Quality,
   type Source,
   trackVoice,
@@ -73,21 +73,25 @@ export async function analyzePieces(
   const { sampleRate } = models.features;
   const { channel, cancel } = request;
   const open = () =>
-    openPieces(request.audio, { sampleRate, channel, limits, cancel }, pieceSeconds * sampleRate);
-  const pieces = decodePart('audio', open);
+    openChunkedDecoder(request.audio, { sampleRate, channel, limits, cancel }, pieceSeconds * sampleRate);
+  const decoder = decodePart('audio', open);
   const noted: Noted[] = [];
   let seconds = 0;
   let frames = 0;
   try {
-    for await (const { heard, bounds } of hearPieces(() => decodePart('audio', pieces.next), models, watch)) {
+    for await (const { heard, bounds } of hearPieces(
+      () => decodePart('audio', decoder.next),
+      models,
+      watch,
+    )) {
       noted.push(await note(heard, bounds, frames, models, watch));
       frames += heard.features.frames;
       seconds += heard.audio.samples.length / sampleRate;
-      progress(seconds, pieces.expectedSeconds());
+      progress(seconds, decoder.declaredSeconds());
     }
-    return conclude(noted, { seconds, source: pieces.source(), baseline }, models, watch);
+    return conclude(noted, { seconds, source: decoder.source(), baseline }, models, watch);
   } finally {
-    pieces.close();
+    decoder.close();
   }
 }
 

@@ -66,6 +66,18 @@ test('the same call gives the same bits, whatever other specs were used between'
   t.deepEqual(extract(samples, { ...spec }), first);
 });
 
+test('a getter of the spec that transfers the samples leaves none to extract', (t) => {
+  const samples = noise(16_000);
+  const transferring = {
+    ...spec,
+    get hop() {
+      structuredClone(samples, { transfer: [samples.buffer] });
+      return spec.hop;
+    },
+  };
+  t.is(extract(samples, transferring).frames, 0);
+});
+
 test('recordings shorter than a frame give what fits', (t) => {
   t.deepEqual(
     [0, 1, 200, 400].map((count) => extract(noise(count), spec).frames),

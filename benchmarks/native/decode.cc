@@ -62,8 +62,8 @@ int64_t DecodeStream(AVFormatContext* format, int index) {
 }
 
 void DecodeBare(const Bytes& bytes, bool stream_info) {
-  const undertone::Watch watch(kOptions);
-  undertone::MemoryFile file(bytes.data(), {{}, bytes.size()}, watch);
+  const undertone::DecodeBudget budget(kOptions);
+  undertone::MemoryFile file(bytes.data(), {{}, bytes.size()}, budget);
   AVFormatContext* format = avformat_alloc_context();
   format->pb = file.context();
   Must(avformat_open_input(&format, "", nullptr, nullptr) >= 0, "open the file");

@@ -47,9 +47,11 @@ Napi::Object Register(Napi::Env env, Napi::Object exports) {
   static std::once_flag silenced;
   std::call_once(silenced, SilenceOnnxRuntime);
   exports["decode"] = Napi::Function::New<Guard<DecodeCall>>(env, "decode");
-  exports["openPieces"] = Napi::Function::New<Guard<OpenPiecesCall>>(env, "openPieces");
-  exports["nextPiece"] = Napi::Function::New<Guard<NextPieceCall>>(env, "nextPiece");
-  exports["closePieces"] = Napi::Function::New<Guard<ClosePiecesCall>>(env, "closePieces");
+  exports["openChunkedDecoder"] =
+      Napi::Function::New<Guard<OpenChunkedDecoderCall>>(env, "openChunkedDecoder");
+  exports["decodeChunk"] = Napi::Function::New<Guard<DecodeChunkCall>>(env, "decodeChunk");
+  exports["closeChunkedDecoder"] =
+      Napi::Function::New<Guard<CloseChunkedDecoderCall>>(env, "closeChunkedDecoder");
   exports["extract"] = Napi::Function::New<Guard<ExtractCall>>(env, "extract");
   exports["measure"] = Napi::Function::New<Guard<MeasureCall>>(env, "measure");
   exports["voice"] = Napi::Function::New<Guard<VoiceCall>>(env, "voice");

@@ -40,7 +40,12 @@ void Refuse(const std::string& expected, const std::string& name, const Napi::Va
 }
 
 Napi::Uint8Array ToBytes(const Napi::Value& value, const char* name) {
-  return ToArray(value, napi_uint8_array, "a Uint8Array", name).As<Napi::Uint8Array>();
+  const Napi::TypedArray array = ToArray(value, napi_uint8_array, "a Uint8Array", name);
+  if (!array.ArrayBuffer().IsArrayBuffer()) {
+    throw Error(ErrorCode::kBadArgument, std::string("Expected memory that is not shared for `") + name +
+                                             "`, got a view of a SharedArrayBuffer");
+  }
+  return array.As<Napi::Uint8Array>();
 }
 
 Napi::Float32Array ToSamples(const Napi::Value& value, const char* name) {

@@ -7,14 +7,14 @@ namespace undertone {
 // decode(bytes, {sampleRate, channel, limits, cancel}) -> {samples, sampleRate, seconds, source}
 Napi::Value DecodeCall(const Napi::CallbackInfo& info);
 
-// openPieces(bytes, decode's options, samples a piece) -> pieces
-Napi::Value OpenPiecesCall(const Napi::CallbackInfo& info);
+// openChunkedDecoder(bytes, decode's options, samples a chunk) -> decoder
+Napi::Value OpenChunkedDecoderCall(const Napi::CallbackInfo& info);
 
-// nextPiece(pieces) -> {samples, expectedSeconds}, with no samples at the end, when there is a `source` too
-Napi::Value NextPieceCall(const Napi::CallbackInfo& info);
+// decodeChunk(decoder) -> {samples, declaredSeconds}, with no samples at the end, when there is a `source` too
+Napi::Value DecodeChunkCall(const Napi::CallbackInfo& info);
 
-// closePieces(pieces): stops the decode and frees what it holds
-Napi::Value ClosePiecesCall(const Napi::CallbackInfo& info);
+// closeChunkedDecoder(decoder): frees what it holds
+Napi::Value CloseChunkedDecoderCall(const Napi::CallbackInfo& info);
 
 // extract(samples, spec) -> {data, frames, bins}
 Napi::Value ExtractCall(const Napi::CallbackInfo& info);

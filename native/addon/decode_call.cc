@@ -8,8 +8,8 @@
 namespace undertone {
 
 Napi::Value DecodeCall(const Napi::CallbackInfo& info) {
-  const Napi::Uint8Array bytes = ToBytes(info[0], "bytes");
   const DecodeOptions options = ToDecodeOptions(info[1]);
+  const Napi::Uint8Array bytes = ToBytes(info[0], "bytes");
   const Audio audio = Decode(bytes.Data(), bytes.ElementLength(), options);
   Napi::Float32Array samples = Napi::Float32Array::New(info.Env(), audio.samples.size());
   if (!audio.samples.empty()) {

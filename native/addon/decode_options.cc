@@ -38,14 +38,16 @@ int ToChannel(Fields* fields) {
 
 }  // namespace
 
-DecodeOptions ToDecodeOptions(const Napi::Value& value) {
+DecodeOptions ToDecodeOptions(const Napi::Value& value, Napi::Value* cancel) {
   Fields fields(value, "options");
   DecodeOptions options = {};
   options.sample_rate = fields.Integer("sampleRate");
   options.channel = ToChannel(&fields);
   ReadLimits(fields.Value("limits"), &options);
-  options.cancel = ToCancel(fields.Value("cancel"));
+  const Napi::Value flag = fields.Value("cancel");
   fields.Close();
+  options.cancel = ToCancel(flag);  // last, since no JavaScript may run after it
+  if (cancel != nullptr) *cancel = flag;
   return options;
 }
 

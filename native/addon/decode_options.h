@@ -6,8 +6,9 @@
 
 namespace undertone {
 
-// {sampleRate, channel, limits, cancel}; every key is required and no other is allowed.
-DecodeOptions ToDecodeOptions(const Napi::Value& value);
+// {sampleRate, channel, limits, cancel}; every key is required and no other is allowed. Reads each key once;
+// `cancel` gets that value where the caller keeps the options.
+DecodeOptions ToDecodeOptions(const Napi::Value& value, Napi::Value* cancel = nullptr);
 
 Napi::Object ToObject(Napi::Env env, const Source& source);
 

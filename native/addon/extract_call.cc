@@ -30,8 +30,8 @@ Extractor& CachedExtractor(const FeatureSpec& spec) {
 }  // namespace
 
 Napi::Value ExtractCall(const Napi::CallbackInfo& info) {
-  const Napi::Float32Array samples = ToSamples(info[0], "samples");
   Extractor& extractor = CachedExtractor(ToFeatureSpec(info[1]));
+  const Napi::Float32Array samples = ToSamples(info[0], "samples");
   const size_t frames = extractor.Frames(samples.ElementLength());
   const size_t bins = extractor.Bins();
   if (frames > kMaxValues / bins) {

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,18 +41,8 @@ struct Audio {
   Source source;
 };
 
-// Decodes a whole recording held in memory, whatever its name: the kind is sniffed from the content. Calls
-// may run on several threads at once. Throws Error and nothing else but std::bad_alloc.
+// Decodes a whole recording held in memory. The format is identified by the content. Calls may run on several
+// threads at once. Throws Error and std::bad_alloc only.
 Audio Decode(const uint8_t* bytes, size_t size, const DecodeOptions& options);
-
-// Who takes samples while a decode goes on. Both are called by the thread that decodes, and may throw.
-struct Taker {
-  std::function<void(double seconds)> expect;  // how long the recording claims to be, if it does
-  std::function<void(const std::vector<float>& samples)>
-      take;  // the next samples of the result, a few thousand
-};
-
-// Like Decode, in memory that does not grow with the recording: no sample is kept.
-Source DecodeTo(const uint8_t* bytes, size_t size, const DecodeOptions& options, const Taker& taker);
 
 }  // namespace undertone

@@ -1,5 +1,6 @@
 #include "decode_demux.h"
 
+#include <cmath>
 #include <mutex>
 #include <new>
 #include <string>
@@ -15,31 +16,48 @@ extern "C" {
 namespace undertone {
 namespace {
 
-// Largest single allocation by libav, in bytes: a bound on what a header's claim can cost. Its index of an
-// MP4 takes 24 bytes a packet and doubles as it grows; packets last 20 ms and more.
-constexpr size_t kLargestAllocation = size_t{24} << 20;
-constexpr double kAllocationASecond = 2500;
+// Largest single allocation by libav, in bytes. The limit applies to the whole process and is therefore a
+// constant: whether a file is accepted must not depend on files before it. It has room for the index of a day
+// of packets of 20 ms, at 24 bytes each and twice that while it grows. What one file may declare is checked
+// against its own limits, see CheckPackets.
+constexpr size_t kMaxAllocation = size_t{224} << 20;
+constexpr double kMaxPacketsPerSecond = 1000;
+constexpr double kMinPacketLimit = 1 << 16;
 constexpr int kMostStreams = 16;
 constexpr int kMostShown = 4;  // of MP4, where further tracks are hidden and each has an index at once
 // Packets that share their bytes, or swell when they are inflated: so many times the file, and some more.
 constexpr double kMostSwelling = 4;
 constexpr double kSmallSwelling = 1 << 20;
 
-// The limit is libav's for the whole process: that of the longest recording that was ever allowed.
-void Prepare(double max_seconds) {
-  static std::mutex mutex;
-  static size_t largest = 0;
-  const auto needed = kLargestAllocation + static_cast<size_t>(kAllocationASecond * max_seconds);
-  const std::lock_guard<std::mutex> lock(mutex);
-  if (needed <= largest) return;
-  if (largest == 0) av_log_set_callback([](void*, int, const char*, va_list) {});
-  largest = needed;
-  av_max_alloc(largest);
+void ConfigureLibav() {
+  static std::once_flag configured;
+  std::call_once(configured, [] {
+    av_log_set_callback([](void*, int, const char*, va_list) {});
+    av_max_alloc(kMaxAllocation);
+  });
+}
+
+// A file that declares more packets is longer than the limit, or its tables lie. libav builds an index of them
+// before the first packet is read.
+Veil CheckPackets(Veil veil, const DecodeBudget& budget) {
+  const double limit = kMinPacketLimit + kMaxPacketsPerSecond * budget.max_seconds();
+  if (veil.declared_packets > limit) {
+    throw Error(ErrorCode::kTooLong, "Expected at most " + std::to_string(std::llround(limit)) +
+                                         " packets of audio, got more");
+  }
+  return veil;
+}
+
+// A copy that libav frees. A null allow-list would allow everything.
+char* CopyString(const char* text) {
+  char* copy = av_strdup(text);
+  if (copy == nullptr) throw std::bad_alloc();
+  return copy;
 }
 
 int RefuseOpen(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) { return AVERROR(EPERM); }
 
-int IsStopped(void* watch) { return static_cast<const Watch*>(watch)->Stopped() ? 1 : 0; }
+int IsStopped(void* budget) { return static_cast<const DecodeBudget*>(budget)->Stopped() ? 1 : 0; }
 
 // MP4 says so by the name of the coding, Matroska by a key, which libav tells of in a tag.
 bool IsEncrypted(const AVStream& stream) {
@@ -55,11 +73,11 @@ bool IsEncrypted(const AVStream& stream) {
 
 }  // namespace
 
-Demuxer::Demuxer(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const Watch& watch)
-    : watch_(watch),
-      file_(bytes, MakeVeil(bytes, size, sniffed.kind), watch),
+Demuxer::Demuxer(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const DecodeBudget& budget)
+    : budget_(budget),
+      file_(bytes, CheckPackets(MakeVeil(bytes, size, sniffed.kind), budget), budget),
       bytes_left_(kMostSwelling * static_cast<double>(size) + kSmallSwelling) {
-  Prepare(watch.max_seconds());
+  ConfigureLibav();
   try {
     Open(sniffed);
     SelectStream(sniffed);
@@ -78,14 +96,14 @@ void Demuxer::Open(const Sniffed& sniffed) {
   if (format_ == nullptr || demuxer == nullptr) throw std::bad_alloc();
   format_->pb = file_.context();
   format_->flags |= AVFMT_FLAG_CUSTOM_IO;
-  format_->interrupt_callback = {IsStopped, const_cast<Watch*>(&watch_)};
+  format_->interrupt_callback = {IsStopped, const_cast<DecodeBudget*>(&budget_)};
   format_->io_open = RefuseOpen;
   format_->max_streams = sniffed.kind == Kind::kMp4 ? kMostShown : kMostStreams;
-  format_->protocol_whitelist = av_strdup("");
-  format_->format_whitelist = av_strdup(demuxer->name);
-  format_->codec_whitelist = av_strdup(AllowedDecoderNames().c_str());
+  format_->protocol_whitelist = CopyString("");
+  format_->format_whitelist = CopyString(demuxer->name);
+  format_->codec_whitelist = CopyString(AllowedDecoderNames().c_str());
   const int result = avformat_open_input(&format_, "", demuxer, nullptr);
-  watch_.Check();
+  budget_.Check();
   if (result < 0) ThrowDamaged(sniffed);
 }
 
@@ -115,10 +133,10 @@ void Demuxer::SelectStream(const Sniffed& sniffed) {
 
 bool Demuxer::Read(AVPacket* packet) {
   for (;;) {
-    watch_.Check();
+    budget_.Check();
     const int result = av_read_frame(format_, packet);
     if (result < 0) {
-      watch_.Check();
+      budget_.Check();
       broken_ = broken_ || result != AVERROR_EOF;
       return false;
     }

@@ -15,8 +15,8 @@ namespace undertone {
 // A container in memory opened by its own demuxer, of which only the first audio stream is read.
 class Demuxer {
  public:
-  // Throws kMalformed, kUnsupported (no audio stream, encrypted) and what the watch throws.
-  Demuxer(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const Watch& watch);
+  // Throws kMalformed, kUnsupported (no audio stream, encrypted) and what the budget throws.
+  Demuxer(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const DecodeBudget& budget);
   ~Demuxer();
   Demuxer(const Demuxer&) = delete;
   Demuxer& operator=(const Demuxer&) = delete;
@@ -36,7 +36,7 @@ class Demuxer {
   void Open(const Sniffed& sniffed);
   void SelectStream(const Sniffed& sniffed);
 
-  const Watch& watch_;
+  const DecodeBudget& budget_;
   MemoryFile file_;
   AVFormatContext* format_ = nullptr;
   AVStream* stream_ = nullptr;

@@ -15,7 +15,7 @@ extern "C" {
 namespace undertone {
 namespace {
 
-constexpr int kBuffer = 2048;  // the watch is asked as often
+constexpr int kBuffer = 2048;  // bytes between two checks of the budget
 
 // Writes what is read instead of the file's own bytes from `at` on.
 void ApplyPatches(const std::vector<Patch>& patches, size_t at, uint8_t* to, size_t count) {
@@ -26,8 +26,8 @@ void ApplyPatches(const std::vector<Patch>& patches, size_t at, uint8_t* to, siz
 
 }  // namespace
 
-MemoryFile::MemoryFile(const uint8_t* bytes, Veil veil, const Watch& watch)
-    : bytes_(bytes), veil_(std::move(veil)), size_(static_cast<int64_t>(veil_.size)), watch_(watch) {
+MemoryFile::MemoryFile(const uint8_t* bytes, Veil veil, const DecodeBudget& budget)
+    : bytes_(bytes), veil_(std::move(veil)), size_(static_cast<int64_t>(veil_.size)), budget_(budget) {
   auto* buffer = static_cast<uint8_t*>(av_malloc(kBuffer));
   if (buffer == nullptr) throw std::bad_alloc();
   context_ = avio_alloc_context(buffer, kBuffer, 0, this, Read, nullptr, Seek);
@@ -43,7 +43,7 @@ MemoryFile::~MemoryFile() {
 
 int MemoryFile::Read(void* opaque, uint8_t* to, int count) {
   auto* file = static_cast<MemoryFile*>(opaque);
-  if (file->watch_.Stopped()) return AVERROR_EXIT;
+  if (file->budget_.Stopped()) return AVERROR_EXIT;
   const int64_t given = std::min<int64_t>(count, file->size_ - file->at_);
   if (given <= 0) return AVERROR_EOF;
   std::memcpy(to, file->bytes_ + file->at_, static_cast<size_t>(given));

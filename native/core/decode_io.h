@@ -3,18 +3,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "decode_budget.h"
 #include "decode_veil.h"
-#include "decode_watch.h"
 
 struct AVIOContext;
 
 namespace undertone {
 
-// Bytes in memory as libav reads a file, behind a veil. It asks the watch at every read and holds no more
-// than one small buffer.
+// Bytes in memory as libav reads a file, behind a veil. Every read checks the budget. Holds one small buffer.
 class MemoryFile {
  public:
-  MemoryFile(const uint8_t* bytes, Veil veil, const Watch& watch);
+  MemoryFile(const uint8_t* bytes, Veil veil, const DecodeBudget& budget);
   ~MemoryFile();
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
@@ -29,7 +28,7 @@ class MemoryFile {
   const Veil veil_;
   int64_t size_;
   int64_t at_ = 0;
-  const Watch& watch_;
+  const DecodeBudget& budget_;
   AVIOContext* context_;
 };
 

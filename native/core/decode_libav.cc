@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 extern "C" {
@@ -71,36 +72,52 @@ AmrFrame ReadAmrFrame(uint8_t header, bool wide) {
   return wide ? AmrFrame{kWideBytes[type], type >= 9} : AmrFrame{kNarrowBytes[type], type >= 8};
 }
 
+// Decodes the packets of one stream, frame by frame. Damage is skipped.
 class StreamDecoder {
  public:
   StreamDecoder(const AVStream& stream, Sink* sink)
-      : stream_(stream),
-        sink_(sink),
-        packet_(Own(av_packet_alloc())),
-        part_(Own(av_packet_alloc())),
-        frame_(Own(av_frame_alloc())) {
+      : stream_(stream), sink_(sink), subpacket_(Own(av_packet_alloc())), frame_(Own(av_frame_alloc())) {
     Open(nullptr, 0);
   }
 
-  // Gives one packet, or the end when null, and writes all frames that come out. Damage is skipped.
-  void Decode(const AVPacket* packet) {
-    if (packet != nullptr) FollowHeaders(*packet);
-    if (packet != nullptr && IsAmr()) {
-      DecodeAmr(*packet);
-    } else {
-      Give(packet);
+  // Starts on a packet, or on the end of the stream when null. The packet must stay as it is until WriteFrame
+  // has returned false. Throws kUnsupported for an encrypted packet.
+  void Start(const AVPacket* packet) {
+    packet_ = packet;
+    at_ = 0;
+    reopen_ = packet != nullptr && HasNewHeaders(*packet);
+    if (reopen_) {
+      SendPacket(nullptr);
+    } else if (packet == nullptr || !IsAmr()) {
+      SendPacket(packet);
     }
   }
 
-  AVPacket* packet() { return packet_.get(); }
+  // Writes the next frame that the packet decodes to. Returns false when there is none left.
+  bool WriteFrame() {
+    for (;;) {
+      if (ReceiveFrame()) return true;
+      if (reopen_) {
+        Reopen();
+      } else if (packet_ == nullptr || !IsAmr() || at_ >= packet_->size) {
+        return false;
+      } else if (SendAmrFrame()) {
+        return true;
+      }
+    }
+  }
 
  private:
-  void Give(const AVPacket* packet) {
-    if (avcodec_send_packet(context_.get(), packet) < 0) return;
-    while (avcodec_receive_frame(context_.get(), frame_.get()) >= 0) {
-      Write(*frame_);
-      av_frame_unref(frame_.get());
-    }
+  void SendPacket(const AVPacket* packet) {
+    receiving_ = avcodec_send_packet(context_.get(), packet) >= 0;
+  }
+
+  bool ReceiveFrame() {
+    if (receiving_) receiving_ = avcodec_receive_frame(context_.get(), frame_.get()) >= 0;
+    if (!receiving_) return false;
+    Write(*frame_);
+    av_frame_unref(frame_.get());
+    return true;
   }
 
   void Open(const uint8_t* headers, size_t size) {
@@ -132,16 +149,21 @@ class StreamDecoder {
     context_->extradata_size = static_cast<int>(size);
   }
 
-  // New headers in mid-stream start a new decoder; encrypted packets end everything.
-  void FollowHeaders(const AVPacket& packet) {
+  bool HasNewHeaders(const AVPacket& packet) const {
     if (av_packet_get_side_data(&packet, AV_PKT_DATA_ENCRYPTION_INFO, nullptr) != nullptr) {
       throw Error(ErrorCode::kUnsupported, "Expected open audio, got an encrypted stream");
     }
     size_t size = 0;
-    const uint8_t* headers = av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
-    if (headers == nullptr || size == 0) return;
-    Decode(nullptr);
+    return av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &size) != nullptr && size > 0;
+  }
+
+  // Once the old decoder is drained, the packet's headers open a new one.
+  void Reopen() {
+    size_t size = 0;
+    const uint8_t* headers = av_packet_get_side_data(packet_, AV_PKT_DATA_NEW_EXTRADATA, &size);
     Open(headers, size);
+    reopen_ = false;
+    if (!IsAmr()) SendPacket(packet_);
   }
 
   bool IsAmr() const {
@@ -149,36 +171,35 @@ class StreamDecoder {
     return id == AV_CODEC_ID_AMR_NB || id == AV_CODEC_ID_AMR_WB;
   }
 
-  // A sample of a 3GP file may hold several frames, of which libav would hear the first. Pauses are left out:
-  // libav makes no samples of comfort noise and empty frames, and time would be lost.
-  void DecodeAmr(const AVPacket& packet) {
+  // A sample of a 3GP file may hold several frames, of which libav decodes only the first. libav returns no
+  // samples for comfort noise and empty frames: they become silence here, so that no time is lost. Returns
+  // whether it wrote such a frame.
+  bool SendAmrFrame() {
     const bool wide = stream_.codecpar->codec_id == AV_CODEC_ID_AMR_WB;
-    int at = 0;
-    while (at < packet.size) {
-      const AmrFrame frame = ReadAmrFrame(packet.data[at], wide);
-      const int length = std::min(frame.bytes, packet.size - at);
-      if (frame.speechless) {
-        WriteSilence();
-      } else {
-        GivePart(packet, at, length);
-      }
-      at += length;
+    const AmrFrame frame = ReadAmrFrame(packet_->data[at_], wide);
+    const int length = std::min(frame.bytes, packet_->size - at_);
+    const int at = std::exchange(at_, at_ + length);
+    if (frame.speechless) {
+      WriteSilence();
+    } else {
+      SendSubpacket(at, length);
     }
+    return frame.speechless;
   }
 
-  void GivePart(const AVPacket& packet, int at, int length) {
-    if (av_packet_ref(part_.get(), &packet) < 0) throw std::bad_alloc();
-    part_->data += at;
-    part_->size = length;
-    Give(part_.get());
-    av_packet_unref(part_.get());
+  void SendSubpacket(int at, int length) {
+    if (av_packet_ref(subpacket_.get(), packet_) < 0) throw std::bad_alloc();
+    subpacket_->data += at;
+    subpacket_->size = length;
+    SendPacket(subpacket_.get());
+    av_packet_unref(subpacket_.get());
   }
 
   // One AMR frame: 20 ms.
   void WriteSilence() {
     const int rate = stream_.codecpar->codec_id == AV_CODEC_ID_AMR_NB ? 8000 : 16000;
     const auto count = static_cast<size_t>(rate / 50);
-    sink_->Begin(rate, 1, 1);
+    sink_->SetFormat(rate, 1, 1);
     std::fill_n(sink_->scratch()[0], count, 0.0F);
     sink_->Write(sink_->scratch(), count);
   }
@@ -188,7 +209,7 @@ class StreamDecoder {
     const int channels = frame.ch_layout.nb_channels;
     if (!encoding || frame.nb_samples <= 0) return;
     const float codec_scale = CodecFullScale(stream_.codecpar->codec_id);
-    sink_->Begin(frame.sample_rate, channels, std::min(codec_scale, FullScale(*encoding)));
+    sink_->SetFormat(frame.sample_rate, channels, std::min(codec_scale, FullScale(*encoding)));
     const auto total = static_cast<size_t>(frame.nb_samples);
     for (size_t start = 0; start < total; start += Sink::kBlock) {
       WriteBlock(frame, *encoding, start, std::min(total - start, Sink::kBlock));
@@ -215,9 +236,12 @@ class StreamDecoder {
 
   const AVStream& stream_;
   Sink* sink_;
+  const AVPacket* packet_ = nullptr;
+  int at_ = 0;              // bytes of an AMR packet that are sent
+  bool receiving_ = false;  // the decoder may have frames
+  bool reopen_ = false;     // the packet waits for a decoder with its own headers
   std::vector<const float*> planes_;  // of one block
-  std::unique_ptr<AVPacket, Free> packet_;
-  std::unique_ptr<AVPacket, Free> part_;  // one AMR frame of the packet
+  std::unique_ptr<AVPacket, Free> subpacket_;
   std::unique_ptr<AVFrame, Free> frame_;
   std::unique_ptr<AVCodecContext, Free> context_;
 };
@@ -230,15 +254,80 @@ double CheckClaims(const Demuxer& demuxer, size_t size, Sink* sink) {
   const double seconds = demuxer.ClaimedSeconds();
   if (seconds * kThinnestStream > static_cast<double>(size)) return 0;
   sink->CheckSeconds(seconds - 1);
-  sink->Expect(seconds + 1);
+  sink->ReserveDuration(seconds);
   return seconds;
 }
 
+// One frame at each step.
+class LibavDecoder : public Decoder {
+ public:
+  LibavDecoder(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink)
+      : bytes_(bytes),
+        size_(size),
+        sniffed_(sniffed),
+        sink_(sink),
+        before_(sink->seconds()),
+        demuxer_(bytes, size, sniffed, *sink->budget()),
+        trusted_(CheckClaims(demuxer_, size, sink)),
+        decoder_(demuxer_.stream(), sink),
+        codec_(avcodec_get_name(demuxer_.stream().codecpar->codec_id)),
+        packet_(Own(av_packet_alloc())) {}
+
+  bool Step() override {
+    while (!decoder_.WriteFrame()) {
+      if (drained_) return false;
+      av_packet_unref(packet_.get());
+      if (!counted_ && decoded() > trusted_ + kMaxUndeclaredSeconds) CountRest();
+      if (demuxer_.Read(packet_.get())) {
+        ++packets_;
+        decoder_.Start(packet_.get());
+      } else {
+        drained_ = true;
+        decoder_.Start(nullptr);
+      }
+    }
+    return true;
+  }
+
+  DecodeResult result() const override {
+    const double declared = demuxer_.ClaimedStreamSeconds();
+    const bool short_of_declared = decoded() < declared * (1 - kShortfall) - kShortfallSeconds;
+    return {packets_, demuxer_.broken() || short_of_declared};
+  }
+
+  std::string codec() const override { return codec_; }
+
+ private:
+  double decoded() const { return sink_->seconds() - before_; }
+
+  void CountRest() {
+    counted_ = true;
+    const double usual = decoded() / static_cast<double>(packets_);
+    const double most = sink_->budget()->max_seconds() + 1 - before_;
+    const double seconds = CountSeconds(bytes_, size_, sniffed_, *sink_->budget(), usual, most);
+    sink_->CheckSeconds(before_ + seconds - 1);
+  }
+
+  const uint8_t* bytes_;
+  size_t size_;
+  const Sniffed sniffed_;
+  Sink* sink_;
+  const double before_;  // seconds in the sink
+  Demuxer demuxer_;
+  const double trusted_;  // seconds of the declared duration that are believed
+  StreamDecoder decoder_;
+  const std::string codec_;  // as the header names it: the demuxer may correct it while it reads
+  std::unique_ptr<AVPacket, Free> packet_;
+  size_t packets_ = 0;
+  bool counted_ = false;
+  bool drained_ = false;
+};
+
 }  // namespace
 
-double CountSeconds(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const Watch& watch,
+double CountSeconds(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const DecodeBudget& budget,
                     double usual, double most) {
-  Demuxer demuxer(bytes, size, sniffed, watch);
+  Demuxer demuxer(bytes, size, sniffed, budget);
   const double unit = av_q2d(demuxer.stream().time_base);
   const auto packet = Own(av_packet_alloc());
   double seconds = 0;
@@ -250,29 +339,8 @@ double CountSeconds(const uint8_t* bytes, size_t size, const Sniffed& sniffed, c
   return seconds;
 }
 
-Reading DecodeLibav(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink, Source* source) {
-  Demuxer demuxer(bytes, size, sniffed, sink->watch());
-  const double believed = CheckClaims(demuxer, size, sink);
-  StreamDecoder decoder(demuxer.stream(), sink);
-  source->codec = avcodec_get_name(demuxer.stream().codecpar->codec_id);
-  const double before = sink->seconds();
-  bool counted = false;
-  Reading reading;
-  while (demuxer.Read(decoder.packet())) {
-    ++reading.packets;
-    decoder.Decode(decoder.packet());
-    av_packet_unref(decoder.packet());
-    if (counted || sink->seconds() - before <= believed + kUnforeseen) continue;
-    counted = true;
-    const double usual = (sink->seconds() - before) / static_cast<double>(reading.packets);
-    const double most = sink->watch().max_seconds() + 1 - before;
-    sink->CheckSeconds(before + CountSeconds(bytes, size, sniffed, sink->watch(), usual, most) - 1);
-  }
-  decoder.Decode(nullptr);
-  const double claimed = demuxer.ClaimedStreamSeconds();
-  const double decoded = sink->seconds() - before;
-  reading.truncated = demuxer.broken() || decoded < claimed * (1 - kShortfall) - kShortfallSeconds;
-  return reading;
+std::unique_ptr<Decoder> OpenLibav(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink) {
+  return std::make_unique<LibavDecoder>(bytes, size, sniffed, sink);
 }
 
 }  // namespace undertone

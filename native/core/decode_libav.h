@@ -2,28 +2,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "decode_sink.h"
 #include "decode_sniff.h"
+#include "decoder.h"
 
 namespace undertone {
 
-constexpr double kUnforeseen = 60;  // seconds decoded beyond what was believed before the rest is counted
+// Seconds decoded beyond the trusted duration before the packets of the rest are counted.
+constexpr double kMaxUndeclaredSeconds = 60;
 
-struct Reading {
-  size_t packets = 0;      // of the audio stream
-  bool truncated = false;  // ended before the header's duration, or in damage
-};
+// Opens the container's first audio stream. Throws kUnsupported for a codec that is not supported, kMalformed
+// for unreadable headers, and what the sink throws.
+std::unique_ptr<Decoder> OpenLibav(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink);
 
-// Decodes the container's first audio stream into the sink, as far as it can be decoded; `codec` is set
-// before. Throws kUnsupported for a codec not taken, kMalformed for headers that cannot be read, and what the
-// sink throws.
-Reading DecodeLibav(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink, Source* source);
-
-// What the packets of that stream say that they last, none of them decoded, and `usual` for each that says
-// nothing: hours of silence in a few kilobytes are found out before they take memory. Throws what the demuxer
-// throws. Stops counting soon after `most`.
-double CountSeconds(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const Watch& watch,
+// Sums the packet durations of that stream without decoding; packets without one count as `usual` seconds.
+// Finds hours of silence in a few kilobytes before they take memory. Stops soon after `most` seconds. Throws
+// what the demuxer throws.
+double CountSeconds(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const DecodeBudget& budget,
                     double usual, double most);
 
 }  // namespace undertone

@@ -54,14 +54,14 @@ void Sink::CheckChannels(int channels) const {
   }
 }
 
-void Sink::Begin(int rate, int channels, float full_scale) {
+void Sink::SetFormat(int rate, int channels, float full_scale) {
   if (rate == rate_ && channels == channels_ && full_scale == full_scale_) return;
   CheckRate(rate);
   CheckChannels(channels);
-  if (rate != rate_) BeginRate(rate);
-  if (audio_.source.channels == 0) {
-    audio_.source.sample_rate = rate;
-    audio_.source.channels = channels;
+  if (rate != rate_) SetRate(rate);
+  if (first_channels_ == 0) {
+    first_rate_ = rate;
+    first_channels_ = channels;
   }
   clipping_.Begin(channels, full_scale);
   correlation_.Begin(channels);
@@ -75,39 +75,34 @@ void Sink::Begin(int rate, int channels, float full_scale) {
   full_scale_ = full_scale;
 }
 
-void Sink::BeginRate(int rate) {
+void Sink::SetRate(int rate) {
   if (rate_changes_++ > kMostRateChanges) {
     throw Error(ErrorCode::kMalformed, "Expected a steady sample rate, got more than " +
                                            std::to_string(kMostRateChanges) + " changes");
   }
-  if (resampler_) {
-    Resample();
-    resampler_->Flush(&audio_.samples);
-  }
+  FlushResampler();
   resampler_.emplace(rate, options_.sample_rate);
   rate_ = rate;
 }
 
-void Sink::Expect(double seconds) {
-  if (taker_ != nullptr) {
-    taker_->expect(seconds_ + seconds);
-    return;
-  }
-  const double most = std::min(seconds, options_.max_seconds) * options_.sample_rate;
-  if (most > 0 && most < kLargestResult) audio_.samples.reserve(static_cast<size_t>(most) + kBlock);
+void Sink::ReserveDuration(double seconds) {
+  declared_seconds_ = seconds_ + seconds;
+  if (chunk_length_ > 0) return;
+  const double most = std::min(seconds + 1, options_.max_seconds) * options_.sample_rate;
+  if (most > 0 && most < kLargestResult) samples_.reserve(static_cast<size_t>(most) + kBlock);
 }
 
 void Sink::Write(const float* const* planes, size_t frames) {
-  watch_.Check();
+  budget_.Check();
   const double seconds = seconds_ + static_cast<double>(frames) / rate_;
   CheckSeconds(seconds - 0.5 / rate_);
   seconds_ = seconds;
-  samples_ += static_cast<double>(frames) * channels_;
-  if (samples_ > kWidest * options_.max_seconds) {
+  channel_samples_ += static_cast<double>(frames) * channels_;
+  if (channel_samples_ > kWidest * options_.max_seconds) {
     throw Error(ErrorCode::kTooLong, "Expected at most " + Number(kWidest * options_.max_seconds) +
                                          " samples of all channels, got more");
   }
-  watch_.Hear(seconds);
+  budget_.SetDecodedSeconds(seconds);
   for (int channel = 0; channel < channels_; ++channel) {
     planes_[static_cast<size_t>(channel)] = TakeLevels(channel, planes[channel], frames);
   }
@@ -148,43 +143,56 @@ void Sink::Mix(size_t frames) {
 }
 
 void Sink::Resample() {
+  samples_.erase(samples_.begin(), samples_.begin() + static_cast<ptrdiff_t>(start_));
+  start_ = 0;
   GrowResult();
   Scrub(mono_.data(), mixed_);
-  resampler_->Process(mono_.data(), mixed_, &audio_.samples);
+  const size_t before = samples_.size();
+  resampler_->Process(mono_.data(), mixed_, &samples_);
+  Scrub(samples_.data() + before, samples_.size() - before);
   mixed_ = 0;
-  HandOver();
 }
 
-void Sink::HandOver() {
-  std::vector<float>& samples = audio_.samples;
-  if (taker_ == nullptr || samples.empty()) return;
-  Scrub(samples.data(), samples.size());
-  taker_->take(samples);
-  taken_ += samples.size();
-  samples.clear();
+void Sink::FlushResampler() {
+  if (!resampler_) return;
+  Resample();
+  const size_t before = samples_.size();
+  resampler_->Flush(&samples_);
+  Scrub(samples_.data() + before, samples_.size() - before);
 }
 
-// Past a few seconds, one step to what the limit allows: pages not written to cost nothing, copies would, and
-// the allocator keeps what they leave behind.
+// Past a few seconds, one step to what the limit or the chunk allows: pages not written to cost nothing, copies
+// would, and the allocator keeps what they leave behind.
 void Sink::GrowResult() {
-  std::vector<float>& samples = audio_.samples;
   const double coming = static_cast<double>(mixed_) * options_.sample_rate / rate_ + kBlock;
-  const double needed = static_cast<double>(samples.size()) + coming;
-  if (needed <= static_cast<double>(std::max(samples.capacity(), kSmallResult))) return;
-  const double most = (options_.max_seconds + 1) * options_.sample_rate;
-  if (most > needed && most < kLargestResult) samples.reserve(static_cast<size_t>(most));
+  const double needed = static_cast<double>(samples_.size()) + coming;
+  if (needed <= static_cast<double>(std::max(samples_.capacity(), kSmallResult))) return;
+  const double most = chunk_length_ > 0 ? static_cast<double>(chunk_length_) + coming
+                                        : (options_.max_seconds + 1) * options_.sample_rate;
+  if (most >= needed && most < kLargestResult) samples_.reserve(static_cast<size_t>(most));
 }
 
-Audio Sink::Finish() {
-  if (resampler_) {
-    Resample();
-    resampler_->Flush(&audio_.samples);
-    Scrub(audio_.samples.data(), audio_.samples.size());
+void Sink::Finish() { FlushResampler(); }
+
+std::vector<float> Sink::Take(size_t count) {
+  if (start_ == 0 && count >= samples_.size()) {
+    taken_ += samples_.size();
+    return std::exchange(samples_, {});
   }
-  audio_.sample_rate = options_.sample_rate;
-  audio_.source.clipped_ratio = clipping_.Ratio();
-  audio_.source.channel_correlation = correlation_.Lowest();
-  return std::move(audio_);
+  const auto begin = samples_.cbegin() + static_cast<ptrdiff_t>(start_);
+  std::vector<float> taken(begin, begin + static_cast<ptrdiff_t>(std::min(count, ready())));
+  start_ += taken.size();
+  taken_ += taken.size();
+  return taken;
+}
+
+Source Sink::source() const {
+  Source source;
+  source.sample_rate = first_rate_;
+  source.channels = first_channels_;
+  source.clipped_ratio = clipping_.Ratio();
+  source.channel_correlation = correlation_.Lowest();
+  return source;
 }
 
 }  // namespace undertone

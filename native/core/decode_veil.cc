@@ -19,6 +19,7 @@ struct Chunks {
   bool big;             // the first byte of a size is its largest
   size_t alignment;
   Names shown;
+  std::string_view samples;  // the chunk that holds them
   std::string_view other;  // what the rest is called then
 };
 
@@ -32,17 +33,22 @@ bool IsName(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
 }
 
-// Up to what has no name: zeros behind the last chunk are none.
+// Up to what has no name: zeros behind the last chunk are none. A chunk that is cut is hidden, unless it holds
+// the samples: libav would allocate what its size claims.
 void VeilChunks(const uint8_t* bytes, size_t size, const Chunks& chunks, Veil* veil) {
   const size_t head = 4 + chunks.number_bytes;
   for (size_t at = chunks.begin; at + head <= size;) {
     const std::string_view name(reinterpret_cast<const char*>(bytes) + at, 4);
     if (!IsName(name)) return;
-    if (std::find(chunks.shown.begin(), chunks.shown.end(), name) == chunks.shown.end()) {
-      for (size_t i = 0; i < 4; ++i) ShowByte(at + i, static_cast<uint8_t>(chunks.other[i]), veil);
-    }
     const uint64_t content = ReadNumber(bytes + at + 4, chunks.number_bytes, chunks.big);
-    if (content > size - at - head) return;
+    const bool cut = content > size - at - head;
+    const bool known = std::find(chunks.shown.begin(), chunks.shown.end(), name) != chunks.shown.end();
+    if (!known || (cut && name != chunks.samples)) {
+      for (size_t i = 0; i < 4; ++i) ShowByte(at + i, static_cast<uint8_t>(chunks.other[i]), veil);
+    } else if (name == "pakt" && content >= 8) {
+      veil->declared_packets = static_cast<double>(ReadNumber(bytes + at + head, 8, true));
+    }
+    if (cut) return;
     at += head + static_cast<size_t>(content);
     at += (chunks.alignment - at % chunks.alignment) % chunks.alignment;
   }
@@ -74,11 +80,11 @@ Veil MakeVeil(const uint8_t* bytes, size_t size, Kind kind) {
   Veil veil{{}, size};
   const bool big = size > 3 && bytes[3] == 'X';  // RIFX
   if (kind == Kind::kWav)
-    VeilChunks(bytes, size, {12, 4, big, 2, {"fmt ", "data", "ds64", "fact"}, "JUNK"}, &veil);
+    VeilChunks(bytes, size, {12, 4, big, 2, {"fmt ", "data", "ds64", "fact"}, "data", "JUNK"}, &veil);
   if (kind == Kind::kAiff)
-    VeilChunks(bytes, size, {12, 4, true, 2, {"COMM", "SSND", "FVER", "wave"}, "JUNK"}, &veil);
+    VeilChunks(bytes, size, {12, 4, true, 2, {"COMM", "SSND", "FVER", "wave"}, "SSND", "JUNK"}, &veil);
   if (kind == Kind::kCaf)
-    VeilChunks(bytes, size, {8, 8, true, 1, {"desc", "data", "pakt", "kuki", "chan"}, "free"}, &veil);
+    VeilChunks(bytes, size, {8, 8, true, 1, {"desc", "data", "pakt", "kuki", "chan"}, "data", "free"}, &veil);
   if (kind == Kind::kFlac) VeilFlac(bytes, size, &veil);
   if (kind == Kind::kOgg) VeilOgg(bytes, size, &veil);
   if (kind == Kind::kMatroska) VeilMatroska(bytes, size, &veil);

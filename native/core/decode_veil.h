@@ -20,6 +20,7 @@ struct Patch {
 struct Veil {
   std::vector<Patch> patches;  // by place
   size_t size;                 // bytes of the file that are shown
+  double declared_packets = 0;  // by the tables of MP4 and CAF, from which libav builds an index at once
 };
 
 // Adds a patch. Throws kMalformed where there are too many to be held.

@@ -119,29 +119,52 @@ void Swap(const uint8_t* from, size_t count, size_t step, std::vector<uint8_t>* 
     std::reverse_copy(from + at, from + at + step, to->data() + at);
 }
 
-void WriteFrames(const Wave& wave, Encoding encoding, Order order, Sink* sink) {
-  const size_t stride = wave.format.frame_bytes;
-  const size_t step = SampleBytes(encoding);
-  std::vector<uint8_t> swapped;
-  size_t frames = wave.size / stride;
-  const uint8_t* from = wave.data;
-  while (frames > 0) {
-    const size_t count = std::min(frames, Sink::kBlock);
-    const bool swap = order.big && step > 1;
-    if (swap) Swap(from, count * stride, step, &swapped);
-    const uint8_t* frame = swap ? swapped.data() : from;
-    for (int channel = 0; channel < wave.format.channels; ++channel) {
-      ToFloat(encoding, frame + static_cast<size_t>(channel) * step, stride, count, sink->scratch()[channel]);
-    }
-    sink->Write(sink->scratch(), count);
-    from += count * stride;
-    frames -= count;
+// One block of frames at each step.
+class WavDecoder : public Decoder {
+ public:
+  WavDecoder(const Wave& wave, Encoding encoding, const char* codec, Order order, Sink* sink)
+      : wave_(wave),
+        encoding_(encoding),
+        codec_(codec),
+        swap_(order.big && SampleBytes(encoding) > 1),
+        left_(wave.size / wave.format.frame_bytes),
+        sink_(sink) {
+    if (swap_) codec_.replace(codec_.size() - 2, 2, "be");
   }
-}
+
+  bool Step() override {
+    if (left_ == 0) return false;
+    const size_t stride = wave_.format.frame_bytes;
+    const size_t step = SampleBytes(encoding_);
+    const size_t count = std::min(left_, Sink::kBlock);
+    if (swap_) Swap(wave_.data, count * stride, step, &swapped_);
+    const uint8_t* frame = swap_ ? swapped_.data() : wave_.data;
+    for (int channel = 0; channel < wave_.format.channels; ++channel) {
+      ToFloat(encoding_, frame + static_cast<size_t>(channel) * step, stride, count,
+              sink_->scratch()[channel]);
+    }
+    sink_->Write(sink_->scratch(), count);
+    wave_.data += count * stride;
+    left_ -= count;
+    return true;
+  }
+
+  DecodeResult result() const override { return {0, wave_.truncated}; }
+  std::string codec() const override { return codec_; }
+
+ private:
+  Wave wave_;  // its data from the next frame on
+  Encoding encoding_;
+  std::string codec_;
+  bool swap_;
+  size_t left_;  // frames
+  std::vector<uint8_t> swapped_;
+  Sink* sink_;
+};
 
 }  // namespace
 
-bool DecodeWav(const uint8_t* bytes, size_t size, Sink* sink, Source* source) {
+std::unique_ptr<Decoder> OpenWav(const uint8_t* bytes, size_t size, Sink* sink) {
   const Order order{std::memcmp(bytes, "RIFX", 4) == 0};
   const Wave wave = ReadChunks(bytes, size, order);
   if (!wave.has_format) throw Error(ErrorCode::kMalformed, "Expected a WAV format chunk, got none");
@@ -149,17 +172,14 @@ bool DecodeWav(const uint8_t* bytes, size_t size, Sink* sink, Source* source) {
   const char* codec = nullptr;
   sink->CheckChannels(wave.format.channels);
   sink->CheckRate(static_cast<int>(std::min<uint32_t>(wave.format.rate, 0x7FFFFFFF)));
-  if (!ToEncoding(wave.format, &encoding, &codec)) return false;
+  if (!ToEncoding(wave.format, &encoding, &codec)) return nullptr;
   const size_t frames = wave.size / wave.format.frame_bytes;
   if (frames == 0) throw Error(ErrorCode::kEmpty, "Expected samples in the wav file, got none");
-  sink->CheckSeconds(static_cast<double>(frames) / wave.format.rate);
-  sink->Expect(static_cast<double>(frames) / wave.format.rate);
-  sink->Begin(static_cast<int>(wave.format.rate), wave.format.channels, FullScale(encoding));
-  WriteFrames(wave, encoding, order, sink);
-  source->codec = codec;
-  if (order.big && SampleBytes(encoding) > 1) source->codec.replace(source->codec.size() - 2, 2, "be");
-  source->truncated = wave.truncated;
-  return true;
+  const double seconds = static_cast<double>(frames) / wave.format.rate;
+  sink->CheckSeconds(seconds);
+  sink->ReserveDuration(seconds);
+  sink->SetFormat(static_cast<int>(wave.format.rate), wave.format.channels, FullScale(encoding));
+  return std::make_unique<WavDecoder>(wave, encoding, codec, order, sink);
 }
 
 }  // namespace undertone

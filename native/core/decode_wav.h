@@ -2,14 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "decode_sink.h"
+#include "decoder.h"
 
 namespace undertone {
 
-// Reads a WAV of PCM, float, A-law or mu-law without libav. Returns false, having written nothing, when the
-// samples are coded otherwise. Throws what the sink throws, kMalformed without a format, kEmpty without
-// samples.
-bool DecodeWav(const uint8_t* bytes, size_t size, Sink* sink, Source* source);
+// Opens a WAV of PCM, float, A-law or mu-law, which is read without libav. Returns null when the samples are
+// coded otherwise. Throws what the sink throws, kMalformed without a format, kEmpty without samples.
+std::unique_ptr<Decoder> OpenWav(const uint8_t* bytes, size_t size, Sink* sink);
 
 }  // namespace undertone

@@ -5,13 +5,14 @@
 
 namespace undertone {
 
-// Whose fault: the first nine are the caller's input or limits, kBadArgument is the calling code, kInternal
-// is ours.
+// By fault: the codes up to kCancelled are about the input or the caller's limits, kBadArgument is a mistake in
+// the calling code, kInternal is a defect here.
 enum class ErrorCode {
   kEmpty,
   kMalformed,
   kUnsupported,
   kTooLong,
+  kTooComplex,  // decoding exceeds the CPU budget
   kTooManyChannels,
   kSampleRate,
   kChannel,
@@ -38,6 +39,8 @@ inline const char* CodeName(ErrorCode code) {
       return "unsupported";
     case ErrorCode::kTooLong:
       return "too_long";
+    case ErrorCode::kTooComplex:
+      return "too_complex";
     case ErrorCode::kTooManyChannels:
       return "too_many_channels";
     case ErrorCode::kSampleRate:

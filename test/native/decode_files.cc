@@ -24,6 +24,12 @@ const std::string& Folder() {
   return folder;
 }
 
+Bytes ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("Expected the recording " + path + ", got none");
+  return Bytes(std::istreambuf_iterator<char>(file), {});
+}
+
 void Append(Bytes* bytes, const void* value, size_t size) {
   const auto* from = static_cast<const uint8_t*>(value);
   bytes->insert(bytes->end(), from, from + size);
@@ -38,11 +44,9 @@ void Append(Bytes* bytes, T value) {
 
 DecodeOptions Limits() { return {16000, -1, 900, 8, 4000, 384000, 30, nullptr}; }
 
-Bytes Fixture(const std::string& name) {
-  std::ifstream file(Folder() + "/" + name, std::ios::binary);
-  if (!file) throw std::runtime_error("Expected the recording " + name + ", got none");
-  return Bytes(std::istreambuf_iterator<char>(file), {});
-}
+Bytes Fixture(const std::string& name) { return ReadAll(Folder() + "/" + name); }
+
+Bytes Corpus(const std::string& name) { return ReadAll(TEST_DIR "/fuzz/corpus/" + name); }
 
 const std::vector<std::string>& FixtureNames() {
   static const std::vector<std::string> names = [] {
@@ -53,6 +57,12 @@ const std::vector<std::string>& FixtureNames() {
     return list;
   }();
   return names;
+}
+
+Bytes Join(const std::vector<Bytes>& parts) {
+  Bytes all;
+  for (const Bytes& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
 }
 
 Bytes FromText(const std::string& text) { return Bytes(text.begin(), text.end()); }

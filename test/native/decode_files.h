@@ -17,6 +17,10 @@ DecodeOptions Limits();
 Bytes Fixture(const std::string& name);
 const std::vector<std::string>& FixtureNames();
 
+// A file that the fuzzers start from: FAMILY/NAME.
+Bytes Corpus(const std::string& name);
+
+Bytes Join(const std::vector<Bytes>& parts);
 Bytes FromText(const std::string& text);
 
 // A WAV with an honest header around interleaved samples.

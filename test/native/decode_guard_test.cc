@@ -217,6 +217,30 @@ TEST_CASE("a long chain stops at the limit") {
   CHECK(Refusal(chain, options) == "too_long: Expected at most 20 s of audio, got more");
 }
 
+TEST_CASE("a chain ends at the first later link that cannot be read") {
+  const Bytes link = Fixture("vorbis.ogg");
+  const Audio alone = DecodeAll(link);
+  const Bytes headless(link.begin(), link.begin() + 200);
+  Bytes foreign = link;  // checksums of headers are not looked at before the codec is
+  std::copy_n("speex", 5, Find(&foreign, "vorbis"));
+  for (const Bytes& damaged : {headless, foreign}) {
+    const Audio audio = DecodeAll(Join({link, damaged, link}));
+    CHECK(audio.samples == alone.samples);
+    CHECK(audio.source.truncated);
+    CHECK_FALSE(Refusal(Join({damaged, link, link})).empty());
+  }
+}
+
+TEST_CASE("damage among the frames of a later link is skipped as in any file") {
+  const Bytes link = Fixture("vorbis.ogg");
+  Bytes damaged = link;
+  std::fill_n(damaged.begin() + static_cast<ptrdiff_t>(damaged.size() / 2), 5000, uint8_t{0});
+  const size_t alone = DecodeAll(link).samples.size();
+  const size_t all = DecodeAll(Join({link, damaged, link})).samples.size();
+  CHECK(all > 5 * alone / 2);
+  CHECK(all < 3 * alone);
+}
+
 // Most of it is never decoded: that takes less processor time than half as much audio that is taken.
 TEST_CASE("more audio than allowed is found out by its packets") {
   const Bytes ogg = Fixture("opus.ogg");
@@ -238,7 +262,7 @@ TEST_CASE("a rate that changes without end is refused") {
   const float* plane = samples.data();
   const auto change = [&](int changes) {
     for (int i = 0; i < changes; ++i) {
-      sink.Begin(i % 2 == 0 ? 44100 : 48000, 1, 1);
+      sink.SetFormat(i % 2 == 0 ? 44100 : 48000, 1, 1);
       sink.Write(&plane, samples.size());
     }
   };

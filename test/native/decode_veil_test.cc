@@ -6,9 +6,11 @@
 #include <ctime>
 #include <string>
 
+#include "chunked_decoder.h"
 #include "decode.h"
 #include "decode_files.h"
 #include "decode_sink.h"
+#include "mp4_files.h"
 
 namespace undertone {
 namespace {
@@ -16,19 +18,6 @@ namespace {
 using namespace test;
 
 Audio DecodeAll(const Bytes& bytes) { return Decode(bytes.data(), bytes.size(), Limits()); }
-
-// Big-endian.
-Bytes Number(uint64_t value, size_t count) {
-  Bytes bytes(count);
-  for (size_t i = 0; i < count; ++i) bytes[count - 1 - i] = static_cast<uint8_t>(value >> 8 * i);
-  return bytes;
-}
-
-Bytes Join(const std::vector<Bytes>& parts) {
-  Bytes all;
-  for (const Bytes& part : parts) all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
 
 double Seconds(std::clock_t since) {
   return static_cast<double>(std::clock() - since) / static_cast<double>(CLOCKS_PER_SEC);
@@ -103,7 +92,7 @@ TEST_CASE("silence in many channels at a high rate is refused as too much") {
   DecodeOptions options = Limits();
   options.max_seconds = 10;
   Sink sink(options);
-  sink.Begin(384000, 8, 1);
+  sink.SetFormat(384000, 8, 1);
   const auto write = [&](double seconds) {
     for (double done = 0; done < seconds; done += Sink::kBlock / 384000.0)
       sink.Write(sink.scratch(), Sink::kBlock);
@@ -112,55 +101,63 @@ TEST_CASE("silence in many channels at a high rate is refused as too much") {
   CHECK_THROWS_WITH(write(1), "Expected at most 5.76e+06 samples of all channels, got more");
 }
 
-Bytes Box(const std::string& name, const std::vector<Bytes>& inner) {
-  const Bytes body = Join(inner);
-  return Join({Number(body.size() + 8, 4), FromText(name), body});
-}
-
-Bytes Words(const std::vector<uint32_t>& values) {
-  Bytes all;
-  for (const uint32_t value : values) {
-    const Bytes word = Number(value, 4);
-    all.insert(all.end(), word.begin(), word.end());
-  }
-  return all;
-}
-
-const Bytes kType = Box("ftyp", {FromText("3gp4"), Words({0})});
-
-// `count` samples of `size` bytes, in so many chunks that begin at the same place.
-Bytes SoundTrack(const std::string& coding, uint32_t count, uint32_t size, uint32_t chunks) {
-  const Bytes entry = Box(coding, {Words({0, 1, 0, 0, 0x10010, 0, 8000U << 16})});
-  std::vector<uint32_t> places(chunks, static_cast<uint32_t>(kType.size() + 8));
-  places.insert(places.begin(), {0, chunks});
-  return Box(
-      "trak",
-      {Box("tkhd", {Words({7, 0, 0, 1, 0, 1}), Bytes(60)}),
-       Box("mdia",
-           {Box("mdhd", {Words({0, 0, 0, 8000, 0, 0})}),
-            Box("hdlr", {Words({0, 0}), FromText("soun"), Bytes(13)}),
-            Box("minf",
-                {Box("stbl", {Box("stsd", {Words({0, 1}), entry}), Box("stts", {Words({0, 1, count, 160})}),
-                              Box("stsc", {Words({0, 1, 1, count / chunks, 1})}),
-                              Box("stsz", {Words({0, size, count})}), Box("stco", {Words(places)})})})})});
-}
-
-Bytes Mp4(const Bytes& data, const std::vector<Bytes>& tracks) {
-  const Bytes head = Box("mvhd", {Words({0, 0, 0, 1000, 1000}), Bytes(80)});
-  return Join({kType, Box("mdat", {data}), Box("moov", {head, Join(tracks)})});
-}
-
 TEST_CASE("an MP4 of hours is heard to its end") {
   constexpr uint32_t kPackets = 1'100'000;  // six hours of 20 ms
   const Bytes file = Mp4(Bytes(kPackets, 0x7C), {SoundTrack("samr", kPackets, 1, 1)});
   DecodeOptions options = Limits();
   options.max_seconds = 43200;
   options.deadline_seconds = 0;
-  size_t heard = 0;
-  const Taker taker = {[](double) {}, [&](const std::vector<float>& samples) { heard += samples.size(); }};
-  const Source source = DecodeTo(file.data(), file.size(), options, taker);
-  CHECK(heard == size_t{kPackets} * 320);
-  CHECK_FALSE(source.truncated);
+  ChunkedDecoder decoder(file.data(), file.size(), options, 300 * 16000);
+  size_t samples = 0;
+  for (std::vector<float> chunk = decoder.Next(); !chunk.empty(); chunk = decoder.Next()) samples += chunk.size();
+  CHECK(samples == size_t{kPackets} * 320);
+  CHECK_FALSE(decoder.source().truncated);
+}
+
+// The first file needs an index larger than what libav may allocate for files of 15 minutes.
+TEST_CASE("whether a file is accepted does not depend on the files before it") {
+  constexpr uint32_t kPackets = 1'300'000;  // seven hours of 20 ms
+  const Bytes file = Mp4(Bytes(kPackets, 0x7C), {SoundTrack("samr", kPackets, 1, 1)});
+  const std::string alone = Refusal(file);
+  CHECK(alone == "too_long: Expected at most 965536 packets of audio, got more");
+  DecodeOptions options = Limits();
+  options.max_seconds = 43200;
+  CHECK(Refusal(Fixture("cbr.mp3"), options).empty());
+  CHECK(Refusal(file) == alone);
+}
+
+std::string RefusalWithin(double seconds, const Bytes& file) {
+  DecodeOptions options = Limits();
+  options.max_seconds = seconds;
+  return Refusal(file, options);
+}
+
+// The limit is 65,536 packets and 1,000 for each second.
+TEST_CASE("more packets than a recording can have are refused, however a file declares them") {
+  const std::string refusal = "too_long: Expected at most 66536 packets of audio, got more";
+  const Bytes data(1000, 0x7C);
+  CHECK(RefusalWithin(1, Mp4(data, {SoundTrack("samr", 70'000, 1, 1)})) == refusal);
+  // PCM, whose index has one entry for 1024 samples of a chunk.
+  CHECK(RefusalWithin(20, Mp4(Bytes(80'000), {SoundTrack("twos", 80'000, 1, 1, 1)})) == "");
+  CHECK(RefusalWithin(1, Mp4(data, {SoundTrack("twos", 2'000'000'000, 1, 20, 1)})) == refusal);
+  // Edits, each of which may list every packet.
+  Bytes edited = SoundTrack("samr", 1000, 1, 1);
+  const Bytes edits = Box("edts", {Box("elst", {Words({0, 70})})});
+  edited.insert(edited.end(), edits.begin(), edits.end());
+  const Bytes size = Number(edited.size(), 4);
+  std::copy(size.begin(), size.end(), edited.begin());
+  CHECK(RefusalWithin(1, Mp4(data, {edited})) == refusal);
+  // Fragments whose packets all have the same size.
+  const Bytes run = Box("trun", {Words({0, 70'000})});
+  const Bytes fragment = Box("moof", {Box("traf", {run})});
+  CHECK(RefusalWithin(1, Join({Mp4(data, {SoundTrack("samr", 1, 1, 1)}), fragment})) == refusal);
+  // The packet table of a CAF file.
+  Bytes caf = Fixture("alac.caf");
+  const auto table = Find(&caf, "pakt");
+  REQUIRE(table != caf.end());
+  CHECK(RefusalWithin(900, caf) == "");
+  std::fill(table + 12, table + 16, uint8_t{0xFF});
+  CHECK(RefusalWithin(1, caf) == refusal);
 }
 
 TEST_CASE("packets that share their bytes are refused") {
@@ -183,6 +180,22 @@ size_t Count(const std::string& text, const std::string& what) {
   return count;
 }
 
+TEST_CASE("sizes past the end of the file are not shown, unless they are those of the samples") {
+  Bytes mp4 = Mp4({0x7C}, {SoundTrack("samr", 1, 1, 1)});
+  const auto movie = Find(&mp4, "moov");
+  const size_t at = static_cast<size_t>(movie - mp4.begin()) - 4;
+  const std::string honest = Shown(mp4, Kind::kMp4);
+  std::fill(mp4.begin() + static_cast<ptrdiff_t>(at), movie, uint8_t{0x7F});
+  CHECK(Shown(mp4, Kind::kMp4) == honest);
+  const auto data = Find(&mp4, "mdat");
+  std::fill(data - 4, data, uint8_t{0x7F});
+  CHECK(Count(Shown(mp4, Kind::kMp4), "\x7F\x7F\x7F\x7Fmdat") == 1);
+  const Bytes caf = Join({FromText("caff"), Number(0x10000, 4), FromText("kuki"), Number(1 << 30, 8), Bytes(8)});
+  CHECK(Count(Shown(caf, Kind::kCaf), "free") == 1);
+  const Bytes aiff = Join({FromText("FORM"), Number(100, 4), FromText("AIFFSSND"), Number(1 << 30, 4), Bytes(8)});
+  CHECK(Count(Shown(aiff, Kind::kAiff), "SSND") == 1);
+}
+
 TEST_CASE("of an MP4 the first track with sound is shown, and nothing beside it") {
   const Bytes sound = SoundTrack("samr", 2, 1, 1);
   Bytes film = sound;
@@ -198,7 +211,7 @@ TEST_CASE("of an MP4 the first track with sound is shown, and nothing beside it"
 }
 
 TEST_CASE("what is beside the sound is hidden in little memory, or refused") {
-  Bytes keys = kType;
+  Bytes keys = Mp4Type();
   for (int i = 0; i < 250'001; ++i) {
     const Bytes box = Box("pssh", {});
     keys.insert(keys.end(), box.begin(), box.end());

@@ -1,0 +1,178 @@
+/** Decoding in chunks: the samples of the whole, whatever the container, and no memory that JavaScript took back. */
+import { readdirSync } from 'node:fs';
+import test from 'ava';
+import { decode, isAudioError, openChunkedDecoder } from '../src/audio.ts';
+import { limits } from './support/analysis.ts';
+import { fixture, fixturesFolder } from './support/fixtures.ts';
+import { toneFile } from './support/upload.ts';
+
+const options = { sampleRate: 16_000, channel: null, limits, cancel: null };
+
+function codeOf(work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    if (isAudioError(error)) return error.code;
+    throw error;
+  }
+  return 'none';
+}
+
+test('the chunks of every recording are its samples, and its source follows the last', (t) => {
+  const names = readdirSync(fixturesFolder()).filter(
+    (name) => !/encrypted|silent-film|\.(txt|json)$/.test(name),
+  );
+  t.true(names.length > 15);
+  for (const name of names) {
+    const whole = decode(fixture(name), options);
+    const decoder = openChunkedDecoder(fixture(name), options, 5000);
+    const parts: Float32Array[] = [];
+    for (let part = decoder.next(); part.length > 0; part = decoder.next()) parts.push(part);
+    t.true(
+      parts.slice(0, -1).every(({ length }) => length === 5000),
+      name,
+    );
+    t.deepEqual(decoder.source(), whole.source, name);
+    const joined = Buffer.concat(parts.map((part) => Buffer.from(part.buffer)));
+    t.is(Buffer.compare(joined, Buffer.from(whole.samples.buffer)), 0, name);
+    decoder.close();
+  }
+});
+
+test('the duration is the one that the file declares', (t) => {
+  const decoder = openChunkedDecoder(toneFile(3), options, 16_000);
+  decoder.next();
+  t.is(decoder.declaredSeconds(), 3);
+  decoder.close();
+});
+
+test('a file that declares no duration has none', (t) => {
+  const decoder = openChunkedDecoder(fixture('adts.aac'), options, 16_000);
+  decoder.next();
+  t.is(decoder.declaredSeconds(), null);
+  decoder.close();
+});
+
+test('what decode refuses is refused in chunks', (t) => {
+  const code = (bytes: Uint8Array, how = options) =>
+    codeOf(() => openChunkedDecoder(bytes, how, 1000).next());
+  t.is(code(new Uint8Array(0)), 'empty');
+  t.is(code(Buffer.from('no recording at all, whatever its name says')), 'unsupported');
+  t.is(code(toneFile(3), { ...options, limits: { ...limits, seconds: 2 } }), 'too_long');
+  const cancel = Int32Array.of(1);
+  t.is(
+    codeOf(() => openChunkedDecoder(toneFile(3), { ...options, cancel }, 1000).next()),
+    'cancelled',
+  );
+});
+
+test('a closed decoder refuses to go on, and may be closed twice', (t) => {
+  const decoder = openChunkedDecoder(toneFile(60), options, 1000);
+  t.is(decoder.next().length, 1000);
+  decoder.close();
+  t.is(codeOf(decoder.next), 'bad_argument');
+  decoder.close();
+});
+
+test('closing does not wait for a chunk', (t) => {
+  const chain = Buffer.concat(Array.from({ length: 20 }, () => fixture('vorbis.ogg')));
+  const decoder = openChunkedDecoder(chain, options, 100 * 16_000);
+  const started = performance.now();
+  decoder.next();
+  const decoded = performance.now();
+  decoder.close();
+  const closed = performance.now();
+  t.true(closed - decoded < (decoded - started) / 2, `${decoded - started} ms, then ${closed - decoded} ms`);
+});
+
+test('whole chunks come before the error that ends them, however late they are asked for', (t) => {
+  const chain = Buffer.concat(Array.from({ length: 4 }, () => fixture('vorbis.ogg')));
+  const decoder = openChunkedDecoder(chain, { ...options, limits: { ...limits, seconds: 30 } }, 160_000);
+  for (const length of [160_000, 160_000]) {
+    t.is(decoder.next().length, length);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  }
+  t.is(codeOf(decoder.next), 'too_long');
+  t.is(codeOf(decoder.next), 'too_long');
+  decoder.close();
+});
+
+/** Takes the memory of an array away, as sending it to a thread does. */
+function detach(array: Uint8Array | Int32Array): void {
+  structuredClone(array, { transfer: [array.buffer as ArrayBuffer] });
+}
+
+test('memory that is transferred between chunks is not read', (t) => {
+  const bytes = new Uint8Array(toneFile(3));
+  const decoder = openChunkedDecoder(bytes, options, 1000);
+  t.is(decoder.next().length, 1000);
+  detach(bytes);
+  t.is(codeOf(decoder.next), 'bad_argument');
+  decoder.close();
+  const cancel = new Int32Array(1);
+  const other = openChunkedDecoder(toneFile(3), { ...options, cancel }, 1000);
+  detach(cancel);
+  t.is(codeOf(other.next), 'bad_argument');
+});
+
+test('the flag that cancels is read once, and its memory kept', (t) => {
+  let reads = 0;
+  const decoder = openChunkedDecoder(
+    toneFile(3),
+    {
+      ...options,
+      get cancel() {
+        reads += 1;
+        return new Int32Array(1);
+      },
+    },
+    1000,
+  );
+  t.is(reads, 1);
+  t.is(decoder.next().length, 1000);
+});
+
+test('a getter that transfers the bytes leaves none to decode', (t) => {
+  const transfer = (bytes: Uint8Array) => ({
+    ...options,
+    get cancel() {
+      detach(bytes);
+      return null;
+    },
+  });
+  const whole = new Uint8Array(toneFile(3));
+  t.is(
+    codeOf(() => decode(whole, transfer(whole))),
+    'empty',
+  );
+  const chunked = new Uint8Array(toneFile(3));
+  t.is(
+    codeOf(() => openChunkedDecoder(chunked, transfer(chunked), 1000)),
+    'empty',
+  );
+});
+
+test('a flag that is transferred while options are read is refused', (t) => {
+  const cancel = new Int32Array(1);
+  const transferring = new Proxy(
+    { ...options, cancel },
+    {
+      ownKeys: (target) => {
+        if (cancel.length > 0) detach(cancel);
+        return Reflect.ownKeys(target);
+      },
+    },
+  );
+  t.is(
+    codeOf(() => decode(toneFile(3), transferring)),
+    'bad_argument',
+  );
+});
+
+test('bytes that another thread could change are refused', (t) => {
+  const shared = new Uint8Array(new SharedArrayBuffer(1000));
+  t.is(
+    codeOf(() => decode(shared, options)),
+    'bad_argument',
+  );
+});
