@@ -38,6 +38,8 @@ export const validationTypes = {
     'not an audio format that is taken, or no audio stream; `msg` names what it is',
   'value_error.audio.malformed': 'an audio format without one frame that decodes',
   'value_error.audio.too_long': 'the recording is longer than the limit',
+  'value_error.audio.too_complex':
+    'decoding takes far more processor time than the size and duration of the recording justify',
   'value_error.audio.too_many_channels': 'more channels than the limit',
   'value_error.audio.sample_rate': 'a sample rate out of the limits',
   'value_error.audio.channel': 'no such channel, or no number of a channel',
@@ -47,6 +49,8 @@ export const validationTypes = {
   'value_error.url.unreachable': 'no recording came from the address',
   'value_error.audio.insufficient_speech': 'a `baseline` with under 0.5 s of speech',
 } as const;
+
+export type ValidationType = keyof typeof validationTypes;
 
 /** One entry of the contract's validation error: where, what, and a machine-readable type. */
 export type ValidationItem = {

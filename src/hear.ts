@@ -9,7 +9,7 @@ import {
   isAudioError,
   trackVoice,
 } from './audio.ts';
-import { Failure, invalidPart } from './errors.ts';
+import { Failure, invalidPart, type ValidationType } from './errors.ts';
 import type { Models } from './models/registry.ts';
 import type { Values } from './models/session.ts';
 import { measureTiming } from './signals/measures.ts';
@@ -114,8 +114,10 @@ export function decodePart<Result>(part: 'audio' | 'baseline', work: () => Resul
         throw error;
       case 'channel':
         throw invalidPart('channel', 'value_error.audio.channel', error.reason);
-      default:
-        throw invalidPart(part, `value_error.audio.${error.code}`, error.reason);
+      default: {
+        const type: ValidationType = `value_error.audio.${error.code}`;
+        throw invalidPart(part, type, error.reason);
+      }
     }
   }
 }

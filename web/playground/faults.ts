@@ -20,6 +20,10 @@ const advices: Readonly<Record<string, Sentence>> = {
     title: 'The file is damaged',
     advice: 'It looks like audio, but nothing in it decodes. Export or copy it again.',
   },
+  too_complex: {
+    title: 'The file takes too long to decode',
+    advice: 'It is far more work than its length justifies. Export the recording again, best as WAV or FLAC.',
+  },
   too_long: { title: 'The recording is too long', advice: 'Cut it into shorter pieces.' },
   too_large: {
     title: 'The file is too large',
