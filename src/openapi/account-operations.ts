@@ -34,6 +34,7 @@ function account({ path, takes, gives, open, description, codes = [], ...rest }:
     codes: [
       ...(open ? [] : (['unauthenticated'] as const)),
       ...(rest.method === 'post' ? (['forbidden'] as const) : []),
+      'misdirected',
       'storage_unavailable',
       ...(takes ? guarded : []),
       ...codes,

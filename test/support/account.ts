@@ -36,7 +36,7 @@ export async function startAccountApp(
   const kind = options.kind ?? 'sqlite';
   const url = options.url ?? (await makeDatabaseUrl(kind));
   // Each browser has an address of its own, as a proxy would tell it.
-  const env = { UNDERTONE_TRUST_PROXY: '1', ...options.env };
+  const env = { UNDERTONE_TRUST_PROXY: '1', UNDERTONE_SIGNUP: 'open', ...options.env };
   const { signUp, publicUrl, secret } = parseConfig({ UNDERTONE_SECRET: 'secret '.repeat(6), ...env });
   const database = await openStorage(url);
   const tokens = createTokens({ database, staticToken: null });
