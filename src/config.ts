@@ -38,7 +38,8 @@ export type Config = {
   readonly publicUrl: string | null;
   /** How many proxies stand in front and may be believed about the client's address. */
   readonly proxies: number;
-  readonly signUp: 'open' | 'closed';
+  /** Who may create an account without the command line; `first`: the first account alone. */
+  readonly signUp: 'first' | 'open' | 'closed';
   /** Other sites whose pages may send analyses from browsers. */
   readonly corsOrigins: readonly string[];
   /** Of each token; null: any number. */
@@ -106,7 +107,7 @@ const schema = z.object({
   UNDERTONE_SECRET: z.string().min(32, { error: 'at least 32 random characters' }).optional(),
   UNDERTONE_PUBLIC_URL: parsed(parseOrigin, 'https://HOST without a path').optional(),
   UNDERTONE_TRUST_PROXY: integer(0, 10).default(0),
-  UNDERTONE_SIGNUP: z.enum(['open', 'closed'], { error: 'open or closed' }).default('open'),
+  UNDERTONE_SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'first, open or closed' }).default('first'),
   UNDERTONE_CORS_ORIGINS: parsed(parseOrigins, 'https://HOST[,https://HOST...]').default([]),
   UNDERTONE_RATE_LIMIT: rate().optional(),
   UNDERTONE_ADDRESS_RATE_LIMIT: rate().optional(),

@@ -2,6 +2,7 @@
 import { betterAuth } from 'better-auth';
 import { APIError } from 'better-auth/api';
 import { sql } from 'kysely';
+import { longestSignUpMs } from './administrators.ts';
 import { passwordLength } from './credentials.ts';
 import { notLoggedIn, UserError } from './refusal.ts';
 import { type Database, type DatabaseKind, isOfDriver, reach, unavailable } from './storage.ts';
@@ -22,6 +23,8 @@ export type Login = {
 export type Users = {
   /** @throws UserError `taken` */
   signUp(credentials: Credentials): Promise<Login>;
+  /** Deletes the account of a sign-up that came to nothing. */
+  discard(login: Login): Promise<void>;
   /** @throws UserError `unknown` */
   logIn(credentials: Credentials): Promise<Login>;
   logOut(cookie: string): Promise<Cookies>;
@@ -35,8 +38,6 @@ export type Users = {
 const cookiePrefix = 'undertone';
 const sessionSeconds = 7 * 86_400;
 const refreshSeconds = 86_400;
-/** Longer than any sign-up takes. */
-const halfMadeMs = 60_000;
 
 const reasons: Readonly<Record<string, UserError['reason']>> = {
   USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL: 'taken',
@@ -85,7 +86,7 @@ export function createUsers(options: {
 
   /** better-auth writes an account in several steps: one that a fault left without a password is nobody's. */
   async function clearHalfMade(email: string): Promise<void> {
-    const before = new Date(Date.now() - halfMadeMs);
+    const before = new Date(Date.now() - longestSignUpMs);
     const query = sql`delete from "user" where "email" = ${email.toLowerCase()}
       and "createdAt" < ${options.kind === 'postgres' ? before : before.toISOString()}
       and not exists (select 1 from "account" where "account"."userId" = "user"."id")`;
@@ -110,6 +111,9 @@ export function createUsers(options: {
         throw (await isTaken(body.email)) ? new UserError('taken') : error;
       });
       return begun(headers);
+    },
+    async discard({ session }) {
+      await reach(database.deleteFrom('user').where('id', '=', session.owner).execute());
     },
     async logIn(body) {
       const { headers } = await call(api.signInEmail({ body, returnHeaders: true }));

@@ -52,7 +52,7 @@ function addSessions(
     setCookies(context, login?.cookies ?? []);
     const administrator = login !== null && (await accounts.isAdministrator(login));
     const user = login === null ? null : { email: login.email, administrator };
-    send(context, { user, sign_up: accounts.signUpOpen ? 'open' : 'closed' });
+    send(context, { user, sign_up: await accounts.signUpState() });
   };
   router.get('/session', async function session(context) {
     await show(context, await accounts.who(context.get('Cookie')));

@@ -59,7 +59,7 @@ export const accountOperations: readonly Operation[] = [
     path: 'sign-up',
     operationId: 'signUp',
     summary: 'Make an account and log in',
-    description: 'The very first account is the administrator.',
+    description: 'The very first account is the administrator. 403 when sign-up is closed.',
     takes: 'SignUp',
     gives: 'Session',
     open: true,

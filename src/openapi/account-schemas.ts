@@ -18,7 +18,9 @@ const session = z
       })
       .nullable()
       .describe('Who is logged in; null when nobody is.'),
-    sign_up: z.enum(['open', 'closed']).describe('Whether accounts can be made here.'),
+    sign_up: z
+      .enum(['first', 'open', 'closed'])
+      .describe('Whether accounts can be created here; `first`: one can, and sign-up closes with it.'),
   })
   .describe('Who is logged in.');
 

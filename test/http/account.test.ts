@@ -13,6 +13,8 @@ function both(title: string, body: Body): void {
 
 const credentials = { email: 'ada@home.example', password };
 const loggedOut = { user: null, sign_up: 'open' };
+const closed =
+  'Sign-up is closed on this service: its operator creates accounts with `undertone user create`';
 const wrong = 'Expected the address and password of an account, got others';
 
 both('signing up logs in; logging out and in again works', async (t, { browser }) => {
@@ -125,7 +127,7 @@ test('closed, it takes nobody, and the page is told', async (t) => {
   t.deepEqual((await ask('session')).json, { user: null, sign_up: 'closed' });
   const { status, json } = await signUp(credentials.email);
   t.is(status, 403);
-  t.like(json, { code: 'forbidden', detail: 'Sign-up is closed on this service' });
+  t.like(json, { code: 'forbidden', detail: closed });
 });
 
 const missing = (field: string) => ({
