@@ -148,7 +148,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   const given = Object.fromEntries(
     Object.entries(env).filter(([name, value]) => name.startsWith('UNDERTONE_') && value !== undefined),
   );
-  const faults = unknownNames(given);
+  const faults = [...unknownNames(given), ...placeholders(given)];
   const parsed = schema.safeParse(given);
   if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => describe(issue, given)));
   else faults.push(...conflicts(parsed.data));
@@ -209,6 +209,16 @@ function unknownNames(given: Readonly<Record<string, string | undefined>>): stri
     .filter((name) => !settingNames.includes(name))
     .sort()
     .map((name) => `Expected a known setting, got \`${name}\``);
+}
+
+/** What the files of deploy/ hold where only the operator knows the value; everybody else knows the placeholder. */
+const placeholder = /replace-me/i;
+
+function placeholders(given: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(given)
+    .filter((name) => settingNames.includes(name) && placeholder.test(given[name] ?? ''))
+    .sort()
+    .map((name) => `Expected a value of your own for \`${name}\`, got the placeholder of an example`);
 }
 
 function conflicts(settings: Settings): string[] {
