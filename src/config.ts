@@ -300,7 +300,7 @@ function parsePrefixes(value: string): string[] | null {
   const prefixes = listed(value);
   const right = (text: string) => {
     const url = URL.canParse(text) ? new URL(text) : null;
-    return url !== null && /^https?:$/.test(url.protocol) && /^[^?#@]*\/$/.test(url.href);
+    return url !== null && /^https?:$/.test(url.protocol) && /^(?:(?!%2f|%5c|%25)[^?#@])*\/$/i.test(url.href);
   };
   return prefixes.every(right) ? prefixes.map((text) => new URL(text).href) : null;
 }

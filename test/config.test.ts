@@ -192,7 +192,8 @@ test('the address of a database is told by its scheme alone: it may hold a passw
 test('where recordings may be fetched from is whole folders, and private hosts are hosts', (t) => {
   const expected =
     'Expected https://HOST/PATH/[,https://HOST/PATH/...] for `UNDERTONE_JOB_URL_PREFIXES`, got ';
-  for (const prefix of ['https://bucket.example/a', 'ftp://x/', 'https://u:p@x/', 'https://x/?a/', 'x', '']) {
+  const prefixes = ['https://bucket.example/a', 'ftp://x/', 'https://u:p@x/', 'https://x/?a/', 'x', ''];
+  for (const prefix of [...prefixes, 'https://x/a%2fb/', 'https://x/a%5C/', 'https://x/%2561/']) {
     t.deepEqual(faultsOf({ UNDERTONE_JOB_URL_PREFIXES: prefix }), [expected + JSON.stringify(prefix)]);
   }
   for (const host of ['http://x', 'a/b', 'a:80', '']) {
