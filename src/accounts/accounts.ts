@@ -18,8 +18,11 @@ export type Accounts = {
   /** Ends the session that the browser had. @throws UserError `unknown` */
   logIn(credentials: Credentials, from: { cookie: string; address: string }): Promise<Login>;
   logOut(cookie: string): Promise<Cookies>;
-  /** @throws UserError `unknown` */
-  changePassword(passwords: { current: string; next: string }, from: Visit): Promise<Cookies>;
+  /** `revokeTokens`: with every token of the account. @throws UserError `unknown` */
+  changePassword(
+    change: { current: string; next: string; revokeTokens: boolean },
+    from: Visit,
+  ): Promise<Cookies>;
   /** With its tokens. @throws UserError `unknown` */
   remove(password: string, from: Visit): Promise<Cookies>;
   isAdministrator(login: Login): Promise<boolean>;
@@ -87,15 +90,18 @@ export function createAccounts(options: AccountOptions): Accounts {
       const { password } = await guard();
       const login = await password({ email: credentials.email, address }, () => logIn(credentials));
       await logOut(cookie);
+      // The oldest session, and what it held, may have ended.
+      tokens.forget(login.session.owner);
       return login;
     },
-    async changePassword(passwords, { login, cookie, address }) {
+    async changePassword({ revokeTokens, ...passwords }, { login, cookie, address }) {
       const { changePassword } = await users();
       const { password } = await guard();
       const cookies = await password({ email: login.email, address }, () =>
         changePassword(cookie, passwords),
       );
       tokens.forget(login.session.owner);
+      if (revokeTokens) await tokens.revokeAllOf(login.session.owner);
       return cookies;
     },
     async remove(given, { login, cookie, address }) {

@@ -70,8 +70,9 @@ function addSessions(
   });
   router.post('/password', ownOrigin, async function changePassword(context) {
     const visit = await visitOf(accounts, context);
-    const { current_password: current, new_password: next } = await read(context, passwordBody);
-    setCookies(context, await accounts.changePassword({ current, next }, visit));
+    const body = await read(context, passwordBody);
+    const { current_password: current, new_password: next, revoke_tokens: revokeTokens } = body;
+    setCookies(context, await accounts.changePassword({ current, next, revokeTokens }, visit));
     send(context, {});
   });
   router.post('/remove', ownOrigin, async function remove(context) {

@@ -87,7 +87,7 @@ export const accountOperations: readonly Operation[] = [
     path: 'password',
     operationId: 'changePassword',
     summary: 'Change the password',
-    description: 'Ends every other session.',
+    description: 'Ends every other session; with `revoke_tokens` every token of the account too.',
     takes: 'PasswordChange',
     gives: 'Empty',
   }),

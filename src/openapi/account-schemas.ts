@@ -61,6 +61,7 @@ export const accountSchemas = {
   PasswordChange: described(passwordBody, {
     current_password: 'The one until now.',
     new_password: password,
+    revoke_tokens: 'Whether every token of the account is revoked too.',
   }).describe('A new password.'),
   Removal: described(removeBody, { password: 'That of the account.' }).describe('The end of the account.'),
   TokenRequest: described(tokenBody, {
