@@ -38,7 +38,8 @@ export type Config = {
   readonly publicUrl: string | null;
   /** How many proxies stand in front and may be believed about the client's address. */
   readonly proxies: number;
-  readonly signUp: 'open' | 'closed';
+  /** Who may create an account without the command line; `first`: the first account alone. */
+  readonly signUp: 'first' | 'open' | 'closed';
   /** Other sites whose pages may send analyses from browsers. */
   readonly corsOrigins: readonly string[];
   /** Of each token; null: any number. */
@@ -106,7 +107,7 @@ const schema = z.object({
   UNDERTONE_SECRET: z.string().min(32, { error: 'at least 32 random characters' }).optional(),
   UNDERTONE_PUBLIC_URL: parsed(parseOrigin, 'https://HOST without a path').optional(),
   UNDERTONE_TRUST_PROXY: integer(0, 10).default(0),
-  UNDERTONE_SIGNUP: z.enum(['open', 'closed'], { error: 'open or closed' }).default('open'),
+  UNDERTONE_SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'first, open or closed' }).default('first'),
   UNDERTONE_CORS_ORIGINS: parsed(parseOrigins, 'https://HOST[,https://HOST...]').default([]),
   UNDERTONE_RATE_LIMIT: rate().optional(),
   UNDERTONE_ADDRESS_RATE_LIMIT: rate().optional(),
@@ -147,7 +148,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   const given = Object.fromEntries(
     Object.entries(env).filter(([name, value]) => name.startsWith('UNDERTONE_') && value !== undefined),
   );
-  const faults = unknownNames(given);
+  const faults = [...unknownNames(given), ...placeholders(given)];
   const parsed = schema.safeParse(given);
   if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => describe(issue, given)));
   else faults.push(...conflicts(parsed.data));
@@ -208,6 +209,16 @@ function unknownNames(given: Readonly<Record<string, string | undefined>>): stri
     .filter((name) => !settingNames.includes(name))
     .sort()
     .map((name) => `Expected a known setting, got \`${name}\``);
+}
+
+/** What the files of deploy/ hold where only the operator knows the value; everybody else knows the placeholder. */
+const placeholder = /replace-me/i;
+
+function placeholders(given: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(given)
+    .filter((name) => settingNames.includes(name) && placeholder.test(given[name] ?? ''))
+    .sort()
+    .map((name) => `Expected a value of your own for \`${name}\`, got the placeholder of an example`);
 }
 
 function conflicts(settings: Settings): string[] {
@@ -289,7 +300,7 @@ function parsePrefixes(value: string): string[] | null {
   const prefixes = listed(value);
   const right = (text: string) => {
     const url = URL.canParse(text) ? new URL(text) : null;
-    return url !== null && /^https?:$/.test(url.protocol) && /^[^?#@]*\/$/.test(url.href);
+    return url !== null && /^https?:$/.test(url.protocol) && /^(?:(?!%2f|%5c|%25)[^?#@])*\/$/i.test(url.href);
   };
   return prefixes.every(right) ? prefixes.map((text) => new URL(text).href) : null;
 }

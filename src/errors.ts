@@ -8,6 +8,7 @@ const table = {
   method_not_allowed: { status: 405, when: 'known path, other method; `Allow` lists its methods' },
   timeout: { status: 408, when: 'the request came too slowly' },
   too_large: { status: 413, when: 'the body is over the limit' },
+  misdirected: { status: 421, when: 'a page or account route by a host name that is not configured' },
   invalid: { status: 422, when: 'the body cannot be taken as it is' },
   rate_limited: { status: 429, when: 'over a limit that the operator switched on' },
   headers_too_large: { status: 431, when: 'the headers are too large' },

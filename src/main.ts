@@ -65,7 +65,7 @@ async function start(config: Config, env: Environment, welcome: ServeOptions['we
     workers: config.workers,
     queue: config.queue,
     settings: { modelsDir: config.modelsDir, limits: config.limits },
-    processes: config.isolation === 'process' ? { env: withoutSettings(env) } : null,
+    processes: config.isolation === 'process' ? { env } : null,
     onLost: (cause) => logger.error({ err: cause }, 'worker lost'),
   });
   // The threads load the models while this one does the rest; models that are wrong are told below, by what is read here.
@@ -77,11 +77,6 @@ async function start(config: Config, env: Environment, welcome: ServeOptions['we
     await loaded;
     throw error;
   }
-}
-
-/** Ours hold secrets. */
-function withoutSettings(env: Environment): Environment {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('UNDERTONE_')));
 }
 
 type Opening = Pick<Service, 'config' | 'logger' | 'lifecycle' | 'pool'> & {
@@ -96,7 +91,7 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Openi
   const database = await openStorage(config.databaseUrl);
   const tokens = createTokens({ database, staticToken: config.token });
   const secret = config.secret ?? (await keepSecret(config.dataDir));
-  const counters = await openCounters(config, logger);
+  const counters = await openCounters(config, secret, logger);
   const accounts = openAccounts({ config, database, tokens, secret, counters });
   const jobs = await openQueue(config, database, secret, logger);
   const pages = await readPages(pagesFolder);
@@ -143,11 +138,15 @@ async function openQueue(
 }
 
 /** Of a fleet together where Redis is configured, of this process otherwise. */
-async function openCounters({ redisUrl }: Config, logger: Logger): Promise<CounterStore | undefined> {
+async function openCounters(
+  { redisUrl }: Config,
+  secret: string,
+  logger: Logger,
+): Promise<CounterStore | undefined> {
   if (redisUrl === null) return undefined;
   const { createSharedCounters } = await import('./accounts/shared-counters.ts');
   const { openRedis } = await import('./redis.ts');
-  return createSharedCounters(openRedis(redisUrl), (there) => {
+  return createSharedCounters(openRedis(redisUrl), secret, (there) => {
     if (there) logger.info('Redis is back: limits are counted for all hosts together');
     else logger.warn('Redis cannot be reached: this process counts its own requests against the limits');
   });

@@ -24,7 +24,7 @@ test('the defaults are those that the documents state', (t) => {
     secret: null,
     publicUrl: null,
     proxies: 0,
-    signUp: 'open',
+    signUp: 'first',
     corsOrigins: [],
     tokenRate: null,
     addressRate: null,
@@ -159,10 +159,10 @@ test('all faults come at once, each with what was expected', (t) => {
     'Expected an integer from 0 to 65535 for `UNDERTONE_PORT`, got "70000"',
     'Expected an integer from 1 to 1024 for `UNDERTONE_WORKERS`, got "many"',
     'Expected file:PATH or postgres://USER@HOST/DATABASE for `UNDERTONE_DATABASE_URL`, got mysql:',
+    'Expected first, open or closed for `UNDERTONE_SIGNUP`, got "no"',
     'Expected https://HOST without a path for `UNDERTONE_PUBLIC_URL`, got "https://voice.example/path"',
     'Expected https://HOST[,https://HOST...] for `UNDERTONE_CORS_ORIGINS`, got "https://app.example,*"',
     'Expected one of fatal, error, warn, info, debug, trace, silent for `UNDERTONE_LOG_LEVEL`, got "loud"',
-    'Expected open or closed for `UNDERTONE_SIGNUP`, got "no"',
     'Expected seconds above 0 and up to 86400 for `UNDERTONE_MAX_SECONDS`, got "-1"',
     'Expected thread or process for `UNDERTONE_ISOLATION`, got "container"',
   ]);
@@ -192,7 +192,8 @@ test('the address of a database is told by its scheme alone: it may hold a passw
 test('where recordings may be fetched from is whole folders, and private hosts are hosts', (t) => {
   const expected =
     'Expected https://HOST/PATH/[,https://HOST/PATH/...] for `UNDERTONE_JOB_URL_PREFIXES`, got ';
-  for (const prefix of ['https://bucket.example/a', 'ftp://x/', 'https://u:p@x/', 'https://x/?a/', 'x', '']) {
+  const prefixes = ['https://bucket.example/a', 'ftp://x/', 'https://u:p@x/', 'https://x/?a/', 'x', ''];
+  for (const prefix of [...prefixes, 'https://x/a%2fb/', 'https://x/a%5C/', 'https://x/%2561/']) {
     t.deepEqual(faultsOf({ UNDERTONE_JOB_URL_PREFIXES: prefix }), [expected + JSON.stringify(prefix)]);
   }
   for (const host of ['http://x', 'a/b', 'a:80', '']) {

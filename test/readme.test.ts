@@ -21,11 +21,11 @@ const documents = [
   ...Object.values(clients).map((folder) => `${folder}/README.md`),
 ];
 /**
- * They set up, serve or test the whole tree, or need recordings that are not part of it; the tests of clients install
- * them, and `npm run test:deployment` does what supervisors and builders of images would.
+ * They set up, serve or test the whole tree, need recordings that are not part of it, or a cluster; the tests of clients
+ * install them, and `npm run test:deployment` does what supervisors and builders of images would.
  */
 const skipped =
-  /^(npm start|npm test|npm run evaluate|npm install |pip install |training\/|systemctl |podman )/;
+  /^(npm start|npm test|npm run evaluate|npm install |pip install |training\/|systemctl |podman |kubectl )/;
 /** Where the documents say that the service is. */
 const address = 'http://127.0.0.1:8080';
 /** What the examples leave in the working folder. */

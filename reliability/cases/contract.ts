@@ -19,6 +19,7 @@ const perOperation = { long: 1300, short: 10 };
 /** Requests by the hundred would fill the log, and jobs the queue; each part that can be configured is. */
 const quiet = {
   UNDERTONE_LOG_LEVEL: 'warn',
+  UNDERTONE_SIGNUP: 'open',
   UNDERTONE_QUEUE: '200',
   UNDERTONE_JOB_QUEUE: '1000000',
   UNDERTONE_JOB_URL_PREFIXES: 'https://recordings.example/',

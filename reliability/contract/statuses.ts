@@ -12,12 +12,13 @@ import { askJobs, jobOperations } from './job-statuses.ts';
 import { operationOf, password, visit } from './visitor.ts';
 
 const limited = { UNDERTONE_RATE_LIMIT: '1/3600', UNDERTONE_METRICS_ADDRESS: '127.0.0.1:0' };
+const open = { UNDERTONE_SIGNUP: 'open' };
 const impatient = { UNDERTONE_DEADLINE_S: '1' };
 
 /** `operations`: METHOD /path of all. */
 export async function askEverything(operations: readonly string[], witness: Witness): Promise<void> {
   const account = operations.filter(isAccount);
-  await withServer(plant('fault'), async (server) => {
+  await withServer({ ...plant('fault'), ...open }, async (server) => {
     for (const operation of operations) await askBroken(server, operation, witness);
     for (const operation of analysisOperations) await askAnalysis(server, operation, witness);
     for (const operation of jobOperations) await askScoped(server, operation, witness);
@@ -29,7 +30,7 @@ export async function askEverything(operations: readonly string[], witness: Witn
   const database = postgres();
   const own = { UNDERTONE_DATABASE_URL: await database.makeUrl() };
   await withRedis((redis) =>
-    withServer({ ...own, UNDERTONE_REDIS_URL: redis.url }, async (server) => {
+    withServer({ ...own, ...open, UNDERTONE_REDIS_URL: redis.url }, async (server) => {
       await askJobs(server, redis, witness);
       await askEnding(server, account, witness, database.stop);
     }),
@@ -37,10 +38,11 @@ export async function askEverything(operations: readonly string[], witness: Witn
   database.start();
 }
 
-/** 400, 431 and 500, which come before or below any operation. */
+/** 400, 421, 431 and 500, which come before or below any operation. */
 async function askBroken({ port, url, token }: Server, operation: string, witness: Witness): Promise<void> {
   await askRaw(port, witness, operation, 'Connection: close\r\n\r\n');
   await askRaw(port, witness, operation, `Host: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
+  if (isAccount(operation)) await ask(port, witness, { operation, headers: { Host: 'rebound.example' } });
   const headers = { Origin: url, 'X-Fault': '1' };
   await ask(
     port,

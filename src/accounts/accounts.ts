@@ -1,15 +1,16 @@
 /** What a person may do with an account: the rules, above users, tokens and the guard. */
-import { Failure } from '../errors.ts';
-import { claimFirst, isAdministrator } from './administrators.ts';
+import { isAdministrator } from './administrators.ts';
 import type { CounterStore } from './counters.ts';
 import { notLoggedIn } from './refusal.ts';
+import { closed, createSignUp, type SignUpPolicy } from './sign-up.ts';
 import type { Database, DatabaseKind } from './storage.ts';
 import type { NewToken, Owner, TokenRecord, TokenRequest, Tokens } from './tokens.ts';
 import type { Cookies, Credentials, Login } from './users.ts';
 
 /** Every function may throw Failure `storage_unavailable`, and those with a password `rate_limited`. */
 export type Accounts = {
-  readonly signUpOpen: boolean;
+  /** `first`: there is no account yet, and sign-up closes with the first one. */
+  signUpState(): Promise<SignUpPolicy>;
   /** Null when the cookie header names no session that lasts. */
   who(cookie: string): Promise<Login | null>;
   /** @throws UserError `taken` @throws Failure `forbidden` when closed */
@@ -17,8 +18,11 @@ export type Accounts = {
   /** Ends the session that the browser had. @throws UserError `unknown` */
   logIn(credentials: Credentials, from: { cookie: string; address: string }): Promise<Login>;
   logOut(cookie: string): Promise<Cookies>;
-  /** @throws UserError `unknown` */
-  changePassword(passwords: { current: string; next: string }, from: Visit): Promise<Cookies>;
+  /** `revokeTokens`: with every token of the account. @throws UserError `unknown` */
+  changePassword(
+    change: { current: string; next: string; revokeTokens: boolean },
+    from: Visit,
+  ): Promise<Cookies>;
   /** With its tokens. @throws UserError `unknown` */
   remove(password: string, from: Visit): Promise<Cookies>;
   isAdministrator(login: Login): Promise<boolean>;
@@ -40,7 +44,7 @@ export type AccountOptions = {
   readonly kind: DatabaseKind;
   readonly tokens: Tokens;
   readonly secret: string;
-  readonly signUp: 'open' | 'closed';
+  readonly signUp: SignUpPolicy;
   /** Cookies go over https alone. */
   readonly secure: boolean;
   /** Where attempts are counted; undefined: in this process. */
@@ -51,6 +55,7 @@ export function createAccounts(options: AccountOptions): Accounts {
   const { database, tokens } = options;
   const guard = lazily(async () => (await import('./guard.ts')).createGuard(options.counters));
   const users = lazily(async () => (await import('./users.ts')).createUsers(options));
+  const { state, create } = createSignUp(database, options.signUp);
 
   async function who(cookie: string): Promise<Login | null> {
     return namesSession(cookie) ? (await users()).who(cookie) : null;
@@ -71,30 +76,32 @@ export function createAccounts(options: AccountOptions): Accounts {
   }
 
   return {
-    signUpOpen: options.signUp === 'open',
+    signUpState: state,
     who,
     logOut,
     async signUp(credentials, address) {
-      if (options.signUp === 'closed') throw new Failure('forbidden', 'Sign-up is closed on this service');
+      if ((await state()) === 'closed') throw closed();
       await (await guard()).signUp(address);
-      const login = await (await users()).signUp(credentials);
-      await claimFirst(database, login.session.owner);
-      return login;
+      const { signUp, discard } = await users();
+      return create({ create: () => signUp(credentials), discard });
     },
     async logIn(credentials, { cookie, address }) {
       const { logIn } = await users();
       const { password } = await guard();
       const login = await password({ email: credentials.email, address }, () => logIn(credentials));
       await logOut(cookie);
+      // The oldest session, and what it held, may have ended.
+      tokens.forget(login.session.owner);
       return login;
     },
-    async changePassword(passwords, { login, cookie, address }) {
+    async changePassword({ revokeTokens, ...passwords }, { login, cookie, address }) {
       const { changePassword } = await users();
       const { password } = await guard();
       const cookies = await password({ email: login.email, address }, () =>
         changePassword(cookie, passwords),
       );
       tokens.forget(login.session.owner);
+      if (revokeTokens) await tokens.revokeAllOf(login.session.owner);
       return cookies;
     },
     async remove(given, { login, cookie, address }) {

@@ -1,5 +1,5 @@
 /** Makes an account for somebody else, who logs in later. */
-import { appoint, claimFirst } from './administrators.ts';
+import { appoint, keepAsFirst } from './administrators.ts';
 import type { Database } from './storage.ts';
 import { type Credentials, cookieHeader, type Users } from './users.ts';
 
@@ -10,7 +10,7 @@ export async function enrol(
   asAdministrator: boolean,
 ): Promise<boolean> {
   const { session, cookies } = await users.signUp(credentials);
-  const isFirst = await claimFirst(database, session.owner);
+  const isFirst = await keepAsFirst(database, session.owner);
   if (asAdministrator && !isFirst) await appoint(database, session.owner);
   await users.logOut(cookieHeader(cookies));
   return isFirst || asAdministrator;

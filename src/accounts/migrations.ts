@@ -140,6 +140,11 @@ async function createInstallation(database: Kysely<unknown>): Promise<void> {
   await sql`insert into installation (id) values (${randomUUID()})`.execute(database);
 }
 
+/** Until a sign-up has ended, the row of the first account has no owner and tells when it was claimed. */
+async function addFirstAccountClaims(database: Kysely<unknown>): Promise<void> {
+  await database.schema.alterTable('administrators').addColumn('claimed_at', 'bigint').execute();
+}
+
 export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
   return {
     '0001-tokens': { up: createTokens },
@@ -148,5 +153,6 @@ export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
     '0004-token-owners': { up: giveTokensOwners },
     '0005-jobs': { up: createJobs },
     '0006-installation': { up: createInstallation },
+    '0007-first-account-claims': { up: addFirstAccountClaims },
   };
 }

@@ -1,10 +1,11 @@
-/** The secret that signs the cookies of sessions: made once, kept in the data folder for its owner alone. */
-import { randomBytes, randomUUID } from 'node:crypto';
+/** The secret of an installation, made once and kept in the data folder for its owner alone, and the keys derived from it. */
+import { hkdfSync, randomBytes, randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const fileName = 'secret';
 const secretBytes = 32;
+const keyBytes = 32;
 
 /** Of several processes that start together one makes it and all read the same. */
 export async function keepSecret(folder: string): Promise<string> {
@@ -22,6 +23,11 @@ export async function keepSecret(folder: string): Promise<string> {
     await rm(draft, { force: true });
   }
   return (await readFile(path, 'utf8')).trim();
+}
+
+/** @param purpose keys of different purposes tell nothing about one another */
+export function deriveKey(secret: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, 'undertone', purpose, keyBytes));
 }
 
 async function readIfThere(path: string): Promise<string | null> {

@@ -31,6 +31,8 @@ export type AdministratorTable = {
   readonly owner: string | null;
   /** 1 for the very first account; unique, so that there is only one. */
   readonly first: 1 | null;
+  /** When a sign-up claimed to be the first; null once it is. */
+  readonly claimed_at: Generated<number | null>;
 };
 
 /** What better-auth writes, as far as we read it. */

@@ -32,6 +32,9 @@ export function checkRequest({ name, scopes: asked, expiresAt }: TokenRequest, n
   if (!namePattern.test(name) || name.startsWith(idPrefix)) {
     throw new TokenError('1 to 64 letters, digits, spaces or ._@- that do not begin with tok_', 'name', name);
   }
+  if (asked.length > scopes.length) {
+    throw new TokenError(`at most ${scopes.length} scopes`, 'scopes', asked.length);
+  }
   const unknown = asked.find((scope) => !scopes.some((known) => known === scope));
   if (asked.length === 0 || unknown !== undefined) {
     throw new TokenError(`scopes of ${scopes.join(', ')}`, 'scopes', unknown ?? '');

@@ -36,6 +36,8 @@ export type TokenTableAccess = {
   insert(row: TokenRow): Promise<'done' | 'name taken' | 'owner gone'>;
   /** The row as it is now, if it was live and was asked for by name. */
   revoke(which: Which, now: number): Promise<TokenRow | undefined>;
+  /** Revokes all that were asked for by name. */
+  revokeAll(owner: string, now: number): Promise<void>;
   /** Those that were asked for by name, oldest first; of one owner, or all. */
   list(owner?: Owner): Promise<ListedToken[]>;
   hasAny(): Promise<boolean>;
@@ -68,6 +70,15 @@ export function tokenTable(database: Database): TokenTableAccess {
         .where('session', 'is', null);
       const owned = owner === undefined ? live : live.where(ownedBy(owner));
       return reach(owned.returningAll().executeTakeFirst());
+    },
+    async revokeAll(owner, now) {
+      const live = database
+        .updateTable('tokens')
+        .set({ revoked_at: now })
+        .where('owner', '=', owner)
+        .where('revoked_at', 'is', null)
+        .where('session', 'is', null);
+      await reach(live.execute());
     },
     async list(owner) {
       const all = database

@@ -36,6 +36,8 @@ export type Tokens = {
   revoke(idOrName: string): Promise<TokenRecord | null>;
   /** Null when this owner has no live token of this id. */
   revokeOf(owner: Owner, id: string): Promise<TokenRecord | null>;
+  /** Every token of this account that was asked for by name. */
+  revokeAllOf(owner: string): Promise<void>;
   /** To be called when tokens of this owner may have gone with a session or an account. */
   forget(owner: string): void;
   /** Whether a token was ever made. */
@@ -68,6 +70,8 @@ export function createTokens(options: {
     return outcome === 'done' ? { token, record: toRecord(row) } : null;
   }
 
+  const forgetOwner = (owner: string) => forget((record) => record.owner === owner);
+
   async function revoke(which: Which): Promise<TokenRecord | null> {
     const row = await table.revoke(which, now());
     if (row === undefined) return null;
@@ -94,7 +98,11 @@ export function createTokens(options: {
       return revoke(isId ? { key: 'id', value: idOrName } : { key: 'name', value: idOrName, owner: null });
     },
     revokeOf: (owner, id) => revoke({ key: 'id', value: id, owner }),
-    forget: (owner) => forget((record) => record.owner === owner),
+    async revokeAllOf(owner) {
+      await table.revokeAll(owner, now());
+      forgetOwner(owner);
+    },
+    forget: forgetOwner,
     hasAny: table.hasAny,
     flush: usage.flush,
   };

@@ -2,6 +2,7 @@
 import { betterAuth } from 'better-auth';
 import { APIError } from 'better-auth/api';
 import { sql } from 'kysely';
+import { longestSignUpMs } from './administrators.ts';
 import { passwordLength } from './credentials.ts';
 import { notLoggedIn, UserError } from './refusal.ts';
 import { type Database, type DatabaseKind, isOfDriver, reach, unavailable } from './storage.ts';
@@ -22,12 +23,16 @@ export type Login = {
 export type Users = {
   /** @throws UserError `taken` */
   signUp(credentials: Credentials): Promise<Login>;
+  /** Deletes the account of a sign-up that came to nothing. */
+  discard(login: Login): Promise<void>;
   /** @throws UserError `unknown` */
   logIn(credentials: Credentials): Promise<Login>;
   logOut(cookie: string): Promise<Cookies>;
   who(cookie: string): Promise<Login | null>;
   /** Ends every session and begins a new one. @throws UserError `unknown` */
   changePassword(cookie: string, passwords: { current: string; next: string }): Promise<Cookies>;
+  /** Ends every session. Null when no account has this address, else whose it is. */
+  setPassword(credentials: Credentials): Promise<string | null>;
   /** @throws UserError `unknown` */
   remove(cookie: string, password: string): Promise<Cookies>;
 };
@@ -35,8 +40,8 @@ export type Users = {
 const cookiePrefix = 'undertone';
 const sessionSeconds = 7 * 86_400;
 const refreshSeconds = 86_400;
-/** Longer than any sign-up takes. */
-const halfMadeMs = 60_000;
+/** Of one account; the oldest end with the next log-in. */
+const maxSessions = 20;
 
 const reasons: Readonly<Record<string, UserError['reason']>> = {
   USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL: 'taken',
@@ -78,6 +83,12 @@ export function createUsers(options: {
     await adapter.deleteMany({ model: 'session', where: [...where] });
   }
 
+  async function endOldest(owner: string): Promise<void> {
+    const query = sql`delete from "session" where "userId" = ${owner} and "id" not in
+      (select "id" from "session" where "userId" = ${owner} order by "createdAt" desc limit ${maxSessions})`;
+    await reach(query.execute(database));
+  }
+
   async function isTaken(email: string): Promise<boolean> {
     const query = database.selectFrom('user').select('id').where('email', '=', email.toLowerCase());
     return (await reach(query.executeTakeFirst())) !== undefined;
@@ -85,7 +96,7 @@ export function createUsers(options: {
 
   /** better-auth writes an account in several steps: one that a fault left without a password is nobody's. */
   async function clearHalfMade(email: string): Promise<void> {
-    const before = new Date(Date.now() - halfMadeMs);
+    const before = new Date(Date.now() - longestSignUpMs);
     const query = sql`delete from "user" where "email" = ${email.toLowerCase()}
       and "createdAt" < ${options.kind === 'postgres' ? before : before.toISOString()}
       and not exists (select 1 from "account" where "account"."userId" = "user"."id")`;
@@ -111,10 +122,15 @@ export function createUsers(options: {
       });
       return begun(headers);
     },
+    async discard({ session }) {
+      await reach(database.deleteFrom('user').where('id', '=', session.owner).execute());
+    },
     async logIn(body) {
       const { headers } = await call(api.signInEmail({ body, returnHeaders: true }));
       await call(sweep());
-      return begun(headers);
+      const login = await begun(headers);
+      await endOldest(login.session.owner);
+      return login;
     },
     async logOut(cookie) {
       const left = api.signOut({ headers: headersOf(cookie), returnHeaders: true });
@@ -124,6 +140,16 @@ export function createUsers(options: {
       const body = { currentPassword: current, newPassword: next, revokeOtherSessions: true };
       const changed = api.changePassword({ body, headers: headersOf(cookie), returnHeaders: true });
       return (await call(changed)).headers.getSetCookie();
+    },
+    async setPassword({ email, password }) {
+      const query = sql<{ id: string }>`select "user"."id" from "user"
+        join "account" on "account"."userId" = "user"."id" where "user"."email" = ${email.toLowerCase()}`;
+      const id = (await reach(query.execute(database))).rows[0]?.id;
+      if (id === undefined) return null;
+      const { internalAdapter, password: passwords } = await $context;
+      await call(internalAdapter.updatePassword(id, await passwords.hash(password)));
+      await call(internalAdapter.deleteUserSessions(id));
+      return id;
     },
     async remove(cookie, password) {
       const gone = api.deleteUser({ body: { password }, headers: headersOf(cookie), returnHeaders: true });

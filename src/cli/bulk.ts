@@ -8,6 +8,7 @@ import {
 import type { Report } from '../index.ts';
 import type { Outcome } from './analyze-thread.ts';
 import { openBulkFile } from './bulk-file.ts';
+import { readToken, type TokenOptions } from './bulk-token.ts';
 import { findInputs, standardInput } from './inputs.ts';
 import { countFiles, showProgress } from './progress.ts';
 import { expected, type Terminal, UsageError } from './terminal.ts';
@@ -17,14 +18,15 @@ The output file is also what has been done: run the same command again after an 
 is answered in it once, with its reports or with why it cannot be taken. Lost connections, 500, 502, 503 and 504 are
 tried again after 1, 2, 4 s and so on, or after what Retry-After says. Exit code 1: some files have no answer yet.
 
-Examples:
-  undertone bulk recordings --url https://voice.example --output signals.jsonl
-  undertone bulk --list paths.txt --url http://127.0.0.1:8080 --output signals.csv --concurrency 16`;
+The token, with both scopes, comes from UNDERTONE_TOKEN or --token-file; other users of this machine can read --token.
 
-type Options = {
-  readonly list?: string;
+Examples:
+  undertone bulk recordings --url https://voice.example --token-file token.txt --output signals.jsonl
+  undertone bulk --list paths.txt --url http://127.0.0.1:8080 --output signals.csv --concurrency 16
+  pass show undertone | undertone bulk recordings --url https://voice.example --token-file - --output signals.csv`;
+
+type Options = TokenOptions & {
   readonly url: string;
-  readonly token?: string;
   readonly output: string;
   readonly concurrency: string;
   readonly retries: string;
@@ -37,7 +39,8 @@ export function addBulk(program: Command, terminal: Terminal): void {
     .argument('[path...]', 'files and folders')
     .option('--list <file>', 'more of them, one a line; - is standard input')
     .requiredOption('--url <address>', 'where the service is')
-    .option('--token <token>', 'with both scopes (UNDERTONE_TOKEN)')
+    .option('--token-file <file>', 'its first line is the token; - is standard input (UNDERTONE_TOKEN)')
+    .option('--token <token>', 'the token itself, which other users of this machine can read')
     .requiredOption('--output <file>', 'what to write: .jsonl as analyze does, or .csv')
     .option('--concurrency <n>', 'files at a time', '4')
     .option('--retries <n>', 'attempts after the first', '7')
@@ -47,7 +50,7 @@ export function addBulk(program: Command, terminal: Terminal): void {
 
 async function bulk(paths: readonly string[], options: Options, terminal: Terminal): Promise<void> {
   const started = performance.now();
-  const client = openClient(options, terminal);
+  const client = await openClient(options, terminal);
   const concurrency = integer(options.concurrency, 1, 256, '--concurrency');
   const inputs = await findInputs(paths, options.list, terminal);
   if (inputs.some(({ path }) => path === standardInput)) throw expected('files', 'path', standardInput);
@@ -80,12 +83,12 @@ async function bulk(paths: readonly string[], options: Options, terminal: Termin
   if (sums.open > 0) terminal.fail();
 }
 
-function openClient({ url, token, retries }: Options, { env }: Terminal) {
-  const given = token ?? env.UNDERTONE_TOKEN;
+async function openClient(options: Options, terminal: Terminal) {
+  const { url, retries } = options;
   if (!URL.canParse(url) || !/^https?:/.test(url))
     throw expected('http://HOST', '--url', JSON.stringify(url));
-  if (given === undefined) throw expected('a token', '--token', 'none');
-  return createClient({ url, token: given, retries: integer(retries, 0, 20, '--retries') });
+  const token = await readToken(options, terminal);
+  return createClient({ url, token, retries: integer(retries, 0, 20, '--retries') });
 }
 
 function integer(text: string, low: number, high: number, name: string): number {

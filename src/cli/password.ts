@@ -1,6 +1,6 @@
-/** A password from whoever types the command, or from what is piped into it; never from its arguments, which others can see. */
+/** A password or token from whoever types the command, or from what is piped into it; never from its arguments, which others can see. */
 import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { Terminal } from './terminal.ts';
 
@@ -11,9 +11,10 @@ export async function readPassword({ stdin, stderr }: Terminal, prompt: string):
   return stdin.isTTY ? ask(stdin, stderr, prompt) : firstLine(stdin);
 }
 
-async function firstLine(stdin: ReadStream): Promise<string> {
+/** Without its line break; at most a few thousand characters. */
+export async function firstLine(input: Readable): Promise<string> {
   let text = '';
-  for await (const chunk of stdin.setEncoding('utf8')) {
+  for await (const chunk of input.setEncoding('utf8')) {
     text += chunk;
     if (text.includes('\n') || text.length > longestBytes) break;
   }

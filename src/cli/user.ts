@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import type { Database } from '../accounts/storage.ts';
+import type { Credentials, Users } from '../accounts/users.ts';
 import { parseConfig } from '../config.ts';
 import { readPassword } from './password.ts';
 import { expected, type Terminal, UsageError } from './terminal.ts';
@@ -10,9 +12,16 @@ The very first account is an administrator in any case. Sign-up may be closed.
 Examples:
   undertone user create --email ada@example.org --admin
   undertone user create --email bob@example.org < password.txt`;
+const passwordExamples = `
+The new password, 10 to 128 characters, is asked for, or is the first line of standard input. Every log-in of the account
+ends. A running server refuses revoked tokens within 5 seconds.
+
+Examples:
+  undertone user password --email ada@example.org
+  undertone user password --email bob@example.org --revoke-tokens < password.txt`;
 
 export function addUser(program: Command, terminal: Terminal): void {
-  const user = program.command('user').description('make accounts');
+  const user = program.command('user').description('create accounts and set their passwords');
   user
     .command('create')
     .description('make an account')
@@ -20,48 +29,72 @@ export function addUser(program: Command, terminal: Terminal): void {
     .option('--admin', 'let it see and revoke the tokens of the command line')
     .addHelpText('after', createExamples)
     .action((options: CreateOptions) => create(options, terminal));
+  user
+    .command('password')
+    .description('set the password of an account')
+    .requiredOption('--email <address>', 'of the account')
+    .option('--revoke-tokens', 'revoke every token that the account made')
+    .addHelpText('after', passwordExamples)
+    .action((options: PasswordOptions) => setPassword(options, terminal));
 }
 
 type CreateOptions = { readonly email: string; readonly admin?: true };
+type PasswordOptions = { readonly email: string; readonly revokeTokens?: true };
 
 async function create(options: CreateOptions, terminal: Terminal): Promise<void> {
-  const { databaseUrl } = parseConfig(terminal.env);
-  const { email, newPassword } = await import('../accounts/credentials.ts');
-  if (!email.safeParse(options.email).success) {
-    throw expected('an e-mail address', '--email', JSON.stringify(options.email));
-  }
-  const password = await readPassword(terminal, `password for ${options.email}: `);
-  const checked = newPassword.safeParse(password);
-  if (!checked.success) {
-    throw expected(checked.error.issues[0]?.message ?? '', 'password', `${password.length}`);
-  }
-  const isAdministrator = await enrolIn(
-    databaseUrl,
-    { email: options.email, password },
-    options.admin === true,
-  );
-  terminal.stderr.write(`made ${options.email}${isAdministrator ? ', administrator' : ''}\n`);
+  const { UserError } = await import('../accounts/refusal.ts');
+  const { enrol } = await import('../accounts/enrol.ts');
+  await withUsers(options.email, terminal, async ({ database, users }, credentials) => {
+    const isAdministrator = await enrol({ database, users }, credentials, options.admin === true).catch(
+      (error: unknown) => {
+        throw error instanceof UserError ? new UsageError(error.message) : error;
+      },
+    );
+    terminal.stderr.write(`made ${options.email}${isAdministrator ? ', administrator' : ''}\n`);
+  });
 }
 
-async function enrolIn(
-  databaseUrl: string,
-  credentials: { readonly email: string; readonly password: string },
-  asAdministrator: boolean,
-): Promise<boolean> {
+async function setPassword({ email, revokeTokens }: PasswordOptions, terminal: Terminal): Promise<void> {
+  const { createTokens } = await import('../accounts/tokens.ts');
+  await withUsers(email, terminal, async ({ database, users }, credentials) => {
+    const owner = await users.setPassword(credentials);
+    if (owner === null) throw expected('the address of an account', '--email', JSON.stringify(email));
+    if (revokeTokens) await createTokens({ database, staticToken: null }).revokeAllOf(owner);
+    terminal.stderr.write(`set the password of ${email}${revokeTokens ? ', revoked its tokens' : ''}\n`);
+  });
+}
+
+type Opened = { readonly database: Database; readonly users: Users };
+
+/** Reads a new password before the database is opened. @throws UsageError */
+async function withUsers(
+  address: string,
+  terminal: Terminal,
+  work: (opened: Opened, credentials: Credentials) => Promise<void>,
+): Promise<void> {
+  const { databaseUrl } = parseConfig(terminal.env);
+  const credentials = await readCredentials(address, terminal);
   const { kindOf, openStorage } = await import('../accounts/storage.ts');
   const { createUsers } = await import('../accounts/users.ts');
-  const { enrol } = await import('../accounts/enrol.ts');
-  const { UserError } = await import('../accounts/refusal.ts');
   const { drawText } = await import('../accounts/token-format.ts');
   const database = await openStorage(databaseUrl);
   try {
-    // No browser ever gets the cookie of this session.
+    // No browser ever gets the cookie of a session that is made here.
     const secret = drawText(40);
     const users = createUsers({ database, kind: kindOf(databaseUrl), secret, secure: false });
-    return await enrol({ database, users }, credentials, asAdministrator);
-  } catch (error) {
-    throw error instanceof UserError ? new UsageError(error.message) : error;
+    await work({ database, users }, credentials);
   } finally {
     await database.destroy();
   }
+}
+
+async function readCredentials(address: string, terminal: Terminal): Promise<Credentials> {
+  const { email, newPassword } = await import('../accounts/credentials.ts');
+  if (!email.safeParse(address).success) {
+    throw expected('an e-mail address', '--email', JSON.stringify(address));
+  }
+  const password = await readPassword(terminal, `password for ${address}: `);
+  const checked = newPassword.safeParse(password);
+  if (checked.success) return { email: address, password };
+  throw expected(checked.error.issues[0]?.message ?? '', 'password', `${password.length}`);
 }

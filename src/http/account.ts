@@ -6,6 +6,7 @@ import type { Accounts, Visit } from '../accounts/accounts.ts';
 import { notLoggedIn, UserError } from '../accounts/refusal.ts';
 import { TokenError, type TokenRecord } from '../accounts/tokens.ts';
 import type { Login } from '../accounts/users.ts';
+import type { Config } from '../config.ts';
 import { Failure } from '../errors.ts';
 import {
   accountRules,
@@ -17,6 +18,7 @@ import {
   tokenBody,
 } from './account-body.ts';
 import { requireOwnOrigin } from './account-origin.ts';
+import { requireKnownHost } from './host.ts';
 import type { ReadJson } from './json-body.ts';
 import type { State } from './state.ts';
 
@@ -24,14 +26,14 @@ const dayMs = 86_400_000;
 
 export type AccountRouteOptions = {
   readonly accounts: Accounts;
-  readonly publicUrl: string | null;
+  readonly config: Pick<Config, 'publicUrl' | 'host'>;
   readonly readJson: ReadJson;
 };
 
-export function createAccountRoutes({ accounts, publicUrl, readJson }: AccountRouteOptions): Router<State> {
+export function createAccountRoutes({ accounts, config, readJson }: AccountRouteOptions): Router<State> {
   const router = new Router<State>({ strict: true, sensitive: true, prefix: '/account/api' });
-  router.use(explainRefusals());
-  const ownOrigin = requireOwnOrigin(publicUrl);
+  router.use(requireKnownHost(config), explainRefusals());
+  const ownOrigin = requireOwnOrigin(config.publicUrl);
   const read: Read = (context, schema) => readJson(context, schema, accountRules);
   addSessions(router, accounts, ownOrigin, read);
   addTokens(router, accounts, ownOrigin, read);
@@ -50,7 +52,7 @@ function addSessions(
     setCookies(context, login?.cookies ?? []);
     const administrator = login !== null && (await accounts.isAdministrator(login));
     const user = login === null ? null : { email: login.email, administrator };
-    send(context, { user, sign_up: accounts.signUpOpen ? 'open' : 'closed' });
+    send(context, { user, sign_up: await accounts.signUpState() });
   };
   router.get('/session', async function session(context) {
     await show(context, await accounts.who(context.get('Cookie')));
@@ -68,8 +70,9 @@ function addSessions(
   });
   router.post('/password', ownOrigin, async function changePassword(context) {
     const visit = await visitOf(accounts, context);
-    const { current_password: current, new_password: next } = await read(context, passwordBody);
-    setCookies(context, await accounts.changePassword({ current, next }, visit));
+    const body = await read(context, passwordBody);
+    const { current_password: current, new_password: next, revoke_tokens: revokeTokens } = body;
+    setCookies(context, await accounts.changePassword({ current, next, revokeTokens }, visit));
     send(context, {});
   });
   router.post('/remove', ownOrigin, async function remove(context) {

@@ -14,6 +14,7 @@ import { accountOf, type TokenVerifier } from './auth.ts';
 import { createByteBudget } from './byte-budget.ts';
 import { allowOrigins } from './cors.ts';
 import { answerFailures } from './failure.ts';
+import { requireHost } from './host.ts';
 import { createJsonReader } from './json-body.ts';
 import { type Lifecycle, unreadiness } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
@@ -74,7 +75,7 @@ export function createApp(options: AppOptions): Koa<State> {
   const { accounts } = options;
   if (accounts) {
     const reader = { config, budget: accountBudget, lifecycle, account: clientNetwork };
-    const routes = { accounts, publicUrl: config.publicUrl, readJson: createJsonReader(reader) };
+    const routes = { accounts, config, readJson: createJsonReader(reader) };
     app.use(createAccountRoutes(routes).routes());
   }
   app.use(refuseUnrouted());
@@ -97,6 +98,7 @@ export function createMetricsApp(metrics: Metrics, logger: Logger): Koa<State> {
   const show = showMetrics(metrics);
   app.use(identify());
   app.use(answerFailures(logger));
+  app.use(requireHost());
   app.use(async function only(context, next) {
     if (context.path !== '/metrics')
       throw new Failure('not_found', 'Expected /metrics for `path`, got another');
@@ -151,14 +153,5 @@ function closeWhenStopping(lifecycle: Lifecycle): Middleware<State> {
   return async function lastAnswer(context: Context, next: Next) {
     await next();
     if (lifecycle.leaving() && !context.headerSent) context.set('Connection', 'close');
-  };
-}
-
-/** RFC 9112, section 3.2. Node's own check answers without a body, so it is switched off. */
-function requireHost(): Middleware<State> {
-  return async function host(context: Context, next: Next) {
-    const old = context.req.httpVersionMajor === 1 && context.req.httpVersionMinor === 0;
-    if (old || context.req.headers.host !== undefined) return next();
-    throw new Failure('bad_request', 'Expected the header `Host`, got none');
   };
 }

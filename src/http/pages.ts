@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Router } from '@koa/router';
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { unknownPath } from './failure.ts';
 import type { State } from './state.ts';
 
@@ -45,9 +45,10 @@ async function readAsset(file: string): Promise<Asset> {
   return { bytes, type, tag: `"${createHash('sha256').update(bytes).digest('base64url')}"` };
 }
 
-export function addPages(router: Router<State>, pages: Pages): void {
+/** @param knownHost refuses other hosts: the pages use the cookies of accounts */
+export function addPages(router: Router<State>, pages: Pages, knownHost: Middleware<State>): void {
   for (const [path, html] of pages.documents) {
-    router.get(path, async function page(context) {
+    router.get(path, knownHost, async function page(context) {
       sendDocument(context, html);
     });
   }

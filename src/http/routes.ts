@@ -9,6 +9,7 @@ import { type AnalysisOptions, analyses } from './analyses.ts';
 import { type Gate, requireScopes } from './auth.ts';
 import { evidenceCards } from './evidence.ts';
 import { unknownPath } from './failure.ts';
+import { requireKnownHost } from './host.ts';
 import { addJobs, type JobOptions } from './jobs.ts';
 import { unreadiness } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
@@ -50,7 +51,7 @@ export function createRoutes(options: RouteOptions): Router<State> {
   });
   if (options.config.metricsAddress === null) router.get('/metrics', showMetrics(options.metrics));
   addReference(router);
-  addPages(router, options.pages);
+  addPages(router, options.pages, requireKnownHost(options.config));
   return router;
 }
 

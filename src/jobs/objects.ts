@@ -3,6 +3,7 @@ import type { JobSettings } from '../config.ts';
 import { type Failure, invalidPart } from '../errors.ts';
 import { AddressError, isAllowedHost } from './addresses.ts';
 import { call, SizeError } from './outbound.ts';
+import { isBelow, parsePlainUrl } from './url-prefix.ts';
 
 type Rules = Pick<JobSettings, 'urlPrefixes' | 'privateHosts' | 'maxBytes' | 'uploadSeconds'>;
 
@@ -11,25 +12,20 @@ export class UnreachableError extends Error {}
 
 /** Null, or what was expected instead. */
 export function refuseObject(text: string, { urlPrefixes, privateHosts }: Rules): string | null {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = parsePlainUrl(text);
   const allowed =
-    url !== null &&
-    url.username === '' &&
-    url.password === '' &&
-    urlPrefixes.some((prefix) => url.href.startsWith(prefix)) &&
-    isAllowedHost(url, privateHosts);
-  return allowed ? null : `addresses that begin with ${urlPrefixes.join(' or ')}`;
+    url !== null && urlPrefixes.some((prefix) => isBelow(url, prefix)) && isAllowedHost(url, privateHosts);
+  return allowed
+    ? null
+    : `addresses that begin with ${urlPrefixes.join(' or ')}, with no dot segment, encoded slash or second encoding`;
 }
 
 /** Null, or what was expected instead. */
 export function refuseCallback(text: string, { privateHosts }: Pick<Rules, 'privateHosts'>): string | null {
-  const url = URL.canParse(text) && text.length <= 2048 ? new URL(text) : null;
-  const known = url !== null && privateHosts.includes(url.hostname);
+  const url = text.length <= 2048 ? parsePlainUrl(text) : null;
   const allowed =
     url !== null &&
-    url.username === '' &&
-    url.password === '' &&
-    (url.protocol === 'https:' || (known && url.protocol === 'http:')) &&
+    (url.protocol === 'https:' || privateHosts.includes(url.hostname)) &&
     isAllowedHost(url, privateHosts);
   return allowed ? null : 'an https address on a public host';
 }

@@ -1,5 +1,6 @@
 /** What waits in Redis is sealed: AES-256-GCM under a key that Redis never sees. */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { deriveKey } from '../accounts/secret.ts';
 
 export type Vault = {
   /** `place` says what the bytes are; they open under the same place alone. */
@@ -15,14 +16,12 @@ export type Vault = {
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
-const keyBytes = 32;
 
 export function createVault(secret: string): Vault {
-  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, 'undertone', purpose, keyBytes));
-  const key = derive('waiting audio');
-  const callbackKey = derive('callbacks');
+  const key = deriveKey(secret, 'waiting audio');
+  const callbackKey = deriveKey(secret, 'callbacks');
   return {
-    fingerprint: derive('fingerprint').toString('hex').slice(0, 8),
+    fingerprint: deriveKey(secret, 'fingerprint').toString('hex').slice(0, 8),
     callbackSecret: (holder) => `whsec_${createHmac('sha256', callbackKey).update(holder).digest('base64')}`,
     seal: (bytes, place) => {
       const nonce = randomBytes(nonceBytes);

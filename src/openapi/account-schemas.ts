@@ -18,7 +18,9 @@ const session = z
       })
       .nullable()
       .describe('Who is logged in; null when nobody is.'),
-    sign_up: z.enum(['open', 'closed']).describe('Whether accounts can be made here.'),
+    sign_up: z
+      .enum(['first', 'open', 'closed'])
+      .describe('Whether accounts can be created here; `first`: one can, and sign-up closes with it.'),
   })
   .describe('Who is logged in.');
 
@@ -59,6 +61,7 @@ export const accountSchemas = {
   PasswordChange: described(passwordBody, {
     current_password: 'The one until now.',
     new_password: password,
+    revoke_tokens: 'Whether every token of the account is revoked too.',
   }).describe('A new password.'),
   Removal: described(removeBody, { password: 'That of the account.' }).describe('The end of the account.'),
   TokenRequest: described(tokenBody, {

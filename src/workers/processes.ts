@@ -6,7 +6,7 @@ import type { ChildMessage, ChildOrder, Reply, Task } from './messages.ts';
 import { deferred, type Run, reviveAfterMs, type Workers, type WorkersOptions } from './workers.ts';
 
 export type ProcessesOptions = WorkersOptions & {
-  /** Environment of the processes: they read hostile bytes and need no secret of ours. */
+  /** Environment of the service, of which the processes get a few variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** How long after its flag was raised a process may go on before it is ended. */
   readonly heedWithinMs?: number;
@@ -122,12 +122,31 @@ export function createProcesses(options: ProcessesOptions): Workers {
   return { started, warm: () => [...children].some(({ warm }) => warm), lost: () => lost, run, close };
 }
 
+/** They decode untrusted bytes and need no password, key or token that is in the environment. */
+const inherited = new Set([
+  'PATH',
+  'LANG',
+  'LC_ALL',
+  'LC_CTYPE',
+  'TZ',
+  'TMPDIR',
+  'NODE_ENV',
+  'NODE_OPTIONS',
+  'ORT_DISABLE_TELEMETRY',
+  'LD_LIBRARY_PATH',
+  'LD_PRELOAD',
+  'MALLOC_ARENA_MAX',
+  'ASAN_OPTIONS',
+  'UBSAN_OPTIONS',
+  'LSAN_OPTIONS',
+]);
+
 /** Longer than any stage takes: between stages the flag is looked at. */
 const heedWithinMs = 10_000;
 
 function spawn(env: ProcessesOptions['env']): ChildProcess {
   return fork(threadFile('workers/child'), [], {
-    env: { ...env },
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => inherited.has(name))),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

@@ -1,5 +1,6 @@
 import test from 'ava';
-import { networkOf } from '../../src/accounts/counters.ts';
+import type { RateLimiterAbstract } from 'rate-limiter-flexible';
+import { inMemory, networkOf } from '../../src/accounts/counters.ts';
 import { createGuard } from '../../src/accounts/guard.ts';
 import { UserError } from '../../src/accounts/refusal.ts';
 import { Failure } from '../../src/errors.ts';
@@ -45,4 +46,32 @@ test("an outage is nobody's wrong password", async (t) => {
   for (let count = 0; count < 30; count++)
     await t.throwsAsync(guard.password(who, outage), { message: 'gone' });
   t.is(await guard.password(who, async () => 'in'), 'in');
+});
+
+test('twenty right passwords of one account are taken in a minute, from wherever they come', async (t) => {
+  const guard = createGuard();
+  let checked = 0;
+  const right = async () => ++checked;
+  const from = (index: number) => ({ ...who, address: `192.0.2.${index}` });
+  const failures: Failure[] = [];
+  for (let index = 0; index < 30; index++)
+    await guard.password(from(index), right).catch((error: Failure) => failures.push(error));
+  t.deepEqual([checked, failures.length], [20, 10]);
+  for (const reason of failures) {
+    t.is(reason.code, 'rate_limited');
+    t.true(reason.retryAfterSeconds > 0 && reason.retryAfterSeconds <= 60, `${reason.retryAfterSeconds}`);
+  }
+  t.is(await guard.password({ ...who, email: 'bob@home.example' }, right), 21, 'others are not held up');
+});
+
+test('right passwords beyond the limit are no wrong ones', async (t) => {
+  const counters = new Map<string, RateLimiterAbstract>();
+  const guard = createGuard((name, rate) => {
+    const counter = inMemory(name, rate);
+    counters.set(name, counter);
+    return counter;
+  });
+  for (let count = 0; count < 40; count++) await guard.password(who, async () => 'in').catch(() => {});
+  t.is((await counters.get('account')?.get(who.email))?.consumedPoints, 0);
+  t.is((await counters.get('address')?.get(who.address))?.consumedPoints, 0);
 });

@@ -57,6 +57,7 @@ const migrationNames = [
   '0004-token-owners',
   '0005-jobs',
   '0006-installation',
+  '0007-first-account-claims',
 ];
 
 for (const kind of databaseKinds) {

@@ -58,6 +58,36 @@ test.serial('lines are those of analyze, and refusals the items of the service',
   t.deepEqual(sorted(linesOf(output)), sorted(analysed.stdout.trimEnd().split('\n')));
 });
 
+test.serial(
+  'the token comes from a file, standard input or the environment, and is not among the arguments',
+  async (t) => {
+    const server = await startServer(t);
+    const file = join(makeFolder(), 'token');
+    fs.writeFileSync(file, `${server.token}\r\nanother line\n`, { mode: 0o600 });
+    const run = async (args: readonly string[], more: { input?: string; env?: Record<string, string> }) => {
+      const output = join(makeFolder(), 'out.jsonl');
+      const { code, stderr } = await runCli(
+        ['bulk', sample, '--url', server.url, '--output', output, ...args],
+        more,
+      );
+      t.is(code, 0, stderr);
+      t.is(linesOf(output).length, 1);
+    };
+    await run(['--token-file', file], {});
+    await run(['--token-file', '-'], { input: `  ${server.token}\n` });
+    await run([], { env: { UNDERTONE_TOKEN: server.token } });
+    await run(['--token-file', file], { env: { UNDERTONE_TOKEN: 'another-token-that-is-unknown' } });
+    const odd = await runCli(
+      ['bulk', sample, '--url', server.url, '--output', join(makeFolder(), 'out.csv')],
+      {
+        env: { UNDERTONE_TOKEN: 'schlüssel-that-is-long-enough' },
+      },
+    );
+    t.is(odd.code, 2);
+    t.is(odd.stderr, 'Expected a token for `UNDERTONE_TOKEN or --token-file`, got other characters\n');
+  },
+);
+
 test.serial('a service that is busy, breaks connections and goes away loses no file', async (t) => {
   const server = await startServer(t);
   const folder = makeTree(6);
@@ -153,10 +183,17 @@ test('without an answer a file stays open, and a token that is refused ends ever
   const misused: readonly (readonly [string[], RegExp])[] = [
     [['--url', server.url, '--token', 'x', '--output', 'a.txt'], /ends in .jsonl or .csv/],
     [['--url', 'voice', '--token', 'x', '--output', output], /http:\/\/HOST/],
-    [['--url', server.url, '--output', output], /a token/],
+    [['--url', server.url, '--output', output], /a token for `UNDERTONE_TOKEN or --token-file`, got none/],
+    [['--url', server.url, '--token', 'x', '--token-file', '-', '--output', output], /one of both/],
+    [['--url', server.url, '--token-file', '-', '--list', '-', '--output', output], /standard input once/],
+    [
+      ['--url', server.url, '--token-file', '/nowhere/token', '--output', output],
+      /a readable file for `--token-file`/,
+    ],
+    [['--url', server.url, '--token-file', '-', '--output', output], /a token for `--token-file`, got none/],
   ];
   for (const [args, message] of misused) {
-    const { code, stderr } = await runCli(['bulk', sample, ...args]);
+    const { code, stderr } = await runCli(['bulk', sample, ...args], { input: '' });
     t.is(code, 2, stderr);
     t.regex(stderr, message);
   }

@@ -11,6 +11,8 @@ for (const command of [
   'token create',
   'token list',
   'token revoke',
+  'user create',
+  'user password',
   'openapi',
 ]) {
   test(`${command} --help has an example`, async (t) => {

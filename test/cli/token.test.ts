@@ -84,6 +84,11 @@ const misuses: readonly [args: string[], code: number, message: string][] = [
     'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got "admin"\n',
   ],
   [
+    [...create, '--scopes', 'analyze:emotion,'.repeat(5000)],
+    2,
+    'Expected at most 2 scopes for `scopes`, got 5001\n',
+  ],
+  [
     [...create, '--scopes', 'analyze:emotion', '--expires', '90'],
     2,
     'Expected a duration such as 12h or 90d for `--expires`, got "90"\n',
@@ -93,7 +98,7 @@ const misuses: readonly [args: string[], code: number, message: string][] = [
 ];
 
 for (const [args, expected, message] of misuses) {
-  test(`${args.join(' ')} ends with ${expected}`, async (t) => {
+  test(`${args.join(' ').slice(0, 100)} ends with ${expected}`, async (t) => {
     const { code, stdout, stderr } = await runCli(args, withData());
     t.deepEqual({ code, stdout, stderr }, { code: expected, stdout: '', stderr: message });
   });

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import type { DatabaseKind } from '../../src/accounts/storage.ts';
-import { startAccountApp } from '../support/account.ts';
+import { startAccountApp, statusWith } from '../support/account.ts';
 import { type Ended, runCli } from '../support/cli.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -48,6 +49,54 @@ for (const kind of databaseKinds as readonly DatabaseKind[]) {
     }
   });
 }
+
+for (const kind of databaseKinds) {
+  test(`${kind}: sets a password, ends every log-in and revokes tokens where that is asked for`, async (t) => {
+    const url = await makeDatabaseUrl(kind);
+    const { app, browser, tokens } = await startAccountApp(t, { kind, url });
+    const email = 'ada@home.example';
+    const { ask, signUp } = browser();
+    await signUp(email);
+    const scopes = ['analyze:emotion'];
+    const own = String((await ask('tokens', { name: 'ci', scopes })).json.token);
+    const { token: other } = await tokens.create({ name: 'ci', scopes, expiresAt: null });
+    const set = (args: readonly string[], next: string) =>
+      runCli(['user', 'password', '--email', 'Ada@home.example', ...args], {
+        env: { UNDERTONE_DATABASE_URL: url },
+        input: `${next}\n`,
+      });
+    t.deepEqual(await set([], 'a second password'), {
+      code: 0,
+      stdout: '',
+      stderr: 'set the password of Ada@home.example\n',
+    });
+    t.is((await ask('session')).json.user, null);
+    t.is((await browser().ask('log-in', { email, password })).status, 401);
+    t.is((await browser().ask('log-in', { email, password: 'a second password' })).status, 200);
+    t.is(await statusWith(app, own), 200);
+    const revoked = await set(['--revoke-tokens'], 'a third password');
+    t.is(revoked.stderr, 'set the password of Ada@home.example, revoked its tokens\n');
+    const until = performance.now() + 30_000;
+    while ((await statusWith(app, own)) === 200 && performance.now() < until) await sleep(100);
+    t.is(await statusWith(app, own), 401);
+    t.is(await statusWith(app, other), 200);
+  });
+}
+
+test('the password of an address without an account is not set', async (t) => {
+  const url = await makeDatabaseUrl('sqlite');
+  const env = { UNDERTONE_DATABASE_URL: url };
+  const args = ['user', 'password', '--email', 'nobody@home.example'];
+  t.deepEqual(await runCli(args, { env, input: `${password}\n` }), {
+    code: 2,
+    stdout: '',
+    stderr: 'Expected the address of an account for `--email`, got "nobody@home.example"\n',
+  });
+  t.is(
+    (await runCli(args, { env, input: 'short\n' })).stderr,
+    'Expected 10 to 128 characters for `password`, got 5\n',
+  );
+});
 
 test('only the first line of standard input is the password', async (t) => {
   const url = await makeDatabaseUrl('sqlite');

@@ -142,6 +142,11 @@ const refusals: readonly [body: object, field: string, msg: string][] = [
     'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got something else',
   ],
   [
+    { name: 'ci', scopes: [...scopes, 'analyze:emotion'] },
+    'scopes',
+    'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got something else',
+  ],
+  [
     { name: 'ci', scopes, expires_in_days: 0 },
     'expires_in_days',
     'Expected whole days from 1 to 3650, or null for `expires_in_days`, got something else',

@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { sql } from 'kysely';
 import { type AccountApp, cookieOf, password, startAccountApp, statusWith } from '../support/account.ts';
 import { databaseKinds } from '../support/database.ts';
 import { startServer } from '../support/postgres.ts';
@@ -13,6 +14,8 @@ function both(title: string, body: Body): void {
 
 const credentials = { email: 'ada@home.example', password };
 const loggedOut = { user: null, sign_up: 'open' };
+const closed =
+  'Sign-up is closed on this service: its operator creates accounts with `undertone user create`';
 const wrong = 'Expected the address and password of an account, got others';
 
 both('signing up logs in; logging out and in again works', async (t, { browser }) => {
@@ -91,6 +94,72 @@ both('a new password ends every other session, and what it held', async (t, { ap
   t.is((await there.ask('log-in', { ...credentials, password: next })).status, 200);
 });
 
+both('an account has twenty sessions, the newest ones', async (t, { app, browser, database, kind }) => {
+  const here = browser();
+  await here.signUp(credentials.email);
+  const token = String((await here.ask('playground-token', {})).json.token);
+  t.is(await statusWith(app, token), 200);
+  const other = browser();
+  await other.signUp('bob@home.example');
+  const past = (seconds: number) => {
+    const date = new Date(Date.now() - 1000 * seconds);
+    return kind === 'postgres' ? date : date.toISOString();
+  };
+  // That of `here` is the oldest.
+  await sql`update session set "createdAt" = ${past(100)}`.execute(database);
+  const add = (index: number) =>
+    sql`insert into session ("id", "expiresAt", "token", "createdAt", "updatedAt", "userId")
+    select ${`s${index}`}, "expiresAt", ${`t${index}`}, ${past(index)}, "updatedAt", "userId" from session
+    where "userId" = (select "id" from "user" where "email" = ${credentials.email}) limit 1`.execute(
+      database,
+    );
+  for (let index = 1; index <= 24; index++) await add(index);
+  const there = browser();
+  t.is((await there.ask('log-in', credentials)).status, 200);
+  const { rows } = await sql<{ id: string }>`select "id" from session where "userId" =
+    (select "id" from "user" where "email" = ${credentials.email})`.execute(database);
+  t.is(rows.length, 20);
+  const kept = rows.map(({ id }) => id).filter((id) => /^s\d+$/.test(id));
+  t.deepEqual(new Set(kept), new Set(Array.from({ length: 19 }, (_, index) => `s${index + 1}`)));
+  t.is((await here.ask('session')).json.user, null);
+  t.is(await statusWith(app, token), 401, 'what an ended session held ends with it');
+  t.truthy((await there.ask('session')).json.user);
+  t.truthy((await other.ask('session')).json.user);
+});
+
+both(
+  'a new password revokes every token of the account where that is asked for',
+  async (t, { app, browser, tokens }) => {
+    const { ask, signUp } = browser();
+    await signUp(credentials.email);
+    const bob = browser();
+    await bob.signUp('bob@home.example');
+    const make = async (maker: typeof ask, name: string) =>
+      String((await maker('tokens', { name, scopes: ['analyze:emotion'] })).json.token);
+    const own = [await make(ask, 'one'), await make(ask, 'two')];
+    const request = { name: 'cli', scopes: ['analyze:emotion'], expiresAt: null };
+    const others = [await make(bob.ask, 'one'), (await tokens.create(request)).token];
+    const statuses = (all: readonly string[]) => Promise.all(all.map((token) => statusWith(app, token)));
+    const change = (from: string, to: string, more: object) =>
+      ask('password', { current_password: from, new_password: to, ...more });
+    t.is((await change(password, 'second password', {})).status, 200);
+    t.is((await change('second password', 'third password', { revoke_tokens: false })).status, 200);
+    t.is((await change('not the password', 'fourth password', { revoke_tokens: true })).status, 401);
+    t.deepEqual(await statuses(own), [200, 200]);
+    t.is((await change('third password', 'fourth password', { revoke_tokens: true })).status, 200);
+    t.deepEqual(await statuses(own), [401, 401]);
+    t.deepEqual(await statuses(others), [200, 200]);
+    const listed = (await ask('tokens')).json.tokens as { revoked_at: string | null; origin: string }[];
+    t.deepEqual(
+      listed.filter(({ origin }) => origin === 'account').map(({ revoked_at: at }) => at !== null),
+      [true, true],
+    );
+    t.like((await change('fourth password', password, { revoke_tokens: 'yes' })).json, {
+      detail: [{ loc: ['body', 'revoke_tokens'], type: 'value_error.revoke_tokens' }],
+    });
+  },
+);
+
 both(
   'deleting an account takes its password, its tokens and its sessions',
   async (t, { app, browser, database }) => {
@@ -125,7 +194,7 @@ test('closed, it takes nobody, and the page is told', async (t) => {
   t.deepEqual((await ask('session')).json, { user: null, sign_up: 'closed' });
   const { status, json } = await signUp(credentials.email);
   t.is(status, 403);
-  t.like(json, { code: 'forbidden', detail: 'Sign-up is closed on this service' });
+  t.like(json, { code: 'forbidden', detail: closed });
 });
 
 const missing = (field: string) => ({

@@ -46,11 +46,37 @@ test('processes answer what threads do', async (t) => {
   t.deepEqual(answers[1], answers[0]);
 });
 
-test('the processes hold no setting of ours, and end with the service in order', async (t) => {
+/** What other programs of the host are given. */
+const secrets = {
+  PGPASSWORD: 'of-the-database',
+  PGPASSFILE: '/run/pgpass',
+  AWS_ACCESS_KEY_ID: 'cloud-key',
+  AWS_SECRET_ACCESS_KEY: 'cloud-secret',
+  GOOGLE_APPLICATION_CREDENTIALS: '/run/key.json',
+  DATABASE_URL: 'postgres://user:password@host/name',
+  UNDERTONE_SECRET: 'k3'.repeat(24),
+  undertone_token: 'in-small-letters',
+  SOMETHING_NEW: 'that-nobody-thought-of',
+};
+
+test('the processes know a few variables alone', async (t) => {
+  const harmless = { LANG: 'C.UTF-8', TZ: 'UTC' };
+  const server = await startServer(t, { ...processes, ...secrets, ...harmless });
+  const children = childrenOf(server.process.pid as number);
+  t.is(children.length, 2);
+  for (const pid of children) {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
+    const names = variables.map((line) => line.split('=')[0]).sort();
+    const own = ['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE', 'ORT_DISABLE_TELEMETRY'];
+    t.deepEqual(names, ['LANG', ...own, 'PATH', 'TZ']);
+    for (const value of Object.values(secrets)) t.false(variables.join('\n').includes(value), value);
+  }
+});
+
+test('the processes go on when they are signalled, and end with the service in order', async (t) => {
   const server = await startServer(t, processes);
   const children = childrenOf(server.process.pid as number);
   t.is(children.length, 2);
-  for (const pid of children) t.notRegex(readFileSync(`/proc/${pid}/environ`, 'utf8'), /UNDERTONE_/);
   for (const pid of children) process.kill(pid, 'SIGTERM');
   t.is((await analyze(server)).status, 200);
   t.deepEqual(childrenOf(server.process.pid as number), children);

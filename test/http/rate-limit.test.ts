@@ -109,7 +109,7 @@ test('a Redis that hangs holds one request up, and those that come meanwhile', a
   const connection = openRedis(redis.url);
   t.teardown(() => connection.disconnect());
   const heard: boolean[] = [];
-  const counters = createSharedCounters(connection, (there) => heard.push(there));
+  const counters = createSharedCounters(connection, 's', (there) => heard.push(there));
   const { port } = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '9/60' }, counters });
   const seconds = async () => {
     const asked = performance.now();
@@ -139,7 +139,10 @@ test('hosts that share a Redis count together, and each for itself while it is a
   const host = () => {
     const connection = openRedis(redis.url);
     t.teardown(() => connection.disconnect());
-    return startApp(t, { env, counters: createSharedCounters(connection, (there) => heard.push(there)) });
+    return startApp(t, {
+      env,
+      counters: createSharedCounters(connection, 's', (there) => heard.push(there)),
+    });
   };
   const [first, second] = await Promise.all([host(), host()]);
   const rest = async ({ port }: { readonly port: number }) => {

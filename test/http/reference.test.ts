@@ -160,7 +160,7 @@ test.serial('every answer to the account page fits the document', async (t) => {
   const plain = (asked: string, given?: object) => ask(asked, asked.split(' ')[1] ?? '', given);
   const password = 'correct horse battery staple';
   const account = '/account/api';
-  t.deepEqual(await plain(`GET ${account}/session`), { user: null, sign_up: 'open' });
+  t.deepEqual(await plain(`GET ${account}/session`), { user: null, sign_up: 'first' });
   await plain(`GET ${account}/tokens`);
   await plain(`POST ${account}/sign-up`, { email: 'ada' });
   await plain(`POST ${account}/sign-up`, { email: 'ada@example.org', password });

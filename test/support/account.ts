@@ -10,6 +10,7 @@ import { type Call, call, type Reply } from './http.ts';
 
 export type AccountApp = {
   readonly app: App;
+  readonly kind: DatabaseKind;
   readonly database: Database;
   readonly tokens: Tokens;
   readonly url: string;
@@ -36,7 +37,7 @@ export async function startAccountApp(
   const kind = options.kind ?? 'sqlite';
   const url = options.url ?? (await makeDatabaseUrl(kind));
   // Each browser has an address of its own, as a proxy would tell it.
-  const env = { UNDERTONE_TRUST_PROXY: '1', ...options.env };
+  const env = { UNDERTONE_TRUST_PROXY: '1', UNDERTONE_SIGNUP: 'open', ...options.env };
   const { signUp, publicUrl, secret } = parseConfig({ UNDERTONE_SECRET: 'secret '.repeat(6), ...env });
   const database = await openStorage(url);
   const tokens = createTokens({ database, staticToken: null });
@@ -45,7 +46,7 @@ export async function startAccountApp(
   const app = await startApp(t, { env, verifier: tokens, accounts });
   t.teardown(() => database.destroy());
   const origin = publicUrl ?? `http://127.0.0.1:${app.port}`;
-  return { app, database, tokens, url, browser: () => openBrowser(app.port, origin) };
+  return { app, kind, database, tokens, url, browser: () => openBrowser(app.port, origin) };
 }
 
 /** What an analysis with this token is answered. */

@@ -18,7 +18,10 @@ let browser: Browser;
 const closers: (() => unknown)[] = [];
 
 test.before(async () => {
-  server = await startServer({ teardown: (close: () => unknown) => closers.push(close) });
+  server = await startServer(
+    { teardown: (close: () => unknown) => closers.push(close) },
+    { UNDERTONE_SIGNUP: 'open' },
+  );
   browser = await openChromium(sample);
 });
 
@@ -188,13 +191,70 @@ test.serial('what is wrong is said in words, and what to do', async (t) => {
 });
 
 test.serial('without https or localhost the microphone is not to be had, and the page says so', async (t) => {
-  const { page, complaints } = await visit(t, browser, `http://${plainHost}:${server.port}/`);
+  const named = await startServer(t, { UNDERTONE_PUBLIC_URL: `http://${plainHost}` });
+  const { page, complaints } = await visit(t, browser, `http://${plainHost}:${named.port}/`);
   await page.locator('#intake').getByRole('button', { name: 'Record' }).click();
   await page.getByText('Browsers give the microphone to pages on https or localhost alone').waitFor();
   t.deepEqual(
     complaints.filter((text) => text.includes('Content Security Policy')),
     [],
   );
+});
+
+test.serial('a name that was bound to the address of the service shows no page', async (t) => {
+  const { page } = await visit(t, browser, `http://${plainHost}:${server.port}/account`);
+  t.regex(await page.locator('body').innerText(), /"code":"misdirected"/);
+  const status = await page.evaluate(async () => (await fetch('/account/api/session')).status);
+  t.is(status, 421);
+});
+
+test.serial(
+  'the first account is said to be the first, and then the page says that sign-up is closed',
+  async (t) => {
+    const own = await startServer(t);
+    const { page, complaints } = await visit(t, browser, `${own.url}/account`);
+    await page.getByText('There is no account yet.').waitFor();
+    t.false(await page.locator('#closed').isVisible());
+    const late = await visit(t, browser, `${own.url}/account`);
+    await late.page.getByText('There is no account yet.').waitFor();
+    await signUp(page, 'first@example.org');
+    await page.getByText('first@example.org, administrator').waitFor();
+
+    await late.page.locator('#sign-up-email').fill('second@example.org');
+    await late.page.locator('#sign-up-password').fill(password);
+    await late.page.getByRole('button', { name: 'Make the account' }).click();
+    await late.page.locator('#messages').getByText('Sign-up is closed on this service').waitFor();
+    await late.page.locator('#closed').getByText('undertone user create --email').waitFor();
+    t.false(await late.page.locator('#sign-up').isVisible());
+    await late.page.reload();
+    await late.page.locator('#closed').getByText('UNDERTONE_SIGNUP=open').waitFor();
+    t.false(await late.page.locator('#sign-up').isVisible());
+    t.deepEqual(await barriers(late.page), []);
+    t.deepEqual(complaints, []);
+  },
+);
+
+test.serial('a new password revokes the tokens where the box is ticked', async (t) => {
+  const { page, complaints } = await open(t, '/account');
+  await signUp(page, 'careful@example.org');
+  await page.locator('#token-name').fill('laptop');
+  await page.getByRole('button', { name: 'Make the token' }).click();
+  const token = await page.locator('#token-text').innerText();
+  const change = async (from: string, to: string) => {
+    await page.locator('#password-current').fill(from);
+    await page.locator('#password-new').fill(to);
+    await page.getByRole('button', { name: 'Change the password' }).click();
+  };
+  await change(password, 'a second password');
+  await page.locator('#messages').getByText('The password is changed').waitFor();
+  t.is(await ask(token), 200);
+  await page.getByLabel('Revoke every token of this account too').check();
+  await change('a second password', 'a third password');
+  await page.locator('#messages').getByText('Every token is revoked').waitFor();
+  await page.locator('#ended').waitFor();
+  t.is(await ask(token), 401);
+  t.false(await page.getByLabel('Revoke every token of this account too').isChecked());
+  t.deepEqual(complaints, []);
 });
 
 /** Moves on with Tab until the element that has the focus says this. */

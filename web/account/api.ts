@@ -2,7 +2,7 @@
 
 export type Session = {
   readonly user: { readonly email: string; readonly administrator: boolean } | null;
-  readonly sign_up: 'open' | 'closed';
+  readonly sign_up: 'first' | 'open' | 'closed';
 };
 
 export type Token = {

@@ -36,7 +36,8 @@ async function refresh(): Promise<void> {
 async function show({ user, sign_up: signUp }: Session): Promise<void> {
   guest.hidden = user !== null;
   form('sign-up').hidden = signUp === 'closed';
-  part('closed', HTMLElement).hidden = signUp === 'open';
+  part('first-account', HTMLElement).hidden = signUp !== 'first';
+  part('closed', HTMLElement).hidden = signUp !== 'closed';
   if (user !== null) await showTokens(work);
   else hideNewToken();
   member.hidden = user === null;
@@ -76,8 +77,18 @@ function enter(path: 'log-in' | 'sign-up'): (fields: FormData) => Promise<void> 
   };
 }
 
+/** Somebody else may have made the first account meanwhile: then the page shows that sign-up is closed. */
+async function signUp(fields: FormData): Promise<void> {
+  try {
+    await enter('sign-up')(fields);
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 403) await refresh();
+    throw error;
+  }
+}
+
 handle(form('log-in'), { say, unauthenticated: wrongPair, onSend: enter('log-in') });
-handle(form('sign-up'), { say, onSend: enter('sign-up') });
+handle(form('sign-up'), { say, onSend: signUp });
 handle(form('make-token'), {
   say,
   onSend: async (fields) => {
@@ -90,8 +101,12 @@ handle(form('password'), {
   say,
   unauthenticated: wrongPassword,
   onSend: async (fields) => {
-    await send('password', Object.fromEntries(fields));
-    say('good', 'The password is changed, and every other browser is logged out.');
+    const revokes = fields.has('revoke_tokens');
+    await send('password', { ...Object.fromEntries(fields), revoke_tokens: revokes });
+    if (revokes) hideNewToken();
+    await showTokens(work);
+    const tokens = revokes ? ' Every token is revoked.' : '';
+    say('good', `The password is changed, and every other browser is logged out.${tokens}`);
   },
 });
 handle(form('remove'), {

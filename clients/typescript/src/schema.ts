@@ -239,7 +239,7 @@ export interface paths {
         put?: never;
         /**
          * Make an account and log in
-         * @description The very first account is the administrator. For the account page, JSON both ways; programs use tokens. The header Origin must be that of the service.
+         * @description The very first account is the administrator. 403 when sign-up is closed. For the account page, JSON both ways; programs use tokens. The header Origin must be that of the service.
          */
         post: operations["signUp"];
         delete?: never;
@@ -299,7 +299,7 @@ export interface paths {
         put?: never;
         /**
          * Change the password
-         * @description Ends every other session. For the account page, JSON both ways; programs use tokens. The header Origin must be that of the service.
+         * @description Ends every other session; with `revoke_tokens` every token of the account too. For the account page, JSON both ways; programs use tokens. The header Origin must be that of the service.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -632,10 +632,10 @@ export interface components {
             /** @description What was expected and what came, for people. */
             detail: string;
             /**
-             * @description The reason, for programs. bad_request: HTTP itself is broken. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: known path, other method; `Allow` lists its methods. timeout: the request came too slowly. rate_limited: over a limit that the operator switched on. headers_too_large: the headers are too large. internal: everything else; the cause is only in the log. not_configured: a part that the operator has not configured. overloaded: all workers are busy and the queue is full, or too many bytes are held. deadline: the request took longer than it may. worker_lost: the worker that had the request was lost. queue_unavailable: the queue of jobs cannot be used. storage_unavailable: the database cannot be used. shutting_down: the service is being stopped. not_ready: the models are being loaded.
+             * @description The reason, for programs. bad_request: HTTP itself is broken. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: known path, other method; `Allow` lists its methods. timeout: the request came too slowly. misdirected: a page or account route by a host name that is not configured. rate_limited: over a limit that the operator switched on. headers_too_large: the headers are too large. internal: everything else; the cause is only in the log. not_configured: a part that the operator has not configured. overloaded: all workers are busy and the queue is full, or too many bytes are held. deadline: the request took longer than it may. worker_lost: the worker that had the request was lost. queue_unavailable: the queue of jobs cannot be used. storage_unavailable: the database cannot be used. shutting_down: the service is being stopped. not_ready: the models are being loaded.
              * @enum {string}
              */
-            code: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "rate_limited" | "headers_too_large" | "internal" | "not_configured" | "overloaded" | "deadline" | "worker_lost" | "queue_unavailable" | "storage_unavailable" | "shutting_down" | "not_ready";
+            code: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "misdirected" | "rate_limited" | "headers_too_large" | "internal" | "not_configured" | "overloaded" | "deadline" | "worker_lost" | "queue_unavailable" | "storage_unavailable" | "shutting_down" | "not_ready";
             /** @description As in the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
@@ -699,10 +699,10 @@ export interface components {
                 administrator: boolean;
             } | null;
             /**
-             * @description Whether accounts can be made here.
+             * @description Whether accounts can be created here; `first`: one can, and sign-up closes with it.
              * @enum {string}
              */
-            sign_up: "open" | "closed";
+            sign_up: "first" | "open" | "closed";
         };
         /** @description A new account. */
         SignUp: {
@@ -724,6 +724,11 @@ export interface components {
             current_password: string;
             /** @description 10 to 128 characters. */
             new_password: string;
+            /**
+             * @description Whether every token of the account is revoked too.
+             * @default false
+             */
+            revoke_tokens: boolean;
         };
         /** @description The end of the account. */
         Removal: {
@@ -2157,6 +2162,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            421: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -2251,6 +2266,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccountValidationFailure"];
+                };
+            };
+            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            421: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description `invalid`: the body cannot be taken as it is. */
@@ -2381,6 +2406,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
+            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            421: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `invalid`: the body cannot be taken as it is. */
             422: {
                 headers: {
@@ -2476,6 +2511,16 @@ export interface operations {
             };
             /** @description `timeout`: the request came too slowly. */
             408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            421: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2589,6 +2634,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccountValidationFailure"];
+                };
+            };
+            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            421: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description `invalid`: the body cannot be taken as it is. */
@@ -2719,6 +2774,16 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
+            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            421: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `invalid`: the body cannot be taken as it is. */
             422: {
                 headers: {
@@ -2815,6 +2880,16 @@ export interface operations {
             };
             /** @description `timeout`: the request came too slowly. */
             408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            421: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2928,6 +3003,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccountValidationFailure"];
+                };
+            };
+            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            421: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description `invalid`: the body cannot be taken as it is. */
@@ -3057,6 +3142,16 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
+            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            421: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
             /** @description `headers_too_large`: the headers are too large. */
             431: {
                 headers: {
@@ -3142,6 +3237,16 @@ export interface operations {
             };
             /** @description `timeout`: the request came too slowly. */
             408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            421: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;

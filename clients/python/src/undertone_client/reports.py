@@ -115,7 +115,7 @@ class Failure(TypedDict):
     """
 
     detail: str
-    code: Literal['bad_request', 'unauthenticated', 'forbidden', 'not_found', 'method_not_allowed', 'timeout', 'rate_limited', 'headers_too_large', 'internal', 'not_configured', 'overloaded', 'deadline', 'worker_lost', 'queue_unavailable', 'storage_unavailable', 'shutting_down', 'not_ready']
+    code: Literal['bad_request', 'unauthenticated', 'forbidden', 'not_found', 'method_not_allowed', 'timeout', 'misdirected', 'rate_limited', 'headers_too_large', 'internal', 'not_configured', 'overloaded', 'deadline', 'worker_lost', 'queue_unavailable', 'storage_unavailable', 'shutting_down', 'not_ready']
     request_id: str
 
 
@@ -165,7 +165,7 @@ class Session(TypedDict):
     """
 
     user: User | None
-    sign_up: Literal['open', 'closed']
+    sign_up: Literal['first', 'open', 'closed']
 
 
 class SignUp(TypedDict):
@@ -193,6 +193,7 @@ class PasswordChange(TypedDict):
 
     current_password: str
     new_password: str
+    revoke_tokens: NotRequired[bool]
 
 
 class Removal(TypedDict):

@@ -1,0 +1,38 @@
+/** The token of `undertone bulk`: from the environment, a file or standard input, where no other user of the machine sees it. */
+import { createReadStream } from 'node:fs';
+import { checkStandardInput, standardInput } from './inputs.ts';
+import { firstLine, readPassword } from './password.ts';
+import { expected, type Terminal } from './terminal.ts';
+
+export type TokenOptions = {
+  readonly token?: string;
+  /** `-` is standard input. */
+  readonly tokenFile?: string;
+  /** Of recordings; `-` is standard input. */
+  readonly list?: string;
+};
+
+/** Others cannot be sent in a header, and the error of the client would show them. */
+const sendable = /^[\x21-\x7e]+$/;
+
+/** @throws UsageError when there is none, or more than one */
+export async function readToken(options: TokenOptions, terminal: Terminal): Promise<string> {
+  const { token, tokenFile, list = '' } = options;
+  if (token !== undefined && tokenFile !== undefined)
+    throw expected('one of both', '--token', '--token-file too');
+  const [source, text] =
+    tokenFile === undefined
+      ? ['UNDERTONE_TOKEN or --token-file', token ?? terminal.env.UNDERTONE_TOKEN ?? '']
+      : ['--token-file', await readLine(tokenFile, list, terminal)];
+  const given = text.trim();
+  if (sendable.test(given)) return given;
+  throw expected('a token', source, given === '' ? 'none' : 'other characters');
+}
+
+async function readLine(file: string, list: string, terminal: Terminal): Promise<string> {
+  checkStandardInput([file, list]);
+  if (file === standardInput) return readPassword(terminal, 'token: ');
+  return firstLine(createReadStream(file)).catch((error: Error) => {
+    throw expected('a readable file', '--token-file', error.message);
+  });
+}

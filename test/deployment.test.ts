@@ -1,0 +1,99 @@
+/** The settings in the files of deploy/, as the service takes them: nothing that was published opens it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { ConfigError, parseConfig } from '../src/config.ts';
+
+type Settings = Readonly<Record<string, string>>;
+
+const kubernetes = 'deploy/kubernetes/undertone.yaml';
+const notations = [
+  /^ +(UNDERTONE_\w+): (.+)$/gm,
+  /^ +- name: (UNDERTONE_\w+)\n +value: (.+)$/gm,
+  /^ENV (UNDERTONE_\w+)=(.+)$/gm,
+  /^Environment=.*?(UNDERTONE_\w+)=(\S+)/gm,
+];
+
+function settingsOf(text: string): Settings {
+  const found = notations.flatMap((notation) => [...text.matchAll(notation)]);
+  return Object.fromEntries(
+    found.map(([, name = '', value = '']) => [name, value.replace(/^'(.*)'$/, '$1')]),
+  );
+}
+
+function faultsOf(env: Settings): readonly string[] {
+  try {
+    parseConfig(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+}
+
+const refused = (name: string) =>
+  `Expected a value of your own for \`${name}\`, got the placeholder of an example`;
+const own: Settings = {
+  UNDERTONE_SECRET: 'k3'.repeat(24),
+  UNDERTONE_DATABASE_URL: 'postgres://undertone:w4@postgres/undertone',
+  UNDERTONE_PUBLIC_URL: 'https://voice.example',
+};
+
+test('the service does not start with the Kubernetes manifests as they are, and says which values are missing', (t) => {
+  const shipped = settingsOf(readFileSync(kubernetes, 'utf8'));
+  t.deepEqual(faultsOf(shipped), Object.keys(own).map(refused).sort());
+  for (const name of Object.keys(own)) {
+    t.deepEqual(faultsOf({ ...shipped, ...own, [name]: shipped[name] as string }), [refused(name)]);
+  }
+  const { publicUrl, signUp, token } = parseConfig({ ...shipped, ...own });
+  t.deepEqual(
+    { publicUrl, signUp, token },
+    { publicUrl: 'https://voice.example', signUp: 'closed', token: null },
+  );
+});
+
+test('what earlier manifests held is refused too', (t) => {
+  for (const [name, value] of [
+    ['UNDERTONE_TOKEN', 'replace-me-before-the-first-start'],
+    ['UNDERTONE_SECRET', 'replace-me-with-32-random-characters'],
+    ['UNDERTONE_TOKEN', 'Replace-Me-before-the-first-start'],
+  ] as const) {
+    t.deepEqual(faultsOf({ [name]: value }), [refused(name)]);
+  }
+});
+
+test('every file of deploy/ but its programs holds known settings, and neither a token nor a secret that works', (t) => {
+  const files = readdirSync('deploy', { recursive: true, encoding: 'utf8', withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))
+    .map(({ parentPath, name }) => join(parentPath, name));
+  t.true(files.includes(kubernetes));
+  let seen = 0;
+  for (const file of files) {
+    const settings = settingsOf(readFileSync(file, 'utf8'));
+    seen += Object.keys(settings).length;
+    const secrets = ['UNDERTONE_TOKEN', 'UNDERTONE_SECRET', 'UNDERTONE_DATABASE_URL'];
+    const faults = faultsOf(settings);
+    for (const name of secrets.filter((one) => one in settings)) t.true(faults.includes(refused(name)), file);
+    t.deepEqual(
+      faults.filter((fault) => !fault.includes('placeholder')),
+      [],
+      file,
+    );
+  }
+  t.true(seen > 8, `${seen}`);
+});
+
+test('where strangers can connect from the start, sign-up is closed', (t) => {
+  for (const file of [kubernetes, 'deploy/container/Containerfile']) {
+    t.is(settingsOf(readFileSync(file, 'utf8')).UNDERTONE_SIGNUP, 'closed', file);
+  }
+});
+
+test('with a trusted proxy nobody but that one reaches the port of requests', (t) => {
+  const text = readFileSync(kubernetes, 'utf8');
+  t.not(settingsOf(text).UNDERTONE_TRUST_PROXY, undefined);
+  const policy = text.split(/^---$/m).find((document) => document.includes('kind: NetworkPolicy')) ?? '';
+  const rules = (/^ {2}ingress:\n((?: {4}.*\n)+)/m.exec(policy)?.[1] ?? '').split(/^ {4}- /m).slice(1);
+  t.is(rules.length, 2);
+  for (const rule of rules) t.regex(rule, /^from:\n +- namespaceSelector:/);
+});

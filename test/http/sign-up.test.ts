@@ -1,0 +1,108 @@
+/** Sign-up closes with the first account, unless the operator opens it. */
+import test, { type ExecutionContext } from 'ava';
+import { claimFirstAccount, keepAsFirst } from '../../src/accounts/administrators.ts';
+import { createSignUp } from '../../src/accounts/sign-up.ts';
+import { type AccountApp, password, startAccountApp } from '../support/account.ts';
+import { databaseKinds } from '../support/database.ts';
+
+type Body = (t: ExecutionContext, app: AccountApp) => Promise<void>;
+
+const first = { UNDERTONE_SIGNUP: 'first' };
+
+function both(title: string, body: Body): void {
+  for (const kind of databaseKinds) {
+    test(`${kind}: ${title}`, async (t) => body(t, await startAccountApp(t, { kind, env: first })));
+  }
+}
+
+const email = 'ada@home.example';
+const refusal = {
+  code: 'forbidden',
+  detail: 'Sign-up is closed on this service: its operator creates accounts with `undertone user create`',
+};
+
+both('twelve parallel sign-ups create one account, the administrator', async (t, { browser, database }) => {
+  const browsers = Array.from({ length: 12 }, browser);
+  const replies = await Promise.all(browsers.map(({ signUp }, index) => signUp(`p${index}@home.example`)));
+  const made = replies.filter(({ status }) => status === 200);
+  t.is(made.length, 1);
+  t.like(made[0]?.json, { user: { administrator: true }, sign_up: 'closed' });
+  for (const { status, json } of replies.filter((reply) => reply !== made[0])) {
+    t.is(status, 403);
+    t.like(json, refusal);
+  }
+  for (const table of ['user', 'administrators'] as const)
+    t.is((await database.selectFrom(table).selectAll().execute()).length, 1, table);
+});
+
+both('it is open for the first account, then closed, also when that is deleted', async (t, { browser }) => {
+  const ada = browser();
+  t.deepEqual((await ada.ask('session')).json, { user: null, sign_up: 'first' });
+  t.is((await ada.signUp(email)).status, 200);
+  t.like((await browser().ask('session')).json, { sign_up: 'closed' });
+  t.like((await browser().signUp('eve@home.example')).json, refusal);
+  t.is((await ada.ask('remove', { password })).status, 200);
+  t.like((await browser().signUp('eve@home.example')).json, refusal);
+  t.like((await browser().ask('session')).json, { sign_up: 'closed' });
+});
+
+both('a sign-up that fails leaves it open', async (t, { browser, database }) => {
+  const { create, state } = createSignUp(database, 'first');
+  const fails = async () => {
+    throw new Error('no disk');
+  };
+  await t.throwsAsync(create({ create: fails, discard: fails }), { message: 'no disk' });
+  t.is(await state(), 'first');
+  t.is((await browser().signUp(email)).status, 200);
+});
+
+both('a sign-up that never ended blocks others for a minute', async (t, { browser, database }) => {
+  const lost = await claimFirstAccount(database);
+  t.truthy(lost);
+  t.is(await claimFirstAccount(database), null);
+  t.like((await browser().signUp(email)).json, refusal);
+  await database
+    .updateTable('administrators')
+    .set(({ eb }) => ({ claimed_at: eb('claimed_at', '-', 61_000) }))
+    .execute();
+  const ada = await browser().signUp(email);
+  t.like(ada.json.user, { email, administrator: true });
+  t.false(await lost?.keep('nobody'));
+  await lost?.release();
+  t.is(await claimFirstAccount(database), null);
+});
+
+both('one that took longer than its claim is undone', async (t, { browser, database }) => {
+  const { create } = createSignUp(database, 'first');
+  const discarded: string[] = [];
+  const late = create({
+    create: async () => {
+      await database.updateTable('administrators').set({ claimed_at: 1 }).execute();
+      t.is((await browser().signUp(email)).status, 200);
+      return { session: { id: 's', owner: 'late' }, email: 'late@home.example', cookies: [] };
+    },
+    discard: async ({ session }) => void discarded.push(session.owner),
+  });
+  await t.throwsAsync(late, { message: refusal.detail });
+  t.deepEqual(discarded, ['late']);
+});
+
+both('an account that was created otherwise closes it too', async (t, { browser, database }) => {
+  await browser().signUp(email);
+  // As an older version left it when it ended between the two.
+  await database.deleteFrom('administrators').execute();
+  t.like((await browser().ask('session')).json, { sign_up: 'closed' });
+  t.like((await browser().signUp('eve@home.example')).json, refusal);
+  t.is(await claimFirstAccount(database), null);
+});
+
+for (const kind of databaseKinds) {
+  test(`${kind}: open, everybody can, and one is administrator`, async (t) => {
+    const { browser, database } = await startAccountApp(t, { kind, env: { UNDERTONE_SIGNUP: 'open' } });
+    for (const name of ['ada', 'bob']) t.is((await browser().signUp(`${name}@home.example`)).status, 200);
+    const { json } = await browser().ask('session');
+    t.deepEqual(json, { user: null, sign_up: 'open' });
+    t.is((await database.selectFrom('administrators').selectAll().execute()).length, 1);
+    t.false(await keepAsFirst(database, 'another'));
+  });
+}

@@ -1,0 +1,157 @@
+/** Which URLs of recordings are below an allowed prefix, for every server that may read them differently. */
+import test from 'ava';
+import { fetchObject, refuseObject } from '../../src/jobs/objects.ts';
+import { listen } from '../support/listening.ts';
+
+const rules = {
+  urlPrefixes: ['https://bucket.example/a/'],
+  privateHosts: [],
+  maxBytes: 1000,
+  uploadSeconds: 5,
+};
+const isTaken = (url: string, urlPrefixes: readonly string[] = rules.urlPrefixes) =>
+  refuseObject(url, { ...rules, urlPrefixes }) === null;
+const base = 'https://bucket.example/a/';
+
+const taken = [
+  'b.wav',
+  'b/c.wav?X-Amz-Signature=a%2Fb%2e%2e%2fc&path=../..',
+  'deep/er/than/that.wav',
+  'a%20call%20of%20%C3%A4%20person.wav',
+  'with spaces encoded%20twice? no'.replaceAll(' ', '%20'),
+  '100%25.wav',
+  '..hidden.wav',
+  'two..dots.wav',
+  'a;version=2.wav',
+  'b//c.wav',
+  '%7Euser/b.wav',
+  'x/../b.wav',
+  'b.wav#fragment/../..',
+];
+
+const refused = [
+  // Beside the prefix.
+  '../b.wav',
+  '%2e%2e/b.wav',
+  '.%2E/b.wav',
+  '..',
+  // A slash or backslash that the server decodes.
+  '..%2fsecret.wav',
+  '..%2Fsecret.wav',
+  '%2e%2e%2fsecret.wav',
+  'b%2f..%2f..%2fsecret.wav',
+  'b%2fc.wav',
+  '..%5csecret.wav',
+  '%5c..%5csecret.wav',
+  'b%5cc.wav',
+  '..\\secret.wav',
+  'b\\c.wav',
+  // Path parameters, which some servers remove before they resolve dots.
+  '..;/secret.wav',
+  '..;a=b/secret.wav',
+  '.;/b.wav',
+  '%2e%2e;/secret.wav',
+  '..%3b/secret.wav',
+  ';/b.wav',
+  // Encoded twice, or not in UTF-8.
+  '..%252fsecret.wav',
+  '%252e%252e/secret.wav',
+  '..%255csecret.wav',
+  'b%25%32%66c.wav',
+  '..%c0%afsecret.wav',
+  '%c0%ae%c0%ae/secret.wav',
+  '..%u2215secret.wav',
+  'b%zz.wav',
+  'b%.wav',
+  // Characters that become others when they are normalised.
+  '..%EF%BC%8Fsecret.wav',
+  '%EF%BC%8E%EF%BC%8E/secret.wav',
+  '..／secret.wav',
+  // Dots that some file systems drop.
+  '.../secret.wav',
+  '..%20/secret.wav',
+  '%20../secret.wav',
+  // Control characters.
+  'b%00.wav',
+  'b%0d%0a.wav',
+  'b%7f.wav',
+  'b%c2%85.wav',
+  'b\n.wav',
+  '..\t/secret.wav',
+  'b\u0000.wav',
+  ' b.wav',
+  'b.wav ',
+];
+
+test('a URL below the prefix is taken, one that any server could read as beside it is refused', (t) => {
+  for (const path of taken) t.true(isTaken(base + path), path);
+  for (const path of refused) t.false(isTaken(base + path), path);
+});
+
+test('scheme, host, port and user are those of the prefix', (t) => {
+  for (const url of [
+    'http://bucket.example/a/c.wav',
+    'https://bucket.example:444/a/c.wav',
+    'https://bucket.example./a/c.wav',
+    'https://bucket.example.evil.org/a/c.wav',
+    'https://bucket.example@evil.org/a/c.wav',
+    'https://bucket.example%2f@evil.org/a/c.wav',
+    'https://bucket.example\\@evil.org/a/c.wav',
+    'https://user@bucket.example/a/c.wav',
+    'https://@bucket.example/a/c.wav',
+    'https://:@bucket.example/a/c.wav',
+    'https://user:password@bucket.example/a/c.wav',
+    'https:/bucket.example/a/c.wav',
+    'https:bucket.example/a/c.wav',
+    'https:\\\\bucket.example\\a\\c.wav',
+    '//bucket.example/a/c.wav',
+    'file://bucket.example/a/c.wav',
+    'https://bucket.example/A/c.wav',
+    'https://bucket.example/ab/c.wav',
+    'https://bucket.example/a',
+  ]) {
+    t.false(isTaken(url), url);
+  }
+  t.true(isTaken('HTTPS://Bucket.Example:443/a/c.wav'));
+});
+
+test('a prefix and a URL may be encoded differently', (t) => {
+  t.true(isTaken('https://bucket.example/my%20calls/b.wav', ['https://bucket.example/my%20calls/']));
+  t.true(isTaken('https://bucket.example/%7Eada/b.wav', ['https://bucket.example/~ada/']));
+  t.true(isTaken('https://bucket.example/%61/b.wav', ['https://bucket.example/a/']));
+  t.true(isTaken('https://bucket.example/b.wav', ['https://other.example/', 'https://bucket.example/']));
+  t.false(isTaken('https://bucket.example/b/c.wav', ['https://bucket.example/%62%2f/']));
+});
+
+for (const status of [301, 302, 303, 307, 308]) {
+  test(`a redirect (${status}) is not followed, wherever it leads`, async (t) => {
+    const asked: string[] = [];
+    const port = await listen(t, (request, response) => {
+      asked.push(request.url ?? '');
+      const to = request.url === '/a/out' ? '/secret.wav' : '/a/inside.wav';
+      response.writeHead(status, { Location: to }).end();
+    });
+    const root = `http://127.0.0.1:${port}/`;
+    const here = { ...rules, urlPrefixes: [`${root}a/`], privateHosts: ['127.0.0.1'] };
+    for (const path of ['out', 'in']) {
+      const fetched = fetchObject(`${root}a/${path}`, here, new AbortController().signal);
+      await t.throwsAsync(fetched, { message: `Expected 200 from the address, got ${status}` });
+    }
+    t.deepEqual(asked, ['/a/out', '/a/in']);
+  });
+}
+
+test('what is refused is not fetched either', async (t) => {
+  const asked: string[] = [];
+  const port = await listen(t, (request, response) => {
+    asked.push(request.url ?? '');
+    response.end('sound');
+  });
+  const root = `http://127.0.0.1:${port}/`;
+  const here = { ...rules, urlPrefixes: [`${root}a/`], privateHosts: ['127.0.0.1'] };
+  const fetched = (path: string) => fetchObject(`${root}a/${path}`, here, new AbortController().signal);
+  for (const path of ['..%2fsecret', '..;/secret', '..%5csecret', '..%252fsecret'])
+    await t.throwsAsync(fetched(path), { message: /^Expected addresses/ }, path);
+  t.is((await fetched('x/../b%20c.wav?d=e%2Ff')).length, 5);
+  t.deepEqual(asked, ['/a/b%20c.wav?d=e%2Ff']);
+});
