@@ -10,7 +10,9 @@ import { caught, exactly, type Row } from '../case.ts';
 import { execute } from '../program.ts';
 import { reports } from './native-tests.ts';
 
-const files = ['audio', 'decode', 'chunked-decoder', 'voice', 'analyze'].map((name) => `test/${name}.test.ts`);
+const files = ['audio', 'decode', 'chunked-decoder', 'voice', 'analyze'].map(
+  (name) => `test/${name}.test.ts`,
+);
 const copied = ['src', 'test', 'package.json', 'tsconfig.json'];
 const linked = ['node_modules', 'models', 'examples', 'docs'];
 
