@@ -60,6 +60,7 @@ export type FailureRecord = {
   readonly code: ErrorCode;
   readonly message: string;
   readonly items: readonly ValidationItem[];
+  readonly retryAfterSeconds: number;
 };
 
 /** An expected failure of a request. `items` is filled for `invalid` and `too_large` alone. */
@@ -93,10 +94,16 @@ export function invalidPart(part: string, type: string, msg: string): Failure {
   return new Failure(code, msg, [{ loc: ['body', part], msg, type }]);
 }
 
-export function toRecord(failure: Failure): FailureRecord {
-  return { code: failure.code, message: failure.message, items: failure.items };
+/** A 413: the body, or the recordings in it, are over the limit. */
+export function tooLarge(maxBytes: number): Failure {
+  const msg = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
+  return invalidPart('audio', 'value_error.audio.too_large', msg);
+}
+
+export function toRecord({ code, message, items, retryAfterSeconds }: Failure): FailureRecord {
+  return { code, message, items, retryAfterSeconds };
 }
 
 export function toFailure(record: FailureRecord): Failure {
-  return new Failure(record.code, record.message, record.items);
+  return new Failure(record.code, record.message, record.items, record.retryAfterSeconds);
 }

@@ -1,11 +1,13 @@
 /** What waits in Redis is sealed: AES-256-GCM under a key that Redis never sees. */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, type Hmac, hkdfSync, randomBytes } from 'node:crypto';
 
 export type Vault = {
   /** `place` says what the bytes are; they open under the same place alone. */
   seal(bytes: Uint8Array, place: string): Buffer;
   /** @throws Error when the bytes were sealed with another secret, for another place, or changed since */
   open(sealed: Uint8Array, place: string): Buffer;
+  /** Equal bytes have equal digests, which say nothing about them without the secret. */
+  createDigest(): Hmac;
   /** Tells vaults of different secrets apart and says nothing about them. */
   readonly fingerprint: string;
   /** Signs the calls to whoever holds the job, in the form of the Standard Webhooks specification. */
@@ -21,7 +23,9 @@ export function createVault(secret: string): Vault {
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, 'undertone', purpose, keyBytes));
   const key = derive('waiting audio');
   const callbackKey = derive('callbacks');
+  const digestKey = derive('digests');
   return {
+    createDigest: () => createHmac('sha256', digestKey),
     fingerprint: derive('fingerprint').toString('hex').slice(0, 8),
     callbackSecret: (holder) => `whsec_${createHmac('sha256', callbackKey).update(holder).digest('base64')}`,
     seal: (bytes, place) => {
