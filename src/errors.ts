@@ -1,7 +1,7 @@
 /** The closed set of error codes and the one table code -> HTTP status. */
 
 const table = {
-  bad_request: { status: 400, when: 'HTTP itself is broken' },
+  bad_request: { status: 400, when: 'HTTP or JSON is broken, or a body comes in chunks of a few bytes' },
   unauthenticated: { status: 401, when: 'no, malformed, unknown, expired or revoked token' },
   forbidden: { status: 403, when: 'the token lacks the scope' },
   not_found: { status: 404, when: 'no such path, or no such job of this token' },
