@@ -1,5 +1,6 @@
 /** JSON bodies: read by koa-body, bounded in size, time and memory like an upload, and checked against a schema. */
 import type { Context } from 'koa';
+import { koaBody } from 'koa-body';
 import type { z } from 'zod';
 import type { Config } from '../config.ts';
 import { Failure, type ValidationItem } from '../errors.ts';
@@ -64,10 +65,10 @@ async function read(context: Context, options: Options, rules: BodyRules): Promi
   const { req, res, state } = context;
   const deadlineAt = state.startedAt + 1000 * options.config.deadlineSeconds;
   const memory = createReservation(options.budget, await options.account(context));
-  const parse = await parserOf(rules.most);
+  const parse = parserOf(rules.most);
   askForBody(req, res);
   res.once('close', () => memory.release());
-  let received = 0;
+  const text = createUtf8Check();
   let detach = () => {};
   const body = new Promise<unknown>((resolve, reject) => {
     const stopGuard = guardBody(req, { deadlineAt, cut: options.lifecycle.cut }, reject);
@@ -76,15 +77,15 @@ async function read(context: Context, options: Options, rules: BodyRules): Promi
       state.gone = true;
       reject(noObject());
     };
-    const hold = ({ length }: Buffer) => {
-      received += length;
-      if (!memory.add(length)) reject(overByteShare());
+    const hold = (bytes: Buffer) => {
+      text.add(bytes);
+      if (!memory.add(bytes.length)) reject(overByteShare());
     };
     detach = () => {
       stopGuard();
       req.off('data', hold).off('close', leave);
     };
-    const given = () => resolve(received === 0 ? null : context.request.body);
+    const given = () => resolve(text.isValid() ? context.request.body : null);
     parse(context, async () => {}).then(given, (error: unknown) => reject(toFailure(error, rules)));
     req.on('data', hold).on('close', leave);
     const reason = options.lifecycle.cut.reason();
@@ -94,13 +95,35 @@ async function read(context: Context, options: Options, rules: BodyRules): Promi
   return body.finally(() => detach());
 }
 
+/** koa-body takes nothing for an empty object, and replaces what is not UTF-8. */
+function createUtf8Check() {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let empty = true;
+  let valid = true;
+  const decode = (bytes: Buffer | undefined, stream: boolean) => {
+    try {
+      decoder.decode(bytes, { stream });
+    } catch {
+      valid = false;
+    }
+  };
+  return {
+    add: (bytes: Buffer) => {
+      empty = false;
+      if (valid) decode(bytes, true);
+    },
+    isValid: () => {
+      if (valid) decode(undefined, false);
+      return valid && !empty;
+    },
+  };
+}
+
 type Parser = (context: Context, next: () => Promise<void>) => Promise<unknown>;
 
 const parsers = new Map<number, Parser>();
 
-/** Loaded with the first JSON body: services that only analyse have none. */
-async function parserOf(maxBytes: number): Promise<Parser> {
-  const { koaBody } = await import('koa-body');
+function parserOf(maxBytes: number): Parser {
   const parser =
     parsers.get(maxBytes) ??
     koaBody({

@@ -54,6 +54,11 @@ const hostile: Readonly<Record<string, Body>> = {
     type: contentType,
     framed: inChunks(form.subarray(0, bytes / 6), 1),
   },
+  'JSON with as many keys as it may have': {
+    path: '/v1/jobs',
+    type: 'application/json',
+    framed: whole(Buffer.from(`{${keys.slice(0, keys.lastIndexOf(',', 2 ** 18 - 2))}}`)),
+  },
   'JSON with many keys': {
     path: '/v1/jobs',
     type: 'application/json',

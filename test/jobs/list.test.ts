@@ -24,6 +24,12 @@ const cases: Readonly<Record<string, Case>> = {
   'a list alone': { body: '[]', status: 400, told: 'bad_request' },
   'a text alone': { body: '"x"', status: 400, told: 'bad_request' },
   'a prototype': { body: '{"__proto__": {"urls": []}}', status: 400, told: 'bad_request' },
+  'half a character': {
+    body: Buffer.from('{"urls": ["\xe2\x82', 'latin1'),
+    status: 400,
+    told: 'bad_request',
+  },
+  'no UTF-8': { body: Buffer.from('{"urls": ["\xff"]}', 'latin1'), status: 400, told: 'bad_request' },
   'a coding': { body: '{}', headers: { 'Content-Encoding': 'gzip' }, status: 400, told: 'bad_request' },
   'another type': {
     body: '{}',

@@ -631,7 +631,7 @@ export interface components {
             /** @description What was expected and what came, for people. */
             detail: string;
             /**
-             * @description The reason, for programs. bad_request: HTTP itself is broken. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: known path, other method; `Allow` lists its methods. timeout: the request came too slowly. rate_limited: over a limit that the operator switched on. headers_too_large: the headers are too large. internal: everything else; the cause is only in the log. not_configured: a part that the operator has not configured. overloaded: all workers are busy and the queue is full, or too many bytes are held. deadline: the request took longer than it may. worker_lost: the worker that had the request was lost. queue_unavailable: the queue of jobs cannot be used. storage_unavailable: the database cannot be used. shutting_down: the service is being stopped. not_ready: the models are being loaded.
+             * @description The reason, for programs. bad_request: HTTP or JSON is broken, or a body comes in chunks of a few bytes. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: known path, other method; `Allow` lists its methods. timeout: the request came too slowly. rate_limited: over a limit that the operator switched on. headers_too_large: the headers are too large. internal: everything else; the cause is only in the log. not_configured: a part that the operator has not configured. overloaded: all workers are busy and the queue is full, or too many bytes are held. deadline: the request took longer than it may. worker_lost: the worker that had the request was lost. queue_unavailable: the queue of jobs cannot be used. storage_unavailable: the database cannot be used. shutting_down: the service is being stopped. not_ready: the models are being loaded.
              * @enum {string}
              */
             code: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "rate_limited" | "headers_too_large" | "internal" | "not_configured" | "overloaded" | "deadline" | "worker_lost" | "queue_unavailable" | "storage_unavailable" | "shutting_down" | "not_ready";
@@ -906,7 +906,7 @@ export interface components {
         };
         /** @description Recordings to fetch. */
         JobList: {
-            /** @description Where the recordings lie, at most 1000; each begins as the operator allows. */
+            /** @description Where the recordings lie, at most 1000; in at most 256 KiB of JSON; each begins as the operator allows. */
             urls: string[];
             /**
              * @description Counted from 0: analyse this channel instead of the average of all; null for the average.
@@ -981,7 +981,7 @@ export interface operations {
                     "application/json": components["schemas"]["EmotionReport"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1126,7 +1126,7 @@ export interface operations {
                     "application/json": components["schemas"]["CognitiveReport"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1271,7 +1271,7 @@ export interface operations {
                     "application/json": components["schemas"]["Report"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1422,7 +1422,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobBegun"] | components["schemas"]["JobsBegun"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1559,7 +1559,7 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1686,7 +1686,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1810,7 +1810,7 @@ export interface operations {
                     "application/json": components["schemas"]["Models"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1871,7 +1871,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1932,7 +1932,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2004,7 +2004,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2075,7 +2075,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2136,7 +2136,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2212,7 +2212,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2329,7 +2329,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2453,7 +2453,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2539,7 +2539,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2667,7 +2667,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2791,7 +2791,7 @@ export interface operations {
                     "application/json": components["schemas"]["Tokens"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2878,7 +2878,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewToken"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3005,7 +3005,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3108,7 +3108,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlaygroundToken"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

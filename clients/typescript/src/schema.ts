@@ -632,7 +632,7 @@ export interface components {
             /** @description What was expected and what came, for people. */
             detail: string;
             /**
-             * @description The reason, for programs. bad_request: HTTP itself is broken. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: known path, other method; `Allow` lists its methods. timeout: the request came too slowly. rate_limited: over a limit that the operator switched on. headers_too_large: the headers are too large. internal: everything else; the cause is only in the log. not_configured: a part that the operator has not configured. overloaded: all workers are busy and the queue is full, or too many bytes are held. deadline: the request took longer than it may. worker_lost: the worker that had the request was lost. queue_unavailable: the queue of jobs cannot be used. storage_unavailable: the database cannot be used. shutting_down: the service is being stopped. not_ready: the models are being loaded.
+             * @description The reason, for programs. bad_request: HTTP or JSON is broken, or a body comes in chunks of a few bytes. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: known path, other method; `Allow` lists its methods. timeout: the request came too slowly. rate_limited: over a limit that the operator switched on. headers_too_large: the headers are too large. internal: everything else; the cause is only in the log. not_configured: a part that the operator has not configured. overloaded: all workers are busy and the queue is full, or too many bytes are held. deadline: the request took longer than it may. worker_lost: the worker that had the request was lost. queue_unavailable: the queue of jobs cannot be used. storage_unavailable: the database cannot be used. shutting_down: the service is being stopped. not_ready: the models are being loaded.
              * @enum {string}
              */
             code: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "rate_limited" | "headers_too_large" | "internal" | "not_configured" | "overloaded" | "deadline" | "worker_lost" | "queue_unavailable" | "storage_unavailable" | "shutting_down" | "not_ready";
@@ -907,7 +907,7 @@ export interface components {
         };
         /** @description Recordings to fetch. */
         JobList: {
-            /** @description Where the recordings lie, at most 1000; each begins as the operator allows. */
+            /** @description Where the recordings lie, at most 1000; in at most 256 KiB of JSON; each begins as the operator allows. */
             urls: string[];
             /**
              * @description Counted from 0: analyse this channel instead of the average of all; null for the average.
@@ -982,7 +982,7 @@ export interface operations {
                     "application/json": components["schemas"]["EmotionReport"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1127,7 +1127,7 @@ export interface operations {
                     "application/json": components["schemas"]["CognitiveReport"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1272,7 +1272,7 @@ export interface operations {
                     "application/json": components["schemas"]["Report"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1423,7 +1423,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobBegun"] | components["schemas"]["JobsBegun"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1560,7 +1560,7 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1687,7 +1687,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1811,7 +1811,7 @@ export interface operations {
                     "application/json": components["schemas"]["Models"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1872,7 +1872,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1933,7 +1933,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2005,7 +2005,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2076,7 +2076,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2137,7 +2137,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2213,7 +2213,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2330,7 +2330,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2454,7 +2454,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2540,7 +2540,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2668,7 +2668,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2792,7 +2792,7 @@ export interface operations {
                     "application/json": components["schemas"]["Tokens"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2879,7 +2879,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewToken"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3006,7 +3006,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3109,7 +3109,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlaygroundToken"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
