@@ -140,6 +140,7 @@ test.serial('the digest is that of the parts, whatever the boundary and the orde
     [audio, { ...channel, bytes: '2' }],
     [audio, channel, { name: 'callback', bytes: 'https://example.org/' }],
     [audio, channel, { name: 'baseline', bytes: bytesOf(100_000) }],
+    [audio, channel, { name: 'baseline', bytes: bytesOf(100_000, 1) }],
     [{ name: 'audio', bytes: bytesOf(10) }, channel, { name: 'baseline', bytes: bytesOf(100_000) }],
   ];
   const digests = [digest];
@@ -212,7 +213,7 @@ test.serial('a client that leaves after its last byte, while it has to wait, lea
   client.write(body);
   while (place.held.bytes() <= 2 ** 21) await sleep(1);
   client.end(() => client.destroy());
-  t.true((await end) === null || (await end) instanceof Failure);
+  t.is(await end, null);
   place.redis.goOn();
   await untilEmpty(place);
 });
