@@ -9,6 +9,7 @@ export default defineConfig({
     'workers/task': 'src/workers/task.ts',
     'workers/child': 'src/workers/child.ts',
     'jobs/task': 'src/jobs/task.ts',
+    'jobs/upload-thread': 'src/jobs/upload-thread.ts',
     'cli/analyze-thread': 'src/cli/analyze-thread.ts',
     'cli/features-thread': 'src/cli/features-thread.ts',
   },

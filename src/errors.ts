@@ -1,7 +1,7 @@
 /** The closed set of error codes and the one table code -> HTTP status. */
 
 const table = {
-  bad_request: { status: 400, when: 'HTTP itself is broken' },
+  bad_request: { status: 400, when: 'HTTP or JSON is broken, or a body comes in chunks of a few bytes' },
   unauthenticated: { status: 401, when: 'no, malformed, unknown, expired or revoked token' },
   forbidden: { status: 403, when: 'the token lacks the scope' },
   not_found: { status: 404, when: 'no such path, or no such job of this token' },
@@ -65,6 +65,7 @@ export type FailureRecord = {
   readonly code: ErrorCode;
   readonly message: string;
   readonly items: readonly ValidationItem[];
+  readonly retryAfterSeconds: number;
 };
 
 /** An expected failure of a request. `items` is filled for `invalid` and `too_large` alone. */
@@ -98,10 +99,16 @@ export function invalidPart(part: string, type: string, msg: string): Failure {
   return new Failure(code, msg, [{ loc: ['body', part], msg, type }]);
 }
 
-export function toRecord(failure: Failure): FailureRecord {
-  return { code: failure.code, message: failure.message, items: failure.items };
+/** A 413: the body, or the recordings in it, are over the limit. */
+export function tooLarge(maxBytes: number): Failure {
+  const msg = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
+  return invalidPart('audio', 'value_error.audio.too_large', msg);
+}
+
+export function toRecord({ code, message, items, retryAfterSeconds }: Failure): FailureRecord {
+  return { code, message, items, retryAfterSeconds };
 }
 
 export function toFailure(record: FailureRecord): Failure {
-  return new Failure(record.code, record.message, record.items);
+  return new Failure(record.code, record.message, record.items, record.retryAfterSeconds);
 }

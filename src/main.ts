@@ -132,9 +132,12 @@ async function openQueue(
   const { openJobs } = await import('./jobs/jobs.ts');
   const { PersistenceError } = await import('./redis.ts');
   const onAway = () => logger.warn('Redis cannot be reached: jobs are refused until it can');
-  return openJobs({ redisUrl, database, secret, settings, onAway }).catch((error: unknown) => {
-    throw error instanceof PersistenceError ? new ConfigError([error.message]) : error;
-  });
+  const onUploadThreadLost = (cause: Error) => logger.error({ err: cause }, 'upload thread lost');
+  return openJobs({ redisUrl, database, secret, settings, onAway, onUploadThreadLost }).catch(
+    (error: unknown) => {
+      throw error instanceof PersistenceError ? new ConfigError([error.message]) : error;
+    },
+  );
 }
 
 /** Of a fleet together where Redis is configured, of this process otherwise. */

@@ -4,7 +4,13 @@ import { fileURLToPath } from 'node:url';
 
 const extension = extname(fileURLToPath(import.meta.url));
 
-type Name = 'workers/task' | 'workers/child' | 'jobs/task' | 'cli/analyze-thread' | 'cli/features-thread';
+type Name =
+  | 'workers/task'
+  | 'workers/child'
+  | 'jobs/task'
+  | 'jobs/upload-thread'
+  | 'cli/analyze-thread'
+  | 'cli/features-thread';
 
 export function threadFile(name: Name): string {
   return fileURLToPath(new URL(`./${name}${extension}`, import.meta.url));

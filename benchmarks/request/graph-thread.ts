@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { decode, extract, trackVoice } from '../../src/audio.ts';
 import { openSession } from '../../src/models/session.ts';
+import { readForm } from '../../src/multipart/form.ts';
 import { specs } from '../../src/specs.ts';
 import { joinBlocks } from '../../src/workers/blocks.ts';
-import { readForm } from '../../src/workers/form.ts';
 import type { Reply, TaskMessage, ThreadSettings } from '../../src/workers/messages.ts';
-import { scanMultipart } from '../../src/workers/multipart.ts';
 import { graphFile } from './graph.ts';
 
 const sampleRate = 16_000;
@@ -21,7 +20,7 @@ async function start({ limits }: ThreadSettings): Promise<(task: TaskMessage) =>
   if (spec === undefined) throw new Error('Expected the spec `whisper-log-mel-80`, got none');
   parentPort?.postMessage({ ready: threadId });
   return async ({ body, boundary, signals, requestId }) => {
-    const { audio } = readForm(scanMultipart(joinBlocks(body), boundary));
+    const { audio } = readForm(joinBlocks(body), boundary);
     const { samples } = decode(audio, { sampleRate, channel: null, limits, cancel: null });
     const { data, frames, bins } = extract(samples, spec);
     const { mean } = await session.run({ features: { data, shape: [1, frames, bins] } });

@@ -62,7 +62,8 @@ function forgetPart(folder: string, seed: number): Row {
   const amount = { seconds: plantedSeconds, runs: plantedRuns, seed };
   const run = fuzzForms(join(folder, 'forgetful'), amount, forgetful, [
     'fuzz/forms.ts',
-    'workers/multipart.ts',
+    'multipart/reader.ts',
+    'multipart/headers.ts',
   ]);
   return caught('a reader of forms that fails at one of its parts', [findings([run])]);
 }

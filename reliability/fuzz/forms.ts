@@ -3,14 +3,16 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../../src/errors.ts';
-import { boundaryOf, type Part, scanMultipart } from '../../src/workers/multipart.ts';
+import { boundaryOf } from '../../src/multipart/headers.ts';
 import { createDice, type Dice } from '../corpus/dice.ts';
 import { formOf } from '../corpus/forms.ts';
 import { mutate } from '../corpus/mutate.ts';
+import { type Part, readParts, toBlocks } from '../corpus/parts.ts';
 import type { Amount, Fuzzed } from './fuzzer.ts';
 
-export type Reader = (body: Uint8Array, boundary: string) => readonly Part[];
+export type Reader = (blocks: readonly Uint8Array[], boundary: string) => readonly Part[];
 
 /** Inputs between two looks at what was reached: a look takes as long as ten of them. */
 const batch = 20;
@@ -51,21 +53,33 @@ function boundaryIn(line: string): string {
   }
 }
 
+type Refused = { readonly refused: string };
+
+function partsOf(blocks: readonly Uint8Array[], boundary: string, read: Reader): readonly Part[] | Refused {
+  try {
+    return read(blocks, boundary);
+  } catch (error) {
+    if (error instanceof Failure) return { refused: error.message };
+    throw error;
+  }
+}
+
 /** Throws what the reader throws and should not, and what is wrong with what it gives. */
 function check(input: Buffer, read: Reader): void {
   const end = input.indexOf(newline);
   const body = input.subarray(end + 1);
+  const boundary = boundaryIn(input.toString('latin1', 0, Math.max(0, end)));
   const started = performance.now();
-  let parts: readonly Part[] = [];
-  try {
-    parts = read(body, boundaryIn(input.toString('latin1', 0, Math.max(0, end))));
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-  }
+  const parts = partsOf([body], boundary, read);
   if (performance.now() - started > slowMs)
     throw new Error(`more than ${slowMs} ms for ${input.length} bytes`);
+  const blocks = toBlocks(body, [1 + (input.length % 7), 1, 1 + (input.length % 90)]);
+  if (!isDeepStrictEqual(partsOf(blocks, boundary, read), parts))
+    throw new Error('other parts in other blocks');
+  if ('refused' in parts) return;
   let from = body.byteOffset;
   for (const { bytes } of parts) {
+    if (bytes.length === 0) continue;
     if (bytes.buffer !== body.buffer || bytes.byteOffset < from) throw new Error('a part outside the body');
     from = bytes.byteOffset + bytes.byteLength;
   }
@@ -96,8 +110,8 @@ function next(kept: readonly Buffer[], dice: Dice): Buffer {
 export function fuzzForms(
   folder: string,
   { seconds, runs, seed }: Amount,
-  read: Reader = scanMultipart,
-  files: readonly string[] = ['workers/multipart.ts'],
+  read: Reader = readParts,
+  files: readonly string[] = ['multipart/reader.ts', 'multipart/headers.ts'],
 ): Fuzzed {
   const corpus = join(folder, 'corpus');
   mkdirSync(corpus, { recursive: true });
@@ -126,8 +140,8 @@ export function fuzzForms(
 const nameOf = (input: Buffer) => createHash('sha256').update(input).digest('hex').slice(0, 16);
 
 /** Whoever plants it forgets a part that says that it is text, between others, and is empty. */
-export const forgetful: Reader = (body, boundary) => {
-  const parts = scanMultipart(body, boundary);
+export const forgetful: Reader = (blocks, boundary) => {
+  const parts = readParts(blocks, boundary);
   for (const [index, { contentType, bytes }] of parts.entries()) {
     if (contentType !== 'text/html') continue;
     if (index === 0) continue;

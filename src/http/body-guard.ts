@@ -34,7 +34,8 @@ export function guardBody(
     const arrived = socket.bytesRead - received;
     received += arrived;
     // With bytes that nobody has read yet, the slow side is the service.
-    if (watching && arrived < rate.bytes && request.readableLength === 0) fail(belowMinRate(rate));
+    if (watching && !request.complete && arrived < rate.bytes && request.readableLength === 0)
+      fail(belowMinRate(rate));
   }
   return () => {
     watching = false;

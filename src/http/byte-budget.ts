@@ -50,27 +50,21 @@ export function createByteBudget(limit: number): ByteBudget {
 export type Reservation = {
   /** Adds bytes that arrived. False when they do not fit into the account's share. */
   add(bytes: number): boolean;
-  /** Gives everything back; further calls do nothing. */
-  release(): void;
+  /** Gives so many bytes back, or everything. */
+  release(bytes?: number): void;
 };
 
-/** @param maxBytes the most that is in memory at one time of a body that is passed on as it arrives */
-export function createReservation(
-  budget: ByteBudget,
-  account: string,
-  maxBytes = Number.POSITIVE_INFINITY,
-): Reservation {
+export function createReservation(budget: ByteBudget, account: string): Reservation {
   let held = 0;
   return {
     add: (bytes) => {
-      const more = Math.min(bytes, maxBytes - held);
-      if (!budget.reserve(account, more)) return false;
-      held += more;
+      if (!budget.reserve(account, bytes)) return false;
+      held += bytes;
       return true;
     },
-    release: () => {
-      budget.release(account, held);
-      held = 0;
+    release: (bytes = held) => {
+      budget.release(account, bytes);
+      held -= bytes;
     },
   };
 }

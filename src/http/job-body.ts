@@ -23,6 +23,6 @@ export const jobsBody = z.strictObject({
 
 /** What uploads know too is told as of them. */
 export const jobsRules: BodyRules = {
-  most: 2 ** 22,
+  most: 2 ** 18,
   typeOf: (kind) => `value_error.${kind === 'channel' || kind === 'too_large' ? 'audio.' : ''}${kind}`,
 };

@@ -1,165 +1,89 @@
-/** The body of a job: its recordings go on piece by piece as they come, so that an upload of hours is never held. */
+/** The body of a job: passed on block by block as it arrives, so that an upload of hours is never held. */
 import type { IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
-import { Busboy, type BusboyHeaders } from '@fastify/busboy';
-import { type Failure, invalidPart } from '../errors.ts';
-import { type PartName, pieceBytes, type Sizes } from '../jobs/waiting.ts';
-import { channelNumber, checkType, noBytes } from '../workers/form.ts';
+import { tooLarge } from '../errors.ts';
+import type { UploadedForm, Uploads } from '../jobs/uploads.ts';
+import { createBlocks } from './blocks.ts';
 import { type BodyLimits, guardBody } from './body-guard.ts';
-import { overByteShare } from './byte-budget.ts';
-import { tooLarge } from './upload.ts';
-
-export type JobForm = {
-  readonly sizes: Sizes;
-  readonly channel: number | null;
-  readonly callback: string | null;
-};
+import { overByteShare, type Reservation } from './byte-budget.ts';
 
 export type JobUploadOptions = BodyLimits & {
+  /** Of the job that is to be. */
+  readonly id: string;
+  readonly boundary: string;
+  readonly uploads: Uploads;
+  /** For the bytes that have arrived and are not in Redis yet. */
+  readonly memory: Reservation;
   /** Of both recordings together. */
   readonly maxBytes: number;
-  /** Reserves memory for bytes that arrived; false when there is none. */
-  reserve(bytes: number): boolean;
-  keep(part: PartName, index: number, bytes: Uint8Array): Promise<void>;
 };
 
-const mostParts = 64;
-const mostTextBytes = 4096;
-/** What the reader takes a part for that declares no type. */
-const undeclared = 'text/plain';
+/** Of a form, beside its recordings. */
+const maxFormBytes = 2 ** 22;
+/** Bytes of one upload in memory at which the client has to wait, and at which it may go on: a piece on its way to Redis is less. */
+const maxUnreleasedBytes = 2 ** 21;
+const resumeBytes = 2 ** 20;
 
-type PartStream = AsyncIterable<Buffer> & {
-  resume(): unknown;
-  on(event: 'error', hear: () => void): unknown;
-};
+export const maxBodyBytes = (maxBytes: number): number => maxBytes + maxFormBytes;
 
-/** Null when the client left before the end. @throws Failure */
-export function collectJob(request: IncomingMessage, options: JobUploadOptions): Promise<JobForm | null> {
-  let over = false;
-  // What the reader still has when the upload was given up would come after it was dropped.
-  const keep: typeof options.keep = async (...piece) => (over ? undefined : options.keep(...piece));
-  const form = createForm({ ...options, keep });
-  const reader = Busboy({
-    headers: request.headers as BusboyHeaders,
-    isPartAFile: () => true,
-    limits: { parts: mostParts },
-  });
+/** Null when the client left before the end. Nothing is left in Redis then, or after a failure. @throws Failure */
+export function uploadJob(request: IncomingMessage, options: JobUploadOptions): Promise<UploadedForm | null> {
+  const { cut, maxBytes, memory } = options;
+  const blocks = createBlocks();
+  let received = 0;
+  let unreleased = 0;
+  let ended = false;
+  const upload = options.uploads.start(options.id, { ...options, onReleased: release });
+
+  function release(bytes: number): void {
+    memory.release(bytes);
+    unreleased -= bytes;
+    if (unreleased <= resumeBytes && request.isPaused()) request.resume();
+  }
+
+  function pass(chunk: Buffer): void {
+    unreleased += chunk.length;
+    blocks.add(chunk);
+    for (const block of blocks.takeFull()) upload.write(block);
+    if (unreleased > maxUnreleasedBytes) request.pause();
+  }
+
   return new Promise((resolve, reject) => {
     const stopGuard = guardBody(request, options, fail);
-    let work: Promise<unknown> = Promise.resolve();
+
     function detach(): void {
-      over = true;
       stopGuard();
-      request.unpipe(reader);
-      request.off('data', reserve).off('close', leave);
+      request.off('data', receive).off('end', finish).off('close', leave).off('error', leave);
       request.on('error', () => {});
-    }
-    function reserve({ length }: Buffer): void {
-      if (!options.reserve(length)) fail(overByteShare());
+      upload.abort();
+      release(unreleased);
     }
     function fail(error: unknown): void {
       detach();
       reject(error);
     }
     function leave(): void {
-      if (request.complete) return;
+      if (ended) return;
       detach();
       resolve(null);
     }
-    reader.on('file', (name, stream, _file, _encoding, type) => {
-      work = work.then(() => form.take(name, stream, type));
-      work.catch(fail);
-    });
-    reader.on('error', () => fail(broken()));
-    reader.on('finish', () => {
-      work.then(form.finish).then((whole) => {
-        detach();
-        resolve(whole);
-      }, fail);
-    });
-    request.on('close', leave);
-    request.on('data', reserve);
-    request.pipe(reader);
-    if (request.destroyed) {
-      detach();
-      resolve(null);
+    function receive(chunk: Buffer): void {
+      received += chunk.length;
+      if (received > maxBodyBytes(maxBytes)) fail(tooLarge(maxBytes));
+      else if (!memory.add(chunk.length)) fail(overByteShare());
+      else pass(chunk);
     }
+    function finish(): void {
+      ended = true;
+      for (const block of blocks.takeAll()) upload.write(block);
+      upload.end();
+    }
+    request.on('data', receive).on('end', finish).on('close', leave).on('error', leave);
+    const reason = cut.reason();
+    if (reason !== null) fail(reason);
+    else if (request.destroyed) leave();
+    upload.result.then((form) => {
+      detach();
+      resolve(form);
+    }, fail);
   });
-}
-
-/** The first part of each name counts, others are ignored. */
-function createForm({ maxBytes, keep }: JobUploadOptions) {
-  const sizes: Record<PartName, number> = { audio: -1, baseline: -1 };
-  const words: { channel?: string; callback?: string } = {};
-  let total = 0;
-
-  async function store(part: PartName, stream: PartStream): Promise<void> {
-    sizes[part] = 0;
-    let index = 0;
-    let open: Buffer[] = [];
-    let filled = 0;
-    const seal = async () => {
-      const piece = Buffer.concat(open, filled);
-      open = [];
-      filled = 0;
-      await keep(part, index++, piece);
-    };
-    for await (const chunk of stream) {
-      total += chunk.length;
-      if (total > maxBytes) throw tooLarge(maxBytes);
-      sizes[part] += chunk.length;
-      open.push(chunk);
-      filled += chunk.length;
-      if (filled >= pieceBytes) await seal();
-    }
-    if (filled > 0) await seal();
-    if (sizes[part] === 0) throw noBytes(part);
-  }
-
-  return {
-    async take(name: string, stream: PartStream, type: string): Promise<void> {
-      stream.on('error', () => {});
-      if ((name === 'audio' || name === 'baseline') && sizes[name] < 0) {
-        checkType(name, type === undeclared ? null : type);
-        return store(name, stream);
-      }
-      if ((name === 'channel' || name === 'callback') && words[name] === undefined) {
-        words[name] = await readText(name, stream);
-        return;
-      }
-      stream.resume();
-    },
-    finish(): JobForm {
-      if (sizes.audio < 0) throw invalidPart('audio', 'value_error.missing', 'field required');
-      const { channel, callback = null } = words;
-      return {
-        sizes: { audio: sizes.audio, baseline: Math.max(0, sizes.baseline) },
-        channel: channel === undefined ? null : channelNumber({ bytes: Buffer.from(channel) }),
-        callback,
-      };
-    },
-  };
-}
-
-async function readText(name: string, stream: PartStream): Promise<string> {
-  let length = 0;
-  async function* bounded() {
-    for await (const chunk of stream) {
-      length += chunk.length;
-      if (length > mostTextBytes) {
-        const msg = `Expected at most ${mostTextBytes} bytes for \`${name}\`, got more`;
-        throw invalidPart(name, `value_error.${name === 'channel' ? 'audio.channel' : name}`, msg);
-      }
-      yield chunk;
-    }
-  }
-  return (await text(bounded())).trim();
-}
-
-function broken(): Failure {
-  return invalidPart(
-    'audio',
-    'value_error.multipart',
-    'Expected whole multipart/form-data for `body`, got broken',
-  );
 }

@@ -3,17 +3,19 @@ import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import { scopes } from '../accounts/tokens.ts';
 import type { Config } from '../config.ts';
-import { Failure, invalidPart } from '../errors.ts';
+import { Failure, invalidPart, tooLarge } from '../errors.ts';
 import type { Holder, Jobs, JobView } from '../jobs/jobs.ts';
-import { boundaryOf } from '../workers/multipart.ts';
+import type { UploadedForm } from '../jobs/uploads.ts';
+import { boundaryOf } from '../multipart/headers.ts';
 import { accountOf, type Gate, type Grant, requireScopes } from './auth.ts';
 import { type BodyLimits, bodyArrives } from './body-guard.ts';
 import { type ByteBudget, createReservation } from './byte-budget.ts';
 import { jobsBody, jobsRules } from './job-body.ts';
+import { maxBodyBytes, uploadJob } from './job-upload.ts';
 import type { ReadJson } from './json-body.ts';
 import { type Lifecycle, shuttingDown } from './lifecycle.ts';
 import { leave, type State } from './state.ts';
-import { askForBody, declaredLength, tooLarge } from './upload.ts';
+import { askForBody, declaredLength } from './upload.ts';
 
 export type JobOptions = {
   readonly config: Config;
@@ -23,10 +25,6 @@ export type JobOptions = {
   readonly readJson: ReadJson;
 };
 
-/** The most that is in memory of one upload: what the reader holds, and a piece on its way. */
-const uploadBytes = 2 ** 21;
-/** Of a form, beside its recordings. */
-const mostFormBytes = 2 ** 22;
 const keyPattern = /^[\x21-\x7e]{1,200}$/;
 /** For each address its own: the keys of a list cannot be given by clients. */
 const keyOf = (key: string | null, index: number) => (key === null ? null : `${key} ${index}`);
@@ -61,15 +59,15 @@ type Asked = {
   readonly holder: Holder;
 };
 
-async function beginOne({ context, jobs, options, key, holder }: Asked): Promise<void> {
+async function beginOne(asked: Asked): Promise<void> {
+  const { context, jobs, options, key, holder } = asked;
   const { req, res } = context;
-  if (boundaryOf(req.headers['content-type']) === null) {
-    throw invalidPart('audio', 'value_error.missing', 'field required');
-  }
+  const boundary = boundaryOf(req.headers['content-type']);
+  if (boundary === null) throw invalidPart('audio', 'value_error.missing', 'field required');
   const known = await findKnown(jobs, holder, key);
   if (known !== null) return sendJob(context, jobs, holder, known, null);
   const { maxBytes } = options.config.jobs;
-  if (declaredLength(req) > maxBytes + mostFormBytes) throw tooLarge(maxBytes);
+  if (declaredLength(req) > maxBodyBytes(maxBytes)) throw tooLarge(maxBytes);
   requireOpen(options);
   // A full queue is said before the body is asked for; the place is reserved once the body arrives.
   await jobs.withPlaces(1, async () => {});
@@ -80,8 +78,7 @@ async function beginOne({ context, jobs, options, key, holder }: Asked): Promise
   if (!(await bodyArrives(req, limits))) return leave(context);
   await jobs.withPlaces(1, async () => {
     const id = jobs.drawId();
-    const { add, release } = createReservation(options.budget, holder.name, uploadBytes);
-    const form = await upload(context, jobs, options, { ...limits, id, reserve: add }).finally(release);
+    const form = await upload(asked, { ...limits, id, boundary });
     if (form === null) return leave(context);
     const { sizes, channel, callback } = form;
     const source = { kind: 'upload', sizes } as const;
@@ -90,27 +87,25 @@ async function beginOne({ context, jobs, options, key, holder }: Asked): Promise
   });
 }
 
-/** What came of an upload that failed is dropped. */
+/** Null when the client left. What came of an upload that failed is dropped. */
 async function upload(
-  context: Context,
-  jobs: Jobs,
-  { config }: JobOptions,
-  { id, ...limits }: BodyLimits & { readonly id: string; reserve(bytes: number): boolean },
-) {
-  let form = null;
+  { context, holder, jobs, options }: Asked,
+  limits: BodyLimits & { readonly id: string; readonly boundary: string },
+): Promise<UploadedForm | null> {
+  const { budget, config } = options;
+  const form = await uploadJob(context.req, {
+    ...limits,
+    uploads: jobs.uploads,
+    memory: createReservation(budget, holder.name),
+    maxBytes: config.jobs.maxBytes,
+  });
   try {
-    const { collectJob } = await import('./job-upload.ts');
-    const whole = await collectJob(context.req, {
-      ...limits,
-      maxBytes: config.jobs.maxBytes,
-      keep: (part, index, bytes) => jobs.waiting.add(id, part, index, bytes),
-    });
-    if (whole !== null) await checkCallback(whole.callback, config);
-    form = whole;
-    return form;
-  } finally {
-    if (form === null) await jobs.waiting.drop(id).catch(() => {});
+    await checkCallback(form?.callback ?? null, config);
+  } catch (error) {
+    await jobs.waiting.drop(limits.id).catch(() => {});
+    throw error;
   }
+  return form;
 }
 
 async function beginMany({ context, jobs, options, key, holder }: Asked): Promise<void> {

@@ -20,34 +20,56 @@ export function isLingering(socket: Socket): boolean {
 export function lingerAfter(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || !hasBody(request) || response.headersSent) return;
   response.setHeader('Connection', 'close');
-  const { socket } = request;
   // Node calls this when the last answer of a connection has been written.
-  socket.destroySoon = () => {
-    request.resume();
-    closeSlowly(socket, patienceMs(request), () => request.complete);
-    request.once('end', () => socket.destroy());
+  request.socket.destroySoon = () => {
+    if (isChunked(request)) closeSlowly(request.socket);
+    else closeAfter(request);
   };
 }
 
-/** Half-closes, then discards what still arrives for up to a second, or longer when so much was announced. */
-export function closeSlowly(
-  socket: Socket,
-  withinMs = lingerMs,
-  complete: () => boolean = () => false,
-): void {
-  if (socket.destroyed || lingering.has(socket)) return;
+/** Half-closes, then discards what still arrives for up to a second. */
+export function closeSlowly(socket: Socket): void {
+  if (!beginLingering(socket, lingerMs)) return;
+  socket.end();
+  // Not from within the HTTP parser, which may have called.
+  setImmediate(discard, socket);
+}
+
+/** The same for the rest of a body of known length, for as long as so many bytes may take; they end the wait. */
+function closeAfter(request: IncomingMessage): void {
+  const { socket } = request;
+  if (!beginLingering(socket, patienceMs(request))) return;
+  request.once('end', () => socket.destroy());
+  request.resume();
+  socket.end(() => {
+    if (request.complete) socket.destroy();
+  });
+}
+
+function beginLingering(socket: Socket, withinMs: number): boolean {
+  if (socket.destroyed || lingering.has(socket)) return false;
   lingering.add(socket);
   const timer = setTimeout(() => socket.destroy(), withinMs);
   socket.once('close', () => clearTimeout(timer));
-  socket.end(() => {
-    if (complete()) socket.destroy();
-  });
+  return true;
+}
+
+/** A listener of our own takes the socket back from the HTTP parser, which has a cost per chunk of a body. */
+function discard(socket: Socket): void {
+  if (socket.destroyed) return;
+  socket.removeAllListeners('data');
+  socket.on('data', () => {});
+  socket.resume();
 }
 
 function patienceMs({ headers }: IncomingMessage): number {
   return Math.min(longestMs, lingerMs + Number(headers['content-length'] ?? 0) / bytesPerMs);
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+function hasBody(request: IncomingMessage): boolean {
+  return isChunked(request) || Number(request.headers['content-length'] ?? 0) > 0;
+}
+
+function isChunked({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined;
 }

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { Address } from '../config.ts';
 import { type ErrorCode, Failure, httpStatus } from '../errors.ts';
 import { failureBody, failureHeaders } from './failure.ts';
+import { chunksTooSmall, expectedChunks, GatheredRequest } from './gathered-request.ts';
 import { closeSlowly, isLingering } from './linger.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
@@ -43,6 +44,7 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
   const usualMs = Math.max(1000, 1000 * seconds);
   const longestMs = Math.max(usualMs, 1000 * jobSeconds);
   const server = createServer({
+    IncomingMessage: GatheredRequest,
     headersTimeout: Math.min(headersMs, usualMs),
     requestTimeout: longestMs,
     keepAliveTimeout: keepAliveMs,
@@ -58,6 +60,7 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
     socket.once('close', () => sockets.delete(socket));
   });
   const handle = (request: IncomingMessage, response: ServerResponse) => {
+    request.once(chunksTooSmall, () => refuse({ code: chunksTooSmall }, request.socket, busy));
     const readMs = request.url?.startsWith('/v1/jobs') ? longestMs : usualMs;
     serve(handler, busy, readMs, request, response);
   };
@@ -128,6 +131,7 @@ function failureOf(code: string | undefined): Failure {
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new Failure('headers_too_large', `Expected at most ${maxHeaderBytes} bytes of headers, got more`);
   }
+  if (code === chunksTooSmall) return new Failure('bad_request', expectedChunks);
   return new Failure('bad_request', 'Expected an HTTP/1.1 request, got something else');
 }
 

@@ -1,6 +1,7 @@
 /** Collects the raw body of an upload, bounded in size, in time, in rate and in the account's share of the memory. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Failure, invalidPart } from '../errors.ts';
+import { type Failure, tooLarge } from '../errors.ts';
+import { createBlocks } from './blocks.ts';
 import { type BodyLimits, guardBody } from './body-guard.ts';
 import { type ByteBudget, createReservation, overByteShare } from './byte-budget.ts';
 
@@ -16,10 +17,6 @@ export type UploadOptions = BodyLimits & {
   readonly budget: ByteBudget;
   readonly account: string;
 };
-
-/** Chunks of at least this length are kept as they came; shorter ones are gathered, since each has a cost of its own. */
-const wholeBytes = 16_384;
-const gatherBytes = 65_536;
 
 /** @throws Failure when Content-Length alone tells that the body is too large */
 export function checkLength(request: IncomingMessage, maxBytes: number): void {
@@ -82,52 +79,16 @@ function createBody({ account, budget, maxBytes }: UploadOptions): Body {
       if (length + chunk.length > maxBytes) return tooLarge(maxBytes);
       if (!reservation.add(chunk.length)) return overByteShare();
       length += chunk.length;
-      if (chunk.length >= wholeBytes && chunk.length === chunk.buffer.byteLength) blocks.keep(chunk);
-      else blocks.gather(chunk);
+      blocks.add(chunk);
       return null;
     },
-    blocks: blocks.all,
+    blocks: blocks.takeAll,
     release: reservation.release,
-  };
-}
-
-/** Nothing is copied but what is gathered, and memory follows the bytes that came, not the length that a header claims. */
-function createBlocks() {
-  const done: Uint8Array[] = [];
-  let open: Buffer | null = null;
-  let filled = 0;
-  function seal(): void {
-    if (open !== null) done.push(open.subarray(0, filled));
-    open = null;
-    filled = 0;
-  }
-  function gather(chunk: Buffer): void {
-    open ??= Buffer.allocUnsafeSlow(gatherBytes);
-    const copied = chunk.copy(open, filled);
-    filled += copied;
-    if (filled === gatherBytes) seal();
-    if (copied < chunk.length) gather(chunk.subarray(copied));
-  }
-  return {
-    keep: (chunk: Buffer) => {
-      seal();
-      done.push(chunk);
-    },
-    gather,
-    all: (): readonly Uint8Array[] => {
-      seal();
-      return done;
-    },
   };
 }
 
 export function declaredLength(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
-}
-
-export function tooLarge(maxBytes: number): Failure {
-  const message = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
-  return invalidPart('audio', 'value_error.audio.too_large', message);
 }
 
 /** A connection that breaks after its upload was given up is nobody's concern. */

@@ -4,11 +4,13 @@ import type { Database } from '../accounts/storage.ts';
 import { drawText } from '../accounts/token-format.ts';
 import type { JobSettings } from '../config.ts';
 import { Failure } from '../errors.ts';
-import { openRedis, type Redis, requireNoPersistence, waitForRedis, withoutCommand } from '../redis.ts';
+import { openRedis, requireNoPersistence, waitForRedis } from '../redis.ts';
 import { type Order, sealOrder } from './order.ts';
 import { openQueues, type Queues } from './queues.ts';
+import { createReach, type Reach } from './reach.ts';
 import { createVault } from './seal.ts';
 import { createJobStore, type Holder, type JobRow, type JobStore } from './store.ts';
+import { createUploads, type Uploads } from './uploads.ts';
 import { isProgress, type JobView, lostBody, type Standing, viewOf } from './view.ts';
 import { createWaiting, type Waiting } from './waiting.ts';
 
@@ -34,6 +36,8 @@ export type JobFigures = {
 export type Jobs = {
   /** For the pieces of an upload; they are gone by themselves when the job is never begun. */
   readonly waiting: Waiting;
+  /** Read the forms of uploads and write their pieces. */
+  readonly uploads: Uploads;
   drawId(): string;
   /** Keeps so many places in the queue until `work` has filled them. @throws Failure `overloaded` when there are fewer */
   withPlaces<T>(count: number, work: () => Promise<T>): Promise<T>;
@@ -51,7 +55,6 @@ export type Jobs = {
 
 const idPrefix = 'job_';
 const idLength = 20;
-const answerMs = 5000;
 const sweepMs = 60_000;
 /** The database knows of a job a moment before the queue does. */
 const settleMs = 10_000;
@@ -64,9 +67,11 @@ export async function openJobs(options: {
   readonly settings: JobSettings;
   /** Hears of a Redis that is away at the start. */
   readonly onAway: () => void;
+  /** Hears why the upload thread was lost; it is replaced. */
+  readonly onUploadThreadLost?: (cause: Error) => void;
 }): Promise<Jobs> {
-  const { settings, onAway } = options;
-  const redis = openRedis(options.redisUrl);
+  const { redisUrl, secret, settings, onAway } = options;
+  const redis = openRedis(redisUrl);
   try {
     if (await waitForRedis(redis)) await requireNoPersistence(redis);
     else onAway();
@@ -74,12 +79,20 @@ export async function openJobs(options: {
     redis.disconnect();
     throw error;
   }
-  const vault = createVault(options.secret);
+  const vault = createVault(secret);
   const store = createJobStore(options.database);
   const queues = openQueues(redis, vault);
-  const waiting = createWaiting({ redis, vault, settings });
   const sweeper = setInterval(() => void store.sweep().catch(() => {}), sweepMs).unref();
   const reach = createReach(redis);
+  const waiting = reaching(createWaiting({ redis, vault, settings }), reach);
+  const { audioSeconds, uploadSeconds } = settings;
+  const uploads = createUploads({
+    redisUrl,
+    secret,
+    settings: { audioSeconds, uploadSeconds },
+    drop: waiting.drop,
+    onLost: options.onUploadThreadLost,
+  });
   /** Places of this process whose jobs are not in the queue yet. */
   let kept = 0;
   const expiresAt = () => Date.now() + 1000 * (settings.audioSeconds + settings.resultSeconds);
@@ -123,7 +136,8 @@ export async function openJobs(options: {
   }
 
   return {
-    waiting: reaching(waiting, reach),
+    waiting,
+    uploads,
     drawId: () => idPrefix + drawText(idLength),
     begin,
     async withPlaces(count, work) {
@@ -155,6 +169,7 @@ export async function openJobs(options: {
     figures: () => reach(() => figuresOf(queues)),
     async close() {
       clearInterval(sweeper);
+      await uploads.close();
       await queues.close();
       redis.disconnect();
     },
@@ -163,36 +178,6 @@ export async function openJobs(options: {
 
 function queueFull(count: number): Failure {
   return new Failure('overloaded', `The queue of jobs has no place for ${count} more`);
-}
-
-type Reach = <T>(work: () => Promise<T>) => Promise<T>;
-
-/** A Redis that came back may be another one: it is asked again whether it persists. */
-function createReach(redis: Redis): Reach {
-  let checked: Promise<void> | null = null;
-  redis.on('close', () => {
-    checked = null;
-  });
-  return async (work) => {
-    try {
-      if (redis.status !== 'ready') throw new Error('not connected');
-      checked ??= requireNoPersistence(redis);
-      await checked;
-      return await withinMs(work(), answerMs);
-    } catch (cause) {
-      checked = null;
-      if (cause instanceof Failure) throw cause;
-      const failure = new Failure('queue_unavailable', 'The queue of jobs cannot be used', [], 5);
-      throw Object.assign(failure, { cause: withoutCommand(cause) });
-    }
-  };
-}
-
-function withinMs<T>(work: Promise<T>, ms: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }
 
 function reaching(waiting: Waiting, reach: Reach): Waiting {

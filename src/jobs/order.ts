@@ -1,6 +1,6 @@
 /** What a job is asked to do, as it waits in Redis: sealed, since addresses may carry keys. */
+import type { Sizes } from '../multipart/form.ts';
 import type { Vault } from './seal.ts';
-import type { Sizes } from './waiting.ts';
 
 export type Order = {
   readonly source:

@@ -1,21 +1,16 @@
 /** Recordings that wait for a worker: sealed pieces in Redis, gone by themselves when nobody comes. */
 import type { JobSettings } from '../config.ts';
+import { type RecordingName, recordings } from '../multipart/form.ts';
 import type { Redis } from '../redis.ts';
 import type { Vault } from './seal.ts';
 
-const parts = ['audio', 'baseline'] as const;
-export type PartName = (typeof parts)[number];
-
-/** Bytes of each part of an upload. */
-export type Sizes = { readonly [Name in PartName]: number };
-
 export type Waiting = {
   /** The next piece of a part. Its number is part of what it is sealed with. What is not kept is gone soon. */
-  add(id: string, part: PartName, index: number, bytes: Uint8Array): Promise<void>;
+  add(id: string, part: RecordingName, index: number, bytes: Uint8Array): Promise<void>;
   /** From now on it waits for a worker. */
   keep(id: string): Promise<void>;
   /** Null when it is gone. */
-  read(id: string, part: PartName, size: number): Promise<Uint8Array | null>;
+  read(id: string, part: RecordingName, size: number): Promise<Uint8Array | null>;
   drop(id: string): Promise<void>;
 };
 
@@ -32,8 +27,8 @@ export function createWaiting(options: {
 }): Waiting {
   const { redis, vault, settings } = options;
   const uploadSeconds = Math.ceil(settings.uploadSeconds) + marginSeconds;
-  const keyOf = (id: string, part: PartName) => `undertone:waiting:${id}:${part}`;
-  const placeOf = (id: string, part: PartName, index: number) => `${id}/${part}/${index}`;
+  const keyOf = (id: string, part: RecordingName) => `undertone:waiting:${id}:${part}`;
+  const placeOf = (id: string, part: RecordingName, index: number) => `${id}/${part}/${index}`;
   return {
     async add(id, part, index, bytes) {
       const key = keyOf(id, part);
@@ -42,7 +37,7 @@ export function createWaiting(options: {
       for (const [error] of replies ?? []) if (error) throw error;
     },
     async keep(id) {
-      await Promise.all(parts.map((part) => redis.expire(keyOf(id, part), settings.audioSeconds)));
+      await Promise.all(recordings.map((part) => redis.expire(keyOf(id, part), settings.audioSeconds)));
     },
     async read(id, part, size) {
       const bytes = new Uint8Array(size);
@@ -57,7 +52,7 @@ export function createWaiting(options: {
       return bytes;
     },
     async drop(id) {
-      await redis.del(parts.map((part) => keyOf(id, part)));
+      await redis.del(recordings.map((part) => keyOf(id, part)));
     },
   };
 }

@@ -58,7 +58,7 @@ export const jobSchemas = {
     })
     .describe('Jobs that have just begun.'),
   JobList: described(jobsBody, {
-    urls: `Where the recordings lie, at most ${mostUrls}; each begins as the operator allows.`,
+    urls: `Where the recordings lie, at most ${mostUrls}; in at most 256 KiB of JSON; each begins as the operator allows.`,
     channel: 'Counted from 0: analyse this channel instead of the average of all; null for the average.',
     callback: 'Where to send each job when it has ended: https, on a public host; null for nowhere.',
   }).describe('Recordings to fetch.'),

@@ -2,12 +2,11 @@
 import type { Analysis, Signal } from '../analysis.ts';
 import type { Analyzer } from '../analyze.ts';
 import { Failure } from '../errors.ts';
+import { readForm } from '../multipart/form.ts';
 import { cognitiveReport, combinedReport, emotionReport } from '../report.ts';
 import { type Stage, stoppedMessage } from '../watch.ts';
 import { joinBlocks } from './blocks.ts';
-import { readForm } from './form.ts';
 import { flags, noReport, type Reply, type TaskMessage } from './messages.ts';
-import { scanMultipart } from './multipart.ts';
 
 const encoder = new TextEncoder();
 
@@ -23,7 +22,7 @@ export async function answer(analyzer: Analyzer, task: TaskMessage): Promise<Rep
 
 async function report(analyzer: Analyzer, { body, boundary, signals, requestId, cancel }: TaskMessage) {
   const started = performance.now();
-  const form = readForm(scanMultipart(joinBlocks(body), boundary));
+  const form = readForm(joinBlocks(body), boundary);
   const scanned = performance.now();
   const analysis = await analyzer.analyze({ ...form, signals, cancel });
   const analysed = performance.now();

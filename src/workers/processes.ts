@@ -1,5 +1,6 @@
 /** Analysis processes: a crash in native code, or a signal, takes one of them with its request and nothing else. */
 import { type ChildProcess, fork } from 'node:child_process';
+import { Failure, toRecord } from '../errors.ts';
 import { threadFile } from '../threads.ts';
 import { stoppedMessage } from '../watch.ts';
 import type { ChildMessage, ChildOrder, Reply, Task } from './messages.ts';
@@ -28,7 +29,7 @@ type Child = {
 
 const stopped: Reply = {
   kind: 'failure',
-  failure: { code: 'deadline', message: stoppedMessage, items: [] },
+  failure: toRecord(new Failure('deadline', stoppedMessage)),
 };
 
 export function createProcesses(options: ProcessesOptions): Workers {

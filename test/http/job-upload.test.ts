@@ -1,62 +1,331 @@
-/** Uploads of jobs that are given up: nothing of them is kept any more, whatever the reader still has. */
-import { request } from 'node:http';
+/** Job uploads through the upload thread: what they leave in Redis, and what becomes of them when something breaks. */
+import { type ClientRequest, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import test from 'ava';
-import { collectJob } from '../../src/http/job-upload.ts';
-import { createLifecycle } from '../../src/http/lifecycle.ts';
-import { pieceBytes } from '../../src/jobs/waiting.ts';
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { parseConfig } from '../../src/config.ts';
+import { Failure } from '../../src/errors.ts';
+import { type ByteBudget, createByteBudget, createReservation } from '../../src/http/byte-budget.ts';
+import { uploadJob } from '../../src/http/job-upload.ts';
+import { createLifecycle, type Lifecycle } from '../../src/http/lifecycle.ts';
+import { createVault } from '../../src/jobs/seal.ts';
+import type { UploadedForm, UploadsOptions } from '../../src/jobs/uploads.ts';
+import { createUploads } from '../../src/jobs/uploads.ts';
+import { createWaiting, pieceBytes, type Waiting } from '../../src/jobs/waiting.ts';
+import { readForm } from '../../src/multipart/form.ts';
 import { listen } from '../support/listening.ts';
-import { contentType, multipart } from '../support/upload.ts';
+import { type RedisServer, startRedis } from '../support/redis.ts';
+import { contentType, multipart, type PartSpec } from '../support/upload.ts';
 
-test('what is left of an upload that was too slow is not kept after it was given up', async (t) => {
-  const kept: string[] = [];
-  let goOn = () => {};
-  const keep = (part: string, index: number) => {
-    kept.push(`${part} ${index}`);
-    return new Promise<void>((resolve) => {
-      goOn = resolve;
+type Place = {
+  readonly redis: RedisServer;
+  readonly waiting: Waiting;
+  readonly held: ByteBudget;
+  readonly lifecycle: Lifecycle;
+  /** The ids of the uploads that were begun. */
+  readonly ids: string[];
+  begin(type?: string): Begun;
+  send(body: Buffer, type?: string): Promise<UploadedForm | Failure | null>;
+  keys(): Promise<readonly string[]>;
+};
+
+type Begun = { readonly client: ClientRequest; readonly end: Promise<UploadedForm | Failure | null> };
+
+const secret = 'a secret of the tests, 32 characters or more';
+const settings = parseConfig({}).jobs;
+const maxBytes = 2 ** 23;
+
+async function open(
+  t: ExecutionContext,
+  options: Partial<UploadsOptions> & { readonly deadlineMs?: number; readonly memoryBytes?: number } = {},
+): Promise<Place> {
+  const redis = await startRedis();
+  const waiting = createWaiting({ redis: redis.client, vault: createVault(secret), settings });
+  const uploads = createUploads({ redisUrl: redis.url, secret, settings, drop: waiting.drop, ...options });
+  const held = createByteBudget(options.memoryBytes ?? 2 ** 24);
+  const lifecycle = createLifecycle();
+  const ids: string[] = [];
+  let ended: (end: Promise<UploadedForm | null>) => void = () => {};
+  const port = await listen(t, (incoming, response) => {
+    const id = `job_${ids.length}`;
+    ids.push(id);
+    const boundary = incoming.headers['content-type']?.split('boundary=')[1] ?? '';
+    const { deadlineMs = 100_000 } = options;
+    const limits = { maxBytes, deadlineAt: performance.now() + deadlineMs, cut: lifecycle.cut };
+    const memory = createReservation(held, 'account');
+    const end = uploadJob(incoming, { id, boundary, uploads, memory, ...limits });
+    ended(end);
+    void end.catch(() => {}).then(() => response.end());
+  });
+  t.teardown(async () => {
+    await uploads.close();
+    redis.client.disconnect();
+    await redis.kill();
+  });
+  const begin = (type = contentType): Begun => {
+    const headers = { 'Content-Type': type };
+    const end = new Promise<UploadedForm | Failure | null>((resolve, reject) => {
+      ended = (promise) =>
+        promise.then(resolve, (error) => (error instanceof Failure ? resolve(error) : reject(error)));
     });
+    const client = request({ port, host: '127.0.0.1', method: 'POST', headers, agent: false });
+    client.on('error', () => {}).on('response', (response) => response.resume());
+    return { client, end };
   };
-  let tell: (end: unknown) => void = () => {};
-  const end = new Promise<unknown>((resolve) => {
-    tell = resolve;
-  });
-  const limits = { maxBytes: 2 ** 24, cut: createLifecycle().cut, reserve: () => true };
-  const port = await listen(t, (incoming) => {
-    const options = { ...limits, deadlineAt: performance.now() + 500, keep };
-    collectJob(incoming, options).then(tell, tell);
-  });
-  const headers = { 'Content-Type': contentType };
-  const client = request({ port, host: '127.0.0.1', method: 'POST', headers, agent: false });
-  client.on('error', () => {});
-  const audio = { name: 'audio', bytes: Buffer.alloc(pieceBytes) };
-  client.end(multipart([audio, { name: 'baseline', bytes: 'late' }]));
-  t.like(await end, { code: 'timeout' });
-  t.deepEqual(kept, ['audio 0']);
-  goOn();
-  await sleep(100);
-  t.deepEqual(kept, ['audio 0']);
+  return {
+    redis,
+    waiting,
+    held,
+    lifecycle,
+    ids,
+    begin,
+    keys: () => redis.client.keys('undertone:waiting:*'),
+    send: (body, type) => {
+      const { client, end } = begin(type);
+      client.end(body);
+      return end;
+    },
+  };
+}
+
+const bytesOf = (length: number, seed = 0) =>
+  Buffer.from(Uint8Array.from({ length }, (_, index) => (index * 31 + (index >> 8) + seed) & 255));
+
+function done(t: ExecutionContext, end: UploadedForm | Failure | null): UploadedForm {
+  if (end === null || end instanceof Failure) throw t.fail(String(end)) ?? new Error();
+  return end;
+}
+
+async function untilEmpty({ held, keys }: Place): Promise<void> {
+  while (held.bytes() > 0 || (await keys()).length > 0) await sleep(10);
+}
+
+test.serial('recordings come out of Redis as they were sent, and no byte is held any more', async (t) => {
+  const place = await open(t);
+  const audio = bytesOf(3 * pieceBytes + 1);
+  const baseline = bytesOf(pieceBytes, 7);
+  const parts = [
+    { name: 'audio', bytes: audio },
+    { name: 'channel', bytes: '1' },
+    { name: 'other', bytes: bytesOf(100_000) },
+    { name: 'baseline', bytes: baseline },
+    { name: 'callback', bytes: 'https://example.org/' },
+  ];
+  const { sizes, channel, callback } = done(t, await place.send(multipart(parts)));
+  t.deepEqual(sizes, { audio: audio.length, baseline: baseline.length });
+  t.is(channel, 1);
+  t.is(callback, 'https://example.org/');
+  t.true(audio.equals((await place.waiting.read('job_0', 'audio', audio.length)) as Uint8Array));
+  t.true(baseline.equals((await place.waiting.read('job_0', 'baseline', baseline.length)) as Uint8Array));
+  t.is(place.held.bytes(), 0);
 });
 
-test('an upload whose bytes find no room in the share of its account is refused', async (t) => {
-  const reserved: number[] = [];
-  const limits = { maxBytes: 2 ** 24, cut: createLifecycle().cut, keep: async () => {} };
-  const reserve = (bytes: number) => {
-    reserved.push(bytes);
-    return reserved.length < 3;
-  };
-  const end = new Promise((resolve) => {
-    void listen(t, (incoming) => {
-      const options = { ...limits, deadlineAt: performance.now() + 60_000, reserve };
-      collectJob(incoming, options).then(resolve, resolve);
-    }).then((port) => {
-      const headers = { 'Content-Type': contentType };
-      const client = request({ port, host: '127.0.0.1', method: 'POST', headers, agent: false });
-      client.on('error', () => {});
-      client.end(multipart([{ name: 'audio', bytes: Buffer.alloc(2 ** 21) }]));
-    });
+test.serial('the digest is that of the parts, whatever the boundary and the order', async (t) => {
+  const place = await open(t);
+  const audio = { name: 'audio', bytes: bytesOf(100_000) };
+  const channel = { name: 'channel', bytes: '1' };
+  const digestOf = async (parts: readonly PartSpec[], type?: string, body = multipart(parts)) =>
+    done(t, await place.send(body, type)).digest;
+  const digest = await digestOf([audio, channel]);
+  t.regex(digest, /^[0-9a-f]{64}$/);
+  t.is(await digestOf([audio, channel]), digest);
+  t.is(await digestOf([channel, audio]), digest);
+  const renamed = multipart([audio, channel]).toString('latin1').replaceAll('undertone-test-boundary', 'b');
+  const type = 'multipart/form-data; boundary=b';
+  t.is(await digestOf([], type, Buffer.from(renamed, 'latin1')), digest);
+  const others = [
+    [audio],
+    [{ ...audio, bytes: bytesOf(100_000, 1) }, channel],
+    [{ ...audio, bytes: bytesOf(100_001) }, channel],
+    [audio, { ...channel, bytes: '2' }],
+    [audio, channel, { name: 'callback', bytes: 'https://example.org/' }],
+    [audio, channel, { name: 'baseline', bytes: bytesOf(100_000) }],
+    [audio, channel, { name: 'baseline', bytes: bytesOf(100_000, 1) }],
+    [{ name: 'audio', bytes: bytesOf(10) }, channel, { name: 'baseline', bytes: bytesOf(100_000) }],
+  ];
+  const digests = [digest];
+  for (const parts of others) digests.push(await digestOf(parts));
+  t.is(new Set(digests).size, 1 + others.length);
+});
+
+test.serial(
+  'an upload in which the client, the clock or the service breaks off leaves nothing',
+  async (t) => {
+    const form = multipart([{ name: 'audio', bytes: bytesOf(2 * pieceBytes) }]);
+    const half = form.subarray(0, pieceBytes + 100_000);
+    const place = await open(t);
+    const begin = async () => {
+      const { client, end } = place.begin();
+      client.write(half);
+      while ((await place.keys()).length === 0) await sleep(10);
+      t.true(place.held.bytes() > 0);
+      return { client, end };
+    };
+    const left = await begin();
+    left.client.destroy();
+    t.is(await left.end, null);
+    await untilEmpty(place);
+    const short = await begin();
+    short.client.end();
+    t.like(await short.end, { code: 'invalid', items: [{ type: 'value_error.multipart' }] });
+    await untilEmpty(place);
+    const cut = await begin();
+    place.lifecycle.cutOff();
+    t.like(await cut.end, { code: 'shutting_down' });
+    await untilEmpty(place);
+    const slow = await open(t, { deadlineMs: 500 });
+    const { client, end } = slow.begin();
+    client.write(half);
+    t.like(await end, { code: 'timeout' });
+    await untilEmpty(slow);
+  },
+);
+
+test.serial('what is over the limit is refused as it arrives, in recordings and around them', async (t) => {
+  const place = await open(t);
+  const endless = [
+    [{ name: 'audio', bytes: Buffer.alloc(maxBytes + 200_000) }],
+    [{ name: 'other', bytes: Buffer.alloc(maxBytes + 2 ** 22 + 1000) }],
+  ];
+  for (const parts of endless) {
+    const { client, end } = place.begin();
+    client.write(multipart(parts).subarray(0, -100));
+    t.like(await end, { code: 'too_large', items: [{ type: 'value_error.audio.too_large' }] });
+    await untilEmpty(place);
+  }
+});
+
+test.serial('an upload whose bytes find no room in the share of its account is refused', async (t) => {
+  const place = await open(t, { memoryBytes: 2 ** 18 });
+  t.like(await place.send(multipart([{ name: 'audio', bytes: Buffer.alloc(2 ** 21) }])), {
+    code: 'overloaded',
   });
-  t.like(await end, { code: 'overloaded' });
-  t.is(reserved.length, 3);
-  t.true(reserved.every((bytes) => bytes > 0));
+  await untilEmpty(place);
+});
+
+test.serial('a client that leaves after its last byte, while it has to wait, leaves nothing', async (t) => {
+  const place = await open(t);
+  done(t, await place.send(multipart([{ name: 'audio', bytes: 'x' }])));
+  await place.redis.client.flushall();
+  place.redis.hang();
+  const { client, end } = place.begin();
+  const body = multipart([{ name: 'audio', bytes: Buffer.alloc(2 ** 21 + 8000) }]);
+  client.write(body);
+  while (place.held.bytes() <= 2 ** 21) await sleep(1);
+  client.end(() => client.destroy());
+  t.is(await end, null);
+  place.redis.goOn();
+  await untilEmpty(place);
+});
+
+test.serial('a Redis that does not answer stops the upload and then fails it', async (t) => {
+  const place = await open(t);
+  done(t, await place.send(multipart([{ name: 'audio', bytes: 'x' }])));
+  place.redis.hang();
+  const { client, end } = place.begin();
+  client.end(multipart([{ name: 'audio', bytes: Buffer.alloc(maxBytes) }]));
+  const failure = await end;
+  t.like(failure, { code: 'queue_unavailable', retryAfterSeconds: 5 });
+  t.true((failure as Failure).cause instanceof Error);
+  t.is(place.held.bytes(), 0);
+  place.redis.goOn();
+});
+
+test.serial('a client has to wait while its bytes are not in Redis', async (t) => {
+  const place = await open(t);
+  done(t, await place.send(multipart([{ name: 'audio', bytes: 'x' }])));
+  place.redis.hang();
+  const { client, end } = place.begin();
+  client.end(multipart([{ name: 'audio', bytes: Buffer.alloc(maxBytes) }]));
+  let most = 0;
+  const look = setInterval(() => {
+    most = Math.max(most, place.held.bytes());
+  }, 1);
+  await end;
+  clearInterval(look);
+  t.true(most > 2 ** 20 && most < 2 ** 22, `${most} bytes held`);
+  place.redis.goOn();
+});
+
+test.serial('a thread that is lost fails its uploads, leaves nothing, and is replaced', async (t) => {
+  const causes: Error[] = [];
+  const file = new URL('../support/mortal-upload-thread.ts', import.meta.url).pathname;
+  const place = await open(t, { file, onLost: (cause) => causes.push(cause) });
+  const audio = { name: 'audio', bytes: bytesOf(2 * pieceBytes) };
+  const { client, end } = place.begin();
+  client.write(multipart([audio]).subarray(0, pieceBytes + 100_000));
+  while ((await place.keys()).length === 0) await sleep(10);
+  client.write('END OF THE THREAD');
+  client.end(Buffer.alloc(100_000));
+  t.like(await end, { code: 'worker_lost' });
+  t.is(causes.length, 1);
+  await untilEmpty(place);
+  t.is(done(t, await place.send(multipart([audio]))).sizes.audio, audio.bytes.length);
+});
+
+const seed = multipart([
+  { name: 'audio', bytes: 'RIFF\0\0\0\0WAVE', type: 'audio/wav', filename: 'x.wav' },
+  { name: 'channel', bytes: '1' },
+  { name: 'baseline', bytes: 'at rest' },
+]);
+const marks = [
+  '\r\n',
+  '--',
+  '\r\n--undertone-test-boundary',
+  '\n',
+  '\r',
+  ':',
+  '"',
+  'audio',
+  'channel',
+  'text/html',
+];
+const mutation = fc.record({
+  at: fc.nat(seed.length),
+  remove: fc.nat(30),
+  insert: fc.constantFrom('', ...marks).map((text) => Buffer.from(text)),
+});
+
+type Verdict = Readonly<Record<string, unknown>>;
+
+function asAnalysis(body: Buffer): Verdict {
+  try {
+    const { audio, baseline, channel } = readForm(body, 'undertone-test-boundary');
+    return { audio: Buffer.from(audio), baseline: baseline && Buffer.from(baseline), channel };
+  } catch (error) {
+    if (error instanceof Failure) return { refused: error.items };
+    throw error;
+  }
+}
+
+async function asJob(t: ExecutionContext, place: Place, body: Buffer): Promise<Verdict> {
+  const end = await place.send(body);
+  if (end instanceof Failure) return { refused: end.items };
+  const { sizes, channel } = done(t, end);
+  const read = (name: 'audio' | 'baseline') =>
+    place.waiting
+      .read(place.ids.at(-1) as string, name, sizes[name])
+      .then((bytes) => Buffer.from(bytes ?? ''));
+  return {
+    audio: await read('audio'),
+    baseline: sizes.baseline > 0 ? await read('baseline') : null,
+    channel,
+  };
+}
+
+test.serial('analyses and jobs give the same verdict on the same broken forms', async (t) => {
+  const place = await open(t);
+  const verdicts = { taken: 0, refused: 0 };
+  const property = fc.asyncProperty(fc.array(mutation, { maxLength: 3 }), async (steps) => {
+    const body = steps.reduce<Buffer>(
+      (before, { at, remove, insert }) =>
+        Buffer.concat([before.subarray(0, at), insert, before.subarray(at + remove)]),
+      seed,
+    );
+    const verdict = asAnalysis(body);
+    verdicts['refused' in verdict ? 'refused' : 'taken']++;
+    t.deepEqual(await asJob(t, place, body), verdict);
+  });
+  await fc.assert(property, { numRuns: Number(process.env.MUTATIONS ?? 300), seed: 1 });
+  t.true(verdicts.taken > 20 && verdicts.refused > 20, JSON.stringify(verdicts));
 });

@@ -43,16 +43,15 @@ test.serial(
   'a body that hardly comes ends its connection soon, whatever its path, unless it is of a job',
   async (t) => {
     const place = await openWorkplace(t, { UNDERTONE_DEADLINE_S: '2' });
-    const trickle = async (target: string, type: string, piece = 'x') => {
+    const trickle = async (target: string, type: string) => {
       const client = await wire(place.server.port);
       t.teardown(() => client.socket.destroy());
-      client.socket.write(head(place, target, type, 1000 * piece.length));
-      const feed = setInterval(() => client.socket.write(piece), 100);
+      client.socket.write(head(place, target, type, 1000));
+      const feed = setInterval(() => client.socket.write('x'), 100);
       t.teardown(() => clearInterval(feed));
       return client;
     };
-    // Above the minimum rate, so that only a time limit could end it.
-    const upload = await trickle('POST /v1/jobs', contentType, 'x'.repeat(10_000));
+    const upload = await trickle('POST /v1/jobs', contentType);
     await Promise.all(
       Object.entries(slow).map(async ([target, [type, status]]) => {
         const client = await trickle(target, type);
@@ -88,18 +87,18 @@ test.serial('an answer that nobody reads is given up soon, unless it is of a job
 });
 
 test.serial('lists of addresses count among the bodies held, until they are answered', async (t) => {
-  const limit = { UNDERTONE_BUFFER_BYTES: '1000000', UNDERTONE_MAX_UPLOAD_BYTES: '750000' };
+  const limit = { UNDERTONE_BUFFER_BYTES: '300000', UNDERTONE_MAX_UPLOAD_BYTES: '225000' };
   const place = await openWorkplace(t, limit);
   const first = await wire(place.server.port);
-  first.socket.write(head(place, 'POST /v1/jobs', json, 800_000));
-  first.socket.write('x'.repeat(700_000));
-  while ((await heldBytes(place)) < 700_000) await sleep(20);
-  const second = await place.list({ urls: ['x'.repeat(400_000)] });
+  first.socket.write(head(place, 'POST /v1/jobs', json, 250_000));
+  first.socket.write('x'.repeat(200_000));
+  while ((await heldBytes(place)) < 200_000) await sleep(20);
+  const second = await place.list({ urls: ['x'.repeat(150_000)] });
   t.is(second.status, 503, second.body);
   t.is(JSON.parse(second.body).code, 'overloaded');
   first.socket.destroy();
   while ((await heldBytes(place)) > 0) await sleep(20);
-  t.is((await place.list({ urls: ['x'.repeat(400_000)] })).status, 422);
+  t.is((await place.list({ urls: ['x'.repeat(150_000)] })).status, 422);
   while ((await heldBytes(place)) > 0) await sleep(20);
   t.pass();
 });

@@ -91,9 +91,9 @@ export const signalsLaw: Rule = (file) => {
 
 /** Slow to load, and of no use to a service that only analyses: loaded when somebody first comes to their account. */
 const lateModules =
-  /(^|\/)((users|enrol|guard|counters|shared-counters|embedded|postgres|redis|job-upload)\.ts$|jobs\/)/;
+  /(^|\/)((users|enrol|guard|counters|shared-counters|embedded|postgres|redis)\.ts$|jobs\/)/;
 const late =
-  /^src\/(accounts\/(users|enrol|guard|counters|shared-counters|embedded|postgres)\.ts|redis\.ts|jobs\/|http\/job-upload\.ts)/;
+  /^src\/(accounts\/(users|enrol|guard|counters|shared-counters|embedded|postgres)\.ts|redis\.ts|jobs\/)/;
 
 export const lateLaw: Rule = (file) => {
   if (!isShipped(file.path) || late.test(file.path)) return [];

@@ -43,7 +43,7 @@ async function obey({ body, cancel, requestId }: TaskMessage): Promise<Reply> {
   if (order.do === 'fault') return { kind: 'fault', cause: 'Error: a secret cause' };
   if (order.do === 'refuse') {
     const items = [{ loc: ['body', 'audio'], msg: 'no', type: 'value_error.audio.malformed' }] as const;
-    return { kind: 'failure', failure: { code: 'invalid', message: 'no', items } };
+    return { kind: 'failure', failure: { code: 'invalid', message: 'no', items, retryAfterSeconds: 1 } };
   }
   if (order.do === 'work') work(cancel, order.ms);
   const flag = Atomics.load(cancel, 0);

@@ -1,8 +1,9 @@
 /** The reader of forms against Node's own, which shares no code with it. */
 import test from 'ava';
 import fc from 'fast-check';
+import { type Part, readParts } from '../../reliability/corpus/parts.ts';
 import { Failure } from '../../src/errors.ts';
-import { boundaryOf, type Part, scanMultipart } from '../../src/workers/multipart.ts';
+import { boundaryOf } from '../../src/multipart/headers.ts';
 
 const runs = Number(process.env.MUTATIONS ?? 300);
 const settings = { numRuns: runs, seed: 1 };
@@ -44,7 +45,7 @@ test('forms that Node writes are read as they were meant', async (t) => {
     const response = nodeResponse(list);
     const boundary = boundaryOf(response.headers.get('content-type') ?? '') as string;
     const body = new Uint8Array(await response.arrayBuffer());
-    t.deepEqual(read(scanMultipart(body, boundary)), meant(list));
+    t.deepEqual(read(readParts([body], boundary)), meant(list));
   });
   await fc.assert(property, settings);
 });
@@ -81,7 +82,7 @@ test('well-formed forms are read as Node reads them', async (t) => {
   const boundary = 'a-boundary-that-no-content-holds';
   const property = fc.asyncProperty(entries, async (list) => {
     const body = write(list, boundary);
-    t.deepEqual(read(scanMultipart(body, boundary)), await readByNode(body, boundary));
+    t.deepEqual(read(readParts([body], boundary)), await readByNode(body, boundary));
   });
   await fc.assert(property, settings);
 });
@@ -110,12 +111,13 @@ test('whatever is read lies in the body, in order, and holds no boundary', (t) =
   const property = fc.property(body, (bytes) => {
     let parts: Part[] = [];
     try {
-      parts = scanMultipart(bytes, 'b');
+      parts = readParts([bytes], 'b');
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
     }
     let end = 0;
     for (const part of parts) {
+      if (part.bytes.length === 0) continue;
       const start = part.bytes.byteOffset - bytes.byteOffset;
       t.true(part.bytes.buffer === bytes.buffer && start >= end);
       end = start + part.bytes.byteLength;

@@ -1,14 +1,15 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { type Part, readParts, toBlocks } from '../../reliability/corpus/parts.ts';
 import { Failure } from '../../src/errors.ts';
-import { readForm } from '../../src/workers/form.ts';
-import { boundaryOf, type Part, scanMultipart } from '../../src/workers/multipart.ts';
+import { readForm } from '../../src/multipart/form.ts';
+import { boundaryOf } from '../../src/multipart/headers.ts';
 
 /** Long form: UNDERTONE's goal is 20,000 mutated bodies. */
 const mutations = Number(process.env.MUTATIONS ?? 2000);
 
 function scan(text: string, boundary = 'b'): [string, string | null, string][] {
-  const parts = scanMultipart(Buffer.from(text, 'latin1'), boundary);
+  const parts = readParts([Buffer.from(text, 'latin1')], boundary);
   return parts.map(({ name, contentType, bytes }) => [
     name,
     contentType,
@@ -65,7 +66,7 @@ test('parts are views of the body, without their line breaks', (t) => {
   const body = Buffer.from(
     `--b\r\n${field('audio')}\r\nContent-Type: Audio/WAV; x=y\r\n\r\n\r\nda\r\nta\r\n\r\n--b--\r\n`,
   );
-  const [part] = scanMultipart(body, 'b') as [Part];
+  const [part] = readParts([body], 'b') as [Part];
   t.is(part.bytes.buffer, body.buffer);
   t.deepEqual(scan(body.toString('latin1')), [['audio', 'audio/wav', '\r\nda\r\nta\r\n']]);
 });
@@ -145,7 +146,7 @@ test('whatever the parts hold, they come back whole', (t) => {
       Buffer.from('\r\n'),
     ]);
     const body = Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]);
-    const found = scanMultipart(body, boundary);
+    const found = readParts([body], boundary);
     t.deepEqual(
       found.map(({ name, bytes }) => ({ name, bytes: Uint8Array.from(bytes) })),
       parts.map(({ name, bytes }) => ({ name, bytes: Uint8Array.from(bytes) })),
@@ -171,23 +172,53 @@ const mutation = fc.record({
   ),
 });
 
+type Mutation = { readonly at: number; readonly remove: number; readonly insert: Uint8Array };
+
+function mutated(steps: readonly Mutation[]): Buffer {
+  return steps.reduce<Buffer>(
+    (body, { at, remove, insert }) =>
+      Buffer.concat([body.subarray(0, at), insert, body.subarray(at + remove)]),
+    seedBody,
+  );
+}
+
+/** The parts, or why there are none. */
+function partsOf(blocks: readonly Uint8Array[]): unknown {
+  try {
+    return readParts(blocks, 'b').map((part) => ({ ...part, bytes: Uint8Array.from(part.bytes) }));
+  } catch (error) {
+    if (error instanceof Failure) return error.items;
+    throw error;
+  }
+}
+
+test('however a body is divided into blocks, it has the same parts and the same fault', (t) => {
+  const lengths = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
+  const property = fc.property(fc.array(mutation, { maxLength: 6 }), lengths, (steps, divided) => {
+    const body = mutated(steps);
+    t.deepEqual(partsOf(toBlocks(body, divided)), partsOf([body]));
+  });
+  fc.assert(property, { numRuns: mutations, seed: 1 });
+  for (const body of Object.values(brokenBodies)) {
+    const bytes = Buffer.from(body);
+    t.deepEqual(partsOf(toBlocks(bytes, [1])), partsOf([bytes]));
+  }
+});
+
 test('mutated bodies and boundaries never throw anything but a Failure', (t) => {
   let taken = 0;
   const property = fc.property(
     fc.array(mutation, { minLength: 1, maxLength: 6 }),
     fc.string({ maxLength: 40 }),
     (steps, header) => {
-      let body: Buffer = seedBody;
-      for (const { at, remove, insert } of steps) {
-        body = Buffer.concat([body.subarray(0, at), insert, body.subarray(at + remove)]);
-      }
+      const body = mutated(steps);
       try {
         boundaryOf(`multipart/form-data; boundary=${header}`);
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
       }
       try {
-        const form = readForm(scanMultipart(body, 'b'));
+        const form = readForm(body, 'b');
         if (form.audio.byteLength === 0) throw new Error('Expected audio, got no bytes');
         taken++;
       } catch (error) {

@@ -1,16 +1,18 @@
 import test from 'ava';
 import { Failure } from '../../src/errors.ts';
-import { readForm } from '../../src/workers/form.ts';
-import type { Part } from '../../src/workers/multipart.ts';
+import { createFormReader, readForm } from '../../src/multipart/form.ts';
+import { boundary, multipart, type PartSpec } from '../support/upload.ts';
 
-function part(name: string, text = 'bytes', contentType: string | null = null): Part {
-  return { name, contentType, bytes: Buffer.from(text) };
+function part(name: string, text = 'bytes', type?: string): PartSpec {
+  return { name, bytes: text, ...(type === undefined ? {} : { type }) };
 }
 
-function itemOf(parts: Part[]) {
+const read = (parts: readonly PartSpec[]) => readForm(multipart(parts), boundary);
+
+function itemOf(parts: readonly PartSpec[]) {
   const failure = (() => {
     try {
-      readForm(parts);
+      read(parts);
     } catch (error) {
       if (error instanceof Failure) return error;
     }
@@ -20,7 +22,7 @@ function itemOf(parts: Part[]) {
 }
 
 test('the first part of each name counts and unknown ones are ignored', (t) => {
-  const form = readForm([
+  const form = read([
     part('x'),
     part('audio', '1'),
     part('audio', '2'),
@@ -31,7 +33,7 @@ test('the first part of each name counts and unknown ones are ignored', (t) => {
 });
 
 test('baseline and channel are optional', (t) => {
-  t.deepEqual(readForm([part('audio', '1')]), { audio: Buffer.from('1'), baseline: null, channel: null });
+  t.deepEqual(read([part('audio', '1')]), { audio: Buffer.from('1'), baseline: null, channel: null });
 });
 
 test('without audio a field is required', (t) => {
@@ -60,9 +62,9 @@ test('declared types of sound, video and bytes are taken', (t) => {
     'application/octet-stream',
     'application/ogg',
     'application/mp4',
-    null,
+    undefined,
   ];
-  for (const type of types) t.notThrows(() => readForm([part('audio', 'x', type)]));
+  for (const type of types) t.notThrows(() => read([part('audio', 'x', type)]));
 });
 
 test('other declared types are refused by name, when it is one', (t) => {
@@ -84,7 +86,7 @@ test('other declared types are refused by name, when it is one', (t) => {
 });
 
 test('a channel is a number counted from 0', (t) => {
-  t.is(readForm([part('audio'), part('channel', '0')]).channel, 0);
+  t.is(read([part('audio'), part('channel', '0')]).channel, 0);
   for (const text of ['', '-1', '1.5', 'left', '99999', '1'.repeat(20)]) {
     t.deepEqual(itemOf([part('audio'), part('channel', text)]), {
       loc: ['body', 'channel'],
@@ -92,4 +94,31 @@ test('a channel is a number counted from 0', (t) => {
       type: 'value_error.audio.channel',
     });
   }
+});
+
+test('a form that comes in blocks is read as a whole one is', (t) => {
+  const body = multipart([
+    part('x'),
+    part('audio', 'a recording'),
+    part('callback', ' https://example.org/ '),
+    part('channel', '2'),
+    part('baseline', 'at rest'),
+    part('audio', 'another'),
+  ]);
+  const got = { audio: '', baseline: '' };
+  const reader = createFormReader(boundary, (name, bytes) => {
+    got[name] += Buffer.from(bytes).toString();
+  });
+  for (const byte of body) reader.write(Uint8Array.of(byte));
+  const sizes = { audio: 11, baseline: 7 };
+  t.deepEqual(reader.end(), { sizes, channel: 2, callback: 'https://example.org/' });
+  t.deepEqual(got, { audio: 'a recording', baseline: 'at rest' });
+});
+
+test('texts are bounded', (t) => {
+  const long = `https://example.org/${'x'.repeat(4096)}`;
+  t.like(itemOf([part('audio'), part('callback', long)]), {
+    loc: ['body', 'callback'],
+    type: 'value_error.callback',
+  });
 });

@@ -1,0 +1,75 @@
+/** The form of one job upload: its recordings in pieces as they are kept in Redis, and its digest. */
+import { tooLarge } from '../errors.ts';
+import { createFormReader, type RecordingName } from '../multipart/form.ts';
+import type { Vault } from './seal.ts';
+import type { UploadedForm } from './upload-messages.ts';
+import { pieceBytes } from './waiting.ts';
+
+export type Piece = { readonly name: RecordingName; readonly index: number; readonly bytes: Uint8Array };
+
+export type UploadReader = {
+  /** @throws Failure */
+  write(block: Uint8Array): void;
+  /** Completes the last piece. @throws Failure when the form is not complete */
+  end(): UploadedForm;
+  /** The pieces that are complete, each once. */
+  takePieces(): readonly Piece[];
+  /** How many more bytes of the body are not in memory any more, once the pieces are written. */
+  takeReleased(): number;
+};
+
+/** @param maxBytes of all recordings together */
+export function createUploadReader(boundary: string, maxBytes: number, vault: Vault): UploadReader {
+  const digests = { audio: vault.createDigest(), baseline: vault.createDigest() };
+  const open = { name: 'audio' as RecordingName, index: 0, chunks: [] as Uint8Array[], length: 0 };
+  let pieces: Piece[] = [];
+  let total = 0;
+  let received = 0;
+  let released = 0;
+
+  function complete(): void {
+    if (open.length === 0) return;
+    pieces.push({ name: open.name, index: open.index++, bytes: Buffer.concat(open.chunks, open.length) });
+    open.chunks = [];
+    open.length = 0;
+  }
+
+  function onBytes(name: RecordingName, bytes: Uint8Array): void {
+    total += bytes.length;
+    if (total > maxBytes) throw tooLarge(maxBytes);
+    if (name !== open.name) {
+      complete();
+      open.name = name;
+      open.index = 0;
+    }
+    digests[name].update(bytes);
+    open.chunks.push(bytes);
+    open.length += bytes.length;
+    if (open.length >= pieceBytes) complete();
+  }
+
+  const form = createFormReader(boundary, onBytes);
+  return {
+    write(block) {
+      received += block.length;
+      form.write(block);
+    },
+    end() {
+      const read = form.end();
+      complete();
+      const { audio, baseline } = digests;
+      const parts = { ...read, audio: audio.digest('hex'), baseline: baseline.digest('hex') };
+      return { ...read, digest: vault.createDigest().update(JSON.stringify(parts)).digest('hex') };
+    },
+    takePieces() {
+      const taken = pieces;
+      pieces = [];
+      return taken;
+    },
+    takeReleased() {
+      const more = received - open.length - released;
+      released += more;
+      return more;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/**
+ * The upload thread: reads the forms of job uploads, encrypts their recordings and writes them to Redis, so that the
+ * main thread only passes blocks of bytes on. Uploads take turns at each block.
+ */
+import { once } from 'node:events';
+import { type MessagePort, workerData } from 'node:worker_threads';
+import { Failure, toRecord } from '../errors.ts';
+import { openRedis, waitForRedis } from '../redis.ts';
+import { createReach } from './reach.ts';
+import { createVault } from './seal.ts';
+import type { UploadCommand, UploadReply, UploadThreadData } from './upload-messages.ts';
+import { createUploadReader, type UploadReader } from './upload-reader.ts';
+import { createWaiting } from './waiting.ts';
+
+type Upload = {
+  readonly id: string;
+  readonly reader: UploadReader;
+  /** Commands are carried out one after the other. */
+  work: Promise<void>;
+  over: boolean;
+};
+
+/** @param port carries an UploadCommand in, an UploadReply out */
+export async function run(port: MessagePort): Promise<void> {
+  const { redisUrl, secret, settings } = workerData as UploadThreadData;
+  const redis = openRedis(redisUrl);
+  const connected = waitForRedis(redis);
+  const reach = createReach(redis);
+  const vault = createVault(secret);
+  const waiting = createWaiting({ redis, vault, settings });
+  const uploads = new Map<string, Upload>();
+
+  function receive(command: UploadCommand): void {
+    const { id } = command;
+    if (command.kind === 'start') {
+      const reader = createUploadReader(command.boundary, command.maxBytes, vault);
+      uploads.set(id, { id, reader, work: connected.then(() => {}), over: false });
+      return;
+    }
+    const upload = uploads.get(id);
+    if (upload === undefined) return;
+    if (command.kind === 'abort') {
+      finish(upload);
+      void upload.work.then(() => drop(id));
+      return;
+    }
+    upload.work = upload.work.then(() => carryOut(upload, command)).catch((error) => fail(upload, error));
+  }
+
+  async function carryOut(upload: Upload, command: UploadCommand & { kind: 'block' | 'end' }): Promise<void> {
+    if (upload.over) return;
+    const { id, reader } = upload;
+    if (command.kind === 'block') reader.write(command.bytes);
+    const form = command.kind === 'end' ? reader.end() : null;
+    for (const { name, index, bytes } of reader.takePieces()) {
+      await reach(() => waiting.add(id, name, index, bytes));
+      if (upload.over) return;
+    }
+    reply({ id, kind: 'released', bytes: reader.takeReleased() });
+    if (form === null) return;
+    finish(upload);
+    reply({ id, kind: 'done', upload: form });
+  }
+
+  async function fail(upload: Upload, error: unknown): Promise<void> {
+    if (upload.over) return;
+    finish(upload);
+    const { id } = upload;
+    await drop(id);
+    if (error instanceof Failure) reply({ id, kind: 'failed', failure: toRecord(error), cause: error.cause });
+    else reply({ id, kind: 'failed', failure: null, cause: error });
+  }
+
+  function finish(upload: Upload): void {
+    upload.over = true;
+    uploads.delete(upload.id);
+  }
+
+  /** Pieces that cannot be dropped now expire. */
+  async function drop(id: string): Promise<void> {
+    await reach(() => waiting.drop(id)).catch(() => {});
+  }
+
+  function reply(message: UploadReply): void {
+    port.postMessage(message);
+  }
+
+  port.on('message', receive);
+  await once(port, 'close');
+}

@@ -1,0 +1,140 @@
+/** Job uploads, as the main thread sees them: it passes blocks of bytes to the upload thread and hears what became of them. */
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import { Failure, toFailure } from '../errors.ts';
+import { threadFile } from '../threads.ts';
+import type { UploadCommand, UploadedForm, UploadReply, UploadThreadData } from './upload-messages.ts';
+
+export type { UploadedForm } from './upload-messages.ts';
+
+export type UploadOptions = {
+  readonly boundary: string;
+  /** Of both recordings together. */
+  readonly maxBytes: number;
+  /** Hears of bytes that are in Redis or were not needed: their memory is free again. */
+  onReleased(bytes: number): void;
+};
+
+export type Upload = {
+  /** The next bytes of the body. Their buffer is given away. */
+  write(block: Uint8Array): void;
+  end(): void;
+  /** Drops what is in Redis. The result does not settle any more. */
+  abort(): void;
+  /** Rejects with a Failure: of the form, `too_large`, `queue_unavailable` or `worker_lost`. Nothing is left in Redis then. */
+  readonly result: Promise<UploadedForm>;
+};
+
+export type Uploads = {
+  /** @param id of the job that the recordings are for */
+  start(id: string, options: UploadOptions): Upload;
+  close(): Promise<void>;
+};
+
+export type UploadsOptions = UploadThreadData & {
+  /** Drops what a thread that was lost left in Redis. */
+  drop(id: string): Promise<void>;
+  /** Hears why the thread was lost; it is replaced. */
+  readonly onLost?: ((cause: Error) => void) | undefined;
+  /** What the thread runs. */
+  readonly file?: string;
+};
+
+type Thread = { readonly port: MessagePort; readonly piscina: Piscina };
+
+type Entry = {
+  readonly thread: Thread;
+  readonly onReleased: (bytes: number) => void;
+  readonly resolve: (form: UploadedForm) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** The thread starts with the first upload. */
+export function createUploads({
+  drop,
+  onLost,
+  file = threadFile('jobs/upload-thread'),
+  ...data
+}: UploadsOptions): Uploads {
+  const entries = new Map<string, Entry>();
+  let thread: Thread | null = null;
+
+  function open(): Thread {
+    const { port1: port, port2 } = new MessageChannel();
+    const piscina = new Piscina({
+      filename: file,
+      name: 'run',
+      maxThreads: 1,
+      workerData: data,
+      recordTiming: false,
+    });
+    const opened = { port, piscina };
+    port.on('message', receive);
+    // One task that lasts as long as the thread.
+    const lost = (cause: Error) => lose(opened, cause);
+    piscina
+      .run(port2, { transferList: [port2] })
+      .then(() => lost(new Error('The upload thread ended')), lost);
+    return opened;
+  }
+
+  function receive(reply: UploadReply): void {
+    const entry = entries.get(reply.id);
+    if (entry === undefined) return;
+    if (reply.kind !== 'released') entries.delete(reply.id);
+    if (reply.kind === 'released') entry.onReleased(reply.bytes);
+    else if (reply.kind === 'done') entry.resolve(reply.upload);
+    else entry.reject(toError(reply));
+  }
+
+  function lose(lost: Thread, cause: Error): void {
+    if (lost !== thread) return;
+    thread = null;
+    void close(lost);
+    onLost?.(cause);
+    for (const [id, entry] of entries) {
+      if (entry.thread !== lost) continue;
+      entries.delete(id);
+      const failure = new Failure('worker_lost', 'The thread that had this upload was lost');
+      void drop(id)
+        .catch(() => {})
+        .then(() => entry.reject(failure));
+    }
+  }
+
+  return {
+    start(id, { boundary, maxBytes, onReleased }) {
+      thread ??= open();
+      const used = thread;
+      const send = (command: UploadCommand, transfer: ArrayBuffer[] = []) =>
+        used.port.postMessage(command, transfer);
+      const result = new Promise<UploadedForm>((resolve, reject) => {
+        entries.set(id, { thread: used, onReleased, resolve, reject });
+      });
+      result.catch(() => {});
+      send({ id, kind: 'start', boundary, maxBytes });
+      return {
+        write: (bytes) => send({ id, kind: 'block', bytes }, [bytes.buffer as ArrayBuffer]),
+        end: () => send({ id, kind: 'end' }),
+        abort: () => {
+          if (entries.delete(id)) send({ id, kind: 'abort' });
+        },
+        result,
+      };
+    },
+    async close() {
+      const closed = thread;
+      thread = null;
+      if (closed !== null) await close(closed);
+    },
+  };
+}
+
+async function close({ port, piscina }: Thread): Promise<void> {
+  port.close();
+  await piscina.destroy();
+}
+
+function toError({ failure, cause }: UploadReply & { kind: 'failed' }): unknown {
+  return failure === null ? cause : Object.assign(toFailure(failure), { cause });
+}

@@ -1,0 +1,137 @@
+/** The form of an upload: which parts count, and what they may hold. Analyses and jobs read it alike. */
+import { type Failure, invalidPart } from '../errors.ts';
+import type { PartHeaders } from './headers.ts';
+import { createMultipartReader, type PartHandler } from './reader.ts';
+
+export const recordings = ['audio', 'baseline'] as const;
+export type RecordingName = (typeof recordings)[number];
+
+/** Bytes of each recording. */
+export type Sizes = { readonly [Name in RecordingName]: number };
+
+export type Form = {
+  readonly sizes: Sizes;
+  /** 0-based; null averages all channels. */
+  readonly channel: number | null;
+  /** Only jobs have one. */
+  readonly callback: string | null;
+};
+
+export type FormReader = {
+  /** @throws Failure; the reader cannot be used after that */
+  write(block: Uint8Array): void;
+  /** @throws Failure when the form is not complete */
+  end(): Form;
+};
+
+const texts = { channel: 16, callback: 4096 } as const;
+type TextName = keyof typeof texts;
+
+const acceptedType = /^(audio|video)\/|^application\/(octet-stream|ogg|mp4)$/;
+const mediaType = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
+
+/**
+ * The first part of each name counts; unknown ones are ignored.
+ * @param onBytes receives the bytes of the recordings in their order, as views of the blocks
+ */
+export function createFormReader(
+  boundary: string,
+  onBytes: (name: RecordingName, bytes: Uint8Array) => void,
+): FormReader {
+  const sizes: Partial<Record<RecordingName, number>> = {};
+  const values: Partial<Record<TextName, string>> = {};
+
+  function readRecording(name: RecordingName, contentType: string | null): PartHandler {
+    checkType(name, contentType);
+    let size = 0;
+    sizes[name] = size;
+    return {
+      data: (bytes) => {
+        size += bytes.length;
+        onBytes(name, bytes);
+      },
+      end: () => {
+        if (size === 0) throw invalidPart(name, 'value_error.audio.empty', expectedRecording(name));
+        sizes[name] = size;
+      },
+    };
+  }
+
+  function readText(name: TextName): PartHandler {
+    let text = Buffer.alloc(0);
+    values[name] = '';
+    return {
+      data: (bytes) => {
+        if (text.length + bytes.length > texts[name]) throw wrongText(name);
+        text = Buffer.concat([text, bytes]);
+      },
+      end: () => {
+        values[name] = text.toString().trim();
+      },
+    };
+  }
+
+  function onPart({ name, contentType }: PartHeaders): PartHandler | null {
+    if ((name === 'audio' || name === 'baseline') && sizes[name] === undefined) {
+      return readRecording(name, contentType);
+    }
+    if ((name === 'channel' || name === 'callback') && values[name] === undefined) return readText(name);
+    return null;
+  }
+
+  const reader = createMultipartReader(boundary, onPart);
+  return {
+    write: reader.write,
+    end() {
+      reader.end();
+      const { audio, baseline = 0 } = sizes;
+      if (audio === undefined) throw invalidPart('audio', 'value_error.missing', 'field required');
+      const { channel, callback = null } = values;
+      return {
+        sizes: { audio, baseline },
+        channel: channel === undefined ? null : toChannel(channel),
+        callback,
+      };
+    },
+  };
+}
+
+/** A form that is all in memory: its recordings are views of it. @throws Failure */
+export function readForm(body: Uint8Array, boundary: string) {
+  const found: Partial<Record<RecordingName, Uint8Array>> = {};
+  // Contents of a body that is a single block come in one piece each.
+  const reader = createFormReader(boundary, (name, bytes) => {
+    found[name] = bytes;
+  });
+  reader.write(body);
+  const { channel } = reader.end();
+  return { audio: found.audio as Uint8Array, baseline: found.baseline ?? null, channel };
+}
+
+/** @throws Failure unless the part is declared as a recording, or as nothing */
+function checkType(name: RecordingName, contentType: string | null): void {
+  if (contentType === null || acceptedType.test(contentType)) return;
+  const got = mediaType.test(contentType) ? contentType : 'something else';
+  const expected = 'audio/*, video/*, application/octet-stream, application/ogg or application/mp4';
+  throw invalidPart(
+    name,
+    'value_error.audio.content_type',
+    `Expected a content type of ${expected} for \`${name}\`, got ${got}`,
+  );
+}
+
+const expectedRecording = (name: RecordingName) => `Expected a recording for \`${name}\`, got no bytes`;
+
+function toChannel(text: string): number {
+  if (!/^\d{1,4}$/.test(text)) throw wrongText('channel');
+  return Number(text);
+}
+
+function wrongText(name: TextName): Failure {
+  if (name === 'callback') {
+    const msg = `Expected at most ${texts.callback} bytes for \`callback\`, got more`;
+    return invalidPart('callback', 'value_error.callback', msg);
+  }
+  const msg = 'Expected the number of a channel, counted from 0, for `channel`, got something else';
+  return invalidPart('channel', 'value_error.audio.channel', msg);
+}

@@ -1,0 +1,59 @@
+/** What the headers of a form and of its parts say (RFC 7578, RFC 2046 section 5.1). */
+import { type Failure, invalidPart } from '../errors.ts';
+
+export type PartHeaders = {
+  /** Empty when the part has none. */
+  readonly name: string;
+  /** As declared, in lower case and without parameters; null when absent. */
+  readonly contentType: string | null;
+};
+
+const maxBoundary = 70;
+
+/**
+ * The boundary of a Content-Type value, or null when that is not multipart/form-data at all.
+ * @throws Failure when it is multipart/form-data without a usable boundary
+ */
+export function boundaryOf(contentType: string | undefined): string | null {
+  const value = contentType ?? '';
+  if (!/^\s*multipart\/form-data\s*(;|$)/i.test(value)) return null;
+  const boundary = parameters(value).get('boundary') ?? '';
+  if (boundary.length > maxBoundary || !/^[\x20-\x7e]*[\x21-\x7e]$/.test(boundary)) {
+    throw malformed(`a boundary of 1 to ${maxBoundary} characters`, `${boundary.length}`);
+  }
+  return boundary;
+}
+
+/** @throws Failure of type value_error.multipart */
+export function parseHeaders(lines: readonly string[]): PartHeaders {
+  let name = '';
+  let contentType: string | null = null;
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    if (colon < 1) throw malformed('`Name: value` in the headers of a part', 'another line');
+    const field = line.slice(0, colon).trim().toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    if (field === 'content-disposition' && /^form-data\s*(;|$)/i.test(value)) {
+      name = parameters(value).get('name') ?? '';
+    } else if (field === 'content-type') {
+      contentType = (value.split(';', 1)[0] as string).trim().toLowerCase() || null;
+    }
+  }
+  return { name, contentType };
+}
+
+/** Parameters of a header value; the first of each name counts. Extended ones (`filename*`) keep their star. */
+function parameters(value: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const match of value.matchAll(/;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g)) {
+    const name = (match[1] as string).toLowerCase();
+    const quoted = match[2]?.replace(/\\(["\\])/g, '$1');
+    if (!found.has(name)) found.set(name, quoted ?? match[3] ?? '');
+  }
+  return found;
+}
+
+/** A form that breaks the rules of multipart/form-data. */
+export function malformed(expected: string, got: string): Failure {
+  return invalidPart('audio', 'value_error.multipart', `Expected ${expected} for \`body\`, got ${got}`);
+}
