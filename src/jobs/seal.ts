@@ -11,6 +11,10 @@ export type Vault = {
   readonly fingerprint: string;
   /** Signs the calls to whoever holds the job, in the form of the Standard Webhooks specification. */
   callbackSecret(holder: string): string;
+  /** Stands for a holder in keys of Redis. */
+  pseudonym(holder: string): string;
+  /** Key of the digests of requests. */
+  readonly digestKey: Uint8Array;
 };
 
 const algorithm = 'aes-256-gcm';
@@ -20,7 +24,10 @@ const tagBytes = 16;
 export function createVault(secret: string): Vault {
   const key = deriveKey(secret, 'waiting audio');
   const callbackKey = deriveKey(secret, 'callbacks');
+  const ownerKey = deriveKey(secret, 'owners');
   return {
+    pseudonym: (holder) => createHmac('sha256', ownerKey).update(holder).digest('base64url').slice(0, 22),
+    digestKey: deriveKey(secret, 'request digests'),
     fingerprint: deriveKey(secret, 'fingerprint').toString('hex').slice(0, 8),
     callbackSecret: (holder) => `whsec_${createHmac('sha256', callbackKey).update(holder).digest('base64')}`,
     seal: (bytes, place) => {
