@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import { type Failure, invalidPart } from '../errors.ts';
+import { createPartDigest, digestRequest } from '../jobs/digest.ts';
 import { type PartName, pieceBytes, type Sizes } from '../jobs/waiting.ts';
 import { channelNumber, checkType, noBytes } from '../workers/form.ts';
 import { type BodyLimits, guardBody } from './body-guard.ts';
@@ -13,9 +14,13 @@ export type JobForm = {
   readonly sizes: Sizes;
   readonly channel: number | null;
   readonly callback: string | null;
+  /** Of the request: `JobRequest.digest`. */
+  readonly digest: string;
 };
 
 export type JobUploadOptions = BodyLimits & {
+  /** Key of the digest. */
+  readonly digestKey: Uint8Array;
   /** Of both recordings together. */
   readonly maxBytes: number;
   /** Reserves memory for bytes that arrived; false when there is none. */
@@ -88,13 +93,15 @@ export function collectJob(request: IncomingMessage, options: JobUploadOptions):
 }
 
 /** The first part of each name counts, others are ignored. */
-function createForm({ maxBytes, keep }: JobUploadOptions) {
+function createForm({ maxBytes, digestKey, keep }: JobUploadOptions) {
   const sizes: Record<PartName, number> = { audio: -1, baseline: -1 };
+  const digests: Partial<Record<PartName, string>> = {};
   const words: { channel?: string; callback?: string } = {};
   let total = 0;
 
   async function store(part: PartName, stream: PartStream): Promise<void> {
     sizes[part] = 0;
+    const digest = createPartDigest(digestKey, part);
     let index = 0;
     let open: Buffer[] = [];
     let filled = 0;
@@ -108,12 +115,14 @@ function createForm({ maxBytes, keep }: JobUploadOptions) {
       total += chunk.length;
       if (total > maxBytes) throw tooLarge(maxBytes);
       sizes[part] += chunk.length;
+      digest.update(chunk);
       open.push(chunk);
       filled += chunk.length;
       if (filled >= pieceBytes) await seal();
     }
     if (filled > 0) await seal();
     if (sizes[part] === 0) throw noBytes(part);
+    digests[part] = digest.digest('hex');
   }
 
   return {
@@ -131,11 +140,15 @@ function createForm({ maxBytes, keep }: JobUploadOptions) {
     },
     finish(): JobForm {
       if (sizes.audio < 0) throw invalidPart('audio', 'value_error.missing', 'field required');
-      const { channel, callback = null } = words;
+      const { callback = null } = words;
+      const channel =
+        words.channel === undefined ? null : channelNumber({ bytes: Buffer.from(words.channel) });
+      const source = { audio: digests.audio ?? '', baseline: digests.baseline ?? null };
       return {
         sizes: { audio: sizes.audio, baseline: Math.max(0, sizes.baseline) },
-        channel: channel === undefined ? null : channelNumber({ bytes: Buffer.from(channel) }),
+        channel,
         callback,
+        digest: digestRequest(digestKey, { source, channel, callback }),
       };
     },
   };

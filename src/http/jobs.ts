@@ -4,7 +4,7 @@ import type { Context, Middleware, Next } from 'koa';
 import { scopes } from '../accounts/tokens.ts';
 import type { Config } from '../config.ts';
 import { Failure, invalidPart } from '../errors.ts';
-import type { Holder, Jobs, JobView } from '../jobs/jobs.ts';
+import type { Holder, JobRequest, Jobs, JobView } from '../jobs/jobs.ts';
 import { boundaryOf } from '../workers/multipart.ts';
 import { accountOf, type Gate, type Grant, requireScopes } from './auth.ts';
 import { type BodyLimits, bodyArrives } from './body-guard.ts';
@@ -46,11 +46,22 @@ export function addJobs(router: Router<State>, options: JobOptions & Gate): void
     if (!found) throw unknownJob();
     send(context, found);
   });
+  router.get('/v1/jobs', ...gate, (context: Context) => listJobs(context, jobs, null));
+  router.get('/v1/jobs/after/:id', ...gate, (context: Context) =>
+    listJobs(context, jobs, context.params.id ?? ''),
+  );
   router.delete('/v1/jobs/:id', ...gate, async function removeJob(context: Context) {
     const removed = await jobs?.remove(holderOf(context.state.grant), context.params.id ?? '');
     if (!removed) throw unknownJob();
     send(context, {});
   });
+}
+
+/** `next` is the path of the next page. */
+async function listJobs(context: Context, jobs: Jobs | null, after: string | null): Promise<void> {
+  const page = await jobs?.list(holderOf(context.state.grant), after);
+  if (!page) throw unknownJob();
+  send(context, { jobs: page.jobs, next: page.last === null ? null : `/v1/jobs/after/${page.last}` });
 }
 
 type Asked = {
@@ -66,36 +77,39 @@ async function beginOne({ context, jobs, options, key, holder }: Asked): Promise
   if (boundaryOf(req.headers['content-type']) === null) {
     throw invalidPart('audio', 'value_error.missing', 'field required');
   }
-  const known = await findKnown(jobs, holder, key);
-  if (known !== null) return sendJob(context, jobs, holder, known, null);
   const { maxBytes } = options.config.jobs;
   if (declaredLength(req) > maxBytes + mostFormBytes) throw tooLarge(maxBytes);
   requireOpen(options);
+  // The recording of a known job is read for its digest alone, and needs no place.
+  const known = key !== null && (await jobs.hasKey(holder, key));
+  const places = known ? 0 : 1;
   // A full queue is said before the body is asked for; the place is reserved once the body arrives.
-  await jobs.withPlaces(1, async () => {});
+  await jobs.withPlaces(holder, places, async () => {});
   askForBody(req, res);
   const { config, lifecycle } = options;
   const deadlineAt = performance.now() + 1000 * config.jobs.uploadSeconds;
   const limits = { cut: lifecycle.cut, deadlineAt };
   if (!(await bodyArrives(req, limits))) return leave(context);
-  await jobs.withPlaces(1, async () => {
+  await jobs.withPlaces(holder, places, async () => {
     const id = jobs.drawId();
     const { add, release } = createReservation(options.budget, holder.name, uploadBytes);
-    const form = await upload(context, jobs, options, { ...limits, id, reserve: add }).finally(release);
+    const how = { ...limits, id: known ? null : id, reserve: add };
+    const form = await upload(context, jobs, options, how).finally(release);
     if (form === null) return leave(context);
-    const { sizes, channel, callback } = form;
+    const { sizes, channel, callback, digest } = form;
     const source = { kind: 'upload', sizes } as const;
-    const begun = await jobs.begin(id, { holder, idempotencyKey: key, source, channel, callback });
-    sendJob(context, jobs, holder, begun, callback);
+    const request = { holder, idempotencyKey: key, digest, source, channel, callback };
+    const job = await jobs.begin(id, request);
+    sendAccepted(context, { ...job, ...secretFor(callback, jobs, holder) });
   });
 }
 
-/** What came of an upload that failed is dropped. */
+/** What came of an upload that failed is dropped. `id`: of the job that its recordings are kept for; null for none. */
 async function upload(
   context: Context,
   jobs: Jobs,
   { config }: JobOptions,
-  { id, ...limits }: BodyLimits & { readonly id: string; reserve(bytes: number): boolean },
+  { id, ...limits }: BodyLimits & { readonly id: string | null; reserve(bytes: number): boolean },
 ) {
   let form = null;
   try {
@@ -103,13 +117,16 @@ async function upload(
     const whole = await collectJob(context.req, {
       ...limits,
       maxBytes: config.jobs.maxBytes,
-      keep: (part, index, bytes) => jobs.waiting.add(id, part, index, bytes),
+      digestKey: jobs.digestKey,
+      keep: async (part, index, bytes) => {
+        if (id !== null) await jobs.waiting.add(id, part, index, bytes);
+      },
     });
     if (whole !== null) await checkCallback(whole.callback, config);
     form = whole;
     return form;
   } finally {
-    if (form === null) await jobs.waiting.drop(id).catch(() => {});
+    if (form === null && id !== null) await jobs.waiting.drop(id).catch(() => {});
   }
 }
 
@@ -123,21 +140,22 @@ async function beginMany({ context, jobs, options, key, holder }: Asked): Promis
   await checkUrls(urls, config);
   await checkCallback(callback, config);
   requireOpen(options);
+  const requests = urls.map((url, index): JobRequest => {
+    const digest = jobs.digest({ source: { url }, channel, callback });
+    const source = { kind: 'object', url } as const;
+    return { holder, idempotencyKey: keyOf(key, index), digest, source, channel, callback };
+  });
   const known: (JobView | null)[] = [];
-  for (const index of urls.keys()) known.push(await findKnown(jobs, holder, keyOf(key, index)));
-  const begun: JobView[] = [];
-  await jobs.withPlaces(known.filter((job) => job === null).length, async () => {
-    for (const [index, url] of urls.entries()) {
-      const request = { holder, idempotencyKey: keyOf(key, index), channel, callback };
-      const begin = () => jobs.begin(jobs.drawId(), { ...request, source: { kind: 'object', url } });
-      begun.push(known[index] ?? (await begin()));
+  for (const { idempotencyKey, digest } of requests) {
+    known.push(idempotencyKey === null ? null : await jobs.findByKey(holder, idempotencyKey, digest));
+  }
+  const created: JobView[] = [];
+  await jobs.withPlaces(holder, known.filter((job) => job === null).length, async () => {
+    for (const [index, request] of requests.entries()) {
+      created.push(known[index] ?? (await jobs.begin(jobs.drawId(), request)));
     }
   });
-  send(context, { jobs: begun, ...secretFor(callback, jobs, holder) });
-}
-
-async function findKnown(jobs: Jobs, holder: Holder, key: string | null): Promise<JobView | null> {
-  return key === null ? null : jobs.findByKey(holder, key);
+  sendAccepted(context, { jobs: created, ...secretFor(callback, jobs, holder) });
 }
 
 function requireOpen({ lifecycle }: JobOptions): void {
@@ -184,8 +202,10 @@ function unknownJob(): Failure {
   return new Failure('not_found', 'Expected the id of a job of this token, got another');
 }
 
-function sendJob(context: Context, jobs: Jobs, holder: Holder, job: JobView, callback: string | null): void {
-  send(context, { ...job, ...secretFor(callback, jobs, holder) });
+/** The job exists, and its result does not yet. */
+function sendAccepted(context: Context, body: object): void {
+  context.status = 202;
+  send(context, body);
 }
 
 function secretFor(callback: string | null, jobs: Jobs, holder: Holder): { callback_secret?: string } {

@@ -1,26 +1,63 @@
-/** What a job is asked to do, as it waits in Redis: sealed, since addresses may carry keys. */
+/** What a job is asked to do, as it waits in Redis: encrypted, since URLs may carry keys, and with a version. */
+import { z } from 'zod';
 import type { Vault } from './seal.ts';
-import type { Sizes } from './waiting.ts';
 
-export type Order = {
-  readonly source:
-    | { readonly kind: 'upload'; readonly sizes: Sizes }
-    | { readonly kind: 'object'; readonly url: string };
+/** Payloads of version 1 have no `version`. */
+const version = 2;
+
+const bytes = z.int().min(0);
+
+const schema = z.object({
+  source: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('upload'), sizes: z.object({ audio: bytes, baseline: bytes }) }),
+    z.object({ kind: z.literal('object'), url: z.string() }),
+  ]),
   /** 0-based; null averages all channels. */
-  readonly channel: number | null;
-  readonly callback: string | null;
-  readonly holder: string;
-  /** Of the database that knows the job. */
-  readonly installation: string;
-};
+  channel: z.int().min(0).nullable(),
+  callback: z.string().nullable(),
+  holder: z.string(),
+  /** The database that knows the job. */
+  installation: z.string(),
+  /** When a job ended that was removed before its end, ms since 1970; the callback says so. */
+  cancelledAt: z.number().nullable().default(null),
+});
 
-export type SealedOrder = { readonly sealed: string };
+export type Payload = Readonly<z.output<typeof schema>>;
 
-export function sealOrder(order: Order, id: string, vault: Vault): SealedOrder {
-  return { sealed: vault.seal(Buffer.from(JSON.stringify(order)), `${id}/order`).toString('base64') };
+export type SealedPayload = { readonly sealed: string };
+
+/** The payload was written by a later release: it must be left to a worker of that release. */
+export class NewerPayloadError extends Error {}
+
+/** The payload is none that any release writes. */
+export class PayloadError extends Error {}
+
+export function sealPayload(payload: z.input<typeof schema>, id: string, vault: Vault): SealedPayload {
+  const json = JSON.stringify({ version, ...payload });
+  return { sealed: vault.seal(Buffer.from(json), aadOf(id)).toString('base64') };
 }
 
-/** @throws Error when it was sealed with another secret */
-export function openOrder({ sealed }: SealedOrder, id: string, vault: Vault): Order {
-  return JSON.parse(vault.open(Buffer.from(sealed, 'base64'), `${id}/order`).toString());
+/** @throws NewerPayloadError, PayloadError */
+export function openPayload({ sealed }: SealedPayload, id: string, vault: Vault): Payload {
+  const json = parse(() => JSON.parse(vault.open(Buffer.from(sealed, 'base64'), aadOf(id)).toString()));
+  const envelope = parse(() => z.looseObject({ version: z.int().min(1).default(1) }).parse(json));
+  if (envelope.version > version) {
+    throw new NewerPayloadError(
+      `Expected a payload of version 1 to ${version}, got version ${envelope.version}`,
+    );
+  }
+  return parse(() => schema.parse(json));
+}
+
+function parse<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (cause) {
+    throw new PayloadError('Expected the payload of a job, got something else', { cause });
+  }
+}
+
+/** The name is of version 1. */
+function aadOf(id: string): string {
+  return `${id}/order`;
 }

@@ -12,8 +12,8 @@ export type Sizes = { readonly [Name in PartName]: number };
 export type Waiting = {
   /** The next piece of a part. Its number is part of what it is sealed with. What is not kept is gone soon. */
   add(id: string, part: PartName, index: number, bytes: Uint8Array): Promise<void>;
-  /** From now on it waits for a worker. */
-  keep(id: string): Promise<void>;
+  /** From now on it waits for a worker. False when it is gone, or never came. */
+  keep(id: string): Promise<boolean>;
   /** Null when it is gone. */
   read(id: string, part: PartName, size: number): Promise<Uint8Array | null>;
   drop(id: string): Promise<void>;
@@ -42,7 +42,10 @@ export function createWaiting(options: {
       for (const [error] of replies ?? []) if (error) throw error;
     },
     async keep(id) {
-      await Promise.all(parts.map((part) => redis.expire(keyOf(id, part), settings.audioSeconds)));
+      const [audio] = await Promise.all(
+        parts.map((part) => redis.expire(keyOf(id, part), settings.audioSeconds)),
+      );
+      return audio === 1;
     },
     async read(id, part, size) {
       const bytes = new Uint8Array(size);

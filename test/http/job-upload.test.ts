@@ -21,7 +21,8 @@ test('what is left of an upload that was too slow is not kept after it was given
   const end = new Promise<unknown>((resolve) => {
     tell = resolve;
   });
-  const limits = { maxBytes: 2 ** 24, cut: createLifecycle().cut, reserve: () => true };
+  const digestKey = Buffer.alloc(32);
+  const limits = { maxBytes: 2 ** 24, cut: createLifecycle().cut, digestKey, reserve: () => true };
   const port = await listen(t, (incoming) => {
     const options = { ...limits, deadlineAt: performance.now() + 500, keep };
     collectJob(incoming, options).then(tell, tell);
@@ -40,7 +41,8 @@ test('what is left of an upload that was too slow is not kept after it was given
 
 test('an upload whose bytes find no room in the share of its account is refused', async (t) => {
   const reserved: number[] = [];
-  const limits = { maxBytes: 2 ** 24, cut: createLifecycle().cut, keep: async () => {} };
+  const digestKey = Buffer.alloc(32);
+  const limits = { maxBytes: 2 ** 24, cut: createLifecycle().cut, digestKey, keep: async () => {} };
   const reserve = (bytes: number) => {
     reserved.push(bytes);
     return reserved.length < 3;

@@ -35,7 +35,8 @@ async function startReader(t: ExecutionContext): Promise<(body: Buffer) => Promi
       if (part === 'audio') audio += Buffer.from(bytes).toString('latin1');
     };
     const deadlineAt = performance.now() + 20_000;
-    const limits = { maxBytes: 2 ** 20, deadlineAt, cut: createLifecycle().cut };
+    const digestKey = Buffer.alloc(32);
+    const limits = { maxBytes: 2 ** 20, deadlineAt, cut: createLifecycle().cut, digestKey };
     const form = await collectJob(incoming, { ...limits, reserve: () => true, keep }).catch(refusal);
     heard(form === null || 'refused' in form ? (form as Read) : { audio, channel: form.channel });
     response.end();
