@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { openJobService } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
+import { toneFile } from '../support/upload.ts';
 
 const holder = { name: 'token:1', owner: null };
 
@@ -91,6 +92,27 @@ test.serial(
     );
   },
 );
+
+test.serial('a job that is removed just before its end is called back as cancelled alone', async (t) => {
+  const calls: string[] = [];
+  let remove = async () => {};
+  const port = await listen(t, async (asked, response) => {
+    if (asked.method === 'GET') await remove();
+    else calls.push(JSON.parse(await text(asked)).status);
+    response.end(toneFile(1));
+  });
+  const url = `http://127.0.0.1:${port}/`;
+  const env = { UNDERTONE_JOB_URL_PREFIXES: url, UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1' };
+  const { jobs, queues, work } = await openJobService(t, env);
+  await work();
+  remove = async () => void (await jobs.remove(holder, 'job_1'));
+  const source = { kind: 'object', url } as const;
+  const request = { holder, idempotencyKey: null, digest: '', source, channel: null, callback: url };
+  await jobs.begin('job_1', request);
+  while ((await queues.analyses.queue.getJob('job_1')) !== undefined) await sleep(20);
+  while ((await queues.callbacks.queue.getJob('job_1')) !== undefined) await sleep(20);
+  t.deepEqual(calls, ['cancelled']);
+});
 
 test.serial('a job whose account is gone is cancelled by the worker that takes it', async (t) => {
   const { calls, env, request } = await openWeb(t);

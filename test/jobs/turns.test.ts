@@ -19,21 +19,24 @@ test('one analysis runs at a time, in the order in which they came', async (t) =
 test('a long analysis lets others run between its chunks, also those that come one after the other', async (t) => {
   const turns = createTurns();
   const events: string[] = [];
-  const short = (name: string) => turns.run(async () => void events.push(name));
+  const short = (name: string) =>
+    turns.run(async () => {
+      events.push(name);
+      await sleep(40);
+    });
   const long = turns.run(async () => {
     for (const chunk of [1, 2]) {
       events.push(`chunk ${chunk}`);
-      await sleep(1000);
+      await sleep(2000);
       await turns.yieldTurn();
     }
   });
   await tick();
-  await short('first');
-  await short('second');
-  await short('third');
-  t.deepEqual(events, ['chunk 1', 'first', 'second', 'third']);
+  const names = ['first', 'second', 'third', 'fourth', 'fifth'];
+  for (const name of names) await short(name);
+  t.deepEqual(events, ['chunk 1', ...names]);
   await long;
-  t.deepEqual(events.slice(4), ['chunk 2']);
+  t.deepEqual(events.slice(6), ['chunk 2']);
 });
 
 test('a long analysis gets its turn back though others never end to come', async (t) => {
