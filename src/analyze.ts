@@ -12,7 +12,9 @@ import { startWatch } from './watch.ts';
 
 export type Analyzer = {
   analyze(request: AnalyzeRequest): Promise<Analysis>;
-  /** The same up to 15 minutes; what is longer is analysed in pieces, for both signals. */
+  /** The same up to 15 minutes; null for longer recordings, which `analyzeLong` takes. */
+  analyzeUnlessLong(request: AnalyzeRequest): Promise<Analysis | null>;
+  /** Analyses a recording of any length in chunks, for both signals. */
   analyzeLong(request: AnalyzeRequest, progress: Progress): Promise<Analysis>;
   /** Runs every model once: the first run of a session costs more than the later ones. */
   warm(): Promise<void>;
@@ -31,26 +33,26 @@ export async function createAnalyzer(options: {
 export function analyzerOf(models: Models, limits: DecodeLimits): Analyzer {
   return {
     analyze: (request) => analyze(request, models, limits),
-    analyzeLong: (request, progress) => analyzeLong(request, models, limits, progress),
+    analyzeUnlessLong: (request) => analyzeUnlessLong(request, models, limits),
+    analyzeLong: (request, progress) => analyzePieces(request, models, limits, progress),
     warm: async () => {
       await replay(models, syntheticSignal(1, warmUpSeconds));
     },
   };
 }
 
-async function analyzeLong(
+async function analyzeUnlessLong(
   request: AnalyzeRequest,
   models: Models,
   limits: DecodeLimits,
-  progress: Progress,
-): Promise<Analysis> {
+): Promise<Analysis | null> {
   const seconds = Math.min(limits.seconds, wholeSeconds);
   try {
     return await analyze(request, models, { ...limits, seconds });
   } catch (error) {
-    if (seconds === limits.seconds || !isTooLong(error)) throw error;
+    if (seconds < limits.seconds && isTooLong(error)) return null;
+    throw error;
   }
-  return analyzePieces(request, models, limits, progress);
 }
 
 function isTooLong(error: unknown): boolean {

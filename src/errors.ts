@@ -47,6 +47,7 @@ export const validationTypes = {
   'value_error.unknown': 'JSON with a field that is not known',
   'value_error.callback': 'a `callback` that may not be called',
   'value_error.urls': 'no list of addresses, or one that recordings may not be fetched from',
+  'value_error.idempotency_key': 'an `Idempotency-Key` that was used for another request',
   'value_error.url.unreachable': 'no recording came from the address',
   'value_error.audio.insufficient_speech': 'a `baseline` with under 0.5 s of speech',
 } as const;
@@ -55,7 +56,7 @@ export type ValidationType = keyof typeof validationTypes;
 
 /** One entry of the contract's validation error: where, what, and a machine-readable type. */
 export type ValidationItem = {
-  readonly loc: readonly ['body', string];
+  readonly loc: readonly ['body' | 'header', string];
   readonly msg: string;
   readonly type: string;
 };

@@ -39,8 +39,11 @@ const pieceSeconds = 300;
 /** A piece may end this much earlier, in its last pause. */
 const earlierSeconds = 60;
 
-/** Seconds that have been analysed, and how long the recording claims to be; null when it does not say. */
-export type Progress = (analysedSeconds: number, durationSeconds: number | null) => void;
+/**
+ * Called after each chunk with the seconds analysed so far and the declared duration: null when none is declared, never
+ * less than what was analysed, and exact after the last chunk. The analysis waits for it.
+ */
+export type Progress = (analysedSeconds: number, durationSeconds: number | null) => void | Promise<void>;
 
 /** What is kept of a piece; frames are those of the whole recording. */
 type Noted = {
@@ -87,7 +90,9 @@ export async function analyzePieces(
       noted.push(await note(heard, bounds, frames, models, watch));
       frames += heard.features.frames;
       seconds += heard.audio.samples.length / sampleRate;
-      progress(seconds, decoder.declaredSeconds());
+      const declared = decoder.declaredSeconds();
+      const last = bounds.end === unbounded.end;
+      await progress(seconds, last ? seconds : declared && Math.max(seconds, declared));
     }
     return conclude(noted, { seconds, source: decoder.source(), baseline }, models, watch);
   } finally {

@@ -181,7 +181,8 @@ function modelBlock({ models }: Analysis, signal: Signal): EmotionReport['model'
   return { name, version, features_version: featuresVersion };
 }
 
-function round(value: number): number {
+/** As numbers stand in reports. */
+export function round(value: number): number {
   return roundTo(value, scale);
 }
 

@@ -46,6 +46,28 @@ test('the duration is the one that the file declares', (t) => {
   decoder.close();
 });
 
+test('the declared duration is that of the recording, in whatever container', (t) => {
+  const names = readdirSync(fixturesFolder()).filter((name) =>
+    /\.(flac|m4a|mp3|ogg|opus|wav|webm)$/.test(name),
+  );
+  let declaring = 0;
+  for (const name of names) {
+    const decoder = openChunkedDecoder(fixture(name), options, 16_000);
+    let samples = 0;
+    let declared: number | null = null;
+    for (let part = decoder.next(); part.length > 0; part = decoder.next()) {
+      samples += part.length;
+      declared = decoder.declaredSeconds();
+    }
+    decoder.close();
+    if (declared === null) continue;
+    declaring++;
+    const seconds = samples / 16_000;
+    t.true(Math.abs(declared - seconds) < 0.1, `${name}: ${declared} s declared, ${seconds} s decoded`);
+  }
+  t.true(declaring > 5, `${declaring}`);
+});
+
 test('a file that declares no duration has none', (t) => {
   const decoder = openChunkedDecoder(fixture('adts.aac'), options, 16_000);
   decoder.next();

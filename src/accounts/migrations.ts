@@ -145,6 +145,16 @@ async function addFirstAccountClaims(database: Kysely<unknown>): Promise<void> {
   await database.schema.alterTable('administrators').addColumn('claimed_at', 'bigint').execute();
 }
 
+/** Digests of requests, to compare a reused idempotency key by, and an index to list jobs by. */
+async function addJobDigests(database: Kysely<unknown>): Promise<void> {
+  await database.schema.alterTable('jobs').addColumn('digest', 'text').execute();
+  await database.schema
+    .createIndex('jobs_holder_created_at_idx')
+    .on('jobs')
+    .columns(['holder', 'created_at', 'id'])
+    .execute();
+}
+
 export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
   return {
     '0001-tokens': { up: createTokens },
@@ -154,5 +164,6 @@ export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
     '0005-jobs': { up: createJobs },
     '0006-installation': { up: createInstallation },
     '0007-first-account-claims': { up: addFirstAccountClaims },
+    '0008-job-digests': { up: addJobDigests },
   };
 }

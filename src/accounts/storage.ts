@@ -46,6 +46,8 @@ export type JobTable = {
   readonly owner: string | null;
   /** Of the request that made it; unique within a holder. */
   readonly idempotency_key: string | null;
+  /** Keyed digest of the request that the key was used for; null without a key, and in rows of earlier releases. */
+  readonly digest: string | null;
   readonly created_at: number;
   readonly expires_at: number;
   readonly finished_at: Generated<number | null>;

@@ -7,8 +7,10 @@ import { type BodyLimits, guardBody } from './body-guard.ts';
 import { overByteShare, type Reservation } from './byte-budget.ts';
 
 export type JobUploadOptions = BodyLimits & {
-  /** Of the job that is to be. */
+  /** Of the job to create. */
   readonly id: string;
+  /** False: the form is read for its digest alone, and nothing is written to Redis. */
+  readonly keep: boolean;
   readonly boundary: string;
   readonly uploads: Uploads;
   /** For the bytes that have arrived and are not in Redis yet. */

@@ -4,14 +4,14 @@ import type { Context, Middleware, Next } from 'koa';
 import { scopes } from '../accounts/tokens.ts';
 import type { Config } from '../config.ts';
 import { Failure, invalidPart, tooLarge } from '../errors.ts';
-import type { Holder, Jobs, JobView } from '../jobs/jobs.ts';
+import type { Holder, JobRequest, Jobs, JobView } from '../jobs/jobs.ts';
 import type { UploadedForm } from '../jobs/uploads.ts';
 import { boundaryOf } from '../multipart/headers.ts';
 import { accountOf, type Gate, type Grant, requireScopes } from './auth.ts';
 import { type BodyLimits, bodyArrives } from './body-guard.ts';
 import { type ByteBudget, createReservation } from './byte-budget.ts';
 import { jobsBody, jobsRules } from './job-body.ts';
-import { maxBodyBytes, uploadJob } from './job-upload.ts';
+import { type JobUploadOptions, maxBodyBytes, uploadJob } from './job-upload.ts';
 import type { ReadJson } from './json-body.ts';
 import { type Lifecycle, shuttingDown } from './lifecycle.ts';
 import { leave, type State } from './state.ts';
@@ -44,11 +44,22 @@ export function addJobs(router: Router<State>, options: JobOptions & Gate): void
     if (!found) throw unknownJob();
     send(context, found);
   });
+  router.get('/v1/jobs', ...gate, (context: Context) => listJobs(context, jobs, null));
+  router.get('/v1/jobs/after/:id', ...gate, (context: Context) =>
+    listJobs(context, jobs, context.params.id ?? ''),
+  );
   router.delete('/v1/jobs/:id', ...gate, async function removeJob(context: Context) {
     const removed = await jobs?.remove(holderOf(context.state.grant), context.params.id ?? '');
     if (!removed) throw unknownJob();
     send(context, {});
   });
+}
+
+/** `next` is the path of the next page. */
+async function listJobs(context: Context, jobs: Jobs | null, after: string | null): Promise<void> {
+  const page = await jobs?.list(holderOf(context.state.grant), after);
+  if (!page) throw unknownJob();
+  send(context, { jobs: page.jobs, next: page.last === null ? null : `/v1/jobs/after/${page.last}` });
 }
 
 type Asked = {
@@ -64,33 +75,35 @@ async function beginOne(asked: Asked): Promise<void> {
   const { req, res } = context;
   const boundary = boundaryOf(req.headers['content-type']);
   if (boundary === null) throw invalidPart('audio', 'value_error.missing', 'field required');
-  const known = await findKnown(jobs, holder, key);
-  if (known !== null) return sendJob(context, jobs, holder, known, null);
   const { maxBytes } = options.config.jobs;
   if (declaredLength(req) > maxBodyBytes(maxBytes)) throw tooLarge(maxBytes);
   requireOpen(options);
+  // The recording of a known job is read for its digest alone, and needs no place.
+  const known = key !== null && (await jobs.hasKey(holder, key));
+  const places = known ? 0 : 1;
   // A full queue is said before the body is asked for; the place is reserved once the body arrives.
-  await jobs.withPlaces(1, async () => {});
+  await jobs.withPlaces(holder, places, async () => {});
   askForBody(req, res);
   const { config, lifecycle } = options;
   const deadlineAt = performance.now() + 1000 * config.jobs.uploadSeconds;
   const limits = { cut: lifecycle.cut, deadlineAt };
   if (!(await bodyArrives(req, limits))) return leave(context);
-  await jobs.withPlaces(1, async () => {
+  await jobs.withPlaces(holder, places, async () => {
     const id = jobs.drawId();
-    const form = await upload(asked, { ...limits, id, boundary });
+    const form = await upload(asked, { ...limits, id, boundary, keep: !known });
     if (form === null) return leave(context);
-    const { sizes, channel, callback } = form;
+    const { sizes, channel, callback, digest } = form;
     const source = { kind: 'upload', sizes } as const;
-    const begun = await jobs.begin(id, { holder, idempotencyKey: key, source, channel, callback });
-    sendJob(context, jobs, holder, begun, callback);
+    const request = { holder, idempotencyKey: key, digest, source, channel, callback };
+    const job = await jobs.begin(id, request);
+    sendAccepted(context, { ...job, ...secretFor(callback, jobs, holder) });
   });
 }
 
 /** Null when the client left. What came of an upload that failed is dropped. */
 async function upload(
   { context, holder, jobs, options }: Asked,
-  limits: BodyLimits & { readonly id: string; readonly boundary: string },
+  limits: BodyLimits & Pick<JobUploadOptions, 'id' | 'boundary' | 'keep'>,
 ): Promise<UploadedForm | null> {
   const { budget, config } = options;
   const form = await uploadJob(context.req, {
@@ -102,7 +115,7 @@ async function upload(
   try {
     await checkCallback(form?.callback ?? null, config);
   } catch (error) {
-    await jobs.waiting.drop(limits.id).catch(() => {});
+    if (limits.keep) await jobs.waiting.drop(limits.id).catch(() => {});
     throw error;
   }
   return form;
@@ -118,21 +131,22 @@ async function beginMany({ context, jobs, options, key, holder }: Asked): Promis
   await checkUrls(urls, config);
   await checkCallback(callback, config);
   requireOpen(options);
+  const requests = urls.map((url, index): JobRequest => {
+    const digest = jobs.digest({ source: { url }, channel, callback });
+    const source = { kind: 'object', url } as const;
+    return { holder, idempotencyKey: keyOf(key, index), digest, source, channel, callback };
+  });
   const known: (JobView | null)[] = [];
-  for (const index of urls.keys()) known.push(await findKnown(jobs, holder, keyOf(key, index)));
-  const begun: JobView[] = [];
-  await jobs.withPlaces(known.filter((job) => job === null).length, async () => {
-    for (const [index, url] of urls.entries()) {
-      const request = { holder, idempotencyKey: keyOf(key, index), channel, callback };
-      const begin = () => jobs.begin(jobs.drawId(), { ...request, source: { kind: 'object', url } });
-      begun.push(known[index] ?? (await begin()));
+  for (const { idempotencyKey, digest } of requests) {
+    known.push(idempotencyKey === null ? null : await jobs.findByKey(holder, idempotencyKey, digest));
+  }
+  const created: JobView[] = [];
+  await jobs.withPlaces(holder, known.filter((job) => job === null).length, async () => {
+    for (const [index, request] of requests.entries()) {
+      created.push(known[index] ?? (await jobs.begin(jobs.drawId(), request)));
     }
   });
-  send(context, { jobs: begun, ...secretFor(callback, jobs, holder) });
-}
-
-async function findKnown(jobs: Jobs, holder: Holder, key: string | null): Promise<JobView | null> {
-  return key === null ? null : jobs.findByKey(holder, key);
+  sendAccepted(context, { jobs: created, ...secretFor(callback, jobs, holder) });
 }
 
 function requireOpen({ lifecycle }: JobOptions): void {
@@ -179,8 +193,10 @@ function unknownJob(): Failure {
   return new Failure('not_found', 'Expected the id of a job of this token, got another');
 }
 
-function sendJob(context: Context, jobs: Jobs, holder: Holder, job: JobView, callback: string | null): void {
-  send(context, { ...job, ...secretFor(callback, jobs, holder) });
+/** The job exists, and its result does not yet. */
+function sendAccepted(context: Context, body: object): void {
+  context.status = 202;
+  send(context, body);
 }
 
 function secretFor(callback: string | null, jobs: Jobs, holder: Holder): { callback_secret?: string } {

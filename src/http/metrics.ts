@@ -133,5 +133,5 @@ function watchJobs(registers: Registry[], figures: () => Promise<JobFigures>): v
     });
   gauge('undertone_jobs_waiting', 'Jobs that wait for a worker, on whatever host', 'waiting');
   gauge('undertone_jobs_running', 'Jobs that workers have', 'running');
-  gauge('undertone_jobs_oldest_seconds', 'How long the first job in the queue has waited', 'oldest');
+  gauge('undertone_jobs_oldest_seconds', 'How long the next job in the queue has waited', 'oldest');
 }

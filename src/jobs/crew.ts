@@ -1,8 +1,8 @@
 /** The analysis threads of `undertone work`. */
 import { threadFile } from '../threads.ts';
-import { openCrews } from '../workers/crews.ts';
+import { type Crews, openCrews } from '../workers/crews.ts';
 import type { ThreadSettings } from '../workers/messages.ts';
-import type { JobNote, JobReply, JobTask } from './task.ts';
+import { type JobNote, type JobReply, type JobTask, type Lane, lanes } from './lane.ts';
 import type { JobProgress } from './view.ts';
 
 export type Crew = {
@@ -22,21 +22,45 @@ export type CrewOptions = {
 /** An hour of a recording leaves 6 MB of figures and timelines. */
 const heapMebibytes = 1024;
 
-/** Resolves when every thread has its models. */
+/** A thread, and the lanes in which it has a task. */
+type Place = { readonly crews: Crews<JobTask, JobReply>; readonly busy: Set<Lane> };
+
+/** A thread has up to one task of each lane at a time. Resolves when every thread has its models. */
 export async function openCrew({ file = threadFile('jobs/task'), ...options }: CrewOptions): Promise<Crew> {
   const listeners = new Map<string, (progress: JobProgress) => void>();
   const onNote = ({ id, progress }: JobNote) => listeners.get(id)?.(progress);
-  const crews = openCrews<JobTask, JobReply, JobNote>({ ...options, file, heapMebibytes, onNote });
-  await crews.started;
+  const shared = { ...options, file, heapMebibytes, onNote, threads: 1, tasksPerThread: lanes.length };
+  const places = Array.from({ length: options.threads }, (): Place => {
+    return { crews: openCrews<JobTask, JobReply, JobNote>(shared), busy: new Set() };
+  });
+  const close = async () => {
+    await Promise.all(places.map(({ crews }) => crews.close()));
+  };
+  await Promise.all(places.map(({ crews }) => crews.started)).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   return {
     async analyze(task, onProgress) {
+      const place = choose(places, task.lane);
+      place.busy.add(task.lane);
       listeners.set(task.id, onProgress);
       try {
-        return await crews.ask(task, [task.audio, ...(task.baseline === null ? [] : [task.baseline])]);
+        const given = [task.audio, ...(task.baseline === null ? [] : [task.baseline])];
+        return await place.crews.ask(task, given);
       } finally {
+        place.busy.delete(task.lane);
         listeners.delete(task.id);
       }
     },
-    close: crews.close,
+    close,
   };
+}
+
+/** The thread with the fewest tasks of those without one of the lane. */
+function choose(places: readonly Place[], lane: Lane): Place {
+  const free = places.filter(({ busy }) => !busy.has(lane)).sort((a, b) => a.busy.size - b.busy.size);
+  const place = free[0];
+  if (place === undefined) throw new Error(`Expected at most ${places.length} tasks of a lane, got more`);
+  return place;
 }

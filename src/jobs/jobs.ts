@@ -1,36 +1,45 @@
-/** Jobs as the HTTP routes see them: begun, found, listened to and removed. */
+/** Jobs as the HTTP routes see them: created, found, listed and removed. */
 
 import type { Database } from '../accounts/storage.ts';
 import { drawText } from '../accounts/token-format.ts';
 import type { JobSettings } from '../config.ts';
 import { Failure } from '../errors.ts';
 import { openRedis, requireNoPersistence, waitForRedis } from '../redis.ts';
-import { type Order, sealOrder } from './order.ts';
-import { openQueues, type Queues } from './queues.ts';
+import { type DigestInput, digestRequest } from './digest.ts';
+import { openPayload, type Payload, type SealedPayload, sealPayload } from './payload.ts';
+import { createPlaces } from './places.ts';
+import {
+  countWaiting,
+  countWaitingOf,
+  figuresOf,
+  findQueued,
+  type JobFigures,
+  standingOf,
+} from './queue-state.ts';
+import { openQueues } from './queues.ts';
 import { createReach, type Reach } from './reach.ts';
-import { createVault } from './seal.ts';
-import { createJobStore, type Holder, type JobRow, type JobStore } from './store.ts';
+import { createVault, type Vault } from './seal.ts';
+import { createJobStore, type Holder, type JobRow, type JobStore, type ListedRow } from './store.ts';
 import { createUploads, type Uploads } from './uploads.ts';
-import { isProgress, type JobView, lostBody, type Standing, viewOf } from './view.ts';
+import { type JobSummary, type JobView, lostBody, summaryOf, viewOf } from './view.ts';
 import { createWaiting, type Waiting } from './waiting.ts';
 
+export type { JobFigures } from './queue-state.ts';
 export type { Holder } from './store.ts';
-export type { JobView } from './view.ts';
+export type { JobSummary, JobView } from './view.ts';
 
 export type JobRequest = {
   readonly holder: Holder;
   readonly idempotencyKey: string | null;
-  readonly source: Order['source'];
+  /** HMAC-SHA256 of the request with `digestKey`, hexadecimal: see `digest.ts`. */
+  readonly digest: string;
+  readonly source: Payload['source'];
   readonly channel: number | null;
   readonly callback: string | null;
 };
 
-export type JobFigures = {
-  readonly waiting: number;
-  readonly running: number;
-  /** Seconds that the first in the queue has waited. */
-  readonly oldest: number;
-};
+/** A page of jobs, and the last job of the page where more follow. */
+export type JobPage = { readonly jobs: readonly JobSummary[]; readonly last: string | null };
 
 /** Every function throws Failure `queue_unavailable` or `storage_unavailable` when its part is away. */
 export type Jobs = {
@@ -38,14 +47,23 @@ export type Jobs = {
   readonly waiting: Waiting;
   /** Read the forms of uploads and write their pieces. */
   readonly uploads: Uploads;
+  /** `JobRequest.digest` of a request. */
+  digest(request: DigestInput): string;
   drawId(): string;
-  /** Keeps so many places in the queue until `work` has filled them. @throws Failure `overloaded` when there are fewer */
-  withPlaces<T>(count: number, work: () => Promise<T>): Promise<T>;
-  /** What there is already under the idempotency key is the answer. What waits for an `id` that is not begun is dropped. */
+  /** Keeps so many places in the queue until `work` has filled them. @throws Failure `overloaded` when the owner may not have as many */
+  withPlaces<T>(holder: Holder, count: number, work: () => Promise<T>): Promise<T>;
+  /**
+   * Returns the existing job for a reused idempotency key. What waits for an `id` that is not begun is dropped.
+   * @throws Failure `invalid` when the key was used for another request
+   */
   begin(id: string, request: JobRequest): Promise<JobView>;
   find(holder: Holder, id: string): Promise<JobView | null>;
-  findByKey(holder: Holder, idempotencyKey: string): Promise<JobView | null>;
-  /** False when there is no such job. Work on it ends soon. */
+  /** Newest first, from the one after `after` on; null when there is no such job. */
+  list(holder: Holder, after: string | null): Promise<JobPage | null>;
+  hasKey(holder: Holder, idempotencyKey: string): Promise<boolean>;
+  /** @throws Failure `invalid` when the key was used for another request */
+  findByKey(holder: Holder, idempotencyKey: string, digest: string): Promise<JobView | null>;
+  /** False when there is no such job. Work on it ends soon, and its callback says that it was cancelled. */
   remove(holder: Holder, id: string): Promise<boolean>;
   /** What callbacks of this holder are signed with. */
   callbackSecret(holder: Holder): string;
@@ -58,6 +76,8 @@ const idLength = 20;
 const sweepMs = 60_000;
 /** The database knows of a job a moment before the queue does. */
 const settleMs = 10_000;
+/** Jobs of a page. */
+export const pageSize = 100;
 
 /** @throws PersistenceError when Redis is there and writes to a disk */
 export async function openJobs(options: {
@@ -93,40 +113,43 @@ export async function openJobs(options: {
     drop: waiting.drop,
     onLost: options.onUploadThreadLost,
   });
-  /** Places of this process whose jobs are not in the queue yet. */
-  let kept = 0;
+  const places = createPlaces({
+    size: settings.queue,
+    countTaken: (owner) => reach(() => Promise.all([countWaiting(queues), countWaitingOf(queues, owner)])),
+  });
   const expiresAt = () => Date.now() + 1000 * (settings.audioSeconds + settings.resultSeconds);
 
   async function view(row: JobRow): Promise<JobView> {
     if (row.outcome !== null) return viewOf(row, null);
     const standing = await reach(() => standingOf(queues, row.id));
     if (standing !== null) return viewOf(row, standing);
-    return viewOf(await settle(store, row, expiresAt()), { status: 'waiting', progress: null });
+    return viewOf((await settle(store, row, expiresAt())) ?? row, null);
   }
 
-  async function begin(id: string, request: JobRequest): Promise<JobView> {
-    return enter(id, request).catch(async (error: unknown) => {
-      await waiting.drop(id).catch(() => {});
-      throw error;
-    });
+  async function summary(row: ListedRow): Promise<JobSummary> {
+    if (row.outcome !== null) return summaryOf(row, null);
+    const standing = await reach(() => standingOf(queues, row.id));
+    if (standing !== null) return summaryOf(row, standing);
+    return summaryOf((await settle(store, row, expiresAt())) ?? row, null);
   }
 
   async function enter(id: string, request: JobRequest): Promise<JobView> {
-    const { holder, idempotencyKey, ...rest } = request;
+    const { holder, idempotencyKey, digest, ...rest } = request;
     const installation = await store.installation();
-    const outcome = await store.insert({ id, holder, idempotencyKey, expiresAt: expiresAt() });
+    const outcome = await store.insert({ id, holder, idempotencyKey, digest, expiresAt: expiresAt() });
     if (outcome === 'owner gone') throw new Failure('unauthenticated', 'The account of this token is gone');
     const row =
       outcome === 'done' ? await store.read(id) : await store.findByKey(holder, idempotencyKey ?? '');
-    if (row === null) throw new Failure('overloaded', 'The job has just been removed; send it again');
+    if (row === null) throw justRemoved();
     if (outcome === 'taken') {
+      requireSameRequest(row, digest);
       await waiting.drop(id);
       return view(row);
     }
-    const order = sealOrder({ ...rest, holder: holder.name, installation }, id, vault);
+    const payload = sealPayload({ ...rest, holder: holder.name, installation }, id, vault);
     const queue = async () => {
-      await waiting.keep(id);
-      await queues.analyses.add('analysis', order, { jobId: id });
+      if (rest.source.kind === 'upload' && !(await waiting.keep(id))) throw justRemoved();
+      await queues.analyses.add({ id, owner: holder.name, payload, createdAt: Number(row.created_at) });
     };
     await reach(queue).catch(async (error: unknown) => {
       await store.remove(id);
@@ -135,34 +158,55 @@ export async function openJobs(options: {
     return viewOf(row, { status: 'waiting', progress: null });
   }
 
+  /** A job that a worker has is ended by the worker, which also calls back. */
+  async function cancel(id: string): Promise<void> {
+    const found = await reach(() => findQueued(queues, id));
+    if (!(await store.cancel(id))) return store.remove(id);
+    await reach(async () => {
+      await waiting.drop(id);
+      if (found === null) return;
+      const { job, queue } = found;
+      const payload = readPayload(job.data, id, vault);
+      if (payload === null || !(await queue.remove(job, payload.holder)) || payload.callback === null) return;
+      const cancelled = sealPayload({ ...payload, cancelledAt: Date.now() }, id, vault);
+      const entry = { id, owner: payload.holder, payload: cancelled, createdAt: job.timestamp };
+      await queues.callbacks.add(entry);
+    });
+  }
+
   return {
     waiting,
     uploads,
+    digest: (request) => digestRequest(vault.digestKey, request),
     drawId: () => idPrefix + drawText(idLength),
-    begin,
-    async withPlaces(count, work) {
-      const waiting = await reach(() => queues.analyses.getJobCountByTypes('waiting', 'delayed'));
-      if (waiting + kept + count > settings.queue) throw queueFull(count);
-      kept += count;
-      try {
-        return await work();
-      } finally {
-        kept -= count;
-      }
-    },
+    withPlaces: (holder, count, work) => places.reserve(holder.name, count, work),
+    begin: (id, request) =>
+      enter(id, request).catch(async (error: unknown) => {
+        await waiting.drop(id).catch(() => {});
+        throw error;
+      }),
     async find(holder, id) {
       const row = await store.find(holder, id);
       return row && view(row);
     },
-    async findByKey(holder, key) {
+    async list(holder, after) {
+      const before = after === null ? null : await store.find(holder, after);
+      if (after !== null && before === null) return null;
+      const rows = await store.list(holder, before, pageSize + 1);
+      const page = rows.slice(0, pageSize);
+      const last = rows.length > pageSize ? (page.at(-1)?.id ?? null) : null;
+      return { jobs: await Promise.all(page.map(summary)), last };
+    },
+    hasKey: async (holder, key) => (await store.findByKey(holder, key)) !== null,
+    async findByKey(holder, key, digest) {
       const row = await store.findByKey(holder, key);
+      if (row !== null) requireSameRequest(row, digest);
       return row && view(row);
     },
     async remove(holder, id) {
       const row = await store.find(holder, id);
       if (row === null) return false;
-      if (row.outcome === null) await reach(() => discard(queues, waiting, id));
-      await store.remove(id);
+      await (row.outcome === null ? cancel(id) : store.remove(id));
       return true;
     },
     callbackSecret: (holder) => vault.callbackSecret(holder.name),
@@ -176,8 +220,26 @@ export async function openJobs(options: {
   };
 }
 
-function queueFull(count: number): Failure {
-  return new Failure('overloaded', `The queue of jobs has no place for ${count} more`);
+/** Null when it is of a later release, whose workers find the job removed. */
+function readPayload(sealed: SealedPayload, id: string, vault: Vault): Payload | null {
+  try {
+    return openPayload(sealed, id, vault);
+  } catch {
+    return null;
+  }
+}
+
+/** The job of an idempotency key was removed while the request was being read, or the recording has expired. */
+function justRemoved(): Failure {
+  return new Failure('overloaded', 'The job has just been removed; send it again');
+}
+
+/** Rows of earlier releases have no digest: any request is the same. */
+function requireSameRequest({ digest }: JobRow, given: string): void {
+  if (digest === null || digest === given) return;
+  const msg = 'Expected the request that this `Idempotency-Key` was first used for, got a different one';
+  const type = 'value_error.idempotency_key';
+  throw new Failure('invalid', msg, [{ loc: ['header', 'Idempotency-Key'], msg, type }]);
 }
 
 function reaching(waiting: Waiting, reach: Reach): Waiting {
@@ -189,42 +251,11 @@ function reaching(waiting: Waiting, reach: Reach): Waiting {
   };
 }
 
-/** Null when the queue does not know it. */
-async function standingOf({ analyses }: Queues, id: string): Promise<Standing | null> {
-  const job = await analyses.getJob(id);
-  if (job === undefined) return null;
-  const state = await job.getState();
-  if (state === 'unknown' || state === 'completed' || state === 'failed') return null;
-  const progress = isProgress(job.progress) ? job.progress : null;
-  return { status: state === 'active' ? 'running' : 'waiting', progress };
-}
-
 /** A job that the queue does not know has just ended or just begun, or Redis forgot it: then it will never end. */
-async function settle(store: JobStore, row: JobRow, expiresAt: number): Promise<JobRow> {
-  const now = (await store.read(row.id)) ?? row;
-  if (now.outcome !== null || Date.now() - Number(now.created_at) < settleMs) return now;
+async function settle(store: JobStore, row: ListedRow, expiresAt: number): Promise<JobRow | null> {
+  const now = await store.read(row.id);
+  if (now === null || now.outcome !== null || Date.now() - Number(now.created_at) < settleMs) return now;
   await store.finish(row.id, 'failed', lostBody, expiresAt);
   await store.releaseKey(row.id);
-  return (await store.read(row.id)) ?? row;
-}
-
-/** One that a worker has is locked: the worker notices by itself. */
-async function discard({ analyses }: Queues, waiting: Waiting, id: string): Promise<void> {
-  await waiting.drop(id);
-  const job = await analyses.getJob(id);
-  await job?.remove().catch((error: Error) => {
-    if (!/locked/.test(error.message)) throw error;
-  });
-}
-
-async function figuresOf({ analyses }: Queues): Promise<JobFigures> {
-  const [counts, [first]] = await Promise.all([
-    analyses.getJobCounts('waiting', 'delayed', 'active'),
-    analyses.getJobs(['waiting'], 0, 0, true),
-  ]);
-  return {
-    waiting: (counts.waiting ?? 0) + (counts.delayed ?? 0),
-    running: counts.active ?? 0,
-    oldest: first === undefined ? 0 : Math.max(0, Date.now() - first.timestamp) / 1000,
-  };
+  return store.read(row.id);
 }

@@ -1,20 +1,38 @@
-/** The two queues, kept by BullMQ: analyses that wait for a worker, and callbacks that wait to be heard. */
-import { Queue } from 'bullmq';
+/** The queues, kept by BullMQ, in which owners take turns. */
+import { type Job, Queue } from 'bullmq';
 import type { Redis } from '../redis.ts';
-import type { SealedOrder } from './order.ts';
+import { createFairOrder, type FairOrder } from './fair-order.ts';
+import type { SealedPayload } from './payload.ts';
 import type { Vault } from './seal.ts';
 
 const prefix = 'undertone';
 
-/** Those with another secret could not open what waits: they have queues of their own. */
-export const queueNames = ({ fingerprint }: Pick<Vault, 'fingerprint'>) => ({
-  analyses: `analyses-${fingerprint}`,
-  callbacks: `callbacks-${fingerprint}`,
-});
+export type NewEntry = {
+  readonly id: string;
+  readonly owner: string;
+  readonly payload: SealedPayload;
+  /** When the job was made, ms since 1970. */
+  readonly createdAt: number;
+};
 
+export type FairQueue = {
+  readonly name: string;
+  readonly queue: Queue<SealedPayload>;
+  /** Does nothing where the queue has the job already. */
+  add(entry: NewEntry): Promise<void>;
+  /** Called as soon as a worker begins a job, so that later jobs of other owners come after it. */
+  begin(job: Job<SealedPayload>): Promise<void>;
+  /** False when a worker has the job: only that worker can end it. */
+  remove(job: Job<SealedPayload>, owner: string): Promise<boolean>;
+  /** Jobs of the owner that wait. */
+  waiting(owner: string): Promise<number>;
+};
+
+/** Recordings of any length wait in `analyses`; one that is found to be long goes on to `long`. */
 export type Queues = {
-  readonly analyses: Queue<SealedOrder>;
-  readonly callbacks: Queue<SealedOrder>;
+  readonly analyses: FairQueue;
+  readonly long: FairQueue;
+  readonly callbacks: FairQueue;
   close(): Promise<void>;
 };
 
@@ -23,26 +41,62 @@ const analysis = { attempts: 8, backoff: { type: 'exponential', delay: 2000 } } 
 const callback = { attempts: 13, backoff: { type: 'exponential', delay: 1000 } } as const;
 const forget = { removeOnComplete: true, removeOnFail: true } as const;
 
+/** Processes with another secret could not open what waits: they have queues of their own. */
 export function openQueues(redis: Redis, vault: Vault): Queues {
-  const names = queueNames(vault);
-  const open = (name: string, options: typeof analysis | typeof callback) => {
-    const queue = new Queue<SealedOrder>(name, {
+  const open = (kind: string, options: typeof analysis | typeof callback) => {
+    const name = `${kind}-${vault.fingerprint}`;
+    const queue = new Queue<SealedPayload>(name, {
       ...basis(redis),
       defaultJobOptions: { ...options, ...forget },
     });
     // Each call says for itself that it failed.
     queue.on('error', () => {});
-    return queue;
+    return toFairQueue(queue, createFairOrder(redis, name), vault);
   };
-  const analyses = open(names.analyses, analysis);
-  const callbacks = open(names.callbacks, callback);
+  const analyses = open('analyses', analysis);
+  const long = open('long', analysis);
+  const callbacks = open('callbacks', callback);
   return {
     analyses,
+    long,
     callbacks,
     close: async () => {
-      await Promise.all([analyses.close(), callbacks.close()]);
+      await Promise.all([analyses, long, callbacks].map(({ queue }) => queue.close()));
     },
   };
+}
+
+function toFairQueue(queue: Queue<SealedPayload>, order: FairOrder, { pseudonym }: Vault): FairQueue {
+  return {
+    name: queue.name,
+    queue,
+    async add({ id, owner, payload, createdAt }) {
+      const priority = await order.next(pseudonym(owner));
+      await queue.add('job', payload, { jobId: id, priority, timestamp: createdAt });
+    },
+    async begin(job) {
+      const shift = await order.serve(job.priority);
+      if (shift > 0) void rebase(queue, shift).catch(() => {});
+    },
+    async remove(job, owner) {
+      try {
+        await job.remove();
+      } catch (error) {
+        if (error instanceof Error && /locked/.test(error.message)) return false;
+        throw error;
+      }
+      await order.leave(pseudonym(owner));
+      return true;
+    },
+    waiting: (owner) => order.waiting(pseudonym(owner)),
+  };
+}
+
+/** Once in a million jobs: those that wait keep their order. */
+async function rebase(queue: Queue<SealedPayload>, shift: number): Promise<void> {
+  for (const job of await queue.getJobs(['prioritized', 'delayed'], 0, -1, true)) {
+    await job.changePriority({ priority: Math.max(1, job.priority - shift) }).catch(() => {});
+  }
 }
 
 /** What queues and workers share. */

@@ -1,5 +1,5 @@
 /** What waits in Redis is sealed: AES-256-GCM under a key that Redis never sees. */
-import { createCipheriv, createDecipheriv, createHmac, type Hmac, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { deriveKey } from '../accounts/secret.ts';
 
 export type Vault = {
@@ -7,12 +7,14 @@ export type Vault = {
   seal(bytes: Uint8Array, place: string): Buffer;
   /** @throws Error when the bytes were sealed with another secret, for another place, or changed since */
   open(sealed: Uint8Array, place: string): Buffer;
-  /** Equal bytes have equal digests, which say nothing about them without the secret. */
-  createDigest(): Hmac;
   /** Tells vaults of different secrets apart and says nothing about them. */
   readonly fingerprint: string;
   /** Signs the calls to whoever holds the job, in the form of the Standard Webhooks specification. */
   callbackSecret(holder: string): string;
+  /** Stands for a holder in keys of Redis. */
+  pseudonym(holder: string): string;
+  /** Key of the digests of requests. */
+  readonly digestKey: Uint8Array;
 };
 
 const algorithm = 'aes-256-gcm';
@@ -22,9 +24,10 @@ const tagBytes = 16;
 export function createVault(secret: string): Vault {
   const key = deriveKey(secret, 'waiting audio');
   const callbackKey = deriveKey(secret, 'callbacks');
-  const digestKey = deriveKey(secret, 'digests');
+  const ownerKey = deriveKey(secret, 'owners');
   return {
-    createDigest: () => createHmac('sha256', digestKey),
+    pseudonym: (holder) => createHmac('sha256', ownerKey).update(holder).digest('base64url').slice(0, 22),
+    digestKey: deriveKey(secret, 'request digests'),
     fingerprint: deriveKey(secret, 'fingerprint').toString('hex').slice(0, 8),
     callbackSecret: (holder) => `whsec_${createHmac('sha256', callbackKey).update(holder).digest('base64')}`,
     seal: (bytes, place) => {

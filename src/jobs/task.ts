@@ -2,24 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { signals } from '../analysis.ts';
 import { type Analyzer, createAnalyzer } from '../analyze.ts';
-import { combinedReport } from '../report.ts';
-import { type NoReport, noReport, type ThreadSettings } from '../workers/messages.ts';
+import { combinedReport, round } from '../report.ts';
+import { noReport, type ThreadSettings } from '../workers/messages.ts';
 import { tellIfHeavy, tellReady } from '../workers/standing.ts';
-import type { JobProgress } from './view.ts';
-
-export type JobTask = {
-  readonly id: string;
-  readonly audio: Uint8Array;
-  readonly baseline: Uint8Array | null;
-  readonly channel: number | null;
-  /** Shared: a value other than 0 stops the analysis. */
-  readonly cancel: Int32Array;
-};
-
-export type JobReply = { readonly kind: 'report'; readonly json: string } | NoReport;
-
-/** Posted while a job is being analysed. */
-export type JobNote = { readonly id: string; readonly progress: JobProgress };
+import type { JobNote, JobReply, JobTask } from './lane.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 export const run = start(workerData as ThreadSettings);
 
@@ -27,19 +14,28 @@ async function start(settings: ThreadSettings): Promise<(task: JobTask) => Promi
   const analyzer = await createAnalyzer(settings);
   await analyzer.warm();
   tellReady();
+  const turns = createTurns();
   return async (task) => {
-    const reply = await work(analyzer, task);
+    const reply = await turns.run(() => work(analyzer, task, turns));
     tellIfHeavy();
     return reply;
   };
 }
 
 /** Never rejects: a failure of any kind is a reply. */
-async function work(analyzer: Analyzer, { id, ...asked }: JobTask): Promise<JobReply> {
-  const tell = (analysed_s: number, duration_s: number | null) =>
-    parentPort?.postMessage({ id, progress: { analysed_s, duration_s } } satisfies JobNote);
+async function work(analyzer: Analyzer, { id, lane, ...asked }: JobTask, turns: Turns): Promise<JobReply> {
+  const request = { ...asked, signals };
+  const afterChunk = async (analysed: number, declared: number | null) => {
+    const progress = { analysed_s: round(analysed), duration_s: declared === null ? null : round(declared) };
+    parentPort?.postMessage({ id, progress } satisfies JobNote);
+    await turns.yieldTurn();
+  };
   try {
-    const analysis = await analyzer.analyzeLong({ ...asked, signals }, tell);
+    const analysis =
+      lane === 'long'
+        ? await analyzer.analyzeLong(request, afterChunk)
+        : await analyzer.analyzeUnlessLong(request);
+    if (analysis === null) return { kind: 'long' };
     return { kind: 'report', json: JSON.stringify(combinedReport(analysis, id)) };
   } catch (error) {
     return noReport(error);

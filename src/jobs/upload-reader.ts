@@ -1,6 +1,7 @@
 /** The form of one job upload: its recordings in pieces as they are kept in Redis, and its digest. */
 import { tooLarge } from '../errors.ts';
 import { createFormReader, type RecordingName } from '../multipart/form.ts';
+import { createPartDigest, digestRequest } from './digest.ts';
 import type { Vault } from './seal.ts';
 import type { UploadedForm } from './upload-messages.ts';
 import { pieceBytes } from './waiting.ts';
@@ -19,8 +20,13 @@ export type UploadReader = {
 };
 
 /** @param maxBytes of all recordings together */
-export function createUploadReader(boundary: string, maxBytes: number, vault: Vault): UploadReader {
-  const digests = { audio: vault.createDigest(), baseline: vault.createDigest() };
+export function createUploadReader(
+  boundary: string,
+  maxBytes: number,
+  vault: Pick<Vault, 'digestKey'>,
+): UploadReader {
+  const key = vault.digestKey;
+  const digests = { audio: createPartDigest(key, 'audio'), baseline: createPartDigest(key, 'baseline') };
   const open = { name: 'audio' as RecordingName, index: 0, chunks: [] as Uint8Array[], length: 0 };
   let pieces: Piece[] = [];
   let total = 0;
@@ -57,9 +63,11 @@ export function createUploadReader(boundary: string, maxBytes: number, vault: Va
     end() {
       const read = form.end();
       complete();
-      const { audio, baseline } = digests;
-      const parts = { ...read, audio: audio.digest('hex'), baseline: baseline.digest('hex') };
-      return { ...read, digest: vault.createDigest().update(JSON.stringify(parts)).digest('hex') };
+      const { sizes, channel, callback } = read;
+      const audio = digests.audio.digest('hex');
+      const baseline = sizes.baseline === 0 ? null : digests.baseline.digest('hex');
+      const digest = digestRequest(key, { source: { audio, baseline }, channel, callback });
+      return { ...read, digest };
     },
     takePieces() {
       const taken = pieces;

@@ -15,6 +15,7 @@ import { createWaiting } from './waiting.ts';
 type Upload = {
   readonly id: string;
   readonly reader: UploadReader;
+  readonly keep: boolean;
   /** Commands are carried out one after the other. */
   work: Promise<void>;
   over: boolean;
@@ -34,14 +35,15 @@ export async function run(port: MessagePort): Promise<void> {
     const { id } = command;
     if (command.kind === 'start') {
       const reader = createUploadReader(command.boundary, command.maxBytes, vault);
-      uploads.set(id, { id, reader, work: connected.then(() => {}), over: false });
+      const { keep } = command;
+      uploads.set(id, { id, reader, keep, work: connected.then(() => {}), over: false });
       return;
     }
     const upload = uploads.get(id);
     if (upload === undefined) return;
     if (command.kind === 'abort') {
       finish(upload);
-      void upload.work.then(() => drop(id));
+      void upload.work.then(() => drop(upload));
       return;
     }
     upload.work = upload.work.then(() => carryOut(upload, command)).catch((error) => fail(upload, error));
@@ -53,7 +55,7 @@ export async function run(port: MessagePort): Promise<void> {
     if (command.kind === 'block') reader.write(command.bytes);
     const form = command.kind === 'end' ? reader.end() : null;
     for (const { name, index, bytes } of reader.takePieces()) {
-      await reach(() => waiting.add(id, name, index, bytes));
+      if (upload.keep) await reach(() => waiting.add(id, name, index, bytes));
       if (upload.over) return;
     }
     reply({ id, kind: 'released', bytes: reader.takeReleased() });
@@ -66,7 +68,7 @@ export async function run(port: MessagePort): Promise<void> {
     if (upload.over) return;
     finish(upload);
     const { id } = upload;
-    await drop(id);
+    await drop(upload);
     if (error instanceof Failure) reply({ id, kind: 'failed', failure: toRecord(error), cause: error.cause });
     else reply({ id, kind: 'failed', failure: null, cause: error });
   }
@@ -77,8 +79,8 @@ export async function run(port: MessagePort): Promise<void> {
   }
 
   /** Pieces that cannot be dropped now expire. */
-  async function drop(id: string): Promise<void> {
-    await reach(() => waiting.drop(id)).catch(() => {});
+  async function drop({ id, keep }: Upload): Promise<void> {
+    if (keep) await reach(() => waiting.drop(id)).catch(() => {});
   }
 
   function reply(message: UploadReply): void {

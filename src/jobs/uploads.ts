@@ -9,6 +9,8 @@ export type { UploadedForm } from './upload-messages.ts';
 
 export type UploadOptions = {
   readonly boundary: string;
+  /** False: the form is read for its digest alone, and nothing is written to Redis. */
+  readonly keep: boolean;
   /** Of both recordings together. */
   readonly maxBytes: number;
   /** Hears of bytes that are in Redis or were not needed: their memory is free again. */
@@ -103,7 +105,7 @@ export function createUploads({
   }
 
   return {
-    start(id, { boundary, maxBytes, onReleased }) {
+    start(id, { boundary, keep, maxBytes, onReleased }) {
       thread ??= open();
       const used = thread;
       const send = (command: UploadCommand, transfer: ArrayBuffer[] = []) =>
@@ -112,7 +114,7 @@ export function createUploads({
         entries.set(id, { thread: used, onReleased, resolve, reject });
       });
       result.catch(() => {});
-      send({ id, kind: 'start', boundary, maxBytes });
+      send({ id, kind: 'start', boundary, keep, maxBytes });
       return {
         write: (bytes) => send({ id, kind: 'block', bytes }, [bytes.buffer as ArrayBuffer]),
         end: () => send({ id, kind: 'end' }),

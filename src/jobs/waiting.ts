@@ -7,8 +7,8 @@ import type { Vault } from './seal.ts';
 export type Waiting = {
   /** The next piece of a part. Its number is part of what it is sealed with. What is not kept is gone soon. */
   add(id: string, part: RecordingName, index: number, bytes: Uint8Array): Promise<void>;
-  /** From now on it waits for a worker. */
-  keep(id: string): Promise<void>;
+  /** From now on it waits for a worker. False when it is gone, or never came. */
+  keep(id: string): Promise<boolean>;
   /** Null when it is gone. */
   read(id: string, part: RecordingName, size: number): Promise<Uint8Array | null>;
   drop(id: string): Promise<void>;
@@ -37,7 +37,10 @@ export function createWaiting(options: {
       for (const [error] of replies ?? []) if (error) throw error;
     },
     async keep(id) {
-      await Promise.all(recordings.map((part) => redis.expire(keyOf(id, part), settings.audioSeconds)));
+      const [audio] = await Promise.all(
+        recordings.map((part) => redis.expire(keyOf(id, part), settings.audioSeconds)),
+      );
+      return audio === 1;
     },
     async read(id, part, size) {
       const bytes = new Uint8Array(size);

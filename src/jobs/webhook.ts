@@ -11,6 +11,8 @@ export type Delivery = {
   readonly privateHosts: readonly string[];
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** Ends the call before its time. */
+  readonly stop: AbortSignal;
 };
 
 const answerSeconds = 15;
@@ -18,7 +20,15 @@ const answerBytes = 65_536;
 const gone = 410;
 
 /** False when the other side wants no more of them. @throws Error when it was not heard and may be later */
-export async function deliver({ id, url, body, secret, privateHosts, now }: Delivery): Promise<boolean> {
+export async function deliver({
+  id,
+  url,
+  body,
+  secret,
+  privateHosts,
+  now,
+  stop,
+}: Delivery): Promise<boolean> {
   const timestamp = String(Math.floor(now / 1000));
   const headers = {
     'Content-Type': 'application/json',
@@ -27,7 +37,7 @@ export async function deliver({ id, url, body, secret, privateHosts, now }: Deli
     'webhook-timestamp': timestamp,
     'webhook-signature': sign({ id, timestamp, body, secret }),
   };
-  const limits = { privateHosts, seconds: answerSeconds, maxBytes: answerBytes };
+  const limits = { privateHosts, seconds: answerSeconds, maxBytes: answerBytes, stop };
   const { status } = await call({ method: 'POST', url, headers, body, ...limits });
   if (status === gone) return false;
   if (status >= 200 && status < 300) return true;

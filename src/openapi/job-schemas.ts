@@ -13,7 +13,7 @@ const progress = z
       .number()
       .min(0)
       .nullable()
-      .describe('How long it claims to be, s; null when it does not say.'),
+      .describe('Its declared duration, s, exact once all is analysed; null when none is declared.'),
   })
   .describe('How far a long recording is; it moves every five minutes of audio.');
 
@@ -21,18 +21,25 @@ const error = z
   .looseObject({})
   .describe('As the body of an error of POST /v1/analyze has it, without `request_id`.');
 
-const job = z
+const status = z
+  .enum(['waiting', 'running', 'done', 'failed', 'cancelled'])
+  .describe(
+    'waiting: for a worker. running: a worker has it. done: `result` is there. failed: `error` says why. cancelled: removed before its end; only its callback says so.',
+  );
+
+const summary = z
   .strictObject({
     id: z.string().describe('To ask for it by; the `request_id` of its report.'),
-    status: z
-      .enum(['waiting', 'running', 'done', 'failed'])
-      .describe(
-        'waiting: for a worker. running: a worker has it. done: `result` is there. failed: `error` says why.',
-      ),
-    created_at: time.describe('When it was begun, UTC.'),
+    status,
+    created_at: time.describe('When it was created, UTC.'),
     finished_at: time.nullable().describe('When it ended, UTC; null before.'),
     expires_at: time.describe('From then on it is gone, with its result, UTC.'),
     progress: progress.nullable().describe('Null unless a recording of over 15 minutes is being analysed.'),
+  })
+  .describe('A job without its result.');
+
+const job = summary
+  .extend({
     result: combinedReportSchema
       .nullable()
       .describe('The report, as POST /v1/analyze answers; null unless done.'),
@@ -49,6 +56,13 @@ const secret = z
 
 export const jobSchemas = {
   Job: job,
+  JobSummary: summary,
+  JobPage: z
+    .strictObject({
+      jobs: z.array(summary).describe('Newest first.'),
+      next: z.string().nullable().describe('Path of the next page, /v1/jobs/after/ID; null on the last one.'),
+    })
+    .describe('Jobs, newest first.'),
   JobProgress: progress,
   JobBegun: job.extend({ callback_secret: secret }).describe('A job that has just begun.'),
   JobsBegun: z

@@ -17,6 +17,8 @@ export type Operation = {
   readonly parameters?: readonly object[];
   readonly requestBody?: object;
   readonly ok: Body;
+  /** Of success; 200 when left out. */
+  readonly status?: 200 | 202;
   readonly headers?: readonly string[];
   /** Besides those of HTTP itself. */
   /** The body of 413 and 422. */
@@ -30,14 +32,18 @@ const everywhere: readonly ErrorCode[] = ['bad_request', 'timeout', 'headers_too
 
 /** As an OpenAPI operation object. */
 export function describe(operation: Operation, answers: Answers): object {
-  const { method, path, tag, ok, invalid: _, headers = [], codes: __, ...rest } = operation;
+  const { method, path, tag, ok, status = 200, invalid: _, headers = [], codes: __, ...rest } = operation;
   const asked = `${method.toUpperCase()} ${path}`;
-  const content = { [ok.type]: { schema: ok.schema, ...exampled(answers, asked, 200) } };
+  const content = { [ok.type]: { schema: ok.schema, ...exampled(answers, asked, status) } };
   return {
     ...rest,
     tags: [tag],
     responses: {
-      200: { description: 'Done.', headers: headersOf('X-Request-Id', ...headers), content },
+      [status]: {
+        description: status === 202 ? 'Accepted.' : 'Done.',
+        headers: headersOf('X-Request-Id', ...headers),
+        content,
+      },
       ...failures(operation, asked, answers),
     },
   };

@@ -27,7 +27,7 @@ const itemSchema = z
       .array(z.string())
       .min(2)
       .describe(
-        'Where: `body`, then the name of the part (`audio`, `baseline` or `channel`; of jobs also `callback`, `urls` or `url`, and `body` for JSON as a whole).',
+        'Where: `body`, then the name of the part (`audio`, `baseline` or `channel`; of jobs also `callback`, `urls` or `url`, and `body` for JSON as a whole). Or `header`, then its name: `Idempotency-Key`.',
       ),
     msg: z.string().describe('What was expected and what came, for people.'),
     type: z

@@ -9,6 +9,8 @@ export type CrewsOptions<Note> = {
   readonly file: string;
   readonly settings: ThreadSettings;
   readonly heapMebibytes: number;
+  /** Tasks that a thread may have at once; 1 when left out. */
+  readonly tasksPerThread?: number;
   onNote?(note: Note): void;
   /** Hears why a thread was lost. */
   onLost?(cause: Error): void;
@@ -46,6 +48,7 @@ export function openCrews<Message, Reply, Note extends object = never>(
       name: 'run',
       minThreads: options.threads,
       maxThreads: options.threads,
+      concurrentTasksPerWorker: options.tasksPerThread ?? 1,
       workerData: options.settings,
       resourceLimits: { maxOldGenerationSizeMb: options.heapMebibytes },
       recordTiming: false,

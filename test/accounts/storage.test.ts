@@ -58,6 +58,7 @@ const migrationNames = [
   '0005-jobs',
   '0006-installation',
   '0007-first-account-claims',
+  '0008-job-digests',
 ];
 
 for (const kind of databaseKinds) {

@@ -53,7 +53,7 @@ async function open(
     const { deadlineMs = 100_000 } = options;
     const limits = { maxBytes, deadlineAt: performance.now() + deadlineMs, cut: lifecycle.cut };
     const memory = createReservation(held, 'account');
-    const end = uploadJob(incoming, { id, boundary, uploads, memory, ...limits });
+    const end = uploadJob(incoming, { id, boundary, keep: true, uploads, memory, ...limits });
     ended(end);
     void end.catch(() => {}).then(() => response.end());
   });

@@ -163,7 +163,7 @@ test.serial(
     const place = await openWorkplace(t, {
       UNDERTONE_JOB_URL_PREFIXES: url,
       UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
-      UNDERTONE_JOB_QUEUE: '3',
+      UNDERTONE_JOB_QUEUE: '7',
     });
     const many = await place.list({ urls: Array(4).fill(`${url}a.wav`) });
     t.is(many.status, 503, many.body);

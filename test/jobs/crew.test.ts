@@ -22,7 +22,10 @@ async function open(t: ExecutionContext) {
 
 function work(crew: Crew, id: string) {
   const cancel = new Int32Array(new SharedArrayBuffer(4));
-  return crew.analyze({ id, audio: new Uint8Array(1), baseline: null, channel: null, cancel }, () => {});
+  return crew.analyze(
+    { id, lane: 'short', audio: new Uint8Array(1), baseline: null, channel: null, cancel },
+    () => {},
+  );
 }
 
 test('a thread whose successor cannot load is replaced once it can', async (t) => {

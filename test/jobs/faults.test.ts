@@ -1,41 +1,23 @@
 /** Jobs in this very process, beside a real Redis that fails them, and a worker whose recording never comes. */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import pino from 'pino';
-import { openStorage } from '../../src/accounts/storage.ts';
-import { parseConfig } from '../../src/config.ts';
 import { Failure } from '../../src/errors.ts';
-import { type JobRequest, openJobs } from '../../src/jobs/jobs.ts';
-import { startWork } from '../../src/jobs/worker.ts';
-import { makeFolder } from '../support/folder.ts';
+import type { JobRequest } from '../../src/jobs/jobs.ts';
+import { openJobService as open } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
-import { startRedis } from '../support/redis.ts';
 
 const holder = { name: 'token:1', owner: null };
-const secret = 'a secret of the tests, 32 characters or more';
 const upload: JobRequest = {
   holder,
   idempotencyKey: 'k',
   source: { kind: 'upload', sizes: { audio: 4, baseline: 0 } },
   channel: null,
   callback: null,
+  digest: 'd',
 };
 
-async function open(t: ExecutionContext, env: Readonly<Record<string, string>> = {}) {
-  const redis = await startRedis();
-  const config = parseConfig({ UNDERTONE_WORKERS: '1', ...env });
-  const database = await openStorage(`file:${join(makeFolder(), 'undertone.db')}`);
-  const options = { redisUrl: redis.url, database, secret };
-  const jobs = await openJobs({ ...options, settings: config.jobs, onAway: () => t.fail() });
-  t.teardown(async () => {
-    await jobs.close();
-    await database.destroy();
-    redis.client.disconnect();
-    await redis.kill();
-  });
-  return { redis, jobs, work: () => startWork({ ...options, config, logger: pino({ level: 'silent' }) }) };
-}
+const object: JobRequest = { ...upload, source: { kind: 'object', url: 'https://bucket.example/a.wav' } };
 
 test.serial('what Redis has no memory for is told without the bytes that it was given', async (t) => {
   const { jobs, redis } = await open(t);
@@ -72,24 +54,24 @@ test.serial('pieces wait for their upload, and longer once there is a job', asyn
 });
 
 test.serial('places in the queue are kept for those that are on their way', async (t) => {
-  const { jobs } = await open(t, { UNDERTONE_JOB_QUEUE: '3' });
-  const full = { instanceOf: Failure, message: /^The queue of jobs has no place for \d more$/ };
+  const { jobs } = await open(t, { UNDERTONE_JOB_QUEUE: '6' });
+  const full = { instanceOf: Failure, message: /^Expected at most \d more jobs of this owner in the queue/ };
   await t.throwsAsync(
-    jobs.withPlaces(4, async () => t.fail()),
+    jobs.withPlaces(holder, 4, async () => t.fail()),
     full,
   );
-  await jobs.withPlaces(2, async () => {
+  await jobs.withPlaces(holder, 2, async () => {
     await t.throwsAsync(
-      jobs.withPlaces(2, async () => t.fail()),
+      jobs.withPlaces(holder, 2, async () => t.fail()),
       full,
     );
-    await jobs.withPlaces(1, () => jobs.begin('job_1', upload));
+    await jobs.withPlaces(holder, 1, () => jobs.begin('job_1', object));
   });
   await t.throwsAsync(
-    jobs.withPlaces(3, async () => t.fail()),
+    jobs.withPlaces(holder, 3, async () => t.fail()),
     full,
   );
-  t.is(await jobs.withPlaces(2, async () => 'taken'), 'taken');
+  t.is(await jobs.withPlaces(holder, 2, async () => 'taken'), 'taken');
 });
 
 test.serial('a job that its workers were lost with is given up', async (t) => {

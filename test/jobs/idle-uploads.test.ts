@@ -60,8 +60,8 @@ for (const [name, path, first] of [
   ['analyses without a byte', '/v1/analyze', ''],
 ] as const) {
   test.serial(`${idleUploads} idle ${name} of one account hold up nobody else`, async (t) => {
-    // Those that sent a byte hold a place each; the two jobs below need one as well.
-    const places = first === '' ? 2 : idleUploads + 2;
+    // Those that sent a byte hold a place each, the two jobs below one as well, and all of them leave half free.
+    const places = first === '' ? 4 : 2 * (idleUploads + 2);
     const place = await openWorkplace(t, { UNDERTONE_JOB_QUEUE: String(places) });
     const { server } = place;
     const other = makeToken(server, everyScope);

@@ -37,7 +37,7 @@ test.serial('a job waits sealed, is analysed as /v1/analyze does, and leaves not
   const baseline = { name: 'baseline', bytes: wavFile(samplesOf('speech.wav')) };
   const channel = { name: 'channel', bytes: '0' };
   const reply = await place.upload([audio, baseline, channel, { name: 'other', bytes: 'ignored' }]);
-  t.is(reply.status, 200, reply.body);
+  t.is(reply.status, 202, reply.body);
   const begun = jobOf(reply);
   t.like(begun, { status: 'waiting', finished_at: null, result: null, error: null });
   t.regex(begun.id, /^job_[0-9A-Za-z]{20}$/);
@@ -100,7 +100,7 @@ test.serial('the same Idempotency-Key is the same job', async (t) => {
   const key = { 'Idempotency-Key': 'order-7' };
   const first = jobOf(await place.upload([audio], key));
   const again = await place.upload([audio], key);
-  t.is(again.status, 200);
+  t.is(again.status, 202);
   t.is(jobOf(again).id, first.id);
   t.not(jobOf(await place.upload([audio], { 'Idempotency-Key': 'order-8' })).id, first.id);
   const other = makeToken(place.server, 'analyze:emotion,analyze:cognitive');

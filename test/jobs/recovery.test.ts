@@ -1,22 +1,11 @@
 /** A worker that dies in the middle of a long recording: another one finishes it, once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import { samplesOf } from '../support/analysis.ts';
 import { jobOf, openWorkplace } from '../support/jobs.ts';
 import { listen } from '../support/listening.ts';
-import { wavFile } from '../support/wav.ts';
+import { lecture } from '../support/recordings.ts';
 
 const seconds = 1000;
-
-/** Speech over and over, for longer than is analysed as a whole. */
-function lecture(): Buffer {
-  const speech = samplesOf('speech.wav');
-  const samples = new Float32Array(seconds * 16_000);
-  for (let at = 0; at < samples.length; at += speech.length + 8000) {
-    samples.set(speech.subarray(0, samples.length - at), at);
-  }
-  return wavFile(samples);
-}
 
 test.serial('a worker killed in the middle of a job is replaced, and the job ends once', async (t) => {
   t.timeout(280_000);
@@ -30,7 +19,7 @@ test.serial('a worker killed in the middle of a job is replaced, and the job end
   const place = await openWorkplace(t, { UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1' });
   const first = await place.startWorker();
   const parts = [
-    { name: 'audio', bytes: lecture() },
+    { name: 'audio', bytes: lecture(seconds) },
     { name: 'callback', bytes: callback },
   ];
   const { id } = jobOf(await place.upload(parts));
@@ -59,7 +48,7 @@ test.serial('a worker that is told to stop gives its job back, and one that was 
   t.timeout(280_000);
   const place = await openWorkplace(t, { UNDERTONE_SHUTDOWN_S: '0.5' });
   const first = await place.startWorker();
-  const { id } = jobOf(await place.upload([{ name: 'audio', bytes: lecture() }]));
+  const { id } = jobOf(await place.upload([{ name: 'audio', bytes: lecture(seconds) }]));
   while (jobOf(await place.show(id)).progress === null) await sleep(50);
   t.deepEqual(await first.end('SIGTERM'), { code: 0, signal: null });
   t.is(jobOf(await place.show(id)).status, 'waiting');

@@ -1,7 +1,7 @@
 /** A thread of jobs that loads only while a file is there, and ends when its task says so. */
 import { existsSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import type { JobReply, JobTask } from '../../src/jobs/task.ts';
+import type { JobReply, JobTask } from '../../src/jobs/lane.ts';
 import type { ThreadSettings } from '../../src/workers/messages.ts';
 import { tellReady } from '../../src/workers/standing.ts';
 

@@ -27,6 +27,8 @@ export type Workplace = {
   startWorker(): Promise<WorkerProcess>;
   upload(parts: readonly PartSpec[], headers?: Readonly<Record<string, string>>): Promise<Reply>;
   list(body: Json, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  /** GET of any path. */
+  get(path: string, token?: string): Promise<Reply>;
   show(id: string, token?: string): Promise<Reply>;
   remove(id: string, token?: string): Promise<Reply>;
   /** Resolves when it is done or failed. */
@@ -61,6 +63,7 @@ export async function openWorkplace(
     redis,
     server,
     show,
+    get: (path, token) => ask('GET', path, token),
     startWorker: () => startWorker(t, { ...settings, UNDERTONE_DATA_DIR: server.dataDir }),
     upload: (parts, headers) => post(contentType, multipart(parts), headers),
     list: (body, headers) => post('application/json', JSON.stringify(body), headers),

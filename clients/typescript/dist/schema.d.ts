@@ -70,13 +70,37 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Jobs, newest first
+         * @description Of this token, or of all tokens of the same account: up to 100, without their results. `next` is the path of the page with older ones.
+         */
+        get: operations["listJobs"];
         put?: never;
         /**
          * Begin a job
-         * @description For recordings of hours, and for many at a time. Needs a token with both scopes. The recording waits sealed in memory, never on a disk, and is gone as soon as it was analysed. An upload answers JobBegun, a list JobsBegun.
+         * @description For recordings of hours, and for many at a time. Needs a token with both scopes. The recording waits sealed in memory, never on a disk, and is gone as soon as it was analysed. An upload answers JobBegun, a list JobsBegun; both with 202, also where the idempotency key is known.
          */
         post: operations["beginJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/after/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Older jobs
+         * @description Those that were created before the job `id`. 404 when that job is gone: begin with the first page.
+         */
+        get: operations["listJobsAfter"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -99,7 +123,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a job
-         * @description With its recording and its result. A worker that has it stops soon.
+         * @description With its recording and its result. A worker that has it stops soon; one callback tells of a job that had not ended, with status `cancelled`.
          */
         delete: operations["removeJob"];
         options?: never;
@@ -647,15 +671,15 @@ export interface components {
         };
         /** @description One thing that is wrong with the body. */
         ValidationItem: {
-            /** @description Where: `body`, then the name of the part (`audio`, `baseline` or `channel`; of jobs also `callback`, `urls` or `url`, and `body` for JSON as a whole). */
+            /** @description Where: `body`, then the name of the part (`audio`, `baseline` or `channel`; of jobs also `callback`, `urls` or `url`, and `body` for JSON as a whole). Or `header`, then its name: `Idempotency-Key`. */
             loc: string[];
             /** @description What was expected and what came, for people. */
             msg: string;
             /**
-             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body. value_error.multipart: broken multipart. value_error.audio.too_large: the body is over the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part declares a type that is not audio. value_error.audio.unsupported: not an audio format that is taken, or no audio stream; `msg` names what it is. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding takes far more processor time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate out of the limits. value_error.audio.channel: no such channel, or no number of a channel. value_error.unknown: JSON with a field that is not known. value_error.callback: a `callback` that may not be called. value_error.urls: no list of addresses, or one that recordings may not be fetched from. value_error.url.unreachable: no recording came from the address. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
+             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body. value_error.multipart: broken multipart. value_error.audio.too_large: the body is over the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part declares a type that is not audio. value_error.audio.unsupported: not an audio format that is taken, or no audio stream; `msg` names what it is. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding takes far more processor time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate out of the limits. value_error.audio.channel: no such channel, or no number of a channel. value_error.unknown: JSON with a field that is not known. value_error.callback: a `callback` that may not be called. value_error.urls: no list of addresses, or one that recordings may not be fetched from. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: no recording came from the address. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
              * @enum {string}
              */
-            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
+            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
         };
         /** @description Nothing to say: an empty object. */
         Empty: Record<string, never>;
@@ -838,13 +862,13 @@ export interface components {
             /** @description To ask for it by; the `request_id` of its report. */
             id: string;
             /**
-             * @description waiting: for a worker. running: a worker has it. done: `result` is there. failed: `error` says why.
+             * @description waiting: for a worker. running: a worker has it. done: `result` is there. failed: `error` says why. cancelled: removed before its end; only its callback says so.
              * @enum {string}
              */
-            status: "waiting" | "running" | "done" | "failed";
+            status: "waiting" | "running" | "done" | "failed" | "cancelled";
             /**
              * Format: date-time
-             * @description When it was begun, UTC.
+             * @description When it was created, UTC.
              */
             created_at: string;
             /** @description When it ended, UTC; null before. */
@@ -863,11 +887,42 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /** @description A job without its result. */
+        JobSummary: {
+            /** @description To ask for it by; the `request_id` of its report. */
+            id: string;
+            /**
+             * @description waiting: for a worker. running: a worker has it. done: `result` is there. failed: `error` says why. cancelled: removed before its end; only its callback says so.
+             * @enum {string}
+             */
+            status: "waiting" | "running" | "done" | "failed" | "cancelled";
+            /**
+             * Format: date-time
+             * @description When it was created, UTC.
+             */
+            created_at: string;
+            /** @description When it ended, UTC; null before. */
+            finished_at: string | null;
+            /**
+             * Format: date-time
+             * @description From then on it is gone, with its result, UTC.
+             */
+            expires_at: string;
+            /** @description Null unless a recording of over 15 minutes is being analysed. */
+            progress: components["schemas"]["JobProgress"] | null;
+        };
+        /** @description Jobs, newest first. */
+        JobPage: {
+            /** @description Newest first. */
+            jobs: components["schemas"]["JobSummary"][];
+            /** @description Path of the next page, /v1/jobs/after/ID; null on the last one. */
+            next: string | null;
+        };
         /** @description How far a long recording is; it moves every five minutes of audio. */
         JobProgress: {
             /** @description How much of the recording has been analysed, s. */
             analysed_s: number;
-            /** @description How long it claims to be, s; null when it does not say. */
+            /** @description Its declared duration, s, exact once all is analysed; null when none is declared. */
             duration_s: number | null;
         };
         /** @description A job that has just begun. */
@@ -875,13 +930,13 @@ export interface components {
             /** @description To ask for it by; the `request_id` of its report. */
             id: string;
             /**
-             * @description waiting: for a worker. running: a worker has it. done: `result` is there. failed: `error` says why.
+             * @description waiting: for a worker. running: a worker has it. done: `result` is there. failed: `error` says why. cancelled: removed before its end; only its callback says so.
              * @enum {string}
              */
-            status: "waiting" | "running" | "done" | "failed";
+            status: "waiting" | "running" | "done" | "failed" | "cancelled";
             /**
              * Format: date-time
-             * @description When it was begun, UTC.
+             * @description When it was created, UTC.
              */
             created_at: string;
             /** @description When it ended, UTC; null before. */
@@ -1381,11 +1436,125 @@ export interface operations {
             };
         };
     };
+    listJobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobPage"];
+                };
+            };
+            /** @description `bad_request`: HTTP itself is broken. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unauthenticated`: no, malformed, unknown, expired or revoked token. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `forbidden`: the token lacks the scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `timeout`: the request came too slowly. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited`: over a limit that the operator switched on. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `headers_too_large`: the headers are too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal`: everything else; the cause is only in the log. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_configured`: a part that the operator has not configured. */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `queue_unavailable`: the queue of jobs cannot be used. `storage_unavailable`: the database cannot be used. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     beginJob: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key from the same token is the same job, however often it is sent. */
+                /** @description A request that is sent again with the same key gets the job of the first one. With the key of another request it is a 422 `value_error.idempotency_key`. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -1417,8 +1586,8 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
-            200: {
+            /** @description Accepted. */
+            202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -1530,6 +1699,133 @@ export interface operations {
                 };
             };
             /** @description `queue_unavailable`: the queue of jobs cannot be used. `storage_unavailable`: the database cannot be used. `overloaded`: all workers are busy and the queue is full, or too many bytes are held. `shutting_down`: the service is being stopped. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listJobsAfter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of the job. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobPage"];
+                };
+            };
+            /** @description `bad_request`: HTTP itself is broken. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unauthenticated`: no, malformed, unknown, expired or revoked token. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `forbidden`: the token lacks the scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_found`: no such path, or no such job of this token. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `timeout`: the request came too slowly. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited`: over a limit that the operator switched on. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `headers_too_large`: the headers are too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal`: everything else; the cause is only in the log. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_configured`: a part that the operator has not configured. */
+            501: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `queue_unavailable`: the queue of jobs cannot be used. `storage_unavailable`: the database cannot be used. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -126,7 +126,7 @@ class ValidationItem(TypedDict):
 
     loc: list[str]
     msg: str
-    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
+    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
 
 
 class Empty(TypedDict):
@@ -357,6 +357,28 @@ class Models(TypedDict):
     models: list[ModelCard]
 
 
+class JobSummary(TypedDict):
+    """
+    A job without its result.
+    """
+
+    id: str
+    status: Literal['waiting', 'running', 'done', 'failed', 'cancelled']
+    created_at: str
+    finished_at: str | None
+    expires_at: str
+    progress: JobProgress | None
+
+
+class JobPage(TypedDict):
+    """
+    Jobs, newest first.
+    """
+
+    jobs: list[JobSummary]
+    next: str | None
+
+
 class EmotionReport(TypedDict):
     status: Literal['ok', 'insufficient_speech']
     warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'truncated', 'short_speech', 'low_confidence', 'possibly_scripted', 'baseline_other_speaker']]
@@ -423,7 +445,7 @@ class Job(TypedDict):
     """
 
     id: str
-    status: Literal['waiting', 'running', 'done', 'failed']
+    status: Literal['waiting', 'running', 'done', 'failed', 'cancelled']
     created_at: str
     finished_at: str | None
     expires_at: str
@@ -438,7 +460,7 @@ class JobBegun(TypedDict):
     """
 
     id: str
-    status: Literal['waiting', 'running', 'done', 'failed']
+    status: Literal['waiting', 'running', 'done', 'failed', 'cancelled']
     created_at: str
     finished_at: str | None
     expires_at: str

@@ -1,0 +1,63 @@
+/** What a job is asked to do, as it waits in Redis: encrypted, since URLs may carry keys, and with a version. */
+import { z } from 'zod';
+import type { Vault } from './seal.ts';
+
+/** Payloads of version 1 have no `version`. */
+const version = 2;
+
+const bytes = z.int().min(0);
+
+const schema = z.object({
+  source: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('upload'), sizes: z.object({ audio: bytes, baseline: bytes }) }),
+    z.object({ kind: z.literal('object'), url: z.string() }),
+  ]),
+  /** 0-based; null averages all channels. */
+  channel: z.int().min(0).nullable(),
+  callback: z.string().nullable(),
+  holder: z.string(),
+  /** The database that knows the job. */
+  installation: z.string(),
+  /** When a job ended that was removed before its end, ms since 1970; the callback says so. */
+  cancelledAt: z.number().nullable().default(null),
+});
+
+export type Payload = Readonly<z.output<typeof schema>>;
+
+export type SealedPayload = { readonly sealed: string };
+
+/** The payload was written by a later release: it must be left to a worker of that release. */
+export class NewerPayloadError extends Error {}
+
+/** The payload is none that any release writes. */
+export class PayloadError extends Error {}
+
+export function sealPayload(payload: z.input<typeof schema>, id: string, vault: Vault): SealedPayload {
+  const json = JSON.stringify({ version, ...payload });
+  return { sealed: vault.seal(Buffer.from(json), aadOf(id)).toString('base64') };
+}
+
+/** @throws NewerPayloadError, PayloadError */
+export function openPayload({ sealed }: SealedPayload, id: string, vault: Vault): Payload {
+  const json = parse(() => JSON.parse(vault.open(Buffer.from(sealed, 'base64'), aadOf(id)).toString()));
+  const envelope = parse(() => z.looseObject({ version: z.int().min(1).default(1) }).parse(json));
+  if (envelope.version > version) {
+    throw new NewerPayloadError(
+      `Expected a payload of version 1 to ${version}, got version ${envelope.version}`,
+    );
+  }
+  return parse(() => schema.parse(json));
+}
+
+function parse<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (cause) {
+    throw new PayloadError('Expected the payload of a job, got something else', { cause });
+  }
+}
+
+/** The name is of version 1. */
+function aadOf(id: string): string {
+  return `${id}/order`;
+}

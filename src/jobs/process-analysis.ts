@@ -1,0 +1,130 @@
+/** Analyses one job that a worker has taken from a queue. */
+import { setInterval } from 'node:timers/promises';
+import { WaitingError } from 'bullmq';
+import type { Config } from '../config.ts';
+import { Failure, toFailure } from '../errors.ts';
+import type { Lane } from './lane.ts';
+import { fetchObject, UnreachableError, unreachable } from './objects.ts';
+import { openPayload, type Payload } from './payload.ts';
+import { errorBody } from './view.ts';
+import { beginJob, cancelJob, finishJob, type QueueJob, type WorkerContext } from './worker-context.ts';
+
+/** How often a worker looks whether the job that it has was removed. */
+const removalCheckMs = 1000;
+
+/** In the lane `short`, a job whose recording is found to be long goes on to the queue of long ones. */
+export async function processAnalysis(
+  context: WorkerContext,
+  lane: Lane,
+  job: QueueJob,
+  token: string | undefined,
+): Promise<void> {
+  const { logger, queues, store } = context;
+  const id = job.id as string;
+  const payload = await beginJob(context, lane === 'long' ? queues.long : queues.analyses, job, token);
+  const row = await store.read(id);
+  if (row === null) return cancelJob(context, job, payload);
+  if (row.outcome !== null) return void (await finishJob(context, job, payload, row.outcome, row.body ?? ''));
+  const started = performance.now();
+  const ended = new AbortController();
+  const removed = watchRemoval(context, id, ended.signal);
+  try {
+    const json = await analyze(context, lane, job, payload, removed);
+    if (json === null) {
+      const entry = { id, owner: payload.holder, payload: job.data, createdAt: job.timestamp };
+      return await queues.long.add(entry);
+    }
+    const outcome = await finishJob(context, job, payload, 'done', json);
+    if (outcome === 'done')
+      logger.info({ job_id: id, ms: Math.round(performance.now() - started) }, 'job done');
+  } catch (error) {
+    if (context.stop.aborted) {
+      await job.moveToWait(token);
+      throw new WaitingError();
+    }
+    if (removed.aborted) return cancelJob(context, job, payload);
+    if (!(error instanceof Failure) || error.code === 'storage_unavailable') throw error;
+    const outcome = await finishJob(context, job, payload, 'failed', errorBody(error));
+    if (outcome === 'failed') logger.info({ job_id: id, code: error.code }, 'job failed');
+  } finally {
+    ended.abort();
+  }
+}
+
+/** Ends a job for good: too many workers were lost with it, or too many attempts ended in internal errors. */
+export async function markLost(context: WorkerContext, job: QueueJob): Promise<void> {
+  const payload = openPayload(job.data, job.id as string, context.vault);
+  if (payload.installation !== (await context.store.installation())) return;
+  const failure = new Failure('worker_lost', 'The workers that had this job were lost');
+  await finishJob(context, job, payload, 'failed', errorBody(failure));
+}
+
+/** Aborts once the job is gone from the database. */
+function watchRemoval({ store }: WorkerContext, id: string, ended: AbortSignal): AbortSignal {
+  const removed = new AbortController();
+  const watch = async () => {
+    for await (const _ of setInterval(removalCheckMs, null, { signal: ended })) {
+      const row = await store.read(id).catch(() => undefined);
+      if (row === null) removed.abort();
+    }
+  };
+  watch().catch(() => {});
+  return removed.signal;
+}
+
+/**
+ * Null when it belongs into the lane `long`.
+ * @throws Failure for what another attempt would not change
+ */
+async function analyze(
+  context: WorkerContext,
+  lane: Lane,
+  job: QueueJob,
+  payload: Payload,
+  removed: AbortSignal,
+): Promise<string | null> {
+  const end = AbortSignal.any([context.stop, removed]);
+  const recording = await load(context, job, payload, end);
+  const cancel = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const raise = () => void Atomics.store(cancel, 0, 1);
+  end.addEventListener('abort', raise);
+  try {
+    if (end.aborted) raise();
+    const task = { id: job.id as string, lane, ...recording, channel: payload.channel, cancel };
+    const reply = await context.crew.analyze(task, (progress) => {
+      void job.updateProgress(progress).catch(() => {});
+    });
+    if (reply.kind === 'long') return null;
+    if (reply.kind === 'report') return reply.json;
+    if (reply.kind === 'fault') throw new Error(reply.cause);
+    throw toFailure(reply.failure);
+  } finally {
+    end.removeEventListener('abort', raise);
+  }
+}
+
+type Recording = { readonly audio: Uint8Array; readonly baseline: Uint8Array | null };
+
+async function load(
+  { config, waiting }: WorkerContext,
+  job: QueueJob,
+  { source }: Payload,
+  end: AbortSignal,
+): Promise<Recording> {
+  if (source.kind === 'object') return { audio: await fetch(config, job, source.url, end), baseline: null };
+  const { sizes } = source;
+  const id = job.id as string;
+  const audio = await waiting.read(id, 'audio', sizes.audio);
+  const baseline = sizes.baseline > 0 ? await waiting.read(id, 'baseline', sizes.baseline) : null;
+  if (audio !== null && (sizes.baseline === 0 || baseline !== null)) return { audio, baseline };
+  throw new Failure('deadline', 'The recording waited longer for a worker than it may');
+}
+
+async function fetch({ jobs }: Config, job: QueueJob, url: string, end: AbortSignal): Promise<Uint8Array> {
+  try {
+    return await fetchObject(url, jobs, end);
+  } catch (error) {
+    const last = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+    throw last && error instanceof UnreachableError ? unreachable(error.message) : error;
+  }
+}

@@ -1,0 +1,67 @@
+/** Makes one callback that a worker has taken from the queue. */
+import { DelayedError, WaitingError } from 'bullmq';
+import type { CallbackShares } from './callback-shares.ts';
+import type { Payload } from './payload.ts';
+import { cancelledView, type JobView, viewOf } from './view.ts';
+import { deliver } from './webhook.ts';
+import { beginJob, type QueueJob, type WorkerContext } from './worker-context.ts';
+
+/** How long a callback is put back whose owner or host has its share under way; twice as long each time. */
+const firstPauseMs = 250;
+const longestPauseMs = 30_000;
+
+export async function processCallback(
+  context: WorkerContext,
+  shares: CallbackShares,
+  job: QueueJob,
+  token: string | undefined,
+): Promise<void> {
+  const { config, vault, logger, queues } = context;
+  const id = job.id as string;
+  const payload = await beginJob(context, queues.callbacks, job, token);
+  const { callback, holder } = payload;
+  if (callback === null) return;
+  const end = shares.take([`owner ${holder}`, `host ${new URL(callback).host}`]);
+  if (end === null) {
+    await job.moveToDelayed(Date.now() + pauseMs(job), token);
+    throw new DelayedError();
+  }
+  try {
+    const view = await viewFor(context, job, payload);
+    if (view === null) return;
+    const delivered = await deliver({
+      id,
+      url: callback,
+      body: JSON.stringify(view),
+      secret: vault.callbackSecret(holder),
+      privateHosts: config.jobs.privateHosts,
+      now: Date.now(),
+      stop: context.stop,
+    });
+    logger.info({ job_id: id, delivered }, 'called back');
+  } catch (error) {
+    if (!context.stop.aborted) throw error;
+    await job.moveToWait(token);
+    throw new WaitingError();
+  } finally {
+    end();
+  }
+}
+
+/** Null when the job was removed after its end: nobody waits for it. */
+async function viewFor(
+  { store }: WorkerContext,
+  job: QueueJob,
+  { cancelledAt }: Payload,
+): Promise<JobView | null> {
+  const id = job.id as string;
+  if (cancelledAt !== null) return cancelledView(id, job.timestamp, cancelledAt);
+  const row = await store.read(id);
+  return row === null || row.outcome === null ? null : viewOf(row, null);
+}
+
+/** Those that were begun and not made are the ones that were put back. */
+function pauseMs({ attemptsStarted, attemptsMade }: QueueJob): number {
+  const times = Math.max(0, attemptsStarted - attemptsMade - 1);
+  return Math.min(longestPauseMs, firstPauseMs * 2 ** times);
+}

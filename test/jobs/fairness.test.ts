@@ -1,0 +1,114 @@
+/** One owner's load does not keep another owner's job or callback waiting. */
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import type { Holder } from '../../src/jobs/jobs.ts';
+import { sealPayload } from '../../src/jobs/payload.ts';
+import { createJobStore } from '../../src/jobs/store.ts';
+import { type JobService, openJobService } from '../support/job-service.ts';
+import { listen } from '../support/listening.ts';
+import { lecture } from '../support/recordings.ts';
+import { toneFile } from '../support/upload.ts';
+
+const busy: Holder = { name: 'token:busy', owner: null };
+const other: Holder = { name: 'token:other', owner: null };
+const request = { idempotencyKey: null, digest: '', channel: null, callback: null };
+
+const hostSettings = (url: string) => ({
+  UNDERTONE_JOB_URL_PREFIXES: url,
+  UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
+});
+
+test.serial('the job of another owner is the next one, however many wait', async (t) => {
+  const fetched: string[] = [];
+  const recording = toneFile(1);
+  const port = await listen(t, (asked, response) => {
+    fetched.push(asked.url ?? '');
+    response.end(recording);
+  });
+  const url = `http://127.0.0.1:${port}/`;
+  const { jobs, work } = await openJobService(t, hostSettings(url));
+  const begin = (holder: Holder, name: string) =>
+    jobs.begin(`job_${name}`, { ...request, holder, source: { kind: 'object', url: `${url}${name}` } });
+  for (let index = 0; index < 30; index++) await begin(busy, `busy${index}`);
+  await begin(other, 'other0');
+  await begin(other, 'other1');
+  await work();
+  while (fetched.length < 5) await sleep(20);
+  t.deepEqual(fetched.slice(0, 4), ['/busy0', '/other0', '/busy1', '/other1']);
+  await begin(other, 'other2');
+  const before = fetched.length;
+  while (!fetched.includes('/other2')) await sleep(20);
+  t.true(fetched.indexOf('/other2') <= before + 2, fetched.join());
+});
+
+/** Servers for callbacks: those of the busy owner are never answered. */
+async function openHooks(t: ExecutionContext) {
+  const dead: ServerResponse[] = [];
+  let closed = 0;
+  const deadPort = await listen(t, (_, response) => {
+    dead.push(response);
+    response.once('close', () => closed++);
+  });
+  const called: string[] = [];
+  const livePort = await listen(t, (asked, response) => {
+    called.push(String(asked.headers['webhook-id']));
+    response.end();
+  });
+  const at = (port: number) => `http://127.0.0.1:${port}/`;
+  return { dead, closed: () => closed, called, deadUrl: at(deadPort), liveUrl: at(livePort) };
+}
+
+/** A job that is done, and whose callback waits. */
+async function addCallback({ database, queues, vault }: JobService, id: string, holder: Holder, url: string) {
+  const store = createJobStore(database);
+  const expiresAt = Date.now() + 1_000_000;
+  await store.insert({ id, holder, idempotencyKey: null, digest: '', expiresAt });
+  await store.finish(id, 'done', '{}', expiresAt);
+  const payload = {
+    source: { kind: 'object', url: 'https://bucket.example/a.wav' },
+    channel: null,
+    callback: url,
+    holder: holder.name,
+    installation: await store.installation(),
+  } as const;
+  const entry = { id, owner: holder.name, payload: sealPayload(payload, id, vault), createdAt: Date.now() };
+  await queues.callbacks.add(entry);
+}
+
+test.serial('100 callbacks that are never answered leave room for those of others', async (t) => {
+  const { dead, closed, called, deadUrl, liveUrl } = await openHooks(t);
+  const service = await openJobService(t, hostSettings(deadUrl));
+  for (let index = 0; index < 100; index++) await addCallback(service, `job_${index}`, busy, deadUrl);
+  await service.work();
+  while (dead.length < 16) await sleep(20);
+  const started = performance.now();
+  await addCallback(service, 'job_same_owner', busy, liveUrl);
+  await addCallback(service, 'job_other', other, liveUrl);
+  while (called.length === 0) await sleep(20);
+  t.log(`called back after ${Math.round(performance.now() - started)} ms`);
+  t.is(called[0], 'job_other');
+  t.is(closed(), 0, 'no dead callback had to end first');
+  t.true(dead.length <= 32, `${dead.length}`);
+});
+
+test.serial('the job of another owner runs between the chunks of a long recording', async (t) => {
+  t.timeout(280_000);
+  const { jobs, work } = await openJobService(t);
+  const upload = async (id: string, holder: Holder, audio: Uint8Array) => {
+    await jobs.waiting.add(id, 'audio', 0, audio);
+    const source = { kind: 'upload', sizes: { audio: audio.length, baseline: 0 } } as const;
+    await jobs.begin(id, { ...request, holder, source });
+  };
+  await work();
+  await upload('job_long', busy, lecture(1500));
+  while ((await jobs.find(busy, 'job_long'))?.progress === null) await sleep(20);
+  const before = (await jobs.find(busy, 'job_long'))?.progress?.analysed_s ?? 0;
+  await upload('job_short', other, toneFile(2));
+  while ((await jobs.find(other, 'job_short'))?.finished_at === null) await sleep(20);
+  const long = await jobs.find(busy, 'job_long');
+  t.is(long?.status, 'running');
+  t.true((long?.progress?.analysed_s ?? 0) <= before + 600, `${long?.progress?.analysed_s} after ${before}`);
+  while ((await jobs.find(busy, 'job_long'))?.finished_at === null) await sleep(50);
+  t.like(await jobs.find(busy, 'job_long'), { status: 'done', result: { audio: { duration_s: 1500 } } });
+});

@@ -1,0 +1,30 @@
+-- The database of the first release with jobs, whose last migration was 0006, with two jobs of one holder.
+CREATE TABLE "kysely_migration" ("name" varchar(255) not null primary key, "timestamp" varchar(255) not null);
+CREATE TABLE "kysely_migration_lock" ("id" varchar(255) not null primary key, "is_locked" integer default 0 not null);
+CREATE TABLE "tokens" ("id" text primary key, "name" text not null, "prefix" text not null, "hash" text not null unique, "scopes" text not null, "created_at" bigint not null, "expires_at" bigint, "revoked_at" bigint, "owner" text references "user" ("id") on delete cascade, "session" text references "session" ("id") on delete cascade, "last_used_at" bigint);
+CREATE TABLE "user" ("id" text not null primary key, "name" text not null, "email" text not null unique, "emailVerified" integer not null, "image" text, "createdAt" date not null, "updatedAt" date not null);
+CREATE TABLE "session" ("id" text not null primary key, "expiresAt" date not null, "token" text not null unique, "createdAt" date not null, "updatedAt" date not null, "ipAddress" text, "userAgent" text, "userId" text not null references "user" ("id") on delete cascade);
+CREATE TABLE "account" ("id" text not null primary key, "accountId" text not null, "providerId" text not null, "userId" text not null references "user" ("id") on delete cascade, "accessToken" text, "refreshToken" text, "idToken" text, "accessTokenExpiresAt" date, "refreshTokenExpiresAt" date, "scope" text, "password" text, "createdAt" date not null, "updatedAt" date not null);
+CREATE TABLE "verification" ("id" text not null primary key, "identifier" text not null, "value" text not null, "expiresAt" date not null, "createdAt" date not null, "updatedAt" date not null);
+CREATE INDEX "session_userId_idx" on "session" ("userId");
+CREATE INDEX "account_userId_idx" on "account" ("userId");
+CREATE INDEX "verification_identifier_idx" on "verification" ("identifier");
+CREATE TABLE "administrators" ("owner" text unique references "user" ("id") on delete set null, "first" integer unique);
+CREATE INDEX "tokens_owner_idx" on "tokens" ("owner");
+CREATE INDEX "tokens_session_idx" on "tokens" ("session");
+CREATE UNIQUE INDEX tokens_live_name on tokens (coalesce(owner, ''), name)
+    where revoked_at is null and session is null;
+CREATE TABLE "jobs" ("id" text not null primary key, "holder" text not null, "owner" text references "user" ("id") on delete cascade, "idempotency_key" text, "created_at" bigint not null, "expires_at" bigint not null, "finished_at" bigint, "outcome" text, "body" text, constraint "jobs_idempotency_key" unique ("holder", "idempotency_key"));
+CREATE INDEX "jobs_owner_idx" on "jobs" ("owner");
+CREATE INDEX "jobs_expires_at_idx" on "jobs" ("expires_at");
+CREATE TABLE "installation" ("id" text not null primary key);
+insert into kysely_migration (name, timestamp) values ('0001-tokens', '2026-11-22T08:01:11.936Z');
+insert into kysely_migration (name, timestamp) values ('0002-users', '2026-11-22T08:01:11.939Z');
+insert into kysely_migration (name, timestamp) values ('0003-administrators', '2026-11-22T08:01:11.948Z');
+insert into kysely_migration (name, timestamp) values ('0004-token-owners', '2026-11-22T08:01:11.949Z');
+insert into kysely_migration (name, timestamp) values ('0005-jobs', '2026-11-22T08:01:11.952Z');
+insert into kysely_migration (name, timestamp) values ('0006-installation', '2026-11-22T08:01:11.953Z');
+insert into kysely_migration_lock (id, is_locked) values ('migration_lock', 0);
+insert into installation (id) values ('00000000-0000-4000-8000-000000000001');
+insert into jobs (id, holder, owner, idempotency_key, created_at, expires_at, finished_at, outcome, body) values ('job_releasedWaiting00001', 'token:released', null, 'order-1', 1767323045000, 4070908800000, null, null, null);
+insert into jobs (id, holder, owner, idempotency_key, created_at, expires_at, finished_at, outcome, body) values ('job_releasedDone00000002', 'token:released', null, null, 1767323046000, 4070908800000, 1767323046000, 'done', '{"status":"ok"}');

@@ -1,0 +1,68 @@
+/** Jobs and their worker in the process of the test, beside a Redis and a database of their own. */
+import { join } from 'node:path';
+import pino from 'pino';
+import { type Database, openStorage } from '../../src/accounts/storage.ts';
+import { parseConfig } from '../../src/config.ts';
+import { type Jobs, openJobs } from '../../src/jobs/jobs.ts';
+import { openQueues, type Queues } from '../../src/jobs/queues.ts';
+import { createVault, type Vault } from '../../src/jobs/seal.ts';
+import { startWork, type Work } from '../../src/jobs/worker.ts';
+import { makeFolder } from './folder.ts';
+import { type RedisServer, startRedis } from './redis.ts';
+
+export const secret = 'a secret of the tests, 32 characters or more';
+
+type Teardown = { teardown(clean: () => unknown): void };
+
+export type JobService = {
+  readonly redis: RedisServer;
+  readonly database: Database;
+  readonly jobs: Jobs;
+  readonly vault: Vault;
+  /** The queues by a connection of their own. */
+  readonly queues: Queues;
+  /** Lines of the worker's log. */
+  readonly log: () => readonly Readonly<Record<string, unknown>>[];
+  work(): Promise<Work>;
+};
+
+export async function openJobService(
+  t: Teardown,
+  env: Readonly<Record<string, string>> = {},
+  databaseUrl = `file:${join(makeFolder(), 'undertone.db')}`,
+): Promise<JobService> {
+  const redis = await startRedis();
+  const config = parseConfig({ UNDERTONE_WORKERS: '1', ...env });
+  const database = await openStorage(databaseUrl);
+  const options = { redisUrl: redis.url, database, secret };
+  const onAway = () => {
+    throw new Error('Expected Redis to be there, got nothing');
+  };
+  const jobs = await openJobs({ ...options, settings: config.jobs, onAway });
+  const vault = createVault(secret);
+  const queues = openQueues(redis.client, vault);
+  const lines: Readonly<Record<string, unknown>>[] = [];
+  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const started: Work[] = [];
+  t.teardown(async () => {
+    await Promise.all(started.map((work) => work.breakOff()));
+    await jobs.close();
+    await queues.close();
+    await database.destroy();
+    redis.client.disconnect();
+    await redis.kill();
+  });
+  return {
+    redis,
+    database,
+    jobs,
+    vault,
+    queues,
+    log: () => lines,
+    work: async () => {
+      const work = await startWork({ ...options, config, logger });
+      started.push(work);
+      return work;
+    },
+  };
+}

@@ -1,0 +1,13 @@
+/** Long recordings of speech. */
+import { samplesOf } from './analysis.ts';
+import { wavFile } from './wav.ts';
+
+/** Speech over and over. */
+export function lecture(seconds: number): Buffer {
+  const speech = samplesOf('speech.wav');
+  const samples = new Float32Array(seconds * 16_000);
+  for (let at = 0; at < samples.length; at += speech.length + 8000) {
+    samples.set(speech.subarray(0, samples.length - at), at);
+  }
+  return wavFile(samples);
+}
