@@ -655,7 +655,7 @@ export interface components {
             /** @description What was expected and what came, for people. */
             detail: string;
             /**
-             * @description The reason, for programs. bad_request: HTTP itself is broken. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: known path, other method; `Allow` lists its methods. timeout: the request came too slowly. misdirected: a page or account route by a host name that is not configured. rate_limited: over a limit that the operator switched on. headers_too_large: the headers are too large. internal: everything else; the cause is only in the log. not_configured: a part that the operator has not configured. overloaded: all workers are busy and the queue is full, or too many bytes are held. deadline: the request took longer than it may. worker_lost: the worker that had the request was lost. queue_unavailable: the queue of jobs cannot be used. storage_unavailable: the database cannot be used. shutting_down: the service is being stopped. not_ready: the models are being loaded.
+             * @description The reason, for programs. bad_request: HTTP or JSON is broken, or a body comes in chunks of a few bytes. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: known path, other method; `Allow` lists its methods. timeout: the request came too slowly. misdirected: a page or account route by a host name that is not configured. rate_limited: over a limit that the operator switched on. headers_too_large: the headers are too large. internal: everything else; the cause is only in the log. not_configured: a part that the operator has not configured. overloaded: all workers are busy and the queue is full, or too many bytes are held. deadline: the request took longer than it may. worker_lost: the worker that had the request was lost. queue_unavailable: the queue of jobs cannot be used. storage_unavailable: the database cannot be used. shutting_down: the service is being stopped. not_ready: the models are being loaded.
              * @enum {string}
              */
             code: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "misdirected" | "rate_limited" | "headers_too_large" | "internal" | "not_configured" | "overloaded" | "deadline" | "worker_lost" | "queue_unavailable" | "storage_unavailable" | "shutting_down" | "not_ready";
@@ -966,7 +966,7 @@ export interface components {
         };
         /** @description Recordings to fetch. */
         JobList: {
-            /** @description Where the recordings lie, at most 1000; each begins as the operator allows. */
+            /** @description Where the recordings lie, at most 1000; in at most 256 KiB of JSON; each begins as the operator allows. */
             urls: string[];
             /**
              * @description Counted from 0: analyse this channel instead of the average of all; null for the average.
@@ -1041,7 +1041,7 @@ export interface operations {
                     "application/json": components["schemas"]["EmotionReport"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1186,7 +1186,7 @@ export interface operations {
                     "application/json": components["schemas"]["CognitiveReport"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1331,7 +1331,7 @@ export interface operations {
                     "application/json": components["schemas"]["Report"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1455,7 +1455,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobPage"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1596,7 +1596,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobBegun"] | components["schemas"]["JobsBegun"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1733,7 +1733,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobPage"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1860,7 +1860,7 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1987,7 +1987,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2111,7 +2111,7 @@ export interface operations {
                     "application/json": components["schemas"]["Models"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2172,7 +2172,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2233,7 +2233,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2305,7 +2305,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2376,7 +2376,7 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2437,7 +2437,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2523,7 +2523,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2650,7 +2650,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2784,7 +2784,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2880,7 +2880,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3018,7 +3018,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3152,7 +3152,7 @@ export interface operations {
                     "application/json": components["schemas"]["Tokens"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3249,7 +3249,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewToken"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3386,7 +3386,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3499,7 +3499,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlaygroundToken"];
                 };
             };
-            /** @description `bad_request`: HTTP itself is broken. */
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
