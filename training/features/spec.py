@@ -1,0 +1,9 @@
+"""The feature specification that training and the shipped models share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+SPEC = json.loads(Path(__file__).with_name("spec.json").read_text())
+FRAMES_PER_SECOND = SPEC["sampleRate"] // SPEC["hop"]
