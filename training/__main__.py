@@ -1,7 +1,5 @@
 """Command line: python -m training train | evaluate | study. The scripts training/train and training/evaluate call it."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import subprocess
@@ -32,7 +30,10 @@ def parse_arguments() -> argparse.Namespace:
     study.add_argument("name", choices=STUDIES)
     study.add_argument("--write", action="store_true", help="put the tables into docs/models.md")
     study.add_argument("--only", nargs="*", default=[], help="ablation: names of the trunks to measure again")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.small and getattr(options, "write", False):
+        parser.error("Expected --small or --write, got both: results of a few recordings are not kept")
+    return options
 
 
 def check_tools() -> None:

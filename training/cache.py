@@ -3,8 +3,6 @@
 A change of any input gives another folder, so nothing stale is ever read. Old folders can be deleted at any time.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import hashlib

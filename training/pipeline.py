@@ -1,7 +1,5 @@
 """The steps of training, in order. Each takes what the steps before it left in the model folders and the cache."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import time
@@ -32,8 +30,8 @@ from training.features.windows import SEGMENT_PARAMS, WINDOW_SECONDS
 from training.heads import clarity, emotion
 from training.heads.fit import mean_per_clip, predict
 from training.reporting.cards import write_cards
-from training.vad import speech_check
 from training.vad import spec as vad_spec
+from training.vad import speech_check
 from training.vad import train as vad_train
 
 EMOTION_SHORT_SECONDS, CLARITY_SHORT_SECONDS = 3, 10  # less speech than this lowers the confidence

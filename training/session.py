@@ -1,7 +1,5 @@
 """Runs exported graphs with ONNX Runtime."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -3,8 +3,6 @@
 Read the folders as attributes (`settings.CACHE`) when they are needed, since `use_small` replaces them.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

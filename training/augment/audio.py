@@ -1,7 +1,5 @@
 """Reads recordings and runs command-line codecs over samples."""
 
-from __future__ import annotations
-
 import functools
 import subprocess
 import tempfile

@@ -3,8 +3,6 @@
 Clips are augmented in groups: each clip gets its own surroundings, then one tool call retimes and encodes the group.
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
@@ -26,7 +24,8 @@ from training.settings import SAMPLE_RATE, SEED
 GROUP = 48  # clips
 GAP = SAMPLE_RATE // 2  # samples of silence between the clips of a group
 PROCESSES = 2
-AMR = "sox -V1 -t raw -e signed -b 16 -r 16000 -c 1 - -t amr-nb {options}-r 8000 - | sox -V1 -t amr-nb - -t raw -e signed -b 16 -r 16000 -c 1 -"
+SOX_PCM = "-t raw -e signed -b 16 -r 16000 -c 1 -"
+AMR = f"sox -V1 {SOX_PCM} -t amr-nb {{options}}-r 8000 - | sox -V1 -t amr-nb - {SOX_PCM}"
 TELEPHONE = f"{FROM_PCM} -ar 8000 -af highpass=300,lowpass=3400 -c:a pcm_mulaw -f wav pipe:1 | {TO_PCM}"
 # name -> (probability, shell command for `run_codec`)
 CODECS: dict[str, tuple[float, str | None]] = {

@@ -1,7 +1,5 @@
 """Features of the augmented copies, window by window beside those of the recordings."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

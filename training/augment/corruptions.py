@@ -1,7 +1,5 @@
 """Recordings as worse microphones, lines and shorter takes would give them. Calibration and evaluation measure on them."""
 
-from __future__ import annotations
-
 import zlib
 from pathlib import Path
 

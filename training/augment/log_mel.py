@@ -1,7 +1,5 @@
 """Augmentation of log-mel frames: what a microphone, a room, a codec or a telephone could have done."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from training.augment import synthetic_noise

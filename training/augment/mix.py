@@ -1,7 +1,5 @@
 """Mixes speech with noise."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -3,8 +3,6 @@
 Needs fluidsynth, timgm6mb-soundfont and openttd-openmsx (Debian).
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Generates sounds that no corpus has: noise, tones, chords, clicks, silence and synthetic speech, as WAV files."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import zlib

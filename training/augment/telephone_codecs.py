@@ -1,7 +1,5 @@
 """Telephone copies of recordings, generated noise and music: 8 kHz, through G.711, GSM and AMR."""
 
-from __future__ import annotations
-
 import functools
 import sys
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 The trunk has seen the training speakers, so folds among them would flatter.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ the threshold of `baseline_other_speaker` from pairs of one and of two speakers 
 results/baseline_reference.json, which the cognitive model's params take over, and prints error rates.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Timing measures of recordings and their reference values. The service computes the same measures."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reads index.csv."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable
 from pathlib import Path

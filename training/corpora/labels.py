@@ -1,7 +1,5 @@
 """The emotion categories of the report, and where each lies in valence and arousal."""
 
-from __future__ import annotations
-
 EMOTIONS = ["neutral", "calm", "happy", "sad", "angry", "fearful", "disgusted", "surprised"]
 INDEX_NAMES = {"disgust": "disgusted"}  # word of index.csv -> word of the report
 DIMENSIONS = ("valence", "arousal")

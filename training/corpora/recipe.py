@@ -1,7 +1,5 @@
 """Which corpora the shipped models are trained on, task by task. A corpus that is not listed takes no part."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

@@ -1,7 +1,5 @@
 """A few recordings of every corpus, part and label, to try the whole of training on."""
 
-from __future__ import annotations
-
 import csv
 from collections import defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Counts the syllables of English text."""
 
-from __future__ import annotations
-
 
 def count_syllables(text: str) -> int:
     """Vowel groups, without a silent final e: right for about nine words in ten."""

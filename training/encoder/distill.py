@@ -4,8 +4,6 @@ The student learns the trunk's embeddings: from log-mel augmentation of a record
 augmented copy those of the copy. A run that was stopped continues from its last checkpoint.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import sys

@@ -1,7 +1,5 @@
 """Batches for fine-tuning and distillation: windows of like length, augmented on the fly or taken from augmented copies."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

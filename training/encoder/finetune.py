@@ -4,8 +4,6 @@ Every seed starts from the same weights and stays near them, so the mean of the 
 Wortsman et al. 2022). A run that was stopped continues from its last checkpoint.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import math
@@ -19,12 +17,20 @@ import torch
 from torch import nn
 
 from training import cache, settings
-from training.augment import log_mel as log_mel_augmentation
+from training.augment import log_mel as augment
 from training.augment.augmented import AugmentedCopies
 from training.corpora import corpus, recipe
 from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
-from training.encoder import embeddings, examples, finetune_report, multitask, trunk, whisper_weights, window_store
+from training.encoder import (
+    embeddings,
+    examples,
+    finetune_report,
+    multitask,
+    trunk,
+    whisper_weights,
+    window_store,
+)
 from training.encoder.examples import Examples, draw_epoch
 from training.encoder.multitask import MultiTaskModel
 from training.encoder.trunk import DEVICE, Trunk
@@ -201,7 +207,7 @@ def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies) -> Non
 
 
 def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
-    code = (sys.modules[__name__], attention_head, clarity, corpus, emotion, examples, fit, log_mel_augmentation, multitask, recipe, trunk)
+    code = (sys.modules[__name__], attention_head, augment, clarity, corpus, emotion, examples, fit, multitask, recipe, trunk)
     return {
         "windows": windows.key,
         "copies": copies.source.key,

@@ -1,7 +1,5 @@
 """Metrics that recipes are compared by, on speakers and corpora that fine-tuning left out."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from training.corpora.corpus import Clip

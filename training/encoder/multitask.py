@@ -1,7 +1,5 @@
 """The trunk under both heads, so that one loss reaches all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is said of the trunks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from training.corpora.recipe import RECIPE

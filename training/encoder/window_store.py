@@ -1,7 +1,5 @@
 """The windows of all labelled recordings, as the service would cut them with the present VAD model."""
 
-from __future__ import annotations
-
 import functools
 import sys
 from dataclasses import dataclass
@@ -16,7 +14,13 @@ from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
 from training.features import log_mel, windows
 from training.features.log_mel import LogMelStore
-from training.features.windows import SILENCE, WINDOW_SECONDS, cut_windows, find_segments, slice_padded
+from training.features.windows import (
+    SILENCE,
+    WINDOW_SECONDS,
+    cut_windows,
+    find_segments,
+    slice_padded,
+)
 from training.session import Session
 
 

@@ -1,7 +1,5 @@
 """eGeMAPSv02 functionals of openSMILE for the recordings that the baseline needs."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -3,8 +3,6 @@
 Targets, weights of the corpora and the affine calibration of valence and arousal are those of the shipped heads.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler

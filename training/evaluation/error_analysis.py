@@ -1,7 +1,5 @@
 """Where the models fail: by label, duration and signal-to-noise ratio of the clips they get most wrong."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

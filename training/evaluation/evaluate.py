@@ -1,14 +1,19 @@
 """Evaluates the shipped pipeline on held-out speakers, as recorded and under corruptions, beside the eGeMAPS baseline."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
 
 from training import settings
 from training.corpora.recipe import RECIPE
-from training.evaluation import egemaps_baseline, error_analysis, invariances, results, test_recordings, vocal_effort
+from training.evaluation import (
+    egemaps_baseline,
+    error_analysis,
+    invariances,
+    results,
+    test_recordings,
+    vocal_effort,
+)
 from training.evaluation.metrics import Metric, all_metrics, mean_metric, metric
 from training.evaluation.pipeline import is_ok
 from training.evaluation.predictions import Reports
@@ -56,7 +61,8 @@ def syllable_metrics(reports: Reports) -> list[Metric]:
     truth = np.array([clip.syllables for clip in clips], float)
     counted = np.array([r["cognitive"]["measures"]["articulation_rate"]["value"] * r["audio"]["speech_s"] for _, r in pairs])
     return [*metric("activity", "PCC of syllables with the text's", RECIPE.clarity, pcc, clips, truth, counted),
-            *metric("activity", "mean error of syllables, share of the mean", RECIPE.clarity, relative_error, clips, truth, counted)]  # fmt: skip
+            *metric("activity", "mean error of syllables, share of the mean", RECIPE.clarity, relative_error, clips, truth,
+                    counted)]  # fmt: skip
 
 
 def response_metrics(models: Path) -> list[Metric]:

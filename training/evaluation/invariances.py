@@ -1,7 +1,5 @@
 """How the shipped pipeline responds when a recording is changed in a known way."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable
@@ -94,7 +92,8 @@ def compare(clips: list[Clip], name: str, change: Change, signals: str, models: 
 def compare_readers(name: str, change: Change, models: Path) -> list[tuple[Clip, dict, dict]]:
     """Those with scores on enough speech in both."""
     found = compare(readers(), name, change, "cognitive", models)
-    return [(c, a, b) for c, a, b in found if is_ok(a, "cognitive") and is_ok(b, "cognitive") and a["audio"]["speech_s"] >= MIN_SPEECH_SECONDS]
+    scored = [one for one in found if all(is_ok(report, "cognitive") for report in one[1:])]
+    return [one for one in scored if one[1]["audio"]["speech_s"] >= MIN_SPEECH_SECONDS]
 
 
 def score_of(report: dict, name: str) -> float:

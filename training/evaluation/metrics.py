@@ -1,7 +1,5 @@
 """Metrics of predictions by corpus, language, sex and age."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
@@ -12,7 +10,15 @@ from training.corpora.corpus import SEXES, Clip
 from training.corpora.labels import DIMENSIONS, EMOTIONS
 from training.corpora.recipe import RECIPE
 from training.evaluation.predictions import SCORES, Predictions, corpus_of
-from training.evaluation.statistics import Score, bootstrap_interval, ccc, ece, pcc, share, uar
+from training.evaluation.statistics import (
+    Score,
+    bootstrap_interval,
+    ccc,
+    ece,
+    pcc,
+    share,
+    uar,
+)
 
 ADULT_AGE = 15
 MIN_CLIPS = 5  # smaller groups say nothing

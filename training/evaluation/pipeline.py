@@ -1,7 +1,5 @@
 """Runs the built service's command over recordings."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -21,7 +19,8 @@ def analyze(paths: list[Path], signals: str, models: Path) -> list[dict]:
     reports: dict[str, dict] = {}
     for at in range(0, len(distinct), BATCH):
         command = ["node", "dist/src/cli.js", "analyze", "--jsonl", "--signals", signals, "--models-dir", str(models.resolve())]
-        run = subprocess.run([*command, *distinct[at : at + BATCH]], cwd=settings.REPOSITORY, env=environment, stdout=subprocess.PIPE, text=True)
+        command += distinct[at : at + BATCH]
+        run = subprocess.run(command, cwd=settings.REPOSITORY, env=environment, stdout=subprocess.PIPE, text=True)
         reports |= {report["path"]: report for report in map(json.loads, run.stdout.splitlines())}
         print(f"{len(reports)} of {len(distinct)} recordings and copies", flush=True)
     if len(reports) < len(distinct):

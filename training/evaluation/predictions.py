@@ -72,7 +72,8 @@ def corpus_of(score: str) -> str:
 
 def concatenate(parts: list[Predictions]) -> Predictions:
     clips = [clip for part in parts for clip in part.clips]
-    return Predictions(clips, *(np.concatenate([getattr(part, name) for part in parts]) for name in ("probabilities", "dimensions", "clarity")))
+    names = ("probabilities", "dimensions", "clarity")
+    return Predictions(clips, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """results/figures.json: metrics of the last evaluations, and the weights they were measured on."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -3,8 +3,6 @@
 Each score is a function of sums over clips, so that a draw of speakers is a product of matrices.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Which recordings an evaluation runs on: the test part as it is, and a sample of it under corruptions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +37,8 @@ def analyze_all(models: Path) -> dict[str, Reports]:
     everything = read_clips()
     clips = of_test_part(everything)
     corruptor = Corruptor([clip for clip in everything if is_steady(clip) and clip.held_out])
-    chosen = [(CLEAN, clip, settings.DATA / clip.path) for clip in clips]
+    by_path = sorted(clips, key=lambda clip: clip.path)  # the bootstrap over clips depends on their order
+    chosen = [(CLEAN, clip, settings.DATA / clip.path) for clip in by_path]
     chosen += [(condition, clip, corruptor.copy(clip, condition)) for condition in CONDITIONS for clip in to_corrupt(clips)]
     reports = analyze([path for *_, path in chosen], BOTH, models)
     found: dict[str, Reports] = {}

@@ -4,8 +4,6 @@ Only one speaker of MFA whispers, so whispers are made: noise of the same power 
 prediction, which carries the voice, frame by frame. Loud speech is what actors made so.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

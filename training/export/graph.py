@@ -1,7 +1,5 @@
 """A small writer of ONNX graphs, and the parts that several graphs share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -3,8 +3,6 @@
 A graph averages the networks of an ensemble before calibration.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +10,13 @@ from torch import nn
 
 from training.encoder.trunk import WIDTH
 from training.export.graph import Graph, numpy_of
-from training.heads.attention_head import HIDDEN, QUERIES, VARIANCE_FLOOR, AttentionHead, LinearHead
+from training.heads.attention_head import (
+    HIDDEN,
+    QUERIES,
+    VARIANCE_FLOOR,
+    AttentionHead,
+    LinearHead,
+)
 
 Heads = list[AttentionHead | LinearHead]
 

@@ -1,7 +1,5 @@
 """Writes a model folder: weights.onnx and manifest.json. Every key is there, null where it does not apply."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections import Counter
@@ -29,7 +27,7 @@ def trunk_reference(models: Path) -> dict:
     return {key: manifest[key] for key in ("name", "version")} | {"sha256": manifest["weights"]["sha256"]}
 
 
-def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, metrics: dict | None = None, more_data: list[dict] | None = None) -> None:
+def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, metrics: dict | None = None, more_data: list[dict] = ()) -> None:
     """`params`: thresholds and calibration that the service reads; `more_data`: training data that is no corpus."""
     folder = models / spec.name
     folder.mkdir(parents=True, exist_ok=True)
@@ -49,7 +47,7 @@ def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, metric
         "labels": None if spec.labels is None else list(spec.labels),
         "rule": params,
         "training": {
-            "data": [*data_of(spec.corpora), *(more_data or [])],
+            "data": [*data_of(spec.corpora), *more_data],
             "seed": SEED,
             "metrics": metrics or {},
             "limits": list(spec.limits),

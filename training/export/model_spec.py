@@ -1,7 +1,5 @@
 """What is said of a model: in its manifest, and on its card. Each model has one ModelSpec, beside the code that trains it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 NON_COMMERCIAL = "Weights for research and non-commercial use: see the licences of the training data"

@@ -3,8 +3,6 @@
 Weights have one scale per output, inputs are quantised to uint8 with one scale per call.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

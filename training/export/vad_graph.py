@@ -1,7 +1,5 @@
 """The VAD model as an ONNX graph: features [1,T,80] -> speech [1,T], syllable_rate [1,T], voice [1,T]."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from torch import nn

@@ -1,7 +1,5 @@
 """Level normalisation of log-mel features. training.export.graph writes the same into the exported graphs."""
 
-from __future__ import annotations
-
 import torch
 
 OFFSET = 0.5  # mean log10 of the reference power over LibriSpeech (0.52, standard deviation 0.40)

@@ -1,7 +1,5 @@
 """Log-mel features, written by the shipped decoder and extractor (extract.ts) and by nothing else."""
 
-from __future__ import annotations
-
 import functools
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """The feature specification that training and the shipped models share."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Segments of speech, and the windows that the trunk sees. The service cuts alike; test/signals/training-windows.test.ts compares."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

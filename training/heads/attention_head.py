@@ -1,7 +1,5 @@
 """Heads on the trunk's embeddings: a small frame layer, pooling weighted by speech, a linear output."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import nn

@@ -1,7 +1,5 @@
 """The clarity head: the mean of fluency and prosody as the experts of speechocean762 judged them."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

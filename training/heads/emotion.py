@@ -4,8 +4,6 @@ A corpus teaches only the categories it has. The others stay in its softmax, low
 neither demanded nor excluded.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

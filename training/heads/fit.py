@@ -1,7 +1,5 @@
 """Fits heads on stored embeddings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Metrics come from results/figures.json where they were measured on these very weights.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -41,9 +39,9 @@ def deployment(data: list[dict]) -> str:
         return "Every set it learned from may be used commercially with attribution; name the sets where you name the model."
     names = "; ".join(f"{d['name']} ({d['licence']})" for d in bound)
     return (
-        f"The code is Apache-2.0, but these weights, or the trunk before them, learned from sets that are non-commercial, share-alike or state no "
-        f"licence: {names}. Whether weights carry the terms of their recordings is not settled: use them for research, "
-        "teaching and private purposes; whoever deploys them commercially needs the owners' leave, or weights trained "
+        "The code is Apache-2.0, but these weights, or the trunk before them, learned from sets that are non-commercial, "
+        f"share-alike or state no licence: {names}. Whether weights carry the terms of their recordings is not settled: "
+        "use them for research, teaching and private purposes; whoever deploys them commercially needs the owners' leave, or weights trained "
         "on other recordings (`training/train` takes any index of the same form)."
     )
 

@@ -1,7 +1,5 @@
 """The generated parts of docs/models.md and docs/evidence.md."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -15,7 +13,12 @@ from training.evaluation.predictions import SCORES, Predictions, Reports, corpus
 from training.evaluation.statistics import ccc, pcc, uar
 from training.evaluation.test_recordings import CLEAN
 from training.reporting import plots
-from training.reporting.tables import confusion_matrix, metric_table, replace_between, table
+from training.reporting.tables import (
+    confusion_matrix,
+    metric_table,
+    replace_between,
+    table,
+)
 
 MODELS_PAGE, EVIDENCE_PAGE = (settings.REPOSITORY / "docs" / name for name in ("models.md", "evidence.md"))
 CLARITY_KINDS = {"speechocean762": "read, learners", "LibriSpeech": "read, mostly native", "AMI": "spontaneous meetings",

@@ -1,7 +1,5 @@
 """Plots as small SVG files under docs/pictures; the same values give the same bytes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import matplotlib

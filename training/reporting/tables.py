@@ -1,7 +1,5 @@
 """Markdown tables, and parts of a page between markers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

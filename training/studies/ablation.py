@@ -3,8 +3,6 @@
 "Speakers out" are those held out. "EMOVO out": neither the trunk nor the heads have seen that corpus.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time
@@ -19,7 +17,13 @@ from training import cache, settings
 from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
-from training.encoder import distill, finetune, finetune_report, whisper_weights, window_store
+from training.encoder import (
+    distill,
+    finetune,
+    finetune_report,
+    whisper_weights,
+    window_store,
+)
 from training.encoder.examples import Examples
 from training.encoder.finetune_report import best_of
 from training.encoder.trunk import WIDTH, Trunk

@@ -4,8 +4,6 @@ Linear heads are fitted on the moments of the trunk's embeddings. A corpus that 
 the tables, since the heads alone would not know it; metrics of the frozen trunk stay beside those of the tuned one.
 """
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Linear heads on the mean and deviation of a window's embeddings: what any two trunks are compared by."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch.nn import functional as F

@@ -1,7 +1,5 @@
 """What the VAD model learns from: recordings and generated sounds, plain and over telephone codecs, with their labels."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Draws training examples of the VAD model: clips one after the other, with noise, hiss or silence."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

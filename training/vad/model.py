@@ -4,8 +4,6 @@ The speech output learns Silero VAD's labels, the syllable rate known texts. A t
 same frames (speech_check.py), tells speech from sounds that were taken for it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import nn

@@ -1,7 +1,5 @@
 """Silero VAD's speech probability of every frame of the corpora: the labels of the VAD model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

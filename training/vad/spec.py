@@ -1,7 +1,5 @@
 """What is said of the VAD model."""
 
-from __future__ import annotations
-
 from training.corpora.recipe import RECIPE
 from training.export.model_spec import ModelSpec
 

@@ -4,8 +4,6 @@ Speech, also noisy and with music, against music, sounds and vocal bursts withou
 the mean of the output over the frames that the model takes for speech.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import nn

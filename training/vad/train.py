@@ -1,7 +1,5 @@
 """Trains the VAD model and measures it on held-out speakers and sounds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
