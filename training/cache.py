@@ -34,7 +34,7 @@ def hash_content(path: Path, _modified: int, _size: int) -> str:
 
 @functools.cache
 def code_hash(*modules: ModuleType | str) -> str:
-    """SHA-256 of the syntax trees: comments, docstrings and formatting do not count.
+    """SHA-256 of the syntax trees: comments, docstrings, imports and formatting do not count.
 
     A string is the path of a file below the package that is not Python.
     """
@@ -43,11 +43,13 @@ def code_hash(*modules: ModuleType | str) -> str:
         if isinstance(module, str):
             parts.append((settings.PACKAGE / module).read_text())
         else:
-            parts.append(ast.dump(without_docstrings(ast.parse(Path(module.__file__).read_text()))))
+            parts.append(ast.dump(strip(ast.parse(Path(module.__file__).read_text()))))
     return digest(parts)
 
 
-def without_docstrings(tree: ast.Module) -> ast.Module:
+def strip(tree: ast.Module) -> ast.Module:
+    """Without docstrings and imports."""
+    tree.body = [node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))]
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
