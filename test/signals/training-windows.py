@@ -1,29 +1,29 @@
-"""Windows as training cuts them. Standard input: {seconds, framesPerToken, recordings}, speech probability a frame."""
+"""Windows as training cuts them. Standard input: {seconds, framesPerToken, recordings}; a recording is the speech probability of each frame."""
 
 import json
 import sys
 
 import numpy as np
 
-sys.path.insert(0, "training")
-from windows import RULE, SILENCE, cut_windows, find_segments, frames_of, token_weights
+sys.path.insert(0, ".")
+from training.features.windows import SEGMENT_PARAMS, SILENCE, cut_windows, embedding_weights, find_segments, slice_padded
 
 told = json.load(sys.stdin)
 
 
 def windows_of(recording: list[float]) -> list[dict]:
-    """The feature of a frame is its number, so that it tells where it came from."""
+    """The feature of a frame is its number, so that the test can tell where it came from."""
     speech = np.array(recording, np.float32)
     numbers = np.arange(len(speech), dtype=np.float32)
     cut = cut_windows(find_segments(speech), len(speech), told["seconds"])
     return [
         {
-            "features": frames_of(numbers, start, end, SILENCE).tolist(),
-            "weights": token_weights(frames_of(speech, start, end, 0), told["framesPerToken"]).tolist(),
+            "features": slice_padded(numbers, start, end, SILENCE).tolist(),
+            "weights": embedding_weights(slice_padded(speech, start, end, 0), told["framesPerToken"]).tolist(),
             "speechFrames": inside,
         }
         for start, end, inside in cut
     ]
 
 
-json.dump({"rule": RULE, "recordings": [windows_of(each) for each in told["recordings"]]}, sys.stdout)
+json.dump({"rule": SEGMENT_PARAMS, "recordings": [windows_of(each) for each in told["recordings"]]}, sys.stdout)

@@ -1,4 +1,4 @@
-/** Training hears what the service hears: training/windows.py and what leads to the trunk here cut alike. */
+/** Training and the service cut the same windows: training/features/windows.py against the pipeline up to the trunk. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,0 +1,1 @@
+"""Trains, calibrates and evaluates the models of Undertone. README.md shows the way from the corpora to the model cards."""

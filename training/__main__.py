@@ -1,0 +1,96 @@
+"""Command line: python -m training train | evaluate | study. The scripts training/train and training/evaluate call it."""
+
+import argparse
+import shutil
+import subprocess
+from pathlib import Path
+
+from training import settings
+
+STEPS = ("all", "activity", "trunk", "emotion", "cognitive", "intervals", "fast")
+STUDIES = ("ablation", "cross-validation", "baseline-reference")
+TOOLS = {"ffmpeg": "ffmpeg", "sox": "sox", "espeak-ng": "espeak-ng", "fluidsynth": "fluidsynth"}
+FILES = {
+    "openttd-openmsx": Path("/usr/share/games/openttd/baseset/openmsx"),
+    "timgm6mb-soundfont": Path("/usr/share/sounds/sf2/TimGM6mb.sf2"),
+}
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="training", description="Trains and evaluates the models of Undertone.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    small = argparse.ArgumentParser(add_help=False)
+    small.add_argument("--small", action="store_true", help="a few recordings, into the cache: does everything run here?")
+    train = commands.add_parser("train", parents=[small], help="trains models")
+    train.add_argument("step", choices=STEPS)
+    evaluate = commands.add_parser("evaluate", parents=[small], help="evaluates the shipped pipeline on held-out speakers")
+    evaluate.add_argument("--write", action="store_true", help="put metrics and plots into results, documents and cards")
+    evaluate.add_argument("--models", type=Path, help="another folder of models: a column beside the shipped ones")
+    study = commands.add_parser("study", parents=[small], help="repeats a study that a shipped recipe rests on")
+    study.add_argument("name", choices=STUDIES)
+    study.add_argument("--write", action="store_true", help="put the tables into docs/models.md")
+    study.add_argument("--only", nargs="*", default=[], help="ablation: names of the trunks to measure again")
+    options = parser.parse_args()
+    if options.small and getattr(options, "write", False):
+        parser.error("Expected --small or --write, got both: results of a few recordings are not kept")
+    return options
+
+
+def check_tools() -> None:
+    missing = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
+    missing += [package for package, path in FILES.items() if not path.exists()]
+    if missing:
+        raise SystemExit(f"Expected these Debian packages, missing: {' '.join(missing)}")
+
+
+def prepare(small: bool) -> None:
+    """Sets the folders, and the number of threads."""
+    import torch
+
+    from training.corpora import smoke_subset
+
+    torch.set_num_threads(settings.THREADS)
+    if small:
+        data = settings.DATA
+        settings.use_small()
+        if not (settings.DATA / "index.csv").exists():
+            smoke_subset.create(data, settings.DATA)
+        settings.MODELS.mkdir(parents=True, exist_ok=True)
+    settings.CACHE.mkdir(parents=True, exist_ok=True)
+
+
+def run_study(name: str, write: bool, only: list[str]) -> None:
+    if name == "ablation":
+        from training.studies import ablation
+
+        ablation.run(only)
+    elif name == "cross-validation":
+        from training.studies import cross_validation
+
+        cross_validation.run(write)
+    else:
+        from training.calibration import baseline_reference
+
+        baseline_reference.fit()
+
+
+def main() -> None:
+    options = parse_arguments()
+    if options.command == "train":
+        check_tools()
+    prepare(options.small)
+    if options.command == "train":
+        from training.pipeline import train
+
+        train(options.step)
+    elif options.command == "evaluate":
+        from training.evaluation.evaluate import evaluate
+
+        subprocess.run(["npm", "run", "--silent", "build:service"], cwd=settings.REPOSITORY, check=True)
+        evaluate(options.models or settings.MODELS, options.write)
+    else:
+        run_study(options.name, options.write, options.only)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Recordings as worse microphones, lines and shorter takes would give them. Calibration and evaluation measure on them."""
+
+import zlib
+from pathlib import Path
+
+import numpy as np
+import soundfile
+from scipy.signal import butter, resample_poly, sosfilt
+
+from training import cache, settings
+from training.augment import audio, mix
+from training.augment.audio import altered_copy, decode, read_audio
+from training.augment.mix import loud_power, mix_at_snr
+from training.corpora.corpus import Clip
+from training.settings import SAMPLE_RATE
+
+CONDITIONS = {
+    "noise-20": "noise, 20 dB SNR",
+    "noise-10": "noise, 10 dB SNR",
+    "noise-5": "noise, 5 dB SNR",
+    "telephone": "telephone band",
+    "loudest-2": "loudest 2 s alone",
+    "loudest-1": "loudest 1 s alone",
+}
+
+
+def add_noise(samples: np.ndarray, snr_db: float, noises: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    noise = noises[rng.integers(len(noises))]
+    start = rng.integers(len(noise))
+    noise = noise[(start + np.arange(len(samples))) % len(noise)]
+    frames = samples[: len(samples) // 160 * 160].reshape(-1, 160)
+    return mix_at_snr(samples, noise, snr_db, loud_power((frames**2).mean(1)), np.mean(noise**2))
+
+
+def telephone(samples: np.ndarray) -> np.ndarray:
+    """300 to 3400 Hz at 8 kHz, companded to the 8 bits of G.711's mu-law."""
+    band = sosfilt(butter(6, [300, 3400], "band", fs=SAMPLE_RATE, output="sos"), samples)
+    narrow = np.clip(resample_poly(band, 1, 2), -1, 1)
+    companded = np.sign(narrow) * np.log1p(255 * np.abs(narrow)) / np.log(256)
+    steps = np.round(companded * 127) / 127
+    return np.sign(steps) * (256 ** np.abs(steps) - 1) / 255
+
+
+def loudest(samples: np.ndarray, seconds: float) -> np.ndarray:
+    """The stretch of that length with the most energy."""
+    count = int(seconds * SAMPLE_RATE)
+    if len(samples) <= count:
+        return samples
+    energy = np.concatenate([[0], np.cumsum(samples**2)])
+    start = int(np.argmax(energy[count:] - energy[:-count]))
+    return samples[start : start + count]
+
+
+def corrupt(samples: np.ndarray, condition: str, noises: list[np.ndarray], seed: int) -> tuple[np.ndarray, int]:
+    """-> samples in [-1, 1], sample rate. `condition`: one of CONDITIONS or "clipped"."""
+    rng, rate = np.random.default_rng(seed), SAMPLE_RATE
+    kind, _, amount = condition.partition("-")
+    if kind == "clipped":
+        return np.clip(samples * (3 / np.abs(samples).max()), -1, 1), rate
+    if kind == "telephone":
+        changed, rate = telephone(samples), SAMPLE_RATE // 2
+    elif kind == "noise":
+        changed = add_noise(samples, float(amount), noises, rng)
+    else:
+        changed = loudest(samples, float(amount))
+    return changed / max(1.0, float(np.abs(changed).max())), rate
+
+
+class Corruptor:
+    """Writes corrupted copies of clips, with the noises that the caller chose."""
+
+    def __init__(self, noise_clips: list[Clip]):
+        decoded = [decode(settings.DATA / clip.path) for clip in noise_clips]
+        self.noises = [noise for noise in decoded if len(noise) >= SAMPLE_RATE and np.mean(noise**2) > 1e-6]
+        files = [cache.file_hash(settings.DATA / clip.path) for clip in noise_clips]
+        self.key = cache.digest([files, cache.code_hash(audio, mix), cache.code_hash("augment/corruptions.py")])
+
+    def copy(self, clip: Clip, condition: str) -> Path:
+        path = altered_copy(clip, condition, self.key)
+        if not path.exists():
+            seed = zlib.crc32(f"{condition} {clip.path}".encode())
+            changed, rate = corrupt(read_audio(settings.DATA / clip.path), condition, self.noises, seed)
+            part = path.with_suffix(".part")
+            soundfile.write(part, changed, rate, "PCM_16", format="WAV")
+            part.replace(path)
+        return path

@@ -1,0 +1,82 @@
+"""Intermediate results, keyed by what they are made of: bytes of files, settings, and the code that makes them.
+
+A change of any input gives another folder, so nothing stale is ever read. Old folders can be deleted at any time.
+"""
+
+import ast
+import functools
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+from training import settings
+
+DONE = "inputs.json"
+
+
+def digest(value: object) -> str:
+    """SHA-256 of the canonical JSON."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of the content; read once per process and version of the file."""
+    found = path.stat()
+    return hash_content(path, found.st_mtime_ns, found.st_size)
+
+
+@functools.cache
+def hash_content(path: Path, _modified: int, _size: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@functools.cache
+def code_hash(*modules: ModuleType | str) -> str:
+    """SHA-256 of the syntax trees: comments, docstrings, imports and formatting do not count.
+
+    A string is the path of a file below the package that is not Python.
+    """
+    parts = []
+    for module in modules:
+        if isinstance(module, str):
+            parts.append((settings.PACKAGE / module).read_text())
+        else:
+            parts.append(ast.dump(strip(ast.parse(Path(module.__file__).read_text()))))
+    return digest(parts)
+
+
+def strip(tree: ast.Module) -> ast.Module:
+    """Without docstrings and imports."""
+    tree.body = [node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))]
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return tree
+
+
+def folder(name: str, inputs: dict) -> Path:
+    """CACHE/NAME-KEY. Its name is what results made from it use as an input."""
+    return settings.CACHE / f"{name}-{digest(inputs)[:16]}"
+
+
+def build(name: str, inputs: dict, make: Callable[[Path], object]) -> Path:
+    """Returns the folder of these inputs, and calls `make(folder)` first unless that finished before.
+
+    `make` may find what an interrupted call left behind.
+    """
+    path = folder(name, inputs)
+    if not (path / DONE).exists():
+        path.mkdir(parents=True, exist_ok=True)
+        make(path)
+        (path / DONE).write_text(json.dumps(inputs, indent=1) + "\n")
+    return path
+
+
+def finished(name: str, inputs: dict, command: str) -> Path:
+    """Like `build` for what takes so long that only its own command makes it."""
+    path = folder(name, inputs)
+    if not (path / DONE).exists():
+        raise SystemExit(f"Expected `{path}`, which `{command}` makes of the present recordings, models and code")
+    return path

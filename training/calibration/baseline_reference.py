@@ -1,0 +1,147 @@
+"""Reference of the measures that count only beside a recording of the same speaker (`baseline`).
+
+Clips of a speaker are joined until there are 5 s of speech. Spreads come from pairs of one speaker's plain recordings,
+the threshold of `baseline_other_speaker` from pairs of one and of two speakers of the same corpus. Writes
+results/baseline_reference.json, which the cognitive model's params take over, and prints error rates.
+"""
+
+import itertools
+import json
+import subprocess
+
+import numpy as np
+
+from training import settings
+from training.corpora.index import read_clips
+
+RESULT = settings.RESULTS / "baseline_reference.json"
+MIN_SECONDS = 5  # of speech in a joined recording
+MAX_RECORDINGS = 6  # per speaker
+OTHER_SPEAKERS = 8  # that each speaker is compared with
+PLAIN = {"neutral", "calm", "normal", ""}
+FALSE_ALARMS = 0.02
+MIN_PAIRS = 20  # of a corpus that counts
+DIRECTIONS = 8
+RIDGE = 0.01
+# Measure -> unit, study, direction under load, weight. Evidence grade B: consistent only within a speaker.
+MEASURES = {
+    "pitch_level": ("semitones re 27.5 Hz", "Huttunen et al. 2011; Griffin & Williams 1987", "up", 0.5),
+    "pitch_range": ("semitones", "Huttunen et al. 2011; Lively et al. 1993", "down", 0.5),
+    "spectral_tilt": ("dB/octave", "Lively et al. 1993", "up", 0.25),
+}
+Recording = dict[str, np.ndarray | float]
+Pair = tuple[str, np.ndarray]  # corpus; difference of [pitch_level, *cepstrum]
+
+
+def measure_recordings() -> list[dict]:
+    """Speech seconds, measures and cepstrum of every speech recording, by the shipped pipeline (measure.ts)."""
+    names = settings.CACHE / "baseline-reference.list"
+    names.write_text("\n".join(clip.path for clip in read_clips() if clip.definition.is_speech))
+    command = ["node", "--import", "tsx", "training/calibration/measure.ts", str(names), str(settings.DATA)]
+    run = subprocess.run(command, cwd=settings.REPOSITORY, check=True, stdout=subprocess.PIPE, text=True)
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def join(lines: list[dict]) -> Recording:
+    weights = [line["speech_s"] for line in lines]
+    joined = {name: float(np.average([line["measures"][name] for line in lines], weights=weights)) for name in MEASURES}
+    return {**joined, "cepstrum": np.average([line["cepstrum"] for line in lines], axis=0, weights=weights)}
+
+
+def recordings_of(measured: list[dict], plain: bool) -> dict[tuple[str, str], list[Recording]]:
+    """(corpus, speaker) -> joined recordings, for speakers with two or more."""
+    clips = {clip.path: clip for clip in read_clips()}
+    by_speaker: dict[tuple[str, str], list[dict]] = {}
+    for line in measured:
+        clip = clips[line["path"]]
+        if "pitch_level" in line["measures"] and (clip.label in PLAIN or not plain) and clip.corpus != "AMI":
+            by_speaker.setdefault((clip.corpus, clip.speaker), []).append(line)
+    result = {}
+    for speaker, lines in by_speaker.items():
+        found, waiting = [], []
+        for line in lines:
+            waiting.append(line)
+            if sum(part["speech_s"] for part in waiting) >= MIN_SECONDS:
+                found.append(join(waiting))
+                waiting = []
+        if len(found) > 1:
+            result[speaker] = found[:MAX_RECORDINGS]
+    return result
+
+
+def fit_spreads(measured: list[dict]) -> dict[str, dict]:
+    """Spread of the logistic distribution that has the quartiles of one speaker's differences (ln 9 spreads apart)."""
+    speakers = recordings_of(measured, plain=True).values()
+    result = {}
+    for name, (unit, study, _, _) in MEASURES.items():
+        apart = [abs(a[name] - b[name]) for found in speakers for a, b in itertools.combinations(found, 2)]
+        middle = np.median([np.mean([r[name] for r in found]) for found in speakers])
+        spread = 2 * float(np.median(apart)) / np.log(9)
+        result[name] = {"median": round(float(middle), 4), "spread": round(spread, 4), "scale": "difference",
+                        "unit": unit, "source": study}  # fmt: skip
+    return result
+
+
+def make_pairs(speakers: dict[tuple[str, str], list[Recording]]) -> tuple[list[Pair], list[Pair]]:
+    """-> pairs of one speaker, pairs of two"""
+    rng = np.random.default_rng(0)
+    columns = {key: [np.concatenate([[r["pitch_level"]], r["cepstrum"]]) for r in found] for key, found in speakers.items()}
+    same = [(key[0], a - b) for key, found in columns.items() for a, b in itertools.combinations(found, 2)]
+    different = []
+    for key, found in columns.items():
+        others = [other for other in columns if other[0] == key[0] and other != key]
+        for index in rng.permutation(len(others))[:OTHER_SPEAKERS]:
+            different.append((key[0], found[0] - columns[others[index]][0]))
+    return same, different
+
+
+def covariance(pairs: list[Pair]) -> np.ndarray:
+    """Mean over the corpora with MIN_PAIRS or more."""
+    corpora = [np.array([d for corpus, d in pairs if corpus == name]) for name in {corpus for corpus, _ in pairs}]
+    return np.mean([d.T @ d / len(d) for d in corpora if len(d) >= MIN_PAIRS], axis=0)
+
+
+def find_directions(same: list[Pair], different: list[Pair]) -> np.ndarray:
+    """Linear discriminants [DIRECTIONS, columns], each as long as the log odds of its two normal distributions ask for."""
+    one, two = covariance(same), covariance(different)
+    root = np.linalg.inv(np.linalg.cholesky(one + RIDGE * np.diag(np.diag(one))))
+    ratios, vectors = np.linalg.eigh(root @ two @ root.T)
+    best = np.argsort(ratios)[::-1][:DIRECTIONS]
+    return np.sqrt(np.maximum(1 - 1 / ratios[best], 0))[:, None] * (vectors[:, best].T @ root)
+
+
+def distances(directions: np.ndarray, pairs: list[Pair]) -> np.ndarray:
+    return np.array([np.sum((directions @ difference) ** 2) for _, difference in pairs])
+
+
+def fit_threshold(directions: np.ndarray, same: list[Pair]) -> float:
+    """Distance that FALSE_ALARMS of one speaker's pairs exceed; corpora weigh alike."""
+    sizes = {name: sum(corpus == name for corpus, _ in same) for name in {corpus for corpus, _ in same}}
+    kept = [pair for pair in same if sizes[pair[0]] >= MIN_PAIRS]
+    found, weights = distances(directions, kept), np.array([1 / sizes[corpus] for corpus, _ in kept])
+    order = np.argsort(found)
+    return float(np.interp(1 - FALSE_ALARMS, np.cumsum(weights[order]) / weights.sum(), found[order]))
+
+
+def print_error_rates(directions: np.ndarray, threshold: float, same: list[Pair], different: list[Pair]) -> None:
+    print("| set | pairs of one speaker | warned | pairs of two speakers | warned |\n| --- | --- | --- | --- | --- |")
+    for name in [*sorted({corpus for corpus, _ in same}), "all"]:
+        chosen = [[p for p in pairs if name in (p[0], "all")] for pairs in (same, different)]
+        shares = [f"{np.mean(distances(directions, pairs) > threshold):.3f}" if pairs else "" for pairs in chosen]
+        print(f"| {name} | {len(chosen[0])} | {shares[0]} | {len(chosen[1])} | {shares[1]} |")
+
+
+def fit() -> None:
+    """Error rates come from halves of the speakers, the result from all."""
+    measured = measure_recordings()
+    everybody = recordings_of(measured, plain=False)
+    names = sorted(everybody)
+    halves = [make_pairs({name: everybody[name] for name in names[start::2]}) for start in (0, 1)]
+    for fitted, left_out in (halves, halves[::-1]):
+        directions = find_directions(*fitted)
+        print_error_rates(directions, fit_threshold(directions, fitted[0]), *left_out)
+    same, different = make_pairs(everybody)
+    directions = find_directions(same, different)
+    params = {"minSpeechSeconds": MIN_SECONDS, "directions": [[round(float(x), 4) for x in row] for row in directions],
+              "threshold": round(fit_threshold(directions, same), 3)}  # fmt: skip
+    RESULT.write_text(json.dumps({"reference": fit_spreads(measured), "otherSpeaker": params}, indent=2) + "\n")

@@ -1,0 +1,174 @@
+"""80 % intervals of valence, arousal and clarity, fitted on held-out speakers. The service evaluates the same rule.
+
+The half-width of an interval grows with what a recording lacks: length, signal-to-noise ratio, bandwidth, unclipped
+samples. The shipped pipeline analyzes rated recordings and corrupted copies of them; the fit follows their errors.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import minimize
+
+from training import settings
+from training.augment.corruptions import Corruptor
+from training.corpora.corpus import Clip
+from training.corpora.esc10 import is_steady
+from training.corpora.index import read_clips
+from training.corpora.labels import DIMENSIONS
+from training.corpora.recipe import RECIPE
+from training.evaluation.pipeline import analyze, is_ok
+
+COVERAGE = 0.8
+FULL_SPEECH_SECONDS, CLEAN_SNR_DB, FULL_BANDWIDTH_HZ, FULLY_CLIPPED = 3, 25, 7000, 0.01
+DEGRADATIONS = ["short", "noise", "narrow", "clipped"]
+MIN_EXPONENT = 0.1  # rated recordings are all short and clean; whatever is missing makes a score less certain
+# The condition with most of each degradation, in the order in which exponents are raised.
+WORST = {"noise": "noise-5", "narrow": "telephone", "clipped": "clipped", "short": "loudest-1"}
+MIN_GAP = 0.05  # between the worst copies and the clean recordings, for an exponent to follow from it
+CONDITIONS = ["noise-5", "noise-10", "noise-20", "telephone", "clipped", "loudest-1"]
+RATED = {"emotion": (RECIPE.rated, 6), "cognitive": (RECIPE.clarity, 1)}  # signal -> corpus, copies of each recording
+
+
+@dataclass(frozen=True)
+class Errors:
+    """One row per recording or copy."""
+
+    size: np.ndarray  # [n] |truth - prediction|
+    speaker: np.ndarray  # [n]
+    degradations: np.ndarray  # [n,4] in the order of DEGRADATIONS
+    condition: np.ndarray  # [n] "clean" or one of CONDITIONS
+
+    def where(self, rows: np.ndarray) -> Errors:
+        return Errors(self.size[rows], self.speaker[rows], self.degradations[rows], self.condition[rows])
+
+
+def degradations_of(audio: dict) -> list[float]:
+    """Of the audio block of a report; 0 where nothing is missing."""
+    snr = 0 if audio["snr_db"] is None else audio["snr_db"]
+    return [
+        max(0.0, np.log(FULL_SPEECH_SECONDS / audio["speech_s"])),
+        max(0.0, CLEAN_SNR_DB - snr) / 10,
+        max(0.0, np.log(FULL_BANDWIDTH_HZ / max(audio["bandwidth_hz"], 1000))),
+        min(1.0, audio["clipped_ratio"] / FULLY_CLIPPED),
+    ]
+
+
+def conformal_rank(count: int) -> int:
+    """Index of the quantile among `count` sorted errors (split conformal prediction)."""
+    return min(count - 1, int(np.ceil(COVERAGE * (count + 1))) - 1)
+
+
+def fit_rule(errors: Errors) -> dict[str, float]:
+    """The rule whose half-width is the 80 % quantile of the errors given the degradations; exact on clean recordings.
+
+    An exponent is raised where the copies with most of that degradation would lie outside too often.
+    """
+    start = np.log(np.quantile(errors.size, COVERAGE) + 1e-6)
+
+    def pinball_loss(parameters: np.ndarray) -> float:
+        half = np.exp(parameters[0] + errors.degradations @ (MIN_EXPONENT + np.abs(parameters[1:])))
+        return float(np.maximum(COVERAGE * (errors.size - half), (COVERAGE - 1) * (errors.size - half)).mean())
+
+    options = {"maxiter": 4000, "fatol": 1e-8}
+    fits = [minimize(pinball_loss, [start, *[first] * 4], method="Nelder-Mead", options=options) for first in (0.05, 0.2)]
+    exponents = MIN_EXPONENT + np.abs(min(fits, key=lambda found: found.fun).x[1:])
+    clean = errors.where(errors.condition == "clean")
+    for name, condition in WORST.items():
+        place = DEGRADATIONS.index(name)
+        exponents[place] += missing_growth(errors.where(errors.condition == condition), clean, exponents, place)
+    rule = {"base": base_of(clean, exponents), **dict(zip(DEGRADATIONS, exponents))}
+    return {name: round(float(value), 4) for name, value in rule.items()}
+
+
+def missing_growth(worst: Errors, clean: Errors, exponents: np.ndarray, place: int) -> float:
+    """What must be added to an exponent for the worst copies to be covered."""
+    gap = worst.degradations[:, place].mean() - clean.degradations[:, place].mean() if len(worst.size) else 0
+    if gap <= MIN_GAP:
+        return 0
+    ratios = worst.size / (base_of(clean, exponents) * np.exp(worst.degradations @ exponents))
+    return max(0, np.log(np.quantile(ratios, COVERAGE)) / gap)
+
+
+def base_of(clean: Errors, exponents: np.ndarray) -> float:
+    ratios = np.sort(clean.size / np.exp(clean.degradations @ exponents))
+    return ratios[conformal_rank(len(ratios))]
+
+
+def half_widths(rule: dict[str, float], errors: Errors) -> np.ndarray:
+    return rule["base"] * np.exp(errors.degradations @ np.array([rule[name] for name in DEGRADATIONS]))
+
+
+def measure_coverage(errors: Errors, folds: int = 5) -> dict[str, dict[str, float]]:
+    """For each condition: share inside the interval of a rule fitted without the speaker, and its mean half-width."""
+    owner = np.unique(errors.speaker, return_inverse=True)[1] % folds
+    half = np.zeros(len(owner))
+    for fold in range(folds):
+        test = owner == fold
+        half[test] = half_widths(fit_rule(errors.where(~test)), errors.where(test))
+    found = {}
+    for condition in dict.fromkeys(errors.condition.tolist()):
+        rows = errors.condition == condition
+        found[condition] = {
+            "coverage": round(float((errors.size[rows] <= half[rows]).mean()), 3),
+            "half_width": round(float(half[rows].mean()), 3),
+            "clips": int(rows.sum()),
+        }
+    return found
+
+
+def first_rule(truth: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
+    """From clean recordings alone, for a model that the pipeline has not run yet."""
+    errors = np.sort(np.abs(truth - predicted))
+    return {"base": round(float(errors[conformal_rank(len(errors))]), 4), **dict.fromkeys(DEGRADATIONS, MIN_EXPONENT)}
+
+
+def truths_of(clip: Clip) -> dict[str, float]:
+    """Score -> what judges said, in [0, 1]."""
+    if clip.clarity is not None:
+        return {"clarity": clip.clarity}
+    return {name: getattr(clip.dimensions, name) for name in DIMENSIONS}
+
+
+def choose_recordings(clips: list[Clip], corpus: str, copies: int) -> list[tuple[Clip, str, Path]]:
+    """Held-out clips as they are and corrupted: (clip, condition, file)."""
+    corruptor = Corruptor([clip for clip in clips if is_steady(clip) and not clip.held_out])
+    chosen = []
+    for number, clip in enumerate(clip for clip in clips if clip.corpus == corpus and clip.held_out):
+        chosen.append((clip, "clean", settings.DATA / clip.path))
+        for step in range(copies):
+            condition = CONDITIONS[(number + step * len(CONDITIONS) // copies) % len(CONDITIONS)]
+            chosen.append((clip, condition, corruptor.copy(clip, condition)))
+    return chosen
+
+
+def read_errors(signal: str, models: Path) -> dict[str, Errors]:
+    """Score -> errors of the shipped pipeline."""
+    chosen = choose_recordings(read_clips(), *RATED[signal])
+    reports = analyze([path for *_, path in chosen], signal, models)
+    scored = [(clip, condition, report) for (clip, condition, _), report in zip(chosen, reports) if is_ok(report, signal)]
+    degradations = np.array([degradations_of(report["audio"]) for *_, report in scored])
+    speakers, conditions = (np.array(column) for column in zip(*((clip.speaker, condition) for clip, condition, _ in scored)))
+    errors = {}
+    for name in truths_of(chosen[0][0]):
+        size = [abs(truths_of(clip)[name] - report[signal]["signals"][name]) for clip, _, report in scored]
+        errors[name] = Errors(np.array(size), speakers, degradations, conditions)
+    return errors
+
+
+def fit_intervals(signal: str, models: Path) -> None:
+    """Writes the rules and what they cover into the manifest of the head."""
+    path = models / signal / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for name, errors in read_errors(signal, models).items():
+        manifest["rule"]["intervals"][name] = fit_rule(errors)
+        print(name, manifest["rule"]["intervals"][name])
+        for condition, measured in measure_coverage(errors).items():
+            print(f"  {condition:10} {measured}")
+            for what in ("coverage", "half_width"):
+                key = f"{name}_{what}_{condition.replace('-', '_')}"
+                manifest["training"]["metrics"][key] = measured[what]
+    path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")

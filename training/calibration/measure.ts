@@ -1,0 +1,33 @@
+/**
+ * Measures recordings with the shipped pipeline up to the heads.
+ * node --import tsx training/calibration/measure.ts LIST ROOT: LIST has one path below ROOT per line. Prints one JSON
+ * line per recording: path, seconds of speech, measures by name, cepstrum. Omits those under 0.5 s of speech.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { argv, stderr, stdout } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { describeSpeaker, hear, minSpeechSeconds } from '../../src/hear.ts';
+import { loadModels } from '../../src/models/registry.ts';
+import { startWatch } from '../../src/watch.ts';
+
+const limits = { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 0 };
+
+async function main([list, root]: string[]): Promise<void> {
+  if (list === undefined || root === undefined) throw new Error('Expected LIST ROOT for `arguments`');
+  const models = await loadModels(fileURLToPath(new URL('../../models', import.meta.url)));
+  const paths = readFileSync(list, 'utf8').split('\n').filter(Boolean);
+  for (const [index, path] of paths.entries()) {
+    const audio = readFileSync(join(root, path));
+    const request = { audio, baseline: null, channel: null, signals: ['cognitive'], cancel: null } as const;
+    const watch = startWatch(null);
+    const heard = await hear('audio', audio, request, models, limits, watch);
+    if (index % 500 === 0) stderr.write(`${index} of ${paths.length} recordings\n`);
+    if (heard.speechSeconds < minSpeechSeconds) continue;
+    const { measures, cepstrum, speechSeconds } = describeSpeaker(heard, watch);
+    const values = Object.fromEntries(Object.entries(measures).map(([name, { value }]) => [name, value]));
+    stdout.write(`${JSON.stringify({ path, speech_s: speechSeconds, measures: values, cepstrum })}\n`);
+  }
+}
+
+await main(argv.slice(2));

@@ -1,0 +1,100 @@
+"""Timing measures of recordings and their reference values. The service computes the same measures."""
+
+import json
+
+import numpy as np
+
+from training import settings
+from training.calibration import baseline_reference
+from training.corpora.index import read_clips
+from training.features import log_mel
+from training.features.spec import FRAMES_PER_SECOND
+from training.features.windows import find_segments
+from training.session import Session
+
+CORPORA = ["AMI", "LibriSpeech", "speechocean762"]
+MIN_SPEECH_SECONDS = 5
+# Measure -> unit, study behind its direction, scale on which it counts in an index.
+MEASURES = {
+    "pause_ratio": ("ratio", "Khawaja, Ruiz & Chen 2008", "odds"),
+    "mean_run": ("s", "Betz et al. 2023, Languages 8:71", "inverse"),
+    "rate_variability": ("ratio", "Christodoulides 2016", "ratio"),
+}
+# Measures that one more pause can only move one way: pauses per minute fall when a long one is added.
+LOAD = {"pause_ratio": ("up", 3), "mean_run": ("down", 2)}
+LOAD_RELATIVE = {name: (direction, weight) for name, (_, _, direction, weight) in baseline_reference.MEASURES.items()}
+PROCESSING = {"mean_run": ("up", 3), "pause_ratio": ("down", 2), "rate_variability": ("down", 1)}
+PRIOR_SECONDS = 30  # with it, a pause of 0.25 s more or less moves no index by 0.035
+# Matches half of LibriSpeech's read recordings of 10 s of speech and 1 of AMI's 8 of meetings.
+SCRIPTED = {"minSpeechSeconds": 10, "minMeanRun": 3, "maxPauseRatio": 0.2}
+SCALES = {"odds": lambda x: x / (1 - x), "inverse": lambda x: 1 / x, "ratio": lambda x: x}
+
+
+def measure(speech: np.ndarray, rate: np.ndarray) -> dict[str, float]:
+    """Speech probability [T] and syllables per second [T] -> measures; none for short recordings."""
+    segments = find_segments(speech)
+    speech_s = sum(e - s for s, e in segments) / FRAMES_PER_SECOND
+    if speech_s < MIN_SPEECH_SECONDS:
+        return {}
+    pauses = [(b[0] - a[1]) / FRAMES_PER_SECOND for a, b in zip(segments, segments[1:])]
+    result = {"pause_ratio": sum(pauses) / (speech_s + sum(pauses)), "mean_run": speech_s / len(segments)}
+    spoken = np.concatenate([rate[s:e] for s, e in segments])
+    seconds = spoken[: len(spoken) // FRAMES_PER_SECOND * FRAMES_PER_SECOND].reshape(-1, FRAMES_PER_SECOND).mean(1)
+    if len(seconds) >= 3 and seconds.mean() > 0:
+        result["rate_variability"] = float(seconds.std() / seconds.mean())
+    return result
+
+
+def weighted_quantiles(values: np.ndarray, weights: np.ndarray, at: list[float]) -> np.ndarray:
+    order = np.argsort(values)
+    rank = (np.cumsum(weights[order]) - 0.5 * weights[order]) / weights.sum()
+    return np.interp(at, rank, values[order])
+
+
+def logistic_spread(low: float, high: float, scale: str) -> float:
+    """Spread of the logistic distribution whose quartiles are the logarithms of these values on that scale (ln 9 spreads apart)."""
+    place = SCALES[scale]
+    return float(abs(np.log(place(high)) - np.log(place(low))) / np.log(9))
+
+
+def fit_reference() -> tuple[dict, dict[str, int]]:
+    """-> measure -> median, spread and source; corpus -> recordings. Corpora weigh alike.
+
+    Measures that count only beside a baseline come from the results of baseline_reference.
+    """
+    vad, source = Session(settings.weights("activity")), log_mel.of_corpora()
+    found: list[tuple[str, dict[str, float]]] = []
+    for clip in read_clips():
+        if clip.corpus in CORPORA and not clip.held_out:
+            frames = vad.run(features=source[clip.index][None])
+            if values := measure(frames["speech"][0], frames["syllable_rate"][0]):
+                found.append((clip.corpus, values))
+    counts = {name: sum(corpus == name for corpus, _ in found) for name in CORPORA}
+    result = {}
+    for name, (unit, study, scale) in MEASURES.items():
+        values, weights = np.array([(v[name], 1 / counts[corpus]) for corpus, v in found if name in v]).T
+        low, median, high = weighted_quantiles(values, weights, [0.25, 0.5, 0.75])
+        result[name] = {"median": round(float(median), 4), "spread": round(logistic_spread(low, high, scale), 4),
+                        "scale": scale, "unit": unit, "source": study}  # fmt: skip
+    return result, counts
+
+
+def index_weights(index: dict[str, tuple[str, float]], relative_only: dict[str, tuple[str, float]]) -> dict:
+    return {
+        name: {"direction": direction, "weight": weight, "relativeOnly": name in relative_only}
+        for name, (direction, weight) in {**index, **relative_only}.items()
+    }
+
+
+def fit_params() -> tuple[dict, dict[str, int]]:
+    """-> the timing part of the manifest's params, corpus -> recordings"""
+    reference, counts = fit_reference()
+    baseline = json.loads(baseline_reference.RESULT.read_text())
+    return {
+        "priorSeconds": PRIOR_SECONDS,
+        "scripted": SCRIPTED,
+        "reference": {**reference, **baseline["reference"]},
+        "otherSpeaker": baseline["otherSpeaker"],
+        "cognitiveLoad": index_weights(LOAD, LOAD_RELATIVE),
+        "processing": index_weights(PROCESSING, {}),
+    }, counts

@@ -1,0 +1,171 @@
+"""What training needs to know of a corpus: labels, licence, sampling weights and the split of its speakers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+from training.corpora.labels import AROUSAL, EMOTIONS, INDEX_NAMES, VALENCE
+
+SPLITS = Path(__file__).with_name("splits.json")
+LANGUAGES = {"en": "English", "it": "Italian", "pl": "Polish", "am": "Amharic", "ko": "Korean", "ar": "Arabic",
+             "zh": "Chinese", "el": "Greek", "tr": "Turkish"}  # fmt: skip
+SEXES = {"f": "female", "m": "male"}
+CATEGORY_WEIGHT = 0.3  # of valence and arousal that only follow from the category
+
+
+class Part(StrEnum):
+    """Parts of a corpus. No speaker is in two of them."""
+
+    TRAIN = "train"  # weights are fitted on it
+    DEV = "dev"  # recipes are compared on it
+    CALIBRATION = "calibration"  # temperature, affine calibration and intervals are fitted on it
+    TEST = "test"  # published metrics come from it
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How much the clips of a corpus count at each stage. 1 is a plain clip."""
+
+    head: float = 1.0  # weight of a clip in the loss of the emotion head
+    finetune: float = 1.0  # mean number of draws of a clip per epoch of fine-tuning
+    vad: float = 1.0  # weight of a clip when mixtures for the VAD model are drawn
+    speech_check: float = 1.0  # weight of a clip in the loss of the speech check
+    telephone_every: int = 1  # every n-th clip gets a telephone copy for the VAD model
+    baseline_every: int = 1  # every n-th clip trains the eGeMAPS baseline
+    corrupted: int = 25  # clips of the test part that are evaluated under corruptions, at most
+
+
+@dataclass(frozen=True)
+class Dimensions:
+    """Valence and arousal in [0, 1], and how much each counts in the loss. `rated`: by listeners."""
+
+    valence: float
+    arousal: float
+    valence_weight: float
+    arousal_weight: float
+    rated: bool = False
+
+
+@dataclass(frozen=True)
+class Clip:
+    """One row of index.csv. `index` is its position among the clips that `read_clips` returned."""
+
+    index: int
+    definition: Corpus
+    path: str
+    speaker: str
+    row: dict[str, str]
+
+    @property
+    def corpus(self) -> str:
+        return self.definition.name
+
+    @property
+    def part(self) -> Part:
+        return self.definition.part(self.speaker)
+
+    @property
+    def held_out(self) -> bool:
+        """Whether no weights may be fitted on it."""
+        return self.part is not Part.TRAIN
+
+    @property
+    def label(self) -> str:
+        return INDEX_NAMES.get(self.row["label"], self.row["label"])
+
+    @property
+    def emotion(self) -> str | None:
+        return self.definition.emotion(self)
+
+    @property
+    def votes(self) -> list[float] | None:
+        return self.definition.votes(self)
+
+    @property
+    def dimensions(self) -> Dimensions | None:
+        return self.definition.dimensions(self)
+
+    @property
+    def clarity(self) -> float | None:
+        return self.definition.clarity(self)
+
+    @property
+    def syllables(self) -> int | None:
+        return self.definition.syllables(self)
+
+    @property
+    def extra(self) -> dict[str, str]:
+        """The `name=value` pairs of the column `extra`."""
+        return dict(part.split("=", 1) for part in self.row["extra"].split(";") if "=" in part)
+
+    @property
+    def sex(self) -> str:
+        return SEXES.get(self.row["gender"].lower(), "not told")
+
+    @property
+    def language(self) -> str:
+        return LANGUAGES.get(self.row["lang"], "none")
+
+    @property
+    def age(self) -> int | None:
+        age = self.extra.get("age", "")
+        return int(age) if age.isdigit() else None
+
+
+class Corpus:
+    """Defaults: speech without labels. A subclass states what differs."""
+
+    name: str
+    licence: str  # of the recordings, as the model cards print it
+    sampling = Sampling()
+    is_speech = True
+    studio = False  # so quiet that level tells speech from silence
+
+    def speaker(self, row: dict[str, str]) -> str:
+        return row["speaker"] or Path(row["path"]).stem
+
+    def part(self, speaker: str) -> Part:
+        """Speakers that splits.json does not name are trained on."""
+        return split_of(self.name).get(speaker, Part.TRAIN)
+
+    def emotion(self, clip: Clip) -> str | None:
+        """One of EMOTIONS, or None if the clip has no such label."""
+        return None
+
+    def votes(self, clip: Clip) -> list[float] | None:
+        """Share of listeners who chose each of EMOTIONS: a soft target."""
+        return None
+
+    def dimensions(self, clip: Clip) -> Dimensions | None:
+        return None
+
+    def clarity(self, clip: Clip) -> float | None:
+        """Mean of fluency and prosody as experts judged them, in [0, 1]."""
+        return None
+
+    def syllables(self, clip: Clip) -> int | None:
+        """Number of syllables, where the text is known."""
+        return None
+
+
+class ActedCorpus(Corpus):
+    """Emotions acted on request: the category is known, valence and arousal follow from it."""
+
+    def emotion(self, clip: Clip) -> str | None:
+        return clip.label if clip.label in EMOTIONS else None
+
+    def dimensions(self, clip: Clip) -> Dimensions | None:
+        name = self.emotion(clip)
+        weight = CATEGORY_WEIGHT * self.sampling.head
+        return None if name is None else Dimensions(VALENCE[name], AROUSAL[name], weight, weight)
+
+
+@cache
+def split_of(name: str) -> dict[str, Part]:
+    """Speaker -> part, for the speakers that are not trained on."""
+    parts = json.loads(SPLITS.read_text()).get(name, {})
+    return {speaker: Part(part) for part, speakers in parts.items() for speaker in speakers}

@@ -1,0 +1,90 @@
+"""Embeddings of all windows by an exported trunk, and of the same windows in the augmented copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from training import cache
+from training.augment.augmented import AugmentedCopies
+from training.encoder import window_store
+from training.encoder.trunk import WIDTH
+from training.features import log_mel
+from training.features.windows import embedding_weights
+from training.heads.attention_head import VARIANCE_FLOOR
+from training.session import Session
+
+
+@dataclass(frozen=True)
+class EmbeddingStore:
+    """Embeddings of the windows of a WindowStore, in its order."""
+
+    rows: np.ndarray  # float16 [all embeddings, 384]
+    weights: np.ndarray  # float32 [all embeddings], speech probability
+    offsets: np.ndarray  # [windows + 1]
+    moments: np.ndarray  # float32 [windows, 768]: mean and standard deviation of the embeddings, weighted by speech
+    clips: np.ndarray  # [windows] clip index
+    speech_frames: np.ndarray  # [windows]
+    frames_per_embedding: int
+    augmented: EmbeddingStore | None = None  # the same windows in the augmented copies
+
+    def __getitem__(self, window: int) -> tuple[np.ndarray, np.ndarray]:
+        """[N,384], [N]"""
+        part = slice(self.offsets[window], self.offsets[window + 1])
+        return self.rows[part], self.weights[part]
+
+
+def moments_of(embeddings: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """embeddings [N,384], weights [N] -> [768]; without speech all embeddings count alike"""
+    w = weights if weights.sum() > 0 else weights + 1
+    w = w / w.sum()
+    mean = w @ embeddings
+    variance = np.maximum(w @ embeddings**2 - mean**2, 0)
+    return np.concatenate([mean, np.sqrt(variance + VARIANCE_FLOOR)]).astype(np.float32)
+
+
+def write(name: str, folder: Path, trunk: Path, frames_per_embedding: int, windows: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
+    """`windows`: rows [T,80] and speech [T] of each."""
+    session, weights, lengths, moments = Session(trunk), [], [], []
+    with open(folder / f"{name}.f16", "wb") as file:
+        for rows, speech in windows:
+            embeddings = session.run(features=rows[None])["tokens"][0]
+            weights.append(embedding_weights(speech, frames_per_embedding))
+            lengths.append(len(embeddings))
+            moments.append(moments_of(embeddings, weights[-1]))
+            file.write(embeddings.astype(np.float16).tobytes())
+    np.savez(folder / f"{name}.npz", weights=np.concatenate(weights), lengths=lengths, moments=np.stack(moments))
+
+
+def read(name: str, folder: Path, frames_per_embedding: int, augmented: EmbeddingStore | None = None) -> EmbeddingStore:
+    windows = window_store.load()
+    with np.load(folder / f"{name}.npz") as found:
+        offsets = np.concatenate([[0], np.cumsum(found["lengths"])])
+        rows = np.memmap(folder / f"{name}.f16", np.float16, "r").reshape(-1, WIDTH)
+        return EmbeddingStore(rows, found["weights"], offsets, found["moments"], windows.clips, windows.speech_frames,
+                              frames_per_embedding, augmented)  # fmt: skip
+
+
+def load(trunk: Path, frames_per_embedding: int, copies: AugmentedCopies | None) -> EmbeddingStore:
+    """Of the graph at `trunk`, computed unless they are in the cache. Without `copies` there are none of augmented copies."""
+    windows, source = window_store.load(), log_mel.of_corpora()
+    numbers = range(len(windows.clips))
+    inputs = {"trunk": cache.file_hash(trunk), "windows": windows.key, "frames": frames_per_embedding}
+
+    def make(folder: Path) -> None:
+        each = ((windows.rows(i, source), windows.speech_of(i)) for i in tqdm(numbers, "embeddings", mininterval=10))
+        write("plain", folder, trunk, frames_per_embedding, each)
+
+    def make_augmented(folder: Path) -> None:
+        bar = tqdm(numbers, "embeddings of copies", mininterval=10)
+        write("copies", folder, trunk, frames_per_embedding, (copies.window(int(windows.clips[i]), *windows.span(i)) for i in bar))
+
+    folder = cache.build("embeddings", inputs, make)
+    if copies is None:
+        return read("plain", folder, frames_per_embedding)
+    of_copies = cache.build("embeddings-augmented", inputs | {"copies": copies.source.key}, make_augmented)
+    return read("plain", folder, frames_per_embedding, read("copies", of_copies, frames_per_embedding))

@@ -1,0 +1,99 @@
+"""The shared trunk: the convolutional stem and the first two encoder layers of Whisper-tiny.en."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from training.features.log_mel import BINS
+
+WIDTH, HEADS, LAYERS = 384, 6, 2
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+POSITIONS = 512  # embeddings; a window of ten seconds has 500
+# Module of a layer here -> its path in Whisper's weights.
+WHISPER_NAMES = {
+    "attention_norm": "self_attention/layer_norm",
+    "qkv": "self_attention/linear_0",
+    "attention_out": "self_attention/linear_1",
+    "ffn_norm": "ffn/layer_norm",
+    "ffn_in": "ffn/linear_0",
+    "ffn_out": "ffn/linear_1",
+}
+
+
+class Layer(nn.Module):
+    def __init__(self, inner: int):
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(WIDTH)
+        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
+        self.attention_out = nn.Linear(WIDTH, WIDTH)
+        self.ffn_norm = nn.LayerNorm(WIDTH)
+        self.ffn_in = nn.Linear(WIDTH, inner)
+        self.ffn_out = nn.Linear(inner, WIDTH)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+        """x [B,N,384], mask [B,1,1,N]"""
+        batch, length, _ = x.shape
+        qkv = self.qkv(self.attention_norm(x)).view(batch, length, 3, HEADS, WIDTH // HEADS)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4)
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        x = x + self.attention_out(y.transpose(1, 2).reshape(batch, length, WIDTH))
+        return x + self.ffn_out(F.gelu(self.ffn_in(self.ffn_norm(x))))
+
+
+class Trunk(nn.Module):
+    """`coarse`: one embedding for four frames instead of two. In training each is repeated, to line up with the standard ones."""
+
+    def __init__(self, inner: int = 4 * WIDTH, coarse: bool = False, layers: int = LAYERS):
+        super().__init__()
+        self.coarse = coarse
+        self.conv1 = nn.Conv1d(BINS, WIDTH, 3, stride=2 if coarse else 1, padding=1)
+        self.conv2 = nn.Conv1d(WIDTH, WIDTH, 3, stride=2, padding=1)
+        self.layers = nn.ModuleList(Layer(inner) for _ in range(layers))
+        self.register_buffer("positions", torch.zeros(POSITIONS, WIDTH))
+
+    def load_whisper(self, weights: dict[str, np.ndarray]) -> Trunk:
+        """Copies the weights that `whisper_weights.read_encoder` returned."""
+        pairs = [(self.conv1, "conv1", "weight", "bias"), (self.conv2, "conv2", "weight", "bias")]
+        for index, layer in enumerate(self.layers):
+            for name, path in WHISPER_NAMES.items():
+                tail = ("gamma", "beta") if name.endswith("norm") else ("weight", "bias")
+                pairs.append((getattr(layer, name), f"layer_{index}/{path}", *tail))
+        with torch.no_grad():
+            for module, path, weight, bias in pairs:
+                module.weight.copy_(torch.from_numpy(weights[f"{path}/{weight}"].copy()))
+                module.bias.copy_(torch.from_numpy(weights[f"{path}/{bias}"].copy()))
+            self.positions.copy_(torch.from_numpy(weights["position_encodings/encodings"][:POSITIONS].copy()))
+        return self
+
+    def forward(self, scaled: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
+        """Level-normalised features [B,T,80] -> embeddings [B,ceil(T/2),384]. Frames past `lengths` [B] are ignored."""
+        count = (scaled.shape[1] + 1) // 2
+        x, mask = self.stem(scaled, lengths)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x.repeat_interleave(2, 1)[:, :count] if self.coarse else x
+
+    def stem(self, scaled: torch.Tensor, lengths: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """-> [B,N,384] with position encodings, mask of the real ones [B,1,1,N]"""
+        x, mask = scaled.transpose(1, 2), None
+        if lengths is not None:
+            real = torch.arange(x.shape[2], device=x.device)[None] < lengths[:, None]
+            x = x * real[:, None]
+        x = F.gelu(self.conv1(x))
+        if lengths is not None:
+            real = real[:, :: self.conv1.stride[0]]
+            x = x * real[:, None]
+            mask = real[:, None, None, ::2]
+        x = F.gelu(self.conv2(x)).transpose(1, 2)
+        return x + self.position_rows()[: x.shape[1]], mask
+
+    @property
+    def frames_per_embedding(self) -> int:
+        """Of the exported graph."""
+        return 4 if self.coarse else 2
+
+    def position_rows(self) -> torch.Tensor:
+        return self.positions[::2] if self.coarse else self.positions

@@ -1,0 +1,71 @@
+"""The hand-crafted baseline: eGeMAPSv02 functionals, logistic and ridge regression on the training speakers.
+
+Targets, weights of the corpora and the affine calibration of valence and arousal are those of the shipped heads.
+"""
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.preprocessing import StandardScaler
+
+from training.corpora.corpus import Clip
+from training.corpora.index import read_clips
+from training.corpora.labels import EMOTIONS
+from training.evaluation import egemaps
+from training.evaluation.predictions import Predictions
+from training.heads import emotion
+
+PENALTY = {"categories": 0.1, "dimensions": 30.0, "clarity": 30.0}
+MAX_DEVIATIONS = 5  # standardised features are clipped to it
+
+
+class EgemapsBaseline:
+    def __init__(self, values: dict[str, np.ndarray]):
+        """values: path of a clip -> functionals"""
+        clips = read_clips()
+        self.values = values
+        known = [clip for clip in clips if not clip.held_out and clip.path in values]
+        self.scaler = StandardScaler().fit(self.stack(known))
+        targets = emotion.targets_of(clips)
+        for clip in known:  # a thinned corpus weighs as much as a whole one
+            targets.label_weight[clip.index] *= clip.definition.sampling.baseline_every
+            targets.dimensions_weight[clip.index] *= clip.definition.sampling.baseline_every
+        self.fit(known, targets)
+
+    def stack(self, clips: list[Clip]) -> np.ndarray:
+        return np.nan_to_num(np.stack([self.values[clip.path] for clip in clips]))
+
+    def features(self, clips: list[Clip]) -> np.ndarray:
+        return np.clip(self.scaler.transform(self.stack(clips)), -MAX_DEVIATIONS, MAX_DEVIATIONS)
+
+    def fit(self, known: list[Clip], targets: emotion.Targets) -> None:
+        labelled = [clip for clip in known if targets.label[clip.index] >= 0]
+        rows = [clip.index for clip in labelled]
+        self.categories = LogisticRegression(C=PENALTY["categories"], max_iter=300)
+        self.categories.fit(self.features(labelled), targets.label[rows], targets.label_weight[rows])
+        self.dimensions = [self.fit_dimension(known, targets, place) for place in range(2)]
+        scored = [clip for clip in known if clip.clarity is not None]
+        truth = [clip.clarity for clip in scored]
+        self.clarity = Ridge(PENALTY["clarity"]).fit(self.features(scored), truth)
+
+    def fit_dimension(self, known: list[Clip], targets: emotion.Targets, place: int) -> tuple[Ridge, np.ndarray]:
+        """A ridge regression on every target, and its affine calibration on rated training speakers."""
+        part = [clip for clip in known if targets.dimensions_weight[clip.index, place] > 0]
+        rows = [clip.index for clip in part]
+        ridge = Ridge(PENALTY["dimensions"])
+        ridge.fit(self.features(part), targets.dimensions[rows, place], targets.dimensions_weight[rows, place])
+        rated = [clip for clip in known if clip.dimensions and clip.dimensions.rated]
+        predicted = ridge.predict(self.features(rated))
+        return ridge, np.polyfit(predicted, targets.dimensions[[clip.index for clip in rated], place], 1)
+
+    def predict(self, clips: list[Clip]) -> Predictions:
+        x = self.features(clips)
+        probabilities = np.zeros((len(clips), len(EMOTIONS)))
+        probabilities[:, self.categories.classes_] = self.categories.predict_proba(x)
+        dimensions = np.stack([np.clip(np.polyval(line, ridge.predict(x)), 0, 1) for ridge, line in self.dimensions], 1)
+        return Predictions(clips, probabilities, dimensions, self.clarity.predict(x))
+
+
+def predict(clips: list[Clip]) -> Predictions:
+    """For those of the clips that have functionals."""
+    values = egemaps.extract()
+    return EgemapsBaseline(values).predict([clip for clip in clips if clip.path in values])

@@ -1,0 +1,96 @@
+"""Evaluates the shipped pipeline on held-out speakers, as recorded and under corruptions, beside the eGeMAPS baseline."""
+
+from pathlib import Path
+
+import numpy as np
+
+from training import settings
+from training.corpora.recipe import RECIPE
+from training.evaluation import (
+    egemaps_baseline,
+    error_analysis,
+    invariances,
+    results,
+    test_recordings,
+    vocal_effort,
+)
+from training.evaluation.metrics import Metric, all_metrics, mean_metric, metric
+from training.evaluation.pipeline import is_ok
+from training.evaluation.predictions import Reports
+from training.evaluation.statistics import pcc, relative_error
+from training.evaluation.test_recordings import CLEAN
+from training.reporting import cards, evaluation_page
+from training.reporting.tables import comparison_table
+
+COMPARED = [
+    "emotion: UAR, calm as neutral, RAVDESS",
+    "emotion: UAR of its 8 labels, RAVDESS",
+    "emotion: UAR of its 7 labels, SAVEE",
+    "emotion: UAR of its 7 labels, EMOVO",
+    "emotion: UAR of its 6 labels, nEMO",
+    "emotion: UAR of its 5 labels, ASED",
+    "emotion: UAR of its 4 labels, EmotionTTSKorean",
+    "emotion: CCC of valence, TAVA",
+    "emotion: CCC of arousal, TAVA",
+    "emotion: CCC of valence, line of the other speakers, TAVA",
+    "emotion: CCC of arousal, line of the other speakers, TAVA",
+    "emotion: PCC of arousal, BAVED",
+    "cognitive: PCC of clarity with fluency, speechocean762",
+    "cognitive: PCC of clarity with prosody, speechocean762",
+    "cognitive: PCC of clarity with their mean, speechocean762",
+    "emotion: calibration error of confidence, all",
+]
+
+
+def answered_metrics(reports: Reports) -> list[Metric]:
+    """Share of clips with scores, by corpus."""
+    groups = {"all speech": RECIPE.labelled} | {name: (name,) for name in (*RECIPE.labelled, "ESC10", "EmoGator", *RECIPE.unlabelled)}
+    found = []
+    for group, names in groups.items():
+        part = reports.where(lambda clip, names=names: clip.corpus in names)
+        if part.clips:
+            found.append(mean_metric("activity", "share answered ok", group, part.answered(), part.clips))
+    return found
+
+
+def syllable_metrics(reports: Reports) -> list[Metric]:
+    """Syllables (articulation rate times speech) against those of the known text."""
+    pairs = [(c, r) for c, r in zip(reports.clips, reports.reports) if c.corpus == RECIPE.clarity and is_ok(r, "cognitive")
+             and "articulation_rate" in r["cognitive"]["measures"]]  # fmt: skip
+    clips = [clip for clip, _ in pairs]
+    truth = np.array([clip.syllables for clip in clips], float)
+    counted = np.array([r["cognitive"]["measures"]["articulation_rate"]["value"] * r["audio"]["speech_s"] for _, r in pairs])
+    return [*metric("activity", "PCC of syllables with the text's", RECIPE.clarity, pcc, clips, truth, counted),
+            *metric("activity", "mean error of syllables, share of the mean", RECIPE.clarity, relative_error, clips, truth,
+                    counted)]  # fmt: skip
+
+
+def response_metrics(models: Path) -> list[Metric]:
+    """Of recordings changed in a known way."""
+    return [found for check in (*invariances.CHECKS, *vocal_effort.CHECKS) for found in check(models)]
+
+
+def evaluate(models: Path, write: bool) -> None:
+    """Models other than the shipped ones become a column of the comparison. `write`: into results, documents, plots and cards."""
+    by_condition = test_recordings.analyze_all(models)
+    clean = by_condition[CLEAN]
+    predictions = clean.predictions()
+    metrics = [*all_metrics(predictions), *syllable_metrics(clean), *answered_metrics(clean)]
+    alternative = None if models.resolve() == settings.MODELS.resolve() else models.resolve().name
+    known = {found.key for found in metrics}
+    responses = [found for found in response_metrics(models) if found.key not in known] if alternative is None else []
+    run = results.new_run(models, [*metrics, *responses]) | {"failures": error_analysis.sentences(clean)}
+    found = results.add_run(results.read(), alternative, run)
+    if alternative is None or "rival" not in found:
+        print("fitting the eGeMAPS baseline", flush=True)
+        baseline = egemaps_baseline.predict([clip for clip in predictions.clips if clip.corpus in RECIPE.labelled])
+        found["rival"] = {"figures": [one.to_json() for one in all_metrics(baseline)]}
+    comparison = comparison_table(results.columns_of(found), COMPARED)
+    text = evaluation_page.sections(metrics, responses, by_condition)
+    print(comparison, text, sep="\n\n")
+    if write:
+        results.save(found)
+        evaluation_page.write_comparison(comparison)
+        cards.write_cards(models)
+    if write and alternative is None:
+        evaluation_page.write(by_condition, f"`npm run evaluate -- --write` at commit {run['commit']}.\n\n{text}")

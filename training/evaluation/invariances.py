@@ -1,0 +1,226 @@
+"""How the shipped pipeline responds when a recording is changed in a known way."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+from training import cache, settings
+from training.augment import audio
+from training.augment.audio import altered_copy, change_tempo, decode
+from training.corpora.corpus import Clip
+from training.corpora.index import read_clips
+from training.corpora.labels import DIMENSIONS
+from training.evaluation.metrics import Metric, mean_metric
+from training.evaluation.pipeline import BOTH, analyze, is_ok
+from training.evaluation.test_recordings import every_nth
+from training.settings import SAMPLE_RATE
+
+PAUSES, MIN_PAUSE, MAX_PAUSE = 3, 0.3, 2.0  # added to each recording; seconds
+EDGE = 0.3  # seconds of speech kept on either side of a pause
+MIN_SPEECH_SECONDS = 3
+MAX_READERS = 120
+TIMING = ["pause_ratio", "pause_rate", "mean_run", "articulation_rate", "speech_rate"]
+MAX_CONVERTED = 60
+MAX_CHANGE = 0.05  # of any score, for a prediction to count as unchanged
+CONVERSIONS = {  # title: (suffix of the copies, options of ffmpeg)
+    "12 dB softer": (".soft.wav", "-af volume=-12dB"),
+    "MP3 at 64 kbit/s": (".mp3", "-b:a 64k"),
+    "Opus at 32 kbit/s": (".ogg", "-c:a libopus -b:a 32k"),
+    "AAC at 64 kbit/s": (".m4a", "-c:a aac -b:a 64k"),
+    "FLAC at 44.1 kHz": (".flac", "-ar 44100"),
+    "48 kHz, 24 bit": (".48k.wav", "-ar 48000 -c:a pcm_s24le"),
+}
+Change = Callable[[np.ndarray, np.random.Generator], np.ndarray]
+cognitive_metric = partial(mean_metric, "cognitive")
+
+
+def readers() -> list[Clip]:
+    """Held-out readers, and the meetings, whose speakers are at the other end of the reference."""
+    clips = read_clips()
+    held = [c for c in clips if c.corpus == "LibriSpeech" and c.held_out or c.corpus == "AMI"]
+    return held + every_nth([c for c in clips if c.corpus == "speechocean762" and c.held_out], MAX_READERS - len(held))
+
+
+def add_pauses(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Pauses at the softest points with speech within 0.15 s on both sides, filled with noise at the recording's floor."""
+    hop = SAMPLE_RATE // 100
+    frames = samples[: len(samples) // hop * hop].reshape(-1, hop)
+    level = np.convolve((frames**2).mean(1), np.ones(6) / 6, "same")
+    loud, guard = level > 0.1 * level.mean(), int(EDGE * 100)
+    first, *_, last = np.flatnonzero(loud)
+    allowed = [p for p in range(first + guard, last - guard) if loud[p - 15 : p].any() and loud[p + 1 : p + 16].any()]
+    allowed = np.array(allowed, int)
+    chosen: list[int] = []
+    for place in allowed[np.argsort(level[allowed])]:
+        if len(chosen) < PAUSES and all(abs(place - other) > 2 * guard for other in chosen):
+            chosen.append(int(place))
+    floor = np.sqrt(np.quantile((frames**2).mean(1), 0.05))
+    parts, at = [], 0
+    for place in sorted(chosen):
+        count = int(SAMPLE_RATE * rng.uniform(MIN_PAUSE, MAX_PAUSE))
+        parts += [samples[at : place * hop], floor * rng.standard_normal(count)]
+        at = place * hop
+    return np.concatenate([*parts, samples[at:]])
+
+
+def tempo_change(factor: float) -> Change:
+    return lambda samples, _: change_tempo(samples, factor)
+
+
+def write_copy(clip: Clip, name: str, change: Change | None) -> Path:
+    """A WAV copy at 70 % of full scale; without `change` too, so that what is compared differs by the change alone."""
+    path = altered_copy(clip, name, cache.code_hash(audio, sys.modules[__name__]))
+    if not path.exists():
+        samples = decode(settings.DATA / clip.path)
+        changed = samples if change is None else change(samples, np.random.default_rng(clip.index))
+        soundfile.write(path, np.clip(0.7 * changed / np.abs(samples).max(), -1, 1), SAMPLE_RATE, "PCM_16")
+    return path
+
+
+def compare(clips: list[Clip], name: str, change: Change, signals: str, models: Path) -> list[tuple[Clip, dict, dict]]:
+    """(clip, report of the plain copy, report of the changed copy)"""
+    paths = [write_copy(clip, n, c) for n, c in (("plain", None), (name, change)) for clip in clips]
+    reports = analyze(paths, signals, models)
+    return list(zip(clips, reports[: len(clips)], reports[len(clips) :]))
+
+
+def compare_readers(name: str, change: Change, models: Path) -> list[tuple[Clip, dict, dict]]:
+    """Those with scores on enough speech in both."""
+    found = compare(readers(), name, change, "cognitive", models)
+    scored = [one for one in found if all(is_ok(report, "cognitive") for report in one[1:])]
+    return [one for one in scored if one[1]["audio"]["speech_s"] >= MIN_SPEECH_SECONDS]
+
+
+def score_of(report: dict, name: str) -> float:
+    return report["cognitive"]["signals"][name]
+
+
+def changes_of(found: list[tuple[Clip, dict, dict]], name: str) -> np.ndarray:
+    return np.array([score_of(b, name) - score_of(a, name) for _, a, b in found])
+
+
+def pauses(models: Path) -> list[Metric]:
+    """Direction, also for the tenth with the least and the tenth with the most load before the change."""
+    found = compare_readers("pauses", add_pauses, models)
+    before = np.array([score_of(a, "cognitive_load") for _, a, _ in found])
+    load, processing = changes_of(found, "cognitive_load"), changes_of(found, "processing")
+    low, high = np.quantile(before, [0.1, 0.9])
+    result = []
+    for group, rows in (("all", before >= 0), ("least load", before <= low), ("most load", before >= high)):
+        clips = [clip for (clip, _, _), row in zip(found, rows) if row]
+        result += [
+            cognitive_metric("three pauses raise cognitive_load by 0.01", group, load[rows] > 0.01, clips),
+            cognitive_metric("three pauses lower processing", group, processing[rows] < 0, clips),
+            cognitive_metric("mean change of cognitive_load by three pauses", group, load[rows], clips),
+        ]
+    return result
+
+
+def tempo(models: Path) -> list[Metric]:
+    result = []
+    for factor, word in ((0.9, "slower"), (1.1, "faster")):
+        found = compare_readers(word, tempo_change(factor), models)
+        unchanged = np.abs(changes_of(found, "cognitive_load")) < 0.1
+        result.append(cognitive_metric(f"10 % {word}: cognitive_load within 0.1", "all", unchanged, [clip for clip, _, _ in found]))
+    return result
+
+
+def plateau(models: Path) -> list[Metric]:
+    """Mean change of clarity when fluent readers speak faster or slower: faster must not simply be clearer."""
+    result = []
+    for percent in (-20, -10, 10, 20, 30):
+        found = compare_readers(f"tempo{percent}", tempo_change(1 + percent / 100), models)
+        found = [one for one in found if one[0].corpus == "LibriSpeech"]
+        name = f"mean change of clarity, {percent:+d} % tempo"
+        result.append(cognitive_metric(name, "LibriSpeech", changes_of(found, "clarity"), [clip for clip, _, _ in found]))
+    return result
+
+
+def hesitations(models: Path) -> list[Metric]:
+    """MFA's few recordings: load with a filler, a lengthening or a long pause, against the same words without."""
+    by_name = {Path(clip.path).stem: clip for clip in read_clips() if clip.corpus == "MFA"}
+    result = []
+    for plain, changed in (("mfa_the", "mfa_er"), ("mfa_puttynorm", "mfa_long"), ("mfa_thenorm", "mfa_erpause")):
+        clips = [by_name[name] for name in (plain, changed) if name in by_name]
+        reports = analyze([settings.DATA / clip.path for clip in clips], "cognitive", models)
+        if len(clips) == 2 and all(is_ok(report, "cognitive") for report in reports):
+            change = changes_of([(clips[1], *reports)], "cognitive_load")
+            result.append(cognitive_metric(f"cognitive_load, {changed} less {plain}", "MFA", change, clips[1:]))
+    return result
+
+
+def timing(models: Path) -> list[Metric]:
+    """Fluency of held-out speakers from pauses and rates alone, by ridge regression on a third of the others."""
+    clips = [c for c in read_clips() if c.corpus == "speechocean762"]
+    others, held = [c for c in clips if not c.held_out][::3], [c for c in clips if c.held_out]
+    known, asked = (scored_reports(part, models) for part in (others, held))
+    predicted = ridge(timing_rows(known), fluency_of(known), timing_rows(asked))
+    truth, clarity = fluency_of(asked), np.array([score_of(report, "clarity") for _, report in asked])
+    kept = [clip for clip, _ in asked]
+    return [
+        cognitive_metric("PCC of pauses and rates alone with fluency", "speechocean762", np.corrcoef(truth, predicted)[0, 1], kept),
+        cognitive_metric("PCC of clarity with fluency", "speechocean762", np.corrcoef(truth, clarity)[0, 1], kept),
+    ]
+
+
+def scored_reports(clips: list[Clip], models: Path) -> list[tuple[Clip, dict]]:
+    reports = analyze([settings.DATA / clip.path for clip in clips], "cognitive", models)
+    return [(clip, report) for clip, report in zip(clips, reports) if is_ok(report, "cognitive")]
+
+
+def fluency_of(known: list[tuple[Clip, dict]]) -> np.ndarray:
+    return np.array([float(clip.row["fluency"]) for clip, _ in known])
+
+
+def timing_rows(known: list[tuple[Clip, dict]]) -> np.ndarray:
+    """The measures and their logarithms."""
+    measures = [report["cognitive"]["measures"] for _, report in known]
+    rows = np.array([[found[name]["value"] for name in TIMING] for found in measures])
+    return np.concatenate([rows, np.log(np.maximum(rows, 0.02))], 1)
+
+
+def ridge(rows: np.ndarray, truth: np.ndarray, asked: np.ndarray, weight: float = 10) -> np.ndarray:
+    """Predictions for the rows `asked`."""
+    centre, spread = rows.mean(0), rows.std(0) + 1e-9
+    x = np.c_[(rows - centre) / spread, np.ones(len(rows))]
+    solved = np.linalg.solve(x.T @ x + weight * np.eye(x.shape[1]), x.T @ truth)
+    return np.c_[(asked - centre) / spread, np.ones(len(asked))] @ solved
+
+
+def conversions(models: Path) -> list[Metric]:
+    """The same speech at another level, in other containers and at other rates: is every score unchanged?"""
+    held = [c for c in read_clips() if c.held_out and c.corpus in ("RAVDESS", "EMOVO", "ASED", "TAVA", "LibriSpeech")]
+    clips = every_nth(held, MAX_CONVERTED)
+    plain = [scores_of(report) for report in analyze([write_copy(clip, "plain", None) for clip in clips], BOTH, models)]
+    result = []
+    for title, (suffix, options) in CONVERSIONS.items():
+        paths = [convert(clip, suffix, options) for clip in clips]
+        converted = [scores_of(report) for report in analyze(paths, BOTH, models)]
+        both = [(clip, a, b) for clip, a, b in zip(clips, plain, converted) if a and b]
+        unchanged = np.array([np.abs(np.subtract(a, b)).max() < MAX_CHANGE for _, a, b in both])
+        result.append(cognitive_metric(f"{title}: every score within 0.05", "all", unchanged, [clip for clip, _, _ in both]))
+    return result
+
+
+def convert(clip: Clip, suffix: str, options: str) -> Path:
+    path = altered_copy(clip, "converted", cache.code_hash(audio, sys.modules[__name__]), suffix)
+    if not path.exists():
+        command = ["ffmpeg", "-v", "error", "-y", "-i", str(write_copy(clip, "plain", None)), *options.split(), str(path)]
+        subprocess.run(command, check=True)
+    return path
+
+
+def scores_of(report: dict) -> list[float] | None:
+    """Valence, arousal, load, clarity and processing."""
+    if not is_ok(report, "emotion"):
+        return None
+    emotion = report["emotion"]["signals"]
+    return [*(emotion[name] for name in DIMENSIONS), *(score_of(report, name) for name in ("cognitive_load", "clarity", "processing"))]
+
+
+CHECKS = (pauses, tempo, plateau, hesitations, conversions, timing)

@@ -1,0 +1,181 @@
+"""Metrics of predictions by corpus, language, sex and age."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from training.calibration.intervals import conformal_rank
+from training.corpora.corpus import SEXES, Clip
+from training.corpora.labels import DIMENSIONS, EMOTIONS
+from training.corpora.recipe import RECIPE
+from training.evaluation.predictions import SCORES, Predictions, corpus_of
+from training.evaluation.statistics import (
+    Score,
+    bootstrap_interval,
+    ccc,
+    ece,
+    pcc,
+    share,
+    uar,
+)
+
+ADULT_AGE = 15
+MIN_CLIPS = 5  # smaller groups say nothing
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One entry of results/figures.json. `interval`: 95 %, or None where there is nothing to draw from."""
+
+    signal: str
+    figure: str
+    group: str
+    value: float
+    interval: list[float] | None
+    speakers: int
+    clips: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.signal}: {self.figure}, {self.group}"
+
+    def to_json(self) -> dict:
+        return asdict(self)
+
+
+def metric(signal: str, name: str, group: str, score: Score, clips: list[Clip], truth, predicted) -> list[Metric]:
+    """One metric, or none for a small group."""
+    if len(clips) < MIN_CLIPS:
+        return []
+    speakers = [f"{clip.corpus} {clip.speaker}" for clip in clips]
+    interval = bootstrap_interval(score, truth, predicted, speakers)
+    return [Metric(signal, name, group, round(score(truth, predicted), 3), interval, len(set(speakers)), len(clips))]
+
+
+def mean_metric(signal: str, name: str, group: str, values, clips: list[Clip]) -> Metric:
+    """A mean without an interval."""
+    speakers = len({(clip.corpus, clip.speaker) for clip in clips})
+    return Metric(signal, name, group, round(float(np.mean(values)), 3), None, speakers, len(clips))
+
+
+def calm_as_neutral(labels: np.ndarray) -> np.ndarray:
+    return np.where(labels == EMOTIONS.index("calm"), EMOTIONS.index("neutral"), labels)
+
+
+def emotion_metrics(predictions: Predictions) -> list[Metric]:
+    acted = predictions.of(*RECIPE.emotion)
+    if len(acted) == 0 or np.isnan(acted.probabilities).all():
+        return []
+    truth, closed, opened = acted.labels, acted.best_in_corpus(), acted.probabilities.argmax(1)
+    found: list[Metric] = []
+
+    def add(name: str, group: str, rows: np.ndarray, truth: np.ndarray, predicted: np.ndarray) -> None:
+        found.extend(metric("emotion", name, group, uar, [acted.clips[i] for i in rows], truth[rows], predicted[rows]))
+
+    def rows_of(group: str, group_of: Callable[[Clip], str]) -> np.ndarray:
+        return np.flatnonzero([group_of(clip) == group for clip in acted.clips])
+
+    for name in RECIPE.emotion:
+        rows = rows_of(name, lambda clip: clip.corpus)
+        if len(rows) == 0:
+            continue
+        add(f"UAR of its {len(np.unique(truth[rows]))} labels", name, rows, truth, closed)
+        if name == "RAVDESS":
+            add("UAR, calm as neutral", name, rows, calm_as_neutral(truth), calm_as_neutral(closed))
+        add("UAR, all eight open", name, rows, truth, opened)
+    for group_of in (lambda c: c.language, lambda c: c.sex, lambda c: f"{c.language}, {c.sex}"):
+        for group in sorted({group_of(clip) for clip in acted.clips}):
+            add("UAR of the corpus's labels", group, rows_of(group, group_of), truth, closed)
+    confidence, correct = acted.probabilities.max(1), (opened == truth).astype(float)
+    return found + metric("emotion", "calibration error of confidence", "all", ece, acted.clips, correct, confidence)
+
+
+def by_sex(corpus: str) -> list[tuple[str, Callable[[Clip], bool]]]:
+    """(group, whether a clip belongs to it): all of them, then each sex."""
+    return [(corpus, lambda clip: True), *((f"{corpus}, {sex}", lambda clip, sex=sex: clip.sex == sex) for sex in SEXES.values())]
+
+
+def dimension_metrics(predictions: Predictions) -> list[Metric]:
+    found = []
+    for corpus, names, score in ((RECIPE.rated, DIMENSIONS, ccc), (RECIPE.arousal, ("arousal",), pcc)):
+        for name in names:
+            for group, wanted in by_sex(corpus):
+                part = predictions.of(corpus).where(wanted)
+                found += metric("emotion", f"{score.name} of {name}", group, score, part.clips, part.truth(name), part.score(name))
+    return found
+
+
+def calibrate_on_others(truth: np.ndarray, predicted: np.ndarray, speakers: np.ndarray) -> np.ndarray:
+    """Predictions with the mean and spread that the truth has on the other speakers: a calibration that never met them."""
+    moved = np.zeros(len(predicted))
+    for speaker in np.unique(speakers):
+        own, others = speakers == speaker, speakers != speaker
+        slope = truth[others].std() / predicted[others].std()
+        moved[own] = np.clip(truth[others].mean() + slope * (predicted[own] - predicted[others].mean()), 0, 1)
+    return moved
+
+
+def cross_calibrated_metrics(predictions: Predictions) -> list[Metric]:
+    """What valence and arousal reach when nothing was calibrated on the speaker."""
+    rated, found = predictions.of(RECIPE.rated), []
+    if predictions.intervals is None or len(np.unique(rated.speakers)) < 2:
+        return []
+    for name in DIMENSIONS:
+        truth = rated.truth(name)
+        moved = calibrate_on_others(truth, rated.score(name), rated.speakers)
+        found += metric("emotion", f"CCC of {name}, line of the other speakers", RECIPE.rated, ccc, rated.clips, truth, moved)
+    return found
+
+
+def clarity_metrics(predictions: Predictions) -> list[Metric]:
+    corpus = RECIPE.clarity
+    scored, found = predictions.of(corpus), []
+    for column in ("fluency", "prosody"):
+        truth = np.array([float(clip.row[column]) / 10 for clip in scored.clips])
+        found += metric("cognitive", f"PCC of clarity with {column}", corpus, pcc, scored.clips, truth, scored.clarity)
+    groups = [*by_sex(corpus), (f"{corpus}, children", lambda clip: (clip.age or 99) < ADULT_AGE),
+              (f"{corpus}, adults", lambda clip: (clip.age or 0) >= ADULT_AGE)]  # fmt: skip
+    for group, wanted in groups:
+        part = scored.where(wanted)
+        found += metric("cognitive", "PCC of clarity with their mean", group, pcc, part.clips, part.truth("clarity"), part.clarity)
+    return found
+
+
+def coverage_metrics(predictions: Predictions) -> list[Metric]:
+    found = []
+    for name in SCORES if predictions.intervals is not None else ():
+        corpus, signal = corpus_of(name), "cognitive" if name == "clarity" else "emotion"
+        part = predictions.of(corpus)
+        if len(part) == 0:
+            continue
+        for title, inside in ((f"share of {name} inside its 80 % interval", covered(part, name)[0]),
+                              (f"share of {name} inside, width of the other speakers", covered_by_others(part, name))):  # fmt: skip
+            found += metric(signal, title, corpus, share, part.clips, np.ones(len(part)), inside.astype(float))
+    return found
+
+
+def covered(part: Predictions, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Whether the truth lies inside each interval, and its width."""
+    truth = part.truth(name)
+    low, high = part.intervals[:, SCORES.index(name)].T
+    return (truth >= low) & (truth <= high), high - low
+
+
+def covered_by_others(part: Predictions, name: str) -> np.ndarray:
+    """Whether errors stay inside intervals that were scaled on the other speakers."""
+    predicted = part.score(name)
+    low, high = part.intervals[:, SCORES.index(name)].T
+    ratio = np.abs(part.truth(name) - predicted) / np.maximum(np.maximum(predicted - low, high - predicted), 1e-6)
+    inside = np.zeros(len(ratio), bool)
+    for speaker in np.unique(part.speakers):
+        own = part.speakers == speaker
+        others = np.sort(ratio[~own])
+        if len(others):
+            inside[own] = ratio[own] <= others[conformal_rank(len(others))]
+    return inside
+
+
+def all_metrics(predictions: Predictions) -> list[Metric]:
+    parts = (emotion_metrics, dimension_metrics, cross_calibrated_metrics, clarity_metrics, coverage_metrics)
+    return [found for part in parts for found in part(predictions)]

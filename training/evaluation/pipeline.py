@@ -1,0 +1,33 @@
+"""Runs the built service's command over recordings."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from training import settings
+
+BATCH = 200  # recordings per process
+BOTH = "emotion,cognitive"
+
+
+def analyze(paths: list[Path], signals: str, models: Path) -> list[dict]:
+    """Reports of `undertone analyze`, in the order of `paths`. A refused recording has a report without signals."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("UNDERTONE_")}
+    absolute = [str(path.resolve()) for path in paths]
+    distinct = list(dict.fromkeys(absolute))
+    reports: dict[str, dict] = {}
+    for at in range(0, len(distinct), BATCH):
+        command = ["node", "dist/src/cli.js", "analyze", "--jsonl", "--signals", signals, "--models-dir", str(models.resolve())]
+        command += distinct[at : at + BATCH]
+        run = subprocess.run(command, cwd=settings.REPOSITORY, env=environment, stdout=subprocess.PIPE, text=True)
+        reports |= {report["path"]: report for report in map(json.loads, run.stdout.splitlines())}
+        print(f"{len(reports)} of {len(distinct)} recordings and copies", flush=True)
+    if len(reports) < len(distinct):
+        raise SystemExit(f"Expected a report for each of {len(distinct)} recordings, got {len(reports)}")
+    return [reports[path] for path in absolute]
+
+
+def is_ok(report: dict, signal: str) -> bool:
+    """Whether there was enough speech for scores."""
+    return report.get(signal, {}).get("status") == "ok"

@@ -1,0 +1,110 @@
+"""Predictions for clips, in one shape for the shipped pipeline, the baseline and cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from training.corpora.corpus import Clip
+from training.corpora.labels import DIMENSIONS, EMOTIONS
+from training.corpora.recipe import RECIPE
+from training.evaluation.pipeline import is_ok
+
+SCORES = (*DIMENSIONS, "clarity")  # order of `intervals`
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Row by row of `clips`; NaN where a system predicts nothing."""
+
+    clips: list[Clip]
+    probabilities: np.ndarray  # [n,8]
+    dimensions: np.ndarray  # [n,2] valence, arousal
+    clarity: np.ndarray  # [n]
+    intervals: np.ndarray | None = None  # [n,3,2] 80 % intervals of SCORES
+    audio: list[dict] | None = None  # audio blocks of the reports
+
+    def __len__(self) -> int:
+        return len(self.clips)
+
+    def where(self, wanted: Callable[[Clip], bool]) -> Predictions:
+        rows = np.flatnonzero([wanted(clip) for clip in self.clips])
+        values = (getattr(self, field.name) for field in fields(self))
+        return Predictions(*([value[i] for i in rows] if isinstance(value, list) else None if value is None else value[rows]
+                             for value in values))  # fmt: skip
+
+    def of(self, *corpora: str) -> Predictions:
+        return self.where(lambda clip: clip.corpus in corpora)
+
+    def score(self, name: str) -> np.ndarray:
+        """[n] of one of SCORES"""
+        return self.clarity if name == "clarity" else self.dimensions[:, DIMENSIONS.index(name)]
+
+    def truth(self, name: str) -> np.ndarray:
+        """What judges said of one of SCORES."""
+        return np.array([clip.clarity if name == "clarity" else getattr(clip.dimensions, name) for clip in self.clips])
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Indices into EMOTIONS."""
+        return np.array([EMOTIONS.index(clip.label) for clip in self.clips], int)
+
+    @property
+    def speakers(self) -> np.ndarray:
+        return np.array([clip.speaker for clip in self.clips])
+
+    def best_in_corpus(self) -> np.ndarray:
+        """The likeliest of the labels that the clip's corpus has among these clips."""
+        allowed, labels = np.full(self.probabilities.shape, -np.inf), self.labels
+        corpora = np.array([clip.corpus for clip in self.clips])
+        for name in np.unique(corpora):
+            rows = np.flatnonzero(corpora == name)
+            allowed[np.ix_(rows, np.unique(labels[rows]))] = 0
+        return (self.probabilities + allowed).argmax(1)
+
+
+def corpus_of(score: str) -> str:
+    """The corpus whose judges scored it."""
+    return RECIPE.clarity if score == "clarity" else RECIPE.rated
+
+
+def concatenate(parts: list[Predictions]) -> Predictions:
+    clips = [clip for part in parts for clip in part.clips]
+    names = ("probabilities", "dimensions", "clarity")
+    return Predictions(clips, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Reports of the shipped pipeline, one per clip."""
+
+    clips: list[Clip]
+    reports: list[dict]
+
+    def where(self, wanted: Callable[[Clip], bool]) -> Reports:
+        pairs = [(clip, report) for clip, report in zip(self.clips, self.reports) if wanted(clip)]
+        return Reports([clip for clip, _ in pairs], [report for _, report in pairs])
+
+    def answered(self) -> np.ndarray:
+        """bool [n]: enough speech; both signals agree on it"""
+        return np.array([is_ok(report, "emotion") for report in self.reports])
+
+    def warned(self, name: str) -> np.ndarray:
+        return np.array([name in report.get("emotion", {}).get("warnings", []) for report in self.reports])
+
+    def predictions(self) -> Predictions:
+        """Of the recordings with enough speech."""
+        pairs = [(clip, report) for clip, report in zip(self.clips, self.reports) if is_ok(report, "emotion")]
+        emotion = [report["emotion"]["signals"] for _, report in pairs]
+        cognitive = [report["cognitive"]["signals"] for _, report in pairs]
+        intervals = [[e["intervals"]["valence"], e["intervals"]["arousal"], c["intervals"]["clarity"]] for e, c in zip(emotion, cognitive)]
+        return Predictions(
+            [clip for clip, _ in pairs],
+            np.array([[found["emotions"][name] for name in EMOTIONS] for found in emotion]).reshape(-1, 8),
+            np.array([[found[name] for name in DIMENSIONS] for found in emotion]).reshape(-1, 2),
+            np.array([found["clarity"] for found in cognitive]),
+            np.array(intervals).reshape(-1, 3, 2),
+            [report["audio"] for _, report in pairs],
+        )

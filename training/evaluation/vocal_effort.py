@@ -1,0 +1,96 @@
+"""Whispered and loud speech through the shipped pipeline.
+
+Only one speaker of MFA whispers, so whispers are made: noise of the same power replaces the residual of linear
+prediction, which carries the voice, frame by frame. Loud speech is what actors made so.
+"""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from scipy.linalg import solve_toeplitz
+from scipy.signal import lfilter
+
+from training import settings
+from training.corpora.corpus import Clip
+from training.corpora.index import read_clips
+from training.corpora.ravdess import is_strong
+from training.evaluation.invariances import compare
+from training.evaluation.metrics import Metric, mean_metric
+from training.evaluation.pipeline import BOTH, analyze, is_ok
+from training.evaluation.test_recordings import every_nth
+
+ORDER, FRAME, HOP = 18, 400, 200  # of linear prediction; samples
+REGULARIZATION = 1e-4  # of the power, so that silence has a filter too
+MAX_WHISPERS = 60
+WHISPERED_CORPORA = ("RAVDESS", "EMOVO", "ASED", "TAVA", "LibriSpeech", "speechocean762")
+SCORES = (("emotion", "valence"), ("emotion", "arousal"), ("cognitive", "clarity"), ("cognitive", "cognitive_load"))
+REAL_WHISPERS = ("mfa_whisper", "mfa_breathy")
+metric = partial(mean_metric, "cognitive")
+
+
+def whisper(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    window, result = np.hanning(FRAME + 1)[:FRAME], np.zeros(len(samples) + FRAME)
+    padded = np.concatenate([samples, np.zeros(FRAME)])
+    for start in range(0, len(samples), HOP):
+        frame = padded[start : start + FRAME] * window
+        autocorrelation = np.correlate(frame, frame, "full")[FRAME - 1 : FRAME + ORDER]
+        if autocorrelation[0] < 1e-9:
+            continue
+        autocorrelation[0] *= 1 + REGULARIZATION
+        predictor = np.concatenate([[1], -solve_toeplitz(autocorrelation[:ORDER], autocorrelation[1:])])
+        residual = lfilter(predictor, [1], frame)
+        noise = rng.standard_normal(FRAME) * window
+        noise *= np.sqrt(np.sum(residual**2) / np.sum(noise**2))
+        result[start : start + FRAME] += lfilter([1], predictor, noise)
+    return result[: len(samples)]
+
+
+def loud_groups(clips: list[Clip]) -> dict[str, list[Clip]]:
+    """Held-out loud recordings, and those they are compared with."""
+    held = [clip for clip in clips if clip.held_out]
+    angry = [clip for clip in held if clip.corpus == "RAVDESS" and clip.label == "angry"]
+    words = [clip for clip in held if clip.corpus == "BAVED"]
+    return {
+        "RAVDESS, angry and strong": [clip for clip in angry if is_strong(clip)],
+        "RAVDESS, angry, normal": [clip for clip in angry if not is_strong(clip)],
+        "BAVED, high": [clip for clip in words if clip.label == "high"],
+        "BAVED, normal": [clip for clip in words if clip.label == "normal"],
+    }
+
+
+def answered(reports: list[dict]) -> np.ndarray:
+    return np.array([is_ok(report, "emotion") for report in reports])
+
+
+def loud_speech(models: Path) -> list[Metric]:
+    result = []
+    for group, loud in loud_groups(read_clips()).items():
+        reports = analyze([settings.DATA / clip.path for clip in loud], BOTH, models)
+        arousal = [report["emotion"]["signals"]["arousal"] for report in reports if is_ok(report, "emotion")]
+        result += [metric("loud speech: answered ok", group, answered(reports), loud),
+                   metric("loud speech: mean arousal", group, arousal, loud)]  # fmt: skip
+    return result
+
+
+def whispers(models: Path) -> list[Metric]:
+    clips = read_clips()
+    picked = every_nth([clip for clip in clips if clip.held_out and clip.corpus in WHISPERED_CORPORA], MAX_WHISPERS)
+    found = compare(picked, "whispered", whisper, BOTH, models)
+    both = [(c, a, b) for c, a, b in found if is_ok(a, "emotion") and is_ok(b, "emotion")]
+    kept = [clip for clip, _, _ in both]
+    result = [metric("made whispers: answered ok", "all", answered([b for _, _, b in found]), picked),
+              metric("made whispers: same emotion as aloud", "all", [dominant(a) == dominant(b) for _, a, b in both], kept)]  # fmt: skip
+    for signal, name in SCORES:
+        change = [b[signal]["signals"][name] - a[signal]["signals"][name] for _, a, b in both]
+        result.append(metric(f"made whispers: mean change of {name}", "all", change, kept))
+    real = [clip for clip in clips if Path(clip.path).stem in REAL_WHISPERS]
+    ok = answered(analyze([settings.DATA / clip.path for clip in real], BOTH, models))
+    return [*result, *(metric("answered ok", Path(clip.path).stem, good, [clip]) for clip, good in zip(real, ok))]
+
+
+def dominant(report: dict) -> str:
+    return report["emotion"]["signals"]["dominant_emotion"]
+
+
+CHECKS = (loud_speech, whispers)

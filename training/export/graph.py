@@ -1,0 +1,90 @@
+"""A small writer of ONNX graphs, and the parts that several graphs share."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from torch import nn
+
+from training.features.level import FLOOR, OFFSET
+
+OPSET = 20
+IR_VERSION = 9
+
+
+class Graph:
+    def __init__(self, name: str):
+        self.name = name
+        self.nodes: list[onnx.NodeProto] = []
+        self.weights: list[onnx.TensorProto] = []
+        self.inputs: list[onnx.ValueInfoProto] = []
+        self.outputs: list[onnx.ValueInfoProto] = []
+        self.count = 0
+
+    def new_name(self, stem: str) -> str:
+        self.count += 1
+        return f"{stem}_{self.count}"
+
+    def input(self, name: str, shape: list[int | str]) -> str:
+        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+        return name
+
+    def output(self, value: str, name: str, shape: list[int | str]) -> None:
+        self.nodes.append(helper.make_node("Identity", [value], [name]))
+        self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+
+    def op(self, kind: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes):
+        """Adds a node -> name of its output, or a list of names."""
+        names = [self.new_name(kind.lower()) for _ in range(outputs)]
+        self.nodes.append(helper.make_node(kind, list(inputs), names, domain=domain, **attributes))
+        return names[0] if outputs == 1 else names
+
+    def constant(self, array) -> str:
+        """float64 becomes float32."""
+        array = np.asarray(array)
+        if array.dtype == np.float64:
+            array = array.astype(np.float32)
+        name = self.new_name("constant")
+        self.weights.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        return name
+
+    def integers(self, *values: int) -> str:
+        return self.constant(np.array(values, np.int64))
+
+    def scalar(self, value: float) -> str:
+        return self.constant(np.float32(value))
+
+    def half(self, array) -> str:
+        """A float16 constant; onnxruntime folds the cast to float32 when it opens the session."""
+        return self.op("Cast", self.constant(np.asarray(array, np.float16)), to=TensorProto.FLOAT)
+
+    def save(self, path: Path) -> None:
+        domains = {node.domain for node in self.nodes} - {""}
+        opsets = [helper.make_opsetid("", OPSET), *(helper.make_opsetid(domain, 1) for domain in sorted(domains))]
+        graph = helper.make_graph(self.nodes, self.name, self.inputs, self.outputs, self.weights)
+        model = helper.make_model(graph, opset_imports=opsets, producer_name="undertone-training")
+        model.ir_version = IR_VERSION
+        onnx.checker.check_model(model)
+        onnx.save(model, path)
+
+
+def numpy_of(module: nn.Module, name: str) -> np.ndarray:
+    return getattr(module, name).detach().numpy()
+
+
+def write_normalize_level(g: Graph, features: str) -> str:
+    """[1,T,80] log10 of mel energies -> the same as training.features.level.normalize_level."""
+    energy = g.op("Exp", g.op("Mul", features, g.scalar(np.log(10))))  # takes a tenth of the time of Pow
+    power = g.op("ReduceSum", energy, g.integers(2), keepdims=1)
+    mean = g.op("ReduceMean", power, g.integers(1), keepdims=1)
+    gate = g.op("Mul", mean, g.scalar(0.1))
+    loud = g.op("Cast", g.op("Greater", power, gate), to=TensorProto.FLOAT)
+    axis = g.integers(1)
+    total = g.op("ReduceSum", g.op("Mul", power, loud), axis, keepdims=1)
+    count = g.op("ReduceSum", loud, axis, keepdims=1)
+    reference = g.op("Div", total, count)
+    log = g.op("Div", g.op("Log", reference), g.scalar(np.log(10)))
+    relative = g.op("Sub", features, log)
+    floored = g.op("Max", relative, g.scalar(-FLOOR))
+    return g.op("Mul", g.op("Add", floored, g.scalar(OFFSET + 4)), g.scalar(0.25))

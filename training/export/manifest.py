@@ -1,0 +1,59 @@
+"""Writes a model folder: weights.onnx and manifest.json. Every key is there, null where it does not apply."""
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+from training import cache
+from training.corpora.index import read_clips
+from training.corpora.recipe import RECIPE
+from training.corpora.registry import CORPORA
+from training.export.model_spec import ModelSpec
+from training.features.log_mel import FEATURES_VERSION
+from training.features.spec import SPEC
+from training.reporting.cards import evidence_of
+from training.settings import SEED
+
+
+def data_of(corpora: tuple[str, ...]) -> list[dict]:
+    """Name, licence and training clips of each corpus."""
+    counts = Counter(clip.corpus for clip in read_clips() if not clip.held_out)
+    return [{"name": name, "licence": CORPORA[name].licence, "clips": counts[name]} for name in corpora]
+
+
+def trunk_reference(models: Path) -> dict:
+    manifest = json.loads((models / "trunk" / "manifest.json").read_text())
+    return {key: manifest[key] for key in ("name", "version")} | {"sha256": manifest["weights"]["sha256"]}
+
+
+def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, metrics: dict | None = None, more_data: list[dict] = ()) -> None:
+    """`params`: thresholds and calibration that the service reads; `more_data`: training data that is no corpus."""
+    folder = models / spec.name
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = folder / "weights.onnx"
+    shutil.copyfile(graph, weights)
+    manifest = {
+        "name": spec.name,
+        "version": RECIPE.version,
+        "kind": spec.name,
+        "description": spec.description,
+        "weights": {"file": weights.name, "sha256": cache.file_hash(weights)},
+        "featuresVersion": FEATURES_VERSION,
+        "features": SPEC if spec.reads_features else None,
+        "trunk": None if spec.reads_features else trunk_reference(models),
+        "inputs": list(spec.inputs),
+        "outputs": list(spec.outputs),
+        "labels": None if spec.labels is None else list(spec.labels),
+        "rule": params,
+        "training": {
+            "data": [*data_of(spec.corpora), *more_data],
+            "seed": SEED,
+            "metrics": metrics or {},
+            "limits": list(spec.limits),
+        },
+        "licence": spec.licence,
+    }
+    manifest["evidence"] = evidence_of(manifest, models)
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    print(f"{folder}: {weights.stat().st_size / 2**20:.2f} MiB")

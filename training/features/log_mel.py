@@ -1,0 +1,78 @@
+"""Log-mel features, written by the shipped decoder and extractor (extract.ts) and by nothing else."""
+
+import functools
+import json
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from training import cache, settings
+from training.corpora.corpus import Clip
+from training.corpora.index import read_clips
+from training.features.spec import SPEC
+
+BINS = SPEC["bins"]
+FEATURES_VERSION = 1  # that of the native extractor
+
+
+@dataclass(frozen=True)
+class LogMelStore:
+    """Features of many recordings. `key` names them where a cached result depends on them."""
+
+    rows: np.ndarray  # float32 [frames of all recordings, 80], log10 of mel energies
+    offsets: np.ndarray  # [recordings + 1], first row of each
+    paths: list[str]
+    key: str
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, index: int) -> np.ndarray:
+        """[T,80]"""
+        return self.rows[self.offsets[index] : self.offsets[index + 1]]
+
+
+def extract(name: str, root: Path, paths: list[str], content: object) -> LogMelStore:
+    """Features of the recordings at `paths` below `root`. `content` changes whenever their bytes do."""
+    inputs = {"spec": SPEC, "features": FEATURES_VERSION, "paths": cache.digest(paths), "content": content}
+
+    def make(folder: Path) -> None:
+        (folder / "list").write_text("\n".join(paths))
+        script = [str(settings.PACKAGE / "features" / "extract.ts"), str(folder / "list"), str(root), str(folder / "features")]
+        subprocess.run(["node", "--import", "tsx", *script], cwd=settings.REPOSITORY, check=True)
+
+    folder = cache.build(f"features-{name}", inputs, make)
+    frames = json.loads((folder / "features.json").read_text())["frames"]
+    offsets = np.concatenate([[0], np.cumsum(frames)]).astype(np.int64)
+    rows = np.memmap(folder / "features.f32", np.float32, "r").reshape(-1, BINS)
+    if len(rows) != offsets[-1]:
+        raise SystemExit(f"Expected {offsets[-1]} rows in `{folder}`, got {len(rows)}")
+    return LogMelStore(rows, offsets, paths, folder.name)
+
+
+@functools.cache
+def of_corpora() -> LogMelStore:
+    """Features of the recipe's clips: row i belongs to the clip of index i."""
+    clips = read_clips()
+    return extract("corpora", settings.DATA, [clip.path for clip in clips], content_of(clips))
+
+
+def content_of(clips: list[Clip]) -> str:
+    return cache.digest([cache.file_hash(settings.DATA / clip.path) for clip in clips])
+
+
+def of_generated(name: str, folder: Path) -> LogMelStore:
+    """Features of the WAV files in a folder of the cache, sorted by name."""
+    return extract(name, folder, sorted(path.name for path in folder.glob("*.wav")), folder.name)
+
+
+def map_frames(store: LogMelStore, name: str, inputs: dict, frames_of: Callable[[int], np.ndarray]) -> np.ndarray:
+    """float16 [frames of all recordings] of `frames_of(index)` [T], cached."""
+
+    def make(folder: Path) -> None:
+        np.save(folder / "frames.npy", np.concatenate([frames_of(index).astype(np.float16) for index in range(len(store))]))
+
+    return np.load(cache.build(name, inputs | {"features": store.key}, make) / "frames.npy")

@@ -1,0 +1,65 @@
+"""Segments of speech, and the windows that the trunk sees. The service cuts alike; test/signals/training-windows.test.ts compares."""
+
+import math
+
+import numpy as np
+
+from training.features.spec import FRAMES_PER_SECOND, SPEC
+
+SEGMENT_PARAMS = {"onset": 0.5, "offset": 0.3, "minSpeechSeconds": 0.1, "minPauseSeconds": 0.25}
+EDGE_SECONDS, MIN_WINDOW_SPEECH_SECONDS = 0.2, 0.25
+EDGE = round(EDGE_SECONDS * FRAMES_PER_SECOND)  # frames kept before the first and after the last segment
+SILENCE = math.log10(SPEC["logFloor"])  # every feature of a frame of digital silence
+WINDOW_SECONDS = 10
+MAX_FRAMES = WINDOW_SECONDS * FRAMES_PER_SECOND
+
+
+def find_segments(speech: np.ndarray, params: dict = SEGMENT_PARAMS) -> list[tuple[int, int]]:
+    """Speech probability [T] -> (first frame, frame after the last) of each segment: hysteresis, then short gaps closed."""
+    raw, start = [], -1
+    for frame, probability in enumerate(speech.tolist()):
+        if start < 0 and probability >= params["onset"]:
+            start = frame
+        elif start >= 0 and probability < params["offset"]:
+            raw.append((start, frame))
+            start = -1
+    if start >= 0:
+        raw.append((start, len(speech)))
+    joined: list[tuple[int, int]] = []
+    for begin, end in raw:
+        if joined and begin - joined[-1][1] < params["minPauseSeconds"] * FRAMES_PER_SECOND:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((begin, end))
+    return [s for s in joined if s[1] - s[0] >= params["minSpeechSeconds"] * FRAMES_PER_SECOND]
+
+
+def cut_windows(segments: list[tuple[int, int]], frames: int, seconds: float) -> list[tuple[int, int, int]]:
+    """(start, end, frames of speech) of each window; the first may begin before the recording, the last end after it."""
+    if not segments:
+        return []
+    longest, first, last = round(seconds * FRAMES_PER_SECOND), segments[0][0] - EDGE, segments[-1][1] + EDGE
+    inside = min(frames, last) - max(0, first)
+    count = -(-inside // longest)
+    room = (count * longest - inside) // 2
+    start, end = max(first, max(0, first) - room), min(last, min(frames, last) + room)
+    windows = []
+    for index in range(count):
+        a, b = start + (end - start) * index // count, start + (end - start) * (index + 1) // count
+        inside = sum(max(0, min(e, b) - max(s, a)) for s, e in segments)
+        if inside >= MIN_WINDOW_SPEECH_SECONDS * FRAMES_PER_SECOND:
+            windows.append((a, b, inside))
+    return windows
+
+
+def slice_padded(values: np.ndarray, start: int, end: int, padding: float) -> np.ndarray:
+    """A copy of values[start:end], with `padding` outside of the array."""
+    before, after = max(0, -start), max(0, end - len(values))
+    inside = values[max(0, start) : max(0, end)]
+    return np.pad(inside, [(before, after)] + [(0, 0)] * (values.ndim - 1), constant_values=padding)
+
+
+def embedding_weights(speech: np.ndarray, frames: int = 2) -> np.ndarray:
+    """Speech probability [T] -> [ceil(T/frames)]: the mean over the frames of each embedding."""
+    starts = np.arange(0, len(speech), frames)
+    return (np.add.reduceat(speech, starts) / np.diff(starts, append=len(speech))).astype(np.float32)

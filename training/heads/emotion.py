@@ -1,0 +1,121 @@
+"""The emotion head: eight categories, valence and arousal.
+
+A corpus teaches only the categories it has. The others stay in its softmax, lowered by ABSENT, so that they are
+neither demanded nor excluded.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from training.corpora.corpus import CATEGORY_WEIGHT, Clip
+from training.corpora.labels import EMOTIONS
+from training.corpora.recipe import RECIPE
+from training.encoder.embeddings import EmbeddingStore
+from training.export.model_spec import ModelSpec
+from training.heads.attention_head import AttentionHead, LinearHead
+from training.heads.fit import FitParams, Loss, fit_attention, fit_linear
+from training.settings import SEED
+
+ABSENT = -2.0
+CATEGORIES, DIMENSIONS = slice(0, 8), slice(8, 10)  # columns of the output: logits; valence and arousal before the sigmoid
+OUTPUTS = 10
+DECAY = [0.005] * 8 + [0.1] * 2  # of the linear head: few clips are rated, so the dimensions are penalised more
+DIMENSION_LOSS_WEIGHT = 10
+
+SPEC = ModelSpec(
+    name="emotion",
+    description="Eight emotion categories, valence and arousal",
+    inputs=("tokens", "weights"),
+    outputs=("probabilities", "valence", "arousal"),
+    labels=tuple(EMOTIONS),
+    corpora=(*RECIPE.emotion, RECIPE.arousal, RECIPE.rated),
+    limits=(
+        "Acted recordings in English, Italian, Polish, Amharic and Korean: natural speech is further away.",
+        "Calm was heard in RAVDESS and TAVA only.",
+        "Valence leans on few rated recordings, all English; arousal travels better.",
+        "Temperature, lines and intervals were set on the held-out speakers, two of them rated.",
+    ),
+    use="Describes how a voice sounds. It does not know what a person feels, and must not decide about anyone.",
+    origin="Trained here on the trunk's tokens.",
+    intended=(
+        "Research on how voices sound, to themselves or compared with a rested recording of the same speaker.",
+        "A hint to the speakers themselves, who know of it and agreed.",
+        "Ordering many recordings for a person to listen to, where being wrong about every second one is bearable.",
+    ),
+    unintended=(
+        "Emotion inference at work or in education, which the EU AI Act forbids outside medical and safety uses.",
+        "Diagnosis, lie detection, hiring, grading, insurance, policing, credit, or any decision about a person.",
+        "Recordings of people who do not know or did not agree.",
+        "Comparing people, sexes or languages with each other: the figures differ between them.",
+    ),
+    failures=(
+        "Emotions are acted in every labelled set: natural speech is further away than any figure here.",
+        "Valence was rated in one English set of 14 speakers; expect it to lean on English.",
+        "The lines of valence and arousal, the temperature and the widths of intervals were set on the very speakers that the "
+        "figures are of: those that say `of the other speakers` undo that, and are the fair ones.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """One row per clip; a label of -1 and a weight of 0 where there is nothing to learn."""
+
+    label: np.ndarray  # int [n]
+    mask: np.ndarray  # float32 [n,8], added to the logits: 0 for the categories of the corpus, ABSENT for others
+    label_weight: np.ndarray  # float32 [n]
+    dimensions: np.ndarray  # float32 [n,2] valence, arousal
+    dimensions_weight: np.ndarray  # float32 [n,2]
+
+
+def targets_of(clips: list[Clip], balanced: bool = False) -> Targets:
+    """`balanced`: acted corpora weigh alike, for a sampler that balances them by how often it draws."""
+    count = len(clips)
+    label, label_weight = np.full(count, -1), np.zeros(count, np.float32)
+    mask = np.full((count, len(EMOTIONS)), ABSENT, np.float32)
+    dimensions, weight = np.full((count, 2), 0.5, np.float32), np.zeros((count, 2), np.float32)
+    present: dict[str, set[int]] = {}
+    for clip in clips:
+        if clip.emotion is not None:
+            label[clip.index] = EMOTIONS.index(clip.emotion)
+            label_weight[clip.index] = 1 if balanced else clip.definition.sampling.head
+            present.setdefault(clip.corpus, set()).add(EMOTIONS.index(clip.emotion))
+        if found := clip.dimensions:
+            dimensions[clip.index] = found.valence, found.arousal
+            weight[clip.index] = found.valence_weight, found.arousal_weight
+            if balanced and clip.emotion is not None and not found.rated:
+                weight[clip.index] = CATEGORY_WEIGHT
+    for clip in clips:
+        mask[clip.index, list(present.get(clip.corpus, ()))] = 0
+    return Targets(label, mask, label_weight, dimensions, weight)
+
+
+def loss_of(owners: np.ndarray, targets: Targets) -> Loss:
+    """owners [windows]: the clip of each window."""
+
+    def loss(predicted: torch.Tensor, windows: np.ndarray) -> torch.Tensor:
+        rows = owners[windows]
+        logits = predicted[:, CATEGORIES] + torch.from_numpy(targets.mask[rows])
+        label = torch.from_numpy(np.maximum(targets.label[rows], 0))
+        each = F.cross_entropy(logits, label, reduction="none", label_smoothing=0.05)
+        error = (torch.sigmoid(predicted[:, DIMENSIONS]) - torch.from_numpy(targets.dimensions[rows])) ** 2
+        weighted = error * torch.from_numpy(targets.dimensions_weight[rows])
+        return (each * torch.from_numpy(targets.label_weight[rows])).mean() + DIMENSION_LOSS_WEIGHT * weighted.mean()
+
+    return loss
+
+
+def labelled_windows(owners: np.ndarray, targets: Targets) -> np.ndarray:
+    return np.flatnonzero((targets.label[owners] >= 0) | (targets.dimensions_weight[owners].sum(1) > 0))
+
+
+def fit_networks(store: EmbeddingStore, targets: Targets, windows: np.ndarray, count: int) -> list[AttentionHead]:
+    params = FitParams(OUTPUTS, loss_of(store.clips, targets))
+    return [fit_attention(store, windows, params, SEED + i) for i in range(count)]
+
+
+def fit_linear_head(store: EmbeddingStore, targets: Targets, windows: np.ndarray) -> LinearHead:
+    return fit_linear(store, windows, loss_of(store.clips, targets), DECAY)

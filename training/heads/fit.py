@@ -1,0 +1,127 @@
+"""Fits heads on stored embeddings."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import nn
+
+from training.encoder.embeddings import EmbeddingStore
+from training.encoder.trunk import WIDTH
+from training.heads.attention_head import AttentionHead, LinearHead
+
+AUGMENTED_SHARE = 0.5  # of the examples come from the augmented copies
+Loss = Callable[[torch.Tensor, np.ndarray], torch.Tensor]  # predictions [B,outputs], window indices [B] -> scalar
+Heads = list[AttentionHead | LinearHead]
+
+
+@dataclass
+class FitParams:
+    outputs: int
+    loss: Loss
+    epochs: int = 10
+    rate: float = 4e-3
+    decay: float = 0.05
+    batch: int = 64
+    dropout: float = 0.4
+
+
+def make_batch(store: EmbeddingStore, windows: np.ndarray, phase: int | None = None, augmented: np.ndarray | None = None):
+    """-> embeddings [B,N,384], weights [B,N], padded. `augmented` [B]: take the copy. A phase of 0 or 1 takes every second embedding."""
+    copies = store.augmented or store
+    if augmented is None:
+        augmented = np.zeros(len(windows), bool)
+    picked = [(copies if copy else store)[i] for i, copy in zip(windows, augmented)]
+    if phase is not None:
+        picked = [(x[phase::2], w[phase::2]) for x, w in picked if len(x) > 1]
+    length = max(len(w) for _, w in picked)
+    x = np.zeros((len(picked), length, WIDTH), np.float32)
+    weights = np.zeros((len(picked), length), np.float32)
+    for row, (part, w) in enumerate(picked):
+        x[row, : len(w)], weights[row, : len(w)] = part, w
+    weights[weights.sum(1) == 0] = 1e-9
+    return torch.from_numpy(x), torch.from_numpy(weights)
+
+
+def embedding_statistics(store: EmbeddingStore, windows: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and deviation [384] over a sample of the windows."""
+    rng = np.random.default_rng(seed)
+    rows = np.concatenate([store[i][0] for i in rng.choice(windows, min(600, len(windows)), replace=False)])
+    rows = rows.astype(np.float32)
+    return rows.mean(0), rows.std(0) + 0.05
+
+
+def fit_attention(store: EmbeddingStore, windows: np.ndarray, params: FitParams, seed: int) -> AttentionHead:
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    head = AttentionHead(params.outputs, *embedding_statistics(store, windows, seed), params.dropout)
+    optimizer = torch.optim.AdamW(head.parameters(), params.rate, weight_decay=params.decay)
+    steps = params.epochs * -(-len(windows) // params.batch)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, params.rate, steps + 1, pct_start=0.15)
+    lengths = np.diff(store.offsets)
+    head.train()
+    for _ in range(params.epochs):
+        order = windows[np.argsort(lengths[windows] * rng.uniform(0.8, 1.25, len(windows)))]
+        batches = np.array_split(order, -(-len(order) // params.batch))
+        for index in rng.permutation(len(batches)):
+            augmented = rng.random(len(batches[index])) < AUGMENTED_SHARE
+            phase = int(rng.integers(2)) if store.frames_per_embedding == 2 else None
+            x, w = make_batch(store, batches[index], phase, augmented)
+            loss = params.loss(head(x, w), batches[index])
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(head.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+    return head.eval()
+
+
+def fit_linear(store: EmbeddingStore, windows: np.ndarray, loss: Loss, decay: list[float]) -> LinearHead:
+    """Over the windows and their augmented copies."""
+    stores = [store, store.augmented] if store.augmented else [store]
+    rows = np.concatenate([one.moments[windows] for one in stores])
+    both = np.tile(windows, len(stores))
+    weight, bias = fit_rows(rows, lambda predicted: loss(predicted, both), decay)
+    return LinearHead(weight.T.astype(np.float32).copy(), bias.astype(np.float32))
+
+
+def fit_rows(
+    rows: np.ndarray, loss: Callable[[torch.Tensor], torch.Tensor], decay: list[float], rounds: int = 80
+) -> tuple[np.ndarray, np.ndarray]:
+    """rows [n,D] -> weight [D,outputs] and bias [outputs] of least loss, by L-BFGS. `decay`: L2 penalty of each output."""
+    centre, scale = rows.mean(0), rows.std(0) + 1e-4
+    x = torch.from_numpy((rows - centre) / scale)
+    weight = torch.zeros(x.shape[1], len(decay), requires_grad=True)
+    bias = torch.zeros(len(decay), requires_grad=True)
+    optimizer = torch.optim.LBFGS([weight, bias], max_iter=rounds, history_size=10, line_search_fn="strong_wolfe")
+
+    def cost() -> torch.Tensor:
+        optimizer.zero_grad()
+        total = loss(x @ weight + bias) + (torch.tensor(decay) * weight**2).sum()
+        total.backward()
+        return total
+
+    optimizer.step(cost)
+    w = weight.detach().numpy() / scale[:, None]
+    return w, bias.detach().numpy() - centre @ w
+
+
+def predict(heads: Heads, store: EmbeddingStore, windows: np.ndarray) -> np.ndarray:
+    """[windows, outputs]: mean of the heads."""
+    order = np.argsort(np.diff(store.offsets)[windows])
+    result = np.zeros((len(windows), heads[0].clip.out_features), np.float32)
+    with torch.no_grad():
+        for part in np.array_split(order, max(1, len(order) // 64)):
+            x, w = make_batch(store, windows[part])
+            result[part] = sum(head(x, w) for head in heads).numpy() / len(heads)
+    return result
+
+
+def mean_per_clip(owners: np.ndarray, speech_frames: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each window: clip [n], frames of speech [n], values [n,k] -> clip indices [m], means weighted by speech [m,k]."""
+    clips, row = np.unique(owners, return_inverse=True)
+    weight = speech_frames.astype(np.float64)
+    sums = np.zeros((len(clips), values.shape[1]))
+    np.add.at(sums, row, values * weight[:, None])
+    return clips, sums / np.bincount(row, weight)[:, None]

@@ -1,0 +1,158 @@
+"""The steps of training, in order. Each takes what the steps before it left in the model folders and the cache."""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from training import settings
+from training.augment import synthetic_music
+from training.augment.augmented import AugmentedCopies
+from training.calibration import timing_reference
+from training.calibration.affine import calibrate_emotion
+from training.calibration.intervals import first_rule, fit_intervals
+from training.corpora.corpus import Clip
+from training.corpora.index import read_clips
+from training.encoder import distill, embeddings, finetune
+from training.encoder import spec as encoder_spec
+from training.encoder.embeddings import EmbeddingStore
+from training.encoder.trunk import Trunk
+from training.export.head_graph import write_clarity, write_emotion
+from training.export.manifest import write_model
+from training.export.model_spec import ModelSpec
+from training.export.trunk_graph import write_trunk
+from training.export.vad_graph import write_vad
+from training.features.windows import SEGMENT_PARAMS, WINDOW_SECONDS
+from training.heads import clarity, emotion
+from training.heads.fit import mean_per_clip, predict
+from training.reporting.cards import write_cards
+from training.vad import spec as vad_spec
+from training.vad import speech_check
+from training.vad import train as vad_train
+
+EMOTION_SHORT_SECONDS, CLARITY_SHORT_SECONDS = 3, 10  # less speech than this lowers the confidence
+
+
+@dataclass(frozen=True)
+class ModelSet:
+    """A folder of models that belong together."""
+
+    models: Path
+    frames_per_embedding: int
+    networks: int  # attention heads averaged in a head
+
+
+def standard() -> ModelSet:
+    return ModelSet(settings.MODELS, 2, 2)
+
+
+def fast() -> ModelSet:
+    return ModelSet(settings.fast_models(), 4, 1)
+
+
+def graph_path(name: str) -> Path:
+    """Where a graph is written before it goes into a model folder."""
+    return settings.CACHE / f"{name}.onnx"
+
+
+def train_vad() -> None:
+    net = vad_train.train(settings.SIZES.vad_steps)
+    min_voice, check_metrics = speech_check.fit(net)
+    write_vad(net, graph_path("activity"))
+    metrics = vad_train.measure(net) | check_metrics
+    params = SEGMENT_PARAMS | {"minVoice": min_voice}
+    write_model(vad_spec.SPEC, graph_path("activity"), settings.MODELS, params, metrics, [synthetic_music.openmsx_data()])
+
+
+def write_trunk_model(spec: ModelSpec, trunk: Trunk, models: Path) -> None:
+    write_trunk(trunk, graph_path("trunk"))
+    params = {"windowSeconds": WINDOW_SECONDS, "framesPerToken": trunk.frames_per_embedding}
+    write_model(spec, graph_path("trunk"), models, params)
+
+
+def train_trunk() -> None:
+    finetune.run()
+    write_trunk_model(encoder_spec.STANDARD, finetune.tuned_trunk(), settings.MODELS)
+
+
+def load_embeddings(models: ModelSet) -> EmbeddingStore:
+    return embeddings.load(settings.weights("trunk", models.models), models.frames_per_embedding, AugmentedCopies())
+
+
+def split_windows(clips: list[Clip], store: EmbeddingStore, windows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """-> windows to fit on, windows of held-out speakers"""
+    held = np.array([clips[i].held_out for i in store.clips[windows]])
+    return windows[~held], windows[held]
+
+
+def train_emotion(models: ModelSet) -> None:
+    """The mean of the head that was fine-tuned with the trunk, of heads fitted afterwards, and of a linear one."""
+    clips, store = read_clips(), load_embeddings(models)
+    targets = emotion.targets_of(clips)
+    known, held = split_windows(clips, store, emotion.labelled_windows(store.clips, targets))
+    heads = [finetune.tuned_emotion_head(), *emotion.fit_networks(store, targets, known, models.networks - 1),
+             emotion.fit_linear_head(store, targets, known)]  # fmt: skip
+    rows, values = mean_per_clip(store.clips[held], store.speech_frames[held], predict(heads, store, held))
+    rated = np.array([clips[i].dimensions is not None and clips[i].dimensions.rated for i in rows])
+    found = calibrate_emotion(values, rows, rated, targets)
+    write_emotion(heads, found.temperature, found.slopes, found.intercepts, graph_path("emotion"))
+    params = {"intervals": found.intervals, "shortSpeechSeconds": EMOTION_SHORT_SECONDS, "lowConfidence": found.low_confidence}
+    write_model(emotion.SPEC, graph_path("emotion"), models.models, params)
+
+
+def train_clarity(models: ModelSet) -> None:
+    clips, store = read_clips(), load_embeddings(models)
+    targets = clarity.targets_of(clips)
+    known, held = split_windows(clips, store, np.flatnonzero(~np.isnan(targets[store.clips])))
+    heads = clarity.fit(store, targets, known, models.networks)
+    rows, values = mean_per_clip(store.clips[held], store.speech_frames[held], predict(heads, store, held))
+    predicted, truth = values[:, 0], targets[rows]
+    slope, intercept = (float(v) for v in np.polyfit(predicted, truth, 1))
+    write_clarity(heads, slope, intercept, graph_path("cognitive"))
+    timing, counts = timing_reference.fit_params()
+    interval = first_rule(truth, np.clip(slope * predicted + intercept, 0, 1))
+    params = {"intervals": {"clarity": interval}, "shortSpeechSeconds": CLARITY_SHORT_SECONDS, **timing}
+    recordings = ", ".join(f"{count} of {name}" for name, count in counts.items())
+    spec = replace(clarity.SPEC, limits=tuple(text.format(counts=recordings) for text in clarity.SPEC.limits))
+    write_model(spec, graph_path("cognitive"), models.models, params)
+
+
+def finish(models: ModelSet) -> None:
+    """Intervals of all scores by the shipped pipeline, then cards and golden outputs. All models must fit each other."""
+    subprocess.run(["npm", "run", "--silent", "build:service"], cwd=settings.REPOSITORY, check=True)
+    for signal in ("emotion", "cognitive"):
+        fit_intervals(signal, models.models)
+    write_cards(models.models)
+    golden = ["node", "--import", "tsx", "training/export/golden.ts", str(models.models)]
+    subprocess.run(golden, cwd=settings.REPOSITORY, check=True)
+
+
+def train_fast() -> None:
+    models = fast()
+    distill.run()
+    shutil.copytree(settings.MODELS / "activity", models.models / "activity", dirs_exist_ok=True)
+    write_trunk_model(encoder_spec.FAST, distill.student_trunk(), models.models)
+    train_emotion(models)
+    train_clarity(models)
+    finish(models)
+
+
+STEPS: dict[str, Callable[[], None]] = {
+    "activity": train_vad,
+    "trunk": train_trunk,
+    "emotion": lambda: train_emotion(standard()),
+    "cognitive": lambda: train_clarity(standard()),
+    "intervals": lambda: finish(standard()),
+    "fast": train_fast,
+}
+
+
+def train(step: str) -> None:
+    for name in STEPS if step == "all" else [step]:
+        started = time.time()
+        STEPS[name]()
+        print(f"{name} took {time.time() - started:.0f} s", flush=True)

@@ -1,0 +1,155 @@
+"""The generated parts of docs/models.md and docs/evidence.md."""
+
+import json
+
+import numpy as np
+
+from training import settings
+from training.augment.corruptions import CONDITIONS
+from training.corpora.recipe import RECIPE
+from training.evaluation import error_analysis
+from training.evaluation.metrics import Metric, covered
+from training.evaluation.predictions import SCORES, Predictions, Reports, corpus_of
+from training.evaluation.statistics import ccc, pcc, uar
+from training.evaluation.test_recordings import CLEAN
+from training.reporting import plots
+from training.reporting.tables import (
+    confusion_matrix,
+    metric_table,
+    replace_between,
+    table,
+)
+
+MODELS_PAGE, EVIDENCE_PAGE = (settings.REPOSITORY / "docs" / name for name in ("models.md", "evidence.md"))
+CLARITY_KINDS = {"speechocean762": "read, learners", "LibriSpeech": "read, mostly native", "AMI": "spontaneous meetings",
+                 "RAVDESS": "acted, native"}  # fmt: skip
+CONDITION_TITLES = ["condition", "answered ok", "UAR", "CCC valence", "CCC arousal", "PCC clarity", "clarity moves",
+                    "valence inside", "arousal inside", "clarity inside"]  # fmt: skip
+
+
+def condition_row(reports: Reports, clarity_before: dict[str, float], title: str) -> list[str]:
+    """`clarity_before`: path of a clip -> clarity of the recording as it is."""
+    found = reports.predictions()
+    acted, rated, scored = found.of(*RECIPE.emotion), found.of(RECIPE.rated), found.of(RECIPE.clarity)
+    cells = [title, f"{reports.where(lambda clip: clip.corpus in RECIPE.labelled).answered().mean():.3f}",
+             f"{uar(acted.labels, acted.best_in_corpus()):.3f}"]  # fmt: skip
+    for name, part, score in zip(SCORES, (rated, rated, scored), (ccc, ccc, pcc)):
+        cells.append(f"{score(part.truth(name), part.score(name)):.3f}")
+    shift = np.mean([value - clarity_before.get(clip.path, value) for clip, value in zip(scored.clips, scored.clarity)])
+    cells.append(f"{shift:+.3f}")
+    for name in SCORES:
+        inside, width = covered(found.of(corpus_of(name)), name)
+        cells.append(f"{inside.mean():.2f} ({width.mean():.2f})")
+    return cells
+
+
+def condition_table(by_condition: dict[str, Reports]) -> str:
+    """The same clips under each condition."""
+    copied = {clip.path for clip in by_condition["noise-10"].clips}
+    clean = by_condition[CLEAN].where(lambda clip: clip.path in copied)
+    scored = clean.predictions().of(RECIPE.clarity)
+    before = {clip.path: value for clip, value in zip(scored.clips, scored.clarity)}
+    rows = [condition_row(clean, before, "as they are")]
+    rows += [condition_row(by_condition[name], before, title) for name, title in CONDITIONS.items()]
+    return table(CONDITION_TITLES, rows)
+
+
+def frame_table() -> str:
+    """What training measured frame by frame, which reports do not contain."""
+    manifest = json.loads((settings.MODELS / "activity" / "manifest.json").read_text())
+    return table(["figure", "value"], [[name, str(value)] for name, value in manifest["training"]["metrics"].items()])
+
+
+def clarity_table(found: Predictions) -> str:
+    """Clarity of speech that no expert judged, beside the corpus they did."""
+    rows = []
+    for name, kind in CLARITY_KINDS.items():
+        values = found.of(name).clarity
+        if len(values):
+            low, middle, high = np.quantile(values, [0.1, 0.5, 0.9])
+            rows.append([name, kind, f"{middle:.2f}", f"{low:.2f} to {high:.2f}", str(len(values))])
+    return table(["recordings of", "speech", "median clarity", "middle 80 %", "recordings"], rows)
+
+
+def answered_table(metrics: list[Metric], clean: Reports) -> str:
+    """`music_or_noise` may come with either status; sounds should get it or no scores."""
+    flagged, silent = clean.warned("music_or_noise"), ~clean.answered()
+    rows = []
+    for found in metrics:
+        if found.figure == "share answered ok":
+            names = RECIPE.labelled if found.group == "all speech" else [found.group]
+            part = np.array([clip.corpus in names for clip in clean.clips])
+            shares = found.value, flagged[part].mean(), (flagged | silent)[part].mean()
+            rows.append([found.group, *(f"{value:.3f}" for value in shares), str(found.clips)])
+    return table(["recordings of", "answered ok", "warned `music_or_noise`", "warned or too little speech", "recordings"], rows)
+
+
+def sections(metrics: list[Metric], responses: list[Metric], by_condition: dict[str, Reports]) -> str:
+    """`responses`: metrics of recordings changed in a known way."""
+    found = by_condition[CLEAN].predictions()
+    acted = found.of(*RECIPE.emotion)
+    parts = [
+        "### All figures",
+        metric_table([m for m in metrics if m.interval is not None]),
+        "### What was heard",
+        "![Confusion by corpus](pictures/confusion.svg)",
+        "All corpora, all eight labels open:",
+        confusion_matrix(acted.labels, acted.probabilities.argmax(1)),
+        "### Confidence",
+        "![Confidence and the share that is right](pictures/calibration.svg)",
+        "### Worse recordings",
+        condition_table(by_condition),
+        "![Coverage and width of the 80 % intervals](pictures/coverage.svg)",
+        "### Clarity of other speech",
+        clarity_table(found),
+        "### Recordings changed on purpose",
+        table(["what", "of", "value", "speakers", "recordings"],
+              [[m.figure, m.group, f"{m.value:.3f}", str(m.speakers), str(m.clips)] for m in responses]),
+        "### Speech, frame by frame",
+        "Against Silero VAD's labels, corrected by level, on speakers and sounds held out:",
+        frame_table(),
+        "### Enough speech found",
+        answered_table(metrics, by_condition[CLEAN]),
+    ]
+    return "\n\n".join(parts)
+
+
+def ablation_section() -> str:
+    """Table and plot of the trunks that were compared, and the loss curve of fine-tuning, as far as they are recorded."""
+    parts = []
+    if (path := settings.RESULTS / "ablation.json").exists():
+        candidates = json.loads(path.read_text())
+        plots.draw_ablation(candidates)
+        parts += [ablation_table(candidates), "![Accuracy against cost](pictures/candidates.svg)"]
+    if (path := settings.RESULTS / "finetune_loss.json").exists():
+        plots.draw_curves(json.loads(path.read_text()))
+        parts += ["Loss while the trunk was tuned, a mean of 25 steps:", "![Training curve](pictures/training-curves.svg)"]
+    return "\n\n".join(parts)
+
+
+def ablation_table(candidates: list[dict]) -> str:
+    titles = list(dict.fromkeys(title for one in candidates for title in one["figures"]))
+    rows = []
+    for one in sorted(candidates, key=lambda one: -one["msPer10s"]):
+        name = f"**{one['name']}**" if one.get("shipped") else one["name"]
+        values = [f"{one['figures'][title]:.3f}" if title in one["figures"] else "" for title in titles]
+        rows.append([name, one.get("trunk", ""), f"{one['msPer10s']:.1f}", f"{one['MB']:.1f}", *values])
+    return table(["candidate", "trunk", "ms of the trunk for 10 s", "MB", *titles], rows)
+
+
+def write(by_condition: dict[str, Reports], text: str) -> None:
+    found = by_condition[CLEAN].predictions()
+    plots.draw_confusion(found)
+    plots.draw_calibration(found)
+    plots.draw_coverage({name: reports.predictions() for name, reports in by_condition.items()})
+    replace_between(MODELS_PAGE, "figures", text)
+    replace_between(MODELS_PAGE, "candidates", ablation_section())
+    replace_between(EVIDENCE_PAGE, "failures", error_analysis.section(by_condition[CLEAN]))
+
+
+def write_comparison(comparison: str) -> None:
+    replace_between(MODELS_PAGE, "comparison", comparison)
+
+
+def write_folds(text: str) -> None:
+    replace_between(MODELS_PAGE, "folds", text)

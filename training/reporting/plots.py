@@ -1,0 +1,132 @@
+"""Plots as small SVG files under docs/pictures; the same values give the same bytes."""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+from training import settings
+from training.augment.corruptions import CONDITIONS
+from training.corpora.labels import EMOTIONS
+from training.corpora.recipe import RECIPE
+from training.evaluation.metrics import covered
+from training.evaluation.predictions import SCORES, Predictions, corpus_of
+from training.evaluation.statistics import CALIBRATION_BINS, confidence_bins
+from training.evaluation.test_recordings import CLEAN
+
+FOLDER = settings.REPOSITORY / "docs" / "pictures"
+INK, PAPER, BLUE, ORANGE = "#222222", "#ffffff", "#2b6cb0", "#c05621"
+plt.rcParams.update({
+    "svg.fonttype": "none", "svg.hashsalt": "undertone", "font.family": "sans-serif", "font.size": 9,
+    "axes.spines.top": False, "axes.spines.right": False, "figure.facecolor": PAPER, "axes.edgecolor": INK,
+})  # fmt: skip
+
+
+def save(name: str) -> Path:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    path = FOLDER / f"{name}.svg"
+    plt.tight_layout()
+    plt.savefig(path, metadata={"Date": None, "Creator": None})
+    plt.close()
+    return path
+
+
+def draw_confusion_matrix(axes, name: str, truth: np.ndarray, predicted: np.ndarray) -> None:
+    labels = np.unique(truth)
+    rates = np.array([[np.mean(predicted[truth == actual] == guess) for guess in labels] for actual in labels])
+    axes.imshow(rates, cmap="Blues", vmin=0, vmax=1)
+    short = [EMOTIONS[i][:4] for i in labels]
+    axes.set_xticks(range(len(labels)), short, rotation=90, fontsize=7)
+    axes.set_yticks(range(len(labels)), short, fontsize=7)
+    for (row, column), value in np.ndenumerate(rates):
+        if value >= 0.005:
+            axes.text(column, row, f"{100 * value:.0f}", ha="center", va="center", fontsize=6,
+                      color=PAPER if value > 0.5 else INK)  # fmt: skip
+    axes.set_title(f"{name} ({len(truth)})", fontsize=8)
+
+
+def draw_confusion(found: Predictions) -> Path:
+    """One matrix per corpus, over its own labels: acted downwards, predicted to the right, in percent of the acted."""
+    parts = [(name, found.of(name)) for name in RECIPE.emotion]
+    parts = [(name, part) for name, part in parts if len(part)]
+    columns = -(-len(parts) // 2)
+    _, grid = plt.subplots(2, columns, figsize=(2.4 * columns, 5))
+    for axes in grid.flat[len(parts) :]:
+        axes.axis("off")
+    for axes, (name, part) in zip(grid.flat, parts):
+        draw_confusion_matrix(axes, name, part.labels, part.best_in_corpus())
+    return save("confusion")
+
+
+def draw_calibration(found: Predictions) -> Path:
+    acted = found.of(*RECIPE.emotion)
+    top, correct = acted.probabilities.max(1), acted.probabilities.argmax(1) == acted.labels
+    bins = confidence_bins(top)
+    used = [i for i in range(CALIBRATION_BINS) if np.sum(bins == i) >= 10]
+    _, (axes, below) = plt.subplots(2, 1, figsize=(4, 4.6), height_ratios=[3, 1], sharex=True)
+    axes.plot([0, 1], [0, 1], color="#999999", lw=1, ls="--", label="calibrated")
+    axes.plot([top[bins == i].mean() for i in used], [correct[bins == i].mean() for i in used], "o-", color=BLUE,
+              label="held-out speakers")  # fmt: skip
+    axes.set_ylabel("share that is right")
+    axes.legend(frameon=False)
+    centres = (np.arange(CALIBRATION_BINS) + 0.5) / CALIBRATION_BINS
+    below.bar(centres, np.bincount(bins, minlength=CALIBRATION_BINS), 0.9 / CALIBRATION_BINS, color=BLUE)
+    below.set_ylabel("recordings")
+    below.set_xlabel("confidence")
+    return save("calibration")
+
+
+def draw_coverage(by_condition: dict[str, Predictions]) -> Path:
+    """Coverage and mean width of the 80 % intervals under each condition."""
+    names = {CLEAN: "as it is", **CONDITIONS}
+    shown = [name for name in names if name in by_condition]
+    _, (upper, lower) = plt.subplots(2, 1, figsize=(6, 4.6), sharex=True)
+    for score in SCORES:
+        parts = [by_condition[name].of(corpus_of(score)) for name in shown]
+        pairs = [covered(part, score) if len(part) else (np.array([np.nan]),) * 2 for part in parts]
+        upper.plot([inside.mean() for inside, _ in pairs], "o-", label=score)
+        lower.plot([width.mean() for _, width in pairs], "o-", label=score)
+    upper.axhspan(0.75, 0.85, color="#dddddd", zorder=0)
+    upper.set_ylabel("coverage")
+    upper.set_ylim(0, 1.02)
+    upper.legend(frameon=False, ncols=3, loc="lower left")
+    lower.set_ylabel("mean width")
+    lower.set_ylim(0, None)
+    lower.set_xticks(range(len(shown)), [names[name] for name in shown], rotation=20, ha="right")
+    return save("coverage")
+
+
+def draw_ablation(candidates: list[dict]) -> Path:
+    """Each metric against the cost; the shipped trunk is orange."""
+    keys = list(dict.fromkeys(key for one in candidates for key in one["figures"]))[:6]
+    columns = min(3, len(keys))
+    rows = -(-len(keys) // columns)
+    _, grid = plt.subplots(rows, columns, figsize=(3.2 * columns, 2.6 * rows), squeeze=False)
+    for axes in grid.flat[len(keys) :]:
+        axes.axis("off")
+    for axes, key in zip(grid.flat, keys):
+        for one in candidates:
+            if key in one["figures"]:
+                colour = ORANGE if one.get("shipped") else BLUE
+                axes.plot(one["msPer10s"], one["figures"][key], "o", color=colour)
+                axes.annotate(one["name"], (one["msPer10s"], one["figures"][key]), fontsize=6,
+                              xytext=(3, 3), textcoords="offset points")  # fmt: skip
+        axes.set_title(key, fontsize=8)
+        axes.set_xlim(0, None)
+        axes.margins(0.2)
+        axes.set_xlabel("ms for 10 s")
+    return save("candidates")
+
+
+def draw_curves(curves: dict[str, list[list[float]]]) -> Path:
+    """name of the run -> [[step, loss], ...]"""
+    _, axes = plt.subplots(figsize=(6, 3))
+    for name, points in curves.items():
+        axes.plot(*np.array(points).T, lw=1, label=name)
+    axes.set_xlabel("step")
+    axes.set_ylabel("loss")
+    axes.legend(frameon=False, fontsize=7)
+    return save("training-curves")

@@ -1,0 +1,56 @@
+"""Folders, sizes and constants that every step shares.
+
+Read the folders as attributes (`settings.CACHE`) when they are needed, since `use_small` replaces them.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+REPOSITORY = PACKAGE.parent
+RESULTS = PACKAGE / "results"  # measurements that the documents and model cards quote
+SHIPPED_MODELS = REPOSITORY / "models"
+DATA = Path(os.environ.get("UNDERTONE_DATA", REPOSITORY / "data"))
+CACHE = Path(os.environ.get("UNDERTONE_TRAINING_CACHE", PACKAGE / ".cache"))
+MODELS = SHIPPED_MODELS
+SEED = 7
+THREADS = 2  # of PyTorch and ONNX Runtime; another number changes the order of sums and so the weights
+SAMPLE_RATE = 16000  # Hz of all audio that training handles
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much each step does."""
+
+    vad_steps: int = 2800
+    music_pieces: int = 240
+    openmsx_pieces: int | None = None  # all of them
+    speech_check_steps: int = 2000
+    finetune_epochs: int = 8
+    distill_steps: int = 3200
+
+
+SIZES = Sizes()
+
+
+def use_small() -> None:
+    """The same steps over a few recordings. The models go into the cache."""
+    global DATA, CACHE, MODELS, SIZES
+    CACHE = CACHE / "small"
+    DATA, MODELS = CACHE / "data", CACHE / "models"
+    SIZES = Sizes(vad_steps=30, music_pieces=12, openmsx_pieces=4, speech_check_steps=50, finetune_epochs=1, distill_steps=10)
+
+
+def fast_models() -> Path:
+    """Folder of the distilled set, beside that of the standard one."""
+    return MODELS.with_name(f"{MODELS.name}-fast")
+
+
+def weights(kind: str, models: Path | None = None) -> Path:
+    return (models or MODELS) / kind / "weights.onnx"
+
+
+def notes() -> Path:
+    """Where a training run writes what the documents quote: the results of the shipped models, or the cache."""
+    return RESULTS if MODELS == SHIPPED_MODELS else CACHE

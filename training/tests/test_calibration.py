@@ -1,0 +1,86 @@
+"""Calibration and intervals on errors whose law is known."""
+
+import numpy as np
+import pytest
+
+from training.calibration import affine, intervals
+from training.calibration.timing_reference import (
+    logistic_spread,
+    measure,
+    weighted_quantiles,
+)
+from training.evaluation.metrics import calibrate_on_others
+from training.features.windows import cut_windows, find_segments
+
+
+def synthetic_errors(count: int = 1200) -> intervals.Errors:
+    """Half of the recordings clean; noise doubles the errors per unit of degradation."""
+    rng = np.random.default_rng(0)
+    noisy = rng.random(count) < 0.5
+    degradations = np.zeros((count, 4))
+    degradations[noisy, intervals.DEGRADATIONS.index("noise")] = 2.0
+    size = np.abs(rng.normal(0, 0.1, count)) * np.where(noisy, 4, 1)
+    return intervals.Errors(size, rng.integers(0, 30, count).astype(str), degradations, np.where(noisy, "noise-5", "clean"))
+
+
+def test_intervals_cover_80_percent_of_clean_and_of_noisy_recordings():
+    errors = synthetic_errors()
+    rule = intervals.fit_rule(errors)
+    inside = errors.size <= intervals.half_widths(rule, errors)
+    for condition in ("clean", "noise-5"):
+        assert inside[errors.condition == condition].mean() == pytest.approx(0.8, abs=0.03)
+    assert rule["noise"] == pytest.approx(np.log(2), abs=0.15)
+    assert intervals.measure_coverage(errors)["clean"]["coverage"] == pytest.approx(0.8, abs=0.05)
+
+
+def test_clean_recordings_have_no_degradations():
+    assert intervals.degradations_of({"snr_db": 40, "speech_s": 5, "bandwidth_hz": 8000, "clipped_ratio": 0}) == [0, 0, 0, 0]
+    assert intervals.degradations_of({"snr_db": None, "speech_s": 1, "bandwidth_hz": 3400, "clipped_ratio": 1})[1] == 2.5
+
+
+def test_temperature_is_found_again():
+    rng = np.random.default_rng(1)
+    logits = rng.normal(0, 2, (4000, 8))
+    p = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    label = (p.cumsum(1) > rng.random((4000, 1))).argmax(1)
+    assert affine.fit_temperature(2 * logits, label) == pytest.approx(2, rel=0.06)
+
+
+def test_affine_calibration_matches_mean_and_spread():
+    rng = np.random.default_rng(2)
+    truth, predicted = rng.normal(0.5, 0.2, 200), rng.normal(0.3, 0.05, 200)
+    slope, intercept = affine.match_moments(truth, predicted)
+    moved = slope * predicted + intercept
+    assert (moved.mean(), moved.std()) == pytest.approx((truth.mean(), truth.std()))
+
+
+def test_cross_calibration_does_not_see_the_speaker():
+    truth, predicted = np.linspace(0.2, 0.8, 40), np.linspace(0.4, 0.6, 40)
+    speakers = np.repeat(["a", "b"], 20)
+    before = calibrate_on_others(truth, predicted, speakers)
+    changed = truth.copy()
+    changed[:20] += 0.1
+    assert np.array_equal(before[:20], calibrate_on_others(changed, predicted, speakers)[:20])
+
+
+def test_timing_measures_of_a_known_recording():
+    speech = np.concatenate([np.ones(300), np.zeros(100), np.ones(300)])
+    found = measure(speech, np.full(700, 4.0))
+    assert found["pause_ratio"] == pytest.approx(1 / 7) and found["mean_run"] == 3 and found["rate_variability"] == 0
+    assert measure(speech[:300], np.full(300, 4.0)) == {}
+
+
+def test_quantiles_and_spread():
+    values = np.arange(1.0, 102)
+    assert weighted_quantiles(values, np.ones(101), [0.25, 0.5, 0.75]) == pytest.approx([26, 51, 76], abs=0.5)
+    assert logistic_spread(1, 9, "ratio") == pytest.approx(1)
+
+
+def test_windows_cover_speech_and_close_short_gaps():
+    speech = np.zeros(3000)
+    speech[100:900], speech[920:2500] = 1, 1
+    segments = find_segments(speech)
+    assert segments == [(100, 2500)]
+    windows = cut_windows(segments, len(speech), 10)
+    assert len(windows) == 3 and windows[0][0] == 80 and windows[-1][1] == 2520
+    assert sum(inside for *_, inside in windows) == 2400

@@ -1,0 +1,114 @@
+"""Parity of the PyTorch models and their exported graphs, with random weights."""
+
+import numpy as np
+import pytest
+import torch
+
+from training.encoder.distill import new_student, pruned
+from training.encoder.embeddings import moments_of
+from training.encoder.trunk import WIDTH, Trunk
+from training.export.head_graph import write_clarity, write_emotion
+from training.export.trunk_graph import write_trunk
+from training.export.vad_graph import write_vad
+from training.features.level import normalize_level
+from training.heads import emotion
+from training.heads.attention_head import AttentionHead, LinearHead, moments
+from training.session import Session
+from training.vad.model import VadNet
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    torch.manual_seed(5)
+
+
+def rows(frames: int, seed: int = 0) -> np.ndarray:
+    """[1,T,80] like log10 of mel energies"""
+    rng = np.random.default_rng(seed)
+    level = np.cumsum(rng.normal(0, 0.2, (frames, 1)), 0)
+    return (level + rng.normal(-3, 0.7, (1, frames, 80))).astype(np.float32)
+
+
+def embeddings(count: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    return rng.normal(0, 1, (1, count, WIDTH)).astype(np.float32), rng.random((1, count)).astype(np.float32)
+
+
+def correlation(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.corrcoef(a.ravel(), b.ravel())[0, 1])
+
+
+@pytest.mark.parametrize("frames", [50, 203])
+def test_vad(tmp_path, frames):
+    net = VadNet().eval()
+    write_vad(net, tmp_path / "vad.onnx")
+    x = rows(frames)
+    found = Session(tmp_path / "vad.onnx").run(features=x)
+    with torch.no_grad():
+        logits, rate = net(torch.from_numpy(x))
+        voice = net.speech_check(net.encode(torch.from_numpy(x))).repeat_interleave(2, 2)[:, 0, :frames]
+    assert np.allclose(found["speech"], torch.sigmoid(logits).numpy(), atol=1e-4)
+    assert np.allclose(found["syllable_rate"], rate.numpy(), atol=1e-3)
+    assert np.allclose(found["voice"], voice.numpy(), atol=1e-3)
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+def test_trunk_in_int8_follows_the_one_in_fp32(tmp_path, coarse):
+    trunk = (new_student() if coarse else Trunk()).eval()
+    write_trunk(trunk, tmp_path / "trunk.onnx")
+    x = rows(203)
+    found = Session(tmp_path / "trunk.onnx").run(features=x)["tokens"]
+    with torch.no_grad():
+        wanted = trunk(normalize_level(torch.from_numpy(x))).numpy()
+    wanted = wanted[:, ::2] if coarse else wanted
+    assert found.shape == wanted.shape and correlation(found, wanted) > 0.999
+
+
+def test_padding_does_not_change_embeddings():
+    trunk, x = Trunk().eval(), torch.from_numpy(rows(120))
+    padded = torch.cat([x, torch.full((1, 40, 80), -10.0)], 1)
+    lengths = torch.tensor([120])
+    with torch.no_grad():
+        alone, longer = trunk(normalize_level(x)), trunk(normalize_level(padded, lengths), lengths)
+    assert torch.allclose(alone, longer[:, :60], atol=1e-4)
+
+
+def test_pruning_keeps_the_strongest_units():
+    teacher = Trunk()
+    student = pruned(teacher)
+    strength = [layer.ffn_in.weight.norm(dim=1) * layer.ffn_out.weight.norm(dim=0) for layer in (teacher.layers[0], student.layers[0])]
+    assert student.layers[0].ffn_in.out_features == 512 and strength[1].min() >= strength[0].sort().values[-513]
+
+
+def test_emotion_head(tmp_path):
+    x, w = embeddings(40)
+    linear = LinearHead(np.random.default_rng(2).normal(0, 0.05, (10, 2 * WIDTH)).astype(np.float32), np.zeros(10, np.float32))
+    mean, std = np.full(WIDTH, 0.1, np.float32), np.full(WIDTH, 1.2, np.float32)
+    heads = [AttentionHead(10, mean, std).eval(), linear]
+    slopes, intercepts = np.array([1.2, 0.9]), np.array([0.1, -0.05])
+    write_emotion(heads, 1.3, slopes, intercepts, tmp_path / "head.onnx")
+    found = Session(tmp_path / "head.onnx").run(tokens=x, weights=w)
+    with torch.no_grad():
+        values = sum(head(torch.from_numpy(x), torch.from_numpy(w)) for head in heads) / 2
+    probabilities = torch.softmax(values[:, emotion.CATEGORIES] / 1.3, 1).numpy()
+    dimensions = np.clip(slopes * torch.sigmoid(values[0, emotion.DIMENSIONS]).numpy() + intercepts, 0, 1)
+    assert np.allclose(found["probabilities"], probabilities, atol=1e-5)
+    assert np.allclose([found["valence"][0], found["arousal"][0]], dimensions, atol=1e-5)
+
+
+def test_clarity_head(tmp_path):
+    x, w = embeddings(25)
+    heads = [AttentionHead(1).eval() for _ in range(2)]
+    write_clarity(heads, 0.5, 0.4, tmp_path / "head.onnx")
+    found = Session(tmp_path / "head.onnx").run(tokens=x, weights=w)["clarity"]
+    with torch.no_grad():
+        wanted = sum(float(head(torch.from_numpy(x), torch.from_numpy(w))) for head in heads) / 2
+    assert found[0] == pytest.approx(np.clip(0.5 * wanted + 0.4, 0, 1), abs=1e-5)
+
+
+def test_moments_of_stored_embeddings_are_those_of_the_heads():
+    x, w = embeddings(30)
+    stored = moments_of(x[0], w[0])
+    share = torch.from_numpy(w / w.sum())[:, :, None]
+    mean, deviation = moments(torch.from_numpy(x), share)
+    assert np.allclose(stored, torch.cat([mean, deviation], 1)[0].numpy(), atol=1e-5)

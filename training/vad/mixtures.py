@@ -1,0 +1,82 @@
+"""Draws training examples of the VAD model: clips one after the other, with noise, hiss or silence."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from training.augment.log_mel import random_curve
+from training.augment.mix import mix_at_snr
+from training.features.log_mel import BINS
+from training.vad.dataset import Pool, VadDataset
+
+TELEPHONE_SHARE = 0.25  # of the examples
+TELEPHONE_BINS = 60  # mel bins below 4 kHz
+SILENT = -10.0  # log10 of mel energies
+CURVE_POINTS = 6
+
+
+@dataclass(frozen=True)
+class Mixture:
+    rows: np.ndarray  # float32 [T,80] log10 of mel energies
+    target: np.ndarray  # [T] speech probability
+    syllables: list[tuple[int, int, int]]  # (first frame, frame after the last, count) of whole clips with known text
+
+
+def draw_noise(pool: Pool, rng: np.random.Generator, frames: int) -> np.ndarray:
+    """[frames,80]: sounds one after the other, through a random response."""
+    parts: list[np.ndarray] = []
+    count = 0
+    while count < frames:
+        parts.append(pool.other[rng.integers(len(pool.other))].rows)
+        count += len(parts[-1])
+    joined = np.concatenate(parts)
+    start = rng.integers(0, count - frames + 1)
+    return joined[start : start + frames] + curve(rng, 0.3)
+
+
+def curve(rng: np.random.Generator, spread: float) -> np.ndarray:
+    return random_curve(rng, spread, CURVE_POINTS).astype(np.float32)
+
+
+def add_noise(rows: np.ndarray, noise: np.ndarray, snr_db: float, speech_frames: np.ndarray | slice) -> np.ndarray:
+    """Both [T,80] log10. The level of speech is the mean power of `speech_frames`; without any there is no scaling."""
+    energies, noise_energies = 10.0**rows, 10.0**noise
+    noise_power = noise_energies.sum(1).mean()
+    speech = energies[speech_frames]
+    speech_power = speech.sum(1).mean() if len(speech) else noise_power
+    return np.log10(mix_at_snr(energies, noise_energies, snr_db, speech_power, noise_power))
+
+
+def lay_out_speech(pool: Pool, rng: np.random.Generator, rows: np.ndarray, target: np.ndarray) -> list[tuple[int, int, int]]:
+    """Writes clips into `rows` and `target`, some with gaps -> Mixture.syllables"""
+    syllables, frames = [], len(rows)
+    at = int(rng.integers(0, frames // 4)) if rng.random() < 0.6 else 0
+    while at < frames - 60:
+        item = pool.draw(rng)
+        start = int(rng.integers(0, max(1, len(item.rows) - frames)))
+        part = item.rows[start : start + frames - at]
+        shift = rng.normal(0, 0.3) + curve(rng, 0.25)
+        end = at + len(part)
+        rows[at:end] = np.maximum(part + shift, SILENT)
+        target[at:end] = item.target[start : start + len(part)]
+        if item.syllables is not None and len(part) == len(item.rows):
+            syllables.append((at, end, item.syllables))
+        at = end + (int(rng.integers(0, 250)) if rng.random() < 0.5 else 0)
+    return syllables
+
+
+def draw_mixture(dataset: VadDataset, rng: np.random.Generator, frames: int) -> Mixture:
+    rows = np.full((frames, BINS), SILENT, np.float32)
+    target = np.zeros(frames, np.float32)
+    by_telephone = rng.random() < TELEPHONE_SHARE
+    pool = dataset.telephone if by_telephone else dataset.plain
+    spoken = rng.random() > 0.22
+    syllables = lay_out_speech(pool, rng, rows, target) if spoken else []
+    if not spoken or rng.random() < 0.55:
+        noise = draw_noise(pool, rng, frames)
+        rows = add_noise(rows, noise, rng.uniform(0, 35) if spoken else 0, target > 0.5)
+    elif rng.random() < 0.7:
+        hiss = rng.uniform(-9, -4) + 0.25 * rng.standard_normal((frames, BINS)) + curve(rng, 0.5)
+        bins = TELEPHONE_BINS if by_telephone else BINS
+        rows[:, :bins] = np.log10(10.0 ** rows[:, :bins] + 10.0 ** hiss[:, :bins])
+    return Mixture(np.maximum(rows + rng.normal(0, 0.6), SILENT).astype(np.float32), target, syllables)

@@ -1,0 +1,45 @@
+"""Silero VAD's speech probability of every frame of the corpora: the labels of the VAD model."""
+
+from pathlib import Path
+
+import numpy as np
+import silero_vad
+
+from training import cache
+from training.augment.audio import read_clip
+from training.corpora.index import read_clips
+from training.features import log_mel
+from training.session import Session
+
+STEP, CONTEXT, HOP = 512, 64, 160  # samples
+
+
+def probabilities(model: Session, samples: np.ndarray) -> np.ndarray:
+    """One per STEP."""
+    padded = np.concatenate([np.zeros(CONTEXT, np.float32), samples, np.zeros(STEP, np.float32)])
+    count = (len(padded) - CONTEXT) // STEP
+    rows = np.lib.stride_tricks.sliding_window_view(padded, CONTEXT + STEP)[: count * STEP : STEP]
+    state = np.zeros((1, 1, 128), np.float32)
+    return model.run(input=rows, h=state, c=state)[model.outputs[0]]
+
+
+def label_frames(model: Session, samples: np.ndarray, frames: int) -> np.ndarray:
+    """[frames]: two passes half a step apart, interpolated at the centre of each frame."""
+    early, late = probabilities(model, samples), probabilities(model, samples[STEP // 2 :])
+    centres = np.concatenate([np.arange(len(early)) * STEP + STEP // 2, (np.arange(len(late)) + 1) * STEP])
+    order = np.argsort(centres)
+    return np.interp(np.arange(frames) * HOP, centres[order], np.concatenate([early, late])[order])
+
+
+def label_corpora() -> np.ndarray:
+    """float16 [frames of the corpora]"""
+    clips, store = read_clips(), log_mel.of_corpora()
+    weights = Path(silero_vad.__file__).parent / "data" / "silero_vad_16k_sequence.onnx"
+    model = Session(weights)
+
+    def label(index: int) -> np.ndarray:
+        if index % 1000 == 0:
+            print(f"Silero VAD: {index} of {len(clips)} clips", flush=True)
+        return label_frames(model, read_clip(clips[index]).astype(np.float32), len(store[index])).astype(np.float32)
+
+    return log_mel.map_frames(store, "silero", {"weights": cache.file_hash(weights)}, label)
