@@ -12,7 +12,7 @@ import { startWatch } from './watch.ts';
 
 export type Analyzer = {
   analyze(request: AnalyzeRequest): Promise<Analysis>;
-  /** The same up to 15 minutes; what is longer is analysed in pieces, for both signals. */
+  /** The same up to 15 minutes; what is longer is analysed in pieces. */
   analyzeLong(request: AnalyzeRequest, progress: Progress): Promise<Analysis>;
   /** Runs every model once: the first run of a session costs more than the later ones. */
   warm(): Promise<void>;
