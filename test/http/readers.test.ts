@@ -10,6 +10,7 @@ import { createLifecycle } from '../../src/http/lifecycle.ts';
 import { readForm } from '../../src/workers/form.ts';
 import { scanMultipart } from '../../src/workers/multipart.ts';
 import { listen } from '../support/listening.ts';
+import { ceilingMs } from '../support/wait.ts';
 
 type Read = { readonly audio: string; readonly channel: number | null } | { readonly refused: string };
 
@@ -34,7 +35,7 @@ async function startReader(t: ExecutionContext): Promise<(body: Buffer) => Promi
     const keep = async (part: string, _index: number, bytes: Uint8Array) => {
       if (part === 'audio') audio += Buffer.from(bytes).toString('latin1');
     };
-    const deadlineAt = performance.now() + 20_000;
+    const deadlineAt = performance.now() + ceilingMs;
     const limits = { maxBytes: 2 ** 20, deadlineAt, cut: createLifecycle().cut };
     const form = await collectJob(incoming, { ...limits, reserve: () => true, keep }).catch(refusal);
     heard(form === null || 'refused' in form ? (form as Read) : { audio, channel: form.channel });

@@ -1,6 +1,7 @@
 /** Debian's Chromium, with a microphone that plays a WAV file and a name for this machine that is not localhost. */
 import type { ExecutionContext } from 'ava';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { ceilingMs } from './wait.ts';
 
 /** Resolves to 127.0.0.1, and is no secure context over plain http. */
 export const plainHost = 'undertone.test';
@@ -34,7 +35,7 @@ export async function visit(
   const context = await browser.newContext(options);
   t.teardown(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(ceilingMs);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
