@@ -1,6 +1,5 @@
 /** Jobs in this very process, beside a real Redis that fails them, and a worker whose recording never comes. */
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import pino from 'pino';
 import { openStorage } from '../../src/accounts/storage.ts';
@@ -11,6 +10,7 @@ import { startWork } from '../../src/jobs/worker.ts';
 import { makeFolder } from '../support/folder.ts';
 import { listen } from '../support/listening.ts';
 import { startRedis } from '../support/redis.ts';
+import { until } from '../support/wait.ts';
 
 const holder = { name: 'token:1', owner: null };
 const secret = 'a secret of the tests, 32 characters or more';
@@ -100,12 +100,8 @@ test.serial('a job that its workers were lost with is given up', async (t) => {
   // As BullMQ marks one that was lost too often.
   await redis.client.hset(kept, 'defa', 'job stalled more than allowable limit');
   const worker = await work();
-  let job = await jobs.find(holder, 'job_1');
-  while (job?.status !== 'failed') {
-    await sleep(50);
-    job = await jobs.find(holder, 'job_1');
-  }
-  t.like(job.error, { code: 'worker_lost' });
+  await until(async () => (await jobs.find(holder, 'job_1'))?.status === 'failed');
+  t.like((await jobs.find(holder, 'job_1'))?.error, { code: 'worker_lost' });
   await worker.stop();
   t.deepEqual(await redis.client.keys('undertone:waiting:*'), []);
 });
@@ -120,7 +116,7 @@ test.serial('a worker that is stopped does not wait for a recording that never c
   });
   const worker = await work();
   const { id } = await jobs.begin('job_1', { ...upload, source: { kind: 'object', url } });
-  while ((await jobs.find(holder, id))?.status !== 'running') await sleep(50);
+  await until(async () => (await jobs.find(holder, id))?.status === 'running');
   await worker.stop();
   t.is((await jobs.find(holder, id))?.status, 'waiting');
 });
