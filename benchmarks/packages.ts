@@ -19,5 +19,12 @@ export function installPackages(names: readonly string[]): void {
 /** apt refuses to wait for the lock on its lists, which another clone's tests may hold. */
 function apt(...args: readonly string[]): void {
   const wait = ['-o', 'DPkg::Lock::Timeout=600'];
-  runProgram('flock', ['/var/lib/dpkg', 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...wait, ...args]);
+  runProgram('flock', [
+    '/var/lib/dpkg',
+    'env',
+    'DEBIAN_FRONTEND=noninteractive',
+    'apt-get',
+    ...wait,
+    ...args,
+  ]);
 }
