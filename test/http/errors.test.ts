@@ -222,7 +222,7 @@ test.serial('503 when the queue is full, before the body is asked for', async (t
   const app = await startApp(t, { env: { UNDERTONE_QUEUE: '0' } });
   const gate = createGate();
   const working = call(app.port, analysis(gate.order));
-  await until(() => app.pool.full());
+  await until(() => app.pool.figures().running > 0);
   const client = await wire(app.port);
   client.socket.write(`${rawHead('Content-Length: 900')}\r\n`);
   const answer = await client.ended();
