@@ -41,7 +41,7 @@ async function analyze(
   return { status: response.status, text: await response.text(), timing: timing.replace(/;dur=[\d.]+/g, '') };
 }
 
-test('processes answer what threads do', async (t) => {
+test.serial('processes answer what threads do', async (t) => {
   const answers = await Promise.all([{}, processes].map(async (env) => analyze(await startServer(t, env))));
   t.is(answers[0]?.status, 200);
   t.deepEqual(answers[1], answers[0]);
@@ -60,7 +60,7 @@ const secrets = {
   SOMETHING_NEW: 'that-nobody-thought-of',
 };
 
-test('the processes know a few variables alone', async (t) => {
+test.serial('the processes know a few variables alone', async (t) => {
   const harmless = { LANG: 'C.UTF-8', TZ: 'UTC' };
   const server = await startServer(t, { ...processes, ...secrets, ...harmless });
   const children = childrenOf(server.process.pid as number);
@@ -68,13 +68,13 @@ test('the processes know a few variables alone', async (t) => {
   for (const pid of children) {
     const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
     const names = variables.map((line) => line.split('=')[0]).sort();
-    const own = ['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE', 'ORT_DISABLE_TELEMETRY'];
+    const own = ['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE'];
     t.deepEqual(names, ['LANG', ...own, 'PATH', 'TZ']);
     for (const value of Object.values(secrets)) t.false(variables.join('\n').includes(value), value);
   }
 });
 
-test('the processes go on when they are signalled, and end with the service in order', async (t) => {
+test.serial('the processes go on when they are signalled, and end with the service in order', async (t) => {
   const server = await startServer(t, processes);
   const children = childrenOf(server.process.pid as number);
   t.is(children.length, 2);
@@ -85,7 +85,7 @@ test('the processes go on when they are signalled, and end with the service in o
   await allGone(children);
 });
 
-test('the processes end when the service is killed, in the middle of an analysis too', async (t) => {
+test.serial('the processes end when the service is killed, in the middle of an analysis too', async (t) => {
   const server = await startServer(t, processes);
   const children = childrenOf(server.process.pid as number);
   const long = wavFile(syntheticSignal(1, 800));
