@@ -12,7 +12,19 @@ export function installPackages(names: readonly string[]): void {
   const missing = names.filter((name) => !isInstalled(name));
   if (missing.length === 0) return;
   console.error(`installing ${missing.join(', ')}`);
-  runProgram('apt-get', ['update']);
-  const install = ['DEBIAN_FRONTEND=noninteractive', 'apt-get', 'install', '-y', '--no-install-recommends'];
-  runProgram('env', [...install, ...missing]);
+  apt('update');
+  apt('install', '-y', '--no-install-recommends', ...missing);
+}
+
+/** apt refuses to wait for the lock on its lists, which another clone's tests may hold. */
+function apt(...args: readonly string[]): void {
+  const wait = ['-o', 'DPkg::Lock::Timeout=600'];
+  runProgram('flock', [
+    '/var/lib/dpkg',
+    'env',
+    'DEBIAN_FRONTEND=noninteractive',
+    'apt-get',
+    ...wait,
+    ...args,
+  ]);
 }

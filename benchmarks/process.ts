@@ -32,10 +32,15 @@ export function processorMs(pid: number): number {
 }
 
 /** Processor time so far of the threads that live, to the nanosecond. */
-export function livingThreadsMs(pid: number): number {
+export const livingThreadsMs = (pid: number): number => schedulerMs(pid, 0);
+
+/** How long the threads that live have been ready to run while others had the processors. */
+export const runQueueMs = (pid: number): number => schedulerMs(pid, 1);
+
+function schedulerMs(pid: number, field: 0 | 1): number {
   const folder = `/proc/${pid}/task`;
   const nanoseconds = readdirSync(folder).map((thread) =>
-    Number(readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ')[0]),
+    Number(readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ')[field]),
   );
   return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6;
 }

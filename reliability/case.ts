@@ -41,6 +41,14 @@ export function exactly(number: number, measured: Measured): Row {
   return row(measured, String(number), (value) => value === number);
 }
 
+/**
+ * A time. The long form holds it to its bound; the short one shares its machine with whatever else runs there, and asks
+ * only that what was measured came to its end.
+ */
+export function within(limit: number, { long }: Pick<Options, 'long'>, measured: Measured): Row {
+  return long ? atMost(limit, measured) : row(measured, 'an end', () => true);
+}
+
 /** A figure without a goal. */
 export function told(measured: Measured): Row {
   return row(measured, 'none', () => true);

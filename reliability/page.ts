@@ -17,7 +17,8 @@ type Result = Provenance & {
 const introduction = `# Reliability
 
 Each section is one command: it starts the real service, attacks it, and exits non-zero when a goal is missed. Without
-arguments it runs a short form; the figures here are of \`--long\`. Rows named *planted* run the same check on a fault put
+arguments it runs a short form, for machines that do other work at the same time: bounds on times hold in \`--long\` alone, the
+short form compares them with times of the same run. The figures here are of \`--long\`. Rows named *planted* run the same check on a fault put
 in on purpose, which must be found. This page is written by \`npm run reliability -- tables\` from \`reliability/results\`.`;
 
 export function showValue(value: number | null): string {

@@ -6,7 +6,7 @@ The service has one worker, so that generator and worker each have a core of a m
   slow: `Equally many connections that say nothing, send a header line or a byte of a body (with a length, in chunks, without
 a token) every half second, or read 5.6 MB of answers a byte at a time, beside a client that uploads one second of WAV after
 the other. A limit is kept when the last connection of its kind is closed within three seconds of it: the service looks
-every half second and leaves a second for its answer to be read. The short form lowers the limits to four seconds.`,
+every half second and leaves a second for its answer to be read. The short form lowers the limits to ten seconds and compares medians.`,
   abort: `Clients leave at a moment drawn by chance: before a byte, in the head or the body (with a length or in a chunk), while
 the recording waits or is analysed, or with the first byte of the answer; by a reset, or by an end in order. Slots,
 descriptors and threads after the second half are compared with those after the first. The second half has ten stretches; after
@@ -36,7 +36,7 @@ filling its heap; as a process also of a segmentation fault and by \`kill -9\`. 
 one time again. The faults come from a script that is loaded into the service, and by signals: the service has no hook for them.`,
   shutdown: `Thirty-two clients upload without a break, some on a connection for each request, some on one that they keep,
 some with rests; at a random moment the service gets SIGTERM. Every request sent up to 0.9 s after it (the grace is one
-second) must be answered 200 and whole. Later ones may be refused, before any byte of them was taken.`,
+second, ten in the short form) must be answered 200 and whole. Later ones may be refused, before any byte of them was taken.`,
   fuzz: `libFuzzer mutates small files of every family of containers, and specs and samples, under AddressSanitizer and
 UndefinedBehaviorSanitizer: \`test/fuzz\` holds the targets, the files they start from and their dictionaries. A finding is
 a crash, undefined behaviour, a leak, a number that is not finite, a wrong kind of error, more than 5 s of processor time or

@@ -99,7 +99,9 @@ function installSystemPackages(names) {
     process.stderr.write(`${sudo.error ? 'su -c' : 'sudo sh -c'} '${command}'\n`);
     process.exit(1);
   }
-  const apt = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get'];
+  // apt refuses to wait for the lock on its lists, which the set-up of another clone may hold.
+  const lock = ['flock', '/var/lib/dpkg'];
+  const apt = [...lock, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-o', 'DPkg::Lock::Timeout=600'];
   const [command, ...prefix] = isRoot ? apt : ['sudo', '-n', ...apt];
   step(`installing system packages (${missing.join(' ')})`, () => {
     run(command, [...prefix, 'update']);

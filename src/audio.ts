@@ -139,6 +139,7 @@ type Addon = {
   extract(samples: Float32Array, spec: FeatureSpec): Features;
   measure(samples: Float32Array, sampleRate: number, segments: Float64Array): Quality;
   voice(samples: Float32Array, sampleRate: number): Voice;
+  setEnvironmentVariable(name: string, value: string): void;
   readonly featuresVersion: number;
 };
 
@@ -186,6 +187,9 @@ export const measure = addon.measure;
 
 /** Pitch, level and spectral tilt of 16 kHz samples. */
 export const trackVoice = addon.voice;
+
+/** Sets a variable that native libraries read: in a worker thread `process.env` is a copy that they do not see. */
+export const setEnvironmentVariable = addon.setEnvironmentVariable;
 
 /** Changes whenever the same samples and spec would give other features. */
 export const featuresVersion = addon.featuresVersion;

@@ -22,9 +22,6 @@ Exit codes:
   1  something failed; standard error says what
   2  the command line or a setting is wrong`;
 
-// The addon sees to it wherever it is loaded; here no other thread can be reading the environment meanwhile.
-process.env.ORT_DISABLE_TELEMETRY = '1';
-
 let readerGone = false;
 const terminal: Terminal = {
   env: process.env,

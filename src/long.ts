@@ -3,7 +3,7 @@
  * in a pause where there is one, so that no word is cut. What is kept of it are the scores of its windows and, for
  * each 10 ms, the four numbers that the measures of the whole recording are made from.
  */
-import type { Analysis, AnalyzeRequest } from './analysis.ts';
+import type { Analysis, AnalyzeRequest, Signal } from './analysis.ts';
 import {
   type DecodeLimits,
   measure,
@@ -23,7 +23,7 @@ import {
   segmentSeconds,
 } from './hear.ts';
 import type { Models } from './models/registry.ts';
-import { clarityRows, cognitiveResult, emotionResult, emotionRows, encode } from './score.ts';
+import { clarityRows, cognitiveResult, emotionResult, emotionRows, encode, type Pooled } from './score.ts';
 import { measureTiming } from './signals/measures.ts';
 import { decibels, joinQualities, meanBySpeech, powerOf } from './signals/quality.ts';
 import { countFrames, joinGaps, type Segment } from './signals/segments.ts';
@@ -51,14 +51,20 @@ type Noted = {
   readonly speechSeconds: number;
   readonly segments: readonly Segment[];
   readonly windows: readonly Window[];
-  readonly emotion: readonly (readonly number[])[];
+  /** Null when the signal was not requested. */
+  readonly emotion: readonly (readonly number[])[] | null;
+  readonly cognitive: CognitiveChunk | null;
+  readonly voice: number;
+  readonly quality: Quality;
+  readonly power: number;
+};
+
+/** The inputs of the cognitive signals. */
+type CognitiveChunk = Pick<Noted, 'speechSeconds'> & {
   readonly clarity: readonly (readonly number[])[];
   readonly syllableRate: Float32Array;
   readonly track: Voice;
-  readonly voice: number;
   readonly cepstrum: readonly number[];
-  readonly quality: Quality;
-  readonly power: number;
 };
 
 type Whole = { readonly seconds: number; readonly source: Source; readonly baseline: Speaker | null };
@@ -72,7 +78,9 @@ export async function analyzePieces(
   const watch = startWatch(request.cancel);
   const short = { ...limits, seconds: wholeSeconds };
   const baseline =
-    request.baseline && (await measureBaseline(request.baseline, request, models, short, watch));
+    request.baseline !== null && request.signals.includes('cognitive')
+      ? await measureBaseline(request.baseline, request, models, short, watch)
+      : null;
   const { sampleRate } = models.features;
   const { channel, cancel } = request;
   const open = () =>
@@ -87,7 +95,7 @@ export async function analyzePieces(
       models,
       watch,
     )) {
-      noted.push(await note(heard, bounds, frames, models, watch));
+      noted.push(await note({ heard, bounds }, frames, request.signals, models, watch));
       frames += heard.features.frames;
       seconds += heard.audio.samples.length / sampleRate;
       const declared = decoder.declaredSeconds();
@@ -148,9 +156,9 @@ function cutAt(end: number, heard: Heard<Sounding>): Heard<Sounding> {
 }
 
 async function note(
-  heard: Heard<Sounding>,
-  bounds: Segment,
+  { heard, bounds }: Piece,
   offset: number,
+  signals: readonly Signal[],
   models: Models,
   watch: Watch,
 ): Promise<Noted> {
@@ -168,15 +176,26 @@ async function note(
     speechSeconds: heard.speechSeconds,
     segments: segments.map(shift),
     windows: pooled.map(({ window }) => shift(window)),
-    emotion: await emotionRows(pooled, models),
-    clarity: await clarityRows(pooled, models),
-    // A view would keep the samples and features of the whole piece.
-    syllableRate: heard.syllableRate.slice(),
-    track: trackVoice(audio.samples, audio.sampleRate),
+    emotion: signals.includes('emotion') ? await emotionRows(pooled, models) : null,
+    cognitive: signals.includes('cognitive') ? await analyzeCognitiveChunk(heard, pooled, models) : null,
     voice: heard.voice,
-    cepstrum: speechCepstrum(features, segments),
     quality,
     power: powerOf(measure(audio.samples, audio.sampleRate, all).levelDbfs),
+  };
+}
+
+async function analyzeCognitiveChunk(
+  { audio, features, segments, speechSeconds, syllableRate }: Heard<Sounding>,
+  pooled: readonly Pooled[],
+  models: Models,
+): Promise<CognitiveChunk> {
+  return {
+    speechSeconds,
+    clarity: await clarityRows(pooled, models),
+    // A view would keep the samples and features of the whole piece.
+    syllableRate: syllableRate.slice(),
+    track: trackVoice(audio.samples, audio.sampleRate),
+    cepstrum: speechCepstrum(features, segments),
   };
 }
 
@@ -195,22 +214,19 @@ function conclude(noted: readonly Noted[], whole: Whole, models: Models, watch: 
   const conditions = { ...quality, speechSeconds, clippedRatio };
   const span = { windows, framesPerSecond, speechSeconds };
   const power = noted.reduce((sum, piece) => sum + piece.frames * piece.power, 0) / countOf(noted);
-  const emotionOf = () =>
-    emotionResult(
-      span,
-      noted.flatMap(({ emotion }) => emotion),
-      models,
-      conditions,
-    );
-  const cognitiveOf = () => {
-    const measured = joinSpeakers(noted, segments, framesPerSecond, speechSeconds);
-    const rows = noted.flatMap(({ clarity }) => clarity);
+  const emotion = requested(noted, ({ emotion }) => emotion);
+  const cognitive = requested(noted, ({ cognitive }) => cognitive);
+  const emotionOf = (rows: NonNullable<Noted['emotion']>[]) =>
+    emotionResult(span, rows.flat(), models, conditions);
+  const cognitiveOf = (pieces: CognitiveChunk[]) => {
+    const measured = joinSpeakers(pieces, segments, framesPerSecond, speechSeconds);
+    const rows = pieces.flatMap(({ clarity }) => clarity);
     return cognitiveResult(span, rows, models, conditions, { measured, baseline: whole.baseline });
   };
   const analysis = {
     audio: { seconds: whole.seconds, speechSeconds, source: whole.source, ...quality },
-    emotion: enough ? emotionOf() : null,
-    cognitive: enough ? cognitiveOf() : null,
+    emotion: enough && emotion !== null ? emotionOf(emotion) : null,
+    cognitive: enough && cognitive !== null ? cognitiveOf(cognitive) : null,
     insufficientSpeech: !enough,
     warnings: warnOfRecording(
       whole.source,
@@ -225,13 +241,19 @@ function conclude(noted: readonly Noted[], whole: Whole, models: Models, watch: 
   return analysis;
 }
 
+/** One part of every piece; null when its signal was not requested. */
+function requested<Part>(noted: readonly Noted[], read: (piece: Noted) => Part | null): Part[] | null {
+  const parts = noted.map(read).filter((part) => part !== null);
+  return parts.length === noted.length ? parts : null;
+}
+
 function joinSpeakers(
-  noted: readonly Noted[],
+  noted: readonly CognitiveChunk[],
   segments: readonly Segment[],
   framesPerSecond: number,
   speechSeconds: number,
 ): Speaker {
-  const joined = (values: (piece: Noted) => Float32Array) => joinArrays(noted.map(values));
+  const joined = (values: (piece: CognitiveChunk) => Float32Array) => joinArrays(noted.map(values));
   const track = {
     pitchHz: joined(({ track }) => track.pitchHz),
     levelDb: joined(({ track }) => track.levelDb),

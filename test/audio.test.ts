@@ -17,7 +17,13 @@ import { wavFile } from './support/wav.ts';
 
 const spec = specs['whisper-log-mel-80'] as FeatureSpec;
 
-const limits = { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384000, deadlineSeconds: 30 };
+const limits = {
+  seconds: 900,
+  channels: 8,
+  minSampleRate: 4000,
+  maxSampleRate: 384000,
+  deadlineSeconds: 600,
+};
 const options = { sampleRate: 16000, channel: null, limits, cancel: null };
 
 /** Seeded noise in [-0.25, 0.25]. */

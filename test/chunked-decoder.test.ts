@@ -98,13 +98,17 @@ test('a closed decoder refuses to go on, and may be closed twice', (t) => {
 
 test('closing does not wait for a chunk', (t) => {
   const chain = Buffer.concat(Array.from({ length: 20 }, () => fixture('vorbis.ogg')));
-  const decoder = openChunkedDecoder(chain, options, 100 * 16_000);
-  const started = performance.now();
-  decoder.next();
-  const decoded = performance.now();
-  decoder.close();
-  const closed = performance.now();
-  t.true(closed - decoded < (decoded - started) / 2, `${decoded - started} ms, then ${closed - decoded} ms`);
+  const ratios: number[] = [];
+  // Waiting would take as long each time; what a busy machine adds, it does not add each time.
+  while (ratios.length < 20 && !ratios.some((ratio) => ratio < 0.5)) {
+    const decoder = openChunkedDecoder(chain, options, 100 * 16_000);
+    const started = performance.now();
+    decoder.next();
+    const decoded = performance.now();
+    decoder.close();
+    ratios.push((performance.now() - decoded) / (decoded - started));
+  }
+  t.true(Math.min(...ratios) < 0.5, `${ratios}`);
 });
 
 test('whole chunks come before the error that ends them, however late they are asked for', (t) => {

@@ -6,7 +6,7 @@ import { fixture } from './support/fixtures.ts';
 const options = {
   sampleRate: 16000,
   channel: null,
-  limits: { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384000, deadlineSeconds: 30 },
+  limits: { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384000, deadlineSeconds: 600 },
   cancel: null,
 };
 

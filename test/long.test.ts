@@ -65,6 +65,20 @@ test.serial('eight minutes in pieces are eight minutes as a whole', async (t) =>
   t.true((timeline.at(-1)?.end_s ?? 0) > 480);
 });
 
+test.serial('a chunked analysis computes the requested signals alone', async (t) => {
+  const models = await loadModels('models');
+  const analyze = (change: Partial<AnalyzeRequest>) =>
+    analyzePieces({ ...request, audio: talk(20), ...change }, models, long, () => {});
+  const both = await analyze({});
+  t.truthy(both.emotion);
+  t.truthy(both.cognitive);
+  // A baseline is for the cognitive signals: without them it is not decoded.
+  const emotion = await analyze({ signals: ['emotion'], baseline: Buffer.from('no recording') });
+  t.deepEqual([emotion.emotion, emotion.cognitive], [both.emotion, null]);
+  const cognitive = await analyze({ signals: ['cognitive'] });
+  t.deepEqual([cognitive.emotion, cognitive.cognitive], [null, both.cognitive]);
+});
+
 test.serial('hours of no speech are told as such', async (t) => {
   const models = await loadModels('models');
   const analysis = await analyzePieces({ ...request, audio: toneFile(400) }, models, long, () => {});

@@ -26,6 +26,7 @@ const names = ['first', 'second', 'third'];
 const configuration = fileURLToPath(new URL('../haproxy/haproxy.cfg', import.meta.url));
 const balancerPort = 8080;
 const redisPort = 6379;
+const lockFile = '/run/lock/undertone-fleet';
 
 const packages = ['haproxy', 'redis-server', 'iproute2', 'postgresql'];
 
@@ -34,6 +35,7 @@ export async function startFleet(env: Readonly<Record<string, string>> = {}): Pr
   installPackages(packages);
   // Everything that was started ends with this process, however it is told to.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
+  const release = await waitForTurn();
   const network = makeNetwork(names);
   process.once('exit', network.remove);
   const redis = createDaemon(
@@ -61,8 +63,28 @@ export async function startFleet(env: Readonly<Record<string, string>> = {}): Pr
     await Promise.all(hosts.map((host) => host.stop()));
     await redis.stop();
     network.remove();
+    // From here on the names may be another process's.
+    process.off('exit', network.remove);
+    release();
   };
   return { url: `http://${gateway}:${balancerPort}`, hosts, settings, postgres, redis, stop };
+}
+
+/**
+ * One fleet at a time on a machine: its names and addresses are those of deploy/haproxy/haproxy.cfg. Resolves once no
+ * other process has a fleet. The lock ends with this process at the latest, when the standard input of its holder closes.
+ */
+async function waitForTurn(): Promise<() => void> {
+  const holder = spawn('flock', [lockFile, 'sh', '-c', 'echo locked; exec cat'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  });
+  const ended = once(holder, 'close').then(([code]) => {
+    throw new Error(`Expected flock to lock ${lockFile}, got exit code ${code}`);
+  });
+  await Promise.race([once(holder.stdout, 'data'), ended]);
+  holder.stdout.resume();
+  return () => holder.stdin.end();
 }
 
 /** What waits in Redis is never written to disk. */

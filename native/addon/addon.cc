@@ -1,8 +1,5 @@
 #include <napi.h>
 
-#include <cstdlib>
-#include <cstring>
-#include <mutex>
 #include <new>
 
 #include "calls.h"
@@ -35,17 +32,7 @@ Napi::Value Guard(const Napi::CallbackInfo& info) {
   }
 }
 
-// ONNX Runtime's npm build tells its maker of every process, session and model, and keeps an identifier in
-// ~/.cache, unless this is set before its first session. In a thread JavaScript cannot do it: there
-// process.env is a copy.
-void SilenceOnnxRuntime() {
-  const char* set = std::getenv("ORT_DISABLE_TELEMETRY");
-  if (set == nullptr || std::strcmp(set, "1") != 0) setenv("ORT_DISABLE_TELEMETRY", "1", 1);
-}
-
 Napi::Object Register(Napi::Env env, Napi::Object exports) {
-  static std::once_flag silenced;
-  std::call_once(silenced, SilenceOnnxRuntime);
   exports["decode"] = Napi::Function::New<Guard<DecodeCall>>(env, "decode");
   exports["openChunkedDecoder"] =
       Napi::Function::New<Guard<OpenChunkedDecoderCall>>(env, "openChunkedDecoder");
@@ -55,6 +42,8 @@ Napi::Object Register(Napi::Env env, Napi::Object exports) {
   exports["extract"] = Napi::Function::New<Guard<ExtractCall>>(env, "extract");
   exports["measure"] = Napi::Function::New<Guard<MeasureCall>>(env, "measure");
   exports["voice"] = Napi::Function::New<Guard<VoiceCall>>(env, "voice");
+  exports["setEnvironmentVariable"] =
+      Napi::Function::New<Guard<SetEnvironmentVariableCall>>(env, "setEnvironmentVariable");
   exports["featuresVersion"] = Napi::Number::New(env, kFeaturesVersion);
   return exports;
 }

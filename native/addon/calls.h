@@ -22,6 +22,9 @@ Napi::Value ExtractCall(const Napi::CallbackInfo& info);
 // measure(samples, sampleRate, segments) -> {levelDbfs, snrDb, bandwidthHz}
 Napi::Value MeasureCall(const Napi::CallbackInfo& info);
 
+// setEnvironmentVariable(name, value): in the environment that native libraries read
+Napi::Value SetEnvironmentVariableCall(const Napi::CallbackInfo& info);
+
 // voice(samples, sampleRate) -> {pitchHz, levelDb, tiltDb}, a value every 10 ms
 Napi::Value VoiceCall(const Napi::CallbackInfo& info);
 

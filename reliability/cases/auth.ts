@@ -67,7 +67,7 @@ async function serverRows(perClass: number, random: () => number): Promise<Row[]
     return [
       ...(await timingRows([target], perClass, random)),
       await earlyRow(server.port, heads),
-      caught('a body that is read first', [await withReader((port) => earlyRow(port, { any: '' }))]),
+      caught('a body that is read first', [await withReader((port) => earlyRow(port, { any: '' }, 2000))]),
       ...(await guessingRows(overLogIn(server))),
       caught('counts that are never full', await guessingRows(withoutLimits())),
     ];

@@ -34,7 +34,7 @@ export async function run({ long, seed }: Options): Promise<readonly Row[]> {
   buildService();
   const recordings = await known(long ? 1 : shortStep, seed);
   const foreign = await foreignFiles(cacheFolder('reliability/foreign'));
-  return withServer({ UNDERTONE_QUEUE: '64' }, async ({ port, token }) => {
+  return withServer({ UNDERTONE_QUEUE: '64', UNDERTONE_DEADLINE_S: '300' }, async ({ port, token }) => {
     const client = createClient(port, token, atATime);
     const heard = await judge(recordings, (one) => hearRecording(client, one));
     const refused = await judge(disguised(foreign), (one) => refuseForeign(client, one));

@@ -20,6 +20,7 @@ const perOperation = { long: 1300, short: 10 };
 const quiet = {
   UNDERTONE_LOG_LEVEL: 'warn',
   UNDERTONE_SIGNUP: 'open',
+  UNDERTONE_DEADLINE_S: '300',
   UNDERTONE_QUEUE: '200',
   UNDERTONE_JOB_QUEUE: '1000000',
   UNDERTONE_JOB_URL_PREFIXES: 'https://recordings.example/',

@@ -55,7 +55,7 @@ export async function run({ long, count }: Options): Promise<readonly Row[]> {
 
 function served<Result>(number: number, work: (server: Server) => Promise<Result>): Promise<Result> {
   return withServer(
-    { UNDERTONE_WORKERS: `${number}`, UNDERTONE_QUEUE: `${atOnce}`, UNDERTONE_DEADLINE_S: '240' },
+    { UNDERTONE_WORKERS: `${number}`, UNDERTONE_QUEUE: `${atOnce}`, UNDERTONE_DEADLINE_S: '600' },
     work,
   );
 }

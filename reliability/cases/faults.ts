@@ -11,15 +11,17 @@ import { buildService } from '../service.ts';
 export async function run({ long }: Options): Promise<readonly Row[]> {
   requireRoot('faults');
   buildService();
-  const standstillMs = long ? 250 : 2000;
   return [
     ...(await fullDisk()),
-    ...(await lockedDatabase(standstillMs)),
+    ...(await lockedDatabase(long)),
     ...(await jumpingClock()),
-    ...(await fewDescriptors()),
+    ...(await fewDescriptors({ long })),
     caught('the service ends when it must refuse', await fullDisk(plant('gives-up'))),
     caught('durations by the clock of the day', await jumpingClock(plant('wall-clock'))),
-    caught('descriptors that are never given back', await fewDescriptors(plant('kept-sockets'))),
+    caught(
+      'descriptors that are never given back',
+      await fewDescriptors({ long, giveUpMs: 5000 }, plant('kept-sockets')),
+    ),
     ...(long ? await underLittleMemory() : []),
   ];
 }

@@ -80,7 +80,7 @@ function changeByte(path: string, random: Random): void {
 }
 
 /** How many of the models, each changed alone, the service refuses by their hash. */
-function refusals(changes: number, random: Random, change: typeof changeByte): Row[] {
+async function refusals(changes: number, random: Random, change: typeof changeByte): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'undertone-changed-'));
   try {
     let refused = 0;
@@ -89,7 +89,7 @@ function refusals(changes: number, random: Random, change: typeof changeByte): R
       const name = names[count % names.length] as string;
       cpSync(join(root, 'models'), folder, { recursive: true });
       change(join(folder, name, 'weights.onnx'), random);
-      const ended = tryModels(folder);
+      const ended = await tryModels(folder);
       if (ended !== null && ended.code !== 0 && ended.said.includes('weights.sha256')) refused++;
     }
     const note = `one bit of ${names.join(', ')}, in turns`;
@@ -107,11 +107,8 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
   return [
     ...(await behindFence({ isolation: 'thread', mebibytes, closed: true })),
     ...(await behindFence({ isolation: 'process', mebibytes, closed: true })),
-    ...refusals(changes, random, changeByte),
+    ...(await refusals(changes, random, changeByte)),
     caught('no fence', await behindFence({ isolation: 'thread', mebibytes, closed: false })),
-    caught(
-      'models that nobody changed',
-      refusals(1, random, () => {}),
-    ),
+    caught('models that nobody changed', await refusals(1, random, () => {})),
   ];
 }

@@ -19,7 +19,7 @@ const longCount = 50_000;
 const warmUp = 100;
 const spoiltCount = 60;
 const ballastMebibytes = 320;
-const settings = { UNDERTONE_WORKERS: '2', UNDERTONE_QUEUE: '64', UNDERTONE_DEADLINE_S: '120' };
+const settings = { UNDERTONE_WORKERS: '2', UNDERTONE_QUEUE: '64', UNDERTONE_DEADLINE_S: '250' };
 
 export async function run({ long, seed, count }: Options): Promise<readonly Row[]> {
   installPackages(tools);

@@ -11,6 +11,7 @@ import { createDice } from '../corpus/dice.ts';
 import { spoils, withSpoilt } from '../corpus/faults.ts';
 import { formOf } from '../corpus/forms.ts';
 import { sendFramed } from '../corpus/framing.ts';
+import { eventually } from '../load/footprint.ts';
 import { buildService, isUp, type Server, withServer } from '../service.ts';
 
 const shortCount = 3000;
@@ -29,7 +30,7 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
   const settings = {
     UNDERTONE_WORKERS: '2',
     UNDERTONE_QUEUE: '64',
-    UNDERTONE_DEADLINE_S: '120',
+    UNDERTONE_DEADLINE_S: '250',
     TMPDIR: temporary,
   };
   try {
@@ -45,11 +46,12 @@ async function measure(server: Server, total: number, seed: number, temporary: s
   const numbers = Array.from({ length: total }, (_, number) => number);
   const shot = shotOf(seed, target);
   await attack(target, judge, numbers.slice(-spoiltCount), shot);
-  const before = await settledDescriptors(target.pid);
+  const before = await fewestDescriptors(target.pid);
   const campaign = await attack(target, judge, numbers, shot);
   for (const { number, fault } of campaign.findings)
     console.error(`--seed ${seed}, number ${number}: ${fault}`);
-  const left = (await settledDescriptors(target.pid)) - before;
+  await eventually(() => descriptorsOf(target.pid) <= before);
+  const left = descriptorsOf(target.pid) - before;
   const rows = [...rowsOf(campaign), leftRow(server, temporary, left)];
   const spoilt = await withSpoilt(target.port, spoils['answers 500'], (port) =>
     attack({ ...target, port }, judge, numbers.slice(0, spoiltCount), shotOf(seed, { ...target, port })),
@@ -110,8 +112,13 @@ function leftRow(server: Server, temporary: string, descriptorsLeft: number): Ro
   });
 }
 
-/** How many there are when the last connections have gone. */
-async function settledDescriptors(pid: number): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve, restMs));
-  return descriptorsOf(pid);
+/** How many there are once no more have gone for a while: the last connections end after their answers. */
+async function fewestDescriptors(pid: number): Promise<number> {
+  let [fewest, since] = [descriptorsOf(pid), performance.now()];
+  await eventually(() => {
+    const open = descriptorsOf(pid);
+    if (open < fewest) [fewest, since] = [open, performance.now()];
+    return performance.now() - since > restMs;
+  });
+  return fewest;
 }

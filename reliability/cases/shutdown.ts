@@ -12,15 +12,28 @@ import { buildService, type Server, withServer } from '../service.ts';
 const connections = 32;
 /** There is a place for every one of them. */
 const settings = { UNDERTONE_QUEUE: '64', UNDERTONE_LOG_LEVEL: 'warn' };
+/** The short form shares its machine: it gives the service a grace, and a time to end, that a slow machine cannot pass. */
+const unhurried = {
+  UNDERTONE_GRACE_S: '10',
+  UNDERTONE_SHUTDOWN_S: '600',
+  UNDERTONE_DEADLINE_S: '600',
+};
 const upload = speechUpload(1);
 const warmUpMs = 400;
 /** Longer than a terminal or npm takes to send the same signal once more. */
 const secondAfterMs = 600;
 
-/** `takenMs`: what was sent up to here after the signal must be answered: the grace of one second, less what a busy machine is late. */
-type Limits = { readonly readyMs: number; readonly secondMs: number; readonly takenMs: number };
+/** `takenMs`: what was sent up to here after the signal must be answered: the grace, less what a busy machine is late. */
+type Limits = {
+  readonly env: Readonly<Record<string, string>>;
+  readonly readyMs: number;
+  readonly secondMs: number;
+  readonly takenMs: number;
+};
 const limits = (long: boolean): Limits =>
-  long ? { readyMs: 100, secondMs: 200, takenMs: 900 } : { readyMs: 1000, secondMs: 2000, takenMs: 600 };
+  long
+    ? { env: {}, readyMs: 100, secondMs: 200, takenMs: 900 }
+    : { env: unhurried, readyMs: 10_000, secondMs: 60_000, takenMs: 1000 };
 
 type Load = { readonly outcomes: Outcome[]; readonly ended: Promise<unknown> };
 
@@ -60,8 +73,12 @@ type Ending = {
   readonly ms: number;
 };
 
-function end(random: Random, env: Readonly<Record<string, string>>, takenMs: number): Promise<Ending> {
-  return withServer({ ...settings, ...env }, async (server) => {
+function end(
+  random: Random,
+  env: Readonly<Record<string, string>>,
+  { takenMs, env: pace }: Limits,
+): Promise<Ending> {
+  return withServer({ ...settings, ...pace, ...env }, async (server) => {
     const { outcomes, ended } = startClients(server, random);
     await sleep(warmUpMs + random.below(200));
     const signalled = performance.now();
@@ -93,7 +110,7 @@ async function repeatedly(
   const repeats = count ?? (long ? 20 : 3);
   const progress = startProgress('shutdown', repeats);
   for (let index = 0; index < repeats; index++) {
-    endings.push(await end(random, env, limits(long).takenMs));
+    endings.push(await end(random, env, limits(long)));
     progress.advance();
   }
   progress.stop();
@@ -135,11 +152,15 @@ function judge(endings: readonly Ending[], { readyMs }: Limits): Row[] {
 }
 
 /** @returns how long the process lived after the second signal, and its exit code */
-function signalTwice(random: Random): Promise<{ readonly ms: number; readonly code: number | null }> {
-  return withServer(settings, async (server) => {
+function signalTwice(
+  random: Random,
+  { env }: Limits,
+): Promise<{ readonly ms: number; readonly code: number | null }> {
+  return withServer({ ...settings, ...env }, async (server) => {
     const { ended } = startClients(server, random);
     await sleep(warmUpMs);
     server.process.kill('SIGTERM');
+    await untilUnready(server);
     await sleep(secondAfterMs);
     const asked = performance.now();
     const { code } = await server.stop();
@@ -153,7 +174,7 @@ export async function run(options: Options): Promise<readonly Row[]> {
   buildService();
   const allowed = limits(options.long);
   const rows = judge(await repeatedly(options), allowed);
-  const second = await signalTwice(createRandom(options.seed));
+  const second = await signalTwice(createRandom(options.seed), allowed);
   const abrupt = await repeatedly({ ...options, count: 1 }, plant('abrupt-end'));
   return [
     ...rows,

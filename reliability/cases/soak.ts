@@ -15,7 +15,6 @@ const clients = 4;
 const warmUpShare = 0.25;
 const samples = 400;
 const stretches = 12;
-const settleMs = 10_000;
 
 type Limits = {
   readonly requests: number;
@@ -66,9 +65,9 @@ async function soak(server: Server, seed: number, requests: number): Promise<Soa
   await together(requests);
   agent.destroy();
   progress.stop();
-  await eventually(async () => (await heldPlaces(server.port)) === 0, settleMs);
+  await eventually(async () => (await heldPlaces(server.port)) === 0);
   const held = await heldPlaces(server.port);
-  await eventually(() => footprint(pid).descriptors <= before.descriptors, settleMs);
+  await eventually(() => footprint(pid).descriptors <= before.descriptors);
   const seconds = (performance.now() - started) / 1000;
   return { requests, seconds, memory, before, after: footprint(pid), held, unexpected };
 }
@@ -110,7 +109,9 @@ export async function run(options: Options): Promise<readonly Row[]> {
   buildService();
   const allowed = limits(options);
   const soaked = (requests: number, env: Readonly<Record<string, string>>) =>
-    withServer({ UNDERTONE_LOG_LEVEL: 'warn', ...env }, (server) => soak(server, options.seed, requests));
+    withServer({ UNDERTONE_LOG_LEVEL: 'warn', UNDERTONE_DEADLINE_S: '300', ...env }, (server) =>
+      soak(server, options.seed, requests),
+    );
   const rows = judge(await soaked(allowed.requests, plant('collected-garbage')), allowed);
   const { requests, kilobytes } = allowed.planted;
   const leak = { ...plant('collected-garbage', 'leaked-bytes'), PLANTED_BYTES: String(1024 * kilobytes) };

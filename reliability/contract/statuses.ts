@@ -1,5 +1,4 @@
 /** Every status of every operation that the document lists, asked of running services. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { drawToken } from '../../src/accounts/token-format.ts';
 import { postgres } from '../../test/support/postgres.ts';
 import { makeToken } from '../../test/support/server.ts';
@@ -28,7 +27,7 @@ export async function askEverything(operations: readonly string[], witness: Witn
   });
   await withServer({ ...limited, ...impatient }, (server) => askImpatient(server, operations, witness));
   const database = postgres();
-  const own = { UNDERTONE_DATABASE_URL: await database.makeUrl() };
+  const own = { UNDERTONE_DATABASE_URL: await database.makeUrl(), UNDERTONE_GRACE_S: '10' };
   await withRedis((redis) =>
     withServer({ ...own, ...open, UNDERTONE_REDIS_URL: redis.url }, async (server) => {
       await askJobs(server, redis, witness);
@@ -99,6 +98,6 @@ async function askEnding(
   for (const operation of account) await visitor.ask(operation, bodies[operation]);
   for (const operation of analysisOperations) await ask(server.port, witness, upload(operation, drawToken()));
   server.process.kill('SIGTERM');
-  await sleep(100);
+  await server.logged(/"msg":"stopping"/);
   await ask(server.port, witness, { operation: 'GET /ready' });
 }

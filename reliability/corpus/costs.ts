@@ -1,5 +1,11 @@
 /** What requests cost a process: time, and memory over what it held before. */
-import { forgetPeak, peakMebibytes, residentMebibytes } from '../../benchmarks/process.ts';
+import {
+  forgetPeak,
+  livingThreadsMs,
+  peakMebibytes,
+  residentMebibytes,
+  runQueueMs,
+} from '../../benchmarks/process.ts';
 
 export const limits = { ms: 5000, mebibytes: 256 };
 
@@ -11,7 +17,7 @@ export type Costs = {
 
 export type Ledger = {
   answered(number: number, ms: number): void;
-  /** Those that were over a limit beside others are sent again alone: that is what they cost. */
+  /** Those that were over a limit beside others are sent again alone: that is what they cost, less what a busy machine adds. */
   settle(again: (number: number) => Promise<number>): Promise<Costs>;
 };
 
@@ -20,6 +26,17 @@ const spanOf = 50;
 const timesAlone = 3;
 /** By how much what is resident between requests may grow in a span: a slope is another check's. MiB. */
 const slack = 4;
+
+/**
+ * What a request takes where nothing else runs: less the time that the service's threads, and this process's own, were
+ * ready while other work had the processors, and no less than the processor time of the service.
+ */
+async function ownMs(pid: number, ask: () => Promise<number>): Promise<number> {
+  const waits = () => runQueueMs(pid) + runQueueMs(process.pid);
+  const [waited, worked] = [waits(), livingThreadsMs(pid)];
+  const ms = await ask();
+  return Math.max(livingThreadsMs(pid) - worked, ms - (waits() - waited));
+}
 
 export function openLedger(pid: number): Ledger {
   const slow = new Set<number>();
@@ -49,7 +66,7 @@ export function openLedger(pid: number): Ledger {
       for (const number of slow) {
         let best = Number.POSITIVE_INFINITY;
         for (let times = 0; times < timesAlone && best > limits.ms; times++)
-          best = Math.min(best, await again(number));
+          best = Math.min(best, await ownMs(pid, () => again(number)));
         slowestMs = Math.max(slowestMs, best);
       }
       for (const number of greedy) {

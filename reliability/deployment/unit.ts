@@ -60,6 +60,7 @@ export async function callsOfService(): Promise<ReadonlySet<string>> {
     UNDERTONE_PORT: '0',
     UNDERTONE_DATA_DIR: folder,
     UNDERTONE_TOKEN: token,
+    UNDERTONE_DEADLINE_S: '600',
   };
   chownSync(folder, nobody, nobody);
   const command = [

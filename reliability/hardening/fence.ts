@@ -1,5 +1,5 @@
 /** The built service behind a fence: no privilege, one folder to write, no network but its own socket, limited memory. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,6 +58,7 @@ export async function withFence<Result>(
       UNDERTONE_ISOLATION: isolation,
       UNDERTONE_WORKERS: '2',
       UNDERTONE_LOG_LEVEL: 'error',
+      UNDERTONE_DEADLINE_S: '300',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -116,8 +117,10 @@ function describe(
   };
 }
 
-/** A service that is told to use a folder of models. @returns exit code and what it said; null when it still runs */
-export function tryModels(folder: string): { readonly code: number; readonly said: string } | null {
+/** A service that is told to use a folder of models. @returns exit code and what it said; null when it listens */
+export async function tryModels(
+  folder: string,
+): Promise<{ readonly code: number | null; readonly said: string } | null> {
   const dataDir = mkdtempSync(join(tmpdir(), 'undertone-models-'));
   const env = {
     PATH: process.env.PATH,
@@ -125,15 +128,22 @@ export function tryModels(folder: string): { readonly code: number; readonly sai
     UNDERTONE_DATA_DIR: dataDir,
     UNDERTONE_MODELS_DIR: folder,
   };
-  try {
-    execFileSync(process.execPath, [entry, 'serve'], { env, timeout: 15_000, stdio: 'pipe' });
-    return { code: 0, said: '' };
-  } catch (error) {
-    const { status, stderr } = error as { status: number | null; stderr: Buffer };
-    return status === null || status === 0 ? null : { code: status, said: String(stderr) };
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  const child = spawn(process.execPath, [entry, 'serve'], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  const listens = once(child.stdout, 'data').then(() => null);
+  const code = await Promise.race([listens, ended.then(([one]) => ({ code: one }))]);
+  child.kill('SIGKILL');
+  await ended;
+  rmSync(dataDir, { recursive: true, force: true });
+  return code === null ? null : { ...code, said };
 }
 
 /** What the kernel says of a process's rights: '' when it has none. */

@@ -30,10 +30,13 @@ export async function heldPlaces(port: number): Promise<number> {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
+/** Far more than anything takes on a machine that does much else at the same time. */
+export const patienceMs = 120_000;
+
 /** @returns whether it came to hold in time */
 export async function eventually(
   holds: () => boolean | Promise<boolean>,
-  withinMs: number,
+  withinMs: number = patienceMs,
 ): Promise<boolean> {
   const until = performance.now() + withinMs;
   while (performance.now() < until) {

@@ -33,8 +33,7 @@ export function createRoutes(options: RouteOptions): Router<State> {
     const scopesNeeded = signals.map((signal) => scopes[signal]);
     router.post(path, requireScopes(options, scopesNeeded), analyses(signals, options));
   };
-  analysis('/v1/analyze/emotion', ['emotion']);
-  analysis('/v1/analyze/cognitive', ['cognitive']);
+  for (const signal of allSignals) analysis(`/v1/analyze/${signal}`, [signal]);
   analysis('/v1/analyze', allSignals);
   addJobs(router, options);
   const cards = evidenceCards(options.manifests);

@@ -27,8 +27,7 @@ export type UploadCommand = { readonly id: string } & (
 
 export type UploadReply = {
   readonly id: string;
-} & /** So many bytes are in Redis or were not needed: their memory is free again. */
-(
+} /** So many bytes are in Redis or were not needed: their memory is free again. */ & (
   | { readonly kind: 'released'; readonly bytes: number }
   /** The last reply of an upload, as is `failed`. */
   | { readonly kind: 'done'; readonly upload: UploadedForm }

@@ -35,7 +35,14 @@ async function report(analyzer: Analyzer, { body, boundary, signals, requestId, 
   return { kind: 'report', json, stages } as const;
 }
 
+/** The report of each signal when it is the only one. */
+const reports: Readonly<Record<Signal, (analysis: Analysis, requestId: string) => object>> = {
+  emotion: emotionReport,
+  cognitive: cognitiveReport,
+};
+
 function reportOf(analysis: Analysis, signals: readonly Signal[], requestId: string): object {
-  if (signals.length > 1) return combinedReport(analysis, requestId);
-  return signals[0] === 'emotion' ? emotionReport(analysis, requestId) : cognitiveReport(analysis, requestId);
+  const [signal, ...others] = signals;
+  if (signal === undefined || others.length > 0) return combinedReport(analysis, requestId);
+  return reports[signal](analysis, requestId);
 }

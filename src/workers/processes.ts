@@ -133,7 +133,6 @@ const inherited = new Set([
   'TMPDIR',
   'NODE_ENV',
   'NODE_OPTIONS',
-  'ORT_DISABLE_TELEMETRY',
   'LD_LIBRARY_PATH',
   'LD_PRELOAD',
   'MALLOC_ARENA_MAX',

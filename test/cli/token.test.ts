@@ -34,21 +34,12 @@ test('a running process takes a new token within a second and drops a revoked on
   t.is(bearer?.name, 'ci');
   t.deepEqual(bearer?.scopes, ['analyze:emotion']);
 
-  const polls: { at: number; accepted: boolean }[] = [];
-  const timer = setInterval(async () => {
-    const accepted = (await server.verify(token)) !== null;
-    polls.push({ at: performance.now(), accepted });
-  }, 50);
   const { code, stderr } = await runCli(['token', 'revoke', 'ci'], { env });
   const revoked = performance.now();
   t.is(code, 0);
   t.is(stderr, `revoked ${bearer?.id} "ci"\n`);
-  await new Promise((resolve) => setTimeout(resolve, 3000));
-  clearInterval(timer);
-  t.true(polls[0]?.accepted);
-  const refused = polls.find(({ accepted }) => !accepted);
-  t.true(refused !== undefined && refused.at - revoked < 5000);
-  t.false(polls.at(-1)?.accepted);
+  while ((await server.verify(token)) !== null && performance.now() - revoked < 5000) await sleep(50);
+  t.is(await server.verify(token), null);
   await database.destroy();
 });
 

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { analysis, startApp, tokens } from '../support/app.ts';
+import { createGate } from '../support/gate.ts';
 import { call } from '../support/http.ts';
+import { until } from '../support/wait.ts';
 
 test.serial('an analysis is answered with the bytes of its thread and the time of each stage', async (t) => {
   const app = await startApp(t);
@@ -42,6 +44,7 @@ test.serial('health, readiness and models are open to all', async (t) => {
   const early = await call(app.port, { path: '/ready', headers: { 'X-Request-Id': 'id-1' } });
   t.is(early.status, 503);
   t.is(early.body, '{"detail":"The models are being loaded","code":"not_ready","request_id":"id-1"}');
+  app.load();
   await app.pool.started;
   const ready = await call(app.port, { path: '/ready' });
   t.is(ready.status, 200);
@@ -80,15 +83,20 @@ test.serial('a path is taken letter by letter', async (t) => {
 
 test.serial('a queue that has been full for 5 s makes the service unready', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_QUEUE: '0' } });
-  const working = call(app.port, analysis({ do: 'work', ms: 6000 }));
-  await sleep(1000);
-  t.is((await call(app.port, { path: '/ready' })).status, 200);
-  await sleep(4300);
-  const reply = await call(app.port, { path: '/ready', headers: { 'X-Request-Id': 'id-1' } });
+  const gate = createGate();
+  const working = call(app.port, analysis(gate.order));
+  await until(() => app.pool.figures().running > 0);
+  const ready = () => call(app.port, { path: '/ready', headers: { 'X-Request-Id': 'id-1' } });
+  for (let { status } = await ready(); app.pool.fullForMs() < 5000; { status } = await ready()) {
+    t.is(status, 200);
+    await sleep(50);
+  }
+  const reply = await ready();
   t.is(reply.status, 503);
   t.is(reply.body, '{"detail":"The queue has been full for 5 s","code":"overloaded","request_id":"id-1"}');
+  gate.open();
   t.is((await working).status, 200);
-  t.is((await call(app.port, { path: '/ready' })).status, 200);
+  t.is((await ready()).status, 200);
 });
 
 test.serial('metrics count requests by route and show what is held', async (t) => {
@@ -144,6 +152,5 @@ test.serial('many at once are all answered', async (t) => {
     Array.from({ length: 64 }, () => call(app.port, analysis({ do: 'work', ms: 5 }))),
   );
   t.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
-  await sleep(20);
-  t.is(await app.figure('undertone_held_bytes'), 0);
+  await until(async () => (await app.figure('undertone_held_bytes')) === 0);
 });

@@ -8,6 +8,7 @@ import { createLifecycle, type Lifecycle } from '../../src/http/lifecycle.ts';
 import { collect } from '../../src/http/upload.ts';
 import { type Wire, wire } from '../support/http.ts';
 import { listen } from '../support/listening.ts';
+import { ceilingMs } from '../support/wait.ts';
 
 const everyMs = 200;
 
@@ -31,7 +32,7 @@ async function send(t: ExecutionContext, lines: readonly string[], more = ''): P
   t.teardown(() => client.socket.destroy());
   client.socket.write(`${['POST / HTTP/1.1', 'Host: x', ...lines].join('\r\n')}\r\n\r\n${more}`);
   const lifecycle = createLifecycle();
-  const deadlineAt = performance.now() + 60_000;
+  const deadlineAt = performance.now() + ceilingMs;
   const limits = { deadlineAt, cut: lifecycle.cut, rate: { bytes: 100, everyMs } };
   return { client, request: await arrived, limits, lifecycle };
 }

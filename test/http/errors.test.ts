@@ -2,7 +2,9 @@
 import test, { type ExecutionContext } from 'ava';
 import { Failure } from '../../src/errors.ts';
 import { type AppSettings, analysis, rawHead, startApp, tokens } from '../support/app.ts';
+import { createGate } from '../support/gate.ts';
 import { type Call, call, type Reply, wire } from '../support/http.ts';
+import { until } from '../support/wait.ts';
 
 type Row = {
   readonly name: string;
@@ -153,11 +155,11 @@ const rows: readonly Row[] = [
   },
   {
     name: '503 past the deadline',
-    call: analysis({ do: 'work', ms: 5000 }),
+    call: analysis(createGate().order),
     status: 503,
     body: plain('deadline', 'The request took longer than it may'),
     headers: later,
-    settings: { env: { UNDERTONE_DEADLINE_S: '0.2' } },
+    settings: { env: { UNDERTONE_DEADLINE_S: '1' } },
   },
   {
     name: '503 when bodies hold too much',
@@ -210,8 +212,7 @@ for (const row of rows) {
     if (row.status === 503 && row.body.includes('share of the memory')) {
       const other = await wire(app.port);
       other.socket.write(`${rawHead('Content-Length: 900')}\r\n${'x'.repeat(500)}`);
-      while ((await app.figure('undertone_held_bytes')) !== 500)
-        await new Promise((wake) => setTimeout(wake, 5));
+      await until(async () => (await app.figure('undertone_held_bytes')) === 500);
     }
     check(t, await call(app.port, row.call), row);
   });
@@ -219,14 +220,16 @@ for (const row of rows) {
 
 test.serial('503 when the queue is full, before the body is asked for', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_QUEUE: '0' } });
-  const working = call(app.port, analysis({ do: 'work', ms: 400 }));
-  while (app.pool.figures().running === 0) await new Promise((wake) => setTimeout(wake, 5));
+  const gate = createGate();
+  const working = call(app.port, analysis(gate.order));
+  await until(() => app.pool.figures().running > 0);
   const client = await wire(app.port);
   client.socket.write(`${rawHead('Content-Length: 900')}\r\n`);
   const answer = await client.ended();
   t.regex(answer, /^HTTP\/1\.1 503 Service Unavailable\r\n/);
   t.regex(answer, /\r\nRetry-After: 1\r\n/);
   t.true(answer.endsWith(plain('overloaded', 'All workers are busy and the queue is full')));
+  gate.open();
   t.is((await working).status, 200);
 });
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { childrenOf } from '../../benchmarks/process.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { type Server, startServer } from '../support/server.ts';
 import { contentType, multipart, toneFile } from '../support/upload.ts';
+import { until } from '../support/wait.ts';
 import { wavFile } from '../support/wav.ts';
 
 const processes = { UNDERTONE_ISOLATION: 'process', UNDERTONE_WORKERS: '2' };
@@ -18,11 +18,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether all have ended within the time. */
-async function goneWithin(ms: number, pids: readonly number[]): Promise<boolean> {
-  const until = performance.now() + ms;
-  while (performance.now() < until && pids.some(isAlive)) await sleep(20);
-  return !pids.some(isAlive);
+const allGone = (pids: readonly number[]) => until(() => !pids.some(isAlive));
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
 }
 
 const metrics = async ({ url }: Server) => (await fetch(`${url}/metrics`)).text();
@@ -40,7 +41,7 @@ async function analyze(
   return { status: response.status, text: await response.text(), timing: timing.replace(/;dur=[\d.]+/g, '') };
 }
 
-test('processes answer what threads do', async (t) => {
+test.serial('processes answer what threads do', async (t) => {
   const answers = await Promise.all([{}, processes].map(async (env) => analyze(await startServer(t, env))));
   t.is(answers[0]?.status, 200);
   t.deepEqual(answers[1], answers[0]);
@@ -59,7 +60,7 @@ const secrets = {
   SOMETHING_NEW: 'that-nobody-thought-of',
 };
 
-test('the processes know a few variables alone', async (t) => {
+test.serial('the processes know a few variables alone', async (t) => {
   const harmless = { LANG: 'C.UTF-8', TZ: 'UTC' };
   const server = await startServer(t, { ...processes, ...secrets, ...harmless });
   const children = childrenOf(server.process.pid as number);
@@ -67,13 +68,13 @@ test('the processes know a few variables alone', async (t) => {
   for (const pid of children) {
     const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
     const names = variables.map((line) => line.split('=')[0]).sort();
-    const own = ['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE', 'ORT_DISABLE_TELEMETRY'];
+    const own = ['NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE'];
     t.deepEqual(names, ['LANG', ...own, 'PATH', 'TZ']);
     for (const value of Object.values(secrets)) t.false(variables.join('\n').includes(value), value);
   }
 });
 
-test('the processes go on when they are signalled, and end with the service in order', async (t) => {
+test.serial('the processes go on when they are signalled, and end with the service in order', async (t) => {
   const server = await startServer(t, processes);
   const children = childrenOf(server.process.pid as number);
   t.is(children.length, 2);
@@ -81,16 +82,19 @@ test('the processes go on when they are signalled, and end with the service in o
   t.is((await analyze(server)).status, 200);
   t.deepEqual(childrenOf(server.process.pid as number), children);
   t.deepEqual(await server.stop(), { code: 0, signal: null });
-  t.true(await goneWithin(2000, children));
+  await allGone(children);
 });
 
-test('the processes end when the service is killed, in the middle of an analysis too', async (t) => {
+test.serial('the processes end when the service is killed, in the middle of an analysis too', async (t) => {
   const server = await startServer(t, processes);
   const children = childrenOf(server.process.pid as number);
-  const lost = t.throwsAsync(analyze(server, wavFile(syntheticSignal(1, 800))));
-  while (!/^undertone_workers_busy 1$/m.test(await metrics(server))) await sleep(20);
-  await sleep(200);
+  const long = wavFile(syntheticSignal(1, 800));
+  const whole = await timed(() => analyze(server, long));
+  const lost = t.throwsAsync(analyze(server, long));
+  await until(async () => /^undertone_workers_busy 1$/m.test(await metrics(server)));
   await server.stop('SIGKILL');
-  t.true(await goneWithin(1500, children));
+  // They do not finish what nobody waits for any more.
+  const gone = await timed(() => allGone(children));
+  t.true(gone < whole / 2, `${gone} ms, of an analysis that takes ${whole} ms`);
   await lost;
 });

@@ -4,17 +4,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { chromium } from 'playwright-core';
 import { errorTable } from '../../src/errors.ts';
 import type { Answer } from '../../src/openapi/answers.ts';
 import { openApiDocument } from '../../src/openapi/document.ts';
 import { version } from '../../src/version.ts';
 import { askAll } from '../support/answers.ts';
+import { openChromium } from '../support/chromium.ts';
 import { runCli } from '../support/cli.ts';
 import { createContract, type Document, type Schema } from '../support/contract.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeToken, type Server, startServer } from '../support/server.ts';
 import { toneFile } from '../support/upload.ts';
+import { ceilingMs } from '../support/wait.ts';
 
 const document = openApiDocument(version) as Document;
 const stored: Readonly<Record<string, Answer>> = JSON.parse(readFileSync('examples/answers.json', 'utf8'));
@@ -228,9 +229,10 @@ async function checkPlainPaths(t: ExecutionContext, { url, port }: Server): Prom
 
 test.serial('/docs shows it under a policy that nothing violates', async (t) => {
   const server = await startServer(t);
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  const browser = await openChromium();
   t.teardown(() => browser.close());
   const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
+  page.setDefaultTimeout(ceilingMs);
   const troubles: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || /Content Security Policy/.test(message.text()))

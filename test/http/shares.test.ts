@@ -1,21 +1,17 @@
 /** One account that asks for more than there is, beside one that does not. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { createLifecycle, unreadiness } from '../../src/http/lifecycle.ts';
 import { startAccountApp } from '../support/account.ts';
 import { type App, analysis, rawHead, startApp, tokens } from '../support/app.ts';
+import { createGate } from '../support/gate.ts';
 import { call, type Reply, wire } from '../support/http.ts';
+import { until } from '../support/wait.ts';
 
 const other = tokens.emotion;
 const refusedSoFar = 'undertone_requests_total{route="/v1/analyze/emotion",method="POST",status="503"}';
 
-async function untilFigure(app: App, name: string, reached: (value: number) => boolean): Promise<void> {
-  const until = performance.now() + 30_000;
-  while (!reached(await app.figure(name))) {
-    if (performance.now() > until) throw new Error(`${name} stays at ${await app.figure(name)}`);
-    await sleep(5);
-  }
-}
+const untilFigure = (app: App, name: string, reached: (value: number) => boolean): Promise<void> =>
+  until(async () => reached(await app.figure(name)));
 
 const isRefused = ({ status, headers, body }: Reply) =>
   status === 503 && headers['retry-after'] === '1' && JSON.parse(body).code === 'overloaded';
@@ -23,7 +19,7 @@ const isRefused = ({ status, headers, body }: Reply) =>
 test.serial('a queue that one account fills takes the analyses of another', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_QUEUE: '4' } });
   const first = await wire(app.port);
-  const work = JSON.stringify({ do: 'work', ms: 25_000 });
+  const work = JSON.stringify(createGate().order);
   first.socket.write(`${rawHead(`Content-Length: ${work.length}`)}\r\n${work}`);
   await untilFigure(app, 'undertone_workers_busy', (value) => value === 1);
   const flood = Array.from({ length: 12 }, () => call(app.port, analysis({ do: 'echo' })));

@@ -1,8 +1,8 @@
 /** Bytes that a proxy in front and the service could read differently, and targets that mean harm. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { type App, rawHead, startApp } from '../support/app.ts';
 import { wire } from '../support/http.ts';
+import { until } from '../support/wait.ts';
 
 async function answerTo(app: App, bytes: string): Promise<string> {
   const client = await wire(app.port);
@@ -12,9 +12,8 @@ async function answerTo(app: App, bytes: string): Promise<string> {
   return answer;
 }
 
-async function untilNothingIsHeld(app: App): Promise<void> {
-  while ((await app.figure('undertone_held_bytes')) > 0) await sleep(5);
-}
+const untilNothingIsHeld = (app: App): Promise<void> =>
+  until(async () => (await app.figure('undertone_held_bytes')) === 0);
 
 const bodyOf = (answer: string) => answer.slice(answer.indexOf('\r\n\r\n') + 4);
 

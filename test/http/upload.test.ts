@@ -6,6 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { type ByteBudget, createByteBudget } from '../../src/http/byte-budget.ts';
 import { createLifecycle } from '../../src/http/lifecycle.ts';
 import { collect, type Upload } from '../../src/http/upload.ts';
+import { ceilingMs } from '../support/wait.ts';
 
 type Collected = { readonly upload: Upload; readonly budget: ByteBudget };
 
@@ -13,7 +14,7 @@ type Collected = { readonly upload: Upload; readonly budget: ByteBudget };
 async function send(t: ExecutionContext, chunks: readonly Uint8Array[]): Promise<Collected> {
   const budget = createByteBudget(2 ** 24);
   const { cut } = createLifecycle();
-  const options = { maxBytes: 2 ** 24, budget, account: 'a', deadlineAt: performance.now() + 20_000, cut };
+  const options = { maxBytes: 2 ** 24, budget, account: 'a', deadlineAt: performance.now() + ceilingMs, cut };
   const server = createServer();
   const collected = new Promise<Collected>((resolve, reject) => {
     server.on('request', async (incoming: IncomingMessage, response) => {

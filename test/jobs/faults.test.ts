@@ -1,11 +1,11 @@
 /** Jobs in this very process, beside a real Redis that fails them, and a worker whose recording never comes. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import pino from 'pino';
 import { Failure } from '../../src/errors.ts';
 import type { JobRequest } from '../../src/jobs/jobs.ts';
 import { openJobService as open } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
+import { until } from '../support/wait.ts';
 
 const holder = { name: 'token:1', owner: null };
 const upload: JobRequest = {
@@ -82,12 +82,8 @@ test.serial('a job that its workers were lost with is given up', async (t) => {
   // As BullMQ marks one that was lost too often.
   await redis.client.hset(kept, 'defa', 'job stalled more than allowable limit');
   const worker = await work();
-  let job = await jobs.find(holder, 'job_1');
-  while (job?.status !== 'failed') {
-    await sleep(50);
-    job = await jobs.find(holder, 'job_1');
-  }
-  t.like(job.error, { code: 'worker_lost' });
+  await until(async () => (await jobs.find(holder, 'job_1'))?.status === 'failed');
+  t.like((await jobs.find(holder, 'job_1'))?.error, { code: 'worker_lost' });
   await worker.stop();
   t.deepEqual(await redis.client.keys('undertone:waiting:*'), []);
 });
@@ -102,7 +98,7 @@ test.serial('a worker that is stopped does not wait for a recording that never c
   });
   const worker = await work();
   const { id } = await jobs.begin('job_1', { ...upload, source: { kind: 'object', url } });
-  while ((await jobs.find(holder, id))?.status !== 'running') await sleep(50);
+  await until(async () => (await jobs.find(holder, id))?.status === 'running');
   await worker.stop();
   t.is((await jobs.find(holder, id))?.status, 'waiting');
 });

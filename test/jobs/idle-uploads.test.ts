@@ -1,10 +1,10 @@
 /** Many uploads of one account that send nothing, or hardly anything: everybody else is served as ever. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { call, type Wire, wire } from '../support/http.ts';
 import { openWorkplace, type Workplace } from '../support/jobs.ts';
 import { makeToken } from '../support/server.ts';
 import { contentType, multipart, toneFile } from '../support/upload.ts';
+import { until } from '../support/wait.ts';
 
 const idleUploads = 128;
 const everyScope = 'analyze:emotion,analyze:cognitive';
@@ -76,10 +76,7 @@ for (const [name, path, first] of [
     const alone = await statuses(place, other, email);
     const idle = await openIdle(place, path, first);
     const bytes = idleUploads * first.length;
-    for (const until = performance.now() + 30_000; performance.now() < until; await sleep(20)) {
-      if ((await heldBytes(place)) === bytes) break;
-    }
-    t.is(await heldBytes(place), bytes);
+    await until(async () => (await heldBytes(place)) === bytes);
     t.deepEqual(await statuses(place, other, email), alone);
     for (const { socket } of idle) socket.destroy();
   });

@@ -8,6 +8,7 @@ import { jobOf, openWorkplace } from '../support/jobs.ts';
 import { startRedis } from '../support/redis.ts';
 import { makeToken, spawnServer, startServer } from '../support/server.ts';
 import { contentType, multipart } from '../support/upload.ts';
+import { until } from '../support/wait.ts';
 import { wavFile } from '../support/wav.ts';
 import { startWorker } from '../support/worker.ts';
 
@@ -64,7 +65,7 @@ test.serial('a job waits sealed, is analysed as /v1/analyze does, and leaves not
   const direct = await call(place.server.port, { method: 'POST', path: '/v1/analyze', headers, body });
   t.deepEqual(job.result, { ...JSON.parse(direct.body), request_id: begun.id });
   const keptMs = Date.parse(job.expires_at) - Date.parse(job.finished_at ?? '');
-  t.true(Math.abs(keptMs - 86_400_000) < 1000, `${keptMs}`);
+  t.true(Math.abs(keptMs - 86_400_000) < 60_000, `${keptMs}`);
   t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
   t.deepEqual(await place.redis.client.keys(`*${begun.id}*`), []);
   t.false(worker.stderr().includes('"level":50'));
@@ -186,8 +187,7 @@ test.serial('a full queue is told, and so is a recording that waited too long', 
   t.is(full.status, 503);
   t.is(JSON.parse(full.body).code, 'overloaded');
   t.truthy(full.headers['retry-after']);
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
+  await until(async () => (await place.redis.client.keys('undertone:waiting:*')).length === 0);
   await place.startWorker();
   t.like(await place.ended(id), { status: 'failed', error: { code: 'deadline' } });
 });

@@ -1,14 +1,15 @@
-/** ONNX Runtime's npm build would keep an identifier in the home folder and tell its maker of every session. */
+/** onnxruntime-node sends telemetry, and keeps an identifier in the home folder, unless it is told not to before its first session. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import test from 'ava';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
+import { startServer } from '../support/server.ts';
 
 const sample = resolve('examples/sample.wav');
 
-/** Neither set to silence it, nor taken for a machine that runs tests. */
+/** An environment that does not disable telemetry; CI is what the runtime takes for a machine that runs tests. */
 function homeOf(home: string): Record<string, string> {
   return { PATH: process.env.PATH ?? '', HOME: home, ORT_DISABLE_TELEMETRY: '0', CI: '' };
 }
@@ -28,4 +29,24 @@ test('a program that uses the package leaves nothing there, from a thread either
     execFileSync(process.execPath, ['-e', program], { env: homeOf(home), stdio: 'pipe' });
     t.deepEqual(readdirSync(home), []);
   }
+});
+
+test('the service leaves nothing there, with threads and with processes', async (t) => {
+  for (const isolation of ['thread', 'process']) {
+    const home = makeFolder();
+    const server = await startServer(t, { ...homeOf(home), UNDERTONE_ISOLATION: isolation });
+    const body = new FormData();
+    body.append('audio', new Blob([readFileSync(sample)]));
+    const headers = { Authorization: `Bearer ${server.token}` };
+    t.is((await fetch(`${server.url}/v1/analyze`, { method: 'POST', headers, body })).status, 200);
+    t.deepEqual(await server.stop(), { code: 0, signal: null });
+    t.deepEqual(readdirSync(home), [], isolation);
+  }
+});
+
+test('a program that only decodes and extracts keeps its environment', (t) => {
+  const audio = JSON.stringify(resolve('src/audio.ts'));
+  const program = `await import(${audio}); process.stdout.write(process.env.ORT_DISABLE_TELEMETRY)`;
+  const args = ['--import=tsx', '--input-type=module', '-e', program];
+  t.is(execFileSync(process.execPath, args, { env: homeOf(makeFolder()), encoding: 'utf8' }), '0');
 });

@@ -42,7 +42,7 @@ void Append(Bytes* bytes, T value) {
 
 }  // namespace
 
-DecodeOptions Limits() { return {16000, -1, 900, 8, 4000, 384000, 30, nullptr}; }
+DecodeOptions Limits() { return {16000, -1, 900, 8, 4000, 384000, 600, nullptr}; }
 
 Bytes Fixture(const std::string& name) { return ReadAll(Folder() + "/" + name); }
 

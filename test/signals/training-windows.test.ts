@@ -61,7 +61,6 @@ async function cutsOf(speech: Float32Array, models: Models): Promise<Cut[]> {
 
 for (const folder of ['models', 'models-fast']) {
   test(`training cuts the windows of ${folder}`, async (t) => {
-    t.timeout(120_000);
     const models = await loadModels(folder);
     const { windowSeconds, framesPerToken } = models.trunk.manifest.rule;
     const recordings = Array.from({ length: 60 }, (_, index) => speechOf(index + 1));

@@ -10,7 +10,7 @@ export const limits = {
   channels: 8,
   minSampleRate: 4000,
   maxSampleRate: 384_000,
-  deadlineSeconds: 30,
+  deadlineSeconds: 600,
 };
 
 export type Reporter = (audio: Uint8Array, options?: Partial<AnalyzeRequest>) => Promise<CombinedReport>;

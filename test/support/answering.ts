@@ -13,9 +13,7 @@ export type Told = {
 
 export type Answering = {
   readonly url: string;
-  /** When each request was there whole, ms. */
-  readonly times: readonly number[];
-  /** Bytes of each body. */
+  /** Bytes of the body of each request. */
   readonly lengths: readonly number[];
 };
 
@@ -23,7 +21,6 @@ export async function startAnswering(
   t: Pick<ExecutionContext, 'teardown'>,
   answers: readonly Told[],
 ): Promise<Answering> {
-  const times: number[] = [];
   const lengths: number[] = [];
   const port = await listen(t, (request, response) => {
     let length = 0;
@@ -31,18 +28,12 @@ export async function startAnswering(
       length += chunk.length;
     });
     request.on('end', () => {
-      const told = answers[Math.min(times.length, answers.length - 1)] as Told;
-      times.push(performance.now());
+      const told = answers[Math.min(lengths.length, answers.length - 1)] as Told;
       lengths.push(length);
       if (told.status === null) return request.socket.destroy();
       response.writeHead(told.status, { 'Content-Type': 'application/json', ...told.headers });
-      setTimeout(() => response.end(JSON.stringify(told.body ?? {})), told.ms ?? 0);
+      setTimeout(() => response.end(JSON.stringify(told.body ?? {})), told.ms ?? 0).unref();
     });
   });
-  return { url: `http://127.0.0.1:${port}`, times, lengths };
-}
-
-/** Whole seconds between one request and the next. */
-export function pauses({ times }: Answering): number[] {
-  return times.slice(1).map((time, index) => Math.floor((time - (times[index] as number)) / 1000 + 0.05));
+  return { url: `http://127.0.0.1:${port}`, lengths };
 }

@@ -24,6 +24,8 @@ export type App = {
   readonly server: HttpServer;
   /** One line of JSON each. */
   readonly log: readonly string[];
+  /** Lets the threads get warm where `wait` is false. */
+  load(): void;
   /** The value of a gauge or counter by its whole name, labels included. */
   figure(name: string): Promise<number>;
 };
@@ -41,7 +43,7 @@ export type AppSettings = {
   readonly counters?: CounterStore;
   /** None by default. */
   readonly pages?: Pages;
-  /** False serves before the threads are warm. */
+  /** False serves before the threads are warm, which they get with `load`. */
   readonly wait?: boolean;
 };
 
@@ -58,17 +60,27 @@ const verifier: TokenVerifier = {
 };
 
 export async function startApp(t: ExecutionContext, settings: AppSettings = {}): Promise<App> {
-  const config = parseConfig({ UNDERTONE_WORKERS: '1', UNDERTONE_PORT: '0', ...settings.env });
+  const config = parseConfig({
+    UNDERTONE_WORKERS: '1',
+    UNDERTONE_PORT: '0',
+    UNDERTONE_DEADLINE_S: '600',
+    ...settings.env,
+  });
   const log: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line: string) => log.push(line) });
   const lifecycle = createLifecycle();
   const metrics = createMetrics();
+  const loaded = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const pool = createPool({
     workers: config.workers,
     queue: config.queue,
-    settings: { modelsDir: '', limits: config.limits },
+    settings: { modelsDir: '', limits: config.limits, ...(settings.wait === false ? { loaded } : {}) },
     file,
   });
+  const load = () => {
+    Atomics.store(loaded, 0, 1);
+    Atomics.notify(loaded, 0);
+  };
   const pages = settings.pages ?? { documents: new Map(), assets: new Map() };
   const { accounts, counters } = settings;
   const extras = { ...(accounts && { accounts }), ...(counters && { counters }) };
@@ -78,6 +90,7 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
   const url = await server.listen(config);
   t.teardown(async () => {
     server.destroy();
+    load();
     await pool.close();
   });
   if (settings.wait !== false) await pool.started;
@@ -85,7 +98,7 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     const line = (await metrics.text()).split('\n').find((text) => text.startsWith(`${name} `));
     return Number(line?.slice(name.length + 1));
   };
-  return { port: Number(new URL(url).port), config, pool, lifecycle, metrics, server, log, figure };
+  return { port: Number(new URL(url).port), config, pool, lifecycle, metrics, server, log, load, figure };
 }
 
 /** The head and body of an analysis whose thread does as told. */

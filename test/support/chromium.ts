@@ -1,6 +1,7 @@
-/** Debian's Chromium, with a microphone that plays a WAV file and a name for this machine that is not localhost. */
+/** Debian's Chromium, with a name for this machine that is not localhost. */
 import type { ExecutionContext } from 'ava';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { ceilingMs } from './wait.ts';
 
 /** Resolves to 127.0.0.1, and is no secure context over plain http. */
 export const plainHost = 'undertone.test';
@@ -11,18 +12,20 @@ export type Visit = {
   readonly complaints: readonly string[];
 };
 
-export function openChromium(microphone: string): Promise<Browser> {
+export function openChromium(...more: readonly string[]): Promise<Browser> {
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--use-fake-device-for-media-stream',
-      '--use-fake-ui-for-media-stream',
-      `--use-file-for-fake-audio-capture=${microphone}`,
-      `--host-resolver-rules=MAP ${plainHost} 127.0.0.1`,
-    ],
+    timeout: ceilingMs,
+    args: ['--no-sandbox', `--host-resolver-rules=MAP ${plainHost} 127.0.0.1`, ...more],
   });
 }
+
+/** A microphone that plays a WAV file and needs no permission. */
+export const microphone = (path: string): string[] => [
+  '--use-fake-device-for-media-stream',
+  '--use-fake-ui-for-media-stream',
+  `--use-file-for-fake-audio-capture=${path}`,
+];
 
 /** A tab of a browser that has never been here. */
 export async function visit(
@@ -34,7 +37,7 @@ export async function visit(
   const context = await browser.newContext(options);
   t.teardown(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(ceilingMs);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {

@@ -3,7 +3,8 @@
 # Speech by espeak-ng, 44.1 kHz stereo, the right channel 2 dB softer. Needs ffmpeg, sox and espeak-ng.
 set -eu
 out=$1
-temporary=$(mktemp -d)
+mkdir -p "$(dirname "$out")"
+temporary=$(mktemp -d "$out.XXXXXX") # beside it: one rename makes it whole
 trap 'rm -rf "$temporary"' EXIT
 cd "$temporary"
 encode() {
@@ -71,5 +72,4 @@ ffmpeg -nostdin -loglevel error -i speech.wav -ac 1 -ar 22050 -c:a libvorbis vor
 cat vorbis.ogg vorbis.ogg >chained.ogg
 cat vorbis.ogg opus.ogg vorbis-mono.ogg >mixed-chain.ogg
 rm spoken.wav vorbis-mono.ogg
-mkdir -p "$(dirname "$out")"
 mv -T "$temporary" "$out" 2>/dev/null || [ -d "$out" ] # another process may have been first

@@ -1,9 +1,9 @@
 /** A service with a queue, and what a client of its jobs does. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { call, type Reply } from './http.ts';
 import { type RedisServer, startRedis } from './redis.ts';
 import { type Server, startServer } from './server.ts';
 import { contentType, multipart, type PartSpec } from './upload.ts';
+import { until } from './wait.ts';
 import { startWorker, type WorkerProcess } from './worker.ts';
 
 type Teardown = { teardown(clean: () => unknown): void };
@@ -34,8 +34,6 @@ export type Workplace = {
   /** Resolves when it is done or failed. */
   ended(id: string): Promise<JobAnswer>;
 };
-
-const waitMs = 100_000;
 
 export async function openWorkplace(
   t: Teardown,
@@ -69,14 +67,12 @@ export async function openWorkplace(
     list: (body, headers) => post('application/json', JSON.stringify(body), headers),
     remove: (id, token) => ask('DELETE', `/v1/jobs/${id}`, token),
     async ended(id) {
-      const until = performance.now() + waitMs;
-      for (;;) {
-        const reply = await show(id);
-        const job: JobAnswer = JSON.parse(reply.body);
-        if (job.status === 'done' || job.status === 'failed') return job;
-        if (performance.now() > until) throw new Error(`Expected the job to end, got ${reply.body}`);
-        await sleep(100);
-      }
+      let job = jobOf(await show(id));
+      await until(async () => {
+        job = jobOf(await show(id));
+        return job.status === 'done' || job.status === 'failed';
+      });
+      return job;
     },
   };
 }

@@ -35,8 +35,8 @@ export function startServer(listen: string | null = null): Postgres {
   run('initdb', '--auth=trust', '--no-sync', '--username=postgres');
   if (listen !== null) appendFileSync(join(data, 'pg_hba.conf'), `host all all ${listen}/24 trust\n`);
   const settings = `-k ${folder} -c listen_addresses=${listen ?? ''} -c fsync=off -c max_connections=300`;
-  const start = () => run('pg_ctl', '-w', '-l', join(folder, 'log'), '-o', settings, 'start');
-  const stop = () => run('pg_ctl', '-w', '-m', 'immediate', 'stop');
+  const start = () => run('pg_ctl', '-w', '-t', '600', '-l', join(folder, 'log'), '-o', settings, 'start');
+  const stop = () => run('pg_ctl', '-w', '-t', '600', '-m', 'immediate', 'stop');
   start();
   process.prependOnceListener('exit', stop);
   const socket = `?host=${encodeURIComponent(folder)}`;

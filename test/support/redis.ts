@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { makeFolder } from './folder.ts';
+import { until } from './wait.ts';
 
 export type RedisServer = {
   /** The path of its socket. */
@@ -20,8 +20,6 @@ export type RedisServer = {
   goOn(): void;
 };
 
-const waitMs = 20_000;
-
 export async function startRedis(
   settings: readonly string[] = ['--save', '', '--appendonly', 'no'],
 ): Promise<RedisServer> {
@@ -33,7 +31,7 @@ export async function startRedis(
   async function start(): Promise<void> {
     const place = ['--port', '0', '--unixsocket', url, '--dir', folder, '--daemonize', 'no'];
     server = spawn('redis-server', [...place, ...settings], { stdio: 'ignore' });
-    await untilAnswered(url);
+    await until(() => answers(url));
   }
   await start();
   const client = new Redis(url, { maxRetriesPerRequest: null });
@@ -53,20 +51,15 @@ export async function startRedis(
   };
 }
 
-async function untilAnswered(url: string): Promise<void> {
-  const until = performance.now() + waitMs;
-  for (;;) {
-    const probe = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
-    probe.on('error', () => {});
-    const answered = await probe.connect().then(
-      () => probe.ping(),
-      () => null,
-    );
-    probe.disconnect();
-    if (answered !== null) return;
-    if (performance.now() > until) throw new Error('Expected redis-server to answer, got nothing');
-    await sleep(50);
-  }
+async function answers(url: string): Promise<boolean> {
+  const probe = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+  probe.on('error', () => {});
+  const answer = await probe.connect().then(
+    () => probe.ping(),
+    () => null,
+  );
+  probe.disconnect();
+  return answer !== null;
 }
 
 /** As Redis serialises each value itself, without compression: short texts stay readable in it. */

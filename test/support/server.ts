@@ -19,6 +19,8 @@ export type Server = {
   readonly process: ChildProcess;
   stdout(): string;
   stderr(): string;
+  /** Resolves when standard error matches. */
+  logged(pattern: RegExp): Promise<RegExpExecArray>;
   readonly exit: Promise<Exit>;
   stop(signal?: NodeJS.Signals): Promise<Exit>;
 };
@@ -40,6 +42,8 @@ export async function spawnServer(
     UNDERTONE_PORT: '0',
     UNDERTONE_DATA_DIR: dataDir,
     UNDERTONE_TOKEN: staticToken,
+    // Out of reach of a busy machine, unless a test is about it.
+    UNDERTONE_DEADLINE_S: '600',
     ...(UNDERTONE_MODELS_DIR === undefined ? {} : { UNDERTONE_MODELS_DIR }),
   };
   const child = spawn(process.execPath, [entry, 'serve'], { cwd: root, env: { PATH, ...settings, ...env } });
@@ -50,7 +54,17 @@ export async function spawnServer(
     await exit;
     await rm(dataDir, { recursive: true, force: true });
   });
-  return { dataDir, process: child, ...output, exit };
+  const logged = async (pattern: RegExp) => {
+    for (;;) {
+      const match = pattern.exec(output.stderr());
+      if (match !== null) return match;
+      const ended = await Promise.race([once(child.stderr, 'data').then(() => false), exit.then(() => true)]);
+      if (ended && !pattern.test(output.stderr())) {
+        throw new Error(`Expected ${pattern} in the log, got: ${output.stderr()}`);
+      }
+    }
+  };
+  return { dataDir, process: child, ...output, logged, exit };
 }
 
 /** Resolves when it listens and its models are warm. */

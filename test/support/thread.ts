@@ -1,5 +1,5 @@
 /** A thread that does what its task's body says: for what the real one does only when something is broken. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import type { Reply, TaskMessage } from '../../src/workers/messages.ts';
 
@@ -7,6 +7,8 @@ export type Order =
   | { readonly do: 'echo' }
   /** Holds the thread until the flag is raised or the time is over. */
   | { readonly do: 'work'; readonly ms: number }
+  /** Holds the thread until the file exists or the flag is raised. */
+  | { readonly do: 'hold'; readonly file: string }
   /** Holds the thread whatever the flag says. */
   | { readonly do: 'hang'; readonly ms: number }
   /** Says that its heap is too full. */
@@ -20,12 +22,18 @@ export type Order =
   | { readonly do: 'refuse' };
 
 const encoder = new TextEncoder();
-const settings = workerData as { readonly failing?: boolean; readonly trace?: string };
+const settings = workerData as {
+  readonly failing?: boolean;
+  readonly trace?: string;
+  /** The thread loads until element 0 is not 0. */
+  readonly loaded?: Int32Array;
+};
 
 export const run = start();
 
 async function start(): Promise<(task: TaskMessage) => Promise<Reply>> {
   if (settings.failing) throw new Error('no models');
+  if (settings.loaded !== undefined) Atomics.wait(settings.loaded, 0, 0);
   parentPort?.postMessage({ ready: threadId });
   return obey;
 }
@@ -46,6 +54,7 @@ async function obey({ body, cancel, requestId }: TaskMessage): Promise<Reply> {
     return { kind: 'failure', failure: { code: 'invalid', message: 'no', items, retryAfterSeconds: 1 } };
   }
   if (order.do === 'work') work(cancel, order.ms);
+  if (order.do === 'hold') hold(cancel, order.file);
   const flag = Atomics.load(cancel, 0);
   const json = encoder.encode(
     JSON.stringify({ request_id: requestId, flag, thread: `${process.pid}/${threadId}` }),
@@ -57,6 +66,10 @@ async function obey({ body, cancel, requestId }: TaskMessage): Promise<Reply> {
 function work(cancel: Int32Array, ms: number): void {
   const until = performance.now() + ms;
   while (performance.now() < until && Atomics.load(cancel, 0) === 0) Atomics.wait(cancel, 0, 0, 5);
+}
+
+function hold(cancel: Int32Array, file: string): void {
+  while (!existsSync(file) && Atomics.load(cancel, 0) === 0) Atomics.wait(cancel, 0, 0, 5);
 }
 
 /** An error that no handler of the task sees. */

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { createProcesses, type ProcessesOptions } from '../../src/workers/processes.ts';
 import type { Workers } from '../../src/workers/workers.ts';
+import { createGate } from '../support/gate.ts';
 import type { Order } from '../support/thread.ts';
 
 const file = fileURLToPath(new URL('../support/thread.ts', import.meta.url));
@@ -49,20 +50,20 @@ test.serial('why a thread was lost comes out of its process', async (t) => {
 
 test.serial('a process that does not heed its flag is ended', async (t) => {
   const { workers, causes } = await open(t, { heedWithinMs: 100 });
-  const asked = performance.now();
-  const { reply, stop } = order(workers, { do: 'hang', ms: 30_000 });
+  const { reply, stop } = order(workers, { do: 'hang', ms: 3_600_000 });
   stop(1);
   await t.throwsAsync(reply);
-  t.true(performance.now() - asked < 10_000);
   t.is(causes.length, 1);
 });
 
 test.serial('a task that is stopped before a process is free never runs', async (t) => {
   const { workers } = await open(t);
-  const first = order(workers, { do: 'work', ms: 300 });
+  const gate = createGate();
+  const first = order(workers, gate.order);
   const second = order(workers, { do: 'crash', signal: 'SIGKILL' });
   second.stop(1);
   t.is((await second.reply).kind, 'failure');
+  gate.open();
   t.is((await first.reply).kind, 'report');
   t.is(workers.lost(), 0);
 });

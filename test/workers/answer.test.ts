@@ -1,0 +1,40 @@
+/** Which report a task is answered with. */
+import test, { type ExecutionContext } from 'ava';
+import type { Analysis, Signal } from '../../src/analysis.ts';
+import { type Analyzer, createAnalyzer } from '../../src/analyze.ts';
+import { cognitiveReportSchema, combinedReportSchema, emotionReportSchema } from '../../src/report.ts';
+import { answer } from '../../src/workers/answer.ts';
+import { limits } from '../support/analysis.ts';
+import { boundary, multipart, toneFile } from '../support/upload.ts';
+
+/** Analyses for both signals, whatever the task requests. */
+async function open(): Promise<Analyzer> {
+  const analyzer = await createAnalyzer({ modelsDir: 'models', limits });
+  const signals = ['emotion', 'cognitive'] as const;
+  const analyze = (request: Parameters<Analyzer['analyze']>[0]): Promise<Analysis> =>
+    analyzer.analyze({ ...request, signals });
+  return { ...analyzer, analyze };
+}
+
+async function replyTo(analyzer: Analyzer, signals: readonly string[]) {
+  const body = [new Uint8Array(multipart([{ name: 'audio', bytes: toneFile(1) }]))];
+  const cancel = new Int32Array(new SharedArrayBuffer(4));
+  return answer(analyzer, { body, boundary, signals: signals as Signal[], requestId: 'id-1', cancel });
+}
+
+function reportOf(t: ExecutionContext, reply: Awaited<ReturnType<typeof replyTo>>): unknown {
+  return reply.kind === 'report' ? JSON.parse(Buffer.from(reply.json).toString()) : t.fail(reply.kind);
+}
+
+test('each signal is answered with its own report, and no other name with any', async (t) => {
+  const analyzer = await open();
+  for (const [signals, schema] of [
+    [['emotion'], emotionReportSchema],
+    [['cognitive'], cognitiveReportSchema],
+    [['emotion', 'cognitive'], combinedReportSchema],
+  ] as const) {
+    const report = reportOf(t, await replyTo(analyzer, signals));
+    t.deepEqual(schema.strict().parse(report), report as never, signals.join());
+  }
+  t.is((await replyTo(analyzer, ['posture'])).kind, 'fault');
+});
