@@ -31,11 +31,15 @@ export function processorMs(pid: number): number {
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }
 
-/** Processor time so far of the threads that live, to the nanosecond. */
-export function livingThreadsMs(pid: number): number {
-  const folder = `/proc/${pid}/task`;
-  const nanoseconds = readdirSync(folder).map((thread) =>
-    Number(readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ')[0]),
-  );
-  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6;
+/** Processor time so far of one thread, to the nanosecond. */
+function threadMs(pid: number, thread: number | string): number {
+  return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 }
+
+/** Processor time so far of the threads that live. */
+export function livingThreadsMs(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + threadMs(pid, thread), 0);
+}
+
+/** The same of the thread that runs the event loop. */
+export const mainThreadMs = (pid: number): number => threadMs(pid, pid);
