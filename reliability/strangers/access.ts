@@ -115,7 +115,7 @@ export async function placeholderRow(): Promise<Row> {
 
 const climbs = `..%2fa.wav ..%2Fa.wav %2e%2e%2fa.wav .%2e%2fa.wav b/..%2f..%2fa.wav ..%5ca.wav %5c..%5ca.wav b%5c..%5c..%5ca.wav
   ..;/a.wav ..;c=d/a.wav %2e%2e;/a.wav ..%3b/a.wav ..%252fa.wav %252e%252e%252fa.wav %252e%252e/a.wav ..%25252fa.wav ..%255ca.wav
-  %c0%ae%c0%ae/a.wav ..%c0%afa.wav ..%00/a.wav a%00.wav ../a.wav %2e%2e/a.wav ..\\a.wav /..//../a.wav ..%ef%bc%8fa.wav`;
+  %c0%ae%c0%ae/a.wav ..%c0%afa.wav ..%00/a.wav a%00.wav ../a.wav %2e%2e/a.wav ..\\a.wav /../../a.wav ..%ef%bc%8fa.wav`;
 const honest =
   'a.wav a%20b.wav f%C3%BCr.wav a/b..c/d.wav a.wav?X-Amz-Credential=k%2F20261122%2Fs3&s=a%2Bb a;v=1.wav';
 

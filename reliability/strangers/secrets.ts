@@ -77,8 +77,8 @@ export async function sessionRows(
   server: Server,
   limits: { readonly logIns: number; readonly sessions: number },
 ): Promise<Row[]> {
-  const { email } = await openAccount(server, 'grace');
-  const cookies: string[] = [];
+  const { email, visitor } = await openAccount(server, 'grace');
+  const cookies = [visitor.cookie()];
   for (let times = 0; times < logInAttempts; times++) {
     const reply = await call(server.port, {
       method: 'POST',
@@ -100,7 +100,7 @@ export async function sessionRows(
     atMost(limits.logIns, {
       name: 'right log-ins of one account accepted in a minute',
       unit,
-      value: cookies.length,
+      value: cookies.length - 1,
     }),
     atMost(limits.sessions, {
       name: 'sessions that one account has',
@@ -117,7 +117,7 @@ export async function scopesRow(server: Server): Promise<Row> {
   for (const count of counts) {
     const scopes = new Array<string>(count).fill('analyze:emotion');
     await visitor.ask(post('tokens'), { name: `many ${count}`, scopes });
-    if (lastStatus() !== 422) accepted.push(String(count));
+    if (lastStatus() < 400) accepted.push(String(count));
   }
   return none('tokens with the same scope 3, 100 and 1,000 times', accepted, counts.length);
 }
