@@ -31,16 +31,20 @@ export function processorMs(pid: number): number {
   return 10 * (Number(fields[11]) + Number(fields[12]));
 }
 
-/** Processor time so far of the threads that live, to the nanosecond. */
-export const livingThreadsMs = (pid: number): number => schedulerMs(pid, 0);
+/** Milliseconds of one thread: on a processor, and ready to run while others had the processors (proc(5), schedstat). */
+function schedulerMs(pid: number, thread: number | string, field: 0 | 1): number {
+  return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[field]) / 1e6;
+}
+
+function sumOfThreads(pid: number, field: 0 | 1): number {
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + schedulerMs(pid, thread, field), 0);
+}
+
+/** Processor time so far of the threads that live. */
+export const livingThreadsMs = (pid: number): number => sumOfThreads(pid, 0);
 
 /** How long the threads that live have been ready to run while others had the processors. */
-export const runQueueMs = (pid: number): number => schedulerMs(pid, 1);
+export const runQueueMs = (pid: number): number => sumOfThreads(pid, 1);
 
-function schedulerMs(pid: number, field: 0 | 1): number {
-  const folder = `/proc/${pid}/task`;
-  const nanoseconds = readdirSync(folder).map((thread) =>
-    Number(readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ')[field]),
-  );
-  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6;
-}
+/** Processor time so far of the thread that runs the event loop. */
+export const mainThreadMs = (pid: number): number => schedulerMs(pid, pid, 0);

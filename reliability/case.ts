@@ -49,6 +49,12 @@ export function within(limit: number, { long }: Pick<Options, 'long'>, measured:
   return long ? atMost(limit, measured) : row(measured, 'an end', () => true);
 }
 
+/** Nothing of `total` things may be found; the note names the first. */
+export function none(name: string, found: readonly string[], total: number): Row {
+  const note = found.slice(0, 4).join('; ');
+  return exactly(0, { name, unit: `of ${total}`, value: found.length, note });
+}
+
 /** A figure without a goal. */
 export function told(measured: Measured): Row {
   return row(measured, 'none', () => true);

@@ -3,6 +3,7 @@
 export type Plant =
   | 'abrupt-end'
   | 'collected-garbage'
+  | 'costly-fields'
   | 'fault'
   | 'gives-up'
   | 'into-cgroup'
@@ -12,6 +13,7 @@ export type Plant =
   | 'leaked-descriptors'
   | 'mortal-workers'
   | 'no-replacement'
+  | 'reserved-uploads'
   | 'wall-clock';
 
 /** @returns the environment to start the service with */

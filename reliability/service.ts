@@ -1,9 +1,11 @@
 /** The built service as a process of its own for the length of one piece of work. */
 import type { RequestListener } from 'node:http';
 import { buildService } from '../benchmarks/service.ts';
+import { openWorkplace, type Workplace } from '../test/support/jobs.ts';
 import { listen } from '../test/support/listening.ts';
 import { type Server, startServer } from '../test/support/server.ts';
 
+export type { Workplace } from '../test/support/jobs.ts';
 export type { Server } from '../test/support/server.ts';
 export { buildService };
 
@@ -27,12 +29,21 @@ export function withServer<Result>(
   return during(async (t) => work(await startServer(t, env)));
 }
 
+/** The same beside a Redis of its own. */
+export function withJobs<Result>(
+  env: Readonly<Record<string, string>>,
+  work: (place: Workplace) => Promise<Result>,
+): Promise<Result> {
+  return during(async (t) => work(await openWorkplace(t, env)));
+}
+
 /** The same with a small server of the case's own. */
 export function withListener<Result>(
   handle: RequestListener,
   work: (port: number) => Promise<Result>,
+  host?: string,
 ): Promise<Result> {
-  return during(async (t) => work(await listen(t, handle)));
+  return during(async (t) => work(await listen(t, handle, host)));
 }
 
 export function isUp({ process: { exitCode, signalCode } }: Pick<Server, 'process'>): boolean {

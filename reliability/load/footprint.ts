@@ -17,21 +17,22 @@ export function footprint(pid: number): Footprint {
   };
 }
 
-/** Bodies held, analyses that wait and workers at work: 0 once nothing is left of any request. */
-export async function heldPlaces(port: number): Promise<number> {
+async function readGauges(port: number, names: readonly string[]): Promise<number> {
   const { body } = await call(port, { path: '/metrics' });
-  const names = [
-    'undertone_held_bytes',
-    'undertone_account_request_bytes',
-    'undertone_queue_length',
-    'undertone_workers_busy',
-  ];
   const values = names.map((name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1]));
   return values.reduce((sum, value) => sum + value, 0);
 }
 
 /** Far more than anything takes on a machine that does much else at the same time. */
 export const patienceMs = 120_000;
+
+const bodyGauges = ['undertone_held_bytes', 'undertone_account_request_bytes'];
+
+export const heldBytes = (port: number): Promise<number> => readGauges(port, bodyGauges);
+
+/** Bodies held, analyses that wait and workers at work: 0 once nothing is left of any request. */
+export const heldPlaces = (port: number): Promise<number> =>
+  readGauges(port, [...bodyGauges, 'undertone_queue_length', 'undertone_workers_busy']);
 
 /** @returns whether it came to hold in time */
 export async function eventually(

@@ -7,9 +7,10 @@ import type { ExecutionContext } from 'ava';
 export async function listen(
   t: Pick<ExecutionContext, 'teardown'>,
   handle: RequestListener,
+  host = '127.0.0.1',
 ): Promise<number> {
   const server = createServer(handle);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   t.teardown(() => {
     server.closeAllConnections();
     server.close();
