@@ -15,6 +15,16 @@ type Bom = {
   readonly dependencies: readonly Dependency[];
 };
 
+/** Compiled in from native/third_party, so npm does not list it. */
+const kissfft = {
+  'bom-ref': 'kissfft@131.1.0',
+  type: 'library',
+  name: 'kissfft',
+  version: '131.1.0',
+  purl: 'pkg:github/mborgerding/kissfft@131.1.0',
+  licenses: [{ license: { id: 'BSD-3-Clause' } }],
+};
+
 const isForDevelopment = ({ properties = [] }: Component): boolean =>
   properties.some(({ name, value }) => name === 'cdx:npm:package:development' && value === 'true');
 
@@ -37,4 +47,5 @@ const whole = execFileSync('npm', args, {
   stdio: ['ignore', 'pipe', 'ignore'],
 });
 const { name } = JSON.parse(readFileSync('package.json', 'utf8')) as { name: string };
-console.log(JSON.stringify(withoutDevelopment(JSON.parse(whole) as Bom, name), null, 2));
+const bom = withoutDevelopment(JSON.parse(whole) as Bom, name);
+console.log(JSON.stringify({ ...bom, components: [...bom.components, kissfft] }, null, 2));

@@ -172,7 +172,7 @@ function main() {
     // The native build has a step of its own below, and no dependency needs an install script.
     step('installing npm packages', () => run('npm', ['ci', '--include=dev', '--ignore-scripts']));
   }
-  const native = digest(['CMakeLists.txt', 'native'], ['cmake-js', 'node-addon-api', 'kissfft-js']);
+  const native = digest(['CMakeLists.txt', 'native'], ['cmake-js', 'node-addon-api']);
   build('native', 'building the native code', native, addon, () =>
     run('npm', ['run', 'install'], { CMAKE_BUILD_PARALLEL_LEVEL: '2' }),
   );

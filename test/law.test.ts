@@ -31,7 +31,7 @@ const folders = [
   'deploy',
   'web',
 ];
-const ignored = new Set(['node_modules', 'build', 'dist', '__pycache__']);
+const ignored = new Set(['node_modules', 'build', 'dist', '__pycache__', 'third_party']);
 
 function filesUnder(folder: string): string[] {
   if (!fs.existsSync(folder)) return [];

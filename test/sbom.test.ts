@@ -16,7 +16,10 @@ type Component = {
 const run = () =>
   execFileSync('npm', ['run', '--silent', 'sbom'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
 const bom = JSON.parse(run());
-const components: readonly Component[] = bom.components;
+const listed: readonly Component[] = bom.components;
+/** Its sources are in native/third_party. */
+const isVendored = ({ name }: Component) => name === 'kissfft';
+const components = listed.filter((component) => !isVendored(component));
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
 
 test('it is CycloneDX, and every reference in it leads somewhere', (t) => {
@@ -25,7 +28,7 @@ test('it is CycloneDX, and every reference in it leads somewhere', (t) => {
   t.regex(bom.serialNumber, /^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   const { component } = bom.metadata;
   t.like(component, { type: 'application', name: 'undertone', purl: 'pkg:npm/undertone@0.1.0' });
-  const references = [component, ...components].map((one) => one['bom-ref']);
+  const references = [component, ...listed].map((one) => one['bom-ref']);
   t.is(new Set(references).size, references.length);
   for (const { ref, dependsOn } of bom.dependencies) {
     for (const name of [ref, ...dependsOn]) t.true(references.includes(name), name);
@@ -49,4 +52,13 @@ test('it names every package that is installed without those for development, an
       locked.some((one) => one.startsWith(`${name}@`)),
       name,
     );
+});
+
+test('it names kissfft with the version that its folder states', (t) => {
+  const readme = readFileSync('native/third_party/kissfft/README.md', 'utf8');
+  const version = /^# kissfft (\S+)$/m.exec(readme)?.[1];
+  t.deepEqual(
+    listed.filter(isVendored).map((component) => component.version),
+    [version],
+  );
 });

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "tools/kiss_fftr.h"
+#include "kiss_fftr.h"
 
 namespace undertone {
 namespace UNDERTONE_LANES_NAMESPACE {
@@ -13,9 +13,8 @@ struct Fft {};
 namespace {
 
 constexpr size_t kAlignment = 64;
-// kissfft's real plan starts with four pointers (three without USE_SIMD) and puts vectors right behind them.
-constexpr size_t kHeader = (UNDERTONE_LANES > 1 ? 4 : 3) * sizeof(void*);
-constexpr size_t kGap = kAlignment - kHeader;
+// kissfft puts vectors right behind the header of its plan.
+constexpr size_t kGap = kAlignment - UNDERTONE_FFT_PLAN_HEADER_BYTES;
 
 kiss_fftr_cfg Plan(Fft* fft) { return reinterpret_cast<kiss_fftr_cfg>(reinterpret_cast<char*>(fft) + kGap); }
 

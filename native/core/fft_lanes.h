@@ -10,12 +10,10 @@
 
 #define kiss_fft_alloc UNDERTONE_JOIN(undertone_kiss_fft_alloc_, UNDERTONE_LANES)
 #define kiss_fft UNDERTONE_JOIN(undertone_kiss_fft_, UNDERTONE_LANES)
-#define kiss_fft_free UNDERTONE_JOIN(undertone_kiss_fft_free_, UNDERTONE_LANES)
 #define kiss_fft_stride UNDERTONE_JOIN(undertone_kiss_fft_stride_, UNDERTONE_LANES)
 #define kiss_fft_cleanup UNDERTONE_JOIN(undertone_kiss_fft_cleanup_, UNDERTONE_LANES)
 #define kiss_fft_next_fast_size UNDERTONE_JOIN(undertone_kiss_fft_next_fast_size_, UNDERTONE_LANES)
 #define kiss_fftr_alloc UNDERTONE_JOIN(undertone_kiss_fftr_alloc_, UNDERTONE_LANES)
-#define kiss_fftr_free UNDERTONE_JOIN(undertone_kiss_fftr_free_, UNDERTONE_LANES)
 #define kiss_fftr UNDERTONE_JOIN(undertone_kiss_fftr_, UNDERTONE_LANES)
 #define kiss_fftri UNDERTONE_JOIN(undertone_kiss_fftri_, UNDERTONE_LANES)
 
@@ -26,7 +24,10 @@ typedef float undertone_lanes __attribute__((vector_size(4 * UNDERTONE_LANES)));
 static inline undertone_lanes undertone_broadcast(float x) { return (undertone_lanes){} + x; }
 #define __m128 undertone_lanes
 #define _mm_set1_ps(x) undertone_broadcast((float)(x))
+/* Of kissfft's real plan: four pointers, three without USE_SIMD. fft_plan_layout.c checks it. */
+#define UNDERTONE_FFT_PLAN_HEADER_BYTES (4 * sizeof(void*))
 #else
+#define UNDERTONE_FFT_PLAN_HEADER_BYTES (3 * sizeof(void*))
 typedef float undertone_lanes;
 static inline undertone_lanes undertone_broadcast(float x) { return x; }
 #endif
