@@ -24,6 +24,15 @@ export function childrenOf(pid: number): number[] {
   return text.split(' ').filter(Boolean).map(Number);
 }
 
+/** Memory of a process and its children; pages that several share are counted once. */
+export function proportionalMebibytes(pid: number): number {
+  const kilobytes = [pid, ...childrenOf(pid)].map((id) => {
+    const text = readFileSync(`/proc/${id}/smaps_rollup`, 'utf8');
+    return Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1]);
+  });
+  return kilobytes.reduce((sum, more) => sum + more, 0) / 1024;
+}
+
 /** Processor time so far, of threads that ended too; Linux counts it in ticks of 10 ms. */
 export function processorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

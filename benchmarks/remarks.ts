@@ -12,10 +12,10 @@ more work from less, not the time it takes. \`npm run bench -- counts --keep\` k
   decode: `Of the memory of the long MP3, samples take 58 MiB, features 27, the buffers of speech activity 57, the tokens of its
 windows up to 66, and the upload 27: as it came and as one array. Analyses that follow find most of it in the heap.`,
 
-  floor: `The peak is what independent chains of fused products and sums reach at that width (products and sums in turns with SSE2,
-which has no fused ones). A frame's operations are counted as 400 for the window, 2.5 n log2 n for the real transform of
-n = 512, 3 a bin of power, 2 a weight of the sparse filters and 30 a filter for the logarithm. A transform's sums and products
-cannot all be fused, and its butterflies load and store between them: nothing of the kind runs at the peak.`,
+  features: `The roofline is the peak rate of independent chains of fused multiply-adds at that width (alternating products and
+sums with SSE2, which has no fused ones). Operations per frame: 400 for the window, 2.5 n log2 n for the real transform with
+n = 512, 3 per bin of power, 2 per weight of the sparse filters and 30 per filter for the logarithm. A transform cannot reach
+the peak: its sums and products do not all fuse, and its butterflies load and store between them.`,
 
   http: `Where the time of a request goes: \`perf record -g\` on the main thread of \`.cache/request/server.js scan-thread\` under
 \`node --perf-basic-prof\`, 2,500 requests after 2,500 others, shares of its processor time, callees included. The three largest
@@ -37,7 +37,7 @@ The stack in Python runs one process a core on uvloop and httptools, decodes wit
 What is outside the sessions is all processor time of the process less that inside ONNX Runtime. The service measures pitch for
 the cognitive signals, so that the rows with pitch compare the same work for both signals, those without it emotion alone.`,
 
-  scale: `Recordings are of 30 s, so that clients and main thread, which share the two cores with the analysis, take less than a
+  'worker-scaling': `Recordings are of 30 s, so that clients and main thread, which share the two cores with the analysis, take less than a
 twentieth of them.`,
 };
 
@@ -47,8 +47,8 @@ export const reasons: Readonly<Record<string, Readonly<Record<string, string>>>>
     'vorbis.ogg': `At the limit: five runs gave 1.32 to 1.45. Pages are summed once before libav sums them, so that a file of
   damaged ones cannot keep it busy.`,
   },
-  floor: {
-    'log-mel 80, AVX-512': `Two thirds of the time are the transform, which keeps 16 frames at once: at 64 bytes a value
+  features: {
+    'log-mel 80, AVX-512, against the roofline': `Two thirds of the time are the transform, which keeps 16 frames at once: at 64 bytes a value
   samples and spectrum are 65 kB, more than the 48 kB of the first cache.`,
   },
   http: {
@@ -60,7 +60,7 @@ export const reasons: Readonly<Record<string, Readonly<Record<string, string>>>>
     'event-loop delay, p99, meanwhile': `Two analyses at a time keep both cores busy, and the client lives there too: the main
   thread then waits for its turn of the scheduler, though its own work takes less than a millisecond a request.`,
   },
-  scale: {
+  'worker-scaling': {
     'two workers against one, 30 s WAV': `With one worker, main thread, clients and the rest of the machine have a core of
   their own; with two they share the cores with the analysis. The processor time a request in the row tells how much.`,
   },

@@ -1,13 +1,14 @@
 /**
  * Log-mel and MFCC extraction against a plain FFTW loop, kaldi-native-fbank, librosa, torchaudio,
  * transformers.js and meyda: the same samples, one thread each, results compared where the conventions match. Vectors of
- * every width are measured against FFTW, the widest against the others.
+ * every width are measured against FFTW and against the processor's peak arithmetic rate, the widest against the others.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { longAudio } from '../audio.ts';
 import {
   atLeast,
+  atMost,
   cacheFolder,
   figure,
   largestDifference,
@@ -16,7 +17,7 @@ import {
   runProgram,
   succeeds,
 } from '../case.ts';
-import { buildBenchmark } from '../native.ts';
+import { buildBenchmark, readLines } from '../native.ts';
 import { installPackages } from '../packages.ts';
 import { makeVenv } from '../python.ts';
 
@@ -135,8 +136,38 @@ function fftwRows(all: SeriesByName, kind: string, title: string): Row[] {
   );
 }
 
+/** The cost per frame does not grow with the length of the recording. */
+function lengthRow(all: SeriesByName): Row {
+  return atMost(1.15, {
+    name: 'log-mel 80: 600 s against 10 s',
+    unit: 'CPU ns/frame',
+    peer: figure(all.get('torchaudio-ours')?.ns ?? []),
+    ours: figure(all.get('torchaudio-long-ours')?.ns ?? []),
+    note: 'peer: 10 s',
+  });
+}
+
+type Roofline = {
+  readonly lanes: number;
+  readonly flops: number;
+  readonly gflops: readonly number[];
+  readonly ns: readonly number[];
+};
+
+function rooflineRow({ lanes, flops, gflops, ns }: Roofline): Row {
+  const peak = figure(gflops);
+  return atMost(4, {
+    name: `log-mel 80, ${widths.find((width) => width.lanes === lanes)?.name}, against the roofline`,
+    unit: 'CPU ns/frame',
+    peer: figure(gflops.map((rate) => flops / rate)),
+    ours: figure(ns),
+    note: `peer: ${flops} operations per frame at ${peak?.median.toFixed(0)} GFLOP/s`,
+  });
+}
+
 export async function run(): Promise<readonly Row[]> {
   const all = measureAll();
+  const roofline = readLines<Roofline>(buildBenchmark('roofline'), [audio]);
   return [
     ...fftwRows(all, 'log-mel', 'log-mel 80'),
     ...fftwRows(all, 'mfcc', 'MFCC 13'),
@@ -146,5 +177,7 @@ export async function run(): Promise<readonly Row[]> {
     compare(all, 20, 'log-mel 80 against torchaudio, 600 s', 'torchaudio-long', 'torchaudio-long-ours'),
     compare(all, 50, 'log-mel 80 against transformers.js', 'transformers', 'whisper-ours'),
     compareSpeed(all, 'MFCC 13 against meyda', 'meyda', 'mfcc-ours'),
+    lengthRow(all),
+    ...roofline.map(rooflineRow),
   ];
 }

@@ -11,11 +11,15 @@ import { specs } from '../../src/specs.ts';
 import { fixturesFolder } from '../../test/support/fixtures.ts';
 import { atLeast, cacheFolder, figure, largestDifference, type Row, runProgram } from '../case.ts';
 import { installStack, type Stack, stackMilliseconds, startStack } from '../peers/stack.ts';
+import { percentile } from '../percentile.ts';
+import { proportionalMebibytes } from '../process.ts';
 import { ask, closeConnections, closedLoop, formOf, times } from '../request/client.ts';
 import { buildServers, type Forked, forkServer } from '../request/forked.ts';
+import { buildService, startService } from '../service.ts';
 
 const long = process.argv.includes('--long');
 const clients = 4;
+const loadClients = 8;
 const cores = availableParallelism();
 /** Log units, and the share of the pitch: what still counts as the same. */
 const featureTolerance = 1e-3;
@@ -150,11 +154,54 @@ async function outsideRows(form: Buffer): Promise<Row[]> {
   }
 }
 
+/** The 99th percentile of the latencies of one closed loop, in milliseconds. */
+async function p99(requests: number, send: () => Promise<number>): Promise<number> {
+  const each = Math.ceil(requests / loadClients);
+  const latencies = await Promise.all(Array.from({ length: loadClients }, () => times(each, send)));
+  return percentile(latencies.flat(), 0.99) ?? Number.NaN;
+}
+
+/** The whole service with its models against the whole peer: latency of both signals under load, and memory after it. */
+async function loadRows(form: Buffer): Promise<Row[]> {
+  const peer = await startStack(cores);
+  const service = await startService();
+  const sendPeer = async () => (await ask(peer.port, '/models-pitch', form)).ms;
+  const sendOurs = async () => (await ask(service.port, '/v1/analyze', form)).ms;
+  const { requests, rounds } = tasks.pitch;
+  const measured = { peer: [] as number[], ours: [] as number[] };
+  try {
+    await closedLoop(loadClients, 2 * cores, sendPeer);
+    await closedLoop(loadClients, 20 * requests, sendOurs);
+    for (let round = 0; round < rounds; round++) {
+      measured.peer.push(await p99(requests * loadClients, sendPeer));
+      measured.ours.push(await p99(10 * requests * loadClients, sendOurs));
+    }
+    const note = `${loadClients} clients, ${cores} processes or workers; both signals`;
+    const latency = { peer: figure(measured.peer), ours: figure(measured.ours) };
+    const memory = {
+      peer: figure([proportionalMebibytes(peer.pid)]),
+      ours: figure([proportionalMebibytes(service.pid)]),
+    };
+    return [
+      atLeast(3, { name: 'whole service, p99 under load', unit: 'ms', note, ...latency }),
+      atLeast(1, { name: 'whole service, memory under load', unit: 'MiB', note, ...memory }),
+    ];
+  } finally {
+    await service.stop();
+    await peer.stop();
+  }
+}
+
 export async function run(): Promise<readonly Row[]> {
   installStack();
   buildServers();
+  buildService();
   const { form, wav } = makeForm();
-  const rows = [...(await throughputRows(form, wav)), ...(await outsideRows(form))];
+  const rows = [
+    ...(await throughputRows(form, wav)),
+    ...(await outsideRows(form)),
+    ...(await loadRows(form)),
+  ];
   closeConnections();
   return rows;
 }

@@ -24,7 +24,7 @@ const script = join(root, 'benchmarks', 'peers', 'stack.py');
 const graph = join(root, graphFile);
 const startSeconds = 60;
 
-export type Stack = { readonly port: number; stop(): Promise<void> };
+export type Stack = { readonly port: number; readonly pid: number; stop(): Promise<void> };
 
 const python = () => join(makeVenv('stack', packages), 'python');
 
@@ -62,7 +62,7 @@ export async function startStack(processes: number): Promise<Stack> {
     await ended;
   };
   await listening(port, () => child.exitCode !== null);
-  return { port, stop };
+  return { port, pid: child.pid as number, stop };
 }
 
 async function listening(port: number, ended: () => boolean): Promise<void> {

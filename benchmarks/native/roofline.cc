@@ -1,7 +1,7 @@
-// The least time that the arithmetic of a log-mel frame can take, and what it takes.
-// benchmark_floor SAMPLES.f32 prints one JSON line a vector width: {"lanes", "flops": of a frame, "gflops":
-// [what the units reach when nothing else is in their way], "ns": [of a frame]}, measured in turns.
-// A frame's count: 400 products of the window, 2.5 n log2 n of the real transform, n = 512; 3 a bin of power;
+// Compares log-mel extraction with the processor's peak arithmetic rate (the roofline model).
+// benchmark_roofline SAMPLES.f32 prints one JSON line per vector width: {"lanes", "flops": per frame, "gflops":
+// [peak rate of independent FMA chains], "ns": [per frame]}, measured in turns.
+// Operations per frame: 400 products of the window, 2.5 n log2 n of the real transform, n = 512; 3 a bin of power;
 // 2 a weight of the sparse filters; 30 a filter for the logarithm with its floor, gain and offset.
 
 #include <immintrin.h>
@@ -110,7 +110,7 @@ void Measure(const Probe& probe, const std::vector<float>& samples) {
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fprintf(stderr, "usage: benchmark_floor SAMPLES.f32\n");
+    std::fprintf(stderr, "usage: benchmark_roofline SAMPLES.f32\n");
     return 2;
   }
   const std::vector<float> samples = ReadSamples(argv[1]);
