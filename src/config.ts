@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import type { DecodeLimits } from './audio.ts';
+import type { DecodeLimits } from './audio/addon.ts';
 
 export type Address = { readonly host: string; readonly port: number };
 

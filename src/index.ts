@@ -1,13 +1,14 @@
 /** What the package offers to a Node program. All of it works on the calling thread: mind your event loop. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type AnalyzeRequest, signals as allSignals, type Signal } from './analysis.ts';
-import { type Analyzer, createAnalyzer } from './analyze.ts';
-import { type Audio, type DecodeLimits, decode as decodeAll } from './audio.ts';
+import { type Analyzer, createAnalyzer } from './analysis/analyze.ts';
+import { type CombinedReport, combinedReport } from './analysis/report.ts';
+import { signals as allSignals, type Signal } from './analysis/signals/table.ts';
+import type { AnalyzeRequest } from './analysis/types.ts';
+import { type Audio, type DecodeLimits, decode as decodeAll } from './audio/addon.ts';
 import { parseConfig } from './config.ts';
-import { type CombinedReport, combinedReport } from './report.ts';
 
-export type { Signal } from './analysis.ts';
+export type { Signal } from './analysis/signals/table.ts';
 export {
   type Audio,
   type AudioError,
@@ -19,9 +20,9 @@ export {
   featuresVersion,
   isAudioError,
   type Source,
-} from './audio.ts';
+} from './audio/addon.ts';
+export { specs } from './audio/feature-presets.ts';
 export { Failure, type ValidationItem } from './errors.ts';
-export { specs } from './specs.ts';
 
 export type DecodeOptions = {
   /** Hz; 16000 when left out. */
@@ -80,11 +81,8 @@ async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Repor
   const request: AnalyzeRequest = { audio, baseline, channel, signals, cancel: null };
   const analysis = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
   const full = combinedReport(analysis, '');
-  return {
-    ...(signals.includes('emotion') ? { emotion: full.emotion } : {}),
-    ...(signals.includes('cognitive') ? { cognitive: full.cognitive } : {}),
-    audio: full.audio,
-  };
+  const wanted = allSignals.filter((signal) => signals.includes(signal));
+  return { ...Object.fromEntries(wanted.map((signal) => [signal, full[signal]])), audio: full.audio };
 }
 
 /** Models are kept for every further call; a folder that could not be loaded is tried again. */

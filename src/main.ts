@@ -15,7 +15,7 @@ import { createMetrics } from './http/metrics.ts';
 import { readPages } from './http/pages.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import type { Jobs } from './jobs/jobs.ts';
-import { ModelError, readManifests } from './models/registry.ts';
+import { ModelError, readManifests } from './models/loader.ts';
 import { stopOnSignals } from './stopping.ts';
 import { createPool, type Pool } from './workers/pool.ts';
 

@@ -1,6 +1,6 @@
 /** The audio block and its warnings, through the whole pipeline, on speech with known noise, level, clipping and band. */
 import test from 'ava';
-import type { CombinedReport } from '../src/report.ts';
+import type { CombinedReport } from '../src/analysis/report.ts';
 import { reporter, samplesOf } from './support/analysis.ts';
 import { wavFile } from './support/wav.ts';
 

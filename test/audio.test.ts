@@ -8,10 +8,10 @@ import {
   type Features,
   featuresVersion,
   isAudioError,
-  measure,
-  trackVoice,
-} from '../src/audio.ts';
-import { specs } from '../src/specs.ts';
+  measureQuality,
+  trackProsody,
+} from '../src/audio/addon.ts';
+import { specs } from '../src/audio/feature-presets.ts';
 import type { ExtractTask } from './support/extract-thread.ts';
 import { wavFile } from './support/wav.ts';
 
@@ -145,7 +145,7 @@ test('arrays of another type are refused', (t) => {
     badArgument('Expected a Uint8Array for `bytes`, got "RIFF"'),
   );
   t.deepEqual(
-    refusal(() => measure(noise(4), 16000, new Float64Array(3))),
+    refusal(() => measureQuality(noise(4), 16000, new Float64Array(3))),
     badArgument('Expected a Float64Array of start and end pairs for `segments`, got another typed array'),
   );
 });
@@ -208,10 +208,10 @@ test('quality tells level, and has no signal-to-noise ratio without speech', (t)
     { length: 16000 },
     (_, i) => 0.5 * Math.sin((2 * Math.PI * 1000 * i) / 16000),
   );
-  const quality = measure(samples, 16000, Float64Array.of(0, 1));
+  const quality = measureQuality(samples, 16000, Float64Array.of(0, 1));
   t.true(Math.abs(quality.levelDbfs + 9.03) < 0.1);
   t.is(quality.snrDb, 0);
-  t.is(measure(samples, 16000, new Float64Array(0)).snrDb, null);
+  t.is(measureQuality(samples, 16000, new Float64Array(0)).snrDb, null);
   t.true(Number.isFinite(quality.bandwidthHz));
 });
 
@@ -220,7 +220,7 @@ test('pitch, level and tilt come every 10 ms, in ordinary array buffers', (t) =>
     { length: 16_000 },
     (_, i) => 0.5 * Math.sin((2 * Math.PI * 200 * i) / 16_000),
   );
-  const { pitchHz, levelDb, tiltDb } = trackVoice(samples, 16_000);
+  const { pitchHz, levelDb, tiltDb } = trackProsody(samples, 16_000);
   t.deepEqual(
     [pitchHz, levelDb, tiltDb].map(({ length, buffer }) => [length, buffer instanceof ArrayBuffer]),
     [
@@ -233,11 +233,11 @@ test('pitch, level and tilt come every 10 ms, in ordinary array buffers', (t) =>
   t.true(Math.abs((levelDb[50] ?? 0) + 9.03) < 0.05);
   t.true(tiltDb.every(Number.isFinite));
   t.deepEqual(
-    refusal(() => trackVoice(samples, 8000)),
+    refusal(() => trackProsody(samples, 8000)),
     badArgument('Expected 16000 for `sampleRate`, got 8000'),
   );
   t.deepEqual(
-    refusal(() => trackVoice(new Float64Array(4) as never, 16_000)),
+    refusal(() => trackProsody(new Float64Array(4) as never, 16_000)),
     badArgument('Expected a Float32Array for `samples`, got another typed array'),
   );
 });

@@ -1,8 +1,8 @@
 /** Recordings beside a baseline, through the whole pipeline. */
 import { execFileSync } from 'node:child_process';
 import test from 'ava';
-import { createAnalyzer } from '../src/analyze.ts';
-import { type CognitiveReport, cognitiveReport } from '../src/report.ts';
+import { createAnalyzer } from '../src/analysis/analyze.ts';
+import { type SignalReport, signalReport } from '../src/analysis/report.ts';
 
 const limits = {
   seconds: 900,
@@ -23,12 +23,12 @@ function say(voice: string, pitch: number): Uint8Array {
   return execFileSync('espeak-ng', options, { maxBuffer: 1 << 24 });
 }
 
-async function reportOf(audio: Uint8Array, baseline: Uint8Array): Promise<CognitiveReport> {
+async function reportOf(audio: Uint8Array, baseline: Uint8Array): Promise<SignalReport<'cognitive'>> {
   const request = { audio, baseline, channel: null, signals: ['cognitive'], cancel: null } as const;
-  return cognitiveReport(await analyzer.analyze(request), 'test');
+  return signalReport('cognitive', await analyzer.analyze(request), 'test');
 }
 
-const effectOf = (report: CognitiveReport, name: string) =>
+const effectOf = (report: SignalReport<'cognitive'>, name: string) =>
   report.contributions.cognitive_load.find(({ measure }) => measure === name)?.effect;
 
 const rested = say('en', 50);

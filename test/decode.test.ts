@@ -1,6 +1,6 @@
 import test from 'ava';
-import { decode, extract, type FeatureSpec, isAudioError, measure } from '../src/audio.ts';
-import { specs } from '../src/specs.ts';
+import { decode, extract, type FeatureSpec, isAudioError, measureQuality } from '../src/audio/addon.ts';
+import { specs } from '../src/audio/feature-presets.ts';
 import { fixture } from './support/fixtures.ts';
 
 const options = {
@@ -105,9 +105,9 @@ test('shared memory cancels', (t) => {
 
 test('quality follows the recording: a narrow file has a narrow band', (t) => {
   const all = (seconds: number) => new Float64Array([0, seconds]);
-  const wide = measure(original.samples, 16000, all(original.seconds));
+  const wide = measureQuality(original.samples, 16000, all(original.seconds));
   const narrow = decode(fixture('mono-8k.wav'), options);
   t.true(wide.bandwidthHz > 6000, `${wide.bandwidthHz}`);
-  t.true(measure(narrow.samples, 16000, all(narrow.seconds)).bandwidthHz < 4200);
+  t.true(measureQuality(narrow.samples, 16000, all(narrow.seconds)).bandwidthHz < 4200);
   t.true((wide.snrDb ?? 0) > 5, `${wide.snrDb}`);
 });

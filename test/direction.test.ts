@@ -1,7 +1,7 @@
 /** Which way the indices move when speech is changed in a known way. */
 import { execFileSync } from 'node:child_process';
 import test from 'ava';
-import { decode } from '../src/audio.ts';
+import { decode } from '../src/audio/addon.ts';
 import { limits, reporter } from './support/analysis.ts';
 import { wavFile } from './support/wav.ts';
 

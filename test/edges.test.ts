@@ -1,6 +1,6 @@
 /** A recording that begins or ends amid speech scores as it does with silence around it. */
 import test from 'ava';
-import type { CombinedReport } from '../src/report.ts';
+import type { CombinedReport } from '../src/analysis/report.ts';
 import { reporter, samplesOf } from './support/analysis.ts';
 import { wavFile } from './support/wav.ts';
 

@@ -52,7 +52,7 @@ const planted: readonly (readonly [Rule, string, string, number])[] = [
   [packageLaw, 'src/http/app.ts', "import Koa from 'koa'; import Router from '@koa/router';", 0],
   [packageLaw, 'src/cli.ts', "const addon = require('../build/Release/undertone.node');", 1],
   [packageLaw, 'src/cli.ts', "const addon = '../build/Release/undertone.node';", 1],
-  [packageLaw, 'src/audio.ts', "const addon = require('../build/Release/undertone.node');", 0],
+  [packageLaw, 'src/audio/addon.ts', "const addon = require('../build/Release/undertone.node');", 0],
   [includeLaw, 'native/core/mel.cc', '#include <napi.h>\n', 1],
   [includeLaw, 'native/addon/addon.cc', '#include <napi.h>\n', 0],
   [includeLaw, 'native/core/mel.cc', '# include "kiss_fftr.h"\n', 1],

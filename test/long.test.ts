@@ -1,10 +1,10 @@
 /** Analysis in pieces says what analysis of the whole says. */
 import test, { type ExecutionContext } from 'ava';
-import type { AnalyzeRequest } from '../src/analysis.ts';
-import { createAnalyzer } from '../src/analyze.ts';
-import { analyzePieces } from '../src/long.ts';
-import { loadModels } from '../src/models/registry.ts';
-import { combinedReport } from '../src/report.ts';
+import { analyzerOf, createAnalyzer } from '../src/analysis/analyze.ts';
+import { defaultChunking } from '../src/analysis/chunked.ts';
+import { combinedReport } from '../src/analysis/report.ts';
+import type { AnalyzeRequest } from '../src/analysis/types.ts';
+import { loadModels } from '../src/models/loader.ts';
 import { limits, samplesOf } from './support/analysis.ts';
 import { toneFile } from './support/upload.ts';
 import { wavFile } from './support/wav.ts';
@@ -30,10 +30,11 @@ const long = { ...limits, seconds: 3600, deadlineSeconds: 0 };
 
 test.serial('eight minutes in pieces are eight minutes as a whole', async (t) => {
   const models = await loadModels('models');
-  const analyzer = await createAnalyzer({ modelsDir: 'models', limits });
+  const chunked = analyzerOf(models, long, { ...defaultChunking, singlePassMaxSeconds: 300 });
+  const analyzer = analyzerOf(models, limits);
   const audio = talk(490);
   const seen: (readonly [number, number | null])[] = [];
-  const analysis = await analyzePieces({ ...request, audio }, models, long, (done, all) => {
+  const analysis = await chunked.analyze({ ...request, audio }, (done, all) => {
     seen.push([Math.round(done), all]);
   });
   const pieces = combinedReport(analysis, 'x');
@@ -66,22 +67,23 @@ test.serial('eight minutes in pieces are eight minutes as a whole', async (t) =>
 });
 
 test.serial('a chunked analysis computes the requested signals alone', async (t) => {
-  const models = await loadModels('models');
+  const chunking = { singlePassMaxSeconds: 30, chunkSeconds: 30, maxCutSeconds: 10 };
+  const analyzer = analyzerOf(await loadModels('models'), long, chunking);
   const analyze = (change: Partial<AnalyzeRequest>) =>
-    analyzePieces({ ...request, audio: talk(20), ...change }, models, long, () => {});
-  const both = await analyze({});
-  t.truthy(both.emotion);
-  t.truthy(both.cognitive);
+    analyzer.analyze({ ...request, audio: talk(70), ...change });
+  const both = (await analyze({})).results;
+  t.deepEqual(Object.keys(both), ['emotion', 'cognitive']);
   // A baseline is for the cognitive signals: without them it is not decoded.
   const emotion = await analyze({ signals: ['emotion'], baseline: Buffer.from('no recording') });
-  t.deepEqual([emotion.emotion, emotion.cognitive], [both.emotion, null]);
+  t.deepEqual(emotion.results, { emotion: both.emotion });
   const cognitive = await analyze({ signals: ['cognitive'] });
-  t.deepEqual([cognitive.emotion, cognitive.cognitive], [null, both.cognitive]);
+  t.deepEqual(cognitive.results, { cognitive: both.cognitive });
 });
 
 test.serial('hours of no speech are told as such', async (t) => {
-  const models = await loadModels('models');
-  const analysis = await analyzePieces({ ...request, audio: toneFile(400) }, models, long, () => {});
+  const chunking = { ...defaultChunking, singlePassMaxSeconds: 300 };
+  const analyzer = analyzerOf(await loadModels('models'), long, chunking);
+  const analysis = await analyzer.analyze({ ...request, audio: toneFile(400) });
   const report = combinedReport(analysis, 'x');
   t.is(report.status, 'insufficient_speech');
   t.deepEqual(report.emotion.warnings, ['music_or_noise']);
@@ -89,7 +91,7 @@ test.serial('hours of no speech are told as such', async (t) => {
 });
 
 test.serial(
-  'what is up to 15 minutes long is analysed as a whole, and what is over the limit refused',
+  'a recording up to 15 minutes is one chunk, a longer one is not, and one over the limit is refused',
   async (t) => {
     const audio = talk(20);
     const analyzer = await createAnalyzer({ modelsDir: 'models', limits: { ...long, seconds: 15 } });

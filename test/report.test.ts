@@ -1,15 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type { Analysis } from '../src/analysis.ts';
-import { readManifests } from '../src/models/registry.ts';
-import {
-  cognitiveReport,
-  cognitiveReportSchema,
-  combinedReport,
-  combinedReportSchema,
-  emotionReport,
-  emotionReportSchema,
-} from '../src/report.ts';
+import { combinedReport, combinedReportSchema, reportSchemas, signalReport } from '../src/analysis/report.ts';
+import type { Analysis } from '../src/analysis/types.ts';
+import { readManifests } from '../src/models/loader.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const effect = fc.double({ min: -0.2, max: 0.2, noNaN: true });
@@ -47,28 +40,30 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
         truncated: false,
       },
     },
-    emotion: {
-      labels: emotion.labels ?? [],
-      probabilities,
-      valence: score,
-      arousal: 1 - score,
-      intervals: { valence: [0, score], arousal: [0, 1] },
-      timeline: [{ start: 0, end: 3, probabilities, valence: score, arousal: score }],
-      lowConfidence: true,
-      shortSpeech: true,
-    },
-    cognitive: {
-      clarity: score,
-      intervals: { clarity: [score, 1] },
-      cognitiveLoad: index,
-      processing: index,
-      measures: { pause_ratio: { value: score, unit: 'ratio' } },
-      timeline: [],
-      confidence: score,
-      relative: false,
-      shortSpeech: false,
-      scripted: true,
-      otherSpeaker: true,
+    results: {
+      emotion: {
+        labels: emotion.labels ?? [],
+        probabilities,
+        valence: score,
+        arousal: 1 - score,
+        intervals: { valence: [0, score], arousal: [0, 1] },
+        timeline: [{ start: 0, end: 3, probabilities, valence: score, arousal: score }],
+        lowConfidence: true,
+        shortSpeech: true,
+      },
+      cognitive: {
+        clarity: score,
+        intervals: { clarity: [score, 1] },
+        cognitiveLoad: index,
+        processing: index,
+        measures: { pause_ratio: { value: score, unit: 'ratio' } },
+        timeline: [],
+        confidence: score,
+        relative: false,
+        shortSpeech: false,
+        scripted: true,
+        otherSpeaker: true,
+      },
     },
     insufficientSpeech: false,
     warnings: [],
@@ -82,8 +77,8 @@ test('every report fits its schema; shares sum to 1 and effects to the score, as
   fc.assert(
     fc.property(shares, fc.array(effect, { minLength: 1, maxLength: 2 }), share, (parts, effects, score) => {
       const analysis = analysisOf(parts, effects, score);
-      const first = emotionReportSchema.parse(emotionReport(analysis, 'r'));
-      const second = cognitiveReportSchema.parse(cognitiveReport(analysis, 'r'));
+      const first = reportSchemas.emotion.parse(signalReport('emotion', analysis, 'r'));
+      const second = reportSchemas.cognitive.parse(signalReport('cognitive', analysis, 'r'));
       combinedReportSchema.parse(combinedReport(analysis, 'r'));
       const sum = Object.values((first.signals as { emotions: Record<string, number> }).emotions).reduce(
         (total, value) => total + Math.round(value * 10_000),
@@ -103,8 +98,7 @@ test('every report fits its schema; shares sum to 1 and effects to the score, as
 test('too little speech empties signals and says how much there was', (t) => {
   const analysis = {
     ...analysisOf([1, 1, 1, 1, 1, 1, 1, 1], [0], 0.5),
-    emotion: null,
-    cognitive: null,
+    results: {},
     insufficientSpeech: true,
   };
   const report = combinedReport(analysis, 'r');

@@ -1,8 +1,8 @@
 /** The measures of the voice through the decoder, whatever the recording was packed in. */
 import test from 'ava';
-import { decode, trackVoice } from '../src/audio.ts';
-import type { Measures } from '../src/signals/measures.ts';
-import { measureVoice } from '../src/signals/voice.ts';
+import type { Measures } from '../src/analysis/signals/measures.ts';
+import { measureProsody } from '../src/analysis/signals/prosody.ts';
+import { decode, trackProsody } from '../src/audio/addon.ts';
 import { fixture } from './support/fixtures.ts';
 
 const limits = {
@@ -17,7 +17,7 @@ function measuresOf(name: string): Measures {
   const options = { sampleRate: 16_000, channel: null, limits, cancel: null };
   const { samples, seconds } = decode(fixture(name), options);
   const whole = { start: 0, end: Math.floor(seconds * 100) };
-  return measureVoice(trackVoice(samples, 16_000), [whole], 100);
+  return measureProsody(trackProsody(samples, 16_000), [whole], 100);
 }
 
 const tolerances = { pitch_level: 0.05, pitch_range: 0.05, level_range: 0.2, spectral_tilt: 0.2 };

@@ -2,9 +2,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpuUsage } from 'node:process';
-import { extract } from '../../src/audio.ts';
+import { extract } from '../../src/audio/addon.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
-import { loadModels, type Models } from '../../src/models/registry.ts';
+import { loadModels, type Models } from '../../src/models/loader.ts';
 import type { Values } from '../../src/models/session.ts';
 import { atMost, figure, type Row, root } from '../case.ts';
 

@@ -5,9 +5,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { decode, extract } from '../../src/audio.ts';
+import { decode, extract } from '../../src/audio/addon.ts';
 import { parseConfig } from '../../src/config.ts';
-import { specs } from '../../src/specs.ts';
+import { specs } from '../../src/audio/feature-presets.ts';
 import { fixturesFolder } from '../../test/support/fixtures.ts';
 import { atLeast, cacheFolder, figure, largestDifference, type Row, runProgram } from '../case.ts';
 import { installStack, type Stack, stackMilliseconds, startStack } from '../peers/stack.ts';

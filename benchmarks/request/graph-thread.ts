@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-import { decode, extract, trackVoice } from '../../src/audio.ts';
+import { decode, extract, trackProsody } from '../../src/audio/addon.ts';
 import { openSession } from '../../src/models/session.ts';
+import { specs } from '../../src/audio/feature-presets.ts';
 import { readForm } from '../../src/multipart/form.ts';
-import { specs } from '../../src/specs.ts';
 import { joinBlocks } from '../../src/workers/blocks.ts';
 import type { Reply, TaskMessage, ThreadSettings } from '../../src/workers/messages.ts';
 import { graphFile } from './graph.ts';
@@ -24,7 +24,7 @@ async function start({ limits }: ThreadSettings): Promise<(task: TaskMessage) =>
     const { samples } = decode(audio, { sampleRate, channel: null, limits, cancel: null });
     const { data, frames, bins } = extract(samples, spec);
     const { mean } = await session.run({ features: { data, shape: [1, frames, bins] } });
-    const pitch = signals.length > 1 ? middle(trackVoice(samples, sampleRate).pitchHz) : null;
+    const pitch = signals.length > 1 ? middle(trackProsody(samples, sampleRate).pitchHz) : null;
     const answer = { mean: Array.from(mean?.data ?? []), pitch, request_id: requestId };
     return { kind: 'report', json: Uint8Array.from(Buffer.from(JSON.stringify(answer))), stages: [] };
   };

@@ -1,7 +1,7 @@
 /** The service's own thread, which also tells the processor time inside the models' sessions as a stage. */
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-import { analyzerOf } from '../../src/analyze.ts';
-import { loadModels } from '../../src/models/registry.ts';
+import { analyzerOf } from '../../src/analysis/analyze.ts';
+import { loadModels } from '../../src/models/loader.ts';
 import type { Session } from '../../src/models/session.ts';
 import { answer } from '../../src/workers/answer.ts';
 import type { Reply, TaskMessage, ThreadSettings } from '../../src/workers/messages.ts';

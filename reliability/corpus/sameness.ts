@@ -3,14 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { root } from '../../benchmarks/case.ts';
-import type { CognitiveReport, EmotionReport } from '../../src/report-fields.ts';
+import type { SignalReport } from '../../src/analysis/report.ts';
 import type { Family, Transformation } from './transformations.ts';
 
 export type Line = {
   readonly path: string;
   readonly error?: { readonly msg: string };
-  readonly emotion?: Pick<EmotionReport, 'signals' | 'status'>;
-  readonly cognitive?: Pick<CognitiveReport, 'signals' | 'status'>;
+  readonly emotion?: Pick<SignalReport<'emotion'>, 'signals' | 'status'>;
+  readonly cognitive?: Pick<SignalReport<'cognitive'>, 'signals' | 'status'>;
 };
 
 /** Score -> value; null when there was too little speech or no report at all. */

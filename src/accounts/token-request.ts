@@ -1,7 +1,10 @@
 /** What may be asked of a new token. */
+import { type Signal, signals } from '../analysis/signals/table.ts';
 
-export const scopes = ['analyze:emotion', 'analyze:cognitive'] as const;
-export type Scope = (typeof scopes)[number];
+export type Scope = `analyze:${Signal}`;
+
+export const scopeOf = (signal: Signal): Scope => `analyze:${signal}`;
+export const scopes: readonly Scope[] = signals.map(scopeOf);
 
 export type TokenRequest = {
   readonly name: string;

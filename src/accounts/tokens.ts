@@ -15,7 +15,7 @@ import {
 import { createUsage } from './usage.ts';
 import { createVerifier, sha256 } from './verifier.ts';
 
-export { type Scope, scopes, TokenError, type TokenRequest } from './token-request.ts';
+export { type Scope, scopeOf, scopes, TokenError, type TokenRequest } from './token-request.ts';
 export type { Bearer, ListedToken, Owner, TokenRecord } from './token-table.ts';
 
 /** The only time that the token itself is seen. */

@@ -1,8 +1,8 @@
 /** One file on one thread of `undertone analyze`. */
 import { readFile } from 'node:fs/promises';
 import { workerData } from 'piscina';
-import type { Signal } from '../analysis.ts';
-import type { DecodeLimits } from '../audio.ts';
+import type { Signal } from '../analysis/signals/table.ts';
+import type { DecodeLimits } from '../audio/addon.ts';
 import { Failure, type ValidationItem } from '../errors.ts';
 import { analyze, type Report } from '../index.ts';
 import type { Input } from './inputs.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { type Signal, signals } from '../analysis.ts';
+import { type Signal, signals } from '../analysis/signals/table.ts';
 import { parseConfig } from '../config.ts';
 import { threadFile } from '../threads.ts';
 import type { AnalyzeSettings, AnalyzeTask, Outcome } from './analyze-thread.ts';
@@ -105,7 +105,7 @@ function parseSignals(text: string): Signal[] {
 async function readSettings({ modelsDir }: Options, { env }: Terminal): Promise<AnalyzeSettings> {
   const config = parseConfig(env);
   const { shippedModels } = await import('../index.ts');
-  const { ModelError, readManifests } = await import('../models/registry.ts');
+  const { ModelError, readManifests } = await import('../models/loader.ts');
   const fallback = env.UNDERTONE_MODELS_DIR === undefined ? shippedModels : config.modelsDir;
   const folder = modelsDir === undefined ? fallback : resolve(modelsDir);
   await readManifests(folder).catch((error: Error) => {

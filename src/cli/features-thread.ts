@@ -2,9 +2,9 @@
 import { open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { workerData } from 'piscina';
-import { type DecodeLimits, decode, extract, type FeatureSpec, isAudioError } from '../audio.ts';
+import { type DecodeLimits, decode, extract, type FeatureSpec, isAudioError } from '../audio/addon.ts';
+import { encodeNpy } from '../audio/npy.ts';
 import { makeFolder } from '../folder.ts';
-import { encodeNpy } from '../npy.ts';
 import type { Input } from './inputs.ts';
 
 export type FeaturesSettings = { readonly spec: FeatureSpec; readonly limits: DecodeLimits };

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { FeatureSpec } from '../audio.ts';
+import type { FeatureSpec } from '../audio/addon.ts';
+import { specs } from '../audio/feature-presets.ts';
 import { parseConfig } from '../config.ts';
-import { specs } from '../specs.ts';
 import { threadFile } from '../threads.ts';
 import { parseJobs, workInOrder } from './crew.ts';
 import type { Extracted, FeaturesSettings, FeaturesTask } from './features-thread.ts';
@@ -75,7 +75,7 @@ async function readSpec(name: string): Promise<FeatureSpec> {
     throw expected(`${Object.keys(specs).join(', ')} or a .json file`, '--spec', JSON.stringify(name));
   }
   const spec = await readJson(name);
-  const { extract, isAudioError } = await import('../audio.ts');
+  const { extract, isAudioError } = await import('../audio/addon.ts');
   try {
     extract(new Float32Array(1), spec as FeatureSpec);
   } catch (error) {

@@ -1,10 +1,10 @@
 /** The analysis routes: from the head of an upload to its report. */
 import type { Context, Middleware } from 'koa';
-import type { Signal } from '../analysis.ts';
+import type { Signal } from '../analysis/signals/table.ts';
+import type { Stage } from '../analysis/stage-timer.ts';
 import type { Config } from '../config.ts';
 import { invalidPart } from '../errors.ts';
 import { boundaryOf } from '../multipart/headers.ts';
-import type { Stage } from '../watch.ts';
 import type { Task } from '../workers/messages.ts';
 import { type Answer, type JobOptions, type Pool, queueFull } from '../workers/pool.ts';
 import { accountOf } from './auth.ts';

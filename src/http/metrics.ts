@@ -1,7 +1,7 @@
 /** Counters and gauges in Prometheus' text format. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Stage } from '../analysis/stage-timer.ts';
 import type { JobFigures } from '../jobs/jobs.ts';
-import type { Stage } from '../watch.ts';
 import type { PoolFigures } from '../workers/pool.ts';
 import type { ByteBudget } from './byte-budget.ts';
 

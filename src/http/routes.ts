@@ -1,8 +1,8 @@
 /** Every route of the service. */
 import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import type { Scope } from '../accounts/tokens.ts';
-import { signals as allSignals, type Signal } from '../analysis.ts';
+import { scopeOf } from '../accounts/tokens.ts';
+import { signals as allSignals, type Signal } from '../analysis/signals/table.ts';
 import { Failure } from '../errors.ts';
 import type { Manifest } from '../models/manifest.ts';
 import { type AnalysisOptions, analyses } from './analyses.ts';
@@ -25,13 +25,10 @@ export type RouteOptions = AnalysisOptions &
     readonly pages: Pages;
   };
 
-const scopes: Record<Signal, Scope> = { emotion: 'analyze:emotion', cognitive: 'analyze:cognitive' };
-
 export function createRoutes(options: RouteOptions): Router<State> {
   const router = new Router<State>({ strict: true, sensitive: true });
   const analysis = (path: string, signals: readonly Signal[]) => {
-    const scopesNeeded = signals.map((signal) => scopes[signal]);
-    router.post(path, requireScopes(options, scopesNeeded), analyses(signals, options));
+    router.post(path, requireScopes(options, signals.map(scopeOf)), analyses(signals, options));
   };
   for (const signal of allSignals) analysis(`/v1/analyze/${signal}`, [signal]);
   analysis('/v1/analyze', allSignals);

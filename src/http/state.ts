@@ -1,6 +1,6 @@
 /** What the middlewares of one request share. */
 import type { Context } from 'koa';
-import type { Stage } from '../watch.ts';
+import type { Stage } from '../analysis/stage-timer.ts';
 import type { Grant } from './auth.ts';
 
 export type State = {

@@ -1,8 +1,9 @@
 /** The file that each thread of `undertone work` runs: loads the models once, then analyses one recording at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { signals } from '../analysis.ts';
-import { type Analyzer, createAnalyzer } from '../analyze.ts';
-import { combinedReport, round } from '../report.ts';
+import { type Analyzer, createAnalyzer } from '../analysis/analyze.ts';
+import { combinedReport } from '../analysis/report.ts';
+import { round } from '../analysis/rounding.ts';
+import { signals } from '../analysis/signals/table.ts';
 import { noReport, type ThreadSettings } from '../workers/messages.ts';
 import { tellIfHeavy, tellReady } from '../workers/standing.ts';
 import type { JobNote, JobReply, JobTask } from './lane.ts';
@@ -33,7 +34,7 @@ async function work(analyzer: Analyzer, { id, lane, ...asked }: JobTask, turns: 
   try {
     const analysis =
       lane === 'long'
-        ? await analyzer.analyzeLong(request, afterChunk)
+        ? await analyzer.analyze(request, afterChunk)
         : await analyzer.analyzeUnlessLong(request);
     if (analysis === null) return { kind: 'long' };
     return { kind: 'report', json: JSON.stringify(combinedReport(analysis, id)) };

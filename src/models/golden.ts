@@ -1,8 +1,9 @@
 /** A seeded synthetic signal and what each model makes of it, so that a wrong model or feature spec shows. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { extract } from '../audio.ts';
-import { ModelError, type Models } from './registry.ts';
+import { signals } from '../analysis/signals/table.ts';
+import { extract } from '../audio/addon.ts';
+import { ModelError, type Models } from './loader.ts';
 import type { Values } from './session.ts';
 
 const sampleRate = 16000;
@@ -61,12 +62,14 @@ export async function replay(models: Models, samples: Float32Array): Promise<Out
   if (tokens.shape[1] !== count)
     throw new ModelError(`Model trunk: Expected ${count} tokens of ${frames} frames, got ${tokens.shape[1]}`);
   const weights: Values = { data: new Float32Array(count).fill(1), shape: [1, count] };
-  return {
+  const outputs: Outputs = {
     activity: summarise(await models.activity.session.run({ features })),
     trunk: summarise(trunk),
-    emotion: summarise(await models.emotion.session.run({ tokens, weights })),
-    cognitive: summarise(await models.cognitive.session.run({ tokens, weights })),
   };
+  for (const signal of signals) {
+    outputs[signal] = summarise(await models[signal].session.run({ tokens, weights }));
+  }
+  return outputs;
 }
 
 function summarise(outputs: Record<string, Values>): Golden['outputs'] {

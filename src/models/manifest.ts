@@ -1,7 +1,7 @@
 /** The schema of models/<name>/manifest.json. Every key is required: there is no default below the manifest. */
 import { z } from 'zod';
-import type { FeatureSpec } from '../audio.ts';
-import { cepstrumLength } from '../signals/speaker.ts';
+import { definitions, type ParamsOf, type Signal, signals } from '../analysis/signals/table.ts';
+import type { FeatureSpec } from '../audio/addon.ts';
 
 const fraction = z.number().min(0).max(1);
 const positive = z.number().positive();
@@ -70,96 +70,49 @@ const activityRule = z.strictObject({
   minVoice: z.number(),
 });
 
-/** Half-width of an 80 % interval: `base` times the exponential of what is missing, see signals/intervals.ts. */
-const intervalRule = z.strictObject({
-  base: fraction,
-  short: z.number().nonnegative(),
-  noise: z.number().nonnegative(),
-  narrow: z.number().nonnegative(),
-  clipped: z.number().nonnegative(),
+const activityManifest = z.strictObject({
+  kind: z.literal('activity'),
+  ...shared,
+  features: featureSpec,
+  trunk: z.null(),
+  labels: z.null(),
+  rule: activityRule,
 });
 
-const emotionRule = z.strictObject({
-  intervals: z.strictObject({ valence: intervalRule, arousal: intervalRule }),
-  shortSpeechSeconds: positive,
-  /** Below this probability the report warns `low_confidence`. */
-  lowConfidence: fraction,
+const trunkManifest = z.strictObject({
+  kind: z.literal('trunk'),
+  ...shared,
+  features: featureSpec,
+  trunk: z.null(),
+  labels: z.null(),
+  rule: z.strictObject({ windowSeconds: positive, framesPerToken: z.int().positive() }),
 });
 
-/** Position of a measure in the reference recordings, and what it weighs in each index. */
-const referenceMeasure = z.strictObject({
-  median: z.number(),
-  /** Of the logistic distribution with the reference's quartiles, on `scale`. */
-  spread: positive,
-  scale: z.enum(['ratio', 'odds', 'inverse', 'difference']),
-  unit: z.string(),
-  source: z.string(),
-});
-
-const indexWeight = z.strictObject({
-  direction: z.enum(['up', 'down']),
-  weight: positive,
-  /** Counts only beside a baseline of the same speaker. */
-  relativeOnly: z.boolean(),
-});
-
-/** When a baseline sounds like another speaker: see signals/speaker.ts. */
-const otherSpeaker = z.strictObject({
-  minSpeechSeconds: positive,
-  /** Rows of weights for pitch_level and each coefficient of the cepstrum. */
-  directions: z.array(z.array(z.number()).length(1 + cepstrumLength)).min(1),
-  threshold: positive,
-});
-
-const cognitiveRule = z.strictObject({
-  intervals: z.strictObject({ clarity: intervalRule }),
-  shortSpeechSeconds: positive,
-  /** Seconds of speech at the reference that every index is mixed with. */
-  priorSeconds: positive,
-  /** From these bounds on the report warns `possibly_scripted`. */
-  scripted: z.strictObject({ minSpeechSeconds: positive, minMeanRun: positive, maxPauseRatio: fraction }),
-  otherSpeaker,
-  reference: z.record(z.string(), referenceMeasure),
-  /** Measures of each index: `direction` tells whether a higher measure raises or lowers it. */
-  cognitiveLoad: z.record(z.string(), indexWeight),
-  processing: z.record(z.string(), indexWeight),
-});
-
-export const manifestSchema = z.discriminatedUnion('kind', [
+/** The head of a signal, which defines its params and labels. */
+const headManifests = signals.map((signal) =>
   z.strictObject({
-    kind: z.literal('activity'),
-    ...shared,
-    features: featureSpec,
-    trunk: z.null(),
-    labels: z.null(),
-    rule: activityRule,
-  }),
-  z.strictObject({
-    kind: z.literal('trunk'),
-    ...shared,
-    features: featureSpec,
-    trunk: z.null(),
-    labels: z.null(),
-    rule: z.strictObject({ windowSeconds: positive, framesPerToken: z.int().positive() }),
-  }),
-  z.strictObject({
-    kind: z.literal('emotion'),
+    kind: z.literal(signal),
     ...shared,
     features: z.null(),
     trunk: trunkReference,
-    labels: z.array(z.string()).min(2),
-    rule: emotionRule,
+    labels: definitions[signal].labels,
+    rule: definitions[signal].params,
   }),
-  z.strictObject({
-    kind: z.literal('cognitive'),
-    ...shared,
-    features: z.null(),
-    trunk: trunkReference,
-    labels: z.null(),
-    rule: cognitiveRule,
-  }),
-]);
+);
 
-export type Manifest = z.infer<typeof manifestSchema>;
+type HeadManifest<S extends Signal> = Omit<z.infer<(typeof headManifests)[number]>, 'kind' | 'rule'> & {
+  readonly kind: S;
+  readonly rule: ParamsOf<S>;
+};
+type ActivityManifest = z.infer<typeof activityManifest>;
+type TrunkManifest = z.infer<typeof trunkManifest>;
+
+export type Manifest = ActivityManifest | TrunkManifest | { [S in Signal]: HeadManifest<S> }[Signal];
 export type Kind = Manifest['kind'];
 export type ManifestOf<K extends Kind> = Extract<Manifest, { kind: K }>;
+
+export const manifestSchema = z.discriminatedUnion('kind', [
+  activityManifest,
+  trunkManifest,
+  ...headManifests,
+]) as unknown as z.ZodType<Manifest>;

@@ -1,7 +1,7 @@
 /** One ONNX model on one thread: the only file that knows tensors. */
 import { readFileSync } from 'node:fs';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
-import { setEnvironmentVariable } from '../audio.ts';
+import { setEnvironmentVariable } from '../audio/addon.ts';
 
 // onnxruntime-node sends telemetry, and keeps an identifier in ~/.cache, unless this is set before the first session.
 setEnvironmentVariable('ORT_DISABLE_TELEMETRY', '1');

@@ -1,8 +1,8 @@
 /** What the account page asks for and gets. */
 import { z } from 'zod';
 import { scopes } from '../accounts/token-request.ts';
+import { reportSchemas } from '../analysis/report.ts';
 import { logInBody, passwordBody, removeBody, signUpBody, tokenBody } from '../http/account-body.ts';
-import { emotionReportSchema } from '../report.ts';
 import { described } from './described.ts';
 
 const time = z.iso.datetime();
@@ -83,7 +83,7 @@ export const accountSchemas = {
   AccountValidationFailure: z
     .strictObject({
       detail: z.array(item).min(1).describe('One item for each field that is wrong.'),
-      request_id: emotionReportSchema.shape.request_id,
+      request_id: reportSchemas.emotion.shape.request_id,
     })
     .describe('The body of 413 and 422.'),
 } as const satisfies Readonly<Record<string, z.ZodType>>;

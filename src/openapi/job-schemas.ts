@@ -1,7 +1,7 @@
 /** What the routes of jobs take and answer. */
 import { z } from 'zod';
+import { combinedReportSchema } from '../analysis/report.ts';
 import { jobsBody, mostUrls } from '../http/job-body.ts';
-import { combinedReportSchema } from '../report.ts';
 import { described } from './described.ts';
 
 const time = z.iso.datetime();

@@ -1,9 +1,11 @@
 /** What each path takes and answers. */
+import { scopeOf } from '../accounts/token-request.ts';
+import { definitions, signals } from '../analysis/signals/table.ts';
 import type { ErrorCode } from '../errors.ts';
 import { accountOperations } from './account-operations.ts';
 import { jobOperations } from './job-operations.ts';
 import { type Answers, describe, json, type Operation } from './operation.ts';
-import type { SchemaName } from './schemas.ts';
+import { reportName, type SchemaName } from './schemas.ts';
 import { upload } from './uploads.ts';
 
 const analysisCodes: readonly ErrorCode[] = [
@@ -46,19 +48,14 @@ function analysis(
 const open = { security: [], tag: 'Service', method: 'get', invalid: 'ValidationFailure' } as const;
 
 const operations: readonly Operation[] = [
-  analysis(
-    '/v1/analyze/emotion',
-    'analyzeEmotion',
-    'the scope `analyze:emotion`',
-    'EmotionReport',
-    'emotion',
-  ),
-  analysis(
-    '/v1/analyze/cognitive',
-    'analyzeCognitive',
-    'the scope `analyze:cognitive`',
-    'CognitiveReport',
-    'cognitive signals',
+  ...signals.map((signal) =>
+    analysis(
+      `/v1/analyze/${signal}`,
+      `analyze${signal.charAt(0).toUpperCase()}${signal.slice(1)}`,
+      `the scope \`${scopeOf(signal)}\``,
+      reportName(signal),
+      definitions[signal].title,
+    ),
   ),
   analysis('/v1/analyze', 'analyze', 'both scopes', 'Report', 'both from one pass'),
   ...jobOperations,

@@ -1,11 +1,13 @@
 /** The named schemas of the document: those that validate, and the bodies of errors. */
 import { z } from 'zod';
+import { combinedReportSchema, reportSchemas } from '../analysis/report.ts';
+import { type Signal, signals } from '../analysis/signals/table.ts';
 import { type ErrorCode, errorTable, validationTypes } from '../errors.ts';
-import { cognitiveReportSchema, combinedReportSchema, emotionReportSchema } from '../report.ts';
 import { accountSchemas } from './account-schemas.ts';
 import { jobSchemas } from './job-schemas.ts';
 
-const requestId = emotionReportSchema.shape.request_id;
+const { emotion, cognitive } = reportSchemas;
+const requestId = emotion.shape.request_id;
 const listing: readonly ErrorCode[] = ['too_large', 'invalid'];
 const codes = (Object.keys(errorTable) as ErrorCode[]).filter((code) => !listing.includes(code));
 
@@ -49,7 +51,7 @@ const cardSchema = z
   .looseObject({
     name: z.string().describe('Name of the model, as reports name it.'),
     version: z.string().describe('MAJOR.MINOR.PATCH.'),
-    kind: z.enum(['activity', 'trunk', 'emotion', 'cognitive']).describe('What it is used for.'),
+    kind: z.enum(['activity', 'trunk', ...signals]).describe('What it is used for.'),
     description: z.string().describe('What goes in and what comes out.'),
     features_version: z.int().describe('Version of the features it was trained on.'),
     weights_sha256: z
@@ -65,22 +67,32 @@ const modelsSchema = z
   .strictObject({ models: z.array(cardSchema).describe('One card for each model that is loaded.') })
   .describe('The evidence cards.');
 
+export type ReportName = `${Capitalize<Signal>}Report`;
+
+export function reportName(signal: Signal): ReportName {
+  return `${signal.charAt(0).toUpperCase()}${signal.slice(1)}Report` as ReportName;
+}
+
+function signalReports(): Readonly<Record<ReportName, z.ZodType>> {
+  const entries = signals.map((signal) => [reportName(signal), reportSchemas[signal]]);
+  return Object.fromEntries(entries);
+}
+
 /** Parts that appear in several places get a name of their own, found by their identity. */
 const named = {
-  EmotionReport: emotionReportSchema,
-  CognitiveReport: cognitiveReportSchema,
+  ...signalReports(),
   Report: combinedReportSchema,
-  EmotionSignals: emotionReportSchema.shape.signals.options[0],
-  CognitiveSignals: cognitiveReportSchema.shape.signals.options[0],
-  EmotionIntervals: emotionReportSchema.shape.signals.options[0].shape.intervals,
-  CognitiveIntervals: cognitiveReportSchema.shape.signals.options[0].shape.intervals,
-  NoSignals: emotionReportSchema.shape.signals.options[1],
-  EmotionWindow: emotionReportSchema.shape.timeline.element,
-  ClarityWindow: cognitiveReportSchema.shape.timeline.element,
-  Measure: cognitiveReportSchema.shape.measures.valueType,
-  Contribution: cognitiveReportSchema.shape.contributions.shape.processing.element,
-  Audio: emotionReportSchema.shape.audio,
-  Model: emotionReportSchema.shape.model,
+  EmotionSignals: emotion.shape.signals.options[0],
+  CognitiveSignals: cognitive.shape.signals.options[0],
+  EmotionIntervals: emotion.shape.signals.options[0].shape.intervals,
+  CognitiveIntervals: cognitive.shape.signals.options[0].shape.intervals,
+  NoSignals: emotion.shape.signals.options[1],
+  EmotionWindow: emotion.shape.timeline.element,
+  ClarityWindow: cognitive.shape.timeline.element,
+  Measure: cognitive.shape.measures.valueType,
+  Contribution: cognitive.shape.contributions.shape.processing.element,
+  Audio: emotion.shape.audio,
+  Model: emotion.shape.model,
   Failure: failureSchema,
   ValidationFailure: validationFailureSchema,
   ValidationItem: itemSchema,

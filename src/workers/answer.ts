@@ -1,10 +1,12 @@
 /** One task on an analysis thread: multipart scan, analysis, JSON bytes. */
-import type { Analysis, Signal } from '../analysis.ts';
-import type { Analyzer } from '../analyze.ts';
+
+import type { Analyzer } from '../analysis/analyze.ts';
+import { combinedReport, signalReport } from '../analysis/report.ts';
+import type { Signal } from '../analysis/signals/table.ts';
+import { type Stage, stoppedMessage } from '../analysis/stage-timer.ts';
+import type { Analysis } from '../analysis/types.ts';
 import { Failure } from '../errors.ts';
 import { readForm } from '../multipart/form.ts';
-import { cognitiveReport, combinedReport, emotionReport } from '../report.ts';
-import { type Stage, stoppedMessage } from '../watch.ts';
 import { joinBlocks } from './blocks.ts';
 import { flags, noReport, type Reply, type TaskMessage } from './messages.ts';
 
@@ -35,14 +37,8 @@ async function report(analyzer: Analyzer, { body, boundary, signals, requestId, 
   return { kind: 'report', json, stages } as const;
 }
 
-/** The report of each signal when it is the only one. */
-const reports: Readonly<Record<Signal, (analysis: Analysis, requestId: string) => object>> = {
-  emotion: emotionReport,
-  cognitive: cognitiveReport,
-};
-
 function reportOf(analysis: Analysis, signals: readonly Signal[], requestId: string): object {
   const [signal, ...others] = signals;
   if (signal === undefined || others.length > 0) return combinedReport(analysis, requestId);
-  return reports[signal](analysis, requestId);
+  return signalReport(signal, analysis, requestId);
 }

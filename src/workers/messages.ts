@@ -1,8 +1,8 @@
 /** What crosses between the main thread and an analysis thread, or a process with such a thread. */
-import type { Signal } from '../analysis.ts';
-import type { DecodeLimits } from '../audio.ts';
+import type { Signal } from '../analysis/signals/table.ts';
+import type { Stage } from '../analysis/stage-timer.ts';
+import type { DecodeLimits } from '../audio/addon.ts';
 import { Failure, type FailureRecord, toRecord } from '../errors.ts';
-import type { Stage } from '../watch.ts';
 
 /** Given to each thread once, at its start. */
 export type ThreadSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };

@@ -2,8 +2,9 @@
  * The workers and the bounded queue before them. A worker is not ended in mid-run: a deadline or a
  * client that left raises the task's flag, which the worker looks at between its stages.
  */
+
+import type { Stage } from '../analysis/stage-timer.ts';
 import { Failure, toFailure } from '../errors.ts';
-import type { Stage } from '../watch.ts';
 import { createFairQueue } from './fair-queue.ts';
 import { flags, type Reply, type Task } from './messages.ts';
 import { createProcesses } from './processes.ts';

@@ -1,8 +1,8 @@
 /** Analysis processes: a crash in native code, or a signal, takes one of them with its request and nothing else. */
 import { type ChildProcess, fork } from 'node:child_process';
+import { stoppedMessage } from '../analysis/stage-timer.ts';
 import { Failure, toRecord } from '../errors.ts';
 import { threadFile } from '../threads.ts';
-import { stoppedMessage } from '../watch.ts';
 import type { ChildMessage, ChildOrder, Reply, Task } from './messages.ts';
 import { deferred, type Run, reviveAfterMs, type Workers, type WorkersOptions } from './workers.ts';
 

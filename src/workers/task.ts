@@ -1,7 +1,7 @@
 /** The file that each analysis thread runs: loads the models once, then answers one task at a time. */
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { createAnalyzer } from '../analyze.ts';
+import { createAnalyzer } from '../analysis/analyze.ts';
 import { answer } from './answer.ts';
 import type { Reply, TaskMessage, ThreadSettings } from './messages.ts';
 import { tellIfHeavy, tellReady } from './standing.ts';

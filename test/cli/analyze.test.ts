@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import test from 'ava';
-import { cognitiveReportSchema, emotionReportSchema } from '../../src/report.ts';
+import { reportSchemas } from '../../src/analysis/report.ts';
 import { commandLine, runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 
@@ -47,8 +47,8 @@ test('one line of JSON a file, in order, with whole reports', async (t) => {
   for (const line of [lines[1], lines[3], lines[4]]) {
     t.deepEqual(Object.keys(line), ['path', 'emotion', 'cognitive', 'audio']);
     const hoisted = { audio: line.audio, request_id: '' };
-    emotionReportSchema.parse({ ...line.emotion, ...hoisted });
-    cognitiveReportSchema.parse({ ...line.cognitive, ...hoisted });
+    reportSchemas.emotion.parse({ ...line.emotion, ...hoisted });
+    reportSchemas.cognitive.parse({ ...line.cognitive, ...hoisted });
     t.is(line.emotion.status, 'ok');
     t.deepEqual({ ...line, path: '' }, { ...lines[6], path: '' });
   }

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import { decode, extract, type FeatureSpec } from '../../src/audio.ts';
+import { decode, extract, type FeatureSpec } from '../../src/audio/addon.ts';
+import { specs } from '../../src/audio/feature-presets.ts';
 import { parseConfig } from '../../src/config.ts';
-import { specs } from '../../src/specs.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { combinedReportSchema, reportSchemas } from '../../src/analysis/report.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
-import { cognitiveReportSchema, combinedReportSchema, emotionReportSchema } from '../../src/report.ts';
 import { call, type Reply, wire } from '../support/http.ts';
 import { type Server, spawnServer, startServer, staticToken } from '../support/server.ts';
 import { boundary, contentType, multipart, type PartSpec, toneFile } from '../support/upload.ts';
@@ -38,8 +38,8 @@ const sound = { name: 'audio', bytes: wavFile(syntheticSignal(1, 3)) };
 test.serial('each analysis answers with its own report', async (t) => {
   const server = await startServer(t);
   const schemas = {
-    '/v1/analyze/emotion': emotionReportSchema,
-    '/v1/analyze/cognitive': cognitiveReportSchema,
+    '/v1/analyze/emotion': reportSchemas.emotion,
+    '/v1/analyze/cognitive': reportSchemas.cognitive,
     '/v1/analyze': combinedReportSchema,
   };
   for (const [path, schema] of Object.entries(schemas)) {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { evidenceCards } from '../../src/http/evidence.ts';
-import { readManifests } from '../../src/models/registry.ts';
+import { readManifests } from '../../src/models/loader.ts';
 import { names } from '../support/golden.ts';
 
 const manifests = await readManifests('models');

@@ -1,7 +1,7 @@
 /** Faults planted in a copy of the shipped models: the loader or the golden check must see each. */
 import test from 'ava';
-import { createAnalyzer } from '../../src/analyze.ts';
-import { loadModels, ModelError, type Models } from '../../src/models/registry.ts';
+import { createAnalyzer } from '../../src/analysis/analyze.ts';
+import { loadModels, ModelError, type Models } from '../../src/models/loader.ts';
 import type { Values } from '../../src/models/session.ts';
 import { limits } from '../support/analysis.ts';
 import { goldenDifferences, names } from '../support/golden.ts';

@@ -1,7 +1,7 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { loadModels, ModelError, readManifests } from '../../src/models/registry.ts';
+import { loadModels, ModelError, readManifests } from '../../src/models/loader.ts';
 import { copyModels, type Json, renewHash, withManifest } from '../support/models.ts';
 
 test('the shipped set loads: one model of each kind', async (t) => {

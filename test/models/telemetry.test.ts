@@ -45,7 +45,7 @@ test('the service leaves nothing there, with threads and with processes', async 
 });
 
 test('a program that only decodes and extracts keeps its environment', (t) => {
-  const audio = JSON.stringify(resolve('src/audio.ts'));
+  const audio = JSON.stringify(resolve('src/audio/addon.ts'));
   const program = `await import(${audio}); process.stdout.write(process.env.ORT_DISABLE_TELEMETRY)`;
   const args = ['--import=tsx', '--input-type=module', '-e', program];
   t.is(execFileSync(process.execPath, args, { env: homeOf(makeFolder()), encoding: 'utf8' }), '0');

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { measureTiming } from '../../src/signals/measures.ts';
+import { measureTiming } from '../../src/analysis/signals/measures.ts';
 
 const framesPerSecond = 100;
 const steady = (rate: number, frames: number) => new Float32Array(frames).fill(rate);

@@ -1,10 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
-import { cognitiveConfidence } from '../../src/signals/confidence.ts';
-import { interval } from '../../src/signals/intervals.ts';
-import { poolWindows } from '../../src/signals/pooling.ts';
-import { seemsScripted } from '../../src/signals/scripted.ts';
-import { toneOf } from '../../src/signals/tone.ts';
-import { warnOfRecording } from '../../src/signals/warnings.ts';
+import { cognitiveConfidence } from '../../src/analysis/signals/confidence.ts';
+import { interval } from '../../src/analysis/signals/intervals.ts';
+import { poolWindows } from '../../src/analysis/signals/pooling.ts';
+import { seemsScripted } from '../../src/analysis/signals/scripted.ts';
+import { toneOf } from '../../src/analysis/signals/tone.ts';
+import { warnOfRecording } from '../../src/analysis/warnings.ts';
 
 test('windows weigh by their speech', (t) => {
   t.deepEqual(

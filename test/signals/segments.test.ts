@@ -1,6 +1,6 @@
 import test from 'ava';
-import { findSegments, type Segment } from '../../src/signals/segments.ts';
-import { cutWindows } from '../../src/signals/windows.ts';
+import { findSegments, type Segment } from '../../src/analysis/segments.ts';
+import { cutWindows } from '../../src/analysis/windows.ts';
 
 const rule = { onset: 0.6, offset: 0.4, minSpeechSeconds: 0.1, minPauseSeconds: 0.25 };
 const frames = (...runs: readonly (readonly [number, number])[]) =>

@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { makeVenv } from '../../benchmarks/python.ts';
-import type { Heard, Sounding } from '../../src/hear.ts';
-import { loadModels, type Models } from '../../src/models/registry.ts';
+import { encode } from '../../src/analysis/encode.ts';
+import { findSegments } from '../../src/analysis/segments.ts';
+import type { SpeechAnalysis } from '../../src/analysis/speech.ts';
+import { startStageTimer } from '../../src/analysis/stage-timer.ts';
+import { loadModels, type Models } from '../../src/models/loader.ts';
 import type { Values } from '../../src/models/session.ts';
-import { encode } from '../../src/score.ts';
-import { findSegments } from '../../src/signals/segments.ts';
-import { startWatch } from '../../src/watch.ts';
 
 type Cut = { readonly features: number[]; readonly weights: number[]; readonly speechFrames: number };
 type Told = { readonly rule: object; readonly recordings: readonly Cut[][] };
@@ -47,10 +47,14 @@ async function cutsOf(speech: Float32Array, models: Models): Promise<Cut[]> {
       return models.trunk.session.run(inputs);
     },
   };
-  const heard = { features, speech, segments, framesPerSecond } as unknown as Heard<Sounding>;
-  const pooled = await encode(heard, { ...models, trunk: { ...models.trunk, session } }, startWatch(null));
-  return pooled.map(({ window, tokens, weights }, index) => {
-    if (tokens.shape[1] !== weights.shape[1]) throw new Error('one weight a token');
+  const analysis = { features, speech, segments, framesPerSecond } as unknown as SpeechAnalysis;
+  const encoded = await encode(
+    analysis,
+    { ...models, trunk: { ...models.trunk, session } },
+    startStageTimer(null),
+  );
+  return encoded.map(({ window, embeddings, weights }, index) => {
+    if (embeddings.shape[1] !== weights.shape[1]) throw new Error('Expected one weight per embedding');
     return {
       features: seen[index] as number[],
       weights: [...(weights.data as Float32Array)],

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { measureVoice } from '../../src/signals/voice.ts';
+import { measureProsody } from '../../src/analysis/signals/prosody.ts';
 
 const filled = (frames: number, value: (frame: number) => number) =>
   Float32Array.from({ length: frames }, (_, frame) => value(frame));
@@ -16,7 +16,7 @@ function voiceOf(frames: number, hertz: (frame: number) => number) {
 test('known tracks give known measures', (t) => {
   // 110 Hz is two octaves above 27.5 Hz; the track climbs an octave in equal steps.
   const voice = voiceOf(202, (frame) => 110 * 2 ** (frame / 201));
-  const measures = measureVoice(voice, whole(202), 100);
+  const measures = measureProsody(voice, whole(202), 100);
   const near = (name: string, expected: number, unit: string) => {
     t.true(Math.abs((measures[name]?.value ?? Number.NaN) - expected) < 1e-3, `${name}`);
     t.is(measures[name]?.unit, unit);
@@ -30,7 +30,7 @@ test('known tracks give known measures', (t) => {
 test('only voiced frames inside the segments count', (t) => {
   const inside = (frame: number) => frame >= 100 && frame < 300;
   const voice = voiceOf(400, (frame) => (inside(frame) ? (frame % 2 === 0 ? 220 : 0) : 440));
-  const measures = measureVoice(voice, [{ start: 100, end: 300 }], 100);
+  const measures = measureProsody(voice, [{ start: 100, end: 300 }], 100);
   t.is(measures.pitch_level?.value, 36);
   t.is(measures.pitch_range?.value, 0);
   t.is(measures.spectral_tilt?.value, -6);
@@ -39,14 +39,14 @@ test('only voiced frames inside the segments count', (t) => {
 test('segments of another frame rate mean the same times', (t) => {
   const voice = voiceOf(400, (frame) => (frame < 200 ? 110 : 220));
   t.deepEqual(
-    measureVoice(voice, [{ start: 100, end: 200 }], 50),
-    measureVoice(voice, [{ start: 200, end: 400 }], 100),
+    measureProsody(voice, [{ start: 100, end: 200 }], 50),
+    measureProsody(voice, [{ start: 200, end: 400 }], 100),
   );
 });
 
 test('under a second of voiced speech there are none', (t) => {
   t.deepEqual(
-    measureVoice(
+    measureProsody(
       voiceOf(99, () => 110),
       whole(99),
       100,
@@ -55,7 +55,7 @@ test('under a second of voiced speech there are none', (t) => {
   );
   t.is(
     Object.keys(
-      measureVoice(
+      measureProsody(
         voiceOf(100, () => 110),
         whole(100),
         100,
@@ -64,7 +64,7 @@ test('under a second of voiced speech there are none', (t) => {
     4,
   );
   t.deepEqual(
-    measureVoice(
+    measureProsody(
       voiceOf(0, () => 110),
       whole(500),
       100,

@@ -1,8 +1,9 @@
 /** Reports straight from the analyzer, without a server. */
-import type { AnalyzeRequest } from '../../src/analysis.ts';
-import { createAnalyzer } from '../../src/analyze.ts';
-import { decode } from '../../src/audio.ts';
-import { type CombinedReport, combinedReport } from '../../src/report.ts';
+
+import { createAnalyzer } from '../../src/analysis/analyze.ts';
+import { type CombinedReport, combinedReport } from '../../src/analysis/report.ts';
+import type { AnalyzeRequest } from '../../src/analysis/types.ts';
+import { decode } from '../../src/audio/addon.ts';
 import { fixture } from './fixtures.ts';
 
 export const limits = {

@@ -1,5 +1,11 @@
 /** Decodes and extracts fifty times over in a thread of its own. */
-import { type DecodeOptions, decode, extract, type FeatureSpec, type Features } from '../../src/audio.ts';
+import {
+  type DecodeOptions,
+  decode,
+  extract,
+  type FeatureSpec,
+  type Features,
+} from '../../src/audio/addon.ts';
 
 export type ExtractTask = {
   readonly bytes: Uint8Array;

@@ -9,8 +9,8 @@ import {
   replay,
   syntheticSignal,
 } from '../../src/models/golden.ts';
+import type { Models } from '../../src/models/loader.ts';
 import type { Kind } from '../../src/models/manifest.ts';
-import type { Models } from '../../src/models/registry.ts';
 
 export const names: readonly Kind[] = ['activity', 'trunk', 'emotion', 'cognitive'];
 

@@ -7,9 +7,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, stderr, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { describeSpeaker, hear, minSpeechSeconds } from '../../src/hear.ts';
-import { loadModels } from '../../src/models/registry.ts';
-import { startWatch } from '../../src/watch.ts';
+import { describeSpeaker, minSpeechSeconds } from '../../src/analysis/analyze.ts';
+import { defaultChunking } from '../../src/analysis/chunked.ts';
+import { startStageTimer } from '../../src/analysis/stage-timer.ts';
+import { loadModels } from '../../src/models/loader.ts';
 
 const limits = { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 0 };
 
@@ -19,12 +20,12 @@ async function main([list, root]: string[]): Promise<void> {
   const paths = readFileSync(list, 'utf8').split('\n').filter(Boolean);
   for (const [index, path] of paths.entries()) {
     const audio = readFileSync(join(root, path));
-    const request = { audio, baseline: null, channel: null, signals: ['cognitive'], cancel: null } as const;
-    const watch = startWatch(null);
-    const heard = await hear('audio', audio, request, models, limits, watch);
+    const request = { channel: null, cancel: null };
+    const context = { models, limits, chunking: defaultChunking };
+    const speaker = await describeSpeaker('audio', audio, request, context, startStageTimer(null));
     if (index % 500 === 0) stderr.write(`${index} of ${paths.length} recordings\n`);
-    if (heard.speechSeconds < minSpeechSeconds) continue;
-    const { measures, cepstrum, speechSeconds } = describeSpeaker(heard, watch);
+    const { measures, cepstrum, speechSeconds } = speaker;
+    if (speechSeconds < minSpeechSeconds) continue;
     const values = Object.fromEntries(Object.entries(measures).map(([name, { value }]) => [name, value]));
     stdout.write(`${JSON.stringify({ path, speech_s: speechSeconds, measures: values, cepstrum })}\n`);
   }

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
 import { digest, replay, syntheticSignal } from '../../src/models/golden.ts';
-import { loadModels } from '../../src/models/registry.ts';
+import { loadModels } from '../../src/models/loader.ts';
 
 /** With seed 1 a wrong feature spec hardly changes clarity. */
 const seed = 2;

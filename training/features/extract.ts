@@ -6,7 +6,7 @@
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, stderr } from 'node:process';
-import { decode, extract, type FeatureSpec } from '../../src/audio.ts';
+import { decode, extract, type FeatureSpec } from '../../src/audio/addon.ts';
 
 const limits = {
   seconds: 3600,

@@ -1,5 +1,5 @@
 /** The answer of POST /v1/analyze, as the service's own schemas say it. */
-import type { CombinedReport } from '../../src/report.ts';
+import type { CombinedReport } from '../../src/analysis/report.ts';
 
 export type Report = CombinedReport;
 export type Emotion = Report['emotion'];

@@ -1,18 +1,20 @@
 /** 80 % intervals: the half-width met on speakers left out of training, wider on short or poor recordings. */
+import { z } from 'zod';
 
 /** Lower and upper bound, inside [0, 1]. */
 export type Interval = readonly [number, number];
 
 /** Fitted on left-out speakers (training/intervals.py): how much wider each lack makes the interval. */
-export type IntervalRule = {
+export const intervalParams = z.strictObject({
   /** Half-width on 3 s or more of clean, wide-band speech. */
-  readonly base: number;
+  base: z.number().min(0).max(1),
   /** Exponents, none negative, of the lacks below. */
-  readonly short: number;
-  readonly noise: number;
-  readonly narrow: number;
-  readonly clipped: number;
-};
+  short: z.number().nonnegative(),
+  noise: z.number().nonnegative(),
+  narrow: z.number().nonnegative(),
+  clipped: z.number().nonnegative(),
+});
+export type IntervalParams = z.infer<typeof intervalParams>;
 
 export type Conditions = {
   readonly speechSeconds: number;
@@ -29,7 +31,7 @@ const fullBandwidthHz = 7000;
 const fullyClippedRatio = 0.01;
 
 /** half = base exp(short s + noise n + narrow b + clipped c), with the lacks s, n, b and c from 0. */
-export function interval(score: number, rule: IntervalRule, conditions: Conditions): Interval {
+export function interval(score: number, rule: IntervalParams, conditions: Conditions): Interval {
   const lacks = lacksOf(conditions);
   const half =
     rule.base *

@@ -1,9 +1,10 @@
 /** Pitch, level and spectral tilt of the voiced speech. Undefined measures are absent. */
+
+import type { Segment } from '../segments.ts';
 import type { Measures } from './measures.ts';
-import type { Segment } from './segments.ts';
 
 /** One value every 10 ms, the first at time 0. */
-export type Voice = {
+export type ProsodyTrack = {
   /** 0 where the voice is unvoiced. */
   readonly pitchHz: Float32Array;
   readonly levelDb: Float32Array;
@@ -21,8 +22,8 @@ const semitoneZeroHz = 27.5;
  * Over the voiced frames of the segments: median pitch, its range and the level's from the 10th to the 90th
  * percentile, mean tilt.
  */
-export function measureVoice(
-  { pitchHz, levelDb, tiltDb }: Voice,
+export function measureProsody(
+  { pitchHz, levelDb, tiltDb }: ProsodyTrack,
   segments: readonly Segment[],
   framesPerSecond: number,
 ): Measures {

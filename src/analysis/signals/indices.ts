@@ -1,30 +1,35 @@
 /** Documented indices: each measure's position in a reference distribution, weighted and added up. */
+import { z } from 'zod';
 import type { Measures } from './measures.ts';
 
-export type IndexWeight = {
+const indexWeight = z.strictObject({
   /** Whether a higher measure raises or lowers the index. */
-  readonly direction: 'up' | 'down';
-  readonly weight: number;
+  direction: z.enum(['up', 'down']),
+  weight: z.number().positive(),
   /** True for measures that only mean something beside the same speaker's baseline. */
-  readonly relativeOnly: boolean;
-};
-export type IndexWeights = Readonly<Record<string, IndexWeight>>;
-
-/**
- * How far apart two values of a measure are: by their ratio, by the ratio of their odds (shares of time),
- * by the ratio of their inverses (the time from one event to the next), or by their difference.
- */
-export type Scale = 'ratio' | 'odds' | 'inverse' | 'difference';
+  relativeOnly: z.boolean(),
+});
+export const indexWeightsParams = z.record(z.string(), indexWeight);
+export type IndexWeight = z.infer<typeof indexWeight>;
+export type IndexWeights = z.infer<typeof indexWeightsParams>;
 
 /** Where a measure stands in the reference recordings, and the study behind its direction. */
-export type ReferenceEntry = {
-  readonly median: number;
+const referenceEntry = z.strictObject({
+  median: z.number(),
   /** Of the logistic distribution that has the reference's quartiles on `scale`; logarithmic but for differences. */
-  readonly spread: number;
-  readonly scale: Scale;
-  readonly source: string;
-};
-export type Reference = Readonly<Record<string, ReferenceEntry>>;
+  spread: z.number().positive(),
+  /**
+   * How far apart two values of a measure are: by their ratio, by the ratio of their odds (shares of time),
+   * by the ratio of their inverses (the time from one event to the next), or by their difference.
+   */
+  scale: z.enum(['ratio', 'odds', 'inverse', 'difference']),
+  unit: z.string(),
+  source: z.string(),
+});
+export const referenceParams = z.record(z.string(), referenceEntry);
+export type ReferenceEntry = z.infer<typeof referenceEntry>;
+export type Scale = ReferenceEntry['scale'];
+type Reference = Readonly<Record<string, Omit<ReferenceEntry, 'unit'>>>;
 
 export type Contribution = {
   readonly measure: string;
@@ -99,7 +104,12 @@ function weigh(used: readonly (readonly [string, IndexWeight])[]): number {
 }
 
 /** From `centre` to `value` in spreads of the reference, both mixed with the reference median. */
-function distance(value: number, centre: number, { median, spread, scale }: ReferenceEntry, share: number) {
+function distance(
+  value: number,
+  centre: number,
+  { median, spread, scale }: Reference[string],
+  share: number,
+) {
   if (scale === 'difference') return (share * (value - centre)) / spread;
   const place = (x: number) => Math.log(onScale(median, scale) * (1 - share) + onScale(x, scale) * share);
   const sign = scale === 'inverse' ? -1 : 1;

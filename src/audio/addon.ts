@@ -76,7 +76,7 @@ export type Features = {
   readonly bins: number;
 };
 
-export type Quality = {
+export type SignalQuality = {
   readonly levelDbfs: number;
   /** null when the recording holds no sound without speech. */
   readonly snrDb: number | null;
@@ -84,7 +84,7 @@ export type Quality = {
 };
 
 /** One value every 10 ms, the first at time 0. */
-export type Voice = {
+export type ProsodyTrack = {
   /** 0 where the voice is unvoiced or silent. */
   readonly pitchHz: Float32Array;
   /** Power up to 4 kHz re full scale; -100 in silence. */
@@ -137,22 +137,20 @@ type Addon = {
   decodeChunk(decoder: DecoderHandle): Chunk;
   closeChunkedDecoder(decoder: DecoderHandle): void;
   extract(samples: Float32Array, spec: FeatureSpec): Features;
-  measure(samples: Float32Array, sampleRate: number, segments: Float64Array): Quality;
-  voice(samples: Float32Array, sampleRate: number): Voice;
+  measure(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
+  voice(samples: Float32Array, sampleRate: number): ProsodyTrack;
   setEnvironmentVariable(name: string, value: string): void;
   readonly featuresVersion: number;
 };
 
-/** From src/ and from dist/src/. */
-const places = ['../build/Release/undertone.node', '../../build/Release/undertone.node'];
+/** The same from src/audio/ and from dist/src/. */
+const addonPath = fileURLToPath(new URL('../../build/Release/undertone.node', import.meta.url));
 
 function loadAddon(): Addon {
-  const paths = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
-  const path = paths.find((candidate) => existsSync(candidate));
-  if (path === undefined) {
-    throw new Error(`Expected the native addon at ${paths.join(' or ')}: build it with \`npm run install\``);
+  if (!existsSync(addonPath)) {
+    throw new Error(`Expected the native addon at ${addonPath}: build it with \`npm run install\``);
   }
-  return createRequire(import.meta.url)(path) as Addon;
+  return createRequire(import.meta.url)(addonPath) as Addon;
 }
 
 const addon = loadAddon();
@@ -183,10 +181,10 @@ export function openChunkedDecoder(
 export const extract = addon.extract;
 
 /** Level, signal-to-noise ratio and bandwidth; `segments` holds start and end of speech in seconds, in pairs. */
-export const measure = addon.measure;
+export const measureQuality = addon.measure;
 
 /** Pitch, level and spectral tilt of 16 kHz samples. */
-export const trackVoice = addon.voice;
+export const trackProsody = addon.voice;
 
 /** Sets a variable that native libraries read: in a worker thread `process.env` is a copy that they do not see. */
 export const setEnvironmentVariable = addon.setEnvironmentVariable;

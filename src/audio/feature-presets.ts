@@ -1,5 +1,5 @@
 /** Feature specs by name. Samples are in [-1, 1]; Kaldi's own programs scale by 32768 first, which adds a constant. */
-import type { FeatureSpec } from './audio.ts';
+import type { FeatureSpec } from './addon.ts';
 
 /** Whisper's front end up to the logarithm: what every shipped model reads. */
 const whisper: FeatureSpec = {

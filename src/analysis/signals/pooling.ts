@@ -1,4 +1,19 @@
 /** Scores of windows -> scores of the recording. */
+import type { Segment } from '../segments.ts';
+import type { Recording } from '../types.ts';
+
+/** Frames of speech in each window: the weights of pooling. */
+export function speechPerWindow({ windows }: Pick<Recording, 'windows'>): number[] {
+  return windows.map(({ speechFrames }) => speechFrames);
+}
+
+/** Start and end of a window in seconds. */
+export function windowSeconds(
+  { start, end }: Segment,
+  { framesPerSecond }: Pick<Recording, 'framesPerSecond'>,
+) {
+  return { start: start / framesPerSecond, end: end / framesPerSecond };
+}
 
 /**
  * Mean of each column, weighted by the seconds of speech in each window.

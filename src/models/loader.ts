@@ -4,7 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { extract, type FeatureSpec, featuresVersion } from '../audio.ts';
+import { definitions, type Signal, signals } from '../analysis/signals/table.ts';
+import { extract, type FeatureSpec, featuresVersion } from '../audio/addon.ts';
 import { type Kind, type Manifest, type ManifestOf, manifestSchema } from './manifest.ts';
 import { openSession, type Session } from './session.ts';
 
@@ -19,19 +20,24 @@ export type Models = {
 
 type Folder = { readonly manifest: Manifest; readonly weights: Uint8Array };
 
-const kinds: readonly Kind[] = ['activity', 'trunk', 'emotion', 'cognitive'];
-const inputsByKind: Record<Kind, readonly string[]> = {
-  activity: ['features'],
-  trunk: ['features'],
-  emotion: ['tokens', 'weights'],
-  cognitive: ['tokens', 'weights'],
+const kinds: readonly Kind[] = ['activity', 'trunk', ...signals];
+
+/** Inputs and outputs of the graph of each kind. */
+const graphs: Readonly<
+  Record<Kind, { readonly inputs: readonly string[]; readonly outputs: readonly string[] }>
+> = {
+  activity: { inputs: ['features'], outputs: ['speech', 'syllable_rate', 'voice'] },
+  trunk: { inputs: ['features'], outputs: ['tokens'] },
+  ...headGraphs(),
 };
-const outputsByKind: Record<Kind, readonly string[]> = {
-  activity: ['speech', 'syllable_rate', 'voice'],
-  trunk: ['tokens'],
-  emotion: ['probabilities', 'valence', 'arousal'],
-  cognitive: ['clarity'],
-};
+
+function headGraphs() {
+  const entries = signals.map((signal) => {
+    const graph = { inputs: ['tokens', 'weights'], outputs: definitions[signal].outputs };
+    return [signal, graph] as const;
+  });
+  return Object.fromEntries(entries) as Record<Signal, (typeof entries)[number][1]>;
+}
 
 export class ModelError extends Error {}
 
@@ -45,14 +51,10 @@ export async function readManifests(modelsDir: string): Promise<Manifest[]> {
 export async function loadModels(modelsDir: string): Promise<Models> {
   const folders = await readFolders(modelsDir);
   const byKind = new Map(folders.map((folder) => [folder.manifest.kind, folder]));
-  const [activity, trunk, emotion, cognitive] = await Promise.all([
-    open(byKind, 'activity'),
-    open(byKind, 'trunk'),
-    open(byKind, 'emotion'),
-    open(byKind, 'cognitive'),
-  ]);
-  const { features } = trunk.manifest;
-  return { features, silence: silentFrame(features), activity, trunk, emotion, cognitive };
+  const models = await Promise.all(kinds.map(async (kind) => [kind, await open(byKind, kind)]));
+  const byName = Object.fromEntries(models) as { readonly [K in Kind]: Model<K> };
+  const { features } = byName.trunk.manifest;
+  return { features, silence: silentFrame(features), ...byName };
 }
 
 function silentFrame(spec: FeatureSpec): Float32Array {
@@ -82,8 +84,8 @@ async function readFolder(modelsDir: string, name: string): Promise<Folder> {
   );
   expectEqual(name, 'name', name, manifest.name);
   expectEqual(name, 'featuresVersion', featuresVersion, manifest.featuresVersion);
-  expectEqual(name, 'inputs', inputsByKind[manifest.kind], manifest.inputs);
-  expectEqual(name, 'outputs', outputsByKind[manifest.kind], manifest.outputs);
+  expectEqual(name, 'inputs', graphs[manifest.kind].inputs, manifest.inputs);
+  expectEqual(name, 'outputs', graphs[manifest.kind].outputs, manifest.outputs);
   if (manifest.features !== null) checkFeatures(name, manifest.features);
   return { manifest, weights };
 }

@@ -1,5 +1,5 @@
 /** Timing of speech and pauses: what is measured, in which unit. Undefined measures are absent. */
-import type { Segment } from './segments.ts';
+import type { Segment } from '../segments.ts';
 
 export type Measure = { readonly value: number; readonly unit: string };
 export type Measures = Readonly<Record<string, Measure>>;

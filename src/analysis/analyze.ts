@@ -1,0 +1,279 @@
+/** The pipeline in one screen: bytes -> chunks of samples -> speech -> windows -> embeddings -> signals. */
+import {
+  type ChunkedDecoder,
+  type DecodeLimits,
+  measureQuality,
+  type SignalQuality,
+  type Source,
+} from '../audio/addon.ts';
+import { invalidPart } from '../errors.ts';
+import { replay, syntheticSignal } from '../models/golden.ts';
+import { loadModels, type Models } from '../models/loader.ts';
+import {
+  type Chunking,
+  defaultChunking,
+  detectChunks,
+  openDecoder,
+  type SpeechChunk,
+  type UploadPart,
+} from './chunked.ts';
+import { encode } from './encode.ts';
+import { joinQualities, meanBySpeech, meanLevel } from './quality.ts';
+import { countFrames, joinGaps, type Segment } from './segments.ts';
+import { describeChunk, joinChunks, type Speaker, type SpeakerChunk } from './signals/speaker.ts';
+import { definitions, type Signal, signals } from './signals/table.ts';
+import { segmentSeconds } from './speech.ts';
+import { type StageTimer, startStageTimer } from './stage-timer.ts';
+import type { Analysis, AnalyzeRequest, Recording } from './types.ts';
+import { warnOfRecording } from './warnings.ts';
+import type { Window } from './windows.ts';
+
+/**
+ * Called after each chunk with the seconds analysed so far and the declared duration: null when none is declared, never
+ * less than what was analysed, and exact after the last chunk. The analysis waits for it.
+ */
+export type OnChunk = (analyzedSeconds: number, durationSeconds: number | null) => void | Promise<void>;
+
+export type Analyzer = {
+  /** One analysis at a time. @throws Failure for a recording that cannot be analysed */
+  analyze(request: AnalyzeRequest, onChunk?: OnChunk): Promise<Analysis>;
+  /** Null, after one chunk was decoded, for a recording that takes several. @throws Failure */
+  analyzeUnlessLong(request: AnalyzeRequest): Promise<Analysis | null>;
+  /** Runs every model once: the first run of a session costs more than later ones. */
+  warm(): Promise<void>;
+};
+
+/** With less speech there is no score. */
+export const minSpeechSeconds = 0.5;
+const warmUpSeconds = 2;
+
+/** Loads every model of `modelsDir` for the calling thread. @throws ModelError */
+export async function createAnalyzer(options: {
+  readonly modelsDir: string;
+  readonly limits: DecodeLimits;
+}): Promise<Analyzer> {
+  return analyzerOf(await loadModels(options.modelsDir), options.limits);
+}
+
+export function analyzerOf(
+  models: Models,
+  limits: DecodeLimits,
+  chunking: Chunking = defaultChunking,
+): Analyzer {
+  const context = { models, limits, chunking };
+  return {
+    analyze: async (request, onChunk = () => {}) =>
+      (await analyze(request, context, { onChunk, oneChunkOnly: false })) as Analysis,
+    analyzeUnlessLong: (request) => analyze(request, context, { onChunk: () => {}, oneChunkOnly: true }),
+    warm: async () => {
+      await replay(models, syntheticSignal(1, warmUpSeconds));
+    },
+  };
+}
+
+export type Context = { readonly models: Models; readonly limits: DecodeLimits; readonly chunking: Chunking };
+
+async function analyze(
+  request: AnalyzeRequest,
+  context: Context,
+  { onChunk, oneChunkOnly }: { readonly onChunk: OnChunk; readonly oneChunkOnly: boolean },
+): Promise<Analysis | null> {
+  const { models, chunking } = context;
+  const timer = startStageTimer(request.cancel);
+  const { sampleRate } = models.features;
+  const decoder = open('audio', request.audio, request, context, timer);
+  const results: ChunkResult[] = [];
+  let baseline: Speaker | null = null;
+  try {
+    for await (const chunk of detectChunks(decoder, models, chunking, timer)) {
+      if (oneChunkOnly && !chunk.isWhole) return null;
+      if (results.length === 0) baseline = await describeBaseline(request, context, timer);
+      results.push(await analyzeChunk(chunk, request.signals, models, timer));
+      const seconds = sum(results, ({ samples }) => samples) / sampleRate;
+      const declared = decoder.declaredSeconds();
+      await onChunk(seconds, chunk.isLast ? seconds : declared && Math.max(seconds, declared));
+    }
+    return aggregate(results, { source: decoder.source(), baseline }, request.signals, models, timer);
+  } finally {
+    decoder.close();
+  }
+}
+
+function open(
+  part: UploadPart,
+  bytes: Uint8Array,
+  { cancel, channel }: Pick<AnalyzeRequest, 'cancel' | 'channel'>,
+  { models, limits, chunking }: Context,
+  timer: StageTimer,
+): ChunkedDecoder {
+  const { sampleRate } = models.features;
+  const options = { sampleRate, channel: part === 'audio' ? channel : null, limits, cancel };
+  return openDecoder(part, bytes, options, chunking, timer);
+}
+
+/** Null when no signal that was requested uses one. @throws Failure at the part `baseline` */
+async function describeBaseline(
+  request: AnalyzeRequest,
+  context: Context,
+  timer: StageTimer,
+): Promise<Speaker | null> {
+  const isUsed = request.signals.some((signal) => definitions[signal].usesBaseline);
+  if (request.baseline === null || !isUsed) return null;
+  const seconds = Math.min(context.limits.seconds, context.chunking.singlePassMaxSeconds);
+  const limits = { ...context.limits, seconds };
+  const speaker = await describeSpeaker('baseline', request.baseline, request, { ...context, limits }, timer);
+  if (speaker.speechSeconds < minSpeechSeconds) {
+    const got = `${speaker.speechSeconds.toFixed(2)} s`;
+    const msg = `Expected at least ${minSpeechSeconds} s of speech for \`baseline\`, got ${got}`;
+    throw invalidPart('baseline', 'value_error.audio.insufficient_speech', msg);
+  }
+  return speaker;
+}
+
+/** All measures of the speech of one recording, without running the trunk or a head. */
+export async function describeSpeaker(
+  part: UploadPart,
+  bytes: Uint8Array,
+  request: Pick<AnalyzeRequest, 'cancel' | 'channel'>,
+  context: Context,
+  timer: StageTimer,
+): Promise<Speaker> {
+  const { models, chunking } = context;
+  const decoder = open(part, bytes, request, context, timer);
+  const chunks: (SpeakerChunk & { readonly frames: number; readonly segments: readonly Segment[] })[] = [];
+  try {
+    for await (const { speech } of detectChunks(decoder, models, chunking, timer)) {
+      const { features, segments } = speech;
+      chunks.push({ ...describeChunk(speech), frames: features.frames, segments });
+    }
+  } finally {
+    decoder.close();
+  }
+  timer.mark('measures');
+  return joinChunks(chunks, spanOf(chunks, models));
+}
+
+/** What is kept of a chunk: mergeable, without its samples and features. Positions are frames of the chunk. */
+type ChunkResult = {
+  readonly samples: number;
+  readonly frames: number;
+  readonly speechSeconds: number;
+  readonly segments: readonly Segment[];
+  readonly windows: readonly Window[];
+  readonly voice: number;
+  readonly quality: SignalQuality;
+  /** RMS of all samples; measured only with less speech than `minSpeechSeconds`. */
+  readonly levelDbfs: number;
+  readonly signals: Partial<Record<Signal, unknown>>;
+};
+
+async function analyzeChunk(
+  { speech, bounds, isWhole }: SpeechChunk,
+  wanted: readonly Signal[],
+  models: Models,
+  timer: StageTimer,
+): Promise<ChunkResult> {
+  const { audio, features, segments, speechSeconds } = speech;
+  const { samples, sampleRate } = audio;
+  const quality = measureQuality(samples, sampleRate, segmentSeconds(speech));
+  const hasSpeech = speechSeconds >= minSpeechSeconds;
+  const all = Float64Array.of(0, samples.length / sampleRate);
+  const { levelDbfs } = hasSpeech ? quality : measureQuality(samples, sampleRate, all);
+  timer.mark('quality');
+  const encoded = isWhole && !hasSpeech ? [] : await encode(speech, models, timer, bounds);
+  const results: Partial<Record<Signal, unknown>> = {};
+  if (encoded.length > 0 || !isWhole) {
+    for (const signal of signals.filter((one) => wanted.includes(one))) {
+      results[signal] = await definitions[signal].infer({ encoded, speech, timer }, models[signal]);
+    }
+  }
+  return {
+    samples: samples.length,
+    frames: features.frames,
+    speechSeconds,
+    segments,
+    windows: encoded.map(({ window }) => window),
+    voice: speech.voice,
+    quality,
+    levelDbfs,
+    signals: results,
+  };
+}
+
+type Span = Pick<Recording, 'segments' | 'framesPerSecond' | 'speechSeconds'>;
+
+/** Segments in frames of the whole recording; a pause that a cut has shortened is joined. */
+function spanOf(
+  results: readonly { readonly frames: number; readonly segments: readonly Segment[] }[],
+  { features, activity }: Models,
+): Span {
+  const framesPerSecond = features.sampleRate / features.hop;
+  const minPause = activity.manifest.rule.minPauseSeconds * framesPerSecond;
+  const segments = joinGaps(
+    shiftToRecording(results, (result) => result.segments),
+    minPause,
+  );
+  return { segments, framesPerSecond, speechSeconds: countFrames(segments) / framesPerSecond };
+}
+
+function shiftToRecording<Result extends { readonly frames: number }, Part extends Segment>(
+  results: readonly Result[],
+  partsOf: (result: Result) => readonly Part[],
+): Part[] {
+  let offset = 0;
+  return results.flatMap((result) => {
+    const from = offset;
+    offset += result.frames;
+    return partsOf(result).map((part) => ({ ...part, start: part.start + from, end: part.end + from }));
+  });
+}
+
+function aggregate(
+  results: readonly ChunkResult[],
+  { source, baseline }: { readonly source: Source; readonly baseline: Speaker | null },
+  wanted: readonly Signal[],
+  models: Models,
+  timer: StageTimer,
+): Analysis {
+  const span = spanOf(results, models);
+  const { speechSeconds } = span;
+  const windows = shiftToRecording(results, (result) => result.windows);
+  const enough = speechSeconds >= minSpeechSeconds && windows.length > 0;
+  const quality = joinQualities(results);
+  const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
+  const recording: Recording = { ...span, windows, conditions, baseline };
+  const aggregated = signals
+    .filter((signal) => enough && wanted.includes(signal))
+    .map((signal) => {
+      const chunks = results.map((result) => result.signals[signal]);
+      return [signal, definitions[signal].aggregate(chunks, recording, models[signal])];
+    });
+  const analysis = {
+    audio: {
+      seconds: sum(results, ({ samples }) => samples) / models.features.sampleRate,
+      speechSeconds,
+      source,
+      ...quality,
+    },
+    results: Object.fromEntries(aggregated),
+    insufficientSpeech: !enough,
+    warnings: warnOfRecording(
+      source,
+      enough ? { ...quality, voice: meanBySpeech(results, ({ voice }) => voice) } : null,
+      enough ? quality.levelDbfs : meanLevel(results),
+      models.activity.manifest.rule.minVoice,
+    ),
+    models: manifestsOf(models),
+  };
+  timer.mark('aggregate');
+  return { ...analysis, stages: timer.stages() };
+}
+
+function manifestsOf(models: Models): Analysis['models'] {
+  const entries = signals.map((signal) => [signal, models[signal].manifest] as const);
+  return Object.fromEntries(entries) as Analysis['models'];
+}
+
+function sum<Item>(items: readonly Item[], value: (item: Item) => number): number {
+  return items.reduce((total, item) => total + value(item), 0);
+}

@@ -1,0 +1,126 @@
+/** Upload -> decoded chunks -> speech per chunk. A recording up to `singlePassMaxSeconds` is one chunk. */
+import { type ChunkedDecoder, type DecodeOptions, isAudioError, openChunkedDecoder } from '../audio/addon.ts';
+import { Failure, invalidPart, type ValidationType } from '../errors.ts';
+import type { Models } from '../models/loader.ts';
+import { joinArrays } from './join-arrays.ts';
+import type { Segment } from './segments.ts';
+import { detectSpeech, type SpeechAnalysis, truncateSpeech } from './speech.ts';
+import { type StageTimer, stoppedMessage } from './stage-timer.ts';
+import { unbounded } from './windows.ts';
+
+export type Chunking = {
+  /** A recording up to this length is one chunk. */
+  readonly singlePassMaxSeconds: number;
+  readonly chunkSeconds: number;
+  /** A chunk may end this much earlier, in its last pause. */
+  readonly maxCutSeconds: number;
+};
+
+export const defaultChunking: Chunking = { singlePassMaxSeconds: 900, chunkSeconds: 300, maxCutSeconds: 60 };
+
+export type UploadPart = 'audio' | 'baseline';
+
+/** Throws Failures that name the part of the upload. */
+export function openDecoder(
+  part: UploadPart,
+  bytes: Uint8Array,
+  options: DecodeOptions,
+  { singlePassMaxSeconds }: Chunking,
+  timer: StageTimer,
+): ChunkedDecoder {
+  const maxSamples = singlePassMaxSeconds * options.sampleRate;
+  const decoder = toFailures(part, () => openChunkedDecoder(bytes, options, maxSamples));
+  return {
+    ...decoder,
+    next: () => {
+      const samples = toFailures(part, decoder.next);
+      timer.mark('decode');
+      return samples;
+    },
+  };
+}
+
+function toFailures<Result>(part: UploadPart, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!isAudioError(error)) throw error;
+    switch (error.code) {
+      case 'deadline':
+      case 'cancelled':
+        throw new Failure('deadline', stoppedMessage);
+      case 'bad_argument':
+      case 'internal':
+        throw error;
+      case 'channel':
+        throw invalidPart('channel', 'value_error.audio.channel', error.reason);
+      default: {
+        const type: ValidationType = `value_error.audio.${error.code}`;
+        throw invalidPart(part, type, error.reason);
+      }
+    }
+  }
+}
+
+type DecodedChunk = { readonly samples: Float32Array; readonly isLast: boolean };
+
+/** A recording that the first call decodes whole is not cut. @param length samples per chunk */
+function* decodeChunks(decoder: ChunkedDecoder, length: number): Generator<DecodedChunk> {
+  let samples = decoder.next();
+  let following = decoder.next();
+  if (following.length === 0) return yield { samples, isLast: true };
+
+  while (samples.length > 0) {
+    for (let start = 0; start < samples.length; start += length) {
+      const isLast = following.length === 0 && start + length >= samples.length;
+      yield { samples: samples.subarray(start, start + length), isLast };
+    }
+    samples = following;
+    following = samples.length === 0 ? samples : decoder.next();
+  }
+}
+
+export type SpeechChunk = {
+  readonly speech: SpeechAnalysis;
+  /** Windows lie inside: silence stands in for missing context only at the ends of the recording. */
+  readonly bounds: Segment;
+  readonly isWhole: boolean;
+  readonly isLast: boolean;
+};
+
+/** Cuts between chunks lie in pauses: samples after the cut belong to the next chunk. */
+export async function* detectChunks(
+  decoder: ChunkedDecoder,
+  models: Models,
+  { chunkSeconds, maxCutSeconds }: Chunking,
+  timer: StageTimer,
+): AsyncGenerator<SpeechChunk> {
+  const { hop, sampleRate } = models.features;
+  let carried: Float32Array = new Float32Array(0);
+  let { start } = unbounded;
+  for (const { samples, isLast } of decodeChunks(decoder, chunkSeconds * sampleRate)) {
+    const joined = carried.length === 0 ? samples : joinArrays([carried, samples]);
+    const speech = await detectSpeech({ samples: joined, sampleRate }, models, timer);
+    if (isLast) {
+      yield { speech, bounds: { start, end: unbounded.end }, isWhole: start === unbounded.start, isLast };
+      return;
+    }
+    const end = cutFrame(speech, maxCutSeconds);
+    carried = joined.slice(end * hop);
+    yield { speech: truncateSpeech(speech, end, hop), bounds: { start, end }, isWhole: false, isLast };
+    start = 0;
+  }
+}
+
+/** The middle of the last pause, unless that is more than `maxCutSeconds` before the end. */
+function cutFrame({ segments, features, framesPerSecond }: SpeechAnalysis, maxCutSeconds: number): number {
+  const { frames } = features;
+  const earliest = frames - maxCutSeconds * framesPerSecond;
+  const starts = [...segments.slice(1).map(({ start }) => start), frames];
+  for (let index = segments.length - 1; index >= 0; index--) {
+    const middle = Math.floor(((segments[index] as Segment).end + (starts[index] as number)) / 2);
+    if (middle < earliest) break;
+    if (middle > (segments[index] as Segment).end) return middle;
+  }
+  return frames;
+}

@@ -1,0 +1,82 @@
+/** Analysis -> report: the fields of each signal, and those that every report shares. */
+import { z } from 'zod';
+import { envelope, reportShape } from './report-schema.ts';
+import { round, roundTo } from './rounding.ts';
+import { type BodyOf, type BodySchemaOf, definitions, type Signal, signals } from './signals/table.ts';
+import type { Analysis } from './types.ts';
+
+type Envelope = { [Field in keyof typeof envelope]: z.infer<(typeof envelope)[Field]> };
+type Status = z.infer<typeof reportShape.status>;
+
+export type SignalReport<S extends Signal = Signal> = BodyOf<S> & Envelope;
+export type CombinedReport = { status: Status } & { [S in Signal]: BodyOf<S> } & Envelope;
+
+type ReportSchema<Body extends z.ZodObject> = z.ZodObject<Body['shape'] & typeof envelope, z.core.$strict>;
+
+/** The answer of /v1/analyze/SIGNAL. */
+export const reportSchemas = Object.fromEntries(
+  signals.map((signal) => [signal, z.strictObject({ ...definitions[signal].body.shape, ...envelope })]),
+) as { readonly [S in Signal]: ReportSchema<BodySchemaOf<S>> };
+
+/** The answer of /v1/analyze. */
+export const combinedReportSchema = z.strictObject({
+  status: reportShape.status.describe('`ok` when both are.'),
+  ...Object.fromEntries(
+    signals.map((signal) => [
+      signal,
+      z
+        .strictObject(definitions[signal].body.shape)
+        .describe(`The ${signal} report, its audio and request_id hoisted.`),
+    ]),
+  ),
+  ...envelope,
+}) as unknown as z.ZodType<CombinedReport>;
+
+export function signalReport<S extends Signal>(
+  signal: S,
+  analysis: Analysis,
+  requestId: string,
+): SignalReport<S> {
+  return { ...bodyOf(signal, analysis), ...envelopeOf(analysis, requestId) };
+}
+
+export function combinedReport(analysis: Analysis, requestId: string): CombinedReport {
+  const reports = signals.map((signal) => [signal, bodyOf(signal, analysis)]);
+  const combined = { ...Object.fromEntries(reports), ...envelopeOf(analysis, requestId) };
+  return { status: statusOf(analysis), ...combined };
+}
+
+function bodyOf<S extends Signal>(signal: S, analysis: Analysis): BodyOf<S> {
+  const own = definitions[signal].report(analysis.results[signal] ?? null);
+  const { name, version, featuresVersion } = analysis.models[signal];
+  const body = {
+    status: statusOf(analysis),
+    ...own,
+    warnings: [...analysis.warnings, ...own.warnings],
+    model: { name, version, features_version: featuresVersion },
+  };
+  return body as unknown as BodyOf<S>;
+}
+
+function statusOf({ insufficientSpeech }: Analysis): Status {
+  return insufficientSpeech ? 'insufficient_speech' : 'ok';
+}
+
+function envelopeOf({ audio }: Analysis, requestId: string): Envelope {
+  const { source } = audio;
+  return {
+    audio: {
+      duration_s: round(audio.seconds),
+      speech_s: round(audio.speechSeconds),
+      container: source.container,
+      codec: source.codec,
+      sample_rate_hz: source.sampleRate,
+      channels: source.channels,
+      snr_db: audio.snrDb === null ? null : roundTo(audio.snrDb, 10),
+      level_dbfs: roundTo(audio.levelDbfs, 10),
+      clipped_ratio: round(source.clippedRatio),
+      bandwidth_hz: Math.round(audio.bandwidthHz),
+    },
+    request_id: requestId,
+  };
+}

@@ -1,0 +1,240 @@
+/** Cognitive signals: clarity from a model, cognitive load and processing from measures of timing. */
+import { z } from 'zod';
+import type { Values } from '../../models/session.ts';
+import {
+  intervalSchema,
+  noSignalsSchema,
+  reportShape,
+  scoreSchema,
+  secondsSchema,
+  timelineSchema,
+} from '../report-schema.ts';
+import { round, roundInterval, roundParts } from '../rounding.ts';
+import { cognitiveConfidence } from './confidence.ts';
+import type { SignalDefinition } from './definition.ts';
+import { computeIndex, type Index, indexWeightsParams, referenceParams, referenceScore } from './indices.ts';
+import { type Interval, interval, intervalParams } from './intervals.ts';
+import type { Measures } from './measures.ts';
+import { poolWindows, speechPerWindow, windowSeconds } from './pooling.ts';
+import { scriptedParams, seemsScripted } from './scripted.ts';
+import { describeChunk, joinChunks, type SpeakerChunk, soundsLikeAnother, speakerParams } from './speaker.ts';
+
+const params = z.strictObject({
+  intervals: z.strictObject({ clarity: intervalParams }),
+  shortSpeechSeconds: z.number().positive(),
+  /** Seconds of speech at the reference that every index is mixed with. */
+  priorSeconds: z.number().positive(),
+  /** From these bounds on the report warns `possibly_scripted`. */
+  scripted: scriptedParams,
+  /** When a baseline sounds like another speaker. */
+  otherSpeaker: speakerParams,
+  reference: referenceParams,
+  cognitiveLoad: indexWeightsParams,
+  processing: indexWeightsParams,
+});
+
+export type CognitiveResult = {
+  readonly clarity: number;
+  readonly intervals: { readonly clarity: Interval };
+  readonly cognitiveLoad: Index;
+  readonly processing: Index;
+  readonly measures: Measures;
+  readonly timeline: readonly { readonly start: number; readonly end: number; readonly clarity: number }[];
+  readonly confidence: number;
+  readonly relative: boolean;
+  /** The baseline sounds like another speaker. */
+  readonly otherSpeaker: boolean;
+  readonly shortSpeech: boolean;
+  readonly scripted: boolean;
+};
+
+/** Clarity per window, and what the measures are computed from. */
+type Chunk = { readonly clarity: readonly number[]; readonly speaker: SpeakerChunk };
+
+const clarity = scoreSchema.describe(
+  'Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer.',
+);
+
+const cognitiveSignals = z
+  .strictObject({
+    cognitive_load: scoreSchema.describe(
+      'Index of pausing against the reference recordings, or the baseline, 0 to 1; 0.5 is like them, higher is more effort.',
+    ),
+    clarity,
+    processing: scoreSchema.describe(
+      'Index of fluent planning against the same reference, 0 to 1; 0.5 is like it, higher is longer runs and fewer pauses.',
+    ),
+    confidence: scoreSchema.describe(
+      'Share of the indices that this recording supplies (the rest is the reference), times 1 less the width of ' +
+        'the interval of clarity; three quarters of that with possibly_scripted. 0 to 1.',
+    ),
+    intervals: z
+      .strictObject({
+        clarity: intervalSchema.describe('80 % interval of clarity: lower and upper end, 0 to 1.'),
+      })
+      .describe(
+        'Calibrated on speakers left out of training; wider when speech is short or the recording poor.',
+      ),
+  })
+  .describe('How fluently the person speaks. Indices of timing, not clinical measures.');
+
+const contributionSchema = z
+  .strictObject({
+    measure: z.string().describe('Name of the measure, as in `measures`.'),
+    value: z.number().describe('Value of the measure, in its unit.'),
+    effect: z.number().min(-1).max(1).describe('What it adds to the score, -1 to 1.'),
+    source: z.string().describe('The study behind the direction.'),
+  })
+  .describe('What one measure adds to a scoreSchema.');
+
+const clarityWindow = z
+  .strictObject({
+    start_s: secondsSchema.describe('Start of the window, s.'),
+    end_s: secondsSchema.describe('End of the window, s.'),
+    clarity,
+  })
+  .describe('A window of at most 10 s.');
+
+const contributionsOf = (name: string) =>
+  z.array(contributionSchema).describe(`What adds up, from \`reference\`, to ${name} as printed.`);
+
+const body = z.strictObject({
+  ...reportShape,
+  signals: z
+    .union([cognitiveSignals, noSignalsSchema])
+    .describe('The cognitive signals, or nothing when there is too little speech.'),
+  measures: z
+    .record(
+      z.string(),
+      z
+        .strictObject({
+          value: z.number().describe('The value, in `unit`.'),
+          unit: z.string().describe('The unit: s, 1/min, ratio, ...'),
+        })
+        .describe('One measure of the timing of speech.'),
+    )
+    .describe(
+      'Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent.',
+    ),
+  contributions: z
+    .strictObject({
+      cognitive_load: contributionsOf('cognitive_load'),
+      processing: contributionsOf('processing'),
+    })
+    .describe('What each index is made of.'),
+  reference: scoreSchema.describe(
+    'Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure.',
+  ),
+  timeline: timelineSchema(clarityWindow),
+  relative: z
+    .boolean()
+    .describe('Whether a baseline of the same speaker was used in place of the reference recordings.'),
+});
+
+export type CognitiveReport = z.infer<typeof body>;
+
+export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, CognitiveResult, typeof body> = {
+  title: 'cognitive signals',
+  outputs: ['clarity'],
+  labels: z.null(),
+  params,
+  usesBaseline: true,
+  body,
+
+  async infer({ encoded, speech, timer }, { session }) {
+    const clarity: number[] = [];
+    for (const { embeddings, weights } of encoded) {
+      const outputs = await session.run({ tokens: embeddings, weights });
+      clarity.push((outputs.clarity as Values).data[0] as number);
+    }
+    timer.mark('cognitive');
+    const speaker = describeChunk(speech);
+    timer.mark('measures');
+    return { clarity, speaker };
+  },
+
+  aggregate(chunks, recording, { manifest: { rule } }) {
+    const { baseline, conditions, speechSeconds, windows } = recording;
+    const rows = chunks.flatMap((chunk) => chunk.clarity);
+    const measured = joinChunks(
+      chunks.map((chunk) => chunk.speaker),
+      recording,
+    );
+    const [clarity = Number.NaN] = poolWindows(
+      rows.map((row) => [row]),
+      speechPerWindow(recording),
+    );
+    const bounds = interval(clarity, rule.intervals.clarity, conditions);
+    const scripted = seemsScripted(measured, rule.scripted);
+    return {
+      clarity,
+      intervals: { clarity: bounds },
+      confidence: cognitiveConfidence(measured, rule, bounds, scripted),
+      cognitiveLoad: computeIndex(measured, rule.cognitiveLoad, rule, baseline),
+      processing: computeIndex(measured, rule.processing, rule, baseline),
+      measures: measured.measures,
+      timeline: windows.map((window, index) => ({
+        ...windowSeconds(window, recording),
+        clarity: rows[index] as number,
+      })),
+      relative: baseline !== null,
+      otherSpeaker: baseline !== null && soundsLikeAnother(measured, baseline, rule.otherSpeaker),
+      shortSpeech: speechSeconds < rule.shortSpeechSeconds,
+      scripted,
+    };
+  },
+
+  report(result) {
+    return {
+      signals: result === null ? {} : signalsOf(result),
+      measures: result === null ? {} : measuresOf(result.measures),
+      contributions: {
+        cognitive_load: result === null ? [] : contributionsTo(result.cognitiveLoad),
+        processing: result === null ? [] : contributionsTo(result.processing),
+      },
+      reference: referenceScore,
+      timeline:
+        result?.timeline.map(({ start, end, clarity }) => ({
+          start_s: round(start),
+          end_s: round(end),
+          clarity: round(clarity),
+        })) ?? [],
+      relative: result?.relative ?? false,
+      warnings: [
+        ...(result?.shortSpeech ? (['short_speech'] as const) : []),
+        ...(result?.scripted ? (['possibly_scripted'] as const) : []),
+        ...(result?.otherSpeaker ? (['baseline_other_speaker'] as const) : []),
+      ],
+    };
+  },
+};
+
+function signalsOf(result: CognitiveResult): z.infer<typeof cognitiveSignals> {
+  return {
+    cognitive_load: round(result.cognitiveLoad.score),
+    clarity: round(result.clarity),
+    processing: round(result.processing.score),
+    confidence: round(result.confidence),
+    intervals: { clarity: roundInterval(result.intervals.clarity) },
+  };
+}
+
+function measuresOf(measures: Measures): CognitiveReport['measures'] {
+  return Object.fromEntries(
+    Object.entries(measures).map(([name, { value, unit }]) => [name, { value: round(value), unit }]),
+  );
+}
+
+/** Reference plus effects is the score as printed. */
+function contributionsTo({ score, contributions }: Index): CognitiveReport['contributions']['processing'] {
+  const effects = roundParts(
+    contributions.map(({ effect }) => effect),
+    round(score) - referenceScore,
+  );
+  return contributions.map(({ measure, value, source }, index) => ({
+    measure,
+    value: round(value),
+    effect: effects[index] as number,
+    source,
+  }));
+}

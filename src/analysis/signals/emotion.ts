@@ -1,0 +1,186 @@
+/** Emotion: probabilities of labels, valence, arousal and tone. */
+import { z } from 'zod';
+import type { Values } from '../../models/session.ts';
+import {
+  intervalSchema,
+  noSignalsSchema,
+  reportShape,
+  scoreSchema,
+  secondsSchema,
+  timelineSchema,
+} from '../report-schema.ts';
+import { indexOfMax, round, roundInterval, roundParts } from '../rounding.ts';
+import type { SignalDefinition } from './definition.ts';
+import { type Interval, interval, intervalParams } from './intervals.ts';
+import { poolWindows, speechPerWindow, windowSeconds } from './pooling.ts';
+import { toneOf } from './tone.ts';
+
+const params = z.strictObject({
+  intervals: z.strictObject({ valence: intervalParams, arousal: intervalParams }),
+  shortSpeechSeconds: z.number().positive(),
+  /** Below this probability of the dominant emotion the report warns `low_confidence`. */
+  lowConfidence: z.number().min(0).max(1),
+});
+
+type Scores = {
+  readonly valence: number;
+  readonly arousal: number;
+  readonly probabilities: readonly number[];
+};
+
+export type EmotionResult = Scores & {
+  readonly labels: readonly string[];
+  readonly intervals: { readonly valence: Interval; readonly arousal: Interval };
+  readonly timeline: readonly (Scores & { readonly start: number; readonly end: number })[];
+  readonly lowConfidence: boolean;
+  readonly shortSpeech: boolean;
+};
+
+const dominantEmotion = z
+  .string()
+  .describe(
+    'The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised.',
+  );
+const valence = scoreSchema.describe('How positive listeners find the voice, 0 (negative) to 1 (positive).');
+const arousal = scoreSchema.describe(
+  'How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated).',
+);
+const emotionSignals = z
+  .strictObject({
+    valence,
+    arousal,
+    dominant_emotion: dominantEmotion,
+    tone: z
+      .string()
+      .describe(
+        'A word by a fixed rule on valence and arousal: calm, engaged, tense, distressed, subdued or neutral.',
+      ),
+    emotions: z
+      .record(z.string(), scoreSchema.describe('Probability, 0 to 1.'))
+      .describe('Probability of each label, 0 to 1; together they are 1.'),
+    confidence: scoreSchema.describe('Probability of the dominant emotion, 0 to 1.'),
+    intervals: z
+      .strictObject({
+        valence: intervalSchema.describe('80 % interval of valence: lower and upper end, 0 to 1.'),
+        arousal: intervalSchema.describe('80 % interval of arousal: lower and upper end, 0 to 1.'),
+      })
+      .describe(
+        'Calibrated on speakers left out of training; wider when speech is short or the recording poor.',
+      ),
+  })
+  .describe('How the voice sounds to listeners, which is not what the person feels.');
+
+const emotionWindow = z
+  .strictObject({
+    start_s: secondsSchema.describe('Start of the window, s.'),
+    end_s: secondsSchema.describe('End of the window, s.'),
+    valence,
+    arousal,
+    dominant_emotion: dominantEmotion,
+    confidence: scoreSchema.describe('Probability of the dominant emotion in this window, 0 to 1.'),
+  })
+  .describe('A window of at most 10 s.');
+
+const body = z.strictObject({
+  ...reportShape,
+  signals: z
+    .union([emotionSignals, noSignalsSchema])
+    .describe('The emotion signals, or nothing when there is too little speech.'),
+  timeline: timelineSchema(emotionWindow),
+});
+
+/** Valence, arousal and the probability of each label, per window. */
+type Row = readonly number[];
+
+const toScores = ([valence, arousal, ...probabilities]: Row): Scores => ({
+  valence: valence as number,
+  arousal: arousal as number,
+  probabilities,
+});
+
+export type EmotionReport = z.infer<typeof body>;
+
+export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], EmotionResult, typeof body> = {
+  title: 'emotion',
+  outputs: ['probabilities', 'valence', 'arousal'],
+  labels: z.array(z.string()).min(2),
+  params,
+  usesBaseline: false,
+  body,
+
+  async infer({ encoded, timer }, { session }) {
+    const rows: Row[] = [];
+    for (const { embeddings, weights } of encoded) {
+      const outputs = await session.run({ tokens: embeddings, weights });
+      const [valence, arousal, probabilities] = ['valence', 'arousal', 'probabilities'].map(
+        (name) => (outputs[name] as Values).data,
+      );
+      rows.push([...(valence ?? []), ...(arousal ?? []), ...(probabilities ?? [])]);
+    }
+    timer.mark('emotion');
+    return rows;
+  },
+
+  aggregate(chunks, recording, { manifest }) {
+    const { rule, labels } = manifest;
+    const { windows, conditions, speechSeconds } = recording;
+    const rows = chunks.flat();
+    const pooled = toScores(poolWindows(rows, speechPerWindow(recording)));
+    return {
+      ...pooled,
+      labels: labels ?? [],
+      intervals: {
+        valence: interval(pooled.valence, rule.intervals.valence, conditions),
+        arousal: interval(pooled.arousal, rule.intervals.arousal, conditions),
+      },
+      timeline: windows.map((window, index) => ({
+        ...windowSeconds(window, recording),
+        ...toScores(rows[index] as Row),
+      })),
+      lowConfidence: Math.max(...pooled.probabilities) < rule.lowConfidence,
+      shortSpeech: speechSeconds < rule.shortSpeechSeconds,
+    };
+  },
+
+  report(result) {
+    return {
+      signals: result === null ? {} : signalsOf(result),
+      timeline: result === null ? [] : timelineOf(result),
+      warnings: [
+        ...(result?.shortSpeech ? (['short_speech'] as const) : []),
+        ...(result?.lowConfidence ? (['low_confidence'] as const) : []),
+      ],
+    };
+  },
+};
+
+function signalsOf(result: EmotionResult): z.infer<typeof emotionSignals> {
+  const top = indexOfMax(result.probabilities);
+  const shares = roundParts(result.probabilities, 1);
+  return {
+    valence: round(result.valence),
+    arousal: round(result.arousal),
+    dominant_emotion: result.labels[top] as string,
+    tone: toneOf(result.valence, result.arousal),
+    emotions: Object.fromEntries(result.labels.map((label, index) => [label, shares[index] as number])),
+    confidence: shares[top] as number,
+    intervals: {
+      valence: roundInterval(result.intervals.valence),
+      arousal: roundInterval(result.intervals.arousal),
+    },
+  };
+}
+
+function timelineOf({ labels, timeline }: EmotionResult): EmotionReport['timeline'] {
+  return timeline.map(({ start, end, valence, arousal, probabilities }) => {
+    const top = indexOfMax(probabilities);
+    return {
+      start_s: round(start),
+      end_s: round(end),
+      valence: round(valence),
+      arousal: round(arousal),
+      dominant_emotion: labels[top] as string,
+      confidence: round(probabilities[top] as number),
+    };
+  });
+}

@@ -1,0 +1,113 @@
+/** Whether a baseline sounds like another speaker than the recording. */
+import { z } from 'zod';
+import { type ProsodyTrack, trackProsody } from '../../audio/addon.ts';
+import { joinArrays } from '../join-arrays.ts';
+import { meanBySpeech } from '../quality.ts';
+import type { Segment } from '../segments.ts';
+import type { SpeechAnalysis } from '../speech.ts';
+import { type Measures, measureTiming } from './measures.ts';
+import { measureProsody } from './prosody.ts';
+
+/** What is compared of a voice. */
+export type Speaker = {
+  /** Orthonormal DCT-II of the mean log mel spectrum of the speech, from coefficient 1 on: gain does not matter. */
+  readonly cepstrum: readonly number[];
+  readonly measures: Measures;
+  readonly speechSeconds: number;
+};
+
+/** Coefficients of the cepstrum that are compared. */
+export const cepstrumLength = 20;
+
+export const speakerParams = z.strictObject({
+  /** With less speech in either recording nothing is said. */
+  minSpeechSeconds: z.number().positive(),
+  /** Rows of weights for pitch_level and each coefficient of the cepstrum. */
+  directions: z.array(z.array(z.number()).length(1 + cepstrumLength)).min(1),
+  /** A distance above it warns. */
+  threshold: z.number().positive(),
+});
+type SpeakerParams = z.infer<typeof speakerParams>;
+
+/** What a chunk of a recording contributes to the description of its speaker. */
+export type SpeakerChunk = {
+  readonly speechSeconds: number;
+  readonly syllableRate: Float32Array;
+  readonly track: ProsodyTrack;
+  readonly cepstrum: readonly number[];
+};
+
+export function describeChunk({ audio, features, segments, ...speech }: SpeechAnalysis): SpeakerChunk {
+  return {
+    speechSeconds: speech.speechSeconds,
+    // A view would keep the buffers of the whole chunk.
+    syllableRate: speech.syllableRate.slice(),
+    track: trackProsody(audio.samples, audio.sampleRate),
+    cepstrum: speechCepstrum(features, segments),
+  };
+}
+
+/** @param recording segments in frames of the whole recording */
+export function joinChunks(
+  chunks: readonly SpeakerChunk[],
+  recording: {
+    readonly segments: readonly Segment[];
+    readonly framesPerSecond: number;
+    readonly speechSeconds: number;
+  },
+): Speaker {
+  const { segments, framesPerSecond, speechSeconds } = recording;
+  const join = (values: (chunk: SpeakerChunk) => Float32Array) => joinArrays(chunks.map(values));
+  const track = {
+    pitchHz: join((chunk) => chunk.track.pitchHz),
+    levelDb: join((chunk) => chunk.track.levelDb),
+    tiltDb: join((chunk) => chunk.track.tiltDb),
+  };
+  return {
+    measures: {
+      ...measureTiming({ segments, syllableRate: join((chunk) => chunk.syllableRate), framesPerSecond }),
+      ...measureProsody(track, segments, framesPerSecond),
+    },
+    speechSeconds,
+    cepstrum: Array.from({ length: cepstrumLength }, (_, index) =>
+      meanBySpeech(chunks, ({ cepstrum }) => cepstrum[index] as number),
+    ),
+  };
+}
+
+type Spectra = { readonly data: Float32Array; readonly bins: number };
+
+/** @param data row-major [frames x bins], logarithmic */
+export function speechCepstrum({ data, bins }: Spectra, segments: readonly Segment[]): number[] {
+  const mean = new Float64Array(bins);
+  let frames = 0;
+  for (const { start, end } of segments) {
+    frames += end - start;
+    for (let at = start * bins; at < end * bins; at++) {
+      mean[at % bins] = (mean[at % bins] as number) + (data[at] as number);
+    }
+  }
+  return Array.from({ length: cepstrumLength }, (_, index) => {
+    const step = (Math.PI * (index + 1)) / bins;
+    const sum = mean.reduce((total, value, bin) => total + value * Math.cos(step * (bin + 0.5)), 0);
+    return (sum * Math.sqrt(2 / bins)) / Math.max(1, frames);
+  });
+}
+
+/** Squared length of the difference of pitch and cepstrum along the directions; null when a pitch is absent. */
+export function speakerDistance(one: Speaker, other: Speaker, { directions }: SpeakerParams): number | null {
+  const first = one.measures.pitch_level?.value;
+  const second = other.measures.pitch_level?.value;
+  if (first === undefined || second === undefined) return null;
+  const apart = [first - second, ...one.cepstrum.map((value, index) => value - (other.cepstrum[index] ?? 0))];
+  return directions.reduce((total, weights) => {
+    const along = weights.reduce((sum, weight, index) => sum + weight * (apart[index] ?? 0), 0);
+    return total + along ** 2;
+  }, 0);
+}
+
+export function soundsLikeAnother(one: Speaker, other: Speaker, rule: SpeakerParams): boolean {
+  if (Math.min(one.speechSeconds, other.speechSeconds) < rule.minSpeechSeconds) return false;
+  const distance = speakerDistance(one, other, rule);
+  return distance !== null && distance > rule.threshold;
+}

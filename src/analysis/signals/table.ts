@@ -1,0 +1,18 @@
+/** Every signal. To add one, write its file and name it here. */
+import type { z } from 'zod';
+import { cognitive } from './cognitive.ts';
+import type { SignalDefinition } from './definition.ts';
+import { emotion } from './emotion.ts';
+
+const table = { emotion, cognitive } as const;
+
+type Table = typeof table;
+export type Signal = keyof Table;
+export type ResultOf<S extends Signal> = ReturnType<Table[S]['aggregate']>;
+export type ParamsOf<S extends Signal> = z.infer<Table[S]['params']>;
+export type BodySchemaOf<S extends Signal> = Table[S]['body'];
+export type BodyOf<S extends Signal> = z.infer<BodySchemaOf<S>>;
+
+export const signals = Object.keys(table) as readonly Signal[];
+/** The types of a signal's own parts are known to its file alone. */
+export const definitions: Readonly<Record<Signal, SignalDefinition>> = table;

@@ -1,0 +1,34 @@
+/** Times the stages of an analysis, and stops it between them. */
+import { Failure } from '../errors.ts';
+
+export type Stage = { readonly name: string; readonly ms: number };
+
+export const stoppedMessage = 'the analysis was stopped';
+
+export type StageTimer = {
+  /** Milliseconds per stage, in the order in which the stages first ended. */
+  stages(): Stage[];
+  /** Adds the time since the last mark to a stage. @throws Failure `deadline` once the analysis was cancelled */
+  mark(name: string): void;
+  /** @throws Failure `deadline` once the analysis was cancelled */
+  check(): void;
+};
+
+/** @param cancel shared with the caller: a value other than 0 cancels the analysis */
+export function startStageTimer(cancel: Int32Array | null): StageTimer {
+  const stages = new Map<string, number>();
+  let last = performance.now();
+  const check = () => {
+    if (cancel !== null && Atomics.load(cancel, 0) !== 0) throw new Failure('deadline', stoppedMessage);
+  };
+  return {
+    stages: () => [...stages].map(([name, ms]) => ({ name, ms })),
+    mark: (name) => {
+      const now = performance.now();
+      stages.set(name, (stages.get(name) ?? 0) + now - last);
+      last = now;
+      check();
+    },
+    check,
+  };
+}

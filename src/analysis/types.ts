@@ -1,0 +1,45 @@
+/** The input and the result of an analysis, before the report names and rounds its fields. */
+import type { Audio, SignalQuality } from '../audio/addon.ts';
+import type { Manifest } from '../models/manifest.ts';
+import type { Segment } from './segments.ts';
+import type { Conditions } from './signals/intervals.ts';
+import type { Speaker } from './signals/speaker.ts';
+import type { ResultOf, Signal } from './signals/table.ts';
+import type { Stage } from './stage-timer.ts';
+import type { RecordingWarning } from './warnings.ts';
+import type { Window } from './windows.ts';
+
+export type AnalyzeRequest = {
+  readonly audio: Uint8Array;
+  /** A recording of the same speaker in a rested state: makes the cognitive signals relative. */
+  readonly baseline: Uint8Array | null;
+  /** 0-based channel, or null for the average of all. */
+  readonly channel: number | null;
+  readonly signals: readonly Signal[];
+  /** Shared with the caller: a value other than 0 stops the work at the next stage. */
+  readonly cancel: Int32Array | null;
+};
+
+/** The whole recording, as signals aggregate over it; positions are frames. */
+export type Recording = {
+  readonly segments: readonly Segment[];
+  readonly windows: readonly Window[];
+  readonly framesPerSecond: number;
+  readonly speechSeconds: number;
+  readonly conditions: Conditions;
+  readonly baseline: Speaker | null;
+};
+
+export type Analysis = {
+  readonly audio: {
+    readonly seconds: number;
+    readonly speechSeconds: number;
+    readonly source: Audio['source'];
+  } & SignalQuality;
+  /** A signal is absent when it was not requested or when there was too little speech. */
+  readonly results: { readonly [S in Signal]?: ResultOf<S> };
+  readonly insufficientSpeech: boolean;
+  readonly warnings: readonly RecordingWarning[];
+  readonly models: Readonly<Record<Signal, Manifest>>;
+  readonly stages: readonly Stage[];
+};
