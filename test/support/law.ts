@@ -18,7 +18,7 @@ const packageHomes: readonly Home[] = [
   { what: /^kysely$/, homes: /^src\/accounts\// },
   { what: /^ioredis$/, homes: /^src\/redis\.ts$/ },
   { what: /^bullmq$/, homes: /^src\/jobs\// },
-  { what: /\.node$/, homes: /^src\/audio\.ts$/ },
+  { what: /\.node$/, homes: /^src\/audio\/addon\.ts$/ },
 ];
 
 const includeHomes: readonly Home[] = [
