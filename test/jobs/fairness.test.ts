@@ -93,7 +93,6 @@ test.serial('100 callbacks that are never answered leave room for those of other
 });
 
 test.serial('the job of another owner runs between the chunks of a long recording', async (t) => {
-  t.timeout(280_000);
   const { jobs, work } = await openJobService(t);
   const upload = async (id: string, holder: Holder, audio: Uint8Array) => {
     await jobs.waiting.add(id, 'audio', 0, audio);
