@@ -8,7 +8,7 @@ import { beginJob, type QueueJob, type WorkerContext } from './worker-context.ts
 
 /** How long a callback is put back whose owner or host has its share under way; twice as long each time. */
 const firstPauseMs = 250;
-const longestPauseMs = 30_000;
+const longestPauseMs = 120_000;
 
 export async function processCallback(
   context: WorkerContext,
@@ -23,7 +23,7 @@ export async function processCallback(
   if (callback === null) return;
   const end = shares.take([`owner ${holder}`, `host ${new URL(callback).host}`]);
   if (end === null) {
-    await job.moveToDelayed(Date.now() + pauseMs(job), token);
+    await queues.callbacks.putBack(job, holder, pauseMs(job), token);
     throw new DelayedError();
   }
   try {

@@ -22,6 +22,8 @@ export type FairQueue = {
   add(entry: NewEntry): Promise<void>;
   /** Called as soon as a worker begins a job, so that later jobs of other owners come after it. */
   begin(job: Job<SealedPayload>): Promise<void>;
+  /** Puts a job that a worker has begun back into the queue for a time: behind the jobs of others that come meanwhile. */
+  putBack(job: Job<SealedPayload>, owner: string, ms: number, token: string | undefined): Promise<void>;
   /** False when a worker has the job: only that worker can end it. */
   remove(job: Job<SealedPayload>, owner: string): Promise<boolean>;
   /** Jobs of the owner that wait. */
@@ -77,6 +79,10 @@ function toFairQueue(queue: Queue<SealedPayload>, order: FairOrder, { pseudonym 
     async begin(job) {
       const shift = await order.serve(job.priority);
       if (shift > 0) void rebase(queue, shift).catch(() => {});
+    },
+    async putBack(job, owner, ms, token) {
+      await job.changePriority({ priority: await order.next(pseudonym(owner)) });
+      await job.moveToDelayed(Date.now() + ms, token);
     },
     async remove(job, owner) {
       try {

@@ -90,6 +90,12 @@ test.serial('100 callbacks that are never answered leave room for those of other
   t.is(called[0], 'job_other');
   t.is(closed(), 0, 'no dead callback had to end first');
   t.true(dead.length <= 32, `${dead.length}`);
+  const putBack = await service.queues.callbacks.queue.getDelayed();
+  t.true(putBack.length > 0);
+  t.true(
+    putBack.every(({ priority }) => priority > 100),
+    'those that are put back have a later turn than the first 100',
+  );
 });
 
 test.serial('the job of another owner runs between the chunks of a long recording', async (t) => {
