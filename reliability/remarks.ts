@@ -16,12 +16,12 @@ pages, a tenth broken or hostile: damaged recordings and forms, wrong tokens, mi
 The service runs with a script that collects garbage every second, so that its resident set is what it keeps; its slope is
 the median of the slopes between the lowest points of twelve stretches, after the first quarter of the requests.`,
   strangers: `What one account, or somebody without one, can do to the others. Bodies within the limits that cost as much as a client can
-make them: a process of its own requests /health meanwhile, at a higher priority where it may have one; the figure is the longest
-answer, the least of up to three rounds. The short form takes the main thread's processor time above that for an ordinary body of
-the same length, which other processes do not change. Then uploads that send nothing, or stop half-way, beside another account
-that analyses, posts jobs and logs in; a queue that one owner fills with URLs while callbacks to eight hosts of its own never
-answer, with one worker; names of hosts, sign-ups, shipped secrets and encoded paths; and what Redis keys, child processes and
-command lines show.`,
+make them, while a process of its own requests /health: the figure is the longest that the service's main thread works while one of
+these requests waits (its processor time, so that a busy machine adds nothing), the least of up to three rounds. The short form
+takes its work for the whole body, above that for an ordinary body of the same length. Then uploads that send nothing, or stop
+half-way, beside another account that analyses, posts jobs and logs in; a queue that one owner fills with URLs while callbacks to eight hosts of its
+own never answer, with one worker of one thread; names of hosts, sign-ups, shipped secrets and encoded paths; and what Redis keys, child
+processes and command lines show.`,
   fleet: `Three hosts in network namespaces behind HAProxy, one PostgreSQL, one Redis, two kinds of clients: one takes the first
 answer, one asks again as documented. A host is killed under load, all are restarted in turn, the database and Redis go away and
 come back, a worker dies in the middle of a job of 14 minutes, and \`undertone bulk\` sends a folder while a host is killed

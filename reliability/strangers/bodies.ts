@@ -13,7 +13,7 @@ const mebibyte = 2 ** 20;
 const answerMs = 120_000;
 /** A delay that the service causes occurs in every round; one of a busy machine does not. */
 const rounds = 3;
-const crowd = 8;
+const crowd = 64;
 
 type HostileBody = {
   readonly name: string;
@@ -48,7 +48,7 @@ function uniqueKeys(bytes: number): Buffer {
 }
 
 function addressList(): Buffer {
-  const url = (index: number) => `http://127.0.0.1/recordings/${index}-${'%41'.repeat(60)}`;
+  const url = (index: number) => `http://127.0.0.1/${'a/'.repeat(110)}${index}`;
   return Buffer.from(JSON.stringify({ urls: Array.from({ length: 1000 }, (_, index) => url(index)) }));
 }
 
@@ -114,8 +114,8 @@ async function send({ port, url, token }: Server, body: HostileBody): Promise<nu
 }
 
 /**
- * The short form also runs on busy machines: there it is the main thread's processor time for the whole body that counts,
- * above that for an ordinary body of the same length.
+ * Long: how long the main thread works while one /health waits, which on a quiet machine is how long it waits. Short: how
+ * long it works for the whole body, above an ordinary one of the same length. Neither counts what other processes take.
  */
 const limits = { long: 50, short: 300 };
 
@@ -129,22 +129,28 @@ async function delayRow(server: Server, prober: Prober, body: HostileBody, long:
     const hostile = await prober.during(async () => {
       status = await send(server, body);
     });
-    const value = long ? hostile.ms : Math.max(0, hostile.totalMs - plain.totalMs);
+    const value = long ? hostile.workMs : Math.max(0, hostile.totalMs - plain.totalMs);
     if (value > best) continue;
     best = value;
     const times = (delay: Delay) =>
-      `${delay.ms.toFixed(0)} ms, ${delay.totalMs.toFixed(0)} ms of processor time`;
+      `${delay.ms.toFixed(0)} ms to answer, ${delay.totalMs.toFixed(0)} ms of work in all`;
     note = `answered ${status}, ${times(hostile)}; an ordinary body: ${times(plain)}`;
   }
-  const [name, unit] = long ? ['/health beside', 'ms'] : ['main thread for', 'ms of processor time'];
-  return atMost(limit, { name: `${name} ${body.name} at ${body.path}`, unit, value: best, note });
+  const name = long ? '/health delayed by' : 'work for';
+  return atMost(limit, { name: `${name} ${body.name} at ${body.path}`, unit: 'ms', value: best, note });
 }
 
 /** The same body on several connections: a figure without a goal. */
 async function crowdRow(server: Server, prober: Prober, body: HostileBody): Promise<Row> {
   const all = () => Promise.all(Array.from({ length: crowd }, () => send(server, body)));
-  const { ms } = await prober.during(all);
-  return told({ name: `/health beside ${crowd} times ${body.name} at ${body.path}`, unit: 'ms', value: ms });
+  const { ms, workMs } = await prober.during(all);
+  const note = `${ms.toFixed(0)} ms to answer`;
+  return told({
+    name: `/health delayed by ${crowd} times ${body.name} at ${body.path}`,
+    unit: 'ms',
+    value: workMs,
+    note,
+  });
 }
 
 export async function delayRows(

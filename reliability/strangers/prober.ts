@@ -10,7 +10,9 @@ export type Target = { readonly port: number; readonly pid: number };
 export type Delay = {
   /** The longest answer. */
   readonly ms: number;
-  /** Processor time of the service's main thread in all: other processes do not add to it. */
+  /** The most that the service's main thread worked during one answer: processor time, to which other processes add nothing. */
+  readonly workMs: number;
+  /** The same of all answers together. */
   readonly totalMs: number;
 };
 
@@ -29,17 +31,19 @@ function goFirst(pid: number): void {
 }
 
 async function probe({ port, pid }: Target, onFirst: () => void): Promise<Delay> {
-  let [ms, count] = [0, 0];
+  let [ms, workMs, count] = [0, 0, 0];
   for (const one of [0, pid]) goFirst(one);
   const before = mainThreadMs(pid);
   running = true;
   while (running) {
+    const asked = mainThreadMs(pid);
     const answer = await exchange({ port, path: '/health', agent });
     ms = Math.max(ms, answer.status === 200 ? answer.ms : Number.POSITIVE_INFINITY);
+    workMs = Math.max(workMs, mainThreadMs(pid) - asked);
     if (count++ === 0) onFirst();
     await sleep(pauseMs);
   }
-  return { ms, totalMs: mainThreadMs(pid) - before };
+  return { ms, workMs, totalMs: mainThreadMs(pid) - before };
 }
 
 process.on('message', async (order: Target | 'stop') => {

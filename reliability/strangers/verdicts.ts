@@ -28,9 +28,15 @@ function fixedForms(): NamedForm[] {
   ];
 }
 
+type ValidationItem = { readonly type: string; readonly loc: readonly string[]; readonly msg: string };
+
+const decodingErrors =
+  /^value_error\.audio\.(unsupported|malformed|too_long|too_complex|too_many_channels|sample_rate|insufficient_speech)$/;
+
 /** What only the analysis can say: the form itself was accepted. */
-const ofTheRecording =
-  /^value_error\.audio\.(unsupported|malformed|too_long|too_many_channels|sample_rate|insufficient_speech|empty)$/;
+function isOfRecording({ type, msg }: ValidationItem): boolean {
+  return decodingErrors.test(type) || (type === 'value_error.audio.channel' && /got \d+$/.test(msg));
+}
 
 async function verdict({ port, token }: Server, path: string, { contentType: type, body }: Form) {
   const headers = { Authorization: `Bearer ${token}`, ...(type === null ? {} : { 'Content-Type': type }) };
@@ -39,11 +45,11 @@ async function verdict({ port, token }: Server, path: string, { contentType: typ
   if (reply.status < 300) return 'accepted';
   const { code, detail } = JSON.parse(reply.body) as {
     readonly code?: string;
-    readonly detail: string | readonly { readonly type: string; readonly loc: readonly string[] }[];
+    readonly detail: string | readonly ValidationItem[];
   };
   const [item] = typeof detail === 'string' ? [] : detail;
-  const kind = code ?? `${item?.type} of ${item?.loc.at(-1)}`;
-  return ofTheRecording.test(item?.type ?? '') ? 'accepted' : `${reply.status} ${kind}`;
+  if (item !== undefined && isOfRecording(item)) return 'accepted';
+  return `${reply.status} ${code ?? `${item?.type} of ${item?.loc.at(-1)}`}`;
 }
 
 export async function verdictRow(server: Server, seed: number, count: number): Promise<Row> {
