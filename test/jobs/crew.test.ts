@@ -33,13 +33,15 @@ test('a thread whose successor cannot load is replaced once it can', async (t) =
   t.like(await work(crew, 'any'), { kind: 'report' });
   rmSync(models);
   await t.throwsAsync(work(crew, 'exit'));
-  const waiting = work(crew, 'any').then(
-    () => 'done',
-    () => 'given back',
-  );
+  let settled = false;
+  const settle = () => {
+    settled = true;
+  };
+  void work(crew, 'any').then(settle, settle);
   await until(() => lost.length >= 3);
   writeFileSync(models, '');
-  await waiting;
+  // Nothing but this wait keeps the process alive until the new thread is there.
+  await until(() => settled);
   t.like(await work(crew, 'any'), { kind: 'report' });
 });
 

@@ -85,7 +85,7 @@ const contributionSchema = z
     effect: z.number().min(-1).max(1).describe('What it adds to the score, -1 to 1.'),
     source: z.string().describe('The study behind the direction.'),
   })
-  .describe('What one measure adds to a scoreSchema.');
+  .describe('What one measure adds to a score.');
 
 const clarityWindow = z
   .strictObject({
