@@ -1,4 +1,4 @@
-/** What a signal defines. Pipeline, manifests, reports, routes, scopes, command line and OpenAPI follow from it. */
+/** What a signal defines. Pipeline, manifests, reports, routes, scopes and OpenAPI follow from it. */
 import type { z } from 'zod';
 import type { Session } from '../../models/session.ts';
 import type { EncodedWindow } from '../encode.ts';
