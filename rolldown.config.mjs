@@ -2,13 +2,13 @@
 import { defineConfig } from 'rolldown';
 
 export default defineConfig({
-  // The command, the package's exports, and what threads and processes run (src/threads.ts).
+  // The command, the package's exports, and what threads and processes run (src/runtime/worker-entries.ts).
   input: {
     cli: 'src/cli.ts',
     index: 'src/index.ts',
-    'workers/task': 'src/workers/task.ts',
-    'workers/child': 'src/workers/child.ts',
-    'jobs/task': 'src/jobs/task.ts',
+    'workers/analysis-thread': 'src/workers/analysis-thread.ts',
+    'workers/analysis-process': 'src/workers/analysis-process.ts',
+    'jobs/job-thread': 'src/jobs/job-thread.ts',
     'jobs/upload-thread': 'src/jobs/upload-thread.ts',
     'cli/analyze-thread': 'src/cli/analyze-thread.ts',
     'cli/features-thread': 'src/cli/features-thread.ts',

@@ -12,7 +12,7 @@ export type Provenance = {
 const written = [
   'benchmarks/results',
   'docs/benchmarks.md',
-  'reliability/results',
+  'test/reliability/results',
   'docs/reliability.md',
   'README.md',
 ];

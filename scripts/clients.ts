@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openApiDocument } from '../src/openapi/document.ts';
-import { version } from '../src/version.ts';
+import { version } from '../src/runtime/version.ts';
 import { clientVenv } from '../test/support/python.ts';
 
 export const clients = { typescript: 'clients/typescript', python: 'clients/python' } as const;

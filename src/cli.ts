@@ -3,16 +3,16 @@
 import { Command, CommanderError } from 'commander';
 import { addAnalyze } from './cli/analyze.ts';
 import { addBulk } from './cli/bulk.ts';
+import { type Terminal, UsageError } from './cli/context.ts';
 import { addFeatures } from './cli/features.ts';
 import { addOpenApi } from './cli/openapi.ts';
 import { addServe } from './cli/serve.ts';
-import { type Terminal, UsageError } from './cli/terminal.ts';
 import { addToken } from './cli/token.ts';
 import { addUser } from './cli/user.ts';
-import { addWork } from './cli/work.ts';
-import { ConfigError } from './config.ts';
-import { Failure } from './errors.ts';
-import { version } from './version.ts';
+import { addWork } from './cli/worker.ts';
+import { ConfigError } from './runtime/config.ts';
+import { Failure } from './runtime/errors.ts';
+import { version } from './runtime/version.ts';
 
 const exitCodes = { failed: 1, misused: 2 } as const;
 

@@ -6,7 +6,7 @@ import { type CombinedReport, combinedReport } from './analysis/report.ts';
 import { signals as allSignals, type Signal } from './analysis/signals/table.ts';
 import type { AnalyzeRequest } from './analysis/types.ts';
 import { type Audio, type DecodeLimits, decode as decodeAll } from './audio/addon.ts';
-import { parseConfig } from './config.ts';
+import { parseConfig } from './runtime/config.ts';
 
 export type { Signal } from './analysis/signals/table.ts';
 export {
@@ -22,7 +22,7 @@ export {
   type Source,
 } from './audio/addon.ts';
 export { specs } from './audio/feature-presets.ts';
-export { Failure, type ValidationItem } from './errors.ts';
+export { Failure, type ValidationItem } from './runtime/errors.ts';
 
 export type DecodeOptions = {
   /** Hz; 16000 when left out. */

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { type CombinedReport, combinedReportSchema } from '../src/analysis/report.ts';
-import { Failure } from '../src/errors.ts';
+import { Failure } from '../src/runtime/errors.ts';
 import { reporter, samplesOf } from './support/analysis.ts';
 import { fixture } from './support/fixtures.ts';
 import { wavFile } from './support/wav.ts';

@@ -19,18 +19,7 @@ import {
 } from './support/law.ts';
 
 const code = /\.(ts|mjs|js|h|cc|c|py|css|sh)$/;
-const folders = [
-  'src',
-  'native',
-  'test',
-  'benchmarks',
-  'reliability',
-  'scripts',
-  'training',
-  'clients',
-  'deploy',
-  'web',
-];
+const folders = ['src', 'native', 'test', 'benchmarks', 'scripts', 'training', 'clients', 'deploy', 'web'];
 const ignored = new Set(['node_modules', 'build', 'dist', '__pycache__', 'third_party']);
 
 function filesUnder(folder: string): string[] {
@@ -47,8 +36,8 @@ function filesUnder(folder: string): string[] {
 const planted: readonly (readonly [Rule, string, string, number])[] = [
   [packageLaw, 'src/analysis/analyze.ts', "import { InferenceSession } from 'onnxruntime-node';", 1],
   [packageLaw, 'src/models/session.ts', "import { InferenceSession } from 'onnxruntime-node';", 0],
-  [packageLaw, 'src/main.ts', "const Koa = await import('koa');", 1],
-  [packageLaw, 'src/workers/task.ts', "export type { Router } from '@koa/router';", 1],
+  [packageLaw, 'src/serve.ts', "const Koa = await import('koa');", 1],
+  [packageLaw, 'src/workers/analysis-thread.ts', "export type { Router } from '@koa/router';", 1],
   [packageLaw, 'src/http/app.ts', "import Koa from 'koa'; import Router from '@koa/router';", 0],
   [packageLaw, 'src/cli.ts', "const addon = require('../build/Release/undertone.node');", 1],
   [packageLaw, 'src/cli.ts', "const addon = '../build/Release/undertone.node';", 1],
@@ -59,7 +48,7 @@ const planted: readonly (readonly [Rule, string, string, number])[] = [
   [includeLaw, 'native/core/fft.cc', '#include "kiss_fftr.h"\n', 0],
   [includeLaw, 'native/core/resample.cc', 'extern "C" {\n#include <libavcodec/avcodec.h>\n}\n', 1],
   [includeLaw, 'native/core/decode.cc', '#include <libavcodec/avcodec.h>\n', 0],
-  [signalsLaw, 'src/analysis/signals/tone.ts', "import type { Config } from '../../config.ts';", 1],
+  [signalsLaw, 'src/analysis/signals/tone.ts', "import type { Config } from '../../runtime/config.ts';", 1],
   [signalsLaw, 'src/analysis/signals/tone.ts', "import { readFileSync } from 'node:fs';", 1],
   [signalsLaw, 'src/analysis/signals/tone.ts', "import { pool } from './pooling.ts';", 0],
   [
@@ -78,27 +67,32 @@ const planted: readonly (readonly [Rule, string, string, number])[] = [
   [webLaw, 'web/playground/main.ts', "import { readFileSync } from 'node:fs'; import { z } from 'zod';", 2],
   [webLaw, 'web/account/main.ts', "const { z } = await import('zod');", 1],
   [webLaw, 'web/playground/main.ts', "import uPlot from 'uplot'; import { part } from './dom.ts';", 0],
-  [packageLaw, 'src/accounts/accounts.ts', "import { betterAuth } from 'better-auth';", 1],
-  [packageLaw, 'src/http/account.ts', "import { sql } from 'kysely';", 1],
-  [packageLaw, 'src/accounts/users.ts', "import { APIError } from 'better-auth/api';", 0],
-  [lateLaw, 'src/accounts/accounts.ts', "import { createUsers } from './users.ts';", 1],
-  [lateLaw, 'src/accounts/accounts.ts', "import type { Users } from './users.ts';", 0],
-  [lateLaw, 'src/accounts/accounts.ts', "const { createUsers } = await import('./users.ts');", 0],
-  [lateLaw, 'src/main.ts', "import { openPostgres } from './accounts/postgres.ts';", 1],
-  [lateLaw, 'src/main.ts', "import { openJobs } from './jobs/jobs.ts';", 1],
-  [lateLaw, 'src/jobs/worker.ts', "import { openRedis } from '../redis.ts';", 0],
-  [packageLaw, 'src/http/jobs.ts', "import { Queue } from 'bullmq';", 1],
+  [packageLaw, 'src/auth/accounts.ts', "import { betterAuth } from 'better-auth';", 1],
+  [packageLaw, 'src/http/routes/account.ts', "import { sql } from 'kysely';", 1],
+  [packageLaw, 'src/auth/users.ts', "import { APIError } from 'better-auth/api';", 0],
+  [lateLaw, 'src/auth/accounts.ts', "import { createUsers } from './users.ts';", 1],
+  [lateLaw, 'src/auth/accounts.ts', "import type { Users } from './users.ts';", 0],
+  [lateLaw, 'src/auth/accounts.ts', "const { createUsers } = await import('./users.ts');", 0],
+  [lateLaw, 'src/serve.ts', "import { openPostgres } from './db/postgres.ts';", 1],
+  [lateLaw, 'src/serve.ts', "import { openJobs } from './jobs/jobs.ts';", 1],
+  [lateLaw, 'src/jobs/worker.ts', "import { openRedis } from '../runtime/redis.ts';", 0],
+  [packageLaw, 'src/http/routes/jobs.ts', "import { Queue } from 'bullmq';", 1],
   [packageLaw, 'src/jobs/queues.ts', "import { Redis } from 'ioredis';", 1],
   [clientLaw, 'clients/typescript/src/client.ts', "import { x } from '../../../src/analysis/report.ts';", 1],
   [clientLaw, 'clients/typescript/src/client.ts', "import fetch from 'node-fetch';", 1],
   [clientLaw, 'clients/typescript/src/client.ts', "const fs = await import('node:fs');", 0],
-  [processLaw, 'src/config.ts', "const port = process.env['PORT'];", 1],
-  [processLaw, 'src/config.ts', "const port = process['env'].PORT;", 1],
-  [processLaw, 'src/config.ts', 'const { env } = globalThis.process;', 1],
-  [processLaw, 'src/config.ts', "import { exit } from 'node:process';", 1],
-  [processLaw, 'src/config.ts', 'process.exit(1);', 1],
-  [processLaw, 'src/main.ts', 'process.exit(process.env.CODE);', 0],
-  [processLaw, 'src/config.ts', 'const rss = process.memoryUsage(); const env = { PORT: 1 }; env.PORT;', 0],
+  [processLaw, 'src/runtime/config.ts', "const port = process.env['PORT'];", 1],
+  [processLaw, 'src/runtime/config.ts', "const port = process['env'].PORT;", 1],
+  [processLaw, 'src/runtime/config.ts', 'const { env } = globalThis.process;', 1],
+  [processLaw, 'src/runtime/config.ts', "import { exit } from 'node:process';", 1],
+  [processLaw, 'src/runtime/config.ts', 'process.exit(1);', 1],
+  [processLaw, 'src/serve.ts', 'process.exit(process.env.CODE);', 0],
+  [
+    processLaw,
+    'src/runtime/config.ts',
+    'const rss = process.memoryUsage(); const env = { PORT: 1 }; env.PORT;',
+    0,
+  ],
   [anyLaw, 'test/x.test.ts', 'const x = y as any;', 1],
   [anyLaw, 'test/x.test.ts', "const any = 'any'; // any", 0],
   [defaultExportLaw, 'src/x.ts', 'export default 1;', 1],
@@ -122,7 +116,7 @@ for (const [rule, file, text, count] of planted) {
 
 test('the tree keeps its rules', (t) => {
   const files = folders.flatMap(filesUnder);
-  t.true(files.includes('src/errors.ts') && files.includes('test/law.test.ts'));
+  t.true(files.includes('src/runtime/errors.ts') && files.includes('test/law.test.ts'));
   const broken = files.flatMap((file) => {
     const text = fs.readFileSync(file, 'utf8');
     return rules.flatMap((rule) => rule({ path: file, text }));

@@ -8,8 +8,8 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import { clients } from '../scripts/clients.ts';
-import { settingNames } from '../src/config.ts';
-import { createMetrics } from '../src/http/metrics.ts';
+import { createMetrics } from '../src/http/middleware/metrics.ts';
+import { settingNames } from '../src/runtime/config.ts';
 import { clientVenv } from './support/python.ts';
 import { type Server, startServer } from './support/server.ts';
 

@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { decode, extract } from '../../src/audio/addon.ts';
 import { specs } from '../../src/audio/feature-presets.ts';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/runtime/config.ts';
 import { fixturesFolder } from '../../test/support/fixtures.ts';
 import { atLeast, cacheFolder, figure, largestDifference, type Row, runProgram } from '../case.ts';
 import { installStack, type Stack, stackMilliseconds, startStack } from '../peers/stack.ts';

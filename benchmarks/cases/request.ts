@@ -1,6 +1,6 @@
 /** One client, one request at a time, against the sum of its stages measured alone. */
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/runtime/config.ts';
 import { atMost, figure, type Row } from '../case.ts';
 import { closeConnections, post, recording, times } from '../request/client.ts';
 import { buildServers, forkServer } from '../request/forked.ts';

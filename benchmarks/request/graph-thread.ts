@@ -7,7 +7,7 @@ import { specs } from '../../src/audio/feature-presets.ts';
 import { openSession } from '../../src/models/session.ts';
 import { readForm } from '../../src/multipart/form.ts';
 import { joinBlocks } from '../../src/workers/blocks.ts';
-import type { Reply, TaskMessage, ThreadSettings } from '../../src/workers/messages.ts';
+import type { Reply, TaskMessage, ThreadSettings } from '../../src/workers/protocol.ts';
 import { graphFile } from './graph.ts';
 
 const sampleRate = 16_000;

@@ -3,8 +3,8 @@ import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { analyzerOf } from '../../src/analysis/analyze.ts';
 import { loadModels } from '../../src/models/loader.ts';
 import type { Session } from '../../src/models/session.ts';
-import { answer } from '../../src/workers/answer.ts';
-import type { Reply, TaskMessage, ThreadSettings } from '../../src/workers/messages.ts';
+import { answer } from '../../src/workers/handle-task.ts';
+import type { Reply, TaskMessage, ThreadSettings } from '../../src/workers/protocol.ts';
 
 export const run = start(workerData as ThreadSettings);
 

@@ -2,7 +2,7 @@
 import { parentPort, threadId } from 'node:worker_threads';
 import { readForm } from '../../src/multipart/form.ts';
 import { joinBlocks } from '../../src/workers/blocks.ts';
-import type { Reply, TaskMessage } from '../../src/workers/messages.ts';
+import type { Reply, TaskMessage } from '../../src/workers/protocol.ts';
 
 export const run = start();
 

@@ -7,11 +7,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
-import { parseConfig } from '../../src/config.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createLifecycle } from '../../src/http/lifecycle.ts';
-import { createMetrics } from '../../src/http/metrics.ts';
+import { createMetrics } from '../../src/http/middleware/metrics.ts';
 import { createHttpServer, type Handler } from '../../src/http/server.ts';
+import { parseConfig } from '../../src/runtime/config.ts';
 import { createPool } from '../../src/workers/pool.ts';
 
 /** CPU time so far, in microseconds. */

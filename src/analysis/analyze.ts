@@ -6,9 +6,9 @@ import {
   type SignalQuality,
   type Source,
 } from '../audio/addon.ts';
-import { invalidPart } from '../errors.ts';
 import { replay, syntheticSignal } from '../models/golden.ts';
 import { loadModels, type Models } from '../models/loader.ts';
+import { invalidPart } from '../runtime/errors.ts';
 import {
   type Chunking,
   defaultChunking,

@@ -1,7 +1,7 @@
 /** Upload -> decoded chunks -> speech per chunk. A recording up to `singlePassMaxSeconds` is one chunk. */
 import { type ChunkedDecoder, type DecodeOptions, isAudioError, openChunkedDecoder } from '../audio/addon.ts';
-import { Failure, invalidPart, type ValidationType } from '../errors.ts';
 import type { Models } from '../models/loader.ts';
+import { Failure, invalidPart, type ValidationType } from '../runtime/errors.ts';
 import { joinArrays } from './join-arrays.ts';
 import type { Segment } from './segments.ts';
 import { detectSpeech, type SpeechAnalysis, truncateSpeech } from './speech.ts';

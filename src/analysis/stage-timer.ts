@@ -1,5 +1,5 @@
 /** Times the stages of an analysis, and stops it between them. */
-import { Failure } from '../errors.ts';
+import { Failure } from '../runtime/errors.ts';
 
 export type Stage = { readonly name: string; readonly ms: number };
 

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { workerData } from 'piscina';
 import type { Signal } from '../analysis/signals/table.ts';
 import type { DecodeLimits } from '../audio/addon.ts';
-import { Failure, type ValidationItem } from '../errors.ts';
 import { analyze, type Report } from '../index.ts';
+import { Failure, type ValidationItem } from '../runtime/errors.ts';
 import type { Input } from './inputs.ts';
 
 export type AnalyzeSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };

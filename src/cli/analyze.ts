@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Signal, signals } from '../analysis/signals/table.ts';
-import { parseConfig } from '../config.ts';
-import { threadFile } from '../threads.ts';
+import { parseConfig } from '../runtime/config.ts';
+import { threadFile } from '../runtime/worker-entries.ts';
 import type { AnalyzeSettings, AnalyzeTask, Outcome } from './analyze-thread.ts';
-import { parseJobs, workInOrder } from './crew.ts';
-import { describeReport } from './describe.ts';
+import { expected, type Terminal, UsageError, writeLine } from './context.ts';
+import { csvHeader, tableHeader, toCsv, toTable } from './csv.ts';
 import { findInputs } from './inputs.ts';
+import { parseJobs, workInOrder } from './parallel.ts';
 import { countFiles, showProgress } from './progress.ts';
-import { csvHeader, tableHeader, toCsv, toTable } from './rows.ts';
-import { expected, type Terminal, UsageError, writeLine } from './terminal.ts';
+import { describeReport } from './text-report.ts';
 
 const examples = `
 Folders are walked, and every file in them is tried, whatever its name; - is a recording on standard input.

@@ -2,8 +2,8 @@
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Outcome } from './analyze-thread.ts';
-import { csvHeader, toCsv } from './rows.ts';
-import { expected } from './terminal.ts';
+import { expected } from './context.ts';
+import { csvHeader, toCsv } from './csv.ts';
 
 export type BulkFile = {
   /** Paths that have been answered. */

@@ -1,8 +1,8 @@
 /** The token of `undertone bulk`: from the environment, a file or standard input, where no other user of the machine sees it. */
 import { createReadStream } from 'node:fs';
+import { expected, type Terminal } from './context.ts';
 import { checkStandardInput, standardInput } from './inputs.ts';
 import { firstLine, readPassword } from './password.ts';
-import { expected, type Terminal } from './terminal.ts';
 
 export type TokenOptions = {
   readonly token?: string;

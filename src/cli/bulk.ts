@@ -9,9 +9,9 @@ import type { Report } from '../index.ts';
 import type { Outcome } from './analyze-thread.ts';
 import { openBulkFile } from './bulk-file.ts';
 import { readToken, type TokenOptions } from './bulk-token.ts';
+import { expected, type Terminal, UsageError } from './context.ts';
 import { findInputs, standardInput } from './inputs.ts';
 import { countFiles, showProgress } from './progress.ts';
-import { expected, type Terminal, UsageError } from './terminal.ts';
 
 const examples = `
 The output file is also what has been done: run the same command again after an end of any kind, and it goes on. Each file

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { workerData } from 'piscina';
 import { type DecodeLimits, decode, extract, type FeatureSpec, isAudioError } from '../audio/addon.ts';
 import { encodeNpy } from '../audio/npy.ts';
-import { makeFolder } from '../folder.ts';
+import { makeFolder } from '../runtime/ensure-dir.ts';
 import type { Input } from './inputs.ts';
 
 export type FeaturesSettings = { readonly spec: FeatureSpec; readonly limits: DecodeLimits };

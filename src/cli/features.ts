@@ -3,13 +3,13 @@ import { basename, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { FeatureSpec } from '../audio/addon.ts';
 import { specs } from '../audio/feature-presets.ts';
-import { parseConfig } from '../config.ts';
-import { threadFile } from '../threads.ts';
-import { parseJobs, workInOrder } from './crew.ts';
+import { parseConfig } from '../runtime/config.ts';
+import { threadFile } from '../runtime/worker-entries.ts';
+import { expected, type Terminal } from './context.ts';
 import type { Extracted, FeaturesSettings, FeaturesTask } from './features-thread.ts';
 import { checkStandardInput, readBytes, readLines, standardInput } from './inputs.ts';
+import { parseJobs, workInOrder } from './parallel.ts';
 import { countFiles, showProgress } from './progress.ts';
-import { expected, type Terminal } from './terminal.ts';
 
 const examples = `
 Arrays are float32, [frames, bins]; - is a recording on standard input. Named specs:

@@ -1,8 +1,8 @@
 /** Which recordings a command reads: files, folders, a list of them, or standard input. */
 import { readFile } from 'node:fs/promises';
 import { buffer, text } from 'node:stream/consumers';
-import { findFiles } from './files.ts';
-import { expected, type Terminal } from './terminal.ts';
+import { expected, type Terminal } from './context.ts';
+import { findFiles } from './walk.ts';
 
 export const standardInput = '-';
 

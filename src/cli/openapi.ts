@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Terminal, writeLine } from './terminal.ts';
+import { type Terminal, writeLine } from './context.ts';
 
 const examples = `
 Examples:
@@ -13,7 +13,7 @@ export function addOpenApi(program: Command, { stdout }: Terminal): void {
     .addHelpText('after', examples)
     .action(async () => {
       const { openApiDocument } = await import('../openapi/document.ts');
-      const { version } = await import('../version.ts');
+      const { version } = await import('../runtime/version.ts');
       await writeLine(stdout, JSON.stringify(openApiDocument(version), null, 2));
     });
 }

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { type Readable, Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './context.ts';
 
 const longestBytes = 4096;
 

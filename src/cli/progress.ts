@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress';
-import { type Terminal, writeLine } from './terminal.ts';
+import { type Terminal, writeLine } from './context.ts';
 
 export type Progress = {
   /** One more file is done; `line` goes to standard output, above the bar when both are on the screen. */

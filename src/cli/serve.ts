@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Terminal } from './terminal.ts';
-import { welcome } from './welcome.ts';
+import type { Terminal } from './context.ts';
+import { welcome } from './first-token.ts';
 
 const examples = `
 Settings come from the environment (UNDERTONE_PORT, UNDERTONE_TOKEN, ...).
@@ -16,7 +16,7 @@ export function addServe(program: Command, terminal: Terminal): void {
     .option('--welcome', 'make and print a first token when there is none')
     .addHelpText('after', examples)
     .action(async (options: { readonly welcome?: true }) => {
-      const { serve } = await import('../main.ts');
+      const { serve } = await import('../serve.ts');
       const greet = (service: Parameters<typeof welcome>[0]) => welcome(service, terminal.stdout);
       await serve(terminal.env, options.welcome ? { welcome: greet } : {});
     });

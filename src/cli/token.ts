@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { ListedToken, TokenRecord, Tokens } from '../accounts/tokens.ts';
-import { parseConfig } from '../config.ts';
-import { expected, type Terminal, UsageError } from './terminal.ts';
+import type { ListedToken, TokenRecord, Tokens } from '../auth/tokens.ts';
+import { parseConfig } from '../runtime/config.ts';
+import { expected, type Terminal, UsageError } from './context.ts';
 
 const createExamples = `
 The token alone goes to standard output, and is not shown again.
@@ -58,8 +58,8 @@ type CreateOptions = { readonly name: string; readonly scopes: string; readonly 
 
 async function withTokens(terminal: Terminal, work: (tokens: Tokens) => Promise<void>): Promise<void> {
   const { databaseUrl } = parseConfig(terminal.env);
-  const { openStorage } = await import('../accounts/storage.ts');
-  const { createTokens, TokenError } = await import('../accounts/tokens.ts');
+  const { openStorage } = await import('../db/database.ts');
+  const { createTokens, TokenError } = await import('../auth/tokens.ts');
   const database = await openStorage(databaseUrl);
   try {
     await work(createTokens({ database, staticToken: null }));

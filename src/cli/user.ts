@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { Database } from '../accounts/storage.ts';
-import type { Credentials, Users } from '../accounts/users.ts';
-import { parseConfig } from '../config.ts';
+import type { Credentials, Users } from '../auth/users.ts';
+import type { Database } from '../db/database.ts';
+import { parseConfig } from '../runtime/config.ts';
+import { expected, type Terminal, UsageError } from './context.ts';
 import { readPassword } from './password.ts';
-import { expected, type Terminal, UsageError } from './terminal.ts';
 
 const createExamples = `
 The password, 10 to 128 characters, is asked for, or is the first line of standard input.
@@ -42,8 +42,8 @@ type CreateOptions = { readonly email: string; readonly admin?: true };
 type PasswordOptions = { readonly email: string; readonly revokeTokens?: true };
 
 async function create(options: CreateOptions, terminal: Terminal): Promise<void> {
-  const { UserError } = await import('../accounts/refusal.ts');
-  const { enrol } = await import('../accounts/enrol.ts');
+  const { UserError } = await import('../auth/user-errors.ts');
+  const { enrol } = await import('../auth/create-account.ts');
   await withUsers(options.email, terminal, async ({ database, users }, credentials) => {
     const isAdministrator = await enrol({ database, users }, credentials, options.admin === true).catch(
       (error: unknown) => {
@@ -55,7 +55,7 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
 }
 
 async function setPassword({ email, revokeTokens }: PasswordOptions, terminal: Terminal): Promise<void> {
-  const { createTokens } = await import('../accounts/tokens.ts');
+  const { createTokens } = await import('../auth/tokens.ts');
   await withUsers(email, terminal, async ({ database, users }, credentials) => {
     const owner = await users.setPassword(credentials);
     if (owner === null) throw expected('the address of an account', '--email', JSON.stringify(email));
@@ -74,9 +74,9 @@ async function withUsers(
 ): Promise<void> {
   const { databaseUrl } = parseConfig(terminal.env);
   const credentials = await readCredentials(address, terminal);
-  const { kindOf, openStorage } = await import('../accounts/storage.ts');
-  const { createUsers } = await import('../accounts/users.ts');
-  const { drawText } = await import('../accounts/token-format.ts');
+  const { kindOf, openStorage } = await import('../db/database.ts');
+  const { createUsers } = await import('../auth/users.ts');
+  const { drawText } = await import('../auth/token-format.ts');
   const database = await openStorage(databaseUrl);
   try {
     // No browser ever gets the cookie of a session that is made here.
@@ -89,7 +89,7 @@ async function withUsers(
 }
 
 async function readCredentials(address: string, terminal: Terminal): Promise<Credentials> {
-  const { email, newPassword } = await import('../accounts/credentials.ts');
+  const { email, newPassword } = await import('../auth/credentials.ts');
   if (!email.safeParse(address).success) {
     throw expected('an e-mail address', '--email', JSON.stringify(address));
   }

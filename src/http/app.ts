@@ -2,25 +2,25 @@
 import { randomUUID } from 'node:crypto';
 import Koa, { type Context, type Middleware, type Next } from 'koa';
 import type { Logger } from 'pino';
-import type { Accounts } from '../accounts/accounts.ts';
-import type { CounterStore } from '../accounts/counters.ts';
-import type { Config } from '../config.ts';
-import { Failure } from '../errors.ts';
+import type { Accounts } from '../auth/accounts.ts';
+import type { CounterStore } from '../auth/rate-limiter.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Manifest } from '../models/manifest.ts';
+import type { Config } from '../runtime/config.ts';
+import { Failure } from '../runtime/errors.ts';
 import type { Pool } from '../workers/pool.ts';
-import { createAccountRoutes } from './account.ts';
-import { accountOf, type TokenVerifier } from './auth.ts';
-import { createByteBudget } from './byte-budget.ts';
-import { allowOrigins } from './cors.ts';
-import { answerFailures } from './failure.ts';
-import { requireHost } from './host.ts';
-import { createJsonReader } from './json-body.ts';
+import { createByteBudget } from './body/byte-budget.ts';
+import { createJsonReader } from './body/json.ts';
 import { type Lifecycle, unreadiness } from './lifecycle.ts';
-import type { Metrics } from './metrics.ts';
-import type { Pages } from './pages.ts';
-import { protect } from './protect.ts';
-import { createRateLimits } from './rate-limit.ts';
+import { accountOf, type TokenVerifier } from './middleware/auth.ts';
+import { allowOrigins } from './middleware/cors.ts';
+import { answerFailures } from './middleware/errors.ts';
+import { requireHost } from './middleware/host.ts';
+import type { Metrics } from './middleware/metrics.ts';
+import { createRateLimits } from './middleware/rate-limit.ts';
+import { protect } from './middleware/security-headers.ts';
+import { createAccountRoutes } from './routes/account.ts';
+import type { Pages } from './routes/static.ts';
 import { createRoutes, refuseUnrouted, showMetrics } from './routes.ts';
 import type { State } from './state.ts';
 
@@ -88,7 +88,7 @@ async function tokenAccount({ state }: Context): Promise<string> {
 
 /** For requests without a token. Loaded with the first of them. */
 async function clientNetwork({ ip }: Context): Promise<string> {
-  const { networkOf } = await import('../accounts/counters.ts');
+  const { networkOf } = await import('../auth/rate-limiter.ts');
   return networkOf(ip);
 }
 

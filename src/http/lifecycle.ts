@@ -1,5 +1,5 @@
 /** Whether new work is taken: before the models are warm and after the signal to stop, it is not. */
-import { Failure } from '../errors.ts';
+import { Failure } from '../runtime/errors.ts';
 import type { Pool } from '../workers/pool.ts';
 
 export type Lifecycle = {

@@ -1,20 +1,20 @@
 /** Every route of the service. */
 import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import { scopeOf } from '../accounts/tokens.ts';
 import { signals as allSignals, type Signal } from '../analysis/signals/table.ts';
-import { Failure } from '../errors.ts';
+import { scopeOf } from '../auth/tokens.ts';
 import type { Manifest } from '../models/manifest.ts';
-import { type AnalysisOptions, analyses } from './analyses.ts';
-import { type Gate, requireScopes } from './auth.ts';
-import { evidenceCards } from './evidence.ts';
-import { unknownPath } from './failure.ts';
-import { requireKnownHost } from './host.ts';
-import { addJobs, type JobOptions } from './jobs.ts';
+import { Failure } from '../runtime/errors.ts';
 import { unreadiness } from './lifecycle.ts';
-import type { Metrics } from './metrics.ts';
-import { addPages, type Pages } from './pages.ts';
-import { addReference } from './reference.ts';
+import { type Gate, requireScopes } from './middleware/auth.ts';
+import { unknownPath } from './middleware/errors.ts';
+import { requireKnownHost } from './middleware/host.ts';
+import type { Metrics } from './middleware/metrics.ts';
+import { type AnalysisOptions, analyses } from './routes/analyze.ts';
+import { addReference } from './routes/api-docs.ts';
+import { addJobs, type JobOptions } from './routes/jobs.ts';
+import { evidenceCards } from './routes/models.ts';
+import { addPages, type Pages } from './routes/static.ts';
 import type { State } from './state.ts';
 
 export type RouteOptions = AnalysisOptions &

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Address } from '../config.ts';
-import { type ErrorCode, Failure, httpStatus } from '../errors.ts';
-import { failureBody, failureHeaders } from './failure.ts';
-import { chunksTooSmall, expectedChunks, GatheredRequest } from './gathered-request.ts';
+import type { Address } from '../runtime/config.ts';
+import { type ErrorCode, Failure, httpStatus } from '../runtime/errors.ts';
+import { chunksTooSmall, expectedChunks, GatheredRequest } from './body/gathered-request.ts';
 import { closeSlowly, isLingering } from './linger.ts';
+import { failureBody, failureHeaders } from './middleware/errors.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 

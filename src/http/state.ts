@@ -1,7 +1,7 @@
 /** What the middlewares of one request share. */
 import type { Context } from 'koa';
 import type { Stage } from '../analysis/stage-timer.ts';
-import type { Grant } from './auth.ts';
+import type { Grant } from './middleware/auth.ts';
 
 export type State = {
   /** Of the token, on paths that need one. */

@@ -3,7 +3,7 @@
  * last turn of its owner, or one after the turn that is being served where that is later. So owners with many jobs take
  * turns, and the first job of another owner is not behind them. Turns are BullMQ priorities.
  */
-import type { Redis } from '../redis.ts';
+import type { Redis } from '../runtime/redis.ts';
 
 export type FairOrder = {
   /** The turn of the owner's next job. */

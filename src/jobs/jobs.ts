@@ -1,13 +1,16 @@
 /** Jobs as the HTTP routes see them: created, found, listed and removed. */
 
-import type { Database } from '../accounts/storage.ts';
-import { drawText } from '../accounts/token-format.ts';
-import type { JobSettings } from '../config.ts';
-import { Failure } from '../errors.ts';
-import { openRedis, requireNoPersistence, waitForRedis } from '../redis.ts';
+import { drawText } from '../auth/token-format.ts';
+import type { Database } from '../db/database.ts';
+import type { JobSettings } from '../runtime/config.ts';
+import { Failure } from '../runtime/errors.ts';
+import { openRedis, requireNoPersistence, waitForRedis } from '../runtime/redis.ts';
 import { type DigestInput, digestRequest } from './digest.ts';
+import { createVault, type Vault } from './encryption.ts';
+import { type JobSummary, type JobView, lostBody, summaryOf, viewOf } from './job-json.ts';
+import { createJobStore, type Holder, type JobRow, type JobStore, type ListedRow } from './job-store.ts';
 import { openPayload, type Payload, type SealedPayload, sealPayload } from './payload.ts';
-import { createPlaces } from './places.ts';
+import { createPlaces } from './queue-slots.ts';
 import {
   countWaiting,
   countWaitingOf,
@@ -17,16 +20,13 @@ import {
   standingOf,
 } from './queue-state.ts';
 import { openQueues } from './queues.ts';
-import { createReach, type Reach } from './reach.ts';
-import { createVault, type Vault } from './seal.ts';
-import { createJobStore, type Holder, type JobRow, type JobStore, type ListedRow } from './store.ts';
+import { createReach, type Reach } from './redis-access.ts';
+import { createWaiting, type Waiting } from './upload-store.ts';
 import { createUploads, type Uploads } from './uploads.ts';
-import { type JobSummary, type JobView, lostBody, summaryOf, viewOf } from './view.ts';
-import { createWaiting, type Waiting } from './waiting.ts';
 
+export type { JobSummary, JobView } from './job-json.ts';
+export type { Holder } from './job-store.ts';
 export type { JobFigures } from './queue-state.ts';
-export type { Holder } from './store.ts';
-export type { JobSummary, JobView } from './view.ts';
 
 export type JobRequest = {
   readonly holder: Holder;

@@ -1,6 +1,6 @@
 /** What a job is asked to do, as it waits in Redis: encrypted, since URLs may carry keys, and with a version. */
 import { z } from 'zod';
-import type { Vault } from './seal.ts';
+import type { Vault } from './encryption.ts';
 
 /** Payloads of version 1 have no `version`. */
 const version = 2;

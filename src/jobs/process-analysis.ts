@@ -1,12 +1,12 @@
 /** Analyses one job that a worker has taken from a queue. */
 import { setInterval } from 'node:timers/promises';
 import { WaitingError } from 'bullmq';
-import type { Config } from '../config.ts';
-import { Failure, toFailure } from '../errors.ts';
-import type { Lane } from './lane.ts';
-import { fetchObject, UnreachableError, unreachable } from './objects.ts';
+import type { Config } from '../runtime/config.ts';
+import { Failure, toFailure } from '../runtime/errors.ts';
+import { errorBody } from './job-json.ts';
+import type { Lane } from './job-task.ts';
 import { openPayload, type Payload } from './payload.ts';
-import { errorBody } from './view.ts';
+import { fetchObject, UnreachableError, unreachable } from './remote-audio.ts';
 import { beginJob, cancelJob, finishJob, type QueueJob, type WorkerContext } from './worker-context.ts';
 
 /** How often a worker looks whether the job that it has was removed. */

@@ -1,8 +1,8 @@
 /** Makes one callback that a worker has taken from the queue. */
 import { DelayedError, WaitingError } from 'bullmq';
 import type { CallbackShares } from './callback-shares.ts';
+import { cancelledView, type JobView, viewOf } from './job-json.ts';
 import type { Payload } from './payload.ts';
-import { cancelledView, type JobView, viewOf } from './view.ts';
 import { deliver } from './webhook.ts';
 import { beginJob, type QueueJob, type WorkerContext } from './worker-context.ts';
 

@@ -1,8 +1,8 @@
 /** What the queues know of jobs: where one waits, whether a worker has it, and how many there are. */
 import type { Job } from 'bullmq';
+import { isProgress, type Standing } from './job-json.ts';
 import type { SealedPayload } from './payload.ts';
 import type { FairQueue, Queues } from './queues.ts';
-import { isProgress, type Standing } from './view.ts';
 
 export type QueuedJob = { readonly job: Job<SealedPayload>; readonly queue: FairQueue };
 

@@ -1,9 +1,9 @@
 /** The queues, kept by BullMQ, in which owners take turns. */
 import { type Job, Queue } from 'bullmq';
-import type { Redis } from '../redis.ts';
+import type { Redis } from '../runtime/redis.ts';
+import type { Vault } from './encryption.ts';
 import { createFairOrder, type FairOrder } from './fair-order.ts';
 import type { SealedPayload } from './payload.ts';
-import type { Vault } from './seal.ts';
 
 const prefix = 'undertone';
 

@@ -1,7 +1,8 @@
 /** What crosses between the main thread and the upload thread. */
-import type { JobSettings } from '../config.ts';
-import type { FailureRecord } from '../errors.ts';
+
 import type { Form } from '../multipart/form.ts';
+import type { JobSettings } from '../runtime/config.ts';
+import type { FailureRecord } from '../runtime/errors.ts';
 
 /** Given to the thread once, at its start. */
 export type UploadThreadData = {

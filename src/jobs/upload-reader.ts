@@ -1,10 +1,11 @@
 /** The form of one job upload: its recordings in pieces as they are kept in Redis, and its digest. */
-import { tooLarge } from '../errors.ts';
+
 import { createFormReader, type RecordingName } from '../multipart/form.ts';
+import { tooLarge } from '../runtime/errors.ts';
 import { createPartDigest, digestRequest } from './digest.ts';
-import type { Vault } from './seal.ts';
+import type { Vault } from './encryption.ts';
 import type { UploadedForm } from './upload-messages.ts';
-import { pieceBytes } from './waiting.ts';
+import { pieceBytes } from './upload-store.ts';
 
 export type Piece = { readonly name: RecordingName; readonly index: number; readonly bytes: Uint8Array };
 

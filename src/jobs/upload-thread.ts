@@ -4,13 +4,13 @@
  */
 import { once } from 'node:events';
 import { type MessagePort, workerData } from 'node:worker_threads';
-import { Failure, toRecord } from '../errors.ts';
-import { openRedis, waitForRedis } from '../redis.ts';
-import { createReach } from './reach.ts';
-import { createVault } from './seal.ts';
+import { Failure, toRecord } from '../runtime/errors.ts';
+import { openRedis, waitForRedis } from '../runtime/redis.ts';
+import { createVault } from './encryption.ts';
+import { createReach } from './redis-access.ts';
 import type { UploadCommand, UploadReply, UploadThreadData } from './upload-messages.ts';
 import { createUploadReader, type UploadReader } from './upload-reader.ts';
-import { createWaiting } from './waiting.ts';
+import { createWaiting } from './upload-store.ts';
 
 type Upload = {
   readonly id: string;

@@ -1,8 +1,8 @@
 /** Job uploads, as the main thread sees them: it passes blocks of bytes to the upload thread and hears what became of them. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { Failure, toFailure } from '../errors.ts';
-import { threadFile } from '../threads.ts';
+import { Failure, toFailure } from '../runtime/errors.ts';
+import { threadFile } from '../runtime/worker-entries.ts';
 import type { UploadCommand, UploadedForm, UploadReply, UploadThreadData } from './upload-messages.ts';
 
 export type { UploadedForm } from './upload-messages.ts';

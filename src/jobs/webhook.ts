@@ -1,6 +1,6 @@
 /** Callbacks in the form of the Standard Webhooks specification, so that its libraries verify them. */
 import { createHmac } from 'node:crypto';
-import { call } from './outbound.ts';
+import { call } from './http-client.ts';
 
 export type Delivery = {
   readonly id: string;

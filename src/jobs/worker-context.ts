@@ -2,13 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
-import type { Crew } from './crew.ts';
+import type { Config } from '../runtime/config.ts';
+import type { Vault } from './encryption.ts';
+import type { JobStore, Outcome } from './job-store.ts';
+import type { Crew } from './job-threads.ts';
 import { NewerPayloadError, openPayload, type Payload, type SealedPayload, sealPayload } from './payload.ts';
 import type { FairQueue, Queues } from './queues.ts';
-import type { Vault } from './seal.ts';
-import type { JobStore, Outcome } from './store.ts';
-import type { Waiting } from './waiting.ts';
+import type { Waiting } from './upload-store.ts';
 
 export type WorkerContext = {
   readonly config: Config;

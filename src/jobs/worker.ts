@@ -1,19 +1,19 @@
 /** Takes jobs from the queues, analyses them, stores their results and makes their callbacks. */
 import { type Job, Worker } from 'bullmq';
 import type { Logger } from 'pino';
-import type { Database } from '../accounts/storage.ts';
-import type { Config } from '../config.ts';
-import { openPatientRedis, type Redis, requireNoPersistence, withoutCommand } from '../redis.ts';
+import type { Database } from '../db/database.ts';
+import type { Config } from '../runtime/config.ts';
+import { openPatientRedis, type Redis, requireNoPersistence, withoutCommand } from '../runtime/redis.ts';
 import { createCallbackShares } from './callback-shares.ts';
-import { type Crew, openCrew } from './crew.ts';
-import type { Lane } from './lane.ts';
+import { createVault } from './encryption.ts';
+import { createJobStore } from './job-store.ts';
+import type { Lane } from './job-task.ts';
+import { type Crew, openCrew } from './job-threads.ts';
 import type { SealedPayload } from './payload.ts';
 import { markLost, processAnalysis } from './process-analysis.ts';
 import { processCallback } from './process-callback.ts';
 import { basis, type FairQueue, openQueues } from './queues.ts';
-import { createVault } from './seal.ts';
-import { createJobStore } from './store.ts';
-import { createWaiting } from './waiting.ts';
+import { createWaiting } from './upload-store.ts';
 import type { QueueJob, WorkerContext } from './worker-context.ts';
 
 export type Work = {

@@ -1,5 +1,5 @@
 /** The form of an upload: which parts count, and what they may hold. Analyses and jobs read it alike. */
-import { type Failure, invalidPart } from '../errors.ts';
+import { type Failure, invalidPart } from '../runtime/errors.ts';
 import type { PartHeaders } from './headers.ts';
 import { createMultipartReader, type PartHandler } from './reader.ts';
 

@@ -1,5 +1,5 @@
 /** What the headers of a form and of its parts say (RFC 7578, RFC 2046 section 5.1). */
-import { type Failure, invalidPart } from '../errors.ts';
+import { type Failure, invalidPart } from '../runtime/errors.ts';
 
 export type PartHeaders = {
   /** Empty when the part has none. */

@@ -1,5 +1,5 @@
 /** The paths of the account page: the only ones that look at cookies. */
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../runtime/errors.ts';
 import { json, type Operation } from './operation.ts';
 import { refer, type SchemaName } from './schemas.ts';
 

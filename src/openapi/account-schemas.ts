@@ -1,9 +1,9 @@
 /** What the account page asks for and gets. */
 import { z } from 'zod';
-import { scopes } from '../accounts/token-request.ts';
 import { reportSchemas } from '../analysis/report.ts';
-import { logInBody, passwordBody, removeBody, signUpBody, tokenBody } from '../http/account-body.ts';
-import { described } from './described.ts';
+import { scopes } from '../auth/token-input.ts';
+import { logInBody, passwordBody, removeBody, signUpBody, tokenBody } from '../http/body/account-body.ts';
+import { described } from './with-descriptions.ts';
 
 const time = z.iso.datetime();
 const email = 'E-mail address. It is not checked, nothing is ever sent to it.';

@@ -1,5 +1,5 @@
 /** The routes of jobs. */
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../runtime/errors.ts';
 import { json, type Operation } from './operation.ts';
 import { refer } from './schemas.ts';
 import { jobUpload } from './uploads.ts';

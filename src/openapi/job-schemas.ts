@@ -1,8 +1,8 @@
 /** What the routes of jobs take and answer. */
 import { z } from 'zod';
 import { combinedReportSchema } from '../analysis/report.ts';
-import { jobsBody, mostUrls } from '../http/job-body.ts';
-import { described } from './described.ts';
+import { jobsBody, mostUrls } from '../http/body/job-body.ts';
+import { described } from './with-descriptions.ts';
 
 const time = z.iso.datetime();
 

@@ -1,6 +1,6 @@
 /** One path: what it takes and what it answers. */
-import { type ErrorCode, errorTable, httpStatus } from '../errors.ts';
-import { type Answer, examplesOf } from './answers.ts';
+import { type ErrorCode, errorTable, httpStatus } from '../runtime/errors.ts';
+import { type Answer, examplesOf } from './examples.ts';
 import { refer, type SchemaName } from './schemas.ts';
 
 export type Answers = Readonly<Record<string, Answer>>;

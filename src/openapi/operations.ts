@@ -1,7 +1,8 @@
 /** What each path takes and answers. */
-import { scopeOf } from '../accounts/token-request.ts';
+
 import { definitions, signals } from '../analysis/signals/table.ts';
-import type { ErrorCode } from '../errors.ts';
+import { scopeOf } from '../auth/token-input.ts';
+import type { ErrorCode } from '../runtime/errors.ts';
 import { accountOperations } from './account-operations.ts';
 import { jobOperations } from './job-operations.ts';
 import { type Answers, describe, json, type Operation } from './operation.ts';

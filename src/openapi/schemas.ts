@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { combinedReportSchema, reportSchemas } from '../analysis/report.ts';
 import { type Signal, signals } from '../analysis/signals/table.ts';
-import { type ErrorCode, errorTable, validationTypes } from '../errors.ts';
+import { type ErrorCode, errorTable, validationTypes } from '../runtime/errors.ts';
 import { accountSchemas } from './account-schemas.ts';
 import { jobSchemas } from './job-schemas.ts';
 

@@ -4,10 +4,10 @@
  */
 
 import type { Stage } from '../analysis/stage-timer.ts';
-import { Failure, toFailure } from '../errors.ts';
+import { Failure, toFailure } from '../runtime/errors.ts';
 import { createFairQueue } from './fair-queue.ts';
-import { flags, type Reply, type Task } from './messages.ts';
 import { createProcesses } from './processes.ts';
+import { flags, type Reply, type Task } from './protocol.ts';
 import { createThreads } from './threads.ts';
 import { deferred, type Run, type Workers, type WorkersOptions } from './workers.ts';
 

@@ -1,9 +1,9 @@
 /** Analysis processes: a crash in native code, or a signal, takes one of them with its request and nothing else. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { stoppedMessage } from '../analysis/stage-timer.ts';
-import { Failure, toRecord } from '../errors.ts';
-import { threadFile } from '../threads.ts';
-import type { ChildMessage, ChildOrder, Reply, Task } from './messages.ts';
+import { Failure, toRecord } from '../runtime/errors.ts';
+import { threadFile } from '../runtime/worker-entries.ts';
+import type { ChildMessage, ChildOrder, Reply, Task } from './protocol.ts';
 import { deferred, type Run, reviveAfterMs, type Workers, type WorkersOptions } from './workers.ts';
 
 export type ProcessesOptions = WorkersOptions & {
@@ -145,7 +145,7 @@ const inherited = new Set([
 const heedWithinMs = 10_000;
 
 function spawn(env: ProcessesOptions['env']): ChildProcess {
-  return fork(threadFile('workers/child'), [], {
+  return fork(threadFile('workers/analysis-process'), [], {
     env: Object.fromEntries(Object.entries(env).filter(([name]) => inherited.has(name))),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -1,7 +1,7 @@
 /** Analysis threads of this process. A crash in native code takes the process with it. */
-import { threadFile } from '../threads.ts';
-import { openCrews } from './crews.ts';
-import type { Reply, Task, TaskMessage } from './messages.ts';
+import { threadFile } from '../runtime/worker-entries.ts';
+import type { Reply, Task, TaskMessage } from './protocol.ts';
+import { openCrews } from './thread-pool.ts';
 import type { Run, Workers, WorkersOptions } from './workers.ts';
 
 const heapMebibytes = 512;
@@ -9,7 +9,7 @@ const heapMebibytes = 512;
 export function createThreads({ workers, file, settings, onLost }: WorkersOptions): Workers {
   const { ask, ...crews } = openCrews<TaskMessage, Reply>({
     threads: workers,
-    file: file ?? threadFile('workers/task'),
+    file: file ?? threadFile('workers/analysis-thread'),
     settings,
     heapMebibytes,
     ...(onLost && { onLost }),

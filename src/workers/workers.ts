@@ -1,5 +1,5 @@
 /** Those who do the tasks, threads of this process or processes of their own: the pool cannot tell which. */
-import type { Reply, Task, ThreadSettings } from './messages.ts';
+import type { Reply, Task, ThreadSettings } from './protocol.ts';
 
 export type Workers = {
   /** Resolves when every one has its models; rejects when one cannot start, and nothing is retried. */

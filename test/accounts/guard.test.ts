@@ -1,9 +1,9 @@
 import test from 'ava';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
-import { inMemory, networkOf } from '../../src/accounts/counters.ts';
-import { createGuard } from '../../src/accounts/guard.ts';
-import { UserError } from '../../src/accounts/refusal.ts';
-import { Failure } from '../../src/errors.ts';
+import { createGuard } from '../../src/auth/login-throttle.ts';
+import { inMemory, networkOf } from '../../src/auth/rate-limiter.ts';
+import { UserError } from '../../src/auth/user-errors.ts';
+import { Failure } from '../../src/runtime/errors.ts';
 
 const networks: readonly [address: string, network: string][] = [
   ['192.0.2.7', '192.0.2.7'],

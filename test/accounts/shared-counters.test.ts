@@ -1,10 +1,10 @@
 /** What counters leave in Redis. */
 import test from 'ava';
-import { createGuard } from '../../src/accounts/guard.ts';
-import { UserError } from '../../src/accounts/refusal.ts';
-import { createSharedCounters } from '../../src/accounts/shared-counters.ts';
-import type { Failure } from '../../src/errors.ts';
-import { openRedis, waitForRedis } from '../../src/redis.ts';
+import { createGuard } from '../../src/auth/login-throttle.ts';
+import { createSharedCounters } from '../../src/auth/shared-rate-limiter.ts';
+import { UserError } from '../../src/auth/user-errors.ts';
+import type { Failure } from '../../src/runtime/errors.ts';
+import { openRedis, waitForRedis } from '../../src/runtime/redis.ts';
 import { analysis, startApp } from '../support/app.ts';
 import { call } from '../support/http.ts';
 import { startRedis } from '../support/redis.ts';

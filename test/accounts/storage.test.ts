@@ -6,10 +6,10 @@ import test from 'ava';
 import { getMigrations } from 'better-auth/db/migration';
 import { Kysely, Migrator, SqliteDialect, sql } from 'kysely';
 import Libsql from 'libsql';
-import { migrationsFor } from '../../src/accounts/migrations.ts';
-import { openStorage } from '../../src/accounts/storage.ts';
-import { createTokens } from '../../src/accounts/tokens.ts';
-import { Failure } from '../../src/errors.ts';
+import { createTokens } from '../../src/auth/tokens.ts';
+import { openStorage } from '../../src/db/database.ts';
+import { migrationsFor } from '../../src/db/migrations.ts';
+import { Failure } from '../../src/runtime/errors.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 

@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { type Database, type DatabaseKind, openStorage } from '../../src/accounts/storage.ts';
-import { drawToken, isToken } from '../../src/accounts/token-format.ts';
-import { createTokens, type TokenRequest, type Tokens } from '../../src/accounts/tokens.ts';
-import { Failure } from '../../src/errors.ts';
+import { drawToken, isToken } from '../../src/auth/token-format.ts';
+import { createTokens, type TokenRequest, type Tokens } from '../../src/auth/tokens.ts';
+import { type Database, type DatabaseKind, openStorage } from '../../src/db/database.ts';
+import { Failure } from '../../src/runtime/errors.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 
 type Office = {

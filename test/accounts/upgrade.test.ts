@@ -4,8 +4,8 @@ import test from 'ava';
 import { Kysely, Migrator, PostgresDialect, SqliteDialect } from 'kysely';
 import Libsql from 'libsql';
 import pg from 'pg';
-import { migrationsFor } from '../../src/accounts/migrations.ts';
-import type { DatabaseKind } from '../../src/accounts/storage.ts';
+import type { DatabaseKind } from '../../src/db/database.ts';
+import { migrationsFor } from '../../src/db/migrations.ts';
 import { startAccountApp, statusWith } from '../support/account.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { type Database, openStorage } from '../../src/accounts/storage.ts';
-import { createTokens } from '../../src/accounts/tokens.ts';
-import { createUsage } from '../../src/accounts/usage.ts';
-import { Failure } from '../../src/errors.ts';
+import { createUsage } from '../../src/auth/last-used.ts';
+import { createTokens } from '../../src/auth/tokens.ts';
+import { type Database, openStorage } from '../../src/db/database.ts';
+import { Failure } from '../../src/runtime/errors.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 
 const noon = Date.parse('2030-01-01T12:00:00Z');

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import test from 'ava';
 import { decode, extract, type FeatureSpec } from '../../src/audio/addon.ts';
 import { specs } from '../../src/audio/feature-presets.ts';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/runtime/config.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 

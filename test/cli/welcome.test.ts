@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import test from 'ava';
-import { openStorage } from '../../src/accounts/storage.ts';
-import { createTokens } from '../../src/accounts/tokens.ts';
-import { welcome } from '../../src/cli/welcome.ts';
+import { createTokens } from '../../src/auth/tokens.ts';
+import { welcome } from '../../src/cli/first-token.ts';
+import { openStorage } from '../../src/db/database.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const url = 'http://127.0.0.1:8080';

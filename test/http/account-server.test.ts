@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { openStorage } from '../../src/accounts/storage.ts';
+import { openStorage } from '../../src/db/database.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startServer } from '../support/server.ts';

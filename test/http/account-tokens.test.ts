@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
-import { openStorage } from '../../src/accounts/storage.ts';
-import { createTokens } from '../../src/accounts/tokens.ts';
+import { createTokens } from '../../src/auth/tokens.ts';
+import { openStorage } from '../../src/db/database.ts';
 import { type AccountApp, startAccountApp, statusWith } from '../support/account.ts';
 import { databaseKinds } from '../support/database.ts';
 

@@ -1,6 +1,6 @@
 /** Every row of the table of errors, byte for byte. */
 import test, { type ExecutionContext } from 'ava';
-import { Failure } from '../../src/errors.ts';
+import { Failure } from '../../src/runtime/errors.ts';
 import { type AppSettings, analysis, rawHead, startApp, tokens } from '../support/app.ts';
 import { createGate } from '../support/gate.ts';
 import { type Call, call, type Reply, wire } from '../support/http.ts';

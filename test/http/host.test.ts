@@ -1,6 +1,6 @@
 /** By which names browsers may reach the pages and routes that use cookies. */
 import test from 'ava';
-import { hostsOf, isKnownHost } from '../../src/http/host.ts';
+import { hostsOf, isKnownHost } from '../../src/http/middleware/host.ts';
 import { cookieOf, password, startAccountApp } from '../support/account.ts';
 import { startApp } from '../support/app.ts';
 import { call, wire } from '../support/http.ts';

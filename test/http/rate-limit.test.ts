@@ -1,8 +1,8 @@
 /** Limits that the operator switched on: 429 before the body, headers that say how much is left. */
 import test from 'ava';
-import { type CounterStore, inMemory } from '../../src/accounts/counters.ts';
-import { createSharedCounters } from '../../src/accounts/shared-counters.ts';
-import { openRedis } from '../../src/redis.ts';
+import { type CounterStore, inMemory } from '../../src/auth/rate-limiter.ts';
+import { createSharedCounters } from '../../src/auth/shared-rate-limiter.ts';
+import { openRedis } from '../../src/runtime/redis.ts';
 import { analysis, rawHead, startApp, tokens } from '../support/app.ts';
 import { type Call, call, wire } from '../support/http.ts';
 import { startRedis } from '../support/redis.ts';

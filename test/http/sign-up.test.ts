@@ -1,7 +1,7 @@
 /** Sign-up closes with the first account, unless the operator opens it. */
 import test, { type ExecutionContext } from 'ava';
-import { claimFirstAccount, keepAsFirst } from '../../src/accounts/administrators.ts';
-import { createSignUp } from '../../src/accounts/sign-up.ts';
+import { claimFirstAccount, keepAsFirst } from '../../src/auth/administrators.ts';
+import { createSignUp } from '../../src/auth/sign-up.ts';
 import { type AccountApp, password, startAccountApp } from '../support/account.ts';
 import { databaseKinds } from '../support/database.ts';
 

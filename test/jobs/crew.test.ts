@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { type Crew, openCrew } from '../../src/jobs/crew.ts';
+import { type Crew, openCrew } from '../../src/jobs/job-threads.ts';
 import { makeFolder } from '../support/folder.ts';
 import { until } from '../support/wait.ts';
 

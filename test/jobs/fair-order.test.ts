@@ -1,9 +1,9 @@
 /** Turns of owners in a queue, beside a real Redis. */
 import { performance } from 'node:perf_hooks';
 import test, { type ExecutionContext } from 'ava';
+import { createVault } from '../../src/jobs/encryption.ts';
 import { createFairOrder, maxTurn } from '../../src/jobs/fair-order.ts';
 import { openQueues } from '../../src/jobs/queues.ts';
-import { createVault } from '../../src/jobs/seal.ts';
 import { startRedis } from '../support/redis.ts';
 
 async function open(t: ExecutionContext) {

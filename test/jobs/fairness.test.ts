@@ -2,9 +2,9 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { createJobStore } from '../../src/jobs/job-store.ts';
 import type { Holder } from '../../src/jobs/jobs.ts';
 import { sealPayload } from '../../src/jobs/payload.ts';
-import { createJobStore } from '../../src/jobs/store.ts';
 import { type JobService, openJobService } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 import { lecture } from '../support/recordings.ts';

@@ -1,8 +1,8 @@
 /** Jobs in this very process, beside a real Redis that fails them, and a worker whose recording never comes. */
 import test from 'ava';
 import pino from 'pino';
-import { Failure } from '../../src/errors.ts';
 import type { JobRequest } from '../../src/jobs/jobs.ts';
+import { Failure } from '../../src/runtime/errors.ts';
 import { openJobService as open } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 import { until } from '../support/wait.ts';

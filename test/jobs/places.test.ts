@@ -1,8 +1,8 @@
 /** Shares of the places in the queue, and of the callbacks under way: one owner always leaves some to the others. */
 import test from 'ava';
-import { Failure } from '../../src/errors.ts';
 import { createCallbackShares } from '../../src/jobs/callback-shares.ts';
-import { createPlaces } from '../../src/jobs/places.ts';
+import { createPlaces } from '../../src/jobs/queue-slots.ts';
+import { Failure } from '../../src/runtime/errors.ts';
 
 function openPlaces(size: number, taken: Readonly<Record<string, number>> = {}) {
   const all = Object.values(taken).reduce((sum, one) => sum + one, 0);

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import Libsql from 'libsql';
-import { openStorage } from '../../src/accounts/storage.ts';
+import { openStorage } from '../../src/db/database.ts';
 import { digestRequest } from '../../src/jobs/digest.ts';
+import { createVault } from '../../src/jobs/encryption.ts';
 import { NewerPayloadError, openPayload, PayloadError, type SealedPayload } from '../../src/jobs/payload.ts';
-import { createVault } from '../../src/jobs/seal.ts';
 import { makeFolder } from '../support/folder.ts';
 import { openJobService, secret } from '../support/job-service.ts';
 

@@ -1,7 +1,7 @@
 /** The evidence that cards and /v1/models carry: complete, sane, and measured on the shipped weights. */
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import { evidenceCards } from '../../src/http/evidence.ts';
+import { evidenceCards } from '../../src/http/routes/models.ts';
 import { readManifests } from '../../src/models/loader.ts';
 import { names } from '../support/golden.ts';
 

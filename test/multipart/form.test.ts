@@ -1,6 +1,6 @@
 import test from 'ava';
-import { Failure } from '../../src/errors.ts';
 import { createFormReader, readForm } from '../../src/multipart/form.ts';
+import { Failure } from '../../src/runtime/errors.ts';
 import { boundary, multipart, type PartSpec } from '../support/upload.ts';
 
 function part(name: string, text = 'bytes', type?: string): PartSpec {

@@ -1,9 +1,9 @@
 /** The reader of forms against Node's own, which shares no code with it. */
 import test from 'ava';
 import fc from 'fast-check';
-import { type Part, readParts } from '../../reliability/corpus/parts.ts';
-import { Failure } from '../../src/errors.ts';
 import { boundaryOf } from '../../src/multipart/headers.ts';
+import { Failure } from '../../src/runtime/errors.ts';
+import { type Part, readParts } from '../reliability/corpus/parts.ts';
 
 const runs = Number(process.env.MUTATIONS ?? 300);
 const settings = { numRuns: runs, seed: 1 };

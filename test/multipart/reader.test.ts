@@ -1,9 +1,9 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { type Part, readParts, toBlocks } from '../../reliability/corpus/parts.ts';
-import { Failure } from '../../src/errors.ts';
 import { readForm } from '../../src/multipart/form.ts';
 import { boundaryOf } from '../../src/multipart/headers.ts';
+import { Failure } from '../../src/runtime/errors.ts';
+import { type Part, readParts, toBlocks } from '../reliability/corpus/parts.ts';
 
 /** Long form: UNDERTONE's goal is 20,000 mutated bodies. */
 const mutations = Number(process.env.MUTATIONS ?? 2000);

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { createRandom } from '../../reliability/load/random.ts';
-import { lowest, type Point, robustSlope } from '../../reliability/load/slope.ts';
+import { createRandom } from './load/random.ts';
+import { lowest, type Point, robustSlope } from './load/slope.ts';
 
 /** Memory that gains `leak` a step, with garbage that comes and goes, and a few points far off. */
 function memory(leak: number): Point[] {

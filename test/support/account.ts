@@ -1,9 +1,9 @@
 /** The app with real accounts in a real database, and browsers that keep cookies. */
 import type { ExecutionContext } from 'ava';
-import { createAccounts } from '../../src/accounts/accounts.ts';
-import { type Database, type DatabaseKind, openStorage } from '../../src/accounts/storage.ts';
-import { createTokens, type Tokens } from '../../src/accounts/tokens.ts';
-import { parseConfig } from '../../src/config.ts';
+import { createAccounts } from '../../src/auth/accounts.ts';
+import { createTokens, type Tokens } from '../../src/auth/tokens.ts';
+import { type Database, type DatabaseKind, openStorage } from '../../src/db/database.ts';
+import { parseConfig } from '../../src/runtime/config.ts';
 import { type App, analysis, startApp } from './app.ts';
 import { makeDatabaseUrl } from './database.ts';
 import { type Call, call, type Reply } from './http.ts';

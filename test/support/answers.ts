@@ -1,6 +1,6 @@
 /** What the document shows as examples, asked of a running service. */
 import { readFileSync } from 'node:fs';
-import type { Answer } from '../../src/openapi/answers.ts';
+import type { Answer } from '../../src/openapi/examples.ts';
 import { toneFile } from './upload.ts';
 
 export type Asked = {

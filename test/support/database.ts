@@ -1,6 +1,6 @@
 /** Both databases, for tests that must hold on either. */
 import { join } from 'node:path';
-import type { DatabaseKind } from '../../src/accounts/storage.ts';
+import type { DatabaseKind } from '../../src/db/database.ts';
 import { makeFolder } from './folder.ts';
 import { postgres } from './postgres.ts';
 

@@ -1,12 +1,12 @@
 /** Jobs and their worker in the process of the test, beside a Redis and a database of their own. */
 import { join } from 'node:path';
 import pino from 'pino';
-import { type Database, openStorage } from '../../src/accounts/storage.ts';
-import { parseConfig } from '../../src/config.ts';
+import { type Database, openStorage } from '../../src/db/database.ts';
+import { createVault, type Vault } from '../../src/jobs/encryption.ts';
 import { type Jobs, openJobs } from '../../src/jobs/jobs.ts';
 import { openQueues, type Queues } from '../../src/jobs/queues.ts';
-import { createVault, type Vault } from '../../src/jobs/seal.ts';
 import { startWork, type Work } from '../../src/jobs/worker.ts';
+import { parseConfig } from '../../src/runtime/config.ts';
 import { makeFolder } from './folder.ts';
 import { type RedisServer, startRedis } from './redis.ts';
 

@@ -1,9 +1,9 @@
 /** A thread of jobs that loads only while a file is there, and ends when its task says so. */
 import { existsSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import type { JobReply, JobTask } from '../../src/jobs/lane.ts';
-import type { ThreadSettings } from '../../src/workers/messages.ts';
-import { tellReady } from '../../src/workers/standing.ts';
+import type { JobReply, JobTask } from '../../src/jobs/job-task.ts';
+import type { ThreadSettings } from '../../src/workers/protocol.ts';
+import { tellReady } from '../../src/workers/thread-status.ts';
 
 export const run = start(workerData as ThreadSettings);
 

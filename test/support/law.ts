@@ -11,12 +11,12 @@ type Home = { readonly what: RegExp; readonly homes: RegExp };
 const packageHomes: readonly Home[] = [
   { what: /^onnxruntime-/, homes: /^src\/models\/session\.ts$/ },
   { what: /^(koa|koa-.*|@koa\/.*)$/, homes: /^src\/http\// },
-  { what: /^better-auth(\/|$)/, homes: /^src\/accounts\/users\.ts$/ },
-  { what: /^libsql$/, homes: /^src\/accounts\/embedded\.ts$/ },
-  { what: /^pg$/, homes: /^src\/accounts\/postgres\.ts$/ },
-  { what: /^rate-limiter-flexible$/, homes: /^src\/accounts\/((shared-)?counters|guard)\.ts$/ },
-  { what: /^kysely$/, homes: /^src\/accounts\// },
-  { what: /^ioredis$/, homes: /^src\/redis\.ts$/ },
+  { what: /^better-auth(\/|$)/, homes: /^src\/auth\/users\.ts$/ },
+  { what: /^libsql$/, homes: /^src\/db\/sqlite\.ts$/ },
+  { what: /^pg$/, homes: /^src\/db\/postgres\.ts$/ },
+  { what: /^rate-limiter-flexible$/, homes: /^src\/auth\/((shared-)?rate-limiter|login-throttle)\.ts$/ },
+  { what: /^kysely$/, homes: /^src\/(auth|db)\// },
+  { what: /^ioredis$/, homes: /^src\/runtime\/redis\.ts$/ },
   { what: /^bullmq$/, homes: /^src\/jobs\// },
   { what: /\.node$/, homes: /^src\/audio\/addon\.ts$/ },
 ];
@@ -27,7 +27,7 @@ const includeHomes: readonly Home[] = [
   { what: /^lib(av|sw)\w+\//, homes: /^native\/core\/decode\w*\.\w+$/ },
 ];
 
-const mainFiles = /^src\/(main|cli)\.ts$/;
+const mainFiles = /^src\/(serve|cli)\.ts$/;
 const maxLines = 400;
 
 const isTypeScript = (path: string): boolean => /\.ts$/.test(path);
@@ -94,9 +94,9 @@ export const signalsLaw: Rule = (file) => {
 
 /** Slow to load, and of no use to a service that only analyses: loaded when somebody first comes to their account. */
 const lateModules =
-  /(^|\/)((users|enrol|guard|counters|shared-counters|embedded|postgres|redis)\.ts$|jobs\/)/;
+  /(^|\/)((users|create-account|login-throttle|rate-limiter|shared-rate-limiter|sqlite|postgres|redis)\.ts$|jobs\/)/;
 const late =
-  /^src\/(accounts\/(users|enrol|guard|counters|shared-counters|embedded|postgres)\.ts|redis\.ts|jobs\/)/;
+  /^src\/(auth\/(users|create-account|login-throttle|rate-limiter|shared-rate-limiter)\.ts|db\/(sqlite|postgres)\.ts|runtime\/redis\.ts|jobs\/)/;
 
 export const lateLaw: Rule = (file) => {
   if (!isShipped(file.path) || late.test(file.path)) return [];
@@ -167,7 +167,7 @@ export const processLaw: Rule = (file) => {
   if (!isShipped(file.path) || mainFiles.test(file.path)) return [];
   return nodesOf(file)
     .filter(readsEnvironment)
-    .map((node) => `${file.path}: \`${node.getText()}\` belongs to src/main.ts and src/cli.ts`);
+    .map((node) => `${file.path}: \`${node.getText()}\` belongs to src/serve.ts and src/cli.ts`);
 };
 
 export const anyLaw: Rule = (file) =>

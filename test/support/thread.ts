@@ -1,7 +1,7 @@
 /** A thread that does what its task's body says: for what the real one does only when something is broken. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-import type { Reply, TaskMessage } from '../../src/workers/messages.ts';
+import type { Reply, TaskMessage } from '../../src/workers/protocol.ts';
 
 export type Order =
   | { readonly do: 'echo' }

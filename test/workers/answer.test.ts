@@ -4,7 +4,7 @@ import { type Analyzer, createAnalyzer } from '../../src/analysis/analyze.ts';
 import { combinedReportSchema, reportSchemas } from '../../src/analysis/report.ts';
 import type { Signal } from '../../src/analysis/signals/table.ts';
 import type { Analysis } from '../../src/analysis/types.ts';
-import { answer } from '../../src/workers/answer.ts';
+import { answer } from '../../src/workers/handle-task.ts';
 import { limits } from '../support/analysis.ts';
 import { boundary, multipart, toneFile } from '../support/upload.ts';
 

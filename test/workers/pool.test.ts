@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { Failure } from '../../src/errors.ts';
+import { Failure } from '../../src/runtime/errors.ts';
 import { createPool, type Job, type Pool } from '../../src/workers/pool.ts';
 import { createGate } from '../support/gate.ts';
 import type { Order } from '../support/thread.ts';

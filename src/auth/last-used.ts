@@ -1,0 +1,67 @@
+/** When tokens were last used, to the minute: remembered here and written every few seconds, many at a time. */
+import { type Database, reach } from '../db/database.ts';
+
+export type Usage = {
+  mark(id: string): void;
+  /** What could not be written stays remembered. @throws Failure `storage_unavailable` */
+  flush(): Promise<void>;
+};
+
+const minuteMs = 60_000;
+const flushMs = 15_000;
+const rowsAStatement = 500;
+
+/** @param now milliseconds since 1970 */
+export function createUsage(database: Database, now: () => number): Usage {
+  let unwritten = new Map<string, number>();
+  let minute = 0;
+  const seenThisMinute = new Set<string>();
+  let timer: NodeJS.Timeout | null = null;
+
+  function mark(id: string): void {
+    const time = now();
+    if (time - (time % minuteMs) !== minute) {
+      minute = time - (time % minuteMs);
+      seenThisMinute.clear();
+    }
+    if (seenThisMinute.has(id)) return;
+    seenThisMinute.add(id);
+    unwritten.set(id, minute);
+    schedule();
+  }
+
+  function schedule(): void {
+    timer ??= setTimeout(() => void flush().catch(() => {}), flushMs).unref();
+  }
+
+  async function flush(): Promise<void> {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    const marks = unwritten;
+    unwritten = new Map();
+    try {
+      for (const time of new Set(marks.values())) {
+        const ids = [...marks.keys()].filter((id) => marks.get(id) === time).sort();
+        for (let from = 0; from < ids.length; from += rowsAStatement) {
+          await write(ids.slice(from, from + rowsAStatement), time);
+        }
+      }
+    } catch (error) {
+      for (const [id, time] of marks) if (!unwritten.has(id)) unwritten.set(id, time);
+      schedule();
+      throw error;
+    }
+  }
+
+  /** Another process may have written a later minute. */
+  async function write(ids: readonly string[], time: number): Promise<void> {
+    const update = database
+      .updateTable('tokens')
+      .set({ last_used_at: time })
+      .where('id', 'in', ids)
+      .where((row) => row.or([row('last_used_at', 'is', null), row('last_used_at', '<', time)]));
+    await reach(update.execute());
+  }
+
+  return { mark, flush };
+}

@@ -1,0 +1,63 @@
+/** Who may create an account without the command line: the first one alone, everybody, or nobody. */
+
+import type { Database } from '../db/database.ts';
+import type { Config } from '../runtime/config.ts';
+import { Failure } from '../runtime/errors.ts';
+import { claimFirstAccount, hasHadAccounts, keepAsFirst } from './administrators.ts';
+import type { Login } from './users.ts';
+
+export type SignUpPolicy = Config['signUp'];
+
+export type SignUp = {
+  /** `first`: there is no account yet, and sign-up closes with the first one. */
+  state(): Promise<SignUpPolicy>;
+  /** @throws Failure `forbidden` when sign-up is closed */
+  create(account: NewAccount): Promise<Login>;
+};
+
+type NewAccount = {
+  create(): Promise<Login>;
+  /** Deletes what `create` made. */
+  discard(login: Login): Promise<void>;
+};
+
+export function createSignUp(database: Database, policy: SignUpPolicy): SignUp {
+  // There is no way back: it is looked up until it is true.
+  let hadAccounts = false;
+
+  async function state(): Promise<SignUpPolicy> {
+    if (policy !== 'first') return policy;
+    hadAccounts ||= await hasHadAccounts(database);
+    return hadAccounts ? 'closed' : 'first';
+  }
+
+  async function createFirst({ create, discard }: NewAccount): Promise<Login> {
+    const claim = await claimFirstAccount(database);
+    if (claim === null) throw closed();
+    const login = await create().catch(async (error: unknown) => {
+      // A database that is unreachable keeps the claim until it expires.
+      await claim.release().catch(() => {});
+      throw error;
+    });
+    if (await claim.keep(login.session.owner)) return login;
+    await discard(login);
+    throw closed();
+  }
+
+  return {
+    state,
+    async create(account) {
+      if (policy === 'closed') throw closed();
+      if (policy === 'first') return createFirst(account);
+      const login = await account.create();
+      await keepAsFirst(database, login.session.owner);
+      return login;
+    },
+  };
+}
+
+export function closed(): Failure {
+  const message =
+    'Sign-up is closed on this service: its operator creates accounts with `undertone user create`';
+  return new Failure('forbidden', message);
+}

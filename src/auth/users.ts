@@ -1,0 +1,200 @@
+/** People and their sessions, kept by better-auth: the only file that knows it, and loaded when somebody first comes. */
+import { betterAuth } from 'better-auth';
+import { APIError } from 'better-auth/api';
+import { sql } from 'kysely';
+import { type Database, type DatabaseKind, isOfDriver, reach, unavailable } from '../db/database.ts';
+import { longestSignUpMs } from './administrators.ts';
+import { passwordLength } from './credentials.ts';
+import { notLoggedIn, UserError } from './user-errors.ts';
+
+export type Credentials = { readonly email: string; readonly password: string };
+
+/** Header lines for the browser. */
+export type Cookies = readonly string[];
+
+export type Login = {
+  /** Who and in which log-in. */
+  readonly session: { readonly id: string; readonly owner: string };
+  readonly email: string;
+  readonly cookies: Cookies;
+};
+
+/** `cookie` is always the request's header as it came. Every function throws Failure `storage_unavailable`. */
+export type Users = {
+  /** @throws UserError `taken` */
+  signUp(credentials: Credentials): Promise<Login>;
+  /** Deletes the account of a sign-up that came to nothing. */
+  discard(login: Login): Promise<void>;
+  /** @throws UserError `unknown` */
+  logIn(credentials: Credentials): Promise<Login>;
+  logOut(cookie: string): Promise<Cookies>;
+  who(cookie: string): Promise<Login | null>;
+  /** Ends every session and begins a new one. @throws UserError `unknown` */
+  changePassword(cookie: string, passwords: { current: string; next: string }): Promise<Cookies>;
+  /** Ends every session. Null when no account has this address, else whose it is. */
+  setPassword(credentials: Credentials): Promise<string | null>;
+  /** @throws UserError `unknown` */
+  remove(cookie: string, password: string): Promise<Cookies>;
+};
+
+const cookiePrefix = 'undertone';
+const sessionSeconds = 7 * 86_400;
+const refreshSeconds = 86_400;
+/** Of one account; the oldest end with the next log-in. */
+const maxSessions = 20;
+
+const reasons: Readonly<Record<string, UserError['reason']>> = {
+  USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL: 'taken',
+  INVALID_EMAIL_OR_PASSWORD: 'unknown',
+  INVALID_PASSWORD: 'unknown',
+};
+
+/** As a browser sends back what it was told to keep. */
+export function cookieHeader(cookies: Cookies): string {
+  return cookies.map((line) => line.split(';')[0]).join('; ');
+}
+
+export function createUsers(options: {
+  readonly database: Database;
+  readonly kind: DatabaseKind;
+  readonly secret: string;
+  /** Cookies go over https alone. */
+  readonly secure: boolean;
+}): Users {
+  const { database } = options;
+  const { api, $context } = configure(options);
+  const headersOf = (cookie: string) => new Headers({ cookie });
+  const call = <T>(work: Promise<T>) => translate(database, work);
+
+  async function who(cookie: string): Promise<Login | null> {
+    const { headers, response } = await call(
+      api.getSession({ headers: headersOf(cookie), returnHeaders: true }),
+    );
+    if (response === null) return null;
+    const { session, user } = response;
+    const cookies = headers.getSetCookie();
+    return { session: { id: session.id, owner: user.id }, email: user.email, cookies };
+  }
+
+  /** Sessions that nobody comes back to would stay for ever. */
+  async function sweep(): Promise<void> {
+    const { adapter } = await $context;
+    const where = [{ field: 'expiresAt', operator: 'lt', value: new Date() }] as const;
+    await adapter.deleteMany({ model: 'session', where: [...where] });
+  }
+
+  async function endOldest(owner: string): Promise<void> {
+    const query = sql`delete from "session" where "userId" = ${owner} and "id" not in
+      (select "id" from "session" where "userId" = ${owner} order by "createdAt" desc limit ${maxSessions})`;
+    await reach(query.execute(database));
+  }
+
+  async function isTaken(email: string): Promise<boolean> {
+    const query = database.selectFrom('user').select('id').where('email', '=', email.toLowerCase());
+    return (await reach(query.executeTakeFirst())) !== undefined;
+  }
+
+  /** better-auth writes an account in several steps: one that a fault left without a password is nobody's. */
+  async function clearHalfMade(email: string): Promise<void> {
+    const before = new Date(Date.now() - longestSignUpMs);
+    const query = sql`delete from "user" where "email" = ${email.toLowerCase()}
+      and "createdAt" < ${options.kind === 'postgres' ? before : before.toISOString()}
+      and not exists (select 1 from "account" where "account"."userId" = "user"."id")`;
+    await reach(query.execute(database));
+  }
+
+  /** The session behind cookies that have just been given out. */
+  async function begun(headers: Headers): Promise<Login> {
+    const cookies = headers.getSetCookie();
+    const login = await who(cookieHeader(cookies));
+    if (login === null) throw new UserError('unknown');
+    return { ...login, cookies };
+  }
+
+  return {
+    who,
+    async signUp(body) {
+      await clearHalfMade(body.email);
+      const made = api.signUpEmail({ body: { ...body, name: '' }, returnHeaders: true });
+      // Of two at one time the table refuses the second, which better-auth tells as some failure.
+      const { headers } = await call(made).catch(async (error: unknown) => {
+        throw (await isTaken(body.email)) ? new UserError('taken') : error;
+      });
+      return begun(headers);
+    },
+    async discard({ session }) {
+      await reach(database.deleteFrom('user').where('id', '=', session.owner).execute());
+    },
+    async logIn(body) {
+      const { headers } = await call(api.signInEmail({ body, returnHeaders: true }));
+      await call(sweep());
+      const login = await begun(headers);
+      await endOldest(login.session.owner);
+      return login;
+    },
+    async logOut(cookie) {
+      const left = api.signOut({ headers: headersOf(cookie), returnHeaders: true });
+      return (await call(left)).headers.getSetCookie();
+    },
+    async changePassword(cookie, { current, next }) {
+      const body = { currentPassword: current, newPassword: next, revokeOtherSessions: true };
+      const changed = api.changePassword({ body, headers: headersOf(cookie), returnHeaders: true });
+      return (await call(changed)).headers.getSetCookie();
+    },
+    async setPassword({ email, password }) {
+      const query = sql<{ id: string }>`select "user"."id" from "user"
+        join "account" on "account"."userId" = "user"."id" where "user"."email" = ${email.toLowerCase()}`;
+      const id = (await reach(query.execute(database))).rows[0]?.id;
+      if (id === undefined) return null;
+      const { internalAdapter, password: passwords } = await $context;
+      await call(internalAdapter.updatePassword(id, await passwords.hash(password)));
+      await call(internalAdapter.deleteUserSessions(id));
+      return id;
+    },
+    async remove(cookie, password) {
+      const gone = api.deleteUser({ body: { password }, headers: headersOf(cookie), returnHeaders: true });
+      return (await call(gone)).headers.getSetCookie();
+    },
+  };
+}
+
+function configure({ database, kind, secret, secure }: Parameters<typeof createUsers>[0]) {
+  return betterAuth({
+    database: { db: database, type: kind },
+    secret,
+    baseURL: secure ? 'https://undertone.invalid' : 'http://undertone.invalid',
+    emailAndPassword: {
+      enabled: true,
+      minPasswordLength: passwordLength.least,
+      maxPasswordLength: passwordLength.most,
+    },
+    user: { deleteUser: { enabled: true } },
+    session: { expiresIn: sessionSeconds, updateAge: refreshSeconds },
+    advanced: {
+      cookiePrefix,
+      useSecureCookies: secure,
+      // Below /account alone, so that an analysis never even receives one.
+      defaultCookieAttributes: { sameSite: 'strict', path: '/account', httpOnly: true },
+      ipAddress: { disableIpTracking: true },
+    },
+    // It would write addresses of people to the console.
+    logger: { disabled: true },
+    telemetry: { enabled: false },
+  });
+}
+
+/** It tells a database that is gone in many ways, some of which look like a fault of the person. */
+async function translate<T>(database: Database, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const code = error instanceof APIError ? error.body?.code : undefined;
+    await sql`select 1`.execute(database).catch((cause: unknown) => {
+      throw unavailable(cause);
+    });
+    const reason = code === undefined ? undefined : reasons[code];
+    if (reason !== undefined) throw new UserError(reason);
+    if (code?.startsWith('FAILED_TO_') || isOfDriver(error)) throw unavailable(error);
+    throw error instanceof APIError && error.status === 'UNAUTHORIZED' ? notLoggedIn() : error;
+  }
+}

@@ -1,0 +1,98 @@
+/** From a token to whom it belongs, with a short memory so that hardly a request asks the database. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createCache } from './cache.ts';
+import { isToken } from './token-format.ts';
+import { scopes } from './token-input.ts';
+import { type Bearer, type TokenRecord, type TokenTableAccess, toRecord } from './token-table.ts';
+
+export type Verifier = {
+  /** Null for a token that is unknown, expired or revoked. @throws Failure `storage_unavailable` */
+  verify(token: string): Promise<Bearer | null>;
+  /** From now on tokens that match are looked up again. */
+  forget(matches: (record: TokenRecord) => boolean): void;
+};
+
+/** How long another process may take to hear of a revocation, and of a new token after its refusal. */
+const acceptedForMs = 2000;
+const refusedForMs = 900;
+/** How long a token goes on after the database last said that it is good, while the database cannot be asked. */
+const trustedForMs = 10 * 60_000;
+const cacheSize = 10_000;
+const staticBearer: Bearer = { id: 'static', name: 'UNDERTONE_TOKEN', owner: null, scopes };
+
+export function createVerifier(options: {
+  readonly table: TokenTableAccess;
+  readonly staticToken: string | null;
+  readonly now: () => number;
+  /** Called with the id of every token that is accepted. */
+  readonly onUse: (id: string) => void;
+}): Verifier {
+  const { table, now, onUse } = options;
+  const staticHash = options.staticToken === null ? null : sha256(options.staticToken);
+  const accepted = createCache<TokenRecord>({ size: cacheSize, lifetimeMs: acceptedForMs, now });
+  const trusted = createCache<TokenRecord>({ size: cacheSize, lifetimeMs: trustedForMs, now });
+  const refused = createCache<true>({ size: cacheSize, lifetimeMs: refusedForMs, now });
+  const pending = new Map<string, Promise<TokenRecord | null>>();
+  let revocations = 0;
+
+  const isLive = ({ revokedAt, expiresAt }: TokenRecord) =>
+    revokedAt === null && (expiresAt === null || expiresAt.getTime() > now());
+
+  async function verify(token: string): Promise<Bearer | null> {
+    const hash = sha256(token);
+    if (staticHash !== null && timingSafeEqual(hash, staticHash)) return staticBearer;
+    if (!isToken(token)) return null;
+    const key = hash.toString('hex');
+    const record = accepted.get(key) ?? (refused.get(key) ? null : await lookUpOnce(hash, key));
+    if (record === null || !isLive(record)) return null;
+    onUse(record.id);
+    return record;
+  }
+
+  function lookUpOnce(hash: Buffer, key: string): Promise<TokenRecord | null> {
+    const running =
+      pending.get(key) ??
+      lookUp(hash, key)
+        .catch((error: unknown) => recall(key, error))
+        .finally(() => pending.delete(key));
+    pending.set(key, running);
+    return running;
+  }
+
+  /** While the database cannot be asked, what it said last holds. */
+  function recall(key: string, error: unknown): TokenRecord {
+    const record = trusted.get(key);
+    if (record === undefined) throw error;
+    accepted.set(key, record);
+    return record;
+  }
+
+  async function lookUp(hash: Buffer, key: string): Promise<TokenRecord | null> {
+    const before = revocations;
+    const row = await table.find(key);
+    const record = row && timingSafeEqual(hash, Buffer.from(row.hash, 'hex')) ? toRecord(row) : null;
+    if (record === null || !isLive(record)) {
+      refused.set(key, true);
+      trusted.delete(key);
+      return null;
+    }
+    if (before === revocations) {
+      accepted.set(key, record);
+      trusted.set(key, record);
+    }
+    return record;
+  }
+
+  function forget(matches: (record: TokenRecord) => boolean): void {
+    revocations++;
+    pending.clear();
+    accepted.drop(matches);
+    trusted.drop(matches);
+  }
+
+  return { verify, forget };
+}
+
+export function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

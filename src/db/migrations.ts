@@ -1,0 +1,169 @@
+/** Steps from an empty database to the present tables, in the order of their names. A step that was released is never edited. */
+import { randomUUID } from 'node:crypto';
+import { type ColumnDefinitionBuilder, type Kysely, type Migration, sql } from 'kysely';
+import type { DatabaseKind } from './database.ts';
+
+async function createTokens(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .createTable('tokens')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('prefix', 'text', (column) => column.notNull())
+    .addColumn('hash', 'text', (column) => column.notNull().unique())
+    .addColumn('scopes', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('expires_at', 'bigint')
+    .addColumn('revoked_at', 'bigint')
+    .execute();
+  // A name may be used again once its token is revoked.
+  await database.schema
+    .createIndex('tokens_live_name')
+    .unique()
+    .on('tokens')
+    .column('name')
+    .where(sql.ref('revoked_at'), 'is', null)
+    .execute();
+}
+
+const required = (column: ColumnDefinitionBuilder) => column.notNull();
+const identity = (column: ColumnDefinitionBuilder) => column.primaryKey().notNull();
+const ofUser = (column: ColumnDefinitionBuilder) => column.references('user.id').onDelete('cascade');
+
+/** The tables of better-auth, as its own generator writes them; made here, since that takes half a second to load. */
+async function createUsers(database: Kysely<unknown>, kind: DatabaseKind): Promise<void> {
+  const time = kind === 'postgres' ? 'timestamptz' : 'date';
+  const flag = kind === 'postgres' ? 'boolean' : 'integer';
+  const make = (name: string) => database.schema.createTable(name).addColumn('id', 'text', identity);
+  await make('user')
+    .addColumn('name', 'text', required)
+    .addColumn('email', 'text', (column) => column.notNull().unique())
+    .addColumn('emailVerified', flag, required)
+    .addColumn('image', 'text')
+    .addColumn('createdAt', time, required)
+    .addColumn('updatedAt', time, required)
+    .execute();
+  await make('session')
+    .addColumn('expiresAt', time, required)
+    .addColumn('token', 'text', (column) => column.notNull().unique())
+    .addColumn('createdAt', time, required)
+    .addColumn('updatedAt', time, required)
+    .addColumn('ipAddress', 'text')
+    .addColumn('userAgent', 'text')
+    .addColumn('userId', 'text', (column) => ofUser(column).notNull())
+    .execute();
+  await make('account')
+    .addColumn('accountId', 'text', required)
+    .addColumn('providerId', 'text', required)
+    .addColumn('userId', 'text', (column) => ofUser(column).notNull())
+    .addColumn('accessToken', 'text')
+    .addColumn('refreshToken', 'text')
+    .addColumn('idToken', 'text')
+    .addColumn('accessTokenExpiresAt', time)
+    .addColumn('refreshTokenExpiresAt', time)
+    .addColumn('scope', 'text')
+    .addColumn('password', 'text')
+    .addColumn('createdAt', time, required)
+    .addColumn('updatedAt', time, required)
+    .execute();
+  await make('verification')
+    .addColumn('identifier', 'text', required)
+    .addColumn('value', 'text', required)
+    .addColumn('expiresAt', time, required)
+    .addColumn('createdAt', time, required)
+    .addColumn('updatedAt', time, required)
+    .execute();
+  await createIndices(database, [
+    ['session', 'userId'],
+    ['account', 'userId'],
+    ['verification', 'identifier'],
+  ]);
+}
+
+async function createIndices(
+  database: Kysely<unknown>,
+  columns: readonly (readonly [table: string, column: string])[],
+): Promise<void> {
+  for (const [table, column] of columns) {
+    await database.schema.createIndex(`${table}_${column}_idx`).on(table).column(column).execute();
+  }
+}
+
+/** Whoever takes the one row whose `first` is 1 was the first; it stays taken when that account is deleted. */
+async function createAdministrators(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .createTable('administrators')
+    .addColumn('owner', 'text', (column) => column.unique().references('user.id').onDelete('set null'))
+    .addColumn('first', 'integer', (column) => column.unique())
+    .execute();
+}
+
+/** A token goes with its account, and one for the browser with its log-in. Names are unique within an account. */
+async function giveTokensOwners(database: Kysely<unknown>): Promise<void> {
+  const table = () => database.schema.alterTable('tokens');
+  await table().addColumn('owner', 'text', ofUser).execute();
+  await table()
+    .addColumn('session', 'text', (column) => column.references('session.id').onDelete('cascade'))
+    .execute();
+  await table().addColumn('last_used_at', 'bigint').execute();
+  await createIndices(database, [
+    ['tokens', 'owner'],
+    ['tokens', 'session'],
+  ]);
+  await database.schema.dropIndex('tokens_live_name').execute();
+  await sql`create unique index tokens_live_name on tokens (coalesce(owner, ''), name)
+    where revoked_at is null and session is null`.execute(database);
+}
+
+async function createJobs(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .createTable('jobs')
+    .addColumn('id', 'text', identity)
+    .addColumn('holder', 'text', required)
+    .addColumn('owner', 'text', ofUser)
+    .addColumn('idempotency_key', 'text')
+    .addColumn('created_at', 'bigint', required)
+    .addColumn('expires_at', 'bigint', required)
+    .addColumn('finished_at', 'bigint')
+    .addColumn('outcome', 'text')
+    .addColumn('body', 'text')
+    .addUniqueConstraint('jobs_idempotency_key', ['holder', 'idempotency_key'])
+    .execute();
+  await createIndices(database, [
+    ['jobs', 'owner'],
+    ['jobs', 'expires_at'],
+  ]);
+}
+
+/** Tells this database from every other. */
+async function createInstallation(database: Kysely<unknown>): Promise<void> {
+  await database.schema.createTable('installation').addColumn('id', 'text', identity).execute();
+  await sql`insert into installation (id) values (${randomUUID()})`.execute(database);
+}
+
+/** Until a sign-up has ended, the row of the first account has no owner and tells when it was claimed. */
+async function addFirstAccountClaims(database: Kysely<unknown>): Promise<void> {
+  await database.schema.alterTable('administrators').addColumn('claimed_at', 'bigint').execute();
+}
+
+/** Digests of requests, to compare a reused idempotency key by, and an index to list jobs by. */
+async function addJobDigests(database: Kysely<unknown>): Promise<void> {
+  await database.schema.alterTable('jobs').addColumn('digest', 'text').execute();
+  await database.schema
+    .createIndex('jobs_holder_created_at_idx')
+    .on('jobs')
+    .columns(['holder', 'created_at', 'id'])
+    .execute();
+}
+
+export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
+  return {
+    '0001-tokens': { up: createTokens },
+    '0002-users': { up: (database) => createUsers(database, kind) },
+    '0003-administrators': { up: createAdministrators },
+    '0004-token-owners': { up: giveTokensOwners },
+    '0005-jobs': { up: createJobs },
+    '0006-installation': { up: createInstallation },
+    '0007-first-account-claims': { up: addFirstAccountClaims },
+    '0008-job-digests': { up: addJobDigests },
+  };
+}

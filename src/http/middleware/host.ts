@@ -1,0 +1,61 @@
+/** Which host a request names: exactly one in every request, and a known one where cookies are used. */
+import type { IncomingMessage } from 'node:http';
+import { isIP, isIPv6 } from 'node:net';
+import type { Context, Middleware, Next } from 'koa';
+import type { Config } from '../../runtime/config.ts';
+import { Failure } from '../../runtime/errors.ts';
+import type { State } from '../state.ts';
+
+/** RFC 3986, section 3.2: an IPv6 address in brackets or a name, then a port. */
+const authority = /^(?:\[([0-9A-Fa-f:.]+)\]|([\w.~!$&'()*+,;=%-]*))(?::\d{0,5})?$/;
+const absoluteTarget = /^https?:\/\/([^/?#]*)/i;
+
+/** RFC 9112, section 3.2. Node's own check answers without a body and takes repeated headers, so it is switched off. */
+export function requireHost(): Middleware<State> {
+  return async function host({ req }: Context, next: Next) {
+    const count = countHosts(req);
+    const isHttp10 = req.httpVersionMajor === 1 && req.httpVersionMinor === 0;
+    if (count === 0 && !isHttp10) throw new Failure('bad_request', 'Expected the header `Host`, got none');
+    if (count > 1) throw new Failure('bad_request', `Expected one header \`Host\`, got ${count}`);
+    if (authority.test(req.headers.host ?? '')) return next();
+    throw new Failure('bad_request', 'Expected HOST or HOST:PORT for `Host`, got something else');
+  };
+}
+
+function countHosts({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === 'host') count++;
+  }
+  return count;
+}
+
+/**
+ * Refuses names that anybody could bind to the address of this service (DNS rebinding): a page of theirs would be of
+ * the same origin as ours. Forwarded names are ignored, since every client can write them.
+ */
+export function requireKnownHost(config: Pick<Config, 'publicUrl' | 'host'>): Middleware<State> {
+  const known = hostsOf(config);
+  return async function knownHost({ req }: Context, next: Next) {
+    const target = absoluteTarget.exec(req.url ?? '')?.[1];
+    const named = [req.headers.host ?? '', ...(target === undefined ? [] : [target])];
+    const unknown = named.find((host) => !isKnownHost(host, known));
+    if (unknown === undefined) return next();
+    throw new Failure(
+      'misdirected',
+      `Expected localhost, an IP address or the host of UNDERTONE_PUBLIC_URL for \`Host\`, got ${JSON.stringify(unknown)}: set UNDERTONE_PUBLIC_URL to the address that browsers use`,
+    );
+  };
+}
+
+/** Names in lower case that may be used beside IP addresses: nobody else decides where these lead. */
+export function hostsOf({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>): ReadonlySet<string> {
+  const publicHost = publicUrl === null ? [] : [new URL(publicUrl).hostname];
+  return new Set(['localhost', host.toLowerCase(), ...publicHost]);
+}
+
+/** @param host as the header has it; the port does not count: it says nothing about where the name leads */
+export function isKnownHost(host: string, known: ReadonlySet<string>): boolean {
+  const [, address = '', name = ''] = authority.exec(host) ?? [];
+  return isIPv6(address) || isIP(name) === 4 || known.has(name.toLowerCase().replace(/\.$/, ''));
+}

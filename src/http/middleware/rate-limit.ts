@@ -1,0 +1,51 @@
+/** How often a token, and an address, may ask: counted from the headers alone, before any body is read. */
+import type { Context } from 'koa';
+import type { Count, CounterStore } from '../../auth/rate-limiter.ts';
+import type { Config, Rate } from '../../runtime/config.ts';
+import { Failure } from '../../runtime/errors.ts';
+
+export type RateLimits = {
+  /** To be asked before the token is looked at, so that guesses count too. @throws Failure `rate_limited` */
+  address(context: Context): Promise<void>;
+  /** @throws Failure `rate_limited` */
+  token(context: Context, id: string): Promise<void>;
+};
+
+/** `store`: null for the memory of this process. */
+export function createRateLimits(
+  { addressRate, tokenRate }: Pick<Config, 'addressRate' | 'tokenRate'>,
+  store: CounterStore | null = null,
+): RateLimits {
+  const address = createLimit('address', addressRate, store);
+  const token = createLimit('token', tokenRate, store);
+  return {
+    address: (context) => address(context, context.ip),
+    token,
+  };
+}
+
+type Name = 'address' | 'token';
+type Counter = (key: string) => Promise<Count>;
+type Limit = (context: Context, key: string) => Promise<void>;
+
+function createLimit(name: Name, rate: Rate | null, store: CounterStore | null): Limit {
+  if (rate === null) return async () => {};
+  const policy = `"${name}";q=${rate.requests};w=${rate.seconds}`;
+  let counter: Promise<Counter> | null = null;
+  return async (context, key) => {
+    counter ??= openCounter(name, rate, store);
+    const { full, remaining, seconds } = await (await counter)(key);
+    context.append('RateLimit-Policy', policy);
+    context.append('RateLimit', `"${name}";r=${remaining};t=${seconds}`);
+    if (!full) return;
+    const most = `at most ${rate.requests} requests in ${rate.seconds} s from one ${name}`;
+    throw new Failure('rate_limited', `Expected ${most}, got more`, [], seconds);
+  };
+}
+
+/** Loaded when the first request comes: without a limit nothing needs it. */
+async function openCounter(name: Name, rate: Rate, store: CounterStore | null): Promise<Counter> {
+  const { count, inMemory, networkOf } = await import('../../auth/rate-limiter.ts');
+  const counter = (store ?? inMemory)(`${name}-rate`, rate);
+  return (key) => count(counter, name === 'address' ? networkOf(key) : key);
+}

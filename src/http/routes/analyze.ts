@@ -1,0 +1,92 @@
+/** The analysis routes: from the head of an upload to its report. */
+import type { Context, Middleware } from 'koa';
+import type { Signal } from '../../analysis/signals/table.ts';
+import type { Stage } from '../../analysis/stage-timer.ts';
+import { boundaryOf } from '../../multipart/headers.ts';
+import type { Config } from '../../runtime/config.ts';
+import { invalidPart } from '../../runtime/errors.ts';
+import { type Answer, type JobOptions, type Pool, queueFull } from '../../workers/pool.ts';
+import type { Task } from '../../workers/protocol.ts';
+import { type ByteBudget, overByteShare } from '../body/byte-budget.ts';
+import { askForBody, checkLength, collect, declaredLength, type Upload } from '../body/upload.ts';
+import { type Lifecycle, refusal } from '../lifecycle.ts';
+import { accountOf } from '../middleware/auth.ts';
+import { leave, type State } from '../state.ts';
+
+export type AnalysisOptions = {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly budget: ByteBudget;
+  readonly lifecycle: Lifecycle;
+};
+
+/** Everything that the head of a request can be refused for is looked at before its body is asked for. */
+export function analyses(signals: readonly Signal[], options: AnalysisOptions): Middleware<State> {
+  const { budget, config, lifecycle } = options;
+  return async function analyze(context: Context) {
+    const { req, res, state } = context;
+    const account = accountOf(state.grant);
+    const boundary = checkHead(context, account, options);
+    askForBody(req, res);
+    const deadlineAt = state.startedAt + 1000 * config.deadlineSeconds;
+    const asked = performance.now();
+    const upload = await collect(req, {
+      maxBytes: config.maxUploadBytes,
+      budget,
+      account,
+      deadlineAt,
+      cut: lifecycle.cut,
+    });
+    state.stages.push({ name: 'upload', ms: performance.now() - asked });
+    const task = { boundary, signals, requestId: state.requestId };
+    const answer =
+      upload === null ? null : await run(context, task, upload, { account, deadlineAt }, options.pool);
+    if (answer === null) leave(context);
+    else send(context, answer);
+  };
+}
+
+/** @returns the multipart boundary */
+function checkHead(
+  { req }: Context,
+  account: string,
+  { budget, config, lifecycle, pool }: AnalysisOptions,
+): string {
+  const refused = refusal(lifecycle, pool);
+  if (refused !== null) throw refused;
+  checkLength(req, config.maxUploadBytes);
+  const boundary = boundaryOf(req.headers['content-type']);
+  if (boundary === null) throw invalidPart('audio', 'value_error.missing', 'field required');
+  if (!pool.accepts(account)) throw queueFull();
+  if (!budget.fits(account, declaredLength(req))) throw overByteShare();
+  return boundary;
+}
+
+async function run(
+  { res }: Context,
+  task: Omit<Task, 'body'>,
+  { blocks, release }: Upload,
+  options: Omit<JobOptions, 'release'>,
+  pool: Pool,
+): Promise<Answer | null> {
+  const job = pool.start({ ...task, body: blocks }, { ...options, release });
+  res.once('close', job.cancel);
+  try {
+    return await job.answer;
+  } finally {
+    res.off('close', job.cancel);
+  }
+}
+
+function send(context: Context, { json, stages }: Answer): void {
+  context.state.stages.push(...stages);
+  context.status = 200;
+  context.set('Content-Type', 'application/json');
+  context.set('Server-Timing', serverTiming(context.state.stages));
+  context.body = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+}
+
+/** W3C Server Timing: milliseconds for each stage. */
+function serverTiming(stages: readonly Stage[]): string {
+  return stages.map(({ name, ms }) => `${name};dur=${ms.toFixed(3)}`).join(', ');
+}

@@ -1,0 +1,30 @@
+/** The machine-readable evidence card of each model, as GET /v1/models shows it. */
+import type { Manifest } from '../../models/manifest.ts';
+
+export function evidenceCards(manifests: readonly Manifest[]): string {
+  return JSON.stringify({ models: manifests.map(evidenceCard) });
+}
+
+function evidenceCard(manifest: Manifest): object {
+  const { name, version, kind, description, weights, trunk, labels, training, licence, evidence } = manifest;
+  return {
+    name,
+    version,
+    kind,
+    description,
+    features_version: manifest.featuresVersion,
+    weights_sha256: weights.sha256,
+    trunk,
+    labels,
+    data: training.data,
+    metrics: training.metrics,
+    limits: training.limits,
+    figures: evidence.figures,
+    failures: evidence.failures,
+    intended_use: evidence.intendedUse,
+    unintended_use: evidence.unintendedUse,
+    deployment: evidence.deployment,
+    rule: manifest.rule,
+    licence,
+  };
+}

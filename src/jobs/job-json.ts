@@ -1,0 +1,79 @@
+/** A job as its holder sees it, in JSON; the callback carries the same. */
+import { Failure, type FailureRecord } from '../runtime/errors.ts';
+import type { JobRow, ListedRow } from './job-store.ts';
+
+export type JobProgress = {
+  readonly analysed_s: number;
+  /** The declared duration, never less than `analysed_s`; null when none is declared. */
+  readonly duration_s: number | null;
+};
+
+/** Of a job that has not ended. */
+export type Standing = { readonly status: 'waiting' | 'running'; readonly progress: JobProgress | null };
+
+/** A job in a list. */
+export type JobSummary = {
+  readonly id: string;
+  readonly status: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
+  readonly created_at: string;
+  readonly finished_at: string | null;
+  /** The job and its result are gone from then on. */
+  readonly expires_at: string;
+  readonly progress: JobProgress | null;
+};
+
+export type JobView = JobSummary & {
+  readonly result: object | null;
+  /** As the body of an error, without `request_id`. */
+  readonly error: object | null;
+};
+
+export function summaryOf(row: ListedRow, standing: Standing | null): JobSummary {
+  return {
+    id: row.id,
+    status: row.outcome ?? standing?.status ?? 'waiting',
+    created_at: toTime(row.created_at),
+    finished_at: row.finished_at === null ? null : toTime(row.finished_at),
+    expires_at: toTime(row.expires_at),
+    progress: row.outcome === null ? (standing?.progress ?? null) : null,
+  };
+}
+
+export function viewOf(row: JobRow, standing: Standing | null): JobView {
+  const body = row.body === null ? null : (JSON.parse(row.body) as object);
+  return {
+    ...summaryOf(row, standing),
+    result: row.outcome === 'done' ? body : null,
+    error: row.outcome === 'failed' ? body : null,
+  };
+}
+
+/** A job that was removed before its end: nothing of it is kept. Times are ms since 1970. */
+export function cancelledView(id: string, createdAt: number, cancelledAt: number): JobView {
+  return {
+    id,
+    status: 'cancelled',
+    created_at: toTime(createdAt),
+    finished_at: toTime(cancelledAt),
+    expires_at: toTime(cancelledAt),
+    progress: null,
+    result: null,
+    error: null,
+  };
+}
+
+/** PostgreSQL gives its 64-bit integers as text. */
+function toTime(ms: number): string {
+  return new Date(Number(ms)).toISOString();
+}
+
+export function isProgress(value: unknown): value is JobProgress {
+  return typeof value === 'object' && value !== null && 'analysed_s' in value;
+}
+
+/** What a job that failed keeps. */
+export function errorBody({ code, message, items }: FailureRecord): string {
+  return JSON.stringify(items.length > 0 ? { detail: items } : { detail: message, code });
+}
+
+export const lostBody = errorBody(new Failure('queue_unavailable', 'The queue lost this job; send it again'));

@@ -1,0 +1,26 @@
+/** What crosses between a worker and its analysis threads. */
+import type { NoReport } from '../workers/protocol.ts';
+import type { JobProgress } from './job-json.ts';
+
+/** `short` for recordings of any length that may be long, `long` for those that were found to be. */
+export const lanes = ['short', 'long'] as const;
+export type Lane = (typeof lanes)[number];
+
+export type JobTask = {
+  readonly id: string;
+  readonly lane: Lane;
+  readonly audio: Uint8Array;
+  readonly baseline: Uint8Array | null;
+  readonly channel: number | null;
+  /** Shared: a value other than 0 stops the analysis. */
+  readonly cancel: Int32Array;
+};
+
+/** `long`: the recording is longer than the lane `short` analyses. */
+export type JobReply =
+  | { readonly kind: 'report'; readonly json: string }
+  | { readonly kind: 'long' }
+  | NoReport;
+
+/** Posted while a job is being analysed. */
+export type JobNote = { readonly id: string; readonly progress: JobProgress };

@@ -1,0 +1,44 @@
+/** The file that each thread of `undertone work` runs: loads the models once, then analyses one recording at a time. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { type Analyzer, createAnalyzer } from '../analysis/analyze.ts';
+import { combinedReport } from '../analysis/report.ts';
+import { round } from '../analysis/rounding.ts';
+import { signals } from '../analysis/signals/table.ts';
+import { noReport, type ThreadSettings } from '../workers/protocol.ts';
+import { tellIfHeavy, tellReady } from '../workers/thread-status.ts';
+import type { JobNote, JobReply, JobTask } from './job-task.ts';
+import { createTurns, type Turns } from './turns.ts';
+
+export const run = start(workerData as ThreadSettings);
+
+async function start(settings: ThreadSettings): Promise<(task: JobTask) => Promise<JobReply>> {
+  const analyzer = await createAnalyzer(settings);
+  await analyzer.warm();
+  tellReady();
+  const turns = createTurns();
+  return async (task) => {
+    const reply = await turns.run(() => work(analyzer, task, turns));
+    tellIfHeavy();
+    return reply;
+  };
+}
+
+/** Never rejects: a failure of any kind is a reply. */
+async function work(analyzer: Analyzer, { id, lane, ...asked }: JobTask, turns: Turns): Promise<JobReply> {
+  const request = { ...asked, signals };
+  const afterChunk = async (analysed: number, declared: number | null) => {
+    const progress = { analysed_s: round(analysed), duration_s: declared === null ? null : round(declared) };
+    parentPort?.postMessage({ id, progress } satisfies JobNote);
+    await turns.yieldTurn();
+  };
+  try {
+    const analysis =
+      lane === 'long'
+        ? await analyzer.analyze(request, afterChunk)
+        : await analyzer.analyzeUnlessLong(request);
+    if (analysis === null) return { kind: 'long' };
+    return { kind: 'report', json: JSON.stringify(combinedReport(analysis, id)) };
+  } catch (error) {
+    return noReport(error);
+  }
+}

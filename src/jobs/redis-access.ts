@@ -1,0 +1,36 @@
+/** Access to a Redis that may be unreachable, slow, or replaced by one that persists. */
+import { Failure } from '../runtime/errors.ts';
+import { type Redis, requireNoPersistence, withoutCommand } from '../runtime/redis.ts';
+
+/** @throws Failure `queue_unavailable` when Redis cannot be used */
+export type Reach = <T>(work: () => Promise<T>) => Promise<T>;
+
+const answerMs = 5000;
+
+/** A Redis that came back may be another one: it is asked again whether it persists. */
+export function createReach(redis: Redis): Reach {
+  let checked: Promise<void> | null = null;
+  redis.on('close', () => {
+    checked = null;
+  });
+  return async (work) => {
+    try {
+      if (redis.status !== 'ready') throw new Error('not connected');
+      checked ??= requireNoPersistence(redis);
+      await checked;
+      return await withinMs(work(), answerMs);
+    } catch (cause) {
+      checked = null;
+      if (cause instanceof Failure) throw cause;
+      const failure = new Failure('queue_unavailable', 'The queue of jobs cannot be used', [], 5);
+      throw Object.assign(failure, { cause: withoutCommand(cause) });
+    }
+  };
+}
+
+function withinMs<T>(work: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

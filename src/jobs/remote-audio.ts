@@ -1,0 +1,57 @@
+/** Recordings that lie somewhere else: which addresses are taken, and how one is fetched. */
+import type { JobSettings } from '../runtime/config.ts';
+import { type Failure, invalidPart } from '../runtime/errors.ts';
+import { call, SizeError } from './http-client.ts';
+import { AddressError, isAllowedHost } from './public-address.ts';
+import { isBelow, parsePlainUrl } from './url-prefix.ts';
+
+type Rules = Pick<JobSettings, 'urlPrefixes' | 'privateHosts' | 'maxBytes' | 'uploadSeconds'>;
+
+/** A fetch that may work later. */
+export class UnreachableError extends Error {}
+
+/** Null, or what was expected instead. */
+export function refuseObject(text: string, { urlPrefixes, privateHosts }: Rules): string | null {
+  const url = parsePlainUrl(text);
+  const allowed =
+    url !== null && urlPrefixes.some((prefix) => isBelow(url, prefix)) && isAllowedHost(url, privateHosts);
+  return allowed
+    ? null
+    : `addresses that begin with ${urlPrefixes.join(' or ')}, with no dot segment, encoded slash or second encoding`;
+}
+
+/** Null, or what was expected instead. */
+export function refuseCallback(text: string, { privateHosts }: Pick<Rules, 'privateHosts'>): string | null {
+  const url = text.length <= 2048 ? parsePlainUrl(text) : null;
+  const allowed =
+    url !== null &&
+    (url.protocol === 'https:' || privateHosts.includes(url.hostname)) &&
+    isAllowedHost(url, privateHosts);
+  return allowed ? null : 'an https address on a public host';
+}
+
+/** @throws Failure for what will not come, UnreachableError for what may come later */
+export async function fetchObject(url: string, rules: Rules, stop: AbortSignal): Promise<Uint8Array> {
+  const { privateHosts, maxBytes, uploadSeconds } = rules;
+  const wrong = refuseObject(url, rules);
+  if (wrong !== null) throw unreachable(`Expected ${wrong}, got another`);
+  const got = await call({ method: 'GET', url, privateHosts, maxBytes, seconds: uploadSeconds, stop }).catch(
+    (error: Error) => {
+      if (error instanceof SizeError) throw tooLarge(error.message);
+      if (error instanceof AddressError) throw unreachable(error.message);
+      throw new UnreachableError(`Expected a recording at the address, got ${error.message}`);
+    },
+  );
+  if (got.status === 200) return new Uint8Array(got.body.buffer, got.body.byteOffset, got.body.length);
+  const message = `Expected 200 from the address, got ${got.status}`;
+  if (got.status >= 500 || got.status === 429) throw new UnreachableError(message);
+  throw unreachable(message);
+}
+
+export function unreachable(message: string): Failure {
+  return invalidPart('url', 'value_error.url.unreachable', message);
+}
+
+export function tooLarge(message: string): Failure {
+  return invalidPart('audio', 'value_error.audio.too_large', message);
+}

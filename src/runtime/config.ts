@@ -1,0 +1,324 @@
+/** Every setting and limit, parsed once from the environment; all faults are reported at once. */
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { DecodeLimits } from '../audio/addon.ts';
+
+export type Address = { readonly host: string; readonly port: number };
+
+/** How many requests in how many seconds. */
+export type Rate = { readonly requests: number; readonly seconds: number };
+
+/** Of bulk and long recordings. */
+export type JobSettings = {
+  readonly maxBytes: number;
+  readonly maxSeconds: number;
+  /** Jobs that may wait. */
+  readonly queue: number;
+  /** How long one upload, or one fetch, may take. */
+  readonly uploadSeconds: number;
+  /** How long a recording waits for a worker, and how long a result for its reader. */
+  readonly audioSeconds: number;
+  readonly resultSeconds: number;
+  /** Where recordings may be fetched from; each ends in a slash. */
+  readonly urlPrefixes: readonly string[];
+  /** Names and addresses that may lie in a private network. */
+  readonly privateHosts: readonly string[];
+};
+
+export type Config = {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly databaseUrl: string;
+  readonly token: string | null;
+  /** Signs the cookies of sessions; null: the data folder keeps one. */
+  readonly secret: string | null;
+  /** Scheme and authority that browsers reach the service at; null: whatever they name. */
+  readonly publicUrl: string | null;
+  /** How many proxies stand in front and may be believed about the client's address. */
+  readonly proxies: number;
+  /** Who may create an account without the command line; `first`: the first account alone. */
+  readonly signUp: 'first' | 'open' | 'closed';
+  /** Other sites whose pages may send analyses from browsers. */
+  readonly corsOrigins: readonly string[];
+  /** Of each token; null: any number. */
+  readonly tokenRate: Rate | null;
+  /** Of each address, with a good token or without; null: any number. */
+  readonly addressRate: Rate | null;
+  readonly modelsDir: string;
+  readonly workers: number;
+  /** Where the analysis runs: in threads of the service, or in processes of their own. */
+  readonly isolation: 'thread' | 'process';
+  /** Requests that may wait, all workers together. */
+  readonly queue: number;
+  readonly bufferBytes: number;
+  readonly maxUploadBytes: number;
+  readonly deadlineSeconds: number;
+  readonly shutdownSeconds: number;
+  /** After a signal, load balancers get this long to notice that /ready says no. */
+  readonly graceSeconds: number;
+  readonly logLevel: LogLevel;
+  readonly metricsAddress: Address | null;
+  readonly limits: DecodeLimits;
+  /** Where jobs wait; null: there are none. */
+  readonly redisUrl: string | null;
+  readonly jobs: JobSettings;
+};
+
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+const mebibyte = 2 ** 20;
+const longestSeconds = 86_400;
+const largestBytes = 2 ** 31;
+const queuePerWorker = 8;
+/** Of the memory for bodies, what a single account may hold (src/http/byte-budget.ts). */
+const singleShare = 3 / 4;
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** A Bearer token's alphabet (RFC 6750, section 2.1). */
+const bearerToken = /^[A-Za-z0-9\-._~+/]+=*$/;
+
+const schema = z.object({
+  UNDERTONE_HOST: text('a host name or address').default('127.0.0.1'),
+  UNDERTONE_PORT: integer(0, 65_535).default(8080),
+  UNDERTONE_DATA_DIR: text('a folder').default('./data'),
+  UNDERTONE_DATABASE_URL: z
+    .string()
+    .refine((value) => /^(file:.+|postgres(ql)?:\/\/.+)/.test(value), {
+      error: 'file:PATH or postgres://USER@HOST/DATABASE',
+    })
+    .optional(),
+  UNDERTONE_TOKEN: z
+    .string()
+    .refine((value) => value.length >= 20 && value.length <= 512 && bearerToken.test(value), {
+      error: '20 to 512 characters of a Bearer token',
+    })
+    .optional(),
+  UNDERTONE_SECRET: z.string().min(32, { error: 'at least 32 random characters' }).optional(),
+  UNDERTONE_PUBLIC_URL: parsed(parseOrigin, 'https://HOST without a path').optional(),
+  UNDERTONE_TRUST_PROXY: integer(0, 10).default(0),
+  UNDERTONE_SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'first, open or closed' }).default('first'),
+  UNDERTONE_CORS_ORIGINS: parsed(parseOrigins, 'https://HOST[,https://HOST...]').default([]),
+  UNDERTONE_RATE_LIMIT: rate().optional(),
+  UNDERTONE_ADDRESS_RATE_LIMIT: rate().optional(),
+  UNDERTONE_MODELS_DIR: text('a folder').default('../models'),
+  UNDERTONE_WORKERS: integer(1, 1024).optional(),
+  UNDERTONE_ISOLATION: z.enum(['thread', 'process'], { error: 'thread or process' }).default('thread'),
+  UNDERTONE_QUEUE: integer(0, 100_000).optional(),
+  UNDERTONE_BUFFER_BYTES: integer(1, 1024 * largestBytes).default(256 * mebibyte),
+  UNDERTONE_MAX_UPLOAD_BYTES: integer(1, largestBytes).default(25 * mebibyte),
+  UNDERTONE_MAX_SECONDS: seconds(longestSeconds).default(900),
+  UNDERTONE_DEADLINE_S: seconds(longestSeconds).default(30),
+  UNDERTONE_SHUTDOWN_S: seconds(longestSeconds).default(30),
+  UNDERTONE_GRACE_S: seconds(longestSeconds).default(1),
+  UNDERTONE_LOG_LEVEL: z.enum(logLevels, { error: `one of ${logLevels.join(', ')}` }).default('info'),
+  UNDERTONE_METRICS_ADDRESS: parsed(parseAddress, 'HOST:PORT').optional(),
+  UNDERTONE_REDIS_URL: z
+    .string()
+    .refine((value) => /^(rediss?:\/\/.+|\/.+)/.test(value), {
+      error: 'redis://HOST or the path of a socket',
+    })
+    .optional(),
+  UNDERTONE_JOB_MAX_BYTES: integer(1, largestBytes).default(512 * mebibyte),
+  UNDERTONE_JOB_MAX_SECONDS: seconds(longestSeconds).default(43_200),
+  UNDERTONE_JOB_QUEUE: integer(1, 10_000_000).default(10_000),
+  UNDERTONE_JOB_UPLOAD_S: seconds(longestSeconds).default(600),
+  UNDERTONE_JOB_AUDIO_S: integer(1, 30 * longestSeconds).default(21_600),
+  UNDERTONE_JOB_RESULT_S: integer(1, 365 * longestSeconds).default(86_400),
+  UNDERTONE_JOB_URL_PREFIXES: parsed(parsePrefixes, 'https://HOST/PATH/[,https://HOST/PATH/...]').default([]),
+  UNDERTONE_JOB_PRIVATE_HOSTS: parsed(parseHosts, 'HOST[,HOST...]').default([]),
+});
+
+type Settings = z.output<typeof schema>;
+
+export const settingNames: readonly string[] = Object.keys(schema.shape);
+
+/** @throws ConfigError with one line for each fault */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([name, value]) => name.startsWith('UNDERTONE_') && value !== undefined),
+  );
+  const faults = [...unknownNames(given), ...placeholders(given)];
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => describe(issue, given)));
+  else faults.push(...conflicts(parsed.data));
+  if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
+  return freeze(parsed.data);
+}
+
+function freeze(settings: Settings): Config {
+  const dataDir = resolve(settings.UNDERTONE_DATA_DIR);
+  const workers = settings.UNDERTONE_WORKERS ?? availableParallelism();
+  return Object.freeze({
+    host: settings.UNDERTONE_HOST,
+    port: settings.UNDERTONE_PORT,
+    dataDir,
+    databaseUrl: settings.UNDERTONE_DATABASE_URL ?? `file:${join(dataDir, 'undertone.db')}`,
+    token: settings.UNDERTONE_TOKEN ?? null,
+    secret: settings.UNDERTONE_SECRET ?? null,
+    publicUrl: settings.UNDERTONE_PUBLIC_URL ?? null,
+    proxies: settings.UNDERTONE_TRUST_PROXY,
+    signUp: settings.UNDERTONE_SIGNUP,
+    corsOrigins: Object.freeze(settings.UNDERTONE_CORS_ORIGINS),
+    tokenRate: settings.UNDERTONE_RATE_LIMIT ?? null,
+    addressRate: settings.UNDERTONE_ADDRESS_RATE_LIMIT ?? null,
+    modelsDir: resolve(settings.UNDERTONE_MODELS_DIR),
+    workers,
+    isolation: settings.UNDERTONE_ISOLATION,
+    queue: settings.UNDERTONE_QUEUE ?? queuePerWorker * workers,
+    bufferBytes: settings.UNDERTONE_BUFFER_BYTES,
+    maxUploadBytes: settings.UNDERTONE_MAX_UPLOAD_BYTES,
+    deadlineSeconds: settings.UNDERTONE_DEADLINE_S,
+    shutdownSeconds: settings.UNDERTONE_SHUTDOWN_S,
+    graceSeconds: settings.UNDERTONE_GRACE_S,
+    logLevel: settings.UNDERTONE_LOG_LEVEL,
+    metricsAddress: settings.UNDERTONE_METRICS_ADDRESS ?? null,
+    limits: Object.freeze({
+      seconds: settings.UNDERTONE_MAX_SECONDS,
+      channels: 8,
+      minSampleRate: 4000,
+      maxSampleRate: 384_000,
+      deadlineSeconds: settings.UNDERTONE_DEADLINE_S,
+    }),
+    redisUrl: settings.UNDERTONE_REDIS_URL ?? null,
+    jobs: Object.freeze({
+      maxBytes: settings.UNDERTONE_JOB_MAX_BYTES,
+      maxSeconds: settings.UNDERTONE_JOB_MAX_SECONDS,
+      queue: settings.UNDERTONE_JOB_QUEUE,
+      uploadSeconds: settings.UNDERTONE_JOB_UPLOAD_S,
+      audioSeconds: settings.UNDERTONE_JOB_AUDIO_S,
+      resultSeconds: settings.UNDERTONE_JOB_RESULT_S,
+      urlPrefixes: Object.freeze(settings.UNDERTONE_JOB_URL_PREFIXES),
+      privateHosts: Object.freeze(settings.UNDERTONE_JOB_PRIVATE_HOSTS),
+    }),
+  });
+}
+
+function unknownNames(given: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(given)
+    .filter((name) => !settingNames.includes(name))
+    .sort()
+    .map((name) => `Expected a known setting, got \`${name}\``);
+}
+
+/** What the files of deploy/ hold where only the operator knows the value; everybody else knows the placeholder. */
+const placeholder = /replace-me/i;
+
+function placeholders(given: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(given)
+    .filter((name) => settingNames.includes(name) && placeholder.test(given[name] ?? ''))
+    .sort()
+    .map((name) => `Expected a value of your own for \`${name}\`, got the placeholder of an example`);
+}
+
+function conflicts(settings: Settings): string[] {
+  const leastBytes = Math.ceil(settings.UNDERTONE_MAX_UPLOAD_BYTES / singleShare);
+  if (settings.UNDERTONE_BUFFER_BYTES >= leastBytes) return [];
+  const least = `at least 4/3 of UNDERTONE_MAX_UPLOAD_BYTES (${leastBytes})`;
+  return [`Expected ${least} for \`UNDERTONE_BUFFER_BYTES\`, got ${settings.UNDERTONE_BUFFER_BYTES}`];
+}
+
+function describe(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
+  const name = String(issue.path[0]);
+  return `Expected ${issue.message} for \`${name}\`, got ${showable(name, given[name] ?? '')}`;
+}
+
+/** Faults end up in logs: a token or secret is told by its length, the address of a database, which may hold a password, by its scheme. */
+function showable(name: string, value: string): string {
+  if (name === 'UNDERTONE_TOKEN' || name === 'UNDERTONE_SECRET') return `${value.length} characters`;
+  if (name === 'UNDERTONE_DATABASE_URL' || name === 'UNDERTONE_REDIS_URL')
+    return /^[a-z][a-z0-9+.-]*:/i.exec(value)?.[0] ?? 'no scheme';
+  return JSON.stringify(value);
+}
+
+function text(expected: string) {
+  return z.string().min(1, { error: expected });
+}
+
+function integer(low: number, high: number) {
+  return z.string().transform((value, context) => {
+    const number = Number(value);
+    const right = /^\d{1,15}$/.test(value) && number >= low && number <= high;
+    return right ? number : refuse(context, `an integer from ${low} to ${high}`);
+  });
+}
+
+function seconds(most: number) {
+  return z.string().transform((value, context) => {
+    const number = Number(value);
+    const right = /^\d{1,9}(\.\d{1,9})?$/.test(value) && number > 0 && number <= most;
+    return right ? number : refuse(context, `seconds above 0 and up to ${most}`);
+  });
+}
+
+function rate() {
+  return z.string().transform((value, context): Rate => {
+    const [, requests, seconds] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})$/.exec(value) ?? [];
+    const right = requests !== undefined && Number(seconds) <= longestSeconds;
+    if (!right) return refuse(context, `REQUESTS/SECONDS, of up to ${longestSeconds} s`);
+    return { requests: Number(requests), seconds: Number(seconds) };
+  });
+}
+
+/** `parse` gives null for what was not expected. */
+function parsed<Value>(parse: (text: string) => Value | null, expected: string) {
+  return z.string().transform((value, context): Value => parse(value) ?? refuse(context, expected));
+}
+
+function refuse(context: z.RefinementCtx, message: string): never {
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+}
+
+/** As browsers write it in the header Origin. */
+function parseOrigin(value: string): string | null {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  const plain = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  return plain ? url.origin : null;
+}
+
+function listed(value: string): string[] {
+  return value.split(',').map((one) => one.trim());
+}
+
+function parseOrigins(value: string): string[] | null {
+  const origins = listed(value).map(parseOrigin);
+  return origins.every((origin) => origin !== null) ? origins : null;
+}
+
+function parsePrefixes(value: string): string[] | null {
+  const prefixes = listed(value);
+  const right = (text: string) => {
+    const url = URL.canParse(text) ? new URL(text) : null;
+    return url !== null && /^https?:$/.test(url.protocol) && /^(?:(?!%2f|%5c|%25)[^?#@])*\/$/i.test(url.href);
+  };
+  return prefixes.every(right) ? prefixes.map((text) => new URL(text).href) : null;
+}
+
+/** As the host of a URL is written. */
+function parseHosts(value: string): string[] | null {
+  const urls = listed(value).map(
+    (text) => `http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}/`,
+  );
+  const right = urls.every(
+    (url) => URL.canParse(url) && new URL(url).href === `http://${new URL(url).hostname}/`,
+  );
+  return right ? urls.map((url) => new URL(url).hostname) : null;
+}
+
+function parseAddress(value: string): Address | null {
+  const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(value);
+  const port = Number(match?.[3]);
+  const host = match?.[1] ?? match?.[2];
+  return host !== undefined && port <= 65_535 ? { host, port } : null;
+}

@@ -1,0 +1,15 @@
+/** The entry files of threads and processes, beside the compiled sources. */
+import { fileURLToPath } from 'node:url';
+
+type Name =
+  | 'workers/analysis-thread'
+  | 'workers/analysis-process'
+  | 'jobs/job-thread'
+  | 'jobs/upload-thread'
+  | 'cli/analyze-thread'
+  | 'cli/features-thread';
+
+export function threadFile(name: Name): string {
+  const isSource = import.meta.url.endsWith('.ts');
+  return fileURLToPath(new URL(isSource ? `../${name}.ts` : `./${name}.js`, import.meta.url));
+}

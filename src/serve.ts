@@ -1,0 +1,211 @@
+/** Environment -> config -> models -> app -> listen; signals and exit codes. */
+import { fileURLToPath } from 'node:url';
+import pino, { type Logger } from 'pino';
+import { type AccountOptions, type Accounts, createAccounts } from './auth/accounts.ts';
+import type { CounterStore } from './auth/rate-limiter.ts';
+import { keepSecret } from './auth/secret.ts';
+import { createTokens, type Tokens } from './auth/tokens.ts';
+import { type Database, kindOf, openStorage } from './db/database.ts';
+import { createApp, createMetricsApp } from './http/app.ts';
+import { createLifecycle, type Lifecycle } from './http/lifecycle.ts';
+import { createMetrics } from './http/middleware/metrics.ts';
+import { readPages } from './http/routes/static.ts';
+import { createHttpServer, type HttpServer } from './http/server.ts';
+import type { Jobs } from './jobs/jobs.ts';
+import { ModelError, readManifests } from './models/loader.ts';
+import { type Config, ConfigError, parseConfig } from './runtime/config.ts';
+import { makeFolder } from './runtime/ensure-dir.ts';
+import { Failure } from './runtime/errors.ts';
+import { stopOnSignals } from './runtime/shutdown.ts';
+import { createPool, type Pool } from './workers/pool.ts';
+
+export type ServeOptions = {
+  /** Called once, when the service is ready: may greet whoever started it. */
+  readonly welcome?: (service: {
+    readonly url: string;
+    readonly config: Config;
+    readonly tokens: Tokens;
+  }) => Promise<void>;
+};
+
+/** Beside the compiled sources. */
+const pagesFolder = fileURLToPath(new URL('../web', import.meta.url));
+const exitCodes = { failed: 1, misconfigured: 2 } as const;
+/** Answers to requests that are cut off need a moment to leave. */
+const farewellMs = 300;
+
+type Service = {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly pool: Pool;
+  readonly servers: readonly HttpServer[];
+  readonly tokens: Tokens;
+};
+
+/** Resolves when the service is ready; the process ends by itself, on a signal or when the start fails. */
+export async function serve(env: Environment, { welcome }: ServeOptions = {}): Promise<void> {
+  try {
+    await start(parseConfig(env), env, welcome);
+  } catch (error) {
+    const code = error instanceof ConfigError ? exitCodes.misconfigured : exitCodes.failed;
+    process.stderr.write(`${explain(error)}\n`);
+    process.exit(code);
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+async function start(config: Config, env: Environment, welcome: ServeOptions['welcome']): Promise<void> {
+  const destination = pino.destination({ dest: 2, sync: true });
+  const logger = pino({ level: config.logLevel, base: null }, destination);
+  const lifecycle = createLifecycle();
+  const metrics = createMetrics();
+  const pool = createPool({
+    workers: config.workers,
+    queue: config.queue,
+    settings: { modelsDir: config.modelsDir, limits: config.limits },
+    processes: config.isolation === 'process' ? { env } : null,
+    onLost: (cause) => logger.error({ err: cause }, 'worker lost'),
+  });
+  // The threads load the models while this one does the rest; models that are wrong are told below, by what is read here.
+  const loaded = Promise.allSettled([pool.started]);
+  try {
+    await open({ config, welcome, logger, lifecycle, metrics, pool });
+  } catch (error) {
+    // Ending the process while a thread is inside the runtime would abort it.
+    await loaded;
+    throw error;
+  }
+}
+
+type Opening = Pick<Service, 'config' | 'logger' | 'lifecycle' | 'pool'> & {
+  readonly welcome: ServeOptions['welcome'];
+  readonly metrics: ReturnType<typeof createMetrics>;
+};
+
+/** Everything but the threads; then waits for them. */
+async function open({ config, welcome, logger, lifecycle, metrics, pool }: Opening): Promise<void> {
+  const manifests = await readManifests(config.modelsDir);
+  makeFolder(config.dataDir);
+  const database = await openStorage(config.databaseUrl);
+  const tokens = createTokens({ database, staticToken: config.token });
+  const secret = config.secret ?? (await keepSecret(config.dataDir));
+  const counters = await openCounters(config, secret, logger);
+  const accounts = openAccounts({ config, database, tokens, secret, counters });
+  const jobs = await openQueue(config, database, secret, logger);
+  const pages = await readPages(pagesFolder);
+  const collaborators = { config, pool, tokens, accounts, metrics, logger, manifests, lifecycle, pages };
+  const app = createApp({ ...collaborators, counters, ...(jobs === null ? {} : { jobs }) });
+  const seconds = config.deadlineSeconds;
+  const main = createHttpServer(app.callback(), {
+    seconds,
+    ...(jobs === null ? {} : { jobSeconds: config.jobs.uploadSeconds }),
+  });
+  const servers = [main];
+  const url = await main.listen(config);
+  if (config.metricsAddress !== null) {
+    const aside = createHttpServer(createMetricsApp(metrics, logger).callback(), { seconds });
+    servers.push(aside);
+    logger.info({ url: await aside.listen(config.metricsAddress) }, 'metrics');
+  }
+  const service: Service = { config, logger, lifecycle, pool, servers, tokens };
+  stopOnSignals({
+    logger,
+    stop: () => stop(service),
+    breakOff: () => breakOff(service),
+    exit: (code) => process.exit(code),
+  });
+  await pool.started;
+  process.stdout.write(`listening on ${url}\n`);
+  await welcome?.({ url, config, tokens });
+}
+
+/** Loaded where Redis is configured. */
+async function openQueue(
+  { redisUrl, jobs: settings }: Config,
+  database: Database,
+  secret: string,
+  logger: Logger,
+): Promise<Jobs | null> {
+  if (redisUrl === null) return null;
+  const { openJobs } = await import('./jobs/jobs.ts');
+  const { PersistenceError } = await import('./runtime/redis.ts');
+  const onAway = () => logger.warn('Redis cannot be reached: jobs are refused until it can');
+  const onUploadThreadLost = (cause: Error) => logger.error({ err: cause }, 'upload thread lost');
+  return openJobs({ redisUrl, database, secret, settings, onAway, onUploadThreadLost }).catch(
+    (error: unknown) => {
+      throw error instanceof PersistenceError ? new ConfigError([error.message]) : error;
+    },
+  );
+}
+
+/** Of a fleet together where Redis is configured, of this process otherwise. */
+async function openCounters(
+  { redisUrl }: Config,
+  secret: string,
+  logger: Logger,
+): Promise<CounterStore | undefined> {
+  if (redisUrl === null) return undefined;
+  const { createSharedCounters } = await import('./auth/shared-rate-limiter.ts');
+  const { openRedis } = await import('./runtime/redis.ts');
+  return createSharedCounters(openRedis(redisUrl), secret, (there) => {
+    if (there) logger.info('Redis is back: limits are counted for all hosts together');
+    else logger.warn('Redis cannot be reached: this process counts its own requests against the limits');
+  });
+}
+
+function openAccounts({
+  config,
+  ...parts
+}: Pick<AccountOptions, 'database' | 'tokens' | 'secret' | 'counters'> & {
+  readonly config: Config;
+}): Accounts {
+  return createAccounts({
+    ...parts,
+    kind: kindOf(config.databaseUrl),
+    signUp: config.signUp,
+    secure: config.publicUrl?.startsWith('https:') ?? false,
+  });
+}
+
+/** Whatever has not been answered when the time is nearly over is answered 503. */
+async function stop({ config, lifecycle, logger, pool, servers, tokens }: Service): Promise<void> {
+  const limitMs = 1000 * config.shutdownSeconds;
+  lifecycle.leave();
+  const over = setTimeout(
+    () => {
+      logger.warn(pool.figures(), 'cutting off what is still running');
+      pool.failAll(lifecycle.cutOff());
+      setTimeout(() => {
+        for (const server of servers) server.destroy();
+      }, farewellMs);
+    },
+    Math.max(0, limitMs - 2 * farewellMs),
+  );
+  const graceMs = Math.min(1000 * config.graceSeconds, limitMs / 2);
+  await new Promise((resolve) => setTimeout(resolve, graceMs));
+  lifecycle.close();
+  await Promise.all(servers.map((server) => server.drain()));
+  clearTimeout(over);
+  await pool.close();
+  await tokens.flush().catch((error: unknown) => logger.warn({ err: error }, 'last uses are not written'));
+  logger.info('stopped');
+}
+
+/** Ending the process while a thread is inside the runtime would abort it; between two steps of an analysis threads stop. */
+async function breakOff({ lifecycle, pool }: Service): Promise<void> {
+  pool.failAll(lifecycle.cutOff());
+  await pool.close();
+}
+
+/** Faults of the operator are told in one line each; others with where they came from. */
+function explain(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof ModelError) return error.message;
+  if (error instanceof Failure) {
+    return `${error.message}: ${error.cause instanceof Error ? error.cause.message : String(error.cause)}`;
+  }
+  if (!(error instanceof Error)) return String(error);
+  // The system refused: a port in use, a folder that cannot be made.
+  return 'syscall' in error ? `The service cannot start: ${error.message}` : (error.stack ?? error.message);
+}

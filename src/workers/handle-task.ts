@@ -1,0 +1,44 @@
+/** One task on an analysis thread: multipart scan, analysis, JSON bytes. */
+
+import type { Analyzer } from '../analysis/analyze.ts';
+import { combinedReport, signalReport } from '../analysis/report.ts';
+import type { Signal } from '../analysis/signals/table.ts';
+import { type Stage, stoppedMessage } from '../analysis/stage-timer.ts';
+import type { Analysis } from '../analysis/types.ts';
+import { readForm } from '../multipart/form.ts';
+import { Failure } from '../runtime/errors.ts';
+import { joinBlocks } from './blocks.ts';
+import { flags, noReport, type Reply, type TaskMessage } from './protocol.ts';
+
+const encoder = new TextEncoder();
+
+/** Never rejects: a failure of any kind is a reply. */
+export async function answer(analyzer: Analyzer, task: TaskMessage): Promise<Reply> {
+  try {
+    if (Atomics.load(task.cancel, 0) !== flags.run) throw new Failure('deadline', stoppedMessage);
+    return await report(analyzer, task);
+  } catch (error) {
+    return noReport(error);
+  }
+}
+
+async function report(analyzer: Analyzer, { body, boundary, signals, requestId, cancel }: TaskMessage) {
+  const started = performance.now();
+  const form = readForm(joinBlocks(body), boundary);
+  const scanned = performance.now();
+  const analysis = await analyzer.analyze({ ...form, signals, cancel });
+  const analysed = performance.now();
+  const json = encoder.encode(JSON.stringify(reportOf(analysis, signals, requestId)));
+  const stages: Stage[] = [
+    { name: 'multipart', ms: scanned - started },
+    ...analysis.stages,
+    { name: 'report', ms: performance.now() - analysed },
+  ];
+  return { kind: 'report', json, stages } as const;
+}
+
+function reportOf(analysis: Analysis, signals: readonly Signal[], requestId: string): object {
+  const [signal, ...others] = signals;
+  if (signal === undefined || others.length > 0) return combinedReport(analysis, requestId);
+  return signalReport(signal, analysis, requestId);
+}

@@ -1,0 +1,81 @@
+/** Guesses at tokens: as like the real one as they can be, and alike among themselves but not like it. */
+import { Agent, request } from 'node:http';
+import { checksum, drawText } from '../../../src/auth/token-format.ts';
+import { createTokens } from '../../../src/auth/tokens.ts';
+import { openStorage } from '../../../src/db/database.ts';
+import { makeDatabaseUrl } from '../../support/database.ts';
+import type { Server } from '../service.ts';
+import type { Classes, Guess } from './timing.ts';
+
+const perClass = 64;
+const tokenLetters = 64;
+const tail = 4;
+const longAgo = 1000;
+
+const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
+const many = (make: () => string): string[] => Array.from({ length: perClass }, () => flat(make()));
+
+/**
+ * Those near share all but the last few letters with the token. Those far share as much with one another and have
+ * digits and small and large letters in the same places: guesses that are alike are read faster, whatever is secret.
+ */
+export function guessesAt(token: string, finish: (begin: string) => string = endAnyhow): Classes {
+  const begin = token.slice(0, token.length - finish('').length);
+  const other = begin.slice(0, shown) + begin.slice(shown).replaceAll(/./g, anotherLike);
+  return { near: many(() => finish(begin)), far: many(() => finish(other)) };
+}
+
+/** What tokens begin with is no secret. */
+const shown = 'ut_'.length;
+const kinds = [/[0-9]/, /[A-Z]/, /[a-z]/];
+
+function anotherLike(letter: string): string {
+  const kind = kinds.find((one) => one.test(letter)) ?? /./;
+  for (;;) {
+    const drawn = drawText(1);
+    if (drawn !== letter && kind.test(drawn)) return drawn;
+  }
+}
+
+function endAnyhow(begin: string): string {
+  return begin + drawText(tail);
+}
+
+/** With a checksum that is right, else it would be told from a token at once. */
+function endAsToken(begin: string): string {
+  const body = endAnyhow(begin);
+  return body + checksum(body);
+}
+
+export type Target = { readonly name: string; readonly guess: Guess; readonly classes: Classes };
+
+/** The real check of tokens on a real database, which is asked anew for every guess. */
+export async function verifierTargets(): Promise<readonly Target[]> {
+  const staticToken = drawText(tokenLetters);
+  const database = await openStorage(await makeDatabaseUrl('sqlite'));
+  let clock = Date.now();
+  // Nothing that was remembered is young enough.
+  const now = () => (clock += longAgo);
+  const tokens = createTokens({ database, staticToken, now });
+  const scopes = ['analyze:emotion'];
+  const { token } = await tokens.create({ name: 'one', scopes, expiresAt: null });
+  const guess = tokens.verify;
+  return [
+    { name: 'UNDERTONE_TOKEN', guess, classes: guessesAt(staticToken) },
+    { name: 'a token of the database', guess, classes: guessesAt(token, endAsToken) },
+  ];
+}
+
+/** The whole way through a socket: a request without a body, on one connection that is kept. */
+export function overHttp(server: Pick<Server, 'port'>): Guess {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  return (token) =>
+    new Promise((resolve, reject) => {
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Length': '0' };
+      const where = { host: '127.0.0.1', port: server.port, path: '/v1/analyze', method: 'POST' };
+      const sent = request({ ...where, headers, agent }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode));
+      });
+      sent.on('error', reject).end();
+    });
+}

@@ -1,0 +1,62 @@
+/** What a process writes and where, told by strace: sockets, pipes and its log are no place to keep anything. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { installPackages } from '../../../benchmarks/packages.ts';
+
+const writing =
+  'write,writev,pwrite64,pwritev,pwritev2,sendfile,copy_file_range,splice,truncate,ftruncate,fallocate';
+const naming =
+  'open,openat,openat2,creat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,mkdir,mkdirat';
+/** A descriptor as `strace -y` shows it: nothing else is a file. */
+const notStored = /^\w+\(\d+<(?:TCP|TCPv6|UDP|UDPv6|UNIX|socket|pipe|anon_inode|\/dev\/null)[^>]*>/;
+const opensToRead = /^open(?:at2?)?\(.*O_RDONLY(?!.*(?:O_CREAT|O_TRUNC|O_WRONLY|O_RDWR))/;
+
+export type Trace = { end(): Promise<TraceResult> };
+export type TraceResult = {
+  /** Calls that wrote to a file or made one. */
+  readonly stored: readonly string[];
+  /** Calls that wrote at all: none would mean that nothing was seen. */
+  readonly seen: number;
+};
+
+/** Every thread that is there and every one to come. */
+export async function traceWrites(pid: number, file: string): Promise<Trace> {
+  installPackages(['strace']);
+  const args = ['-f', '-y', '-s', '64', '-e', `trace=${writing},${naming}`, '-o', file, '-p', String(pid)];
+  const child = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  await attached(child);
+  return {
+    end: async () => {
+      // What was written last is told last.
+      await sleep(500);
+      const closed = once(child, 'close');
+      child.kill('SIGINT');
+      await closed;
+      return readTrace(readFileSync(file, 'utf8'));
+    },
+  };
+}
+
+async function attached(child: ChildProcess): Promise<void> {
+  let told = '';
+  const ready = new Promise<void>((resolve) => {
+    child.stderr?.on('data', (chunk) => {
+      told += chunk;
+      if (/attached/.test(told)) resolve();
+    });
+  });
+  await Promise.race([ready, once(child, 'close')]);
+  if (!/attached/.test(told)) throw new Error(`Expected strace to attach, got ${told}`);
+}
+
+/** Lines are `PID call(...) = result`; one that was interrupted is told in two, and its first half has the names. */
+export function readTrace(text: string): TraceResult {
+  const calls = text
+    .split('\n')
+    .map((line) => line.replace(/^\d+\s+/, ''))
+    .filter((call) => /^[a-z]\w+\(/.test(call));
+  const stored = calls.filter((call) => !notStored.test(call) && !opensToRead.test(call));
+  return { stored, seen: calls.length };
+}

@@ -1,0 +1,75 @@
+/** Who gets in, what a guess tells, and what stays behind of a request. */
+import { drawText, drawToken } from '../../../src/auth/token-format.ts';
+import { guessesAt, overHttp, type Target, verifierTargets } from '../auth/guesses.ts';
+import { earlyRow, guessingRows, overLogIn, withoutLimits, withReader } from '../auth/guessing.ts';
+import { retentionRows } from '../auth/retention.ts';
+import { leaksIn, timeClasses } from '../auth/timing.ts';
+import { atMost, caught, type Options, type Row } from '../case.ts';
+import { createRandom } from '../load/random.ts';
+import { buildService, withServer } from '../service.ts';
+
+/** Of t: chance alone passes it once in 150,000 runs. */
+const suspicious = 4.5;
+const rounds = 3;
+/** Timings of each class: of the check itself, and through a socket. */
+const timings = { long: { check: 100_000, http: 100_000 }, short: { check: 20_000, http: 1000 } };
+
+export async function run({ long, seed, count }: Options): Promise<readonly Row[]> {
+  buildService();
+  const number = long ? timings.long : timings.short;
+  const random = createRandom(seed).next;
+  return [
+    ...(await timingRows(await verifierTargets(), count ?? number.check, random)),
+    await plantedLeak(count ?? number.check, random),
+    ...(await serverRows(count ?? number.http, random)),
+    ...(await retentionRows('fault')),
+    caught('a service that keeps what it gets', await retentionRows('fault', 'keeper')),
+  ];
+}
+
+async function timingRows(targets: readonly Target[], perClass: number, random: () => number) {
+  const rows: Row[] = [];
+  for (const { name, guess, classes } of targets) {
+    const measured: number[] = [];
+    // What is there is there in every round; what a busy machine makes of one is not.
+    while (measured.length < rounds && !measured.some((t) => t <= suspicious)) {
+      console.error(`${perClass} timings of each class: ${name}`);
+      measured.push(await timeClasses(guess, classes, perClass, random));
+    }
+    const note = `${perClass.toLocaleString('en')} guesses of each kind; rounds: ${measured.map((t) => t.toFixed(1)).join(', ')}`;
+    rows.push(
+      atMost(suspicious, { name: `t of guesses at ${name}`, unit: '', value: Math.min(...measured), note }),
+    );
+  }
+  return rows;
+}
+
+async function plantedLeak(perClass: number, random: () => number): Promise<Row> {
+  const token = drawText(64);
+  const target = { name: 'a comparison letter by letter', guess: leaksIn(token), classes: guessesAt(token) };
+  return caught(target.name, await timingRows([target], perClass, random));
+}
+
+async function serverRows(perClass: number, random: () => number): Promise<Row[]> {
+  const token = drawText(64);
+  const heads = {
+    'no token': '',
+    'another scheme': 'Authorization: Basic YTpi',
+    'a token of nobody': `Authorization: Bearer ${drawToken()}`,
+    'no token at all, by its form': 'Authorization: Bearer x',
+  };
+  return withServer({ UNDERTONE_TOKEN: token, UNDERTONE_LOG_LEVEL: 'warn' }, async (server) => {
+    const target = {
+      name: 'UNDERTONE_TOKEN through a socket',
+      guess: overHttp(server),
+      classes: guessesAt(token),
+    };
+    return [
+      ...(await timingRows([target], perClass, random)),
+      await earlyRow(server.port, heads),
+      caught('a body that is read first', [await withReader((port) => earlyRow(port, { any: '' }, 2000))]),
+      ...(await guessingRows(overLogIn(server))),
+      caught('counts that are never full', await guessingRows(withoutLimits())),
+    ];
+  });
+}

@@ -1,0 +1,103 @@
+/** The files of deploy/, each checked by the tool that will read it; the long form executes the Containerfile. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root, succeeds } from '../../../benchmarks/case.ts';
+import { installPackages } from '../../../benchmarks/packages.ts';
+import { makeVenv } from '../../../benchmarks/python.ts';
+import { closeConnections, post, token } from '../../../benchmarks/request/client.ts';
+import { call } from '../../support/http.ts';
+import { atMost, caught, exactly, type Options, type Row } from '../case.ts';
+import { runContainer } from '../deployment/container.ts';
+import { allowedCalls, callsOfService, exposureOf, faultsOf, unit } from '../deployment/unit.ts';
+import { buildService, withServer } from '../service.ts';
+
+const packages = ['systemd', 'haproxy', 'prometheus', 'strace', 'debootstrap', 'util-linux', 'iproute2'];
+const manifests = 'deploy/kubernetes/undertone.yaml';
+
+export async function run({ long }: Options): Promise<readonly Row[]> {
+  installPackages(packages);
+  buildService();
+  const validator = join(makeVenv('kubernetes', ['kubernetes-validate==1.37.0']), 'kubernetes-validate');
+  const valid = (file: string) => accepted('Kubernetes manifests, strict', [validator, '--strict', file]);
+  return [
+    ...(await checkUnit()),
+    accepted('haproxy.cfg', ['haproxy', '-c', '-f', 'deploy/haproxy/haproxy.cfg']),
+    valid(manifests),
+    planted('a field that Kubernetes does not know', manifests, ['replicas: 3', 'replica: 3'], valid),
+    accepted('Prometheus alerts, on written series', [
+      'promtool',
+      'test',
+      'rules',
+      'deploy/prometheus/alerts.test.yaml',
+    ]),
+    ...(await checkMetrics()),
+    ...(long ? await runContainer() : []),
+  ];
+}
+
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+
+function accepted(name: string, [program = '', ...args]: readonly string[]): Row {
+  return exactly(1, { name, unit: 'accepted', value: succeeds(program, args) ? 1 : 0 });
+}
+
+/** The same check on a copy with one word changed. */
+function planted(
+  name: string,
+  file: string,
+  [word, other]: readonly [string, string],
+  check: (file: string) => Row,
+): Row {
+  const folder = mkdtempSync(join(tmpdir(), 'undertone-planted-'));
+  const copy = join(folder, 'undertone.yaml');
+  try {
+    writeFileSync(copy, read(file).replace(word, other));
+    return caught(name, [check(copy)]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function checkUnit(): Promise<Row[]> {
+  const faults = faultsOf(unit);
+  const allowed = allowedCalls(read(unit));
+  const outside = [...(await callsOfService())].filter((name) => !allowed.has(name));
+  return [
+    exactly(0, {
+      name: 'systemd unit: faults',
+      unit: 'lines',
+      value: faults.length,
+      note: faults.join('; '),
+    }),
+    atMost(2, { name: 'systemd unit: exposure', unit: 'of 10', value: exposureOf(unit) }),
+    exactly(0, {
+      name: 'system calls of the service outside its filter',
+      unit: 'calls',
+      value: outside.length,
+      note: outside.join(', '),
+    }),
+  ];
+}
+
+/** Every metric that an alert or a panel asks for is one that a service which has answered shows. */
+async function checkMetrics(): Promise<Row[]> {
+  const shown = await withServer({ UNDERTONE_TOKEN: token }, async ({ port }) => {
+    await post(port);
+    closeConnections();
+    return (await call(port, { path: '/metrics' })).body;
+  });
+  const asked = ['deploy/prometheus/alerts.yaml', 'deploy/grafana/undertone.json', manifests].flatMap(
+    (file) => [...read(file).matchAll(/\b(?:undertone|nodejs|process)_[a-z0-9_]+/g)],
+  );
+  const names = [...new Set(asked.map(([name]) => name))];
+  const unknown = names.filter((name) => !new RegExp(`^${name}(?:\\{| )`, 'm').test(shown));
+  return [
+    exactly(0, {
+      name: 'metrics asked for that the service does not show',
+      unit: `of ${names.length}`,
+      value: unknown.length,
+      note: unknown.join(', '),
+    }),
+  ];
+}

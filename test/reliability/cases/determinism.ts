@@ -1,0 +1,118 @@
+/** The same file gives the same bytes: alone, among 64 at once, with any number of workers, through any lanes. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { buildNative } from '../../../benchmarks/native.ts';
+import { installPackages } from '../../../benchmarks/packages.ts';
+import { parseDoctest } from '../../../scripts/results.ts';
+import { fixture } from '../../support/fixtures.ts';
+import { caught, exactly, type Options, type Row, told } from '../case.ts';
+import { createClient } from '../corpus/ask.ts';
+import { tools } from '../corpus/making.ts';
+import { inParallel } from '../parallel.ts';
+import { execute } from '../program.ts';
+import { startProgress } from '../progress.ts';
+import { buildService, type Server, withServer } from '../service.ts';
+
+const files = [
+  'mono-16k.wav',
+  'cbr.mp3',
+  'opus.webm',
+  'aac.m4a',
+  'speech.flac',
+  'vorbis.ogg',
+  'speech.amr',
+  'u8.wav',
+];
+const atOnce = 64;
+const workers = [1, 2, 4];
+const longRounds = 8;
+/** With one id in every request nothing of an answer may differ. */
+const headers = { 'X-Request-Id': 'the-same' };
+
+type Digests = ReadonlyMap<string, string>;
+
+export async function run({ long, count }: Options): Promise<readonly Row[]> {
+  installPackages(tools);
+  buildService();
+  const rounds = count ?? (long ? longRounds : 1);
+  const alone = await served(1, (server) => digestsAlone(server));
+  const rows: Row[] = [];
+  for (const number of workers) {
+    const answers = await served(number, (server) => digestsAtOnce(server, rounds));
+    rows.push(differing(alone, answers, `answers that differ, ${atOnce} at once, workers: ${number}`));
+  }
+  const mixed = [...alone].map(([name], index): [string, string] => [
+    name,
+    [...alone.values()][(index + 1) % files.length] as string,
+  ]);
+  return [
+    told({ name: 'recordings', unit: 'files', value: files.length, note: files.join(', ') }),
+    ...rows,
+    lanesRow(),
+    caught('the answer of another file', [differing(alone, mixed, 'answers that differ')]),
+  ];
+}
+
+function served<Result>(number: number, work: (server: Server) => Promise<Result>): Promise<Result> {
+  return withServer(
+    { UNDERTONE_WORKERS: `${number}`, UNDERTONE_QUEUE: `${atOnce}`, UNDERTONE_DEADLINE_S: '600' },
+    work,
+  );
+}
+
+async function digestOf(client: ReturnType<typeof createClient>, name: string): Promise<string> {
+  const { status, body } = await client.upload(
+    '/v1/analyze',
+    [{ name: 'audio', bytes: fixture(name) }],
+    headers,
+  );
+  if (status !== 200) throw new Error(`Expected 200 for ${name}, got ${status}: ${body}`);
+  return createHash('sha256').update(body).digest('hex');
+}
+
+async function digestsAlone({ port, token }: Server): Promise<Digests> {
+  const client = createClient(port, token, 1);
+  const found = await inParallel(
+    files,
+    1,
+    async (name): Promise<[string, string]> => [name, await digestOf(client, name)],
+  );
+  client.close();
+  return new Map(found);
+}
+
+async function digestsAtOnce({ port, token }: Server, rounds: number): Promise<[string, string][]> {
+  const client = createClient(port, token, atOnce);
+  const names = Array.from({ length: atOnce * rounds }, (_, index) => files[index % files.length] as string);
+  const progress = startProgress(`${atOnce} at once`, names.length);
+  const found = await inParallel(names, atOnce, async (name): Promise<[string, string]> => {
+    const digest = await digestOf(client, name);
+    progress.advance();
+    return [name, digest];
+  });
+  progress.stop();
+  client.close();
+  return found;
+}
+
+function differing(alone: Digests, answers: readonly [string, string][], name: string): Row {
+  const wrong = answers.filter(([file, digest]) => alone.get(file) !== digest);
+  const note = [...new Set(wrong.map(([file]) => file))].join(', ');
+  return exactly(0, { name, unit: `of ${answers.length}`, value: wrong.length, note });
+}
+
+/** Every width of lanes that this processor has, within 1e-3 of the scalar path and of five other programs. */
+function lanesRow(): Row {
+  const settings = { UNDERTONE_TESTS: 'ON', CMAKE_BUILD_TYPE: 'Release' };
+  const program = join(buildNative('tests', settings, ['undertone_tests']), 'undertone_tests');
+  const { passed, failed } = parseDoctest(
+    'lanes',
+    execute(program, ['--no-colors=true', '--source-file=*features*']),
+  );
+  return exactly(0, {
+    name: 'native tests of the lanes that fail',
+    unit: `of ${passed}`,
+    value: failed,
+    note: 'scalar, 4, 8 and 16 lanes where the processor has them',
+  });
+}

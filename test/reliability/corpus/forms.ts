@@ -1,0 +1,145 @@
+/** Bodies of multipart/form-data that a careless or a malicious client could send. */
+import { toneFile } from '../../support/upload.ts';
+import type { Dice } from './dice.ts';
+
+export type Form = { readonly contentType: string | null; readonly body: Buffer };
+
+const sound = toneFile(0.05);
+const boundaries = [
+  'b',
+  '----WebKitFormBoundaryX7',
+  'x'.repeat(70),
+  'x'.repeat(71),
+  "a b:c'()+_,-./=?",
+  '--',
+  '-',
+  '0',
+];
+const names = [
+  'audio',
+  'audio',
+  'audio',
+  'baseline',
+  'channel',
+  'AUDIO',
+  '',
+  'x',
+  'au"dio',
+  'aud\u00efo',
+  '__proto__',
+  'n'.repeat(20_000),
+];
+const lineEnds = ['\r\n', '\r\n', '\n', '\r', '\r\r\n', '\n\r', ''];
+const oddHeaders = [
+  'Content-Disposition: attachment; name="audio"',
+  'Content-Disposition: form-data',
+  'Content-Disposition: form-data; name=audio; name=other',
+  'Content-Disposition: form-data; name="audio',
+  "Content-Disposition: form-data; name*=utf-8''audio",
+  'content-disposition:form-data;name=audio;filename="a\\".wav"',
+  'Content-Type: audio/wav\r\n folded',
+  'Content-Type: text/plain; charset="',
+  'Content-Type: ',
+  'Content-Transfer-Encoding: base64',
+  'Content-Length: 99999999',
+  'no colon here',
+  ': no name',
+  '\0\0\0',
+  `X-Long: ${'y'.repeat(20_000)}`,
+];
+const tokens = [
+  '--',
+  '\r\n',
+  '\n',
+  '\r\n\r\n',
+  '"',
+  '\\',
+  ';',
+  ':',
+  '\0',
+  '--b',
+  '\r\n--b',
+  '--b--',
+  'Content-Disposition',
+  '=',
+  ' ',
+];
+
+function payload(dice: Dice, boundary: string): Buffer {
+  const near = [
+    `--${boundary}`,
+    `\r\n--${boundary}`,
+    `\r\n--${boundary}x\r\n`,
+    `\r\n--${boundary.slice(0, -1)}\r\n`,
+  ];
+  return dice.pick([
+    () => sound,
+    () => sound,
+    () => Buffer.alloc(0),
+    () => dice.bytes(dice.below(300)),
+    () => Buffer.from(dice.pick(['0', '1', '-1', '99999', '1e3', ' 1 ', 'x'])),
+    () => Buffer.from(dice.pick(near).repeat(1 + dice.below(3)), 'latin1'),
+    () => Buffer.from('\r\n'.repeat(dice.below(2000))),
+  ])();
+}
+
+function part(dice: Dice, boundary: string, end: () => string, honest: boolean): Buffer {
+  const headers = [`Content-Disposition: form-data; name="${honest ? 'audio' : dice.pick(names)}"`];
+  if (dice.oneIn(2))
+    headers.push(
+      `Content-Type: ${dice.pick(['audio/wav', 'audio/wav', 'text/html', 'a', 'audio/wav; x=y'])}`,
+    );
+  if (dice.oneIn(4)) headers.splice(dice.below(2), dice.below(2), dice.pick(oddHeaders));
+  const head = headers.map((header) => `${header}${end()}`).join('');
+  return Buffer.concat([
+    Buffer.from(`--${boundary}${dice.oneIn(8) ? ' \t' : ''}${end()}${head}${end()}`, 'utf8'),
+    honest ? sound : payload(dice, boundary),
+    Buffer.from(end()),
+  ]);
+}
+
+function contentTypeOf(dice: Dice, boundary: string): string | null {
+  const honest = `multipart/form-data; boundary="${boundary}"`;
+  if (!dice.oneIn(6)) return honest;
+  return dice.pick([
+    null,
+    'multipart/form-data',
+    'multipart/form-data; boundary=',
+    'multipart/form-data; boundary="',
+    'multipart/mixed; boundary=b',
+    'multipart/form-data; boundary=another',
+    `multipart/form-data; boundary=${boundary}; boundary=second`,
+    `MULTIPART/FORM-DATA;BOUNDARY=${boundary}`,
+    'application/x-www-form-urlencoded',
+    'application/json',
+    `multipart/form-data; ${'p=q; '.repeat(1000)}boundary=b`,
+  ]);
+}
+
+function damage(body: Buffer, dice: Dice): Buffer {
+  let damaged = body;
+  for (let times = dice.below(4); times > 0; times--) {
+    const at = dice.below(damaged.length + 1);
+    const gone = dice.pick([0, 0, 1, 8, 200]);
+    const more = dice.oneIn(3)
+      ? dice.bytes(dice.below(8))
+      : Buffer.from(dice.oneIn(2) ? dice.pick(tokens) : '');
+    damaged = Buffer.concat([damaged.subarray(0, at), more, damaged.subarray(at + gone)]);
+  }
+  return dice.oneIn(6) ? damaged.subarray(0, dice.below(damaged.length + 1)) : damaged;
+}
+
+export function formOf(dice: Dice): Form {
+  const boundary = dice.pick(boundaries);
+  const count = dice.oneIn(50) ? 60 + dice.below(200) : dice.below(5);
+  const end = dice.oneIn(3) ? () => dice.pick(lineEnds) : () => '\r\n';
+  const parts = Array.from({ length: count }, (_, index) =>
+    part(dice, boundary, end, index === 0 && dice.oneIn(2)),
+  );
+  const close = dice.oneIn(6)
+    ? ''
+    : `--${boundary}--${dice.pick(['\r\n', '', 'epilogue', '\r\n\r\nepilogue'])}`;
+  const preamble = dice.oneIn(8) ? 'preamble\r\n' : '';
+  const body = Buffer.concat([Buffer.from(preamble), ...parts, Buffer.from(close)]);
+  return { contentType: contentTypeOf(dice, boundary), body: dice.oneIn(3) ? body : damage(body, dice) };
+}

@@ -1,0 +1,72 @@
+/** Requests one after the other in several loops, until told to stop; each is remembered with its time and outcome. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../../benchmarks/case.ts';
+import { createClient } from '../../../clients/typescript/src/index.ts';
+
+export type Outcome = {
+  /** By performance.now(). */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Null: 200. Else the status, or what broke the connection. */
+  readonly fault: string | null;
+};
+
+export type Traffic = {
+  readonly outcomes: readonly Outcome[];
+  /** Resolves when the last requests are answered. */
+  stop(): Promise<readonly Outcome[]>;
+};
+
+const sample = new Blob([readFileSync(join(root, 'examples/sample.wav'))], { type: 'audio/wav' });
+
+/** `retries`: 0 for a client that takes the first answer, whatever it is; else the documented rule. */
+export function startTraffic(url: string, token: string, loops: number, retries: number): Traffic {
+  const client = createClient({ url, token, retries });
+  const outcomes: Outcome[] = [];
+  let going = true;
+  async function loop(): Promise<void> {
+    while (going) {
+      const startedAt = performance.now();
+      const fault = await client.emotion(sample).then(() => null, describe);
+      outcomes.push({ startedAt, endedAt: performance.now(), fault });
+    }
+  }
+  const running = Array.from({ length: loops }, loop);
+  const stop = async () => {
+    going = false;
+    await Promise.all(running);
+    return outcomes;
+  };
+  return { outcomes, stop };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export const failures = (outcomes: readonly Outcome[]) => outcomes.filter(({ fault }) => fault !== null);
+
+/** Those of one span of time, by when they began. */
+export function begunBetween(outcomes: readonly Outcome[], from: number, to: number): Outcome[] {
+  return outcomes.filter(({ startedAt }) => startedAt >= from && startedAt < to);
+}
+
+async function analyze(url: string, token: string): Promise<Response> {
+  const form = new FormData();
+  form.append('audio', sample);
+  const headers = { Authorization: `Bearer ${token}` };
+  const answer = await fetch(`${url}/v1/analyze/emotion`, { method: 'POST', headers, body: form });
+  await answer.body?.cancel();
+  return answer;
+}
+
+export async function analyzeStatus(url: string, token: string): Promise<number> {
+  return (await analyze(url, token)).status;
+}
+
+/** Of the limit of a token. */
+export async function remaining(url: string, token: string): Promise<number> {
+  const { headers } = await analyze(url, token);
+  return Number(/r=(\d+)/.exec(headers.get('RateLimit') ?? '')?.[1]);
+}

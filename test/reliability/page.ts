@@ -1,0 +1,50 @@
+/** Writes docs/reliability.md from test/reliability/results: no figure is typed by hand. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../benchmarks/case.ts';
+import { describeProvenance, type Provenance } from '../../benchmarks/provenance.ts';
+import { markdownTable } from '../../benchmarks/text-table.ts';
+import type { Row } from './case.ts';
+import { remarks } from './remarks.ts';
+
+type Result = Provenance & {
+  readonly case: string;
+  readonly seed: number;
+  readonly seconds: number;
+  readonly rows: readonly Row[];
+};
+
+const introduction = `# Reliability
+
+Each section is one command: it starts the real service, attacks it, and exits non-zero when a goal is missed. Without
+arguments it runs a short form, for machines that do other work at the same time: bounds on times hold in \`--long\` alone, the
+short form compares them with times of the same run. The figures here are of \`--long\`. Rows named *planted* run the same check on a fault put
+in on purpose, which must be found. This page is written by \`npm run reliability -- tables\` from \`test/reliability/results\`.`;
+
+export function showValue(value: number | null): string {
+  if (value === null) return '-';
+  if (Number.isInteger(value)) return value.toLocaleString('en');
+  return Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+function section(result: Result): string {
+  const command = result.case === 'fuzz' ? 'fuzz' : `test:${result.case}`;
+  const body = result.rows.map((row) => {
+    const verdict = row.met ? 'met' : '**missed**';
+    return [row.name, row.unit, showValue(row.value), row.goal, row.goal === 'none' ? '' : verdict, row.note];
+  });
+  return [
+    `## ${result.case}`,
+    ...(remarks[result.case] === undefined ? [] : [remarks[result.case]]),
+    `\`npm run ${command} -- --long --seed ${result.seed}\`, ${result.seconds} s, ${describeProvenance(result)}.`,
+    markdownTable(['Figure', 'Unit', 'Value', 'Goal', '', 'Note'], body),
+  ].join('\n\n');
+}
+
+export function writePage(): void {
+  const folder = join(root, 'test', 'reliability', 'results');
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  const results = files.sort().map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Result);
+  const text = [introduction, ...results.map(section)].join('\n\n');
+  writeFileSync(join(root, 'docs', 'reliability.md'), `${text}\n`);
+}

@@ -1,0 +1,173 @@
+/** Request bodies within the limits that cost as much as a client can make them, and how long they delay /health. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { wire } from '../../support/http.ts';
+import { toneFile } from '../../support/upload.ts';
+import { atMost, type Row, told } from '../case.ts';
+import { operationOf } from '../contract/visitor.ts';
+import type { Server } from '../service.ts';
+import { type Prober, startProber } from './health.ts';
+import type { Delay } from './prober.ts';
+
+const kibibyte = 2 ** 10;
+const mebibyte = 2 ** 20;
+const answerMs = 120_000;
+/** A delay that the service causes occurs in every round; one of a busy machine does not. */
+const rounds = 3;
+const crowd = 64;
+
+type HostileBody = {
+  readonly name: string;
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly json?: true;
+  /** Each byte is a chunk of its own. */
+  readonly byteChunks?: true;
+  /** Sent on several connections at once as well. */
+  readonly inCrowd?: true;
+  readonly longOnly?: true;
+};
+
+const logIn = operationOf('POST', 'log-in').split(' ')[1] as string;
+const [jobs, analyze] = ['/v1/jobs', '/v1/analyze'];
+/** The shortest boundary: the most lines in a body. */
+const boundary = 'B';
+const recording = Buffer.concat([
+  Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="audio"\r\n\r\n`),
+  toneFile(0.1),
+]);
+
+function form(payload: Buffer): Buffer {
+  return Buffer.concat([recording, payload, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+}
+
+function uniqueKeys(bytes: number): Buffer {
+  const keys: string[] = [];
+  for (let length = 2; length < bytes - 12; length += (keys.at(-1) as string).length + 1)
+    keys.push(`"${keys.length.toString(36)}":0`);
+  return Buffer.from(`{${keys.join(',')}}`);
+}
+
+function addressList(): Buffer {
+  const url = (index: number) => `http://127.0.0.1/${'a/'.repeat(110)}${index}`;
+  return Buffer.from(JSON.stringify({ urls: Array.from({ length: 1000 }, (_, index) => url(index)) }));
+}
+
+const emptyParts = (bytes: number) => form(Buffer.alloc(bytes, `\r\n--${boundary}\r\n\r\n`));
+const chunkBytes = '1\r\nx\r\n'.length;
+const chunked = form(Buffer.alloc((4 * mebibyte) / chunkBytes));
+const nearBoundaries = form(Buffer.alloc(32 * mebibyte, `\r\n--${boundary}-`));
+const keys = uniqueKeys(4 * mebibyte);
+
+export const smallJson: HostileBody = {
+  name: '256 KiB of JSON with unique keys',
+  path: jobs,
+  bytes: uniqueKeys(256 * kibibyte),
+  json: true,
+  inCrowd: true,
+};
+
+export const hostileBodies: readonly HostileBody[] = [
+  { name: '4 MiB of empty parts', path: jobs, bytes: emptyParts(4 * mebibyte), inCrowd: true },
+  { name: '32 MiB of empty parts', path: jobs, bytes: emptyParts(32 * mebibyte), longOnly: true },
+  { name: '4 MiB of empty parts', path: analyze, bytes: emptyParts(4 * mebibyte) },
+  { name: '32 MiB of almost boundaries', path: jobs, bytes: nearBoundaries, longOnly: true },
+  { name: '4 MiB of 1-byte chunks', path: jobs, bytes: chunked, byteChunks: true },
+  { name: '4 MiB of 1-byte chunks', path: analyze, bytes: chunked, byteChunks: true, inCrowd: true },
+  smallJson,
+  { name: '4 MiB of JSON with unique keys', path: jobs, bytes: keys, json: true },
+  { ...smallJson, path: logIn },
+  { name: '4 MiB of JSON with unique keys', path: logIn, bytes: keys, json: true },
+  { name: '1,000 addresses', path: jobs, bytes: addressList(), json: true, longOnly: true },
+];
+
+/** An ordinary body of the same length for the same route. */
+function ordinary({ name, path, bytes, json }: HostileBody): HostileBody {
+  const text = () => Buffer.from(JSON.stringify({ text: 'x'.repeat(bytes.length - 12) }));
+  return { name, path, bytes: json ? text() : form(Buffer.alloc(bytes.length)), ...(json ? { json } : {}) };
+}
+
+function frame({ bytes, byteChunks }: HostileBody): { readonly header: string; readonly payload: Buffer } {
+  if (!byteChunks) return { header: `Content-Length: ${bytes.length}`, payload: bytes };
+  const chunks = Buffer.alloc(chunkBytes * bytes.length, '1\r\nx\r\n');
+  for (const [index, byte] of bytes.entries()) chunks[chunkBytes * index + 3] = byte;
+  const payload = Buffer.concat([chunks, Buffer.from('0\r\n\r\n')]);
+  return { header: 'Transfer-Encoding: chunked', payload };
+}
+
+/** @returns the status, 0 without an answer */
+async function send({ port, url, token }: Server, body: HostileBody): Promise<number> {
+  const { header, payload } = frame(body);
+  const lines = [
+    `POST ${body.path} HTTP/1.1`,
+    `Host: ${new URL(url).host}`,
+    `Origin: ${url}`,
+    `Authorization: Bearer ${token}`,
+    `Content-Type: ${body.json ? 'application/json' : `multipart/form-data; boundary=${boundary}`}`,
+    'Connection: close',
+    header,
+  ];
+  const client = await wire(port);
+  client.socket.write(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), payload]));
+  const answer = await Promise.race([client.ended(), sleep(answerMs, '')]);
+  client.socket.destroy();
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
+}
+
+/**
+ * Long: how long the main thread works while one /health waits, which on a quiet machine is how long it waits. Short: how
+ * long it works for the whole body, above an ordinary one of the same length. Neither counts what other processes take.
+ */
+const limits = { long: 50, short: 300 };
+
+async function delayRow(server: Server, prober: Prober, body: HostileBody, long: boolean): Promise<Row> {
+  const limit = long ? limits.long : limits.short;
+  let best = Number.POSITIVE_INFINITY;
+  let note = '';
+  for (let round = 0; round < rounds && best > limit; round++) {
+    let status = 0;
+    const plain = await prober.during(() => send(server, ordinary(body)));
+    const hostile = await prober.during(async () => {
+      status = await send(server, body);
+    });
+    const value = long ? hostile.workMs : Math.max(0, hostile.totalMs - plain.totalMs);
+    if (value > best) continue;
+    best = value;
+    const times = (delay: Delay) =>
+      `${delay.ms.toFixed(0)} ms to answer, ${delay.totalMs.toFixed(0)} ms of work in all`;
+    note = `answered ${status}, ${times(hostile)}; an ordinary body: ${times(plain)}`;
+  }
+  const name = long ? '/health delayed by' : 'work for';
+  return atMost(limit, { name: `${name} ${body.name} at ${body.path}`, unit: 'ms', value: best, note });
+}
+
+/** The same body on several connections: a figure without a goal. */
+async function crowdRow(server: Server, prober: Prober, body: HostileBody): Promise<Row> {
+  const all = () => Promise.all(Array.from({ length: crowd }, () => send(server, body)));
+  const { ms, workMs } = await prober.during(all);
+  const note = `${ms.toFixed(0)} ms to answer`;
+  return told({
+    name: `/health delayed by ${crowd} times ${body.name} at ${body.path}`,
+    unit: 'ms',
+    value: workMs,
+    note,
+  });
+}
+
+export async function delayRows(
+  server: Server,
+  bodies: readonly HostileBody[],
+  long: boolean,
+): Promise<Row[]> {
+  const prober = startProber(server);
+  const rows: Row[] = [];
+  try {
+    for (const body of bodies.filter(({ longOnly }) => long || !longOnly))
+      rows.push(await delayRow(server, prober, body, long));
+    if (long)
+      for (const body of bodies.filter(({ inCrowd }) => inCrowd))
+        rows.push(await crowdRow(server, prober, body));
+  } finally {
+    prober.stop();
+  }
+  return rows;
+}

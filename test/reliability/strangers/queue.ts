@@ -1,0 +1,198 @@
+/** One owner fills the queue of jobs, and its callbacks are never answered: another owner's jobs must start and call back as before. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { speechFile } from '../../../benchmarks/speech.ts';
+import { type JobAnswer, jobOf } from '../../support/jobs.ts';
+import { atMost, exactly, type Row } from '../case.ts';
+import { eventually } from '../load/footprint.ts';
+import { encode } from '../load/mix.ts';
+import { type Workplace, withJobs, withListener } from '../service.ts';
+import { type Account, openAccount } from './account.ts';
+
+export type Load = {
+  /** Requests of 1,000 URLs each; as many jobs fit into the queue. */
+  readonly lists: number;
+  readonly deadCallbacks: number;
+  /** Hours of each recording that takes many chunks; 0: none is sent. */
+  readonly hours: number;
+  /** How many jobs of the other owner are timed, and how long each is waited for. */
+  readonly timed: number;
+  readonly waitSeconds: number;
+  /** The goal: so many seconds, and so many times what a job takes without load. */
+  readonly seconds: number;
+  readonly times: number;
+};
+
+/** Serves recordings, answers callbacks to /hook at once and those to /dead never. */
+type Peer = { readonly port: number; readonly calledAt: Map<string, number>; deadCalls(): number };
+
+const listLength = 1000;
+/** Loopback addresses that the dead callbacks are spread over: a limit per host does not bound their owner. */
+const deadHosts = Array.from({ length: 8 }, (_, index) => `127.0.0.${index + 2}`);
+const longRecordings = 3;
+const preparationMs = 120_000;
+const pollMs = 20;
+const short = speechFile(1, 1);
+const tenSeconds = speechFile(10, 1);
+
+type Bench = { readonly place: Workplace; readonly peer: Peer; readonly load: Load };
+type Seconds = { readonly start: number; readonly callback: number };
+const never: Seconds = { start: Number.POSITIVE_INFINITY, callback: Number.POSITIVE_INFINITY };
+
+function withPeer<Result>(hours: number, work: (peer: Peer) => Promise<Result>): Promise<Result> {
+  const files: Readonly<Record<string, Buffer>> = {
+    '/short': short,
+    '/10-s': tenSeconds,
+    '/long': hours === 0 ? Buffer.alloc(0) : longRecording(60 * hours),
+  };
+  const calledAt = new Map<string, number>();
+  let deadCalls = 0;
+  const handle = ({ url = '', headers }: IncomingMessage, response: ServerResponse) => {
+    if (files[url] !== undefined) return response.end(files[url]);
+    if (url === '/dead') return deadCalls++;
+    calledAt.set(String(headers['webhook-id']), performance.now());
+    return response.writeHead(204).end();
+  };
+  return withListener(handle, (port) => work({ port, calledAt, deadCalls: () => deadCalls }), '0.0.0.0');
+}
+
+function longRecording(minutes: number): Buffer {
+  const options = ['-f', 'mp3', '-b:a', '48k', '-write_xing', '0', '-id3v2_version', '0'];
+  return Buffer.concat(new Array<Buffer>(minutes).fill(encode(speechFile(60), options)));
+}
+
+/** @returns the jobs, none when the queue refused them */
+async function postList({ place }: Bench, { token }: Account, body: Readonly<Record<string, unknown>>) {
+  const reply = await place.list(body, { Authorization: `Bearer ${token}` });
+  if (reply.status === 503) return [];
+  if (reply.status >= 300) throw new Error(`Expected jobs, got ${reply.status} ${reply.body}`);
+  return (JSON.parse(reply.body) as { readonly jobs: readonly JobAnswer[] }).jobs;
+}
+
+/** Null when the job was refused. */
+async function timeJob({ place, peer, load }: Bench, { token }: Account): Promise<Seconds | null> {
+  const callback = { name: 'callback', bytes: `http://127.0.0.1:${peer.port}/hook` };
+  const started = performance.now();
+  const seconds = (at = performance.now()) => (at - started) / 1000;
+  const authorization = { Authorization: `Bearer ${token}` };
+  const reply = await place.upload([{ name: 'audio', bytes: short }, callback], authorization);
+  if (reply.status >= 300) return null;
+  const { id } = jobOf(reply);
+  let { start } = never;
+  while (seconds() < load.waitSeconds && (start === never.start || !peer.calledAt.has(id))) {
+    await sleep(pollMs);
+    const waiting = start === never.start && jobOf(await place.show(id, token)).status === 'waiting';
+    if (!waiting) start = Math.min(start, seconds());
+  }
+  return { start, callback: seconds(peer.calledAt.get(id) ?? never.callback) };
+}
+
+/** The slowest of several jobs, one after the other. */
+async function timeJobs(bench: Bench, owner: Account, count = bench.load.timed) {
+  let [slowest, refused]: [Seconds, number] = [{ start: 0, callback: 0 }, 0];
+  for (let times = 0; times < count && slowest.callback < never.callback; times++) {
+    const seconds = await timeJob(bench, owner);
+    if (seconds === null) refused++;
+    const { start, callback } = seconds ?? never;
+    slowest = { start: Math.max(slowest.start, start), callback: Math.max(slowest.callback, callback) };
+  }
+  return { ...slowest, refused };
+}
+
+type Timed = Awaited<ReturnType<typeof timeJobs>>;
+
+function judge(name: string, limit: number, during: Timed, before: Timed, more = ''): Row[] {
+  const goal = Math.ceil(10 * limit) / 10;
+  const row = (what: string, value: number, was: number) =>
+    atMost(goal, {
+      name: `${name}: the last ${what} after`,
+      unit: 's',
+      value: Number.isFinite(value) ? value : null,
+      note: `${was.toFixed(2)} s without load${more}`,
+    });
+  return [
+    exactly(0, { name: `${name}: jobs of another owner refused`, unit: 'jobs', value: during.refused }),
+    row('started', during.start, before.start),
+    row('callback', during.callback, before.callback),
+  ];
+}
+
+/** Resolves while the first of several long recordings is analysed. */
+async function startLong(bench: Bench, attacker: Account) {
+  const { place, peer } = bench;
+  const urls = Array(longRecordings).fill(`http://127.0.0.1:${peer.port}/long`);
+  const jobs = await postList(bench, attacker, { urls });
+  const changedAt: number[] = [];
+  let last = 0;
+  const chunkPassed = async () => {
+    const states = await Promise.all(jobs.map(({ id }) => place.show(id, attacker.token)));
+    const analysed = Math.max(0, ...states.map((state) => jobOf(state).progress?.analysed_s ?? 0));
+    if (analysed > last) changedAt.push(performance.now());
+    last = Math.max(last, analysed);
+    return changedAt.length >= 3;
+  };
+  if (!(await eventually(chunkPassed, preparationMs)))
+    throw new Error('Expected a long recording to progress');
+  const [first = 0, , third = 0] = changedAt;
+  const remove = async () => {
+    for (const { id } of jobs) await place.remove(id, attacker.token);
+  };
+  return { chunkSeconds: (third - first) / 2000, remove };
+}
+
+/** Resolves when the jobs have ended and their callbacks are due. */
+async function startDead(bench: Bench, attacker: Account): Promise<void> {
+  const { place, peer, load } = bench;
+  const count = Math.ceil(load.deadCallbacks / deadHosts.length);
+  const urls = Array(count).fill(`http://127.0.0.1:${peer.port}/short`);
+  const post = (host: string) =>
+    postList(bench, attacker, { urls, callback: `http://${host}:${peer.port}/dead` });
+  const last = (await Promise.all(deadHosts.map(post))).flat().at(-1);
+  const ended = async () => {
+    const { status } = jobOf(await place.show(String(last?.id), attacker.token));
+    return !['waiting', 'running'].includes(status) && peer.deadCalls() > 0;
+  };
+  if (!(await eventually(ended, preparationMs))) throw new Error('Expected callbacks to a dead host');
+}
+
+async function measure(bench: Bench, sameOwner: boolean): Promise<Row[]> {
+  const { place, peer, load } = bench;
+  const attacker = await openAccount(place.server, 'attacker');
+  const other = sameOwner ? attacker : await openAccount(place.server, 'other');
+  const before = await timeJobs(bench, other);
+  const limit = load.seconds + load.times * before.callback;
+  const rows: Row[] = [];
+  if (load.hours > 0) {
+    const { chunkSeconds, remove } = await startLong(bench, attacker);
+    const name = `${longRecordings} recordings of ${load.hours} h`;
+    const more = `; a chunk takes ${chunkSeconds.toFixed(1)} s`;
+    rows.push(...judge(name, limit + chunkSeconds, await timeJobs(bench, other, 1), before, more));
+    await remove();
+    await timeJobs(bench, other, 1);
+  }
+  await startDead(bench, attacker);
+  rows.push(...judge(`${load.deadCallbacks} dead callbacks`, limit, await timeJobs(bench, other), before));
+  const urls = Array(listLength).fill(`http://127.0.0.1:${peer.port}/10-s`);
+  let accepted = 0;
+  for (let list = 0; list < load.lists; list++)
+    accepted += (await postList(bench, attacker, { urls })).length;
+  const more = `; ${accepted} of ${load.lists * listLength} URLs accepted`;
+  return [...rows, ...judge('a full queue as well', limit, await timeJobs(bench, other), before, more)];
+}
+
+/** `sameOwner` is the negative control: shares of one owner cannot help its own jobs. */
+export async function queueRows(load: Load, sameOwner = false): Promise<Row[]> {
+  return withPeer(load.hours, (peer) => {
+    const env = {
+      UNDERTONE_SIGNUP: 'open',
+      UNDERTONE_LOG_LEVEL: 'error',
+      UNDERTONE_JOB_QUEUE: String(load.lists * listLength),
+      UNDERTONE_JOB_URL_PREFIXES: `http://127.0.0.1:${peer.port}/`,
+      UNDERTONE_JOB_PRIVATE_HOSTS: ['127.0.0.1', ...deadHosts].join(','),
+    };
+    return withJobs(env, async (place) => {
+      await place.startWorker();
+      return measure({ place, peer, load }, sameOwner);
+    });
+  });
+}
