@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "../../test/native/signal.h"
-#include "../../test/native/specs.h"
-#include "decode.h"
-#include "features.h"
-#include "resample.h"
-#include "voice.h"
+#include "../../test/native/support/signal.h"
+#include "../../test/native/support/specs.h"
+#include "analysis/prosody.h"
+#include "decode/decode.h"
+#include "dsp/features.h"
+#include "dsp/resample.h"
 
 namespace {
 

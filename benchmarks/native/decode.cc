@@ -3,7 +3,7 @@
 // "lean": [ms]}. The audio must be the first stream. peer: open, find stream info, decode every frame, as
 // FFmpeg's own example does. lean: the same without stream info.
 
-#include "decode.h"
+#include "decode/decode.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -17,8 +17,8 @@ extern "C" {
 #include <libavformat/avformat.h>
 }
 
-#include "../../test/native/specs.h"
-#include "decode_io.h"
+#include "../../test/native/support/specs.h"
+#include "decode/memory_reader.h"
 #include "print_list.h"
 #include "processor_time.h"
 

@@ -2,7 +2,7 @@
 // benchmark_features SAMPLES.f32 OUTPUT_FOLDER prints one JSON line a series: {"name", "frames", "ns":
 // [ns/frame]}; features are left in OUTPUT_FOLDER/NAME.f32 for comparison.
 
-#include "features.h"
+#include "dsp/features.h"
 
 #include <fftw3.h>
 
@@ -14,13 +14,13 @@
 #include <string>
 #include <vector>
 
-#include "../../test/native/specs.h"
-#include "mel.h"
-#include "mfcc.h"
+#include "../../test/native/support/specs.h"
+#include "dsp/mel.h"
+#include "dsp/mfcc.h"
+#include "dsp/window.h"
 #include "print_list.h"
 #include "processor_time.h"
 #include "samples.h"
-#include "window.h"
 
 namespace {
 

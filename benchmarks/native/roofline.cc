@@ -1,8 +1,8 @@
 // Compares log-mel extraction with the processor's peak arithmetic rate (the roofline model).
-// benchmark_roofline SAMPLES.f32 prints one JSON line per vector width: {"lanes", "flops": per frame, "gflops":
-// [peak rate of independent FMA chains], "ns": [per frame]}, measured in turns.
-// Operations per frame: 400 products of the window, 2.5 n log2 n of the real transform, n = 512; 3 a bin of power;
-// 2 a weight of the sparse filters; 30 a filter for the logarithm with its floor, gain and offset.
+// benchmark_roofline SAMPLES.f32 prints one JSON line per vector width: {"lanes", "flops": per frame,
+// "gflops": [peak rate of independent FMA chains], "ns": [per frame]}, measured in turns. Operations per
+// frame: 400 products of the window, 2.5 n log2 n of the real transform, n = 512; 3 a bin of power; 2 a
+// weight of the sparse filters; 30 a filter for the logarithm with its floor, gain and offset.
 
 #include <immintrin.h>
 
@@ -10,9 +10,9 @@
 #include <cstdio>
 #include <vector>
 
-#include "../../test/native/specs.h"
-#include "features.h"
-#include "mel.h"
+#include "../../test/native/support/specs.h"
+#include "dsp/features.h"
+#include "dsp/mel.h"
 #include "print_list.h"
 #include "processor_time.h"
 #include "samples.h"

@@ -3,8 +3,8 @@
 #include <new>
 
 #include "calls.h"
+#include "dsp/features.h"
 #include "error.h"
-#include "features.h"
 
 namespace undertone {
 namespace {

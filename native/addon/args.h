@@ -15,8 +15,8 @@ std::string Describe(const Napi::Value& value);
 // Throws kBadArgument: Expected X for `name`, got Y.
 [[noreturn]] void Refuse(const std::string& expected, const std::string& name, const Napi::Value& got);
 
-// An array's address and length hold until JavaScript runs next: options, whose getters are JavaScript, are read
-// before it. Bytes that another thread could change during the call are refused.
+// An array's address and length hold until JavaScript runs next: options, whose getters are JavaScript, are
+// read before it. Bytes that another thread could change during the call are refused.
 Napi::Uint8Array ToBytes(const Napi::Value& value, const char* name);
 Napi::Float32Array ToSamples(const Napi::Value& value, const char* name);
 int ToInteger(const Napi::Value& value, const std::string& name);

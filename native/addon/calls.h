@@ -10,7 +10,8 @@ Napi::Value DecodeCall(const Napi::CallbackInfo& info);
 // openChunkedDecoder(bytes, decode's options, samples a chunk) -> decoder
 Napi::Value OpenChunkedDecoderCall(const Napi::CallbackInfo& info);
 
-// decodeChunk(decoder) -> {samples, declaredSeconds}, with no samples at the end, when there is a `source` too
+// decodeChunk(decoder) -> {samples, declaredSeconds}, with no samples at the end, when there is a `source`
+// too
 Napi::Value DecodeChunkCall(const Napi::CallbackInfo& info);
 
 // closeChunkedDecoder(decoder): frees what it holds

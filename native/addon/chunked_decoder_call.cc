@@ -1,17 +1,16 @@
-#include "chunked_decoder.h"
-
 #include <cstring>
 #include <memory>
 
 #include "args.h"
 #include "calls.h"
+#include "decode/chunked_decoder.h"
 #include "decode_options.h"
 
 namespace undertone {
 namespace {
 
-// A typed array that a decoder reads in each of its calls. JavaScript may transfer or resize its memory between
-// them, but not during them: only the calling thread can do that.
+// A typed array that a decoder reads in each of its calls. JavaScript may transfer or resize its memory
+// between them, but not during them: only the calling thread can do that.
 class HeldArray {
  public:
   explicit HeldArray(const Napi::TypedArray& array)
@@ -49,8 +48,9 @@ OpenDecoder& ToOpenDecoder(const Napi::Value& value) {
 
 void RequireUnchanged(const HeldArray* array, const char* name) {
   if (array == nullptr || array->IsUnchanged()) return;
-  throw Error(ErrorCode::kBadArgument, std::string("Expected the memory that the decoder was opened with for `") +
-                                           name + "`, got a transferred or resized buffer");
+  throw Error(ErrorCode::kBadArgument,
+              std::string("Expected the memory that the decoder was opened with for `") + name +
+                  "`, got a transferred or resized buffer");
 }
 
 }  // namespace

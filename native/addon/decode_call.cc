@@ -2,7 +2,7 @@
 
 #include "args.h"
 #include "calls.h"
-#include "decode.h"
+#include "decode/decode.h"
 #include "decode_options.h"
 
 namespace undertone {

@@ -2,7 +2,7 @@
 
 #include <napi.h>
 
-#include "decode.h"
+#include "decode/decode.h"
 
 namespace undertone {
 

@@ -15,8 +15,8 @@ std::string ToText(const Napi::Value& value, const char* name) {
 
 }  // namespace
 
-// In a worker thread `process.env` is a copy that native libraries do not see. Other threads may read the environment
-// at the same time, so a variable that has the value already is not written again.
+// In a worker thread `process.env` is a copy that native libraries do not see. Other threads may read the
+// environment at the same time, so a variable that has the value already is not written again.
 Napi::Value SetEnvironmentVariableCall(const Napi::CallbackInfo& info) {
   const std::string name = ToText(info[0], "name");
   const std::string value = ToText(info[1], "value");

@@ -3,9 +3,9 @@
 
 #include "args.h"
 #include "calls.h"
-#include "convert.h"
+#include "dsp/features.h"
 #include "error.h"
-#include "features.h"
+#include "feature_spec_args.h"
 
 namespace undertone {
 namespace {

@@ -5,8 +5,8 @@
 
 namespace undertone {
 
-// By fault: the codes up to kCancelled are about the input or the caller's limits, kBadArgument is a mistake in
-// the calling code, kInternal is a defect here.
+// By fault: the codes up to kCancelled are about the input or the caller's limits, kBadArgument is a mistake
+// in the calling code, kInternal is a defect here.
 enum class ErrorCode {
   kEmpty,
   kMalformed,

@@ -1,4 +1,4 @@
-#include "decode.h"
+#include "decode/decode.h"
 
 #include <cmath>
 #include <functional>

@@ -1,7 +1,7 @@
 #include <string>
 
+#include "dsp/features.h"
 #include "error.h"
-#include "features.h"
 #include "input.h"
 #include "targets.h"
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "lanes.h"
+#include "dsp/lanes.h"
 
 namespace undertone::fuzz {
 

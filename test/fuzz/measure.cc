@@ -1,11 +1,11 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/prosody.h"
+#include "analysis/signal_quality.h"
 #include "error.h"
 #include "input.h"
-#include "quality.h"
 #include "targets.h"
-#include "voice.h"
 
 namespace undertone::fuzz {
 namespace {

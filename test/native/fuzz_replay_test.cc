@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../fuzz/targets.h"
-#include "decode_files.h"
+#include "support/audio_files.h"
 
 namespace undertone {
 namespace {

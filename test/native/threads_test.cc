@@ -3,12 +3,12 @@
 #include <thread>
 #include <vector>
 
-#include "decode.h"
-#include "decode_files.h"
-#include "features.h"
-#include "quality.h"
-#include "specs.h"
-#include "voice.h"
+#include "analysis/prosody.h"
+#include "analysis/signal_quality.h"
+#include "decode/decode.h"
+#include "dsp/features.h"
+#include "support/audio_files.h"
+#include "support/specs.h"
 
 namespace undertone {
 namespace {

@@ -23,8 +23,8 @@ const packageHomes: readonly Home[] = [
 
 const includeHomes: readonly Home[] = [
   { what: /^(napi|node_api|js_native_api)\b/, homes: /^native\/addon\// },
-  { what: /kiss_fft/, homes: /^native\/core\/fft\w*\.\w+$/ },
-  { what: /^lib(av|sw)\w+\//, homes: /^native\/core\/decode\w*\.\w+$/ },
+  { what: /kiss_fft/, homes: /^native\/core\/dsp\/fft\w*\.\w+$/ },
+  { what: /^lib(av|sw)\w+\//, homes: /^native\/core\/decode\// },
 ];
 
 const mainFiles = /^src\/(serve|cli)\.ts$/;

@@ -1,0 +1,188 @@
+#include "analysis/prosody.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "analysis/pitch.h"
+#include "analysis/prosody_kernel.h"
+
+namespace undertone {
+namespace {
+
+// Three periods of the lowest pitch, Hann: Boersma's choice for pitch.
+constexpr int kFrameLength = static_cast<int>(3 * kPitchRate / kLowestPitchHz);
+constexpr int kFftLength = 1080;
+constexpr int kLags = 272;  // past the longest period, 266.7
+constexpr double kHzPerBin = static_cast<double>(kPitchRate) / kFftLength;
+// Octave-wide bands, so that one harmonic of any voice lies in each, half an octave apart.
+constexpr double kBandCentresHz[kVoiceBands] = {500, 707.1, 1000, 1414.2, 2000};
+constexpr double kBandOctaves[kVoiceBands] = {-1, -0.5, 0, 0.5, 1};
+constexpr double kSilenceDb = -100;
+
+const VoiceKernel* FindKernel(Lanes lanes) {
+  switch (LaneWidth(lanes)) {
+#if defined(__x86_64__)
+    case 4:
+      return &lanes4::kVoiceKernel;
+    case 8:
+      return &lanes8::kVoiceKernel;
+    case 16:
+      return &lanes16::kVoiceKernel;
+#endif
+    default:
+      return &lanes1::kVoiceKernel;
+  }
+}
+
+// Rises from 0 at `low` to 1 at `high` along a half cosine, or falls when `low` is the larger.
+double Ramp(double low, double high, double hz) {
+  const double place = std::clamp((hz - low) / (high - low), 0.0, 1.0);
+  return 0.5 - 0.5 * std::cos(M_PI * place);
+}
+
+// Takes out what is below speech (DC, hum) and what only sharpens the correlation's noise.
+std::vector<float> MakeGain() {
+  std::vector<float> gain;
+  for (int k = 0; k <= kFftLength / 2; ++k) {
+    const double hz = k * kHzPerBin;
+    gain.push_back(static_cast<float>(Ramp(20, 40, hz) * Ramp(4000, 3000, hz)));
+  }
+  return gain;
+}
+
+std::vector<float> MakeHann() {
+  std::vector<float> window;
+  for (int i = 0; i < kFrameLength; ++i) {
+    window.push_back(static_cast<float>(0.5 - 0.5 * std::cos(2 * M_PI * (i + 0.5) / kFrameLength)));
+  }
+  return window;
+}
+
+// 1 / the window's autocorrelation, 1 at lag 0.
+std::vector<float> InverseAutocorrelation(const std::vector<float>& window) {
+  std::vector<float> inverse;
+  double zero = 0;
+  for (size_t lag = 0; lag < kLags; ++lag) {
+    double sum = 0;
+    for (size_t i = 0; i + lag < window.size(); ++i) sum += static_cast<double>(window[i]) * window[i + lag];
+    if (lag == 0) zero = sum;
+    inverse.push_back(static_cast<float>(zero / sum));
+  }
+  return inverse;
+}
+
+// Least squares over the bands' decibels.
+float Tilt(const float* bands) {
+  double slope = 0;
+  double square = 0;
+  for (int band = 0; band < kVoiceBands; ++band) {
+    if (bands[band] <= 0) return 0;
+    slope += kBandOctaves[band] * 10 * std::log10(static_cast<double>(bands[band]));
+    square += kBandOctaves[band] * kBandOctaves[band];
+  }
+  return static_cast<float>(slope / square);
+}
+
+}  // namespace
+
+struct VoiceTracker::State {
+  explicit State(Lanes lanes);
+  ~State() { kernel->destroy(frames); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  VoicePlan Plan() const;
+  void RunBlock(const float* samples, size_t count, size_t frame);
+
+  const VoiceKernel* kernel;
+  size_t width;
+  std::vector<float> window;
+  std::vector<float> gain;
+  std::vector<float> inverse;  // [kLags]
+  double window_power;
+  std::vector<float> edge;  // samples of a block that reaches past the recording
+  std::vector<float> rows;  // [width x (kAutocorrelationColumn + kLags)]
+  void* frames;             // the kernel's own state
+};
+
+VoiceTracker::State::State(Lanes lanes)
+    : kernel(FindKernel(lanes)),
+      width(static_cast<size_t>(LaneWidth(lanes))),
+      window(MakeHann()),
+      gain(MakeGain()),
+      inverse(InverseAutocorrelation(window)),
+      window_power(0),
+      edge((width - 1) * kVoiceHop + kFrameLength),
+      rows(width * (kAutocorrelationColumn + kLags)),
+      frames(kernel->create(Plan())) {
+  if (frames == nullptr) throw std::bad_alloc();
+  for (const float weight : window) window_power += static_cast<double>(weight) * weight;
+}
+
+VoicePlan VoiceTracker::State::Plan() const {
+  VoicePlan plan = {};
+  plan.frame_length = kFrameLength;
+  plan.hop = kVoiceHop;
+  plan.fft_length = kFftLength;
+  plan.lags = kLags;
+  plan.window = window.data();
+  plan.gain = gain.data();
+  plan.gain_end = static_cast<int>(std::ceil(4000 / kHzPerBin));
+  for (int band = 0; band < kVoiceBands; ++band) {
+    plan.band_first[band] = static_cast<int>(std::ceil(kBandCentresHz[band] / M_SQRT2 / kHzPerBin));
+    plan.band_last[band] = static_cast<int>(std::floor(kBandCentresHz[band] * M_SQRT2 / kHzPerBin));
+  }
+  return plan;
+}
+
+// Rows of `width` frames from `frame` on; outside the recording there is silence.
+void VoiceTracker::State::RunBlock(const float* samples, size_t count, size_t frame) {
+  const int64_t begin = static_cast<int64_t>(frame * kVoiceHop) - kFrameLength / 2;
+  const int64_t end = begin + static_cast<int64_t>(edge.size());
+  const float* source = edge.data();
+  if (begin < 0 || end > static_cast<int64_t>(count)) {
+    const int64_t from = std::max<int64_t>(begin, 0);
+    const int64_t to = std::min<int64_t>(end, static_cast<int64_t>(count));
+    std::fill(edge.begin(), edge.end(), 0.0F);
+    std::copy(samples + from, samples + to, edge.begin() + (from - begin));
+  } else {
+    source = samples + begin;
+  }
+  kernel->run(frames, source, rows.data());
+}
+
+VoiceTracker::VoiceTracker(Lanes lanes) : state_(new State(lanes)) {}
+VoiceTracker::~VoiceTracker() = default;
+
+void VoiceTracker::Track(const float* samples, size_t count, float* pitch_hz, float* level_db,
+                         float* tilt_db) {
+  const size_t frames = Frames(count);
+  std::vector<PitchCandidates> candidates(frames);
+  std::vector<float> amplitude(frames);
+  for (size_t frame = 0; frame < frames; ++frame) {
+    const size_t lane = frame % state_->width;
+    if (lane == 0) state_->RunBlock(samples, count, frame);
+    float* row = state_->rows.data() + lane * (kAutocorrelationColumn + kLags);
+    float* correlation = row + kAutocorrelationColumn;
+    const double power = std::max(0.0, correlation[0] / state_->window_power);
+    amplitude[frame] = static_cast<float>(std::sqrt(power));
+    level_db[frame] = static_cast<float>(std::max(kSilenceDb, 10 * std::log10(power)));
+    tilt_db[frame] = power > 0 ? Tilt(row) : 0;
+    const float scale = power > 0 ? 1 / correlation[0] : 0;
+    for (size_t lag = 0; lag < kLags; ++lag) correlation[lag] *= scale * state_->inverse[lag];
+    candidates[frame] = FindPitchCandidates(correlation, kLags);
+  }
+  FindPitchPath(&candidates, amplitude, pitch_hz);
+}
+
+VoiceTrack VoiceTracker::operator()(const float* samples, size_t count) {
+  const size_t frames = Frames(count);
+  VoiceTrack track = {std::vector<float>(frames), std::vector<float>(frames), std::vector<float>(frames)};
+  Track(samples, count, track.pitch_hz.data(), track.level_db.data(), track.tilt_db.data());
+  return track;
+}
+
+}  // namespace undertone

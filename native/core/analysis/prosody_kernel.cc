@@ -1,0 +1,100 @@
+#include "analysis/prosody_kernel.h"
+
+#include <cstdlib>
+
+#include "dsp/aligned_buffer.h"
+#include "dsp/fft.h"
+#include "dsp/transpose.h"
+
+namespace undertone {
+namespace UNDERTONE_LANES_NAMESPACE {
+namespace {
+
+using Lane = undertone_lanes;  // one value of every frame of the block
+
+struct State {
+  VoicePlan plan;
+  Fft* fft;
+  Lane* frames;    // [fft_length]: samples, then the whole power spectrum
+  Lane* spectrum;  // [fft_length / 2 + 1] pairs
+};
+
+void LoadWindowed(const VoicePlan& plan, const float* samples, Lane* frames) {
+  const size_t length = static_cast<size_t>(plan.frame_length);
+  const size_t hop = static_cast<size_t>(plan.hop);
+  for (size_t i = 0; i < length; i += 4) {
+    LoadFour(samples + i, hop, frames + i);
+    for (size_t k = 0; k < 4; ++k) frames[i + k] *= plan.window[i + k];
+  }
+  for (int i = plan.frame_length; i < plan.fft_length; ++i) frames[i] = Lane{};
+}
+
+inline Lane Power(const Lane* spectrum, int k) {
+  return spectrum[2 * k] * spectrum[2 * k] + spectrum[2 * k + 1] * spectrum[2 * k + 1];
+}
+
+void MeasureBands(const VoicePlan& plan, const Lane* spectrum, Lane* bands) {
+  for (int band = 0; band < kVoiceBands; ++band) {
+    Lane sum = {};
+    for (int k = plan.band_first[band]; k <= plan.band_last[band]; ++k) sum += Power(spectrum, k);
+    bands[band] = sum * (1.0f / static_cast<float>(plan.band_last[band] - plan.band_first[band] + 1));
+  }
+}
+
+// A power spectrum is even, so that its transform is real and the plan of the samples serves again.
+void FillPower(const VoicePlan& plan, const Lane* spectrum, Lane* power) {
+  const float scale = 1.0f / static_cast<float>(plan.fft_length);
+  power[0] = Power(spectrum, 0) * (plan.gain[0] * scale);
+  for (int k = 1; k < plan.gain_end; ++k) {
+    power[k] = power[plan.fft_length - k] = Power(spectrum, k) * (plan.gain[k] * scale);
+  }
+  for (int k = plan.gain_end; k <= plan.fft_length - plan.gain_end; ++k) power[k] = Lane{};
+}
+
+void Destroy(void* opaque) {
+  State* state = static_cast<State*>(opaque);
+  if (state == nullptr) return;
+  if (state->fft != nullptr) DestroyFft(state->fft);
+  std::free(state->frames);
+  std::free(state->spectrum);
+  std::free(state);
+}
+
+void* Create(const VoicePlan& plan) {
+  State* state = static_cast<State*>(std::calloc(1, sizeof(State)));
+  if (state == nullptr) return nullptr;
+  state->plan = plan;
+  state->fft = CreateFft(plan.fft_length);
+  state->frames = Zeros(static_cast<size_t>(plan.fft_length));
+  state->spectrum = Zeros(static_cast<size_t>(plan.fft_length) + 2);
+  if (state->fft && state->frames && state->spectrum) return state;
+  Destroy(state);
+  return nullptr;
+}
+
+void Run(void* opaque, const float* samples, float* rows) {
+  State* state = static_cast<State*>(opaque);
+  const VoicePlan& plan = state->plan;
+  const size_t stride = static_cast<size_t>(kAutocorrelationColumn + plan.lags);
+  LoadWindowed(plan, samples, state->frames);
+  RunFft(state->fft, state->frames, state->spectrum);
+  Lane bands[kAutocorrelationColumn] = {};
+  MeasureBands(plan, state->spectrum, bands);
+  for (size_t c = 0; c < kAutocorrelationColumn; c += 4) StoreFour(bands + c, rows + c, stride);
+  FillPower(plan, state->spectrum, state->frames);
+  RunFft(state->fft, state->frames, state->spectrum);
+  rows += kAutocorrelationColumn;
+  for (size_t lag = 0; lag < static_cast<size_t>(plan.lags); lag += 4) {
+    Lane real[4];
+    for (size_t k = 0; k < 4; ++k) real[k] = state->spectrum[2 * (lag + k)];
+    StoreFour(real, rows + lag, stride);
+  }
+}
+
+}  // namespace
+
+extern const VoiceKernel kVoiceKernel;
+const VoiceKernel kVoiceKernel = {Create, Destroy, Run};
+
+}  // namespace UNDERTONE_LANES_NAMESPACE
+}  // namespace undertone

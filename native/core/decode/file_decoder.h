@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "decode/decode.h"
+#include "decode/decoder.h"
+#include "decode/probe.h"
+#include "decode/sink.h"
+
+namespace undertone {
+
+// Decodes a whole file of any supported format, step by step.
+class FileDecoder {
+ public:
+  // Identifies the format and opens the file. Keeps pointers to `bytes` and to `options.cancel`. For
+  // `chunk_length` see Sink. Throws Error and std::bad_alloc, as Step does.
+  FileDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options, size_t chunk_length = 0);
+  FileDecoder(const FileDecoder&) = delete;
+  FileDecoder& operator=(const FileDecoder&) = delete;
+
+  // Decodes the next frame or block into the sink. Returns false once the sink has the last sample of the
+  // result.
+  bool Step();
+
+  Sink* sink() { return &sink_; }
+  // Complete once Step has returned false.
+  Source source() const;
+
+ private:
+  void CheckResult() const;
+
+  Sink sink_;
+  Sniffed sniffed_;
+  std::unique_ptr<Decoder> decoder_;
+};
+
+}  // namespace undertone

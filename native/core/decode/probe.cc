@@ -1,0 +1,151 @@
+#include "decode/probe.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "decode/file_signatures.h"
+#include "error.h"
+
+namespace undertone {
+namespace {
+
+constexpr size_t kLongestJunk = size_t{1}
+                                << 16;  // bytes before the first frame of a bare MPEG or ADTS stream
+constexpr int kChain = 3;               // touching frames that make a stream of one
+
+using Bytes = std::string_view;
+
+bool Has(Bytes bytes, size_t offset, Bytes magic) {
+  return bytes.size() >= offset + magic.size() && bytes.compare(offset, magic.size(), magic) == 0;
+}
+
+// Bytes taken by the ID3v2 tags at the start.
+size_t TagLength(const uint8_t* bytes, size_t size) {
+  size_t at = 0;
+  while (at + 10 <= size && std::memcmp(bytes + at, "ID3", 3) == 0) {
+    const uint8_t* length = bytes + at + 6;
+    if (((length[0] | length[1] | length[2] | length[3]) & 0x80) != 0) break;
+    const size_t body =
+        size_t{length[0]} << 21 | size_t{length[1]} << 14 | size_t{length[2]} << 7 | length[3];
+    const size_t footer = (bytes[at + 5] & 0x10) != 0 ? 10 : 0;
+    if (size - at < 10 + body + footer) return size;
+    at += 10 + body + footer;
+  }
+  return at;
+}
+
+bool IsMp4(Bytes bytes) {
+  static constexpr Bytes kBoxes[] = {"ftyp", "moov", "mdat", "wide", "free", "skip", "pnot"};
+  return bytes.size() >= 12 &&
+         std::find(std::begin(kBoxes), std::end(kBoxes), bytes.substr(4, 4)) != std::end(kBoxes);
+}
+
+std::string Mp4Name(Bytes bytes) {
+  if (!Has(bytes, 4, "ftyp") || Has(bytes, 8, "qt  ")) return "mov";
+  return Has(bytes, 8, "3g") ? "3gp" : "mp4";
+}
+
+bool IsWave(Bytes bytes) {
+  return (Has(bytes, 0, "RIFF") || Has(bytes, 0, "RIFX") || Has(bytes, 0, "RF64") || Has(bytes, 0, "BW64")) &&
+         Has(bytes, 8, "WAVE");
+}
+
+bool FindContainer(Bytes bytes, Sniffed* sniffed) {
+  if (IsWave(bytes)) {
+    *sniffed = {Kind::kWav, "wav", 0};
+  } else if (Has(bytes, 0, "fLaC")) {
+    *sniffed = {Kind::kFlac, "flac", 0};
+  } else if (Has(bytes, 0, "OggS")) {
+    *sniffed = {Kind::kOgg, "ogg", 0};
+  } else if (Has(bytes, 0, "\x1A\x45\xDF\xA3")) {
+    const bool webm = bytes.substr(0, 64).find("webm") != Bytes::npos;
+    *sniffed = {Kind::kMatroska, webm ? "webm" : "matroska", 0};
+  } else if (Has(bytes, 0, "FORM") && (Has(bytes, 8, "AIFF") || Has(bytes, 8, "AIFC"))) {
+    *sniffed = {Kind::kAiff, "aiff", 0};
+  } else if (Has(bytes, 0, "caff")) {
+    *sniffed = {Kind::kCaf, "caf", 0};
+  } else if (Has(bytes, 0, "#!AMR\n") || Has(bytes, 0, "#!AMR-WB\n")) {
+    *sniffed = {Kind::kAmr, "amr", 0};
+  } else if (IsMp4(bytes)) {
+    *sniffed = {Kind::kMp4, Mp4Name(bytes), 0};
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Follows frames from `at`; true when kChain of them touch. Fewer do where nothing lies before them and the
+// last one reaches the end of the file; after junk they would be found in any noise.
+bool IsChain(const uint8_t* bytes, size_t size, size_t at, bool first, size_t (*length_of)(const uint8_t*)) {
+  for (int frames = 0; frames < kChain; ++frames) {
+    if (at + 7 > size) return first && frames > 0;
+    const size_t length = length_of(bytes + at);
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
+bool FindStream(const uint8_t* bytes, size_t size, size_t start, Sniffed* sniffed) {
+  const size_t end = std::min(size, start + kLongestJunk);
+  for (size_t at = start; at + 7 <= end; ++at) {
+    if (bytes[at] != 0xFF) continue;
+    if (IsChain(bytes, size, at, at == start, MpegFrameLength)) {
+      *sniffed = {Kind::kMp3, "mp3", at};
+      return true;
+    }
+    if (IsChain(bytes, size, at, at == start, AdtsFrameLength)) {
+      *sniffed = {Kind::kAdts, "adts", at};
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+// ISO/IEC 11172-3 and 13818-3, 2.4.1.3; MPEG 2.5 has version bits 00. Layers II and III; free bit rates are
+// not taken.
+size_t MpegFrameLength(const uint8_t* bytes) {
+  static constexpr uint16_t kRates[3][16] = {
+      {0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 0},  // version 1, layer II; kbit/s
+      {0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0},   // version 1, layer III
+      {0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0}};      // versions 2 and 2.5, both
+  static constexpr uint32_t kFrequencies[3] = {44100, 48000, 32000};
+  if (bytes[0] != 0xFF || (bytes[1] & 0xE0) != 0xE0) return 0;
+  const int version = bytes[1] >> 3 & 3;  // 3: 1, 2: 2, 0: 2.5
+  const int layer = bytes[1] >> 1 & 3;    // 1: III, 2: II
+  const int frequency = bytes[2] >> 2 & 3;
+  if (version == 1 || (layer != 1 && layer != 2) || frequency == 3) return 0;
+  const int table = version != 3 ? 2 : layer == 2 ? 0 : 1;
+  const uint32_t rate = kRates[table][bytes[2] >> 4];
+  const uint32_t hertz = kFrequencies[frequency] >> (version == 3 ? 0 : version == 2 ? 1 : 2);
+  const uint32_t slots = layer == 1 && version != 3 ? 72 : 144;
+  return rate == 0 ? 0 : slots * rate * 1000 / hertz + (bytes[2] >> 1 & 1);
+}
+
+// ISO/IEC 13818-7, 6.2.
+size_t AdtsFrameLength(const uint8_t* bytes) {
+  if (bytes[0] != 0xFF || (bytes[1] & 0xF6) != 0xF0 || (bytes[2] >> 2 & 15) > 12) return 0;
+  const size_t length = size_t{bytes[3] & 3U} << 11 | size_t{bytes[4]} << 3 | bytes[5] >> 5;
+  return length < 7 ? 0 : length;
+}
+
+Sniffed Sniff(const uint8_t* bytes, size_t size) {
+  if (size == 0) throw Error(ErrorCode::kEmpty, "Expected an audio file, got no bytes");
+  const size_t start = TagLength(bytes, size);
+  const Bytes body(reinterpret_cast<const char*>(bytes) + start, size - start);
+  const std::string foreign = NameForeign(bytes + start, size - start);
+  Sniffed sniffed{};
+  if (foreign.empty() && FindContainer(body, &sniffed)) {
+    sniffed.start += start;
+    return sniffed;
+  }
+  if (foreign.empty() && FindStream(bytes, size, start, &sniffed)) return sniffed;
+  if (start > 0) throw Error(ErrorCode::kMalformed, "Expected audio after the ID3 tag, got none");
+  throw Error(ErrorCode::kUnsupported,
+              "Expected an audio file, got " + (foreign.empty() ? "data of an unknown kind" : foreign));
+}
+
+}  // namespace undertone

@@ -1,0 +1,209 @@
+#include "decode/stream_decoder.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+extern "C" {
+#include <libavutil/channel_layout.h>
+#include <libavutil/samplefmt.h>
+}
+
+#include "decode/codecs.h"
+
+namespace undertone {
+namespace {
+
+constexpr int64_t kLargestFrame = 1 << 20;  // samples a channel
+
+std::optional<Encoding> EncodingOf(const AVFrame& frame) {
+  switch (av_get_packed_sample_fmt(static_cast<AVSampleFormat>(frame.format))) {
+    case AV_SAMPLE_FMT_U8:
+      return Encoding::kU8;
+    case AV_SAMPLE_FMT_S16:
+      return Encoding::kS16;
+    case AV_SAMPLE_FMT_S32:
+      return Encoding::kS32;
+    case AV_SAMPLE_FMT_S64:
+      return Encoding::kS64;
+    case AV_SAMPLE_FMT_FLT:
+      return Encoding::kF32;
+    case AV_SAMPLE_FMT_DBL:
+      return Encoding::kF64;
+    default:
+      return std::nullopt;
+  }
+}
+
+struct AmrFrame {
+  int bytes;        // with its header byte
+  bool speechless;  // comfort noise, or nothing at all
+};
+
+// 3GPP TS 26.101 and 26.201; RFC 4867, 5.3. `header` is the frame's first byte.
+AmrFrame ReadAmrFrame(uint8_t header, bool wide) {
+  static constexpr int kNarrowBytes[16] = {13, 14, 16, 18, 20, 21, 27, 32, 6, 1, 1, 1, 1, 1, 1, 1};
+  static constexpr int kWideBytes[16] = {18, 24, 33, 37, 41, 47, 51, 59, 61, 6, 1, 1, 1, 1, 1, 1};
+  const int type = header >> 3 & 15;
+  return wide ? AmrFrame{kWideBytes[type], type >= 9} : AmrFrame{kNarrowBytes[type], type >= 8};
+}
+
+}  // namespace
+
+StreamDecoder::StreamDecoder(const AVStream& stream, Sink* sink)
+    : stream_(stream), sink_(sink), subpacket_(Own(av_packet_alloc())), frame_(Own(av_frame_alloc())) {
+  Open(nullptr, 0);
+}
+
+void StreamDecoder::Start(const AVPacket* packet) {
+  packet_ = packet;
+  at_ = 0;
+  reopen_ = packet != nullptr && HasNewHeaders(*packet);
+  if (reopen_) {
+    SendPacket(nullptr);
+  } else if (packet == nullptr || !IsAmr()) {
+    SendPacket(packet);
+  }
+}
+
+bool StreamDecoder::WriteFrame() {
+  for (;;) {
+    if (ReceiveFrame()) return true;
+    if (reopen_) {
+      Reopen();
+    } else if (packet_ == nullptr || !IsAmr() || at_ >= packet_->size) {
+      return false;
+    } else if (SendAmrFrame()) {
+      return true;
+    }
+  }
+}
+
+void StreamDecoder::SendPacket(const AVPacket* packet) {
+  receiving_ = avcodec_send_packet(context_.get(), packet) >= 0;
+}
+
+bool StreamDecoder::ReceiveFrame() {
+  if (receiving_) receiving_ = avcodec_receive_frame(context_.get(), frame_.get()) >= 0;
+  if (!receiving_) return false;
+  Write(*frame_);
+  av_frame_unref(frame_.get());
+  return true;
+}
+
+void StreamDecoder::Open(const uint8_t* headers, size_t size) {
+  const AVCodecID id = stream_.codecpar->codec_id;
+  const AVCodec* codec = AllowedDecoder(id);
+  if (codec == nullptr) {
+    throw Error(ErrorCode::kUnsupported,
+                std::string("Expected a codec that is taken, got ") +
+                    (id == AV_CODEC_ID_NONE ? "an unknown one" : avcodec_get_name(id)));
+  }
+  context_ = Own(avcodec_alloc_context3(codec));
+  if (avcodec_parameters_to_context(context_.get(), stream_.codecpar) < 0) throw std::bad_alloc();
+  if (size > 0) ReplaceHeaders(headers, size);
+  context_->pkt_timebase = stream_.time_base;
+  context_->thread_count = 1;
+  context_->max_samples = kLargestFrame;
+  if (avcodec_open2(context_.get(), codec, nullptr) < 0) {
+    throw Error(ErrorCode::kMalformed,
+                std::string("Expected readable ") + avcodec_get_name(id) + " headers, got damaged ones");
+  }
+}
+
+void StreamDecoder::ReplaceHeaders(const uint8_t* headers, size_t size) {
+  auto* copy = static_cast<uint8_t*>(av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::copy(headers, headers + size, copy);
+  av_freep(&context_->extradata);
+  context_->extradata = copy;
+  context_->extradata_size = static_cast<int>(size);
+}
+
+// Throws kUnsupported for an encrypted packet.
+bool StreamDecoder::HasNewHeaders(const AVPacket& packet) const {
+  if (av_packet_get_side_data(&packet, AV_PKT_DATA_ENCRYPTION_INFO, nullptr) != nullptr) {
+    throw Error(ErrorCode::kUnsupported, "Expected open audio, got an encrypted stream");
+  }
+  size_t size = 0;
+  return av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &size) != nullptr && size > 0;
+}
+
+// Once the old decoder is drained, the packet's headers open a new one.
+void StreamDecoder::Reopen() {
+  size_t size = 0;
+  const uint8_t* headers = av_packet_get_side_data(packet_, AV_PKT_DATA_NEW_EXTRADATA, &size);
+  Open(headers, size);
+  reopen_ = false;
+  if (!IsAmr()) SendPacket(packet_);
+}
+
+bool StreamDecoder::IsAmr() const {
+  const AVCodecID id = stream_.codecpar->codec_id;
+  return id == AV_CODEC_ID_AMR_NB || id == AV_CODEC_ID_AMR_WB;
+}
+
+// A sample of a 3GP file may hold several frames, of which libav decodes only the first. libav returns no
+// samples for comfort noise and empty frames: they become silence here, so that no time is lost. Returns
+// whether it wrote such a frame.
+bool StreamDecoder::SendAmrFrame() {
+  const bool wide = stream_.codecpar->codec_id == AV_CODEC_ID_AMR_WB;
+  const AmrFrame frame = ReadAmrFrame(packet_->data[at_], wide);
+  const int length = std::min(frame.bytes, packet_->size - at_);
+  const int at = std::exchange(at_, at_ + length);
+  if (frame.speechless) {
+    WriteSilence();
+  } else {
+    SendSubpacket(at, length);
+  }
+  return frame.speechless;
+}
+
+void StreamDecoder::SendSubpacket(int at, int length) {
+  if (av_packet_ref(subpacket_.get(), packet_) < 0) throw std::bad_alloc();
+  subpacket_->data += at;
+  subpacket_->size = length;
+  SendPacket(subpacket_.get());
+  av_packet_unref(subpacket_.get());
+}
+
+// One AMR frame: 20 ms.
+void StreamDecoder::WriteSilence() {
+  const int rate = stream_.codecpar->codec_id == AV_CODEC_ID_AMR_NB ? 8000 : 16000;
+  const auto count = static_cast<size_t>(rate / 50);
+  sink_->SetFormat(rate, 1, 1);
+  std::fill_n(sink_->scratch()[0], count, 0.0F);
+  sink_->Write(sink_->scratch(), count);
+}
+
+void StreamDecoder::Write(const AVFrame& frame) {
+  const std::optional<Encoding> encoding = EncodingOf(frame);
+  const int channels = frame.ch_layout.nb_channels;
+  if (!encoding || frame.nb_samples <= 0) return;
+  const float codec_scale = CodecFullScale(stream_.codecpar->codec_id);
+  sink_->SetFormat(frame.sample_rate, channels, std::min(codec_scale, FullScale(*encoding)));
+  const auto total = static_cast<size_t>(frame.nb_samples);
+  for (size_t start = 0; start < total; start += Sink::kBlock) {
+    WriteBlock(frame, *encoding, start, std::min(total - start, Sink::kBlock));
+  }
+}
+
+void StreamDecoder::WriteBlock(const AVFrame& frame, Encoding encoding, size_t start, size_t count) {
+  const auto channels = static_cast<size_t>(frame.ch_layout.nb_channels);
+  const bool planar = av_sample_fmt_is_planar(static_cast<AVSampleFormat>(frame.format)) != 0;
+  const size_t sample = SampleBytes(encoding);
+  const size_t stride = planar ? sample : sample * channels;
+  planes_.assign(sink_->scratch(), sink_->scratch() + channels);
+  for (size_t channel = 0; channel < channels; ++channel) {
+    const uint8_t* plane = planar ? frame.extended_data[channel] : frame.extended_data[0] + sample * channel;
+    if (planar && encoding == Encoding::kF32) {
+      planes_[channel] = reinterpret_cast<const float*>(plane) + start;
+    } else {
+      ToFloat(encoding, plane + start * stride, stride, count, sink_->scratch()[channel]);
+    }
+  }
+  sink_->Write(planes_.data(), count);
+}
+
+}  // namespace undertone

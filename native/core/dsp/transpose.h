@@ -1,0 +1,101 @@
+#pragma once
+
+// Moving between frames (rows in memory) and lanes (one vector holds one position of every frame). Only for
+// files compiled once per vector width (see fft_lanes.h).
+
+#include <cstddef>
+
+#include "dsp/fft_lanes.h"
+
+#undef __m128  // kissfft's; some of clang's intrinsics are macros that cast to the real one
+
+namespace undertone {
+namespace UNDERTONE_LANES_NAMESPACE {
+namespace {
+
+#if UNDERTONE_LANES == 4
+#define UNDERTONE_MM(name) _mm_##name
+#elif UNDERTONE_LANES == 8
+#define UNDERTONE_MM(name) _mm256_##name
+#elif UNDERTONE_LANES == 16
+#define UNDERTONE_MM(name) _mm512_##name
+#endif
+
+#if UNDERTONE_LANES > 1
+
+// Four floats of rows k, k + 4, k + 8, ... as the 128-bit quarters of one vector.
+inline undertone_lanes LoadQuads(const float* row, size_t stride) {
+#if UNDERTONE_LANES == 4
+  (void)stride;
+  return _mm_loadu_ps(row);
+#elif UNDERTONE_LANES == 8
+  return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(row)), _mm_loadu_ps(row + 4 * stride), 1);
+#else
+  auto quads = _mm512_castps128_ps512(_mm_loadu_ps(row));
+  quads = _mm512_insertf32x4(quads, _mm_loadu_ps(row + 4 * stride), 1);
+  quads = _mm512_insertf32x4(quads, _mm_loadu_ps(row + 8 * stride), 2);
+  return _mm512_insertf32x4(quads, _mm_loadu_ps(row + 12 * stride), 3);
+#endif
+}
+
+inline void StoreQuads(undertone_lanes quads, float* row, size_t stride) {
+#if UNDERTONE_LANES == 4
+  (void)stride;
+  _mm_storeu_ps(row, quads);
+#elif UNDERTONE_LANES == 8
+  _mm_storeu_ps(row, _mm256_castps256_ps128(quads));
+  _mm_storeu_ps(row + 4 * stride, _mm256_extractf128_ps(quads, 1));
+#else
+  _mm_storeu_ps(row, _mm512_castps512_ps128(quads));
+  _mm_storeu_ps(row + 4 * stride, _mm512_extractf32x4_ps(quads, 1));
+  _mm_storeu_ps(row + 8 * stride, _mm512_extractf32x4_ps(quads, 2));
+  _mm_storeu_ps(row + 12 * stride, _mm512_extractf32x4_ps(quads, 3));
+#endif
+}
+
+// Transposes the 4 x 4 matrix that each 128-bit quarter of v[0..3] makes; its own inverse.
+inline void TransposeQuads(undertone_lanes* v) {
+  const undertone_lanes a = UNDERTONE_MM(unpacklo_ps)(v[0], v[1]);
+  const undertone_lanes b = UNDERTONE_MM(unpackhi_ps)(v[0], v[1]);
+  const undertone_lanes c = UNDERTONE_MM(unpacklo_ps)(v[2], v[3]);
+  const undertone_lanes d = UNDERTONE_MM(unpackhi_ps)(v[2], v[3]);
+  v[0] = UNDERTONE_MM(shuffle_ps)(a, c, 0x44);
+  v[1] = UNDERTONE_MM(shuffle_ps)(a, c, 0xee);
+  v[2] = UNDERTONE_MM(shuffle_ps)(b, d, 0x44);
+  v[3] = UNDERTONE_MM(shuffle_ps)(b, d, 0xee);
+}
+
+// Position `at` .. `at` + 3 of every row.
+inline void LoadFour(const float* rows, size_t stride, undertone_lanes* four) {
+  for (size_t k = 0; k < 4; ++k) four[k] = LoadQuads(rows + k * stride, stride);
+  TransposeQuads(four);
+}
+
+inline void StoreFour(undertone_lanes* four, float* rows, size_t stride) {
+  TransposeQuads(four);
+  for (size_t k = 0; k < 4; ++k) StoreQuads(four[k], rows + k * stride, stride);
+}
+
+inline undertone_lanes LoadOne(const float* rows, size_t stride) {
+  undertone_lanes one = {};
+  for (size_t lane = 0; lane < UNDERTONE_LANES; ++lane) one[lane] = rows[lane * stride];
+  return one;
+}
+
+#else
+
+inline void LoadFour(const float* rows, size_t, undertone_lanes* four) {
+  for (size_t k = 0; k < 4; ++k) four[k] = rows[k];
+}
+
+inline void StoreFour(const undertone_lanes* four, float* rows, size_t) {
+  for (size_t k = 0; k < 4; ++k) rows[k] = four[k];
+}
+
+inline undertone_lanes LoadOne(const float* rows, size_t) { return rows[0]; }
+
+#endif
+
+}  // namespace
+}  // namespace UNDERTONE_LANES_NAMESPACE
+}  // namespace undertone

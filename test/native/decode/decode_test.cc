@@ -1,0 +1,229 @@
+#include "decode/decode.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <thread>
+
+#include "support/audio_files.h"
+
+namespace undertone {
+namespace {
+
+using namespace test;
+
+Audio DecodeAll(const Bytes& bytes, const DecodeOptions& options = Limits()) {
+  return Decode(bytes.data(), bytes.size(), options);
+}
+
+// Largest normalised correlation over shifts up to 60 ms, which bare AAC and AMR need.
+double BestCorrelation(const std::vector<float>& a, const std::vector<float>& b) {
+  double best = 0;
+  const size_t count = std::min(std::min(a.size(), b.size()), size_t{100000}) - 2000;
+  for (int shift = -960; shift <= 960; shift += 2) {
+    double ab = 0, aa = 0, bb = 0;
+    for (size_t i = 1000; i < count; i += 4) {
+      const double x = a[i];
+      const double y = b[static_cast<size_t>(static_cast<int>(i) + shift)];
+      ab += x * y;
+      aa += x * x;
+      bb += y * y;
+    }
+    best = std::max(best, ab / std::sqrt(aa * bb + 1e-20));
+  }
+  return best;
+}
+
+TEST_CASE("every container and coding gives the original's sound") {
+  const Audio original = DecodeAll(Fixture("speech.wav"));
+  for (const std::string& name : FixtureNames()) {
+    if (name == "encrypted.mp4" || name == "silent-film.mp4" || name.find("chain") != std::string::npos)
+      continue;
+    CAPTURE(name);
+    const Audio audio = DecodeAll(Fixture(name));
+    const double share =
+        static_cast<double>(audio.samples.size()) / static_cast<double>(original.samples.size());
+    CHECK(std::abs(share - 1) < 0.01);
+    const std::string& codec = audio.source.codec;
+    CHECK(BestCorrelation(audio.samples, original.samples) > (codec == "amr_nb" ? 0.75
+                                                              : codec == "opus" ? 0.9
+                                                                                : 0.95));
+    CHECK_FALSE(audio.source.truncated);
+    CHECK(audio.sample_rate == 16000);
+  }
+}
+
+TEST_CASE("the source is named") {
+  const auto name = [](const char* file) {
+    const Source source = DecodeAll(Fixture(file)).source;
+    return source.container + " " + source.codec + " " + std::to_string(source.sample_rate) + " " +
+           std::to_string(source.channels);
+  };
+  CHECK(name("speech.wav") == "wav pcm_s16le 44100 2");
+  CHECK(name("adpcm-ima.wav") == "wav adpcm_ima_wav 44100 2");
+  CHECK(name("cbr.mp3") == "mp3 mp3 44100 2");
+  CHECK(name("aac.m4a") == "mp4 aac 44100 2");
+  CHECK(name("alac.m4a") == "mp4 alac 44100 2");
+  CHECK(name("aac.mov") == "mov aac 44100 2");
+  CHECK(name("speech.3gp") == "3gp amr_nb 8000 1");
+  CHECK(name("adts.aac") == "adts aac 44100 2");
+  CHECK(name("speech.flac") == "flac flac 44100 2");
+  CHECK(name("opus.ogg") == "ogg opus 48000 2");
+  CHECK(name("opus.webm") == "webm opus 48000 2");
+  CHECK(name("aac.mkv") == "matroska aac 44100 2");
+  CHECK(name("speech.aiff") == "aiff pcm_s16be 44100 2");
+  CHECK(name("alac.caf") == "caf alac 44100 2");
+  CHECK(name("speech.amr") == "amr amr_nb 8000 1");
+  CHECK(name("video.mp4") == "mp4 aac 44100 2");
+}
+
+TEST_CASE("a chained Ogg file is heard to its end, whatever its links") {
+  const auto seconds = [](const char* file) { return DecodeAll(Fixture(file)).samples.size() / 16000.0; };
+  const double one = seconds("speech.wav");
+  CHECK(seconds("chained.ogg") == doctest::Approx(2 * one).epsilon(0.01));
+  CHECK(seconds("mixed-chain.ogg") == doctest::Approx(3 * one).epsilon(0.01));
+}
+
+TEST_CASE("a tag or junk before the first frame does not hide it") {
+  Bytes tagged = FromText("ID3");
+  tagged.insert(tagged.end(), {3, 0, 0, 0, 0, 2, 0});
+  tagged.resize(tagged.size() + 256);
+  const Bytes flac = Fixture("speech.flac");
+  tagged.insert(tagged.end(), flac.begin(), flac.end());
+  CHECK(DecodeAll(tagged).samples.size() == DecodeAll(flac).samples.size());
+  Bytes junk(3000, 0);
+  const Bytes mp3 = Fixture("cbr.mp3");
+  junk.insert(junk.end(), mp3.begin(), mp3.end());
+  CHECK(DecodeAll(junk).source.container == "mp3");
+}
+
+// Joins `frames` samples of a 3GP file into one each, as some telephones write them. `from` has one chunk.
+Bytes JoinSamples(Bytes from, uint32_t frames) {
+  const auto find = [&](const char* box) {
+    return static_cast<size_t>(std::search(from.begin(), from.end(), box, box + 4) - from.begin());
+  };
+  const auto get = [&](size_t at) {
+    return uint32_t{from[at]} << 24 | uint32_t{from[at + 1]} << 16 | uint32_t{from[at + 2]} << 8 |
+           from[at + 3];
+  };
+  const auto put = [&](size_t at, uint32_t value) {
+    for (size_t i = 0; i < 4; ++i) from[at + i] = static_cast<uint8_t>(value >> (24 - 8 * i));
+  };
+  const size_t sizes = find("stsz");
+  const uint32_t count = get(sizes + 12);
+  const uint32_t joined = (count + frames - 1) / frames;
+  for (uint32_t i = 0; i < joined; ++i) {
+    uint32_t sum = 0;
+    for (uint32_t j = i * frames; j < std::min(count, (i + 1) * frames); ++j)
+      sum += get(sizes + 16 + 4 * size_t{j});
+    put(sizes + 16 + 4 * size_t{i}, sum);
+  }
+  put(sizes + 12, joined);
+  put(find("stsc") + 16, joined);
+  put(find("stts") + 8, 1);
+  put(find("stts") + 12, joined);
+  put(find("stts") + 16, 160 * frames);
+  return from;
+}
+
+TEST_CASE("every AMR frame of a sample is heard, and the pauses between them kept") {
+  const Bytes single = Fixture("speech.3gp");
+  const Audio audio = DecodeAll(JoinSamples(single, 5));
+  CHECK(audio.samples == DecodeAll(single).samples);
+  CHECK_FALSE(audio.source.truncated);
+}
+
+TEST_CASE("the samples of a RIFX file are big-endian") {
+  const std::vector<float> sine = Sine(500, 16000, 16000, 0.5);
+  const Bytes little = Wav16(16000, 1, sine);
+  Bytes big = little;
+  big[3] = 'X';
+  for (const size_t at : {size_t{4}, size_t{16}, size_t{24}, size_t{28}, size_t{40}}) {
+    std::reverse(big.begin() + static_cast<std::ptrdiff_t>(at),
+                 big.begin() + static_cast<std::ptrdiff_t>(at + 4));
+  }
+  for (const size_t at : {size_t{20}, size_t{22}, size_t{32}, size_t{34}}) std::swap(big[at], big[at + 1]);
+  for (size_t at = 44; at + 1 < big.size(); at += 2) std::swap(big[at], big[at + 1]);
+  const Audio audio = DecodeAll(big);
+  CHECK(audio.samples == DecodeAll(little).samples);
+  CHECK(audio.source.codec == "pcm_s16be");
+}
+
+// As sox writes them: an extensible format chunk, every number of it the other way round.
+TEST_CASE("a RIFX file may have an extensible format and 24 bits") {
+  const Bytes head =
+      FromText(std::string("RIFX\0\0\0\x54WAVEfmt \0\0\0\x28\xFF\xFE\0\1\0\0\x3E\x80\0\0\xBB\x80\0\3\0\x18"
+                           "\0\x16\0\x18\0\0\0\4\0\1\0\0\0\0\x10\0\x80\0\0\xAA\0\x38\x9B\x71"
+                           "data\0\0\0\6",
+                           68));
+  Bytes file = head;
+  for (const uint8_t byte : {0x40, 0, 0, 0xC0, 0, 0}) file.push_back(byte);
+  const Audio audio = DecodeAll(file);
+  CHECK(audio.samples == std::vector<float>{0.5F, -0.5F});
+  CHECK(audio.source.codec == "pcm_s24be");
+}
+
+TEST_CASE("channels are averaged, or one is taken") {
+  std::vector<float> left = Sine(500, 16000, 16000, 0.5);
+  std::vector<float> stereo(32000);
+  for (size_t i = 0; i < 16000; ++i) {
+    stereo[2 * i] = left[i];
+    stereo[2 * i + 1] = -0.5F * left[i];
+  }
+  const Bytes wav = WavFloat(16000, 2, stereo);
+  DecodeOptions options = Limits();
+  const Audio mixed = DecodeAll(wav);
+  CHECK(mixed.samples[100] == doctest::Approx(0.25F * left[100]));
+  CHECK(mixed.source.channel_correlation == doctest::Approx(-1));
+  options.channel = 1;
+  CHECK(DecodeAll(wav, options).samples[100] == doctest::Approx(-0.5F * left[100]));
+  options.channel = 2;
+  CHECK(Refusal(wav, options) == "channel: Expected a channel of 0 to 1 for `channel`, got 2");
+  CHECK(Refusal(WavFloat(16000, 1, left), options) ==
+        "channel: Expected 0, the only channel, for `channel`, got 2");
+}
+
+TEST_CASE("correlation tells one voice from two, and silence says nothing") {
+  const std::vector<float> a = Sine(500, 16000, 16000, 0.5);
+  const std::vector<float> b = Sine(730, 16000, 16000, 0.5);
+  std::vector<float> two(32000);
+  std::vector<float> dead(32000);
+  for (size_t i = 0; i < 16000; ++i) {
+    two[2 * i] = dead[2 * i] = a[i];
+    two[2 * i + 1] = b[i];
+  }
+  CHECK(std::abs(DecodeAll(Wav16(16000, 2, two)).source.channel_correlation) < 0.01);
+  CHECK(DecodeAll(Wav16(16000, 2, dead)).source.channel_correlation == 1);
+}
+
+TEST_CASE("clipping counts samples in runs of three at full scale") {
+  std::vector<float> samples(10000, 0.1F);
+  for (size_t i = 4094; i < 4104; ++i) samples[i] = 1;  // across a block's edge
+  samples[50] = samples[51] = 1;                        // too short
+  for (size_t i = 60; i < 63; ++i) samples[i] = -1;
+  CHECK(DecodeAll(Wav16(16000, 1, samples)).source.clipped_ratio == doctest::Approx(13 / 10000.0));
+  CHECK(DecodeAll(WavOf(1, 8, 16000, 1, Bytes(1000, 255))).source.clipped_ratio == 1);
+  CHECK(DecodeAll(WavOf(7, 8, 16000, 1, Bytes(1000, 0x80))).source.clipped_ratio == 1);
+  CHECK(DecodeAll(WavOf(6, 8, 16000, 1, Bytes(1000, 0xAA))).source.clipped_ratio == 1);
+}
+
+TEST_CASE("threads decode side by side and agree") {
+  const Bytes mp3 = Fixture("cbr.mp3");
+  const Bytes ogg = Fixture("vorbis.ogg");
+  const std::vector<float> expected_mp3 = DecodeAll(mp3).samples;
+  const std::vector<float> expected_ogg = DecodeAll(ogg).samples;
+  std::atomic<int> equal{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      equal += i % 2 == 0 ? DecodeAll(mp3).samples == expected_mp3 : DecodeAll(ogg).samples == expected_ogg;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(equal == 4);
+}
+
+}  // namespace
+}  // namespace undertone

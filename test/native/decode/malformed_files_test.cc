@@ -1,0 +1,277 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <limits>
+
+#include "decode/decode.h"
+#include "decode/sink.h"
+#include "support/audio_files.h"
+
+namespace undertone {
+namespace {
+
+using namespace test;
+
+Audio DecodeAll(const Bytes& bytes) { return Decode(bytes.data(), bytes.size(), Limits()); }
+
+Bytes Cut(Bytes bytes, double share) {
+  bytes.resize(static_cast<size_t>(static_cast<double>(bytes.size()) * share));
+  return bytes;
+}
+
+TEST_CASE("what is not audio is named") {
+  CHECK(Refusal({}) == "empty: Expected an audio file, got no bytes");
+  CHECK(Refusal(FromText("\x89PNG\r\n\x1A\n0000IHDR")) ==
+        "unsupported: Expected an audio file, got a PNG image");
+  CHECK(Refusal(FromText("%PDF-1.7\n")) == "unsupported: Expected an audio file, got a PDF document");
+  CHECK(Refusal(FromText("PK\3\4....")) == "unsupported: Expected an audio file, got a zip archive");
+  CHECK(Refusal(FromText("Hello, world\n")) == "unsupported: Expected an audio file, got text");
+  CHECK(Refusal(FromText("#EXTM3U\nfile:///etc/passwd\n")) ==
+        "unsupported: Expected an audio file, got a playlist");
+  CHECK(Refusal(FromText("ffconcat version 1.0\nfile /etc/passwd\n")) ==
+        "unsupported: Expected an audio file, got a playlist");
+  CHECK(Refusal(FromText("<!DOCTYPE html><html>")) == "unsupported: Expected an audio file, got HTML text");
+  CHECK(Refusal(Bytes(4000, 0)) == "unsupported: Expected an audio file, got data of an unknown kind");
+  CHECK(Refusal(Fixture("silent-film.mp4")) ==
+        "unsupported: Expected an audio stream, got a video without one");
+  CHECK(Refusal(Fixture("encrypted.mp4")) == "unsupported: Expected open audio, got an encrypted stream");
+}
+
+TEST_CASE("a recording in an archive is an archive") {
+  const Bytes mp3 = Fixture("cbr.mp3");
+  Bytes tar(512, 0);
+  const Bytes magic = FromText("ustar");
+  std::copy(magic.begin(), magic.end(), tar.begin() + 257);
+  tar.insert(tar.end(), mp3.begin(), mp3.end());
+  CHECK(Refusal(tar) == "unsupported: Expected an audio file, got a tar archive");
+  Bytes ar = FromText("!<arch>\n");
+  ar.insert(ar.end(), mp3.begin(), mp3.end());
+  CHECK(Refusal(ar) == "unsupported: Expected an audio file, got an ar archive");
+}
+
+TEST_CASE("a WAV format of the oldest kind says nothing of bits") {
+  Bytes wav = WavOf(1, 8, 8000, 1, Bytes(8000, 200));
+  wav.erase(wav.begin() + 34, wav.begin() + 36);
+  Put32(&wav, 16, 14);
+  CHECK(DecodeAll(wav).samples.size() == 16000);
+}
+
+TEST_CASE("one frame header in noise makes no stream, whatever it claims") {
+  Bytes noise(3000, 1);
+  const Bytes header = {0xFF, 0xF1, 0x50, 0x80, 0x40, 0x1F, 0xFC};  // ADTS, 512 bytes
+  std::copy(header.begin(), header.end(), noise.begin() + 2900);
+  CHECK(Refusal(noise) == "unsupported: Expected an audio file, got data of an unknown kind");
+  CHECK(Refusal(FromText("#!AMRX\n\1\2\3")) ==
+        "unsupported: Expected an audio file, got data of an unknown kind");
+}
+
+TEST_CASE("protected MP4 audio is named, not decoded to noise") {
+  for (const char* kind : {"drms", "enca"}) {
+    Bytes file = Fixture("aac.m4a");
+    const auto entry = Find(&file, "mp4a");
+    REQUIRE(entry != file.end());
+    std::copy(kind, kind + 4, entry);
+    CHECK(Refusal(file) == "unsupported: Expected open audio, got an encrypted mp4 file");
+  }
+}
+
+TEST_CASE("an audio format without a frame is malformed, without samples empty") {
+  CHECK(Refusal(FromText("fLaC")) == "malformed: Expected a readable flac file, got a damaged one");
+  CHECK(Refusal(FromText("OggS and no more")) ==
+        "malformed: Expected a readable ogg file, got a damaged one");
+  CHECK(Refusal(FromText("RIFF\4\1\1\1WAVE")) == "malformed: Expected a WAV format chunk, got none");
+  CHECK(Refusal(FromText("ID3\3\1\1\1\1\1\1 nothing")) ==
+        "malformed: Expected audio after the ID3 tag, got none");
+  CHECK(Refusal(Wav16(16000, 1, {})) == "empty: Expected samples in the wav file, got none");
+  CHECK(Refusal(FromText("#!AMR\n")) == "empty: Expected samples in the amr file, got none");
+  Bytes flac = Fixture("speech.flac");
+  std::fill(flac.begin() + 9000, flac.end(), uint8_t{0});
+  flac.resize(9100);
+  CHECK(Refusal(flac).substr(0, 10) == "malformed:");
+}
+
+TEST_CASE("rates, channels and seconds beyond the limits are refused") {
+  const std::vector<float> samples(16000, 0.1F);
+  CHECK(Refusal(Wav16(1, 1, samples)) == "sample_rate: Expected a sample rate of 4000 to 384000 Hz, got 1");
+  CHECK(Refusal(Wav16(0, 1, samples)) == "sample_rate: Expected a sample rate of 4000 to 384000 Hz, got 0");
+  CHECK(Refusal(Wav16(768000, 1, samples)) ==
+        "sample_rate: Expected a sample rate of 4000 to 384000 Hz, got 768000");
+  CHECK(Refusal(Wav16(16000, 9, samples)) == "too_many_channels: Expected at most 8 channels, got 9");
+  CHECK(Refusal(Wav16(16000, 300, samples)) == "too_many_channels: Expected at most 8 channels, got 300");
+  CHECK(Refusal(Wav16(16000, 0, samples)) == "malformed: Expected at least one channel, got none");
+  DecodeOptions options = Limits();
+  options.max_seconds = 1;
+  CHECK(Refusal(Wav16(16000, 1, samples), options).empty());
+  CHECK(Refusal(Wav16(16000, 1, std::vector<float>(16001)), options) ==
+        "too_long: Expected at most 1 s of audio, got more");
+  for (const std::string& name : FixtureNames()) {
+    if (name == "encrypted.mp4" || name == "silent-film.mp4") continue;
+    CAPTURE(name);
+    CHECK(Refusal(Fixture(name), options) == "too_long: Expected at most 1 s of audio, got more");
+  }
+}
+
+TEST_CASE("deadline and cancellation stop a decode") {
+  DecodeOptions options = Limits();
+  options.deadline_seconds = 1e-9;
+  CHECK(Refusal(Fixture("cbr.mp3"), options) ==
+        "deadline: Expected decoding to end within 1e-09 s, got no end by then");
+  const std::atomic<int32_t> cancel{1};
+  options = Limits();
+  options.cancel = &cancel;
+  CHECK(Refusal(Fixture("cbr.mp3"), options) == "cancelled: Expected to decode to the end, got cancelled");
+}
+
+TEST_CASE("options out of range are the caller's mistake") {
+  const Bytes wav = Wav16(16000, 1, std::vector<float>(100));
+  DecodeOptions options = Limits();
+  options.sample_rate = 0;
+  CHECK(Refusal(wav, options) ==
+        "bad_argument: Expected 1000 to 384000 for `sampleRate`, got another number");
+  options = Limits();
+  options.max_seconds = std::numeric_limits<double>::infinity();
+  CHECK(Refusal(wav, options) ==
+        "bad_argument: Expected more than 0 for `limits.seconds`, got another number");
+  options = Limits();
+  options.channel = -2;
+  CHECK(Refusal(wav, options) == "bad_argument: Expected an index for `channel`, got a negative number");
+}
+
+TEST_CASE("a file that ends early is heard up to the cut") {
+  const size_t whole = DecodeAll(Fixture("speech.wav")).samples.size();
+  for (const char* name :
+       {"speech.wav", "cbr.mp3", "adts.aac", "speech.flac", "vorbis.ogg", "opus.ogg", "opus.webm", "aac.mkv",
+        "fast-start.m4a", "fragmented.mp4", "speech.aiff", "pcm.caf", "u8.wav"}) {
+    CAPTURE(name);
+    const Audio audio = DecodeAll(Cut(Fixture(name), 0.5));
+    CHECK(static_cast<double>(audio.samples.size()) ==
+          doctest::Approx(0.5 * static_cast<double>(whole)).epsilon(0.15));
+  }
+  for (const char* name : {"speech.wav", "cbr.mp3", "speech.flac", "fast-start.m4a", "speech.aiff"}) {
+    CAPTURE(name);
+    CHECK(DecodeAll(Cut(Fixture(name), 0.5)).source.truncated);
+  }
+}
+
+TEST_CASE("numbers that are none become 0") {
+  std::vector<float> samples(16000, 0.25F);
+  samples[10] = std::numeric_limits<float>::quiet_NaN();
+  samples[11] = std::numeric_limits<float>::infinity();
+  samples[12] = -std::numeric_limits<float>::infinity();
+  samples[13] = std::numeric_limits<float>::max();
+  samples[14] = std::numeric_limits<float>::denorm_min();
+  const std::vector<float> same = DecodeAll(WavFloat(16000, 1, samples)).samples;
+  CHECK(same[9] == 0.25F);
+  for (size_t i = 10; i < 15; ++i) CHECK(same[i] == 0);
+  for (const float sample : DecodeAll(WavFloat(44100, 1, samples)).samples) REQUIRE(std::isfinite(sample));
+}
+
+TEST_CASE("headers that lie about sizes cost nothing") {
+  const Bytes honest = Wav16(16000, 1, std::vector<float>(16000, 0.1F));
+  for (const uint32_t claim : {0xFFFFFFFFU, 0x7FFFF000U, 0x7FFFFFFFU, 2000000000U}) {
+    Bytes wav = honest;
+    Put32(&wav, 40, claim);
+    CHECK(DecodeAll(wav).samples.size() == 16000);
+    CHECK(DecodeAll(wav).source.truncated == (claim == 2000000000U));
+  }
+  Bytes crashed = honest;  // a recorder that never came back to its header
+  Put32(&crashed, 4, 0);
+  Put32(&crashed, 40, 0);
+  CHECK(DecodeAll(crashed).samples.size() == 16000);
+
+  Bytes mp3 = Fixture("vbr.mp3");
+  const auto xing = Find(&mp3, "Xing");
+  REQUIRE(xing != mp3.end());
+  std::fill(xing + 8, xing + 12, uint8_t{0xFF});
+  CHECK(DecodeAll(mp3).samples.size() > 11 * 16000);
+
+  Bytes flac = Fixture("speech.flac");  // 36 bits of sample count in STREAMINFO
+  flac[21] |= 0x0F;
+  std::fill(flac.begin() + 22, flac.begin() + 26, uint8_t{0xFF});
+  CHECK(DecodeAll(flac).samples.size() > 11 * 16000);
+  CHECK(DecodeAll(flac).source.truncated);
+}
+
+TEST_CASE("sample tables that claim two thousand million samples cost nothing") {
+  for (const char* name : {"aac.m4a", "alac.m4a", "pcm.mov"}) {
+    CAPTURE(name);
+    Bytes file = Fixture(name);
+    const auto table = Find(&file, "stsz");
+    REQUIRE(table != file.end());
+    const uint8_t claim[] = {0, 0, 0, 1, 0x7F, 0xFF, 0xFF, 0xFF};  // one byte each
+    std::copy(claim, claim + 8, table + 8);
+    const std::clock_t start = std::clock();
+    Refusal(file);
+    const std::clock_t claimed = std::clock() - start;
+    DecodeAll(Fixture(name));
+    const std::clock_t whole = std::clock() - start - claimed;
+    CHECK(claimed < 20 * whole);
+  }
+}
+
+TEST_CASE("a long chain stops at the limit") {
+  DecodeOptions options = Limits();
+  options.max_seconds = 20;
+  Bytes chain;
+  const Bytes ogg = Fixture("vorbis.ogg");
+  for (int i = 0; i < 50; ++i) chain.insert(chain.end(), ogg.begin(), ogg.end());
+  CHECK(Refusal(chain, options) == "too_long: Expected at most 20 s of audio, got more");
+}
+
+TEST_CASE("a chain ends at the first later link that cannot be read") {
+  const Bytes link = Fixture("vorbis.ogg");
+  const Audio alone = DecodeAll(link);
+  const Bytes headless(link.begin(), link.begin() + 200);
+  Bytes foreign = link;  // checksums of headers are not looked at before the codec is
+  std::copy_n("speex", 5, Find(&foreign, "vorbis"));
+  for (const Bytes& damaged : {headless, foreign}) {
+    const Audio audio = DecodeAll(Join({link, damaged, link}));
+    CHECK(audio.samples == alone.samples);
+    CHECK(audio.source.truncated);
+    CHECK_FALSE(Refusal(Join({damaged, link, link})).empty());
+  }
+}
+
+TEST_CASE("damage among the frames of a later link is skipped as in any file") {
+  const Bytes link = Fixture("vorbis.ogg");
+  Bytes damaged = link;
+  std::fill_n(damaged.begin() + static_cast<ptrdiff_t>(damaged.size() / 2), 5000, uint8_t{0});
+  const size_t alone = DecodeAll(link).samples.size();
+  const size_t all = DecodeAll(Join({link, damaged, link})).samples.size();
+  CHECK(all > 5 * alone / 2);
+  CHECK(all < 3 * alone);
+}
+
+// Most of it is never decoded: that takes less processor time than half as much audio that is taken.
+TEST_CASE("more audio than allowed is found out by its packets") {
+  const Bytes ogg = Fixture("opus.ogg");
+  Bytes chain;
+  for (int i = 0; i < 82; ++i) chain.insert(chain.end(), ogg.begin(), ogg.end());
+  const std::clock_t start = std::clock();
+  CHECK(Refusal(chain) == "too_long: Expected at most 900 s of audio, got more");
+  const std::clock_t refused = std::clock() - start;
+  chain.resize(chain.size() / 2);
+  CHECK(DecodeAll(chain).samples.size() > 400 * 16000);
+  CHECK(refused < (std::clock() - start) / 2);
+}
+
+// One filter a rate is expensive: two megabytes of short FLAC frames could hold 150,000 changes.
+TEST_CASE("a rate that changes without end is refused") {
+  const DecodeOptions options = Limits();
+  Sink sink(options);
+  const std::vector<float> samples(16);
+  const float* plane = samples.data();
+  const auto change = [&](int changes) {
+    for (int i = 0; i < changes; ++i) {
+      sink.SetFormat(i % 2 == 0 ? 44100 : 48000, 1, 1);
+      sink.Write(&plane, samples.size());
+    }
+  };
+  change(1000);
+  CHECK_THROWS_WITH(change(10), "Expected a steady sample rate, got more than 1000 changes");
+}
+
+}  // namespace
+}  // namespace undertone

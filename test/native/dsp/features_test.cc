@@ -1,0 +1,211 @@
+#include "dsp/features.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <thread>
+
+#include "dsp/frames.h"
+#include "error.h"
+#include "support/signal.h"
+#include "support/specs.h"
+
+namespace undertone {
+namespace {
+
+std::vector<Lanes> SupportedLanes() {
+  std::vector<Lanes> supported;
+  for (Lanes lanes : {Lanes::kScalar, Lanes::kFour, Lanes::kEight, Lanes::kSixteen}) {
+    if (LanesSupported(lanes)) supported.push_back(lanes);
+  }
+  return supported;
+}
+
+double LargestDifference(const std::vector<float>& a, const std::vector<float>& b) {
+  double worst = a.size() == b.size() ? 0.0 : std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    worst = std::max(worst, std::abs(static_cast<double>(a[i]) - b[i]));
+  }
+  return worst;
+}
+
+std::string Refusal(const FeatureSpec& spec) {
+  try {
+    CheckSpec(spec);
+  } catch (const Error& error) {
+    CHECK(error.code == ErrorCode::kBadArgument);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST_CASE("every vector width gives the scalar path's numbers") {
+  const std::vector<float> samples = TestSignal(7, 16000);
+  for (const FeatureSpec& spec : {WhisperSpec(), KaldiSpec(), KaldiMfccSpec()}) {
+    const Features scalar = Extractor(spec, Lanes::kScalar)(samples.data(), samples.size());
+    for (Lanes lanes : SupportedLanes()) {
+      CHECK(LargestDifference(scalar.data, Extractor(spec, lanes)(samples.data(), samples.size()).data) <
+            1e-3);
+    }
+  }
+}
+
+TEST_CASE("odd lengths, hops and column counts leave no lane behind") {
+  FeatureSpec spec = WhisperSpec();
+  spec.frame_length = 397;
+  spec.hop = 101;
+  spec.bins = 23;
+  const std::vector<float> samples = TestSignal(3, 4001);
+  const Features scalar = Extractor(spec, Lanes::kScalar)(samples.data(), samples.size());
+  CHECK(scalar.bins == 23);
+  CHECK(scalar.frames == 4001 / 101);
+  for (Lanes lanes : SupportedLanes()) {
+    CHECK(LargestDifference(scalar.data, Extractor(spec, lanes)(samples.data(), samples.size()).data) < 1e-3);
+  }
+}
+
+TEST_CASE("digital silence is the logarithm of the floor, times nothing else") {
+  const std::vector<float> silence(16000, 0.0f);
+  FeatureSpec spec = WhisperSpec();
+  const Features features = Extractor(spec)(silence.data(), silence.size());
+  CHECK(features.frames == 100);
+  for (float value : features.data) CHECK(value == doctest::Approx(-10.0).epsilon(1e-6));
+  spec.offset = 4.0;
+  spec.scale = 0.25;
+  CHECK(Extractor(spec)(silence.data(), silence.size()).data[0] == doctest::Approx(-1.5).epsilon(1e-6));
+}
+
+// A cosine of amplitude a on bin k of an N-point FFT under a periodic Hann window: |X_k| = a N / 4, half that
+// on both neighbours and nothing elsewhere.
+TEST_CASE("a cosine on a bin has its closed form") {
+  std::vector<float> cosine(4000);
+  for (size_t i = 0; i < cosine.size(); ++i) {
+    cosine[i] = 0.5f * static_cast<float>(std::cos(2.0 * M_PI * 1000.0 * static_cast<double>(i) / 16000.0));
+  }
+  FeatureSpec spec = WhisperSpec();
+  spec.padding = Padding::kNone;
+  spec.mel_norm = MelNorm::kNone;
+  spec.mel_scale = MelScale::kHtk;
+  spec.bins = 1;
+  spec.low_hz = 0.0;
+  spec.high_hz = 8000.0;
+  const Features features = Extractor(spec)(cosine.data(), cosine.size());
+  // One triangle from 0 to 8000 Hz with its top at mel 1420.0, 1767.8 Hz; bins 24, 25, 26 are 960, 1000, 1040
+  // Hz.
+  const double top = 700.0 * (std::sqrt(1.0 + 8000.0 / 700.0) - 1.0);
+  const double peak = std::pow(0.5 * 400 / 4, 2);
+  const double expected = std::log10(peak * (1000.0 + 0.25 * 960.0 + 0.25 * 1040.0) / top);
+  for (float value : features.data) CHECK(value == doctest::Approx(expected).epsilon(1e-5));
+}
+
+TEST_CASE("DC removal makes an offset invisible") {
+  std::vector<float> samples = TestSignal(5, 8000);
+  const FeatureSpec spec = KaldiSpec();
+  const Features before = Extractor(spec)(samples.data(), samples.size());
+  for (float& sample : samples) sample += 0.25f;
+  CHECK(LargestDifference(before.data, Extractor(spec)(samples.data(), samples.size()).data) < 2e-3);
+}
+
+TEST_CASE("twice the amplitude adds log10(4) to every bin") {
+  std::vector<float> samples = TestSignal(5, 8000);
+  const Features before = Extractor(WhisperSpec())(samples.data(), samples.size());
+  for (float& sample : samples) sample *= 2.0f;
+  Features after = Extractor(WhisperSpec())(samples.data(), samples.size());
+  for (float& value : after.data) value -= static_cast<float>(std::log10(4.0));
+  CHECK(LargestDifference(before.data, after.data) < 1e-5);
+}
+
+TEST_CASE("short recordings give frames or none, never a fault") {
+  for (Lanes lanes : SupportedLanes()) {
+    for (size_t n : {0, 1, 2, 159, 160, 199, 200, 201, 399, 400, 401}) {
+      const std::vector<float> samples = TestSignal(2, n);
+      for (const FeatureSpec& spec : {WhisperSpec(), KaldiSpec(), KaldiMfccSpec()}) {
+        const Features features = Extractor(spec, lanes)(samples.data(), n);
+        CHECK(features.data.size() == features.frames * features.bins);
+        for (float value : features.data) CHECK(std::isfinite(value));
+      }
+    }
+  }
+  const std::vector<float> samples = TestSignal(2, 200);
+  CHECK(Extractor(WhisperSpec()).Frames(0) == 0);
+  CHECK(Extractor(WhisperSpec()).Frames(1) == 0);
+  CHECK(Extractor(WhisperSpec())(samples.data(), 200).frames == 1);
+  CHECK(Extractor(KaldiSpec()).Frames(200) == 0);
+  CHECK(Extractor(KaldiSpec()).Frames(400) == 1);
+  CHECK(Extractor(KaldiMfccSpec()).Frames(80) == 1);
+}
+
+TEST_CASE("what is not a number becomes the floor, infinity stays finite") {
+  std::vector<float> samples = TestSignal(2, 1600);
+  samples[800] = std::numeric_limits<float>::quiet_NaN();
+  samples[1200] = std::numeric_limits<float>::infinity();
+  for (Lanes lanes : SupportedLanes()) {
+    for (float value : Extractor(WhisperSpec(), lanes)(samples.data(), samples.size()).data) {
+      CHECK(std::isfinite(value));
+    }
+  }
+}
+
+TEST_CASE("a frame's numbers do not depend on its neighbours in the block") {
+  const std::vector<float> samples = TestSignal(9, 16000);
+  FeatureSpec spec = WhisperSpec();
+  spec.padding = Padding::kNone;
+  Extractor extractor(spec);
+  const Features whole = extractor(samples.data(), samples.size());
+  for (size_t skip : {1, 5, 17}) {
+    const Features later = extractor(samples.data() + skip * 160, samples.size() - skip * 160);
+    const std::vector<float> same(whole.data.begin() + static_cast<std::ptrdiff_t>(skip * 80),
+                                  whole.data.end());
+    CHECK(later.data == same);
+  }
+}
+
+TEST_CASE("the same extractor gives the same bits twice, and several threads agree") {
+  const std::vector<float> samples = TestSignal(11, 32000);
+  const Features expected = Extractor(WhisperSpec())(samples.data(), samples.size());
+  std::vector<Features> results(4);
+  std::vector<std::thread> threads;
+  for (Features& result : results) {
+    threads.emplace_back([&] {
+      Extractor extractor(WhisperSpec());
+      for (int i = 0; i < 20; ++i) result = extractor(samples.data(), samples.size());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Features& result : results) CHECK(result.data == expected.data);
+}
+
+TEST_CASE("a spec out of range is refused by name") {
+  FeatureSpec spec = WhisperSpec();
+  CHECK(Refusal(spec) == "accepted");
+  spec.hop = 0;
+  CHECK(Refusal(spec) == "Expected a number from 1 to 32768 for `hop`, got 0");
+  spec = WhisperSpec();
+  spec.fft_length = 399;
+  CHECK(Refusal(spec) == "Expected a number from 400 to 32768 for `fftLength`, got 399");
+  spec.fft_length = 406;
+  CHECK(Refusal(spec) == "Expected an even product of 2, 3 and 5 for `fftLength`, got 406");
+  spec = WhisperSpec();
+  spec.high_hz = 9000;
+  CHECK(Refusal(spec) == "Expected a number from 0 to 8000 for `highHz`, got 9000");
+  spec.low_hz = 8000;
+  spec.high_hz = 8000;
+  CHECK(Refusal(spec) == "Expected more than `lowHz` for `highHz`, got 8000");
+  spec = WhisperSpec();
+  spec.log_floor = 0;
+  CHECK(Refusal(spec) == "Expected a number from 1e-37 to 1 for `logFloor`, got 0");
+  spec = WhisperSpec();
+  spec.preemphasis = std::numeric_limits<double>::quiet_NaN();
+  CHECK(Refusal(spec) == "Expected a number from 0 to 1 for `preemphasis`, got nan");
+  spec = WhisperSpec();
+  spec.coefficients = 81;
+  CHECK(Refusal(spec) == "Expected a number from 1 to 80 for `coefficients`, got 81");
+  spec = WhisperSpec();
+  spec.energy = Energy::kLog;
+  CHECK(Refusal(spec) == "Expected \"none\" without `coefficients` for `energy`, got \"log\"");
+}
+
+}  // namespace
+}  // namespace undertone

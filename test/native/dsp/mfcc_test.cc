@@ -1,0 +1,39 @@
+#include "dsp/mfcc.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "support/specs.h"
+
+namespace undertone {
+namespace {
+
+TEST_CASE("the cosine transform's rows are orthonormal") {
+  FeatureSpec spec = WhisperSpec();
+  spec.bins = 40;
+  spec.coefficients = 40;
+  const std::vector<float> rows = MakeCepstrum(spec);
+  for (size_t a = 0; a < 40; ++a) {
+    for (size_t b = 0; b < 40; ++b) {
+      double dot = 0.0;
+      for (size_t m = 0; m < 40; ++m) dot += static_cast<double>(rows[a * 40 + m]) * rows[b * 40 + m];
+      CHECK(std::abs(dot - (a == b ? 1.0 : 0.0)) < 1e-6);
+    }
+  }
+}
+
+TEST_CASE("the lifter leaves row 0 and peaks at half its period") {
+  FeatureSpec spec = WhisperSpec();
+  spec.coefficients = 13;
+  const std::vector<float> plain = MakeCepstrum(spec);
+  spec.lifter = 22.0;
+  const std::vector<float> lifted = MakeCepstrum(spec);
+  CHECK(lifted[0] == plain[0]);
+  CHECK(lifted[11 * 80] / plain[11 * 80] == doctest::Approx(12.0));
+}
+
+TEST_CASE("no coefficients, no rows") { CHECK(MakeCepstrum(WhisperSpec()).empty()); }
+
+}  // namespace
+}  // namespace undertone
