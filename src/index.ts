@@ -52,7 +52,7 @@ export type AnalyzeOptions = {
 export type Report = Pick<CombinedReport, 'audio'> & Partial<Pick<CombinedReport, Signal>>;
 
 /** From src/ and from dist/src/. */
-const modelPlaces = ['../models', '../../models'].map((place) =>
+const modelPlaces = ['../models/standard', '../../models/standard'].map((place) =>
   fileURLToPath(new URL(place, import.meta.url)),
 );
 const analyzers = new Map<string, Promise<Analyzer>>();

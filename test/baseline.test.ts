@@ -11,7 +11,7 @@ const limits = {
   maxSampleRate: 384_000,
   deadlineSeconds: 120,
 };
-const analyzer = await createAnalyzer({ modelsDir: 'models', limits });
+const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
 
 const text =
   'The quick brown fox jumps over the lazy dog, while six wise owls watch quietly. She sells sea shells by the ' +

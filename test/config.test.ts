@@ -28,7 +28,7 @@ test('the defaults are those that the documents state', (t) => {
     corsOrigins: [],
     tokenRate: null,
     addressRate: null,
-    modelsDir: resolve('models'),
+    modelsDir: resolve('models/standard'),
     workers,
     isolation: 'thread',
     queue: 8 * workers,

@@ -131,15 +131,15 @@ type Manifest = {
 };
 
 const readManifest = (name: string): Manifest =>
-  JSON.parse(fs.readFileSync(path.join('models', name, 'manifest.json'), 'utf8'));
+  JSON.parse(fs.readFileSync(path.join('models/standard', name, 'manifest.json'), 'utf8'));
 
 const sha256 = (file: string): string => createHash('sha256').update(fs.readFileSync(file)).digest('hex');
 
-for (const name of ['trunk', 'activity', 'emotion', 'cognitive']) {
-  test(`models/${name} holds the weights that its manifest names`, (t) => {
+for (const name of ['trunk', 'vad', 'emotion', 'cognitive']) {
+  test(`models/standard/${name} holds the weights that its manifest names`, (t) => {
     const { weights, trunk } = readManifest(name);
-    t.is(sha256(path.join('models', name, weights.file)), weights.sha256);
-    t.deepEqual(fs.readdirSync(path.join('models', name)).sort(), [
+    t.is(sha256(path.join('models/standard', name, weights.file)), weights.sha256);
+    t.deepEqual(fs.readdirSync(path.join('models/standard', name)).sort(), [
       'CARD.md',
       'golden.json',
       'manifest.json',
@@ -150,7 +150,7 @@ for (const name of ['trunk', 'activity', 'emotion', 'cognitive']) {
 }
 
 test('every model folder is one of those', (t) => {
-  t.deepEqual(fs.readdirSync('models').sort(), ['activity', 'cognitive', 'emotion', 'trunk']);
+  t.deepEqual(fs.readdirSync('models/standard').sort(), ['cognitive', 'emotion', 'trunk', 'vad']);
 });
 
 test('the lock file names no registry host', (t) => {

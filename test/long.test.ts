@@ -29,7 +29,7 @@ function talk(seconds: number): Buffer {
 const long = { ...limits, seconds: 3600, deadlineSeconds: 0 };
 
 test.serial('eight minutes in pieces are eight minutes as a whole', async (t) => {
-  const models = await loadModels('models');
+  const models = await loadModels('models/standard');
   const chunked = analyzerOf(models, long, { ...defaultChunking, singlePassMaxSeconds: 300 });
   const analyzer = analyzerOf(models, limits);
   const audio = talk(490);
@@ -68,7 +68,7 @@ test.serial('eight minutes in pieces are eight minutes as a whole', async (t) =>
 
 test.serial('a chunked analysis computes the requested signals alone', async (t) => {
   const chunking = { singlePassMaxSeconds: 30, chunkSeconds: 30, maxCutSeconds: 10 };
-  const analyzer = analyzerOf(await loadModels('models'), long, chunking);
+  const analyzer = analyzerOf(await loadModels('models/standard'), long, chunking);
   const analyze = (change: Partial<AnalyzeRequest>) =>
     analyzer.analyze({ ...request, audio: talk(70), ...change });
   const both = (await analyze({})).results;
@@ -82,7 +82,7 @@ test.serial('a chunked analysis computes the requested signals alone', async (t)
 
 test.serial('hours of no speech are told as such', async (t) => {
   const chunking = { ...defaultChunking, singlePassMaxSeconds: 300 };
-  const analyzer = analyzerOf(await loadModels('models'), long, chunking);
+  const analyzer = analyzerOf(await loadModels('models/standard'), long, chunking);
   const analysis = await analyzer.analyze({ ...request, audio: toneFile(400) });
   const report = combinedReport(analysis, 'x');
   t.is(report.status, 'insufficient_speech');
@@ -94,10 +94,10 @@ test.serial(
   'a recording up to 15 minutes is one chunk, a longer one is not, and one over the limit is refused',
   async (t) => {
     const audio = talk(20);
-    const analyzer = await createAnalyzer({ modelsDir: 'models', limits: { ...long, seconds: 15 } });
+    const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits: { ...long, seconds: 15 } });
     const error = await t.throwsAsync(analyzer.analyzeUnlessLong({ ...request, audio }));
     t.is(error?.message, 'Expected at most 15 s of audio, got more');
-    const wide = await createAnalyzer({ modelsDir: 'models', limits: long });
+    const wide = await createAnalyzer({ modelsDir: 'models/standard', limits: long });
     const analysis = await wide.analyzeUnlessLong({ ...request, audio });
     t.deepEqual(
       analysis && combinedReport(analysis, 'x'),

@@ -6,7 +6,7 @@ import { readManifests } from '../src/models/loader.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const effect = fc.double({ min: -0.2, max: 0.2, noNaN: true });
-const manifests = await readManifests('models');
+const manifests = await readManifests('models/standard');
 const emotion = manifests.find(({ kind }) => kind === 'emotion');
 const cognitive = manifests.find(({ kind }) => kind === 'cognitive');
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from training import settings
 
-STEPS = ("all", "activity", "trunk", "emotion", "cognitive", "intervals", "fast")
+STEPS = ("all", "vad", "trunk", "emotion", "cognitive", "intervals", "fast")
 STUDIES = ("ablation", "cross-validation", "baseline-reference")
 TOOLS = {"ffmpeg": "ffmpeg", "sox": "sox", "espeak-ng": "espeak-ng", "fluidsynth": "fluidsynth"}
 FILES = {

@@ -62,10 +62,10 @@ def graph_path(name: str) -> Path:
 def train_vad() -> None:
     net = vad_train.train(settings.SIZES.vad_steps)
     min_voice, check_metrics = speech_check.fit(net)
-    write_vad(net, graph_path("activity"))
+    write_vad(net, graph_path("vad"))
     metrics = vad_train.measure(net) | check_metrics
     params = SEGMENT_PARAMS | {"minVoice": min_voice}
-    write_model(vad_spec.SPEC, graph_path("activity"), settings.MODELS, params, metrics, [synthetic_music.openmsx_data()])
+    write_model(vad_spec.SPEC, graph_path("vad"), settings.MODELS, params, metrics, [synthetic_music.openmsx_data()])
 
 
 def write_trunk_model(spec: ModelSpec, trunk: Trunk, models: Path) -> None:
@@ -134,7 +134,7 @@ def finish(models: ModelSet) -> None:
 def train_fast() -> None:
     models = fast()
     distill.run()
-    shutil.copytree(settings.MODELS / "activity", models.models / "activity", dirs_exist_ok=True)
+    shutil.copytree(settings.MODELS / "vad", models.models / "vad", dirs_exist_ok=True)
     write_trunk_model(encoder_spec.FAST, distill.student_trunk(), models.models)
     train_emotion(models)
     train_clarity(models)
@@ -142,7 +142,7 @@ def train_fast() -> None:
 
 
 STEPS: dict[str, Callable[[], None]] = {
-    "activity": train_vad,
+    "vad": train_vad,
     "trunk": train_trunk,
     "emotion": lambda: train_emotion(standard()),
     "cognitive": lambda: train_clarity(standard()),

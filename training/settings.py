@@ -10,7 +10,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent
 REPOSITORY = PACKAGE.parent
 RESULTS = PACKAGE / "results"  # measurements that the documents and model cards quote
-SHIPPED_MODELS = REPOSITORY / "models"
+SHIPPED_MODELS = REPOSITORY / "models" / "standard"
 DATA = Path(os.environ.get("UNDERTONE_DATA", REPOSITORY / "data"))
 CACHE = Path(os.environ.get("UNDERTONE_TRAINING_CACHE", PACKAGE / ".cache"))
 MODELS = SHIPPED_MODELS
@@ -38,13 +38,13 @@ def use_small() -> None:
     """The same steps over a few recordings. The models go into the cache."""
     global DATA, CACHE, MODELS, SIZES
     CACHE = CACHE / "small"
-    DATA, MODELS = CACHE / "data", CACHE / "models"
+    DATA, MODELS = CACHE / "data", CACHE / "models" / "standard"
     SIZES = Sizes(vad_steps=30, music_pieces=12, openmsx_pieces=4, speech_check_steps=50, finetune_epochs=1, distill_steps=10)
 
 
 def fast_models() -> Path:
     """Folder of the distilled set, beside that of the standard one."""
-    return MODELS.with_name(f"{MODELS.name}-fast")
+    return MODELS.with_name("fast")
 
 
 def weights(kind: str, models: Path | None = None) -> Path:

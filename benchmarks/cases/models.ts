@@ -1,4 +1,4 @@
-/** All models over ten seconds of audio on one thread: activity, trunk and both heads, as one request runs them. */
+/** All models over ten seconds of audio on one thread: VAD, trunk and both heads, as one request runs them. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpuUsage } from 'node:process';
@@ -13,13 +13,13 @@ const runs = process.argv.includes('--long') ? 200 : 60;
 const warmUps = 5;
 const megabytes = 8;
 const variants = [
-  { name: 'default', folder: 'models', ms: 25 },
-  { name: 'fast alternative', folder: 'models-fast', ms: 8 },
+  { name: 'default', folder: 'models/standard', ms: 25 },
+  { name: 'fast alternative', folder: 'models/fast', ms: 8 },
 ] as const;
-const kinds = ['activity', 'trunk', 'emotion', 'cognitive'];
+const kinds = ['vad', 'trunk', 'emotion', 'cognitive'];
 
 async function infer(models: Models, features: Values): Promise<void> {
-  await models.activity.session.run({ features });
+  await models.vad.session.run({ features });
   const { tokens } = (await models.trunk.session.run({ features })) as { tokens: Values };
   const count = tokens.shape[1] as number;
   const weights: Values = { data: new Float32Array(count).fill(1), shape: [1, count] };

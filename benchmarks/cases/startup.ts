@@ -13,7 +13,7 @@ const idleMebibytes = 250;
 const mebibyte = 2 ** 20;
 
 function modelsMebibytes(): number {
-  const folder = join(root, 'models');
+  const folder = join(root, 'models/standard');
   const folders = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const files = folders.map(({ name }) => join(folder, name, 'weights.onnx'));
   return files.reduce((sum, file) => sum + statSync(file).size, 0) / mebibyte;

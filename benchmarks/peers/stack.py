@@ -100,7 +100,7 @@ def create_app():
 
     def judge(samples, heads):
         inputs = {"features": batch(log_mel(samples))}
-        sessions.run("activity", inputs)
+        sessions.run("vad", inputs)
         tokens = sessions.run("trunk", inputs)[0]
         weights = np.ones((1, tokens.shape[1]), np.float32)
         found = {}

@@ -51,7 +51,7 @@ export async function startStack(processes: number): Promise<Stack> {
   const patience = ['--timeout-worker-healthcheck', '600', '--timeout-keep-alive', '600'];
   const options = ['--port', String(port), '--workers', String(processes), '--log-level', 'warning'];
   const threads = { OMP_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: '1', PYTHONDONTWRITEBYTECODE: '1' };
-  const models = { PEER_MODELS: join(root, 'models'), PEER_GRAPH: graph };
+  const models = { PEER_MODELS: join(root, 'models/standard'), PEER_GRAPH: graph };
   const child = spawn(python(), ['-m', 'uvicorn', ...app, ...options, ...patience], {
     env: { ...process.env, ...threads, ...models },
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -24,11 +24,11 @@ function counted<Model extends { readonly session: Session }>(model: Model): Mod
 
 async function start({ modelsDir, limits }: ThreadSettings): Promise<(task: TaskMessage) => Promise<Reply>> {
   const models = await loadModels(modelsDir);
-  const { activity, trunk, emotion, cognitive } = models;
+  const { vad, trunk, emotion, cognitive } = models;
   const analyzer = analyzerOf(
     {
       ...models,
-      activity: counted(activity),
+      vad: counted(vad),
       trunk: counted(trunk),
       emotion: counted(emotion),
       cognitive: counted(cognitive),

@@ -205,10 +205,10 @@ type Span = Pick<Recording, 'segments' | 'framesPerSecond' | 'speechSeconds'>;
 /** Segments in frames of the whole recording; a pause that a cut has shortened is joined. */
 function spanOf(
   results: readonly { readonly frames: number; readonly segments: readonly Segment[] }[],
-  { features, activity }: Models,
+  { features, vad }: Models,
 ): Span {
   const framesPerSecond = features.sampleRate / features.hop;
-  const minPause = activity.manifest.rule.minPauseSeconds * framesPerSecond;
+  const minPause = vad.manifest.params.minPauseSeconds * framesPerSecond;
   const segments = joinGaps(
     shiftToRecording(results, (result) => result.segments),
     minPause,
@@ -261,7 +261,7 @@ function aggregate(
       source,
       enough ? { ...quality, voice: meanBySpeech(results, ({ voice }) => voice) } : null,
       enough ? quality.levelDbfs : meanLevel(results),
-      models.activity.manifest.rule.minVoice,
+      models.vad.manifest.params.minVoice,
     ),
     models: manifestsOf(models),
   };

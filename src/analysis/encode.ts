@@ -23,7 +23,7 @@ export async function encode(
   timer: StageTimer,
   bounds: Segment = unbounded,
 ): Promise<EncodedWindow[]> {
-  const { windowSeconds, framesPerToken } = models.trunk.manifest.rule;
+  const { windowSeconds, framesPerToken } = models.trunk.manifest.params;
   const { bins, frames } = speech.features;
   const encoded: EncodedWindow[] = [];
   for (const window of cutWindows(speech.segments, frames, speech.framesPerSecond, windowSeconds, bounds)) {

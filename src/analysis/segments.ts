@@ -16,10 +16,10 @@ export type Segment = { readonly start: number; readonly end: number };
  * speech; segments under `minSpeechSeconds` are not.
  * @param speech probability in [0, 1] of each frame
  */
-export function findSegments(speech: Float32Array, framesPerSecond: number, rule: ActivityRule): Segment[] {
-  const raw = hysteresis(speech, rule.onset, rule.offset);
-  const joined = joinGaps(raw, rule.minPauseSeconds * framesPerSecond);
-  return joined.filter((segment) => segment.end - segment.start >= rule.minSpeechSeconds * framesPerSecond);
+export function findSegments(speech: Float32Array, framesPerSecond: number, params: ActivityRule): Segment[] {
+  const raw = hysteresis(speech, params.onset, params.offset);
+  const joined = joinGaps(raw, params.minPauseSeconds * framesPerSecond);
+  return joined.filter((segment) => segment.end - segment.start >= params.minSpeechSeconds * framesPerSecond);
 }
 
 function hysteresis(speech: Float32Array, onset: number, offset: number): Segment[] {

@@ -32,13 +32,13 @@ export async function detectSpeech(
   timer.mark('features');
   const framesPerSecond = spec.sampleRate / spec.hop;
   if (features.frames === 0) return noSpeech(audio, features, framesPerSecond);
-  const outputs = await models.activity.session.run({
+  const outputs = await models.vad.session.run({
     features: { data: features.data, shape: [1, features.frames, features.bins] },
   });
   const speech = outputs.speech as Values;
   const syllableRate = outputs.syllable_rate as Values;
-  const segments = findSegments(speech.data, framesPerSecond, models.activity.manifest.rule);
-  timer.mark('activity');
+  const segments = findSegments(speech.data, framesPerSecond, models.vad.manifest.params);
+  timer.mark('vad');
   return {
     audio,
     features,

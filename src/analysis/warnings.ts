@@ -35,7 +35,7 @@ const audibleDbfs = -50;
 const sameVoiceCorrelation = 0.5;
 
 /**
- * @param minVoice bound on `voice`, from the rule of the activity model
+ * @param minVoice bound on `voice`, from the rule of the VAD model
  * @param levelDbfs RMS of the whole recording
  */
 export function warnOfRecording(

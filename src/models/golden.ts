@@ -58,12 +58,12 @@ export async function replay(models: Models, samples: Float32Array): Promise<Out
   const features: Values = { data, shape: [1, frames, bins] };
   const trunk = await models.trunk.session.run({ features });
   const tokens = trunk.tokens as Values;
-  const count = Math.ceil(frames / models.trunk.manifest.rule.framesPerToken);
+  const count = Math.ceil(frames / models.trunk.manifest.params.framesPerToken);
   if (tokens.shape[1] !== count)
     throw new ModelError(`Model trunk: Expected ${count} tokens of ${frames} frames, got ${tokens.shape[1]}`);
   const weights: Values = { data: new Float32Array(count).fill(1), shape: [1, count] };
   const outputs: Outputs = {
-    activity: summarise(await models.activity.session.run({ features })),
+    vad: summarise(await models.vad.session.run({ features })),
     trunk: summarise(trunk),
   };
   for (const signal of signals) {

@@ -1,6 +1,6 @@
 /** Reads model folders and refuses every mismatch; what it returns is right or there is nothing. */
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import { openSession, type Session } from './session.ts';
 
 export type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly session: Session };
 
-/** One model of each kind; `trunk` and `activity` read the same features. */
+/** One model of each kind; `trunk` and `vad` read the same features. */
 export type Models = {
   readonly features: FeatureSpec;
   /** The features of a frame of digital silence. */
@@ -20,13 +20,13 @@ export type Models = {
 
 type Folder = { readonly manifest: Manifest; readonly weights: Uint8Array };
 
-const kinds: readonly Kind[] = ['activity', 'trunk', ...signals];
+const kinds: readonly Kind[] = ['vad', 'trunk', ...signals];
 
 /** Inputs and outputs of the graph of each kind. */
 const graphs: Readonly<
   Record<Kind, { readonly inputs: readonly string[]; readonly outputs: readonly string[] }>
 > = {
-  activity: { inputs: ['features'], outputs: ['speech', 'syllable_rate', 'voice'] },
+  vad: { inputs: ['features'], outputs: ['speech', 'syllable_rate', 'voice'] },
   trunk: { inputs: ['features'], outputs: ['tokens'] },
   ...headGraphs(),
 };
@@ -62,14 +62,31 @@ function silentFrame(spec: FeatureSpec): Float32Array {
   return data.slice(0, bins);
 }
 
-async function readFolders(modelsDir: string): Promise<Folder[]> {
+async function readFolders(given: string): Promise<Folder[]> {
+  const modelsDir = await resolveModelsDir(given);
   const entries = await readdir(modelsDir, { withFileTypes: true }).catch(() => {
-    throw new ModelError(`Expected a folder of models, got ${modelsDir}, which cannot be read`);
+    throw new ModelError(`Expected a folder of models, got ${given}, which cannot be read`);
   });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   const folders = await Promise.all(names.sort().map((name) => readFolder(modelsDir, name)));
   checkSet(folders.map((folder) => folder.manifest));
   return folders;
+}
+
+/** `models` and `models-fast`, the folders of releases up to 0.1.0, are `models/standard` and `models/fast`. */
+async function resolveModelsDir(given: string): Promise<string> {
+  const folders = [given, join(given, 'standard'), given.replace(/models-fast$/, 'models/fast')];
+  for (const folder of folders) {
+    const file = join(folder, 'trunk', 'manifest.json');
+    if (
+      await access(file).then(
+        () => true,
+        () => false,
+      )
+    )
+      return folder;
+  }
+  return given;
 }
 
 async function readFolder(modelsDir: string, name: string): Promise<Folder> {

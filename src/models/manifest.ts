@@ -60,7 +60,7 @@ const shared = {
 /** The trunk a head was trained on, pinned by the hash of its weights. */
 const trunkReference = z.strictObject({ name: z.string(), version: z.string(), sha256 });
 
-const activityRule = z.strictObject({
+const vadParams = z.strictObject({
   /** Speech probability that opens a segment, and the lower one that closes it. */
   onset: fraction,
   offset: fraction,
@@ -70,13 +70,13 @@ const activityRule = z.strictObject({
   minVoice: z.number(),
 });
 
-const activityManifest = z.strictObject({
-  kind: z.literal('activity'),
+const vadManifest = z.strictObject({
+  kind: z.literal('vad'),
   ...shared,
   features: featureSpec,
   trunk: z.null(),
   labels: z.null(),
-  rule: activityRule,
+  params: vadParams,
 });
 
 const trunkManifest = z.strictObject({
@@ -85,7 +85,7 @@ const trunkManifest = z.strictObject({
   features: featureSpec,
   trunk: z.null(),
   labels: z.null(),
-  rule: z.strictObject({ windowSeconds: positive, framesPerToken: z.int().positive() }),
+  params: z.strictObject({ windowSeconds: positive, framesPerToken: z.int().positive() }),
 });
 
 /** The head of a signal, which defines its params and labels. */
@@ -96,23 +96,30 @@ const headManifests = signals.map((signal) =>
     features: z.null(),
     trunk: trunkReference,
     labels: definitions[signal].labels,
-    rule: definitions[signal].params,
+    params: definitions[signal].params,
   }),
 );
 
-type HeadManifest<S extends Signal> = Omit<z.infer<(typeof headManifests)[number]>, 'kind' | 'rule'> & {
+type HeadManifest<S extends Signal> = Omit<z.infer<(typeof headManifests)[number]>, 'kind' | 'params'> & {
   readonly kind: S;
-  readonly rule: ParamsOf<S>;
+  readonly params: ParamsOf<S>;
 };
-type ActivityManifest = z.infer<typeof activityManifest>;
+type VadManifest = z.infer<typeof vadManifest>;
 type TrunkManifest = z.infer<typeof trunkManifest>;
 
-export type Manifest = ActivityManifest | TrunkManifest | { [S in Signal]: HeadManifest<S> }[Signal];
+export type Manifest = VadManifest | TrunkManifest | { [S in Signal]: HeadManifest<S> }[Signal];
 export type Kind = Manifest['kind'];
 export type ManifestOf<K extends Kind> = Extract<Manifest, { kind: K }>;
 
-export const manifestSchema = z.discriminatedUnion('kind', [
-  activityManifest,
-  trunkManifest,
-  ...headManifests,
-]) as unknown as z.ZodType<Manifest>;
+export const manifestSchema = z.preprocess(
+  renamePublished,
+  z.discriminatedUnion('kind', [vadManifest, trunkManifest, ...headManifests]),
+) as unknown as z.ZodType<Manifest>;
+
+/** Manifests of releases up to 0.1.0 name the VAD model `activity` and its parameters `rule`. */
+function renamePublished(json: unknown): unknown {
+  if (typeof json !== 'object' || json === null || !('rule' in json)) return json;
+  const { rule, ...manifest } = json;
+  const isVad = 'kind' in manifest && manifest.kind === 'activity';
+  return { ...manifest, params: rule, ...(isVad ? { kind: 'vad' } : {}) };
+}

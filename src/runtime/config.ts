@@ -111,7 +111,7 @@ const schema = z.object({
   UNDERTONE_CORS_ORIGINS: parsed(parseOrigins, 'https://HOST[,https://HOST...]').default([]),
   UNDERTONE_RATE_LIMIT: rate().optional(),
   UNDERTONE_ADDRESS_RATE_LIMIT: rate().optional(),
-  UNDERTONE_MODELS_DIR: text('a folder').default('./models'),
+  UNDERTONE_MODELS_DIR: text('a folder').default('./models/standard'),
   UNDERTONE_WORKERS: integer(1, 1024).optional(),
   UNDERTONE_ISOLATION: z.enum(['thread', 'process'], { error: 'thread or process' }).default('thread'),
   UNDERTONE_QUEUE: integer(0, 100_000).optional(),

@@ -5,12 +5,12 @@ import { evidenceCards } from '../../src/http/routes/models.ts';
 import { readManifests } from '../../src/models/loader.ts';
 import { names } from '../support/golden.ts';
 
-const manifests = await readManifests('models');
+const manifests = await readManifests('models/standard');
 type Run = { readonly models: Record<string, { readonly version: string; readonly sha256: string }> };
 
 for (const { name, training, licence, evidence, weights } of manifests) {
   test(`the card of ${name} says what its manifest says`, async (t) => {
-    const card = await readFile(`models/${name}/CARD.md`, 'utf8');
+    const card = await readFile(`models/standard/${name}/CARD.md`, 'utf8');
     for (const { name: set, licence: terms, clips } of training.data) {
       t.true(card.includes(`| ${set} | ${terms} | ${clips} |`), set);
     }

@@ -33,7 +33,7 @@ test('two labels swapped in the manifest: the golden check sees it', async (t) =
 });
 
 test('two labels swapped in the graph: the golden check sees it', async (t) => {
-  const models = await loadModels('models');
+  const models = await loadModels('models/standard');
   const { session } = models.emotion;
   const run: typeof session.run = async (inputs) => {
     const outputs = await session.run(inputs);
@@ -41,7 +41,7 @@ test('two labels swapped in the graph: the golden check sees it', async (t) => {
     return { ...outputs, probabilities: { data: Float32Array.from(swap([...data])), shape } };
   };
   const wrong: Models = { ...models, emotion: { ...models.emotion, session: { ...session, run } } };
-  const differences = await goldenDifferences(wrong, 'models', 'emotion');
+  const differences = await goldenDifferences(wrong, 'models/standard', 'emotion');
   t.true(
     differences.some((text) => text.startsWith(`emotion probabilities[${sad}]`)),
     differences.join('\n'),
@@ -49,16 +49,16 @@ test('two labels swapped in the graph: the golden check sees it', async (t) => {
 });
 
 test('a wrong feature spec in one model: the loader refuses it', async (t) => {
-  const folder = await withManifest(t, 'activity', (manifest) => {
+  const folder = await withManifest(t, 'vad', (manifest) => {
     (manifest.features as Json).melScale = 'htk';
   });
   const error = await t.throwsAsync(loadModels(folder), { instanceOf: ModelError });
-  t.regex(error?.message ?? '', /Model activity: Expected .* for `features`/);
+  t.regex(error?.message ?? '', /Model vad: Expected .* for `features`/);
 });
 
 test('the same wrong feature spec in both models that read features: the golden check sees it', async (t) => {
   const folder = await copyModels(t);
-  for (const name of ['activity', 'trunk']) {
+  for (const name of ['vad', 'trunk']) {
     await editManifest(folder, name, (manifest) => {
       (manifest.features as Json).melScale = 'htk';
     });
@@ -69,7 +69,7 @@ test('the same wrong feature spec in both models that read features: the golden 
 
 test('a wrong number of frames a token: the warm-up refuses it', async (t) => {
   const folder = await withManifest(t, 'trunk', (manifest) => {
-    (manifest.rule as Json).framesPerToken = 4;
+    (manifest.params as Json).framesPerToken = 4;
   });
   const analyzer = await createAnalyzer({ modelsDir: folder, limits });
   const error = await t.throwsAsync(analyzer.warm(), { instanceOf: ModelError });

@@ -4,7 +4,7 @@ import { computeIndex, ownShare } from '../../src/analysis/signals/indices.ts';
 import { readManifests } from '../../src/models/loader.ts';
 import type { ManifestOf } from '../../src/models/manifest.ts';
 
-const rule = {
+const params = {
   priorSeconds: 20,
   reference: {
     pause_ratio: { median: 0.2, spread: 0.6, scale: 'odds', source: 'a study' },
@@ -24,7 +24,7 @@ const heard = (pauseRatio: number, meanRun: number, speechSeconds = 20) => ({
   speechSeconds,
 });
 const scoreOf = (...values: Parameters<typeof heard>) =>
-  computeIndex(heard(...values), weights, rule, null).score;
+  computeIndex(heard(...values), weights, params, null).score;
 
 test('a speaker at the reference scores 0.5, however short', (t) => {
   t.is(scoreOf(0.2, 2), 0.5);
@@ -32,7 +32,7 @@ test('a speaker at the reference scores 0.5, however short', (t) => {
 });
 
 test('the score follows the closed form', (t) => {
-  const { score, contributions } = computeIndex(heard(0.4, 2), weights, rule, null);
+  const { score, contributions } = computeIndex(heard(0.4, 2), weights, params, null);
   const odds = (0.25 + 0.4 / 0.6) / 2; // 20 s heard and 20 s at the reference
   const position = 1 / (1 + (0.25 / odds) ** (1 / 0.6));
   t.true(Math.abs(score - (0.5 + 0.75 * (position - 0.5))) < 1e-12);
@@ -83,16 +83,16 @@ test('three pauses raise load by more than 0.01, also for who pauses half of the
 });
 
 test('one pause that is only just long enough moves no shipped index by 0.035', async (t) => {
-  const manifests = await readManifests('models');
+  const manifests = await readManifests('models/standard');
   const shipped = manifests.find(({ kind }) => kind === 'cognitive') as ManifestOf<'cognitive'>;
-  for (const index of [shipped.rule.cognitiveLoad, shipped.rule.processing]) {
+  for (const index of [shipped.params.cognitiveLoad, shipped.params.processing]) {
     for (const speech of [0.6, 1, 3, 5, 10, 20, 60]) {
       for (const runs of [1, 2, 4]) {
         const at = (pauses: number) =>
           computeIndex(
             heard((0.25 * pauses) / (speech + 0.25 * pauses), speech / (pauses + 1), speech),
             index,
-            shipped.rule,
+            shipped.params,
             null,
           ).score;
         const by = Math.abs(at(runs) - at(runs - 1));
@@ -109,8 +109,8 @@ test('a short recording is pulled towards the reference', (t) => {
 
 test('the same recording as its own baseline scores 0.5, and so does a longer one of the same kind', (t) => {
   const own = heard(0.63, 0.4);
-  t.is(computeIndex(own, weights, rule, own).score, 0.5);
-  t.is(computeIndex(heard(0.63, 0.4, 55), weights, rule, own).score, 0.5);
+  t.is(computeIndex(own, weights, params, own).score, 0.5);
+  t.is(computeIndex(heard(0.63, 0.4, 55), weights, params, own).score, 0.5);
 });
 
 test('a measure that needs a baseline counts only beside one', (t) => {
@@ -119,9 +119,9 @@ test('a measure that needs a baseline counts only beside one', (t) => {
     speechSeconds: 20,
   });
   const all = { ...weights, pitch_level: { direction: 'up', weight: 4, relativeOnly: true } } as const;
-  t.is(computeIndex(pitched(9), all, rule, null).score, 0.5);
-  t.is(computeIndex(pitched(9), all, rule, null).contributions.length, 2);
-  const relative = computeIndex(pitched(9), all, rule, pitched(3));
+  t.is(computeIndex(pitched(9), all, params, null).score, 0.5);
+  t.is(computeIndex(pitched(9), all, params, null).contributions.length, 2);
+  const relative = computeIndex(pitched(9), all, params, pitched(3));
   t.true(Math.abs(relative.score - (0.5 + 0.5 * (1 / (1 + Math.exp(-1)) - 0.5))) < 1e-12);
 });
 
@@ -129,7 +129,7 @@ test('an undefined measure has no effect', (t) => {
   const { contributions } = computeIndex(
     { measures: { mean_run: { value: 1, unit: 's' } }, speechSeconds: 5 },
     weights,
-    rule,
+    params,
     null,
   );
   t.deepEqual(

@@ -1,12 +1,14 @@
-/** The shipped rule of the cognitive indices beside a baseline. */
+/** The shipped parameters of the cognitive indices beside a baseline. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import fc from 'fast-check';
 import { computeIndex, type Index, type Measured } from '../../src/analysis/signals/indices.ts';
 import { type ManifestOf, manifestSchema } from '../../src/models/manifest.ts';
 
-const manifest = manifestSchema.parse(JSON.parse(readFileSync('models/cognitive/manifest.json', 'utf8')));
-const { rule } = manifest as ManifestOf<'cognitive'>;
+const manifest = manifestSchema.parse(
+  JSON.parse(readFileSync('models/standard/cognitive/manifest.json', 'utf8')),
+);
+const { params } = manifest as ManifestOf<'cognitive'>;
 
 /** What one speaker may do. */
 const values = fc.record({
@@ -24,9 +26,9 @@ const measured = (record: Values, speechSeconds = 20): Measured => ({
   speechSeconds,
 });
 const load = (heard: Values, baseline: Values | null): Index =>
-  computeIndex(measured(heard), rule.cognitiveLoad, rule, baseline === null ? null : measured(baseline));
+  computeIndex(measured(heard), params.cognitiveLoad, params, baseline === null ? null : measured(baseline));
 const processing = (heard: Values, baseline: Values): Index =>
-  computeIndex(measured(heard), rule.processing, rule, measured(baseline));
+  computeIndex(measured(heard), params.processing, params, measured(baseline));
 
 test('any recording as its own baseline scores exactly 0.5 in both', (t) => {
   fc.assert(fc.property(values, (own) => load(own, own).score === 0.5 && processing(own, own).score === 0.5));
@@ -49,7 +51,7 @@ test('load rises with pauses, pitch and a flatter tilt, and falls with the range
 
 test('a pause more moves load as far beside a baseline as without one', (t) => {
   const median = Object.fromEntries(
-    Object.entries(rule.reference).map(([name, entry]) => [name, entry.median]),
+    Object.entries(params.reference).map(([name, entry]) => [name, entry.median]),
   );
   const more = { ...median, pause_ratio: 0.22, mean_run: 2 };
   const [alone, beside] = [load(more, null).score - 0.5, load(more, median).score - 0.5];

@@ -19,10 +19,10 @@ test('windows weigh by their speech', (t) => {
   );
 });
 
-const rule = { base: 0.1, short: 0.5, noise: 0.2, narrow: 0.3, clipped: 0.4 };
+const params = { base: 0.1, short: 0.5, noise: 0.2, narrow: 0.3, clipped: 0.4 };
 const good = { speechSeconds: 10, snrDb: 25, bandwidthHz: 7000, clippedRatio: 0 };
 const halfWidth = (lack: object) => {
-  const [lower, upper] = interval(0.5, rule, { ...good, ...lack });
+  const [lower, upper] = interval(0.5, params, { ...good, ...lack });
   return (upper - lower) / 2;
 };
 const near = (t: ExecutionContext, value: number, expected: number) =>
@@ -43,8 +43,8 @@ test('each lack widens the interval by its own exponent', (t) => {
 });
 
 test('an interval stays in [0, 1]', (t) => {
-  t.deepEqual(interval(0.05, { ...rule, base: 0.2 }, good), [0, 0.25]);
-  t.deepEqual(interval(0.9, rule, { ...good, speechSeconds: 0.01 }), [0, 1]);
+  t.deepEqual(interval(0.05, { ...params, base: 0.2 }, good), [0, 0.25]);
+  t.deepEqual(interval(0.9, params, { ...good, speechSeconds: 0.01 }), [0, 1]);
 });
 
 test('tone follows its documented bounds', (t) => {
@@ -127,7 +127,7 @@ test('long runs with few pauses over enough speech seem scripted', (t) => {
 });
 
 test('confidence follows its documented rule', (t) => {
-  const rule = { priorSeconds: 20, reference: {} };
-  near(t, cognitiveConfidence(heard(2, 0.2, 20), rule, [0.4, 0.6], false), 0.5 * 0.8);
-  near(t, cognitiveConfidence(heard(2, 0.2, 60), rule, [0.4, 0.6], true), 0.75 * 0.8 * 0.75);
+  const params = { priorSeconds: 20, reference: {} };
+  near(t, cognitiveConfidence(heard(2, 0.2, 20), params, [0.4, 0.6], false), 0.5 * 0.8);
+  near(t, cognitiveConfidence(heard(2, 0.2, 60), params, [0.4, 0.6], true), 0.75 * 0.8 * 0.75);
 });

@@ -26,4 +26,4 @@ def windows_of(recording: list[float]) -> list[dict]:
     ]
 
 
-json.dump({"rule": SEGMENT_PARAMS, "recordings": [windows_of(each) for each in told["recordings"]]}, sys.stdout)
+json.dump({"params": SEGMENT_PARAMS, "recordings": [windows_of(each) for each in told["recordings"]]}, sys.stdout)

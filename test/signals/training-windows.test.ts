@@ -12,7 +12,7 @@ import { loadModels, type Models } from '../../src/models/loader.ts';
 import type { Values } from '../../src/models/session.ts';
 
 type Cut = { readonly features: number[]; readonly weights: number[]; readonly speechFrames: number };
-type Told = { readonly rule: object; readonly recordings: readonly Cut[][] };
+type Told = { readonly params: object; readonly recordings: readonly Cut[][] };
 
 const framesPerSecond = 100;
 const numpy = readFileSync('training/requirements.txt', 'utf8').match(/^numpy==.+$/m)?.[0] as string;
@@ -36,7 +36,7 @@ function speechOf(seed: number): Float32Array {
 async function cutsOf(speech: Float32Array, models: Models): Promise<Cut[]> {
   const { bins } = models.features;
   const data = Float32Array.from({ length: speech.length * bins }, (_, index) => Math.floor(index / bins));
-  const segments = findSegments(speech, framesPerSecond, models.activity.manifest.rule);
+  const segments = findSegments(speech, framesPerSecond, models.vad.manifest.params);
   const features = { data, frames: speech.length, bins };
   const seen: number[][] = [];
   const session = {
@@ -63,10 +63,10 @@ async function cutsOf(speech: Float32Array, models: Models): Promise<Cut[]> {
   });
 }
 
-for (const folder of ['models', 'models-fast']) {
+for (const folder of ['models/standard', 'models/fast']) {
   test(`training cuts the windows of ${folder}`, async (t) => {
     const models = await loadModels(folder);
-    const { windowSeconds, framesPerToken } = models.trunk.manifest.rule;
+    const { windowSeconds, framesPerToken } = models.trunk.manifest.params;
     const recordings = Array.from({ length: 60 }, (_, index) => speechOf(index + 1));
     const told = JSON.parse(
       execFileSync(join(makeVenv('windows', [numpy]), 'python'), ['test/signals/training-windows.py'], {
@@ -79,7 +79,7 @@ for (const folder of ['models', 'models-fast']) {
         maxBuffer: 2 ** 26,
       }),
     ) as Told;
-    t.like(models.activity.manifest.rule, told.rule);
+    t.like(models.vad.manifest.params, told.params);
     let windows = 0;
     for (const [index, speech] of recordings.entries()) {
       // Training leaves out what has too little speech; the service answers of it if there is nothing else.

@@ -18,7 +18,7 @@ export type Reporter = (audio: Uint8Array, options?: Partial<AnalyzeRequest>) =>
 
 /** Both signals of a recording, unless `options` ask for something else. */
 export async function reporter(): Promise<Reporter> {
-  const analyzer = await createAnalyzer({ modelsDir: 'models', limits });
+  const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
   const request: Omit<AnalyzeRequest, 'audio'> = {
     baseline: null,
     channel: null,

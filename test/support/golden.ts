@@ -12,7 +12,7 @@ import {
 import type { Models } from '../../src/models/loader.ts';
 import type { Kind } from '../../src/models/manifest.ts';
 
-export const names: readonly Kind[] = ['activity', 'trunk', 'emotion', 'cognitive'];
+export const names: readonly Kind[] = ['vad', 'trunk', 'emotion', 'cognitive'];
 
 export async function readGolden(modelsDir: string, name: string): Promise<Golden> {
   return goldenSchema.parse(JSON.parse(await readFile(join(modelsDir, name, 'golden.json'), 'utf8')));

@@ -11,7 +11,7 @@ export type Json = Record<string, unknown>;
 export async function copyModels(t: ExecutionContext): Promise<string> {
   const models = await mkdtemp(join(tmpdir(), 'undertone-models-'));
   t.teardown(() => rm(models, { recursive: true }));
-  await cp('models', models, { recursive: true });
+  await cp('models/standard', models, { recursive: true });
   return models;
 }
 

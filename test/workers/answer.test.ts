@@ -10,7 +10,7 @@ import { boundary, multipart, toneFile } from '../support/upload.ts';
 
 /** Analyses for both signals, whatever the task requests. */
 async function open(): Promise<Analyzer> {
-  const analyzer = await createAnalyzer({ modelsDir: 'models', limits });
+  const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
   const signals = ['emotion', 'cognitive'] as const;
   const analyze = (request: Parameters<Analyzer['analyze']>[0]): Promise<Analysis> =>
     analyzer.analyze({ ...request, signals });

@@ -31,7 +31,7 @@ class AugmentedCopies:
 
     def find_speech(self) -> np.ndarray:
         """float16 [frames]"""
-        weights = settings.weights("activity")
+        weights = settings.weights("vad")
         vad = Session(weights)
         inputs = {"vad": cache.file_hash(weights)}
         return log_mel.map_frames(self.source, "augmented-speech", inputs, lambda i: vad.run(features=self.source[i][None])["speech"][0])

@@ -164,8 +164,8 @@ def fit_intervals(signal: str, models: Path) -> None:
     path = models / signal / "manifest.json"
     manifest = json.loads(path.read_text())
     for name, errors in read_errors(signal, models).items():
-        manifest["rule"]["intervals"][name] = fit_rule(errors)
-        print(name, manifest["rule"]["intervals"][name])
+        manifest["params"]["intervals"][name] = fit_rule(errors)
+        print(name, manifest["params"]["intervals"][name])
         for condition, measured in measure_coverage(errors).items():
             print(f"  {condition:10} {measured}")
             for what in ("coverage", "half_width"):

@@ -62,7 +62,7 @@ def fit_reference() -> tuple[dict, dict[str, int]]:
 
     Measures that count only beside a baseline come from the results of baseline_reference.
     """
-    vad, source = Session(settings.weights("activity")), log_mel.of_corpora()
+    vad, source = Session(settings.weights("vad")), log_mel.of_corpora()
     found: list[tuple[str, dict[str, float]]] = []
     for clip in read_clips():
         if clip.corpus in CORPORA and not clip.held_out:

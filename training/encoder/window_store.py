@@ -54,7 +54,7 @@ class WindowStore:
 
 
 def find_windows(folder: Path) -> None:
-    vad, source = Session(settings.weights("activity")), log_mel.of_corpora()
+    vad, source = Session(settings.weights("vad")), log_mel.of_corpora()
     clips, starts, parts, inside = [], [], [], []
     for clip in tqdm([clip for clip in read_clips() if clip.corpus in RECIPE.labelled], "windows", mininterval=10):
         rows = source[clip.index]
@@ -72,7 +72,7 @@ def find_windows(folder: Path) -> None:
 def load() -> WindowStore:
     inputs = {
         "features": log_mel.of_corpora().key,
-        "vad": cache.file_hash(settings.weights("activity")),
+        "vad": cache.file_hash(settings.weights("vad")),
         "code": cache.code_hash(sys.modules[__name__], windows),
     }
     folder = cache.build("windows", inputs, find_windows)

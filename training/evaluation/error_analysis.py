@@ -51,7 +51,7 @@ def sentences(clean: Reports) -> dict[str, list[str]]:
     return {
         "emotion": [confusion_sentence(found.of(name), name) for name in RECIPE.emotion if name in present],
         "cognitive": [low_clarity_sentence(found.of(RECIPE.clarity))],
-        "activity": [f"{count} of {total} speech recordings of {name} had too little speech found in them."
+        "vad": [f"{count} of {total} speech recordings of {name} had too little speech found in them."
                      for name, count, total in unanswered(clean) if count > 0.02 * total],
     }  # fmt: skip
 

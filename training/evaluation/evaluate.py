@@ -49,7 +49,7 @@ def answered_metrics(reports: Reports) -> list[Metric]:
     for group, names in groups.items():
         part = reports.where(lambda clip, names=names: clip.corpus in names)
         if part.clips:
-            found.append(mean_metric("activity", "share answered ok", group, part.answered(), part.clips))
+            found.append(mean_metric("vad", "share answered ok", group, part.answered(), part.clips))
     return found
 
 
@@ -60,8 +60,8 @@ def syllable_metrics(reports: Reports) -> list[Metric]:
     clips = [clip for clip, _ in pairs]
     truth = np.array([clip.syllables for clip in clips], float)
     counted = np.array([r["cognitive"]["measures"]["articulation_rate"]["value"] * r["audio"]["speech_s"] for _, r in pairs])
-    return [*metric("activity", "PCC of syllables with the text's", RECIPE.clarity, pcc, clips, truth, counted),
-            *metric("activity", "mean error of syllables, share of the mean", RECIPE.clarity, relative_error, clips, truth,
+    return [*metric("vad", "PCC of syllables with the text's", RECIPE.clarity, pcc, clips, truth, counted),
+            *metric("vad", "mean error of syllables, share of the mean", RECIPE.clarity, relative_error, clips, truth,
                     counted)]  # fmt: skip
 
 

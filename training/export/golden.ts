@@ -7,11 +7,11 @@ import { loadModels } from '../../src/models/loader.ts';
 /** With seed 1 a wrong feature spec hardly changes clarity. */
 const seed = 2;
 const seconds = 2;
-const modelsDir = argv[2] ?? 'models';
+const modelsDir = argv[2] ?? 'models/standard';
 const samples = syntheticSignal(seed, seconds);
 const models = await loadModels(modelsDir);
 const outputs = await replay(models, samples);
-for (const { manifest } of [models.activity, models.trunk, models.emotion, models.cognitive]) {
+for (const { manifest } of [models.vad, models.trunk, models.emotion, models.cognitive]) {
   const { name, kind, labels } = manifest;
   const golden = {
     signal: { seed, seconds },

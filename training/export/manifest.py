@@ -45,7 +45,7 @@ def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, metric
         "inputs": list(spec.inputs),
         "outputs": list(spec.outputs),
         "labels": None if spec.labels is None else list(spec.labels),
-        "rule": params,
+        "params": params,
         "training": {
             "data": [*data_of(spec.corpora), *more_data],
             "seed": SEED,

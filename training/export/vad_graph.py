@@ -10,7 +10,7 @@ from training.vad.model import MAX_RATE, VadNet
 
 
 def write_vad(net: VadNet, path: Path) -> None:
-    g = Graph("activity")
+    g = Graph("vad")
     x = write_normalize_level(g, g.input("features", [1, "frames", BINS]))
     length = g.op("Shape", "features", start=1, end=2)
     x = g.op("Transpose", x, perm=[0, 2, 1])

@@ -119,7 +119,7 @@ def sections_of(manifest: dict, models: Path) -> dict[str, list[str]]:
     data = table(["set", "licence", "clips"], [[d["name"], d["licence"], str(d["clips"])] for d in training["data"]])
     metrics = table(METRIC_TITLES, [metric_row(m) for m in evidence["figures"]])
     in_training = table(["figure", "value"], [[name, str(value)] for name, value in training["metrics"].items()])
-    step = "fast" if models.resolve().name.endswith("-fast") and kind != "activity" else kind
+    step = "fast" if models.resolve().name == "fast" and kind != "vad" else kind
     lists = {"Known failures": evidence["failures"], "Intended use": evidence["intendedUse"],
              "Not intended": evidence["unintendedUse"], "Limits": training["limits"]}  # fmt: skip
     held_out = "Held-out speakers (training/corpora/splits.json) are not among them."

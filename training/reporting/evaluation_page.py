@@ -56,7 +56,7 @@ def condition_table(by_condition: dict[str, Reports]) -> str:
 
 def frame_table() -> str:
     """What training measured frame by frame, which reports do not contain."""
-    manifest = json.loads((settings.MODELS / "activity" / "manifest.json").read_text())
+    manifest = json.loads((settings.MODELS / "vad" / "manifest.json").read_text())
     return table(["figure", "value"], [[name, str(value)] for name, value in manifest["training"]["metrics"].items()])
 
 

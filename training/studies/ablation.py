@@ -43,7 +43,7 @@ from training.studies import linear_probe
 PATH = settings.RESULTS / "ablation.json"
 CATEGORY_DECAY, SCORE_DECAY = 0.01, 0.1  # the second: valence, arousal and clarity
 SHIPPED, FAST = "2 layers, tuned", "coarse, distilled"
-FOLDERS = {SHIPPED: "models", FAST: "models-fast"}
+FOLDERS = {SHIPPED: "models/standard", FAST: "models/fast"}
 
 
 def frozen(layers: int) -> Trunk:

@@ -4,7 +4,7 @@ from training.corpora.recipe import RECIPE
 from training.export.model_spec import ModelSpec
 
 SPEC = ModelSpec(
-    name="activity",
+    name="vad",
     description="Speech probability and syllable rate of each 10 ms frame, and whether it is speech or another sound",
     inputs=("features",),
     outputs=("speech", "syllable_rate", "voice"),

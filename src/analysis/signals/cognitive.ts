@@ -153,7 +153,7 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
     return { clarity, speaker };
   },
 
-  aggregate(chunks, recording, { manifest: { rule } }) {
+  aggregate(chunks, recording, { manifest: { params } }) {
     const { baseline, conditions, speechSeconds, windows } = recording;
     const rows = chunks.flatMap((chunk) => chunk.clarity);
     const measured = joinChunks(
@@ -164,22 +164,22 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
       rows.map((row) => [row]),
       speechPerWindow(recording),
     );
-    const bounds = interval(clarity, rule.intervals.clarity, conditions);
-    const scripted = seemsScripted(measured, rule.scripted);
+    const bounds = interval(clarity, params.intervals.clarity, conditions);
+    const scripted = seemsScripted(measured, params.scripted);
     return {
       clarity,
       intervals: { clarity: bounds },
-      confidence: cognitiveConfidence(measured, rule, bounds, scripted),
-      cognitiveLoad: computeIndex(measured, rule.cognitiveLoad, rule, baseline),
-      processing: computeIndex(measured, rule.processing, rule, baseline),
+      confidence: cognitiveConfidence(measured, params, bounds, scripted),
+      cognitiveLoad: computeIndex(measured, params.cognitiveLoad, params, baseline),
+      processing: computeIndex(measured, params.processing, params, baseline),
       measures: measured.measures,
       timeline: windows.map((window, index) => ({
         ...windowSeconds(window, recording),
         clarity: rows[index] as number,
       })),
       relative: baseline !== null,
-      otherSpeaker: baseline !== null && soundsLikeAnother(measured, baseline, rule.otherSpeaker),
-      shortSpeech: speechSeconds < rule.shortSpeechSeconds,
+      otherSpeaker: baseline !== null && soundsLikeAnother(measured, baseline, params.otherSpeaker),
+      shortSpeech: speechSeconds < params.shortSpeechSeconds,
       scripted,
     };
   },

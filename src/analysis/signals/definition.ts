@@ -9,7 +9,7 @@ import type { Recording } from '../types.ts';
 /** A signal's model: its head, and the params and labels of its manifest. */
 export type Head<Params> = {
   readonly session: Session;
-  readonly manifest: { readonly rule: Params; readonly labels: readonly string[] | null };
+  readonly manifest: { readonly params: Params; readonly labels: readonly string[] | null };
 };
 
 export type SignalInput = {

@@ -122,7 +122,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], E
   },
 
   aggregate(chunks, recording, { manifest }) {
-    const { rule, labels } = manifest;
+    const { params, labels } = manifest;
     const { windows, conditions, speechSeconds } = recording;
     const rows = chunks.flat();
     const pooled = toScores(poolWindows(rows, speechPerWindow(recording)));
@@ -130,15 +130,15 @@ export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], E
       ...pooled,
       labels: labels ?? [],
       intervals: {
-        valence: interval(pooled.valence, rule.intervals.valence, conditions),
-        arousal: interval(pooled.arousal, rule.intervals.arousal, conditions),
+        valence: interval(pooled.valence, params.intervals.valence, conditions),
+        arousal: interval(pooled.arousal, params.intervals.arousal, conditions),
       },
       timeline: windows.map((window, index) => ({
         ...windowSeconds(window, recording),
         ...toScores(rows[index] as Row),
       })),
-      lowConfidence: Math.max(...pooled.probabilities) < rule.lowConfidence,
-      shortSpeech: speechSeconds < rule.shortSpeechSeconds,
+      lowConfidence: Math.max(...pooled.probabilities) < params.lowConfidence,
+      shortSpeech: speechSeconds < params.shortSpeechSeconds,
     };
   },
 

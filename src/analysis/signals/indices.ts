@@ -76,18 +76,18 @@ export function ownShare(speechSeconds: number, priorSeconds: number): number {
 export function computeIndex(
   heard: Measured,
   weights: IndexWeights,
-  rule: IndexRule,
+  params: IndexRule,
   baseline: Measured | null,
 ): Index {
   const used = Object.entries(weights).filter(([, { relativeOnly }]) => baseline !== null || !relativeOnly);
   const total = weigh(used);
   const gain = total / weigh(used.filter(([, { relativeOnly }]) => !relativeOnly));
   const seconds = Math.min(heard.speechSeconds, baseline?.speechSeconds ?? Number.POSITIVE_INFINITY);
-  const share = ownShare(seconds, rule.priorSeconds);
+  const share = ownShare(seconds, params.priorSeconds);
   const contributions: Contribution[] = [];
   for (const [measure, { direction, weight, relativeOnly }] of used) {
     const value = heard.measures[measure]?.value;
-    const entry = rule.reference[measure];
+    const entry = params.reference[measure];
     const centre = baseline === null ? entry?.median : baseline.measures[measure]?.value;
     if (value === undefined || entry === undefined || centre === undefined) continue;
     const grown = relativeOnly ? 1 : gain;

@@ -31,15 +31,15 @@ const fullBandwidthHz = 7000;
 const fullyClippedRatio = 0.01;
 
 /** half = base exp(short s + noise n + narrow b + clipped c), with the lacks s, n, b and c from 0. */
-export function interval(score: number, rule: IntervalParams, conditions: Conditions): Interval {
+export function interval(score: number, params: IntervalParams, conditions: Conditions): Interval {
   const lacks = lacksOf(conditions);
   const half =
-    rule.base *
+    params.base *
     Math.exp(
-      rule.short * lacks.short +
-        rule.noise * lacks.noise +
-        rule.narrow * lacks.narrow +
-        rule.clipped * lacks.clipped,
+      params.short * lacks.short +
+        params.noise * lacks.noise +
+        params.narrow * lacks.narrow +
+        params.clipped * lacks.clipped,
     );
   return [Math.max(0, score - half), Math.min(1, score + half)];
 }

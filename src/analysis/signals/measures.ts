@@ -18,7 +18,7 @@ const minPieces = 3;
 
 /**
  * Leading and trailing silence never counts. Pauses are the gaps between segments, which the rule of
- * the activity model keeps at 0.25 s or more.
+ * the VAD model keeps at 0.25 s or more.
  */
 export function measureTiming(timing: Timing): Measures {
   const { segments, framesPerSecond } = timing;

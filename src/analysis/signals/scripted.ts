@@ -12,10 +12,10 @@ export const scriptedParams = z.strictObject({
 /** Both long runs and few pauses: see the rule in the manifest of the cognitive model for what it catches. */
 export function seemsScripted(
   { measures, speechSeconds }: Measured,
-  rule: z.infer<typeof scriptedParams>,
+  params: z.infer<typeof scriptedParams>,
 ): boolean {
   const run = measures.mean_run?.value;
   const ratio = measures.pause_ratio?.value;
-  if (run === undefined || ratio === undefined || speechSeconds < rule.minSpeechSeconds) return false;
-  return run >= rule.minMeanRun && ratio <= rule.maxPauseRatio;
+  if (run === undefined || ratio === undefined || speechSeconds < params.minSpeechSeconds) return false;
+  return run >= params.minMeanRun && ratio <= params.maxPauseRatio;
 }

@@ -106,8 +106,8 @@ export function speakerDistance(one: Speaker, other: Speaker, { directions }: Sp
   }, 0);
 }
 
-export function soundsLikeAnother(one: Speaker, other: Speaker, rule: SpeakerParams): boolean {
-  if (Math.min(one.speechSeconds, other.speechSeconds) < rule.minSpeechSeconds) return false;
-  const distance = speakerDistance(one, other, rule);
-  return distance !== null && distance > rule.threshold;
+export function soundsLikeAnother(one: Speaker, other: Speaker, params: SpeakerParams): boolean {
+  if (Math.min(one.speechSeconds, other.speechSeconds) < params.minSpeechSeconds) return false;
+  const distance = speakerDistance(one, other, params);
+  return distance !== null && distance > params.threshold;
 }

@@ -6,11 +6,11 @@ export function evidenceCards(manifests: readonly Manifest[]): string {
 }
 
 function evidenceCard(manifest: Manifest): object {
-  const { name, version, kind, description, weights, trunk, labels, training, licence, evidence } = manifest;
+  const { version, description, weights, trunk, labels, training, licence, evidence } = manifest;
   return {
-    name,
+    name: publishedName(manifest.name),
     version,
-    kind,
+    kind: publishedName(manifest.kind),
     description,
     features_version: manifest.featuresVersion,
     weights_sha256: weights.sha256,
@@ -24,7 +24,12 @@ function evidenceCard(manifest: Manifest): object {
     intended_use: evidence.intendedUse,
     unintended_use: evidence.unintendedUse,
     deployment: evidence.deployment,
-    rule: manifest.rule,
+    rule: manifest.params,
     licence,
   };
+}
+
+/** Clients know the VAD model as `activity`. */
+function publishedName(name: string): string {
+  return name === 'vad' ? 'activity' : name;
 }

@@ -26,7 +26,7 @@ const places = [
   '/dev/shm',
   root,
   join(root, 'dist'),
-  join(root, 'models'),
+  join(root, 'models/standard'),
 ];
 
 async function behindFence(options: FenceOptions): Promise<Row[]> {
@@ -84,16 +84,18 @@ async function refusals(changes: number, random: Random, change: typeof changeBy
   const folder = mkdtempSync(join(tmpdir(), 'undertone-changed-'));
   try {
     let refused = 0;
-    const names = readdirSync(join(root, 'models'));
+    const names = readdirSync(join(root, 'models/standard'));
     for (let count = 0; count < changes; count++) {
       const name = names[count % names.length] as string;
-      cpSync(join(root, 'models'), folder, { recursive: true });
+      cpSync(join(root, 'models/standard'), folder, { recursive: true });
       change(join(folder, name, 'weights.onnx'), random);
       const ended = await tryModels(folder);
       if (ended !== null && ended.code !== 0 && ended.said.includes('weights.sha256')) refused++;
     }
     const note = `one bit of ${names.join(', ')}, in turns`;
-    return [exactly(changes, { name: 'changed models refused', unit: 'models', value: refused, note })];
+    return [
+      exactly(changes, { name: 'changed models refused', unit: 'models/standard', value: refused, note }),
+    ];
   } finally {
     rmSync(folder, { recursive: true });
   }

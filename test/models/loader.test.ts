@@ -1,13 +1,13 @@
-import { copyFile, rm } from 'node:fs/promises';
+import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { loadModels, ModelError, readManifests } from '../../src/models/loader.ts';
-import { copyModels, type Json, renewHash, withManifest } from '../support/models.ts';
+import { copyModels, editManifest, type Json, renewHash, withManifest } from '../support/models.ts';
 
 test('the shipped set loads: one model of each kind', async (t) => {
-  const manifests = await readManifests('models');
-  t.deepEqual(manifests.map(({ kind }) => kind).sort(), ['activity', 'cognitive', 'emotion', 'trunk']);
-  t.truthy(await loadModels('models'));
+  const manifests = await readManifests('models/standard');
+  t.deepEqual(manifests.map(({ kind }) => kind).sort(), ['cognitive', 'emotion', 'trunk', 'vad']);
+  t.truthy(await loadModels('models/standard'));
 });
 
 const refused: readonly (readonly [string, string, (manifest: Json) => void, RegExp])[] = [
@@ -21,11 +21,11 @@ const refused: readonly (readonly [string, string, (manifest: Json) => void, Reg
   ],
   [
     'a feature spec that another model does not share',
-    'activity',
+    'vad',
     (m) => {
       (m.features as Json).hop = 80;
     },
-    /Model activity: Expected .* for `features`/,
+    /Model vad: Expected .* for `features`/,
   ],
   [
     'an unknown feature key',
@@ -61,9 +61,9 @@ const refused: readonly (readonly [string, string, (manifest: Json) => void, Reg
   ],
   [
     'a rule without one of its bounds',
-    'activity',
+    'vad',
     (m) => {
-      (m.rule as Json).onset = undefined;
+      (m.params as Json).onset = undefined;
     },
     /onset/,
   ],
@@ -79,17 +79,17 @@ for (const [what, name, change, message] of refused) {
 
 test('refused: a graph whose values lie outside it, though they could be read', async (t) => {
   const models = await copyModels(t);
-  await copyFile('test/models/external/graph.onnx', join(models, 'activity', 'weights.onnx'));
-  await renewHash(models, 'activity');
+  await copyFile('test/models/external/graph.onnx', join(models, 'vad', 'weights.onnx'));
+  await renewHash(models, 'vad');
   const error = await t.throwsAsync(loadModels(models), { instanceOf: ModelError });
-  t.regex(error?.message ?? '', /^Model activity: Expected a self-contained ONNX file, got: .*External data/);
+  t.regex(error?.message ?? '', /^Model vad: Expected a self-contained ONNX file, got: .*External data/);
 });
 
 for (const file of ['manifest.json', 'weights.onnx']) {
   test(`refused: a folder without ${file}`, async (t) => {
     const models = await copyModels(t);
-    await rm(join(models, 'activity', file));
-    const message = `Model activity: Expected a readable file ${file}, got ENOENT`;
+    await rm(join(models, 'vad', file));
+    const message = `Model vad: Expected a readable file ${file}, got ENOENT`;
     await t.throwsAsync(loadModels(models), { instanceOf: ModelError, message });
   });
 }
@@ -100,4 +100,29 @@ test('refused: a missing kind and a folder that is not there', async (t) => {
   await t.throwsAsync(loadModels(models), { message: 'Expected one model of kind emotion, got 0' });
   const absent = join(models, 'absent');
   await t.throwsAsync(loadModels(absent), { instanceOf: ModelError, message: /which cannot be read/ });
+});
+
+test('a model folder of release 0.1.0 loads', async (t) => {
+  const parent = await copyModels(t);
+  const models = join(parent, 'models-fast');
+  await mkdir(models);
+  for (const name of ['trunk', 'emotion', 'cognitive']) await rename(join(parent, name), join(models, name));
+  await rename(join(parent, 'vad'), join(models, 'activity'));
+  for (const name of ['activity', 'trunk', 'emotion', 'cognitive']) {
+    await editManifest(models, name, (manifest) => {
+      manifest.rule = manifest.params;
+      delete manifest.params;
+      if (name === 'activity') Object.assign(manifest, { name, kind: name });
+    });
+  }
+  t.truthy(await loadModels(models));
+});
+
+test('the folders of release 0.1.0 name the shipped sets', async (t) => {
+  for (const [old, now] of [
+    ['models', 'models/standard'],
+    ['models-fast', 'models/fast'],
+  ] as const) {
+    t.deepEqual(await readManifests(old), await readManifests(now));
+  }
 });
