@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 /** The undertone command. */
 import { Command, CommanderError } from 'commander';
-import { addAnalyze } from './cli/analyze.ts';
-import { addBulk } from './cli/bulk.ts';
-import { type Terminal, UsageError } from './cli/context.ts';
-import { addFeatures } from './cli/features.ts';
-import { addOpenApi } from './cli/openapi.ts';
-import { addServe } from './cli/serve.ts';
-import { addToken } from './cli/token.ts';
-import { addUser } from './cli/user.ts';
-import { addWork } from './cli/worker.ts';
+import { registerAnalyze } from './cli/analyze.ts';
+import { registerBulk } from './cli/bulk.ts';
+import { type CliContext, UsageError } from './cli/context.ts';
+import { registerFeatures } from './cli/features.ts';
+import { registerOpenApi } from './cli/openapi.ts';
+import { registerServe } from './cli/serve.ts';
+import { registerToken } from './cli/token.ts';
+import { registerUser } from './cli/user.ts';
+import { registerWorker } from './cli/worker.ts';
 import { ConfigError } from './runtime/config.ts';
-import { Failure } from './runtime/errors.ts';
+import { ServiceError } from './runtime/errors.ts';
 import { version } from './runtime/version.ts';
 
 const exitCodes = { failed: 1, misused: 2 } as const;
@@ -23,14 +23,14 @@ Exit codes:
   2  the command line or a setting is wrong`;
 
 let readerGone = false;
-const terminal: Terminal = {
+const terminal: CliContext = {
   env: process.env,
   get stdin() {
     return process.stdin;
   },
   stdout: process.stdout,
   stderr: process.stderr,
-  readerGone: () => readerGone,
+  stdoutClosed: () => readerGone,
   fail: () => {
     process.exitCode = exitCodes.failed;
   },
@@ -44,14 +44,23 @@ function buildProgram(): Command {
     .exitOverride()
     .addHelpText('afterAll', exitCodeHelp)
     .showHelpAfterError('(--help says more)');
-  for (const add of [addServe, addWork, addAnalyze, addBulk, addFeatures, addToken, addUser, addOpenApi])
+  for (const add of [
+    registerServe,
+    registerWorker,
+    registerAnalyze,
+    registerBulk,
+    registerFeatures,
+    registerToken,
+    registerUser,
+    registerOpenApi,
+  ])
     add(program, terminal);
   return program;
 }
 
 /** Faults of whoever typed the command are told in one line; others with where they came from. */
 function explain(error: unknown): string {
-  if (error instanceof Failure) return `${error.message}: ${reasonOf(error.cause)}`;
+  if (error instanceof ServiceError) return `${error.message}: ${reasonOf(error.cause)}`;
   const expected = error instanceof UsageError || error instanceof ConfigError;
   if (error instanceof Error) return expected ? error.message : (error.stack ?? error.message);
   return String(error);

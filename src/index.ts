@@ -22,7 +22,7 @@ export {
   type Source,
 } from './audio/addon.ts';
 export { specs } from './audio/feature-presets.ts';
-export { Failure, type ValidationItem } from './runtime/errors.ts';
+export { ServiceError, type ValidationItem } from './runtime/errors.ts';
 
 export type DecodeOptions = {
   /** Hz; 16000 when left out. */

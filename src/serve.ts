@@ -2,10 +2,10 @@
 import { fileURLToPath } from 'node:url';
 import pino, { type Logger } from 'pino';
 import { type AccountOptions, type Accounts, createAccounts } from './auth/accounts.ts';
-import type { CounterStore } from './auth/rate-limiter.ts';
-import { keepSecret } from './auth/secret.ts';
+import type { RateLimiterFactory } from './auth/rate-limiter.ts';
+import { loadOrCreateSecret } from './auth/secret.ts';
 import { createTokens, type Tokens } from './auth/tokens.ts';
-import { type Database, kindOf, openStorage } from './db/database.ts';
+import { type Database, databaseKind, openDatabase } from './db/database.ts';
 import { createApp, createMetricsApp } from './http/app.ts';
 import { createLifecycle, type Lifecycle } from './http/lifecycle.ts';
 import { createMetrics } from './http/middleware/metrics.ts';
@@ -14,9 +14,9 @@ import { createHttpServer, type HttpServer } from './http/server.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import { ModelError, readManifests } from './models/loader.ts';
 import { type Config, ConfigError, parseConfig } from './runtime/config.ts';
-import { makeFolder } from './runtime/ensure-dir.ts';
-import { Failure } from './runtime/errors.ts';
-import { stopOnSignals } from './runtime/shutdown.ts';
+import { ensureDir } from './runtime/ensure-dir.ts';
+import { ServiceError } from './runtime/errors.ts';
+import { handleSignals } from './runtime/shutdown.ts';
 import { createPool, type Pool } from './workers/pool.ts';
 
 export type ServeOptions = {
@@ -32,7 +32,7 @@ export type ServeOptions = {
 const pagesFolder = fileURLToPath(new URL('../web', import.meta.url));
 const exitCodes = { failed: 1, misconfigured: 2 } as const;
 /** Answers to requests that are cut off need a moment to leave. */
-const farewellMs = 300;
+const abortFlushMs = 300;
 
 type Service = {
   readonly config: Config;
@@ -49,7 +49,7 @@ export async function serve(env: Environment, { welcome }: ServeOptions = {}): P
     await start(parseConfig(env), env, welcome);
   } catch (error) {
     const code = error instanceof ConfigError ? exitCodes.misconfigured : exitCodes.failed;
-    process.stderr.write(`${explain(error)}\n`);
+    process.stderr.write(`${describeError(error)}\n`);
     process.exit(code);
   }
 }
@@ -79,21 +79,21 @@ async function start(config: Config, env: Environment, welcome: ServeOptions['we
   }
 }
 
-type Opening = Pick<Service, 'config' | 'logger' | 'lifecycle' | 'pool'> & {
+type StartContext = Pick<Service, 'config' | 'logger' | 'lifecycle' | 'pool'> & {
   readonly welcome: ServeOptions['welcome'];
   readonly metrics: ReturnType<typeof createMetrics>;
 };
 
 /** Everything but the threads; then waits for them. */
-async function open({ config, welcome, logger, lifecycle, metrics, pool }: Opening): Promise<void> {
+async function open({ config, welcome, logger, lifecycle, metrics, pool }: StartContext): Promise<void> {
   const manifests = await readManifests(config.modelsDir);
-  makeFolder(config.dataDir);
-  const database = await openStorage(config.databaseUrl);
+  ensureDir(config.dataDir);
+  const database = await openDatabase(config.databaseUrl);
   const tokens = createTokens({ database, staticToken: config.token });
-  const secret = config.secret ?? (await keepSecret(config.dataDir));
+  const secret = config.secret ?? (await loadOrCreateSecret(config.dataDir));
   const counters = await openCounters(config, secret, logger);
   const accounts = openAccounts({ config, database, tokens, secret, counters });
-  const jobs = await openQueue(config, database, secret, logger);
+  const jobs = await openJobQueue(config, database, secret, logger);
   const pages = await readPages(pagesFolder);
   const collaborators = { config, pool, tokens, accounts, metrics, logger, manifests, lifecycle, pages };
   const app = createApp({ ...collaborators, counters, ...(jobs === null ? {} : { jobs }) });
@@ -110,10 +110,10 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Openi
     logger.info({ url: await aside.listen(config.metricsAddress) }, 'metrics');
   }
   const service: Service = { config, logger, lifecycle, pool, servers, tokens };
-  stopOnSignals({
+  handleSignals({
     logger,
     stop: () => stop(service),
-    breakOff: () => breakOff(service),
+    abort: () => abort(service),
     exit: (code) => process.exit(code),
   });
   await pool.started;
@@ -122,7 +122,7 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Openi
 }
 
 /** Loaded where Redis is configured. */
-async function openQueue(
+async function openJobQueue(
   { redisUrl, jobs: settings }: Config,
   database: Database,
   secret: string,
@@ -145,11 +145,11 @@ async function openCounters(
   { redisUrl }: Config,
   secret: string,
   logger: Logger,
-): Promise<CounterStore | undefined> {
+): Promise<RateLimiterFactory | undefined> {
   if (redisUrl === null) return undefined;
-  const { createSharedCounters } = await import('./auth/shared-rate-limiter.ts');
+  const { createSharedRateLimiters } = await import('./auth/shared-rate-limiter.ts');
   const { openRedis } = await import('./runtime/redis.ts');
-  return createSharedCounters(openRedis(redisUrl), secret, (there) => {
+  return createSharedRateLimiters(openRedis(redisUrl), secret, (there) => {
     if (there) logger.info('Redis is back: limits are counted for all hosts together');
     else logger.warn('Redis cannot be reached: this process counts its own requests against the limits');
   });
@@ -163,7 +163,7 @@ function openAccounts({
 }): Accounts {
   return createAccounts({
     ...parts,
-    kind: kindOf(config.databaseUrl),
+    kind: databaseKind(config.databaseUrl),
     signUp: config.signUp,
     secure: config.publicUrl?.startsWith('https:') ?? false,
   });
@@ -172,20 +172,20 @@ function openAccounts({
 /** Whatever has not been answered when the time is nearly over is answered 503. */
 async function stop({ config, lifecycle, logger, pool, servers, tokens }: Service): Promise<void> {
   const limitMs = 1000 * config.shutdownSeconds;
-  lifecycle.leave();
+  lifecycle.startDraining();
   const over = setTimeout(
     () => {
-      logger.warn(pool.figures(), 'cutting off what is still running');
-      pool.failAll(lifecycle.cutOff());
+      logger.warn(pool.stats(), 'cutting off what is still running');
+      pool.failAll(lifecycle.abort());
       setTimeout(() => {
         for (const server of servers) server.destroy();
-      }, farewellMs);
+      }, abortFlushMs);
     },
-    Math.max(0, limitMs - 2 * farewellMs),
+    Math.max(0, limitMs - 2 * abortFlushMs),
   );
   const graceMs = Math.min(1000 * config.graceSeconds, limitMs / 2);
   await new Promise((resolve) => setTimeout(resolve, graceMs));
-  lifecycle.close();
+  lifecycle.refuseNew();
   await Promise.all(servers.map((server) => server.drain()));
   clearTimeout(over);
   await pool.close();
@@ -194,15 +194,15 @@ async function stop({ config, lifecycle, logger, pool, servers, tokens }: Servic
 }
 
 /** Ending the process while a thread is inside the runtime would abort it; between two steps of an analysis threads stop. */
-async function breakOff({ lifecycle, pool }: Service): Promise<void> {
-  pool.failAll(lifecycle.cutOff());
+async function abort({ lifecycle, pool }: Service): Promise<void> {
+  pool.failAll(lifecycle.abort());
   await pool.close();
 }
 
 /** Faults of the operator are told in one line each; others with where they came from. */
-function explain(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof ConfigError || error instanceof ModelError) return error.message;
-  if (error instanceof Failure) {
+  if (error instanceof ServiceError) {
     return `${error.message}: ${error.cause instanceof Error ? error.cause.message : String(error.cause)}`;
   }
   if (!(error instanceof Error)) return String(error);

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { type CombinedReport, combinedReportSchema } from '../src/analysis/report.ts';
-import { Failure } from '../src/runtime/errors.ts';
+import { ServiceError } from '../src/runtime/errors.ts';
 import { reporter, samplesOf } from './support/analysis.ts';
 import { fixture } from './support/fixtures.ts';
 import { wavFile } from './support/wav.ts';
@@ -92,7 +92,7 @@ test('a baseline without speech is refused at its part', async (t) => {
   const error = await t.throwsAsync(
     reportOf(audio, { baseline: wavFile(new Float32Array(48_000), 16_000) }),
     {
-      instanceOf: Failure,
+      instanceOf: ServiceError,
     },
   );
   t.deepEqual(error?.items[0]?.loc, ['body', 'baseline']);
@@ -105,7 +105,7 @@ test('the same bytes give the same report', async (t) => {
 
 test('a raised flag stops the analysis', async (t) => {
   const error = await t.throwsAsync(reportOf(fixture('mono-16k.wav'), { cancel: Int32Array.of(1) }), {
-    instanceOf: Failure,
+    instanceOf: ServiceError,
   });
   t.is(error?.code, 'deadline');
 });

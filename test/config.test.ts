@@ -7,7 +7,7 @@ function faultsOf(env: Record<string, string>): readonly string[] {
   try {
     parseConfig(env);
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.problems;
   }
   throw new Error('Expected a ConfigError, got none');
 }
@@ -23,7 +23,7 @@ test('the defaults are those that the documents state', (t) => {
     token: null,
     secret: null,
     publicUrl: null,
-    proxies: 0,
+    trustedProxies: 0,
     signUp: 'first',
     corsOrigins: [],
     tokenRate: null,
@@ -99,7 +99,7 @@ test('every variable is read', (t) => {
     token: 'abcdefghij-._~+/0123==',
     secret: 's'.repeat(32),
     publicUrl: 'https://voice.example',
-    proxies: 2,
+    trustedProxies: 2,
     signUp: 'closed',
     corsOrigins: ['https://app.example', 'http://127.0.0.1:5173'],
     tokenRate: { requests: 600, seconds: 60 },

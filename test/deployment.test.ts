@@ -26,7 +26,7 @@ function faultsOf(env: Settings): readonly string[] {
     parseConfig(env);
     return [];
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.problems;
     throw error;
   }
 }

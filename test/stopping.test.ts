@@ -1,7 +1,7 @@
 /** Signals that end a process: the first in order, the second at once, the third without waiting. */
 import test, { type ExecutionContext } from 'ava';
 import pino from 'pino';
-import { stopOnSignals } from '../src/runtime/shutdown.ts';
+import { handleSignals } from '../src/runtime/shutdown.ts';
 
 type Signal = 'SIGTERM' | 'SIGINT';
 
@@ -16,10 +16,10 @@ function open(t: ExecutionContext) {
     done.push(what);
     await new Promise(() => {});
   };
-  stopOnSignals({
+  handleSignals({
     logger: pino({ level: 'silent' }),
     stop: note('stop'),
-    breakOff: note('break off'),
+    abort: note('break off'),
     exit: (code) => done.push(`exit ${code}`),
   });
   const listener = process.listeners('SIGTERM').find((one) => !before.includes(one)) as (s: Signal) => void;

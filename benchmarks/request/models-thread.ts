@@ -3,7 +3,7 @@ import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { analyzerOf } from '../../src/analysis/analyze.ts';
 import { loadModels } from '../../src/models/loader.ts';
 import type { Session } from '../../src/models/session.ts';
-import { answer } from '../../src/workers/handle-task.ts';
+import { handleTask } from '../../src/workers/handle-task.ts';
 import type { Reply, TaskMessage, ThreadSettings } from '../../src/workers/protocol.ts';
 
 export const run = start(workerData as ThreadSettings);
@@ -39,7 +39,7 @@ async function start({ modelsDir, limits }: ThreadSettings): Promise<(task: Task
   parentPort?.postMessage({ ready: threadId });
   return async (task) => {
     microseconds = 0;
-    const reply = await answer(analyzer, task);
+    const reply = await handleTask(analyzer, task);
     if (reply.kind !== 'report') return reply;
     return { ...reply, stages: [{ name: 'sessions', ms: microseconds / 1000 }] };
   };

@@ -24,8 +24,8 @@ import { describeChunk, joinChunks, type Speaker, type SpeakerChunk } from './si
 import { definitions, type Signal, signals } from './signals/table.ts';
 import { segmentSeconds } from './speech.ts';
 import { type StageTimer, startStageTimer } from './stage-timer.ts';
-import type { Analysis, AnalyzeRequest, Recording } from './types.ts';
-import { warnOfRecording } from './warnings.ts';
+import type { Analysis, AnalyzeRequest, RecordingContext } from './types.ts';
+import { recordingWarnings } from './warnings.ts';
 import type { Window } from './windows.ts';
 
 /**
@@ -200,7 +200,7 @@ async function analyzeChunk(
   };
 }
 
-type Span = Pick<Recording, 'segments' | 'framesPerSecond' | 'speechSeconds'>;
+type Span = Pick<RecordingContext, 'segments' | 'framesPerSecond' | 'speechSeconds'>;
 
 /** Segments in frames of the whole recording; a pause that a cut has shortened is joined. */
 function spanOf(
@@ -241,7 +241,7 @@ function aggregate(
   const enough = speechSeconds >= minSpeechSeconds && windows.length > 0;
   const quality = joinQualities(results);
   const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
-  const recording: Recording = { ...span, windows, conditions, baseline };
+  const recording: RecordingContext = { ...span, windows, conditions, baseline };
   const aggregated = signals
     .filter((signal) => enough && wanted.includes(signal))
     .map((signal) => {
@@ -257,7 +257,7 @@ function aggregate(
     },
     results: Object.fromEntries(aggregated),
     insufficientSpeech: !enough,
-    warnings: warnOfRecording(
+    warnings: recordingWarnings(
       source,
       enough ? { ...quality, voice: meanBySpeech(results, ({ voice }) => voice) } : null,
       enough ? quality.levelDbfs : meanLevel(results),

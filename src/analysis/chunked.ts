@@ -1,7 +1,7 @@
 /** Upload -> decoded chunks -> speech per chunk. A recording up to `singlePassMaxSeconds` is one chunk. */
 import { type ChunkedDecoder, type DecodeOptions, isAudioError, openChunkedDecoder } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
-import { Failure, invalidPart, type ValidationType } from '../runtime/errors.ts';
+import { invalidPart, ServiceError, type ValidationType } from '../runtime/errors.ts';
 import { joinArrays } from './join-arrays.ts';
 import type { Segment } from './segments.ts';
 import { detectSpeech, type SpeechAnalysis, truncateSpeech } from './speech.ts';
@@ -48,7 +48,7 @@ function toFailures<Result>(part: UploadPart, work: () => Result): Result {
     switch (error.code) {
       case 'deadline':
       case 'cancelled':
-        throw new Failure('deadline', stoppedMessage);
+        throw new ServiceError('deadline', stoppedMessage);
       case 'bad_argument':
       case 'internal':
         throw error;

@@ -6,7 +6,7 @@ type SignalQuality = {
   readonly bandwidthHz: number;
 };
 
-const mostSnrDb = 60;
+const maxSnrDb = 60;
 const silentDbfs = -100;
 
 /**
@@ -28,7 +28,7 @@ export function joinQualities(
   );
   return {
     levelDbfs: decibels(level),
-    snrDb: heard.length === 0 ? null : Math.min(mostSnrDb, Math.max(0, decibels((both - noise) / noise))),
+    snrDb: heard.length === 0 ? null : Math.min(maxSnrDb, Math.max(0, decibels((both - noise) / noise))),
     bandwidthHz: meanBySpeech(spoken, ({ quality }) => quality.bandwidthHz),
   };
 }

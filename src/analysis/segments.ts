@@ -1,6 +1,6 @@
 /** Frame-wise speech probability -> segments of speech. */
 
-export type ActivityRule = {
+export type SegmentParams = {
   /** Speech probability that opens a segment, and the lower one that closes it. */
   readonly onset: number;
   readonly offset: number;
@@ -16,7 +16,11 @@ export type Segment = { readonly start: number; readonly end: number };
  * speech; segments under `minSpeechSeconds` are not.
  * @param speech probability in [0, 1] of each frame
  */
-export function findSegments(speech: Float32Array, framesPerSecond: number, params: ActivityRule): Segment[] {
+export function findSegments(
+  speech: Float32Array,
+  framesPerSecond: number,
+  params: SegmentParams,
+): Segment[] {
   const raw = hysteresis(speech, params.onset, params.offset);
   const joined = joinGaps(raw, params.minPauseSeconds * framesPerSecond);
   return joined.filter((segment) => segment.end - segment.start >= params.minSpeechSeconds * framesPerSecond);

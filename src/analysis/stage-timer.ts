@@ -1,5 +1,5 @@
 /** Times the stages of an analysis, and stops it between them. */
-import { Failure } from '../runtime/errors.ts';
+import { ServiceError } from '../runtime/errors.ts';
 
 export type Stage = { readonly name: string; readonly ms: number };
 
@@ -19,7 +19,7 @@ export function startStageTimer(cancel: Int32Array | null): StageTimer {
   const stages = new Map<string, number>();
   let last = performance.now();
   const check = () => {
-    if (cancel !== null && Atomics.load(cancel, 0) !== 0) throw new Failure('deadline', stoppedMessage);
+    if (cancel !== null && Atomics.load(cancel, 0) !== 0) throw new ServiceError('deadline', stoppedMessage);
   };
   return {
     stages: () => [...stages].map(([name, ms]) => ({ name, ms })),

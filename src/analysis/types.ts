@@ -21,7 +21,7 @@ export type AnalyzeRequest = {
 };
 
 /** The whole recording, as signals aggregate over it; positions are frames. */
-export type Recording = {
+export type RecordingContext = {
   readonly segments: readonly Segment[];
   readonly windows: readonly Window[];
   readonly framesPerSecond: number;

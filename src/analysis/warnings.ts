@@ -8,7 +8,7 @@ type Source = {
 };
 
 /** What there is to tell of the speech; null where there was none. */
-type Spoken = {
+type SpeechQuality = {
   readonly snrDb: number | null;
   readonly bandwidthHz: number;
   /** Mean log odds, over what was taken for speech, that it is speech and no other sound. */
@@ -38,9 +38,9 @@ const sameVoiceCorrelation = 0.5;
  * @param minVoice bound on `voice`, from the rule of the VAD model
  * @param levelDbfs RMS of the whole recording
  */
-export function warnOfRecording(
+export function recordingWarnings(
   source: Source,
-  spoken: Spoken | null,
+  spoken: SpeechQuality | null,
   levelDbfs: number,
   minVoice: number,
 ): RecordingWarning[] {

@@ -2,43 +2,47 @@
 
 import type { Database, DatabaseKind } from '../db/database.ts';
 import { isAdministrator } from './administrators.ts';
-import type { CounterStore } from './rate-limiter.ts';
+import type { RateLimiterFactory } from './rate-limiter.ts';
 import { closed, createSignUp, type SignUpPolicy } from './sign-up.ts';
-import type { NewToken, Owner, TokenRecord, TokenRequest, Tokens } from './tokens.ts';
+import type { NewToken, Owner, TokenInput, TokenRecord, Tokens } from './tokens.ts';
 import { notLoggedIn } from './user-errors.ts';
-import type { Cookies, Credentials, Login } from './users.ts';
+import type { Cookies, Credentials, Session } from './users.ts';
 
 /** Every function may throw Failure `storage_unavailable`, and those with a password `rate_limited`. */
 export type Accounts = {
   /** `first`: there is no account yet, and sign-up closes with the first one. */
   signUpState(): Promise<SignUpPolicy>;
   /** Null when the cookie header names no session that lasts. */
-  who(cookie: string): Promise<Login | null>;
+  authenticate(cookie: string): Promise<Session | null>;
   /** @throws UserError `taken` @throws Failure `forbidden` when closed */
-  signUp(credentials: Credentials, address: string): Promise<Login>;
+  signUp(credentials: Credentials, address: string): Promise<Session>;
   /** Ends the session that the browser had. @throws UserError `unknown` */
-  logIn(credentials: Credentials, from: { cookie: string; address: string }): Promise<Login>;
+  logIn(credentials: Credentials, from: { cookie: string; address: string }): Promise<Session>;
   logOut(cookie: string): Promise<Cookies>;
   /** `revokeTokens`: with every token of the account. @throws UserError `unknown` */
   changePassword(
     change: { current: string; next: string; revokeTokens: boolean },
-    from: Visit,
+    from: AuthenticatedRequest,
   ): Promise<Cookies>;
   /** With its tokens. @throws UserError `unknown` */
-  remove(password: string, from: Visit): Promise<Cookies>;
-  isAdministrator(login: Login): Promise<boolean>;
+  remove(password: string, from: AuthenticatedRequest): Promise<Cookies>;
+  isAdministrator(login: Session): Promise<boolean>;
   /** An administrator's own, and those that were made on the command line. */
-  tokens(login: Login): Promise<TokenRecord[]>;
+  tokens(login: Session): Promise<TokenRecord[]>;
   /** @throws TokenError */
-  createToken(login: Login, request: TokenRequest): Promise<NewToken>;
+  createToken(login: Session, request: TokenInput): Promise<NewToken>;
   /** False when the account has no such live token. */
-  revokeToken(login: Login, id: string): Promise<boolean>;
+  revokeToken(login: Session, id: string): Promise<boolean>;
   /** For 15 minutes, with every scope, never listed. */
-  playgroundToken(login: Login): Promise<NewToken>;
+  playgroundToken(login: Session): Promise<NewToken>;
 };
 
 /** A request of somebody who is logged in. */
-export type Visit = { readonly login: Login; readonly cookie: string; readonly address: string };
+export type AuthenticatedRequest = {
+  readonly session: Session;
+  readonly cookie: string;
+  readonly address: string;
+};
 
 export type AccountOptions = {
   readonly database: Database;
@@ -49,21 +53,23 @@ export type AccountOptions = {
   /** Cookies go over https alone. */
   readonly secure: boolean;
   /** Where attempts are counted; undefined: in this process. */
-  readonly counters?: CounterStore | undefined;
+  readonly counters?: RateLimiterFactory | undefined;
 };
 
 export function createAccounts(options: AccountOptions): Accounts {
   const { database, tokens } = options;
-  const guard = lazily(async () => (await import('./login-throttle.ts')).createGuard(options.counters));
+  const guard = lazily(async () =>
+    (await import('./login-throttle.ts')).createLoginThrottle(options.counters),
+  );
   const users = lazily(async () => (await import('./users.ts')).createUsers(options));
   const { state, create } = createSignUp(database, options.signUp);
 
-  async function who(cookie: string): Promise<Login | null> {
-    return namesSession(cookie) ? (await users()).who(cookie) : null;
+  async function authenticate(cookie: string): Promise<Session | null> {
+    return namesSession(cookie) ? (await users()).currentSession(cookie) : null;
   }
 
   async function logOut(cookie: string): Promise<Cookies> {
-    const login = await who(cookie);
+    const login = await authenticate(cookie);
     if (login === null) return [];
     const cookies = await (await users()).logOut(cookie);
     tokens.forget(login.session.owner);
@@ -71,19 +77,19 @@ export function createAccounts(options: AccountOptions): Accounts {
   }
 
   /** Whose tokens an account sees to. */
-  async function ownersOf(login: Login): Promise<readonly Owner[]> {
+  async function ownersOf(login: Session): Promise<readonly Owner[]> {
     const { owner } = login.session;
     return (await isAdministrator(database, owner)) ? [owner, null] : [owner];
   }
 
   return {
     signUpState: state,
-    who,
+    authenticate,
     logOut,
     async signUp(credentials, address) {
       if ((await state()) === 'closed') throw closed();
       await (await guard()).signUp(address);
-      const { signUp, discard } = await users();
+      const { signUp, delete: discard } = await users();
       return create({ create: () => signUp(credentials), discard });
     },
     async logIn(credentials, { cookie, address }) {
@@ -95,21 +101,21 @@ export function createAccounts(options: AccountOptions): Accounts {
       tokens.forget(login.session.owner);
       return login;
     },
-    async changePassword({ revokeTokens, ...passwords }, { login, cookie, address }) {
+    async changePassword({ revokeTokens, ...passwords }, { session, cookie, address }) {
       const { changePassword } = await users();
       const { password } = await guard();
-      const cookies = await password({ email: login.email, address }, () =>
+      const cookies = await password({ email: session.email, address }, () =>
         changePassword(cookie, passwords),
       );
-      tokens.forget(login.session.owner);
-      if (revokeTokens) await tokens.revokeAllOf(login.session.owner);
+      tokens.forget(session.session.owner);
+      if (revokeTokens) await tokens.revokeAllOf(session.session.owner);
       return cookies;
     },
-    async remove(given, { login, cookie, address }) {
+    async remove(given, { session, cookie, address }) {
       const { remove } = await users();
       const { password } = await guard();
-      const cookies = await password({ email: login.email, address }, () => remove(cookie, given));
-      tokens.forget(login.session.owner);
+      const cookies = await password({ email: session.email, address }, () => remove(cookie, given));
+      tokens.forget(session.session.owner);
       return cookies;
     },
     isAdministrator: (login) => isAdministrator(database, login.session.owner),
@@ -119,7 +125,7 @@ export function createAccounts(options: AccountOptions): Accounts {
     },
     async createToken({ session }, request) {
       await (await guard()).token(session.owner);
-      return orEnded(await tokens.createFor(session.owner, request));
+      return requireSession(await tokens.createFor(session.owner, request));
     },
     async revokeToken(login, id) {
       for (const owner of await ownersOf(login)) {
@@ -129,13 +135,13 @@ export function createAccounts(options: AccountOptions): Accounts {
     },
     async playgroundToken({ session }) {
       await (await guard()).token(session.owner);
-      return orEnded(await tokens.createForSession(session));
+      return requireSession(await tokens.createForSession(session));
     },
   };
 }
 
 /** The session ended between the look at it and the token. */
-function orEnded(made: NewToken | null): NewToken {
+function requireSession(made: NewToken | null): NewToken {
   if (made === null) throw notLoggedIn();
   return made;
 }

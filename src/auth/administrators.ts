@@ -1,9 +1,9 @@
 /** Which account is the first, and who may see the tokens that were made on the command line. */
 import { sql } from 'kysely';
-import { type Database, reach } from '../db/database.ts';
+import { type Database, runQuery } from '../db/database.ts';
 
 /** Longer than any sign-up takes. */
-export const longestSignUpMs = 60_000;
+export const maxSignUpMs = 60_000;
 
 /** The right to be the first account, held by one sign-up; it expires when that neither keeps nor releases it. */
 export type FirstAccountClaim = {
@@ -31,8 +31,8 @@ async function claim(
   const query = sql`insert into administrators (first, claimed_at)
     select 1, cast(${at} as bigint) where ${condition}
     on conflict (first) do update set claimed_at = excluded.claimed_at
-    where administrators.claimed_at < ${at - longestSignUpMs}`;
-  const { numAffectedRows } = await reach(query.execute(database));
+    where administrators.claimed_at < ${at - maxSignUpMs}`;
+  const { numAffectedRows } = await runQuery(query.execute(database));
   if (numAffectedRows !== 1n) return null;
   return {
     async keep(owner) {
@@ -41,14 +41,14 @@ async function claim(
         .set({ owner, claimed_at: null })
         .where('first', '=', 1)
         .where('claimed_at', '=', at);
-      return (await reach(kept.executeTakeFirstOrThrow())).numUpdatedRows === 1n;
+      return (await runQuery(kept.executeTakeFirstOrThrow())).numUpdatedRows === 1n;
     },
     async release() {
       const released = database
         .deleteFrom('administrators')
         .where('first', '=', 1)
         .where('claimed_at', '=', at);
-      await reach(released.execute());
+      await runQuery(released.execute());
     },
   };
 }
@@ -57,18 +57,18 @@ async function claim(
 export async function hasHadAccounts(database: Database): Promise<boolean> {
   const query = sql`select 1 from administrators where first = 1 and claimed_at is null
     union all select 1 from "account" limit 1`;
-  return (await reach(query.execute(database))).rows.length > 0;
+  return (await runQuery(query.execute(database))).rows.length > 0;
 }
 
-export async function appoint(database: Database, owner: string): Promise<void> {
+export async function grantAdmin(database: Database, owner: string): Promise<void> {
   const appointment = database
     .insertInto('administrators')
     .values({ owner, first: null })
     .onConflict((conflict) => conflict.column('owner').doNothing());
-  await reach(appointment.execute());
+  await runQuery(appointment.execute());
 }
 
 export async function isAdministrator(database: Database, owner: string): Promise<boolean> {
   const query = database.selectFrom('administrators').select('owner').where('owner', '=', owner);
-  return (await reach(query.executeTakeFirst())) !== undefined;
+  return (await runQuery(query.executeTakeFirst())) !== undefined;
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /** In UTF-16 units. */
 export const passwordLength = { least: 10, most: 128 } as const;
-const longestEmail = 254;
+const maxEmailLength = 254;
 
 const { least, most } = passwordLength;
 const lengths = `${least} to ${most} characters`;
@@ -11,7 +11,7 @@ const lengths = `${least} to ${most} characters`;
 /** Messages say what was expected. */
 export const email = z
   .email({ error: 'an e-mail address' })
-  .max(longestEmail, { error: 'an e-mail address' });
+  .max(maxEmailLength, { error: 'an e-mail address' });
 export const newPassword = z
   .string({ error: lengths })
   .min(least, { error: lengths })

@@ -1,7 +1,7 @@
 /** When tokens were last used, to the minute: remembered here and written every few seconds, many at a time. */
-import { type Database, reach } from '../db/database.ts';
+import { type Database, runQuery } from '../db/database.ts';
 
-export type Usage = {
+export type LastUsed = {
   mark(id: string): void;
   /** What could not be written stays remembered. @throws Failure `storage_unavailable` */
   flush(): Promise<void>;
@@ -9,10 +9,10 @@ export type Usage = {
 
 const minuteMs = 60_000;
 const flushMs = 15_000;
-const rowsAStatement = 500;
+const rowsPerStatement = 500;
 
 /** @param now milliseconds since 1970 */
-export function createUsage(database: Database, now: () => number): Usage {
+export function createLastUsed(database: Database, now: () => number): LastUsed {
   let unwritten = new Map<string, number>();
   let minute = 0;
   const seenThisMinute = new Set<string>();
@@ -42,8 +42,8 @@ export function createUsage(database: Database, now: () => number): Usage {
     try {
       for (const time of new Set(marks.values())) {
         const ids = [...marks.keys()].filter((id) => marks.get(id) === time).sort();
-        for (let from = 0; from < ids.length; from += rowsAStatement) {
-          await write(ids.slice(from, from + rowsAStatement), time);
+        for (let from = 0; from < ids.length; from += rowsPerStatement) {
+          await write(ids.slice(from, from + rowsPerStatement), time);
         }
       }
     } catch (error) {
@@ -60,7 +60,7 @@ export function createUsage(database: Database, now: () => number): Usage {
       .set({ last_used_at: time })
       .where('id', 'in', ids)
       .where((row) => row.or([row('last_used_at', 'is', null), row('last_used_at', '<', time)]));
-    await reach(update.execute());
+    await runQuery(update.execute());
   }
 
   return { mark, flush };

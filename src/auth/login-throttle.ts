@@ -1,11 +1,11 @@
 /** Slows down whoever guesses passwords or fills the database. */
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { Rate } from '../runtime/config.ts';
-import { Failure } from '../runtime/errors.ts';
-import { type CounterStore, count, inMemory, networkOf } from './rate-limiter.ts';
+import { ServiceError } from '../runtime/errors.ts';
+import { consume, inMemory, networkOf, type RateLimiterFactory } from './rate-limiter.ts';
 import { UserError } from './user-errors.ts';
 
-export type Guard = {
+export type LoginThrottle = {
   /** Does `work`, which checks a password; one that is right does not count as wrong. @throws Failure `rate_limited` */
   password<T>(who: { readonly email: string; readonly address: string }, work: () => Promise<T>): Promise<T>;
   signUp(address: string): Promise<void>;
@@ -22,7 +22,7 @@ const limits = {
   token: { requests: 200, seconds: 60 * minute },
 } as const satisfies Record<string, Rate>;
 
-export function createGuard(store: CounterStore = inMemory): Guard {
+export function createLoginThrottle(store: RateLimiterFactory = inMemory): LoginThrottle {
   const make = (name: keyof typeof limits) => store(name, limits[name]);
   const account = make('account');
   const address = make('address');
@@ -53,6 +53,7 @@ export function createGuard(store: CounterStore = inMemory): Guard {
 }
 
 async function attempt(counter: RateLimiterAbstract, key: string): Promise<void> {
-  const { full, seconds } = await count(counter, key);
-  if (full) throw new Failure('rate_limited', `Too many attempts; try again in ${seconds} s`, [], seconds);
+  const { full, seconds } = await consume(counter, key);
+  if (full)
+    throw new ServiceError('rate_limited', `Too many attempts; try again in ${seconds} s`, [], seconds);
 }

@@ -4,20 +4,20 @@ import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rat
 import type { Rate } from '../runtime/config.ts';
 
 /** Makes the counts of one name, each with a key of its own. */
-export type CounterStore = (name: string, rate: Rate) => RateLimiterAbstract;
+export type RateLimiterFactory = (name: string, rate: Rate) => RateLimiterAbstract;
 
 /** Each process counts for itself. */
-export const inMemory: CounterStore = (keyPrefix, { requests, seconds }) =>
+export const inMemory: RateLimiterFactory = (keyPrefix, { requests, seconds }) =>
   new RateLimiterMemory({ keyPrefix, points: requests, duration: seconds });
 
-export type Count = {
+export type RateLimitResult = {
   readonly full: boolean;
   readonly remaining: number;
   /** Until the count begins anew. */
   readonly seconds: number;
 };
 
-export async function count(counter: RateLimiterAbstract, key: string): Promise<Count> {
+export async function consume(counter: RateLimiterAbstract, key: string): Promise<RateLimitResult> {
   try {
     return toCount(await counter.consume(key), false);
   } catch (refusal) {
@@ -26,7 +26,7 @@ export async function count(counter: RateLimiterAbstract, key: string): Promise<
   }
 }
 
-function toCount({ msBeforeNext, remainingPoints }: RateLimiterRes, full: boolean): Count {
+function toCount({ msBeforeNext, remainingPoints }: RateLimiterRes, full: boolean): RateLimitResult {
   return { full, remaining: remainingPoints, seconds: Math.ceil(msBeforeNext / 1000) };
 }
 

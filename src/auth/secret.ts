@@ -8,7 +8,7 @@ const secretBytes = 32;
 const keyBytes = 32;
 
 /** Of several processes that start together one makes it and all read the same. */
-export async function keepSecret(folder: string): Promise<string> {
+export async function loadOrCreateSecret(folder: string): Promise<string> {
   const path = join(folder, fileName);
   const kept = await readIfThere(path);
   if (kept !== null) return kept;

@@ -2,15 +2,15 @@
 import { createHmac } from 'node:crypto';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Redis } from '../runtime/redis.ts';
-import { type CounterStore, inMemory } from './rate-limiter.ts';
+import { inMemory, type RateLimiterFactory } from './rate-limiter.ts';
 import { deriveKey } from './secret.ts';
 
 /** `onChange` hears when Redis is lost, or not there at the start, and when it is back. */
-export function createSharedCounters(
+export function createSharedRateLimiters(
   redis: Redis,
   secret: string,
   onChange: (there: boolean) => void,
-): CounterStore {
+): RateLimiterFactory {
   let there = true;
   const tell = (now: boolean) => {
     if (there !== now) onChange(now);
@@ -28,12 +28,12 @@ export function createSharedCounters(
       rejectIfRedisNotReady: true,
       insuranceLimiter: inMemory(name, { requests, seconds }),
     };
-    return new DigestingLimiter(options, digestKey);
+    return new HashedKeyLimiter(options, digestKey);
   };
 }
 
 /** E-mail and network addresses are few enough to be guessed from a plain hash: their digests are keyed. */
-class DigestingLimiter extends RateLimiterRedis {
+class HashedKeyLimiter extends RateLimiterRedis {
   readonly #digestKey: Buffer;
 
   constructor(options: ConstructorParameters<typeof RateLimiterRedis>[0], digestKey: Buffer) {

@@ -2,9 +2,9 @@
 
 import type { Database } from '../db/database.ts';
 import type { Config } from '../runtime/config.ts';
-import { Failure } from '../runtime/errors.ts';
+import { ServiceError } from '../runtime/errors.ts';
 import { claimFirstAccount, hasHadAccounts, keepAsFirst } from './administrators.ts';
-import type { Login } from './users.ts';
+import type { Session } from './users.ts';
 
 export type SignUpPolicy = Config['signUp'];
 
@@ -12,13 +12,13 @@ export type SignUp = {
   /** `first`: there is no account yet, and sign-up closes with the first one. */
   state(): Promise<SignUpPolicy>;
   /** @throws Failure `forbidden` when sign-up is closed */
-  create(account: NewAccount): Promise<Login>;
+  create(account: NewAccount): Promise<Session>;
 };
 
 type NewAccount = {
-  create(): Promise<Login>;
+  create(): Promise<Session>;
   /** Deletes what `create` made. */
-  discard(login: Login): Promise<void>;
+  discard(login: Session): Promise<void>;
 };
 
 export function createSignUp(database: Database, policy: SignUpPolicy): SignUp {
@@ -31,7 +31,7 @@ export function createSignUp(database: Database, policy: SignUpPolicy): SignUp {
     return hadAccounts ? 'closed' : 'first';
   }
 
-  async function createFirst({ create, discard }: NewAccount): Promise<Login> {
+  async function createFirst({ create, discard }: NewAccount): Promise<Session> {
     const claim = await claimFirstAccount(database);
     if (claim === null) throw closed();
     const login = await create().catch(async (error: unknown) => {
@@ -56,8 +56,8 @@ export function createSignUp(database: Database, policy: SignUpPolicy): SignUp {
   };
 }
 
-export function closed(): Failure {
+export function closed(): ServiceError {
   const message =
     'Sign-up is closed on this service: its operator creates accounts with `undertone user create`';
-  return new Failure('forbidden', message);
+  return new ServiceError('forbidden', message);
 }

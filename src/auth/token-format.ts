@@ -8,12 +8,12 @@ const randomLength = 40;
 const checksumLength = 6;
 const pattern = /^ut_[0-9A-Za-z]{46}$/;
 
-export function drawText(length: number): string {
+export function randomBase62(length: number): string {
   return Array.from({ length }, () => base62[randomInt(base62.length)]).join('');
 }
 
-export function drawToken(): string {
-  const body = prefix + drawText(randomLength);
+export function createTokenSecret(): string {
+  const body = prefix + randomBase62(randomLength);
   return body + checksum(body);
 }
 

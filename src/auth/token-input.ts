@@ -6,7 +6,7 @@ export type Scope = `analyze:${Signal}`;
 export const scopeOf = (signal: Signal): Scope => `analyze:${signal}`;
 export const scopes: readonly Scope[] = signals.map(scopeOf);
 
-export type TokenRequest = {
+export type TokenInput = {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;
@@ -14,11 +14,11 @@ export type TokenRequest = {
 
 /** A request for a token that cannot be granted as it is. */
 export class TokenError extends Error {
-  readonly field: keyof TokenRequest;
+  readonly field: keyof TokenInput;
   /** It would do, had not another live token of the owner the same name. */
   readonly taken: boolean;
 
-  constructor(what: string, field: keyof TokenRequest, got: unknown, taken = false) {
+  constructor(what: string, field: keyof TokenInput, got: unknown, taken = false) {
     const name = field === 'expiresAt' ? 'expires' : field;
     super(`Expected ${what} for \`${name}\`, got ${JSON.stringify(got)}`);
     this.field = field;
@@ -31,7 +31,7 @@ export const idPrefix = 'tok_';
 const namePattern = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._@-]{0,62}[\p{L}\p{N}])?$/u;
 
 /** @param now milliseconds since 1970 @throws TokenError */
-export function checkRequest({ name, scopes: asked, expiresAt }: TokenRequest, now: number): void {
+export function checkTokenInput({ name, scopes: asked, expiresAt }: TokenInput, now: number): void {
   if (!namePattern.test(name) || name.startsWith(idPrefix)) {
     throw new TokenError('1 to 64 letters, digits, spaces or ._@- that do not begin with tok_', 'name', name);
   }

@@ -1,10 +1,17 @@
 /** The rows of API tokens. */
 import { type Selectable, sql } from 'kysely';
-import { type Database, isDuplicate, isOrphan, reach, type TokenTable, unavailable } from '../db/database.ts';
+import {
+  type Database,
+  databaseUnavailable,
+  isForeignKeyViolation,
+  isUniqueViolation,
+  runQuery,
+  type TokenTable,
+} from '../db/database.ts';
 import { type Scope, scopes } from './token-input.ts';
 
 /** Who a token belongs to, as a request sees it. */
-export type Bearer = {
+export type Principal = {
   readonly id: string;
   readonly name: string;
   readonly owner: Owner;
@@ -14,7 +21,7 @@ export type Bearer = {
 /** An account's id; null: the operator, whose tokens are made on the command line. */
 export type Owner = string | null;
 
-export type TokenRecord = Bearer & {
+export type TokenRecord = Principal & {
   readonly prefix: string;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
@@ -50,15 +57,15 @@ const ownedBy = (owner: Owner) => sql<boolean>`coalesce(owner, '') = ${owner ?? 
 export function tokenTable(database: Database): TokenTableAccess {
   return {
     find: (hash) =>
-      reach(database.selectFrom('tokens').selectAll().where('hash', '=', hash).executeTakeFirst()),
+      runQuery(database.selectFrom('tokens').selectAll().where('hash', '=', hash).executeTakeFirst()),
     async insert(row) {
       try {
         await database.insertInto('tokens').values(row).execute();
         return 'done';
       } catch (error) {
-        if (isDuplicate(error)) return 'name taken';
-        if (isOrphan(error)) return 'owner gone';
-        throw unavailable(error);
+        if (isUniqueViolation(error)) return 'name taken';
+        if (isForeignKeyViolation(error)) return 'owner gone';
+        throw databaseUnavailable(error);
       }
     },
     revoke({ key, value, owner }, now) {
@@ -69,7 +76,7 @@ export function tokenTable(database: Database): TokenTableAccess {
         .where('revoked_at', 'is', null)
         .where('session', 'is', null);
       const owned = owner === undefined ? live : live.where(ownedBy(owner));
-      return reach(owned.returningAll().executeTakeFirst());
+      return runQuery(owned.returningAll().executeTakeFirst());
     },
     async revokeAll(owner, now) {
       const live = database
@@ -78,7 +85,7 @@ export function tokenTable(database: Database): TokenTableAccess {
         .where('owner', '=', owner)
         .where('revoked_at', 'is', null)
         .where('session', 'is', null);
-      await reach(live.execute());
+      await runQuery(live.execute());
     },
     async list(owner) {
       const all = database
@@ -89,16 +96,16 @@ export function tokenTable(database: Database): TokenTableAccess {
         .where('tokens.session', 'is', null)
         .orderBy('tokens.created_at')
         .orderBy('tokens.id');
-      const rows = await reach((owner === undefined ? all : all.where(ownedBy(owner))).execute());
+      const rows = await runQuery((owner === undefined ? all : all.where(ownedBy(owner))).execute());
       return rows.map((row) => ({ ...toRecord(row), ownerEmail: row.email }));
     },
     async hasAny() {
       const query = database.selectFrom('tokens').select('id').where('session', 'is', null);
-      return (await reach(query.executeTakeFirst())) !== undefined;
+      return (await runQuery(query.executeTakeFirst())) !== undefined;
     },
     async sweep(now) {
       const old = database.deleteFrom('tokens').where('session', 'is not', null);
-      await reach(old.where('expires_at', '<', now).execute());
+      await runQuery(old.where('expires_at', '<', now).execute());
     },
   };
 }

@@ -1,12 +1,12 @@
 /** API tokens: made, checked, listed and revoked. Only SHA-256 hashes are kept, in the database and in memory. */
 import type { Database } from '../db/database.ts';
-import { createUsage } from './last-used.ts';
-import { drawText, drawToken } from './token-format.ts';
-import { checkRequest, idPrefix, scopes, TokenError, type TokenRequest } from './token-input.ts';
+import { createLastUsed } from './last-used.ts';
+import { createTokenSecret, randomBase62 } from './token-format.ts';
+import { checkTokenInput, idPrefix, scopes, TokenError, type TokenInput } from './token-input.ts';
 import {
-  type Bearer,
   type ListedToken,
   type Owner,
+  type Principal,
   type TokenRecord,
   type TokenRow,
   tokenTable,
@@ -15,19 +15,19 @@ import {
 } from './token-table.ts';
 import { createVerifier, sha256 } from './verifier.ts';
 
-export { type Scope, scopeOf, scopes, TokenError, type TokenRequest } from './token-input.ts';
-export type { Bearer, ListedToken, Owner, TokenRecord } from './token-table.ts';
+export { type Scope, scopeOf, scopes, TokenError, type TokenInput } from './token-input.ts';
+export type { ListedToken, Owner, Principal, TokenRecord } from './token-table.ts';
 
 /** The only time that the token itself is seen. */
 export type NewToken = { readonly token: string; readonly record: TokenRecord };
 
 export type Tokens = {
   /** Null for a token that is unknown, expired or revoked. @throws Failure `storage_unavailable` */
-  verify(token: string): Promise<Bearer | null>;
+  verify(token: string): Promise<Principal | null>;
   /** Null when the owner is gone. @throws TokenError */
-  createFor(owner: string, request: TokenRequest): Promise<NewToken | null>;
+  createFor(owner: string, request: TokenInput): Promise<NewToken | null>;
   /** Of the operator. @throws TokenError */
-  create(request: TokenRequest): Promise<NewToken>;
+  create(request: TokenInput): Promise<NewToken>;
   /** With every scope, for a browser that is logged in; never listed, gone with its session. Null when that has ended. */
   createForSession(session: { readonly id: string; readonly owner: string }): Promise<NewToken | null>;
   /** Every token that ever was asked for by name, oldest first; those of one owner, or all. */
@@ -59,12 +59,12 @@ export function createTokens(options: {
 }): Tokens {
   const { database, staticToken, now = Date.now } = options;
   const table = tokenTable(database);
-  const usage = createUsage(database, now);
+  const usage = createLastUsed(database, now);
   const { verify, forget } = createVerifier({ table, staticToken, now, onUse: usage.mark });
 
-  async function make(request: TokenRequest, owner: Owner): Promise<NewToken | null> {
-    checkRequest(request, now());
-    const { token, row } = draw(request, { owner, session: null, now: now() });
+  async function make(request: TokenInput, owner: Owner): Promise<NewToken | null> {
+    checkTokenInput(request, now());
+    const { token, row } = issue(request, { owner, session: null, now: now() });
     const outcome = await table.insert(row);
     if (outcome === 'name taken') throw new TokenError('an unused name', 'name', request.name, true);
     return outcome === 'done' ? { token, record: toRecord(row) } : null;
@@ -85,7 +85,7 @@ export function createTokens(options: {
     create: async (request) => (await make(request, null)) as NewToken,
     async createForSession({ id, owner }) {
       const request = { name: sessionTokenName, scopes, expiresAt: new Date(now() + sessionTokenMs) };
-      const { token, row } = draw(request, { owner, session: id, now: now() });
+      const { token, row } = issue(request, { owner, session: id, now: now() });
       await table.sweep(now());
       return (await table.insert(row)) === 'done' ? { token, record: toRecord(row) } : null;
     },
@@ -108,13 +108,13 @@ export function createTokens(options: {
   };
 }
 
-function draw(
-  request: TokenRequest,
+function issue(
+  request: TokenInput,
   { owner, session, now }: { owner: Owner; session: string | null; now: number },
 ): { readonly token: string; readonly row: TokenRow } {
-  const token = drawToken();
+  const token = createTokenSecret();
   const row = {
-    id: idPrefix + drawText(idLength),
+    id: idPrefix + randomBase62(idLength),
     name: request.name,
     prefix: token.slice(0, 7),
     hash: sha256(token).toString('hex'),

@@ -1,5 +1,5 @@
 /** Why a person cannot have what they ask for. */
-import { Failure } from '../runtime/errors.ts';
+import { ServiceError } from '../runtime/errors.ts';
 
 const sentences = {
   taken: 'Expected an address without an account for `email`, got one that has an account',
@@ -16,6 +16,6 @@ export class UserError extends Error {
   }
 }
 
-export function notLoggedIn(): Failure {
-  return new Failure('unauthenticated', 'Expected a session for `Cookie`, got none: log in first');
+export function notLoggedIn(): ServiceError {
+  return new ServiceError('unauthenticated', 'Expected a session for `Cookie`, got none: log in first');
 }

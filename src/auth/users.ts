@@ -2,8 +2,14 @@
 import { betterAuth } from 'better-auth';
 import { APIError } from 'better-auth/api';
 import { sql } from 'kysely';
-import { type Database, type DatabaseKind, isOfDriver, reach, unavailable } from '../db/database.ts';
-import { longestSignUpMs } from './administrators.ts';
+import {
+  type Database,
+  type DatabaseKind,
+  databaseUnavailable,
+  isOfDriver,
+  runQuery,
+} from '../db/database.ts';
+import { maxSignUpMs } from './administrators.ts';
 import { passwordLength } from './credentials.ts';
 import { notLoggedIn, UserError } from './user-errors.ts';
 
@@ -12,7 +18,7 @@ export type Credentials = { readonly email: string; readonly password: string };
 /** Header lines for the browser. */
 export type Cookies = readonly string[];
 
-export type Login = {
+export type Session = {
   /** Who and in which log-in. */
   readonly session: { readonly id: string; readonly owner: string };
   readonly email: string;
@@ -22,13 +28,13 @@ export type Login = {
 /** `cookie` is always the request's header as it came. Every function throws Failure `storage_unavailable`. */
 export type Users = {
   /** @throws UserError `taken` */
-  signUp(credentials: Credentials): Promise<Login>;
+  signUp(credentials: Credentials): Promise<Session>;
   /** Deletes the account of a sign-up that came to nothing. */
-  discard(login: Login): Promise<void>;
+  delete(login: Session): Promise<void>;
   /** @throws UserError `unknown` */
-  logIn(credentials: Credentials): Promise<Login>;
+  logIn(credentials: Credentials): Promise<Session>;
   logOut(cookie: string): Promise<Cookies>;
-  who(cookie: string): Promise<Login | null>;
+  currentSession(cookie: string): Promise<Session | null>;
   /** Ends every session and begins a new one. @throws UserError `unknown` */
   changePassword(cookie: string, passwords: { current: string; next: string }): Promise<Cookies>;
   /** Ends every session. Null when no account has this address, else whose it is. */
@@ -66,7 +72,7 @@ export function createUsers(options: {
   const headersOf = (cookie: string) => new Headers({ cookie });
   const call = <T>(work: Promise<T>) => translate(database, work);
 
-  async function who(cookie: string): Promise<Login | null> {
+  async function currentSession(cookie: string): Promise<Session | null> {
     const { headers, response } = await call(
       api.getSession({ headers: headersOf(cookie), returnHeaders: true }),
     );
@@ -83,53 +89,53 @@ export function createUsers(options: {
     await adapter.deleteMany({ model: 'session', where: [...where] });
   }
 
-  async function endOldest(owner: string): Promise<void> {
+  async function endOldestSessions(owner: string): Promise<void> {
     const query = sql`delete from "session" where "userId" = ${owner} and "id" not in
       (select "id" from "session" where "userId" = ${owner} order by "createdAt" desc limit ${maxSessions})`;
-    await reach(query.execute(database));
+    await runQuery(query.execute(database));
   }
 
   async function isTaken(email: string): Promise<boolean> {
     const query = database.selectFrom('user').select('id').where('email', '=', email.toLowerCase());
-    return (await reach(query.executeTakeFirst())) !== undefined;
+    return (await runQuery(query.executeTakeFirst())) !== undefined;
   }
 
   /** better-auth writes an account in several steps: one that a fault left without a password is nobody's. */
-  async function clearHalfMade(email: string): Promise<void> {
-    const before = new Date(Date.now() - longestSignUpMs);
+  async function deleteIncomplete(email: string): Promise<void> {
+    const before = new Date(Date.now() - maxSignUpMs);
     const query = sql`delete from "user" where "email" = ${email.toLowerCase()}
       and "createdAt" < ${options.kind === 'postgres' ? before : before.toISOString()}
       and not exists (select 1 from "account" where "account"."userId" = "user"."id")`;
-    await reach(query.execute(database));
+    await runQuery(query.execute(database));
   }
 
   /** The session behind cookies that have just been given out. */
-  async function begun(headers: Headers): Promise<Login> {
+  async function sessionIn(headers: Headers): Promise<Session> {
     const cookies = headers.getSetCookie();
-    const login = await who(cookieHeader(cookies));
+    const login = await currentSession(cookieHeader(cookies));
     if (login === null) throw new UserError('unknown');
     return { ...login, cookies };
   }
 
   return {
-    who,
+    currentSession,
     async signUp(body) {
-      await clearHalfMade(body.email);
+      await deleteIncomplete(body.email);
       const made = api.signUpEmail({ body: { ...body, name: '' }, returnHeaders: true });
       // Of two at one time the table refuses the second, which better-auth tells as some failure.
       const { headers } = await call(made).catch(async (error: unknown) => {
         throw (await isTaken(body.email)) ? new UserError('taken') : error;
       });
-      return begun(headers);
+      return sessionIn(headers);
     },
-    async discard({ session }) {
-      await reach(database.deleteFrom('user').where('id', '=', session.owner).execute());
+    async delete({ session }) {
+      await runQuery(database.deleteFrom('user').where('id', '=', session.owner).execute());
     },
     async logIn(body) {
       const { headers } = await call(api.signInEmail({ body, returnHeaders: true }));
       await call(sweep());
-      const login = await begun(headers);
-      await endOldest(login.session.owner);
+      const login = await sessionIn(headers);
+      await endOldestSessions(login.session.owner);
       return login;
     },
     async logOut(cookie) {
@@ -144,7 +150,7 @@ export function createUsers(options: {
     async setPassword({ email, password }) {
       const query = sql<{ id: string }>`select "user"."id" from "user"
         join "account" on "account"."userId" = "user"."id" where "user"."email" = ${email.toLowerCase()}`;
-      const id = (await reach(query.execute(database))).rows[0]?.id;
+      const id = (await runQuery(query.execute(database))).rows[0]?.id;
       if (id === undefined) return null;
       const { internalAdapter, password: passwords } = await $context;
       await call(internalAdapter.updatePassword(id, await passwords.hash(password)));
@@ -190,11 +196,11 @@ async function translate<T>(database: Database, work: Promise<T>): Promise<T> {
   } catch (error) {
     const code = error instanceof APIError ? error.body?.code : undefined;
     await sql`select 1`.execute(database).catch((cause: unknown) => {
-      throw unavailable(cause);
+      throw databaseUnavailable(cause);
     });
     const reason = code === undefined ? undefined : reasons[code];
     if (reason !== undefined) throw new UserError(reason);
-    if (code?.startsWith('FAILED_TO_') || isOfDriver(error)) throw unavailable(error);
+    if (code?.startsWith('FAILED_TO_') || isOfDriver(error)) throw databaseUnavailable(error);
     throw error instanceof APIError && error.status === 'UNAUTHORIZED' ? notLoggedIn() : error;
   }
 }

@@ -3,11 +3,11 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createCache } from './cache.ts';
 import { isToken } from './token-format.ts';
 import { scopes } from './token-input.ts';
-import { type Bearer, type TokenRecord, type TokenTableAccess, toRecord } from './token-table.ts';
+import { type Principal, type TokenRecord, type TokenTableAccess, toRecord } from './token-table.ts';
 
 export type Verifier = {
   /** Null for a token that is unknown, expired or revoked. @throws Failure `storage_unavailable` */
-  verify(token: string): Promise<Bearer | null>;
+  verify(token: string): Promise<Principal | null>;
   /** From now on tokens that match are looked up again. */
   forget(matches: (record: TokenRecord) => boolean): void;
 };
@@ -18,7 +18,7 @@ const refusedForMs = 900;
 /** How long a token goes on after the database last said that it is good, while the database cannot be asked. */
 const trustedForMs = 10 * 60_000;
 const cacheSize = 10_000;
-const staticBearer: Bearer = { id: 'static', name: 'UNDERTONE_TOKEN', owner: null, scopes };
+const staticPrincipal: Principal = { id: 'static', name: 'UNDERTONE_TOKEN', owner: null, scopes };
 
 export function createVerifier(options: {
   readonly table: TokenTableAccess;
@@ -38,9 +38,9 @@ export function createVerifier(options: {
   const isLive = ({ revokedAt, expiresAt }: TokenRecord) =>
     revokedAt === null && (expiresAt === null || expiresAt.getTime() > now());
 
-  async function verify(token: string): Promise<Bearer | null> {
+  async function verify(token: string): Promise<Principal | null> {
     const hash = sha256(token);
-    if (staticHash !== null && timingSafeEqual(hash, staticHash)) return staticBearer;
+    if (staticHash !== null && timingSafeEqual(hash, staticHash)) return staticPrincipal;
     if (!isToken(token)) return null;
     const key = hash.toString('hex');
     const record = accepted.get(key) ?? (refused.get(key) ? null : await lookUpOnce(hash, key));
@@ -53,14 +53,14 @@ export function createVerifier(options: {
     const running =
       pending.get(key) ??
       lookUp(hash, key)
-        .catch((error: unknown) => recall(key, error))
+        .catch((error: unknown) => staleFallback(key, error))
         .finally(() => pending.delete(key));
     pending.set(key, running);
     return running;
   }
 
   /** While the database cannot be asked, what it said last holds. */
-  function recall(key: string, error: unknown): TokenRecord {
+  function staleFallback(key: string, error: unknown): TokenRecord {
     const record = trusted.get(key);
     if (record === undefined) throw error;
     accepted.set(key, record);

@@ -1,24 +1,27 @@
 /** One file on one thread of `undertone analyze`. */
 import { readFile } from 'node:fs/promises';
-import { workerData } from 'piscina';
+import { workerData } from 'node:worker_threads';
 import type { Signal } from '../analysis/signals/table.ts';
 import type { DecodeLimits } from '../audio/addon.ts';
 import { analyze, type Report } from '../index.ts';
-import { Failure, type ValidationItem } from '../runtime/errors.ts';
+import { ServiceError, type ValidationItem } from '../runtime/errors.ts';
+import { reportReady } from '../workers/thread-status.ts';
 import type { Input } from './inputs.ts';
 
 export type AnalyzeSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };
 export type AnalyzeTask = Input & { readonly signals: readonly Signal[] };
 
-export type Outcome =
+export type FileResult =
   | { readonly report: Report }
   /** `cause`: our own fault, for standard error. */
   | { readonly error: ValidationItem; readonly cause: string | null };
 
 const settings = workerData as AnalyzeSettings;
 
+reportReady();
+
 /** Never rejects: a failure of any kind is an outcome. */
-export async function run({ path, bytes, signals }: AnalyzeTask): Promise<Outcome> {
+export async function run({ path, bytes, signals }: AnalyzeTask): Promise<FileResult> {
   try {
     return { report: await analyze(bytes ?? (await readFile(path)), { signals, ...settings }) };
   } catch (error) {
@@ -26,9 +29,9 @@ export async function run({ path, bytes, signals }: AnalyzeTask): Promise<Outcom
   }
 }
 
-function explain(error: unknown): Outcome {
+function explain(error: unknown): FileResult {
   const item = (msg: string, type: string): ValidationItem => ({ loc: ['body', 'audio'], msg, type });
-  if (error instanceof Failure) {
+  if (error instanceof ServiceError) {
     return { error: error.items[0] ?? item(error.message, `value_error.audio.${error.code}`), cause: null };
   }
   const { code, stack, syscall } = error as NodeJS.ErrnoException;

@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import { type Signal, signals } from '../analysis/signals/table.ts';
 import { parseConfig } from '../runtime/config.ts';
 import { threadFile } from '../runtime/worker-entries.ts';
-import type { AnalyzeSettings, AnalyzeTask, Outcome } from './analyze-thread.ts';
-import { expected, type Terminal, UsageError, writeLine } from './context.ts';
+import type { AnalyzeSettings, AnalyzeTask, FileResult } from './analyze-thread.ts';
+import { type CliContext, expected, UsageError, writeLine } from './context.ts';
 import { csvHeader, tableHeader, toCsv, toTable } from './csv.ts';
 import { findInputs } from './inputs.ts';
-import { parseJobs, workInOrder } from './parallel.ts';
+import { mapInOrder, parseJobs } from './parallel.ts';
 import { countFiles, showProgress } from './progress.ts';
 import { describeReport } from './text-report.ts';
 
@@ -23,18 +23,18 @@ Examples:
   ffmpeg -i film.mkv -t 60 -f wav - | undertone analyze -
   undertone analyze --signals emotion --jobs 2 a.wav b.ogg`;
 
-type Style = {
+type OutputFormat = {
   readonly header?: string;
-  show(path: string, outcome: Outcome): string;
+  show(path: string, outcome: FileResult): string;
 };
 
-const styles: Readonly<Record<string, Style>> = {
+const outputFormats: Readonly<Record<string, OutputFormat>> = {
   text: { show: describe },
   table: { header: tableHeader, show: toTable },
   csv: { header: csvHeader, show: toCsv },
   jsonl: { show: toJson },
 };
-const styleNames = Object.keys(styles).join(', ');
+const outputFormatNames = Object.keys(outputFormats).join(', ');
 
 type Options = {
   readonly jsonl?: true;
@@ -45,13 +45,13 @@ type Options = {
   readonly jobs?: string;
 };
 
-export function addAnalyze(program: Command, terminal: Terminal): void {
+export function registerAnalyze(program: Command, terminal: CliContext): void {
   program
     .command('analyze')
     .description('analyse recordings without a server')
     .argument('[path...]', 'files and folders, or -')
     .option('--list <file>', 'more of them, one a line; - is standard input')
-    .option('--output <style>', `${styleNames} (text)`)
+    .option('--output <style>', `${outputFormatNames} (text)`)
     .option('--jsonl', 'one line of JSON a file: --output jsonl')
     .option('--signals <names>', 'emotion, cognitive, or both with a comma between', signals.join(','))
     .option('--models-dir <folder>', 'models to use (UNDERTONE_MODELS_DIR, or those of this package)')
@@ -60,26 +60,26 @@ export function addAnalyze(program: Command, terminal: Terminal): void {
     .action((paths: string[], options: Options) => analyzeFiles(paths, options, terminal));
 }
 
-async function analyzeFiles(paths: readonly string[], options: Options, terminal: Terminal): Promise<void> {
+async function analyzeFiles(paths: readonly string[], options: Options, terminal: CliContext): Promise<void> {
   const started = performance.now();
-  const style = parseStyle(options);
+  const style = parseOutputFormat(options);
   const wanted = parseSignals(options.signals);
   const jobs = parseJobs(options.jobs);
   const settings = await readSettings(options, terminal);
   const inputs = await findInputs(paths, options.list, terminal);
   const tasks = inputs.map((input): AnalyzeTask => ({ ...input, signals: wanted }));
   const file = threadFile('cli/analyze-thread');
-  const lost = (_: AnalyzeTask, { message }: Error): Outcome => ({ error: internalItem, cause: message });
+  const lost = (_: AnalyzeTask, { message }: Error): FileResult => ({ error: internalItem, cause: message });
   const progress = showProgress(tasks.length, terminal);
   const sums = { done: 0, failed: 0, seconds: 0 };
   if (style.header !== undefined) await writeLine(terminal.stdout, style.header);
-  for await (const outcome of workInOrder({ file, jobs, settings, tasks, lost })) {
+  for await (const outcome of mapInOrder({ file, jobs, settings, tasks, lost })) {
     const { path } = tasks[sums.done++] as AnalyzeTask;
     sums.failed += 'error' in outcome ? 1 : 0;
     sums.seconds += 'error' in outcome ? 0 : outcome.report.audio.duration_s;
     if ('error' in outcome && outcome.cause !== null) terminal.stderr.write(`${path}: ${outcome.cause}\n`);
     await progress.step(style.show(path, outcome));
-    if (terminal.readerGone()) break;
+    if (terminal.stdoutClosed()) break;
   }
   progress.end(summarise(sums, performance.now() - started));
   if (sums.failed > 0) terminal.fail();
@@ -87,10 +87,10 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
 
 const internalItem = { loc: ['body', 'audio'], msg: 'internal error', type: 'internal' } as const;
 
-function parseStyle({ jsonl, output = jsonl ? 'jsonl' : 'text' }: Options): Style {
-  const style = Object.hasOwn(styles, output) ? styles[output] : undefined;
-  if (style === undefined) throw expected(`one of ${styleNames}`, '--output', JSON.stringify(output));
-  if (jsonl && style !== styles.jsonl) throw expected('jsonl beside --jsonl', '--output', output);
+function parseOutputFormat({ jsonl, output = jsonl ? 'jsonl' : 'text' }: Options): OutputFormat {
+  const style = Object.hasOwn(outputFormats, output) ? outputFormats[output] : undefined;
+  if (style === undefined) throw expected(`one of ${outputFormatNames}`, '--output', JSON.stringify(output));
+  if (jsonl && style !== outputFormats.jsonl) throw expected('jsonl beside --jsonl', '--output', output);
   return style;
 }
 
@@ -102,7 +102,7 @@ function parseSignals(text: string): Signal[] {
 }
 
 /** Models are checked here once, so that a wrong folder is one message and not one a file. */
-async function readSettings({ modelsDir }: Options, { env }: Terminal): Promise<AnalyzeSettings> {
+async function readSettings({ modelsDir }: Options, { env }: CliContext): Promise<AnalyzeSettings> {
   const config = parseConfig(env);
   const { shippedModels } = await import('../index.ts');
   const { ModelError, readManifests } = await import('../models/loader.ts');
@@ -114,11 +114,11 @@ async function readSettings({ modelsDir }: Options, { env }: Terminal): Promise<
   return { modelsDir: folder, limits: config.limits };
 }
 
-function toJson(path: string, outcome: Outcome): string {
+function toJson(path: string, outcome: FileResult): string {
   return JSON.stringify('error' in outcome ? { path, error: outcome.error } : { path, ...outcome.report });
 }
 
-function describe(path: string, outcome: Outcome): string {
+function describe(path: string, outcome: FileResult): string {
   return 'error' in outcome
     ? `${path}\n  failed: ${outcome.error.msg}`
     : describeReport(path, outcome.report);

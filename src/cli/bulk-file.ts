@@ -1,27 +1,27 @@
 /** The file that `undertone bulk` writes: its lines tell what has been answered, so that it can go on after an end of any kind. */
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { Outcome } from './analyze-thread.ts';
+import type { FileResult } from './analyze-thread.ts';
 import { expected } from './context.ts';
 import { csvHeader, toCsv } from './csv.ts';
 
 export type BulkFile = {
   /** Paths that have been answered. */
   readonly answered: ReadonlySet<string>;
-  add(path: string, outcome: Outcome): Promise<void>;
+  add(path: string, outcome: FileResult): Promise<void>;
   close(): Promise<void>;
 };
 
-type Style = {
+type ResultFormat = {
   readonly header: string;
-  show(path: string, outcome: Outcome): string;
+  show(path: string, outcome: FileResult): string;
   /** The path of a record. */
   pathOf(record: string): string;
   /** Whole records, without their line breaks. */
   split(text: string): string[];
 };
 
-const jsonl: Style = {
+const jsonl: ResultFormat = {
   header: '',
   show: (path, outcome) =>
     JSON.stringify('error' in outcome ? { path, error: outcome.error } : { path, ...outcome.report }),
@@ -29,7 +29,7 @@ const jsonl: Style = {
   split: (text) => text.split('\n').slice(0, -1),
 };
 
-const csv: Style = {
+const csv: ResultFormat = {
   header: `${csvHeader}\n`,
   show: toCsv,
   pathOf: (record) => {
@@ -39,7 +39,7 @@ const csv: Style = {
   split: splitRecords,
 };
 
-const styles: Readonly<Record<string, Style>> = { '.jsonl': jsonl, '.csv': csv };
+const resultFormats: Readonly<Record<string, ResultFormat>> = { '.jsonl': jsonl, '.csv': csv };
 
 /** A line break inside of quotes belongs to its field; a quote inside of them is doubled. */
 function splitRecords(text: string): string[] {
@@ -57,13 +57,13 @@ function splitRecords(text: string): string[] {
 
 /** A record that was cut off in its middle is dropped. @throws UsageError */
 export async function openBulkFile(path: string): Promise<BulkFile> {
-  const style = styles[extname(path)];
+  const style = resultFormats[extname(path)];
   if (style === undefined) throw expected('a file that ends in .jsonl or .csv', '--output', path);
   const file = await open(path, 'a+').catch((error: Error) => {
     throw expected('a file that can be written', '--output', error.message);
   });
   try {
-    const answered = await takeUp(file, path, style);
+    const answered = await resume(file, path, style);
     return {
       answered,
       async add(from, outcome) {
@@ -77,7 +77,7 @@ export async function openBulkFile(path: string): Promise<BulkFile> {
   }
 }
 
-async function takeUp(file: FileHandle, path: string, style: Style): Promise<Set<string>> {
+async function resume(file: FileHandle, path: string, style: ResultFormat): Promise<Set<string>> {
   const whole = await readFile(path, 'utf8');
   const records = style.split(whole);
   const kept = records.reduce((sum, record) => sum + Buffer.byteLength(record) + 1, 0);

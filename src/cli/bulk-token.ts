@@ -1,6 +1,6 @@
 /** The token of `undertone bulk`: from the environment, a file or standard input, where no other user of the machine sees it. */
 import { createReadStream } from 'node:fs';
-import { expected, type Terminal } from './context.ts';
+import { type CliContext, expected } from './context.ts';
 import { checkStandardInput, standardInput } from './inputs.ts';
 import { firstLine, readPassword } from './password.ts';
 
@@ -16,7 +16,7 @@ export type TokenOptions = {
 const sendable = /^[\x21-\x7e]+$/;
 
 /** @throws UsageError when there is none, or more than one */
-export async function readToken(options: TokenOptions, terminal: Terminal): Promise<string> {
+export async function readToken(options: TokenOptions, terminal: CliContext): Promise<string> {
   const { token, tokenFile, list = '' } = options;
   if (token !== undefined && tokenFile !== undefined)
     throw expected('one of both', '--token', '--token-file too');
@@ -29,7 +29,7 @@ export async function readToken(options: TokenOptions, terminal: Terminal): Prom
   throw expected('a token', source, given === '' ? 'none' : 'other characters');
 }
 
-async function readLine(file: string, list: string, terminal: Terminal): Promise<string> {
+async function readLine(file: string, list: string, terminal: CliContext): Promise<string> {
   checkStandardInput([file, list]);
   if (file === standardInput) return readPassword(terminal, 'token: ');
   return firstLine(createReadStream(file)).catch((error: Error) => {

@@ -6,10 +6,10 @@ import {
   ValidationError,
 } from '../../clients/typescript/src/index.ts';
 import type { Report } from '../index.ts';
-import type { Outcome } from './analyze-thread.ts';
+import type { FileResult } from './analyze-thread.ts';
 import { openBulkFile } from './bulk-file.ts';
 import { readToken, type TokenOptions } from './bulk-token.ts';
-import { expected, type Terminal, UsageError } from './context.ts';
+import { type CliContext, expected, UsageError } from './context.ts';
 import { findInputs, standardInput } from './inputs.ts';
 import { countFiles, showProgress } from './progress.ts';
 
@@ -32,7 +32,7 @@ type Options = TokenOptions & {
   readonly retries: string;
 };
 
-export function addBulk(program: Command, terminal: Terminal): void {
+export function registerBulk(program: Command, terminal: CliContext): void {
   program
     .command('bulk')
     .description('send thousands of recordings to a service')
@@ -48,7 +48,7 @@ export function addBulk(program: Command, terminal: Terminal): void {
     .action((paths: string[], options: Options) => bulk(paths, options, terminal));
 }
 
-async function bulk(paths: readonly string[], options: Options, terminal: Terminal): Promise<void> {
+async function bulk(paths: readonly string[], options: Options, terminal: CliContext): Promise<void> {
   const started = performance.now();
   const client = await openClient(options, terminal);
   const concurrency = integer(options.concurrency, 1, 256, '--concurrency');
@@ -83,7 +83,7 @@ async function bulk(paths: readonly string[], options: Options, terminal: Termin
   if (sums.open > 0) terminal.fail();
 }
 
-async function openClient(options: Options, terminal: Terminal) {
+async function openClient(options: Options, terminal: CliContext) {
   const { url, retries } = options;
   if (!URL.canParse(url) || !/^https?:/.test(url))
     throw expected('http://HOST', '--url', JSON.stringify(url));
@@ -101,7 +101,7 @@ function integer(text: string, low: number, high: number, name: string): number 
 async function ask(
   client: ReturnType<typeof createClient>,
   path: string,
-): Promise<Outcome | { readonly unanswered: string }> {
+): Promise<FileResult | { readonly unanswered: string }> {
   try {
     const { emotion, cognitive, audio } = await client.analyze(path);
     return { report: { emotion, cognitive, audio } as Report };

@@ -2,13 +2,13 @@
 import { once } from 'node:events';
 import type { ReadStream, WriteStream } from 'node:tty';
 
-export type Terminal = {
+export type CliContext = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: ReadStream;
   readonly stdout: WriteStream;
   readonly stderr: WriteStream;
   /** Nobody reads standard output any more: finish what runs, start nothing. */
-  readerGone(): boolean;
+  stdoutClosed(): boolean;
   /** The command goes on to its end, and its exit code is 1. */
   fail(): void;
   /** There and then. */

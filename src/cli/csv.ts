@@ -1,6 +1,6 @@
 /** An outcome as one row: of CSV, or of a table for a terminal. */
 import type { Report } from '../index.ts';
-import type { Outcome } from './analyze-thread.ts';
+import type { FileResult } from './analyze-thread.ts';
 
 /** Seconds, and scores from 0 to 1, as in the reports; null where there is none. */
 type Row = Readonly<Record<(typeof columns)[number], string | number | null>>;
@@ -26,7 +26,7 @@ const columns = [
 export const csvHeader = columns.join(',');
 
 /** RFC 4180, without its CR. */
-export function toCsv(path: string, outcome: Outcome): string {
+export function toCsv(path: string, outcome: FileResult): string {
   const row = toRow(path, outcome);
   return columns.map((name) => quote(String(row[name] ?? ''))).join(',');
 }
@@ -45,13 +45,13 @@ const shown = [
 
 export const tableHeader = `${shown.map(([, heading, width]) => heading.padEnd(width)).join('  ')}  PATH`;
 
-export function toTable(path: string, outcome: Outcome): string {
+export function toTable(path: string, outcome: FileResult): string {
   const row = toRow(path, outcome);
   const cells = shown.map(([name, , width]) => brief(row[name]).padEnd(width));
   return `${cells.join('  ')}  ${path}${row.error === null ? '' : `: ${row.error}`}`;
 }
 
-function toRow(path: string, outcome: Outcome): Row {
+function toRow(path: string, outcome: FileResult): Row {
   const empty = Object.fromEntries(columns.map((name) => [name, null])) as Row;
   if ('error' in outcome) return { ...empty, path, status: 'failed', error: outcome.error.msg };
   const { audio, emotion, cognitive } = outcome.report;

@@ -1,10 +1,11 @@
 /** One file on one thread of `undertone features`. */
 import { open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { workerData } from 'piscina';
+import { workerData } from 'node:worker_threads';
 import { type DecodeLimits, decode, extract, type FeatureSpec, isAudioError } from '../audio/addon.ts';
 import { encodeNpy } from '../audio/npy.ts';
-import { makeFolder } from '../runtime/ensure-dir.ts';
+import { ensureDir } from '../runtime/ensure-dir.ts';
+import { reportReady } from '../workers/thread-status.ts';
 import type { Input } from './inputs.ts';
 
 export type FeaturesSettings = { readonly spec: FeatureSpec; readonly limits: DecodeLimits };
@@ -12,6 +13,8 @@ export type FeaturesTask = Input & { readonly output: string };
 export type Extracted = { readonly frames: number } | { readonly error: string };
 
 const { spec, limits } = workerData as FeaturesSettings;
+
+reportReady();
 
 /** Never rejects: a failure of any kind is a result. */
 export async function run({ path, bytes, output }: FeaturesTask): Promise<Extracted> {
@@ -34,7 +37,7 @@ export async function run({ path, bytes, output }: FeaturesTask): Promise<Extrac
 }
 
 async function write(path: string, parts: readonly Uint8Array[]): Promise<void> {
-  makeFolder(dirname(path), 0o777);
+  ensureDir(dirname(path), 0o777);
   const file = await open(path, 'w');
   try {
     for (const part of parts) await file.writeFile(part);

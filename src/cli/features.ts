@@ -5,10 +5,10 @@ import type { FeatureSpec } from '../audio/addon.ts';
 import { specs } from '../audio/feature-presets.ts';
 import { parseConfig } from '../runtime/config.ts';
 import { threadFile } from '../runtime/worker-entries.ts';
-import { expected, type Terminal } from './context.ts';
+import { type CliContext, expected } from './context.ts';
 import type { Extracted, FeaturesSettings, FeaturesTask } from './features-thread.ts';
 import { checkStandardInput, readBytes, readLines, standardInput } from './inputs.ts';
-import { parseJobs, workInOrder } from './parallel.ts';
+import { mapInOrder, parseJobs } from './parallel.ts';
 import { countFiles, showProgress } from './progress.ts';
 
 const examples = `
@@ -28,7 +28,7 @@ type Options = {
   readonly jobs?: string;
 };
 
-export function addFeatures(program: Command, terminal: Terminal): void {
+export function registerFeatures(program: Command, terminal: CliContext): void {
   program
     .command('features')
     .description('write log-mel or MFCC arrays (.npy) of recordings')
@@ -41,7 +41,11 @@ export function addFeatures(program: Command, terminal: Terminal): void {
     .action((files: string[], options: Options) => writeFeatures(files, options, terminal));
 }
 
-async function writeFeatures(files: readonly string[], options: Options, terminal: Terminal): Promise<void> {
+async function writeFeatures(
+  files: readonly string[],
+  options: Options,
+  terminal: CliContext,
+): Promise<void> {
   const started = performance.now();
   const jobs = parseJobs(options.jobs);
   const spec = await readSpec(options.spec);
@@ -54,7 +58,7 @@ async function writeFeatures(files: readonly string[], options: Options, termina
   const lost = (_: FeaturesTask, { message }: Error): Extracted => ({ error: message });
   const progress = showProgress(tasks.length, terminal);
   const sums = { done: 0, failed: 0, frames: 0 };
-  for await (const extracted of workInOrder({ file, jobs, settings, tasks, lost })) {
+  for await (const extracted of mapInOrder({ file, jobs, settings, tasks, lost })) {
     const { path } = tasks[sums.done++] as FeaturesTask;
     if ('error' in extracted) {
       sums.failed++;
@@ -96,7 +100,7 @@ async function readJson(path: string): Promise<unknown> {
 async function pairUp(
   files: readonly string[],
   out: string | undefined,
-  terminal: Terminal,
+  terminal: CliContext,
 ): Promise<FeaturesTask[]> {
   if (files.length === 0) throw expected('at least one recording', 'file', 'none');
   if (out === undefined) throw expected('a folder or a .npy file', '--out', 'nothing');
@@ -114,7 +118,7 @@ async function readPairs(
   list: string,
   files: readonly string[],
   { out }: Options,
-  terminal: Terminal,
+  terminal: CliContext,
 ): Promise<FeaturesTask[]> {
   if (files.length > 0 || out !== undefined)
     throw expected('no recordings and no --out beside it', '--list', list);
@@ -128,7 +132,10 @@ async function readPairs(
   return checkOutputs(await toTasks(pairs, terminal), '--list');
 }
 
-function toTasks(pairs: readonly (readonly [string, string])[], terminal: Terminal): Promise<FeaturesTask[]> {
+function toTasks(
+  pairs: readonly (readonly [string, string])[],
+  terminal: CliContext,
+): Promise<FeaturesTask[]> {
   const tasks = pairs.map(async ([input, output]) =>
     input === standardInput
       ? { path: input, bytes: await readBytes(terminal), output: resolve(output) }

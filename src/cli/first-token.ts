@@ -2,7 +2,7 @@
 import { scopes } from '../auth/token-input.ts';
 import type { TokenRecord, Tokens } from '../auth/tokens.ts';
 
-type Greeted = {
+type StartedService = {
   readonly url: string;
   readonly config: { readonly token: string | null };
   readonly tokens: Tokens;
@@ -12,16 +12,16 @@ const firstName = 'first';
 const another = `another token: npx undertone token create --name NAME --scopes ${scopes.join(',')}\n`;
 
 /** Makes the first token when there is none, and shows it this once; later says how to make another. */
-export async function welcome(
-  { url, config, tokens }: Greeted,
+export async function printFirstToken(
+  { url, config, tokens }: StartedService,
   stdout: { write(text: string): void },
 ): Promise<void> {
-  const first = config.token === null && !(await tokens.hasAny()) ? await makeFirst(tokens) : null;
-  stdout.write(first === null ? another : introduce(url, first.token));
+  const first = config.token === null && !(await tokens.hasAny()) ? await createFirstToken(tokens) : null;
+  stdout.write(first === null ? another : describeFirstToken(url, first.token));
 }
 
 /** Null when another process was faster. */
-async function makeFirst(tokens: Tokens): Promise<{ token: string; record: TokenRecord } | null> {
+async function createFirstToken(tokens: Tokens): Promise<{ token: string; record: TokenRecord } | null> {
   try {
     return await tokens.create({ name: firstName, scopes, expiresAt: null });
   } catch (error) {
@@ -30,7 +30,7 @@ async function makeFirst(tokens: Tokens): Promise<{ token: string; record: Token
   }
 }
 
-function introduce(url: string, token: string): string {
+function describeFirstToken(url: string, token: string): string {
   return `your first token, shown this once: ${token}
 curl -H "Authorization: Bearer ${token}" -F audio=@examples/sample.wav ${url}/v1/analyze
 `;

@@ -1,7 +1,7 @@
 /** Which recordings a command reads: files, folders, a list of them, or standard input. */
 import { readFile } from 'node:fs/promises';
 import { buffer, text } from 'node:stream/consumers';
-import { expected, type Terminal } from './context.ts';
+import { type CliContext, expected } from './context.ts';
 import { findFiles } from './walk.ts';
 
 export const standardInput = '-';
@@ -9,7 +9,7 @@ export const standardInput = '-';
 /** `path` is absolute, or `-` with the `bytes` of standard input. */
 export type Input = { readonly path: string; readonly bytes: Uint8Array | null };
 
-type Stdin = Pick<Terminal, 'stdin'>;
+type Stdin = Pick<CliContext, 'stdin'>;
 
 /** Folders are walked. @throws UsageError */
 export async function findInputs(

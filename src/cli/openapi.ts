@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { type Terminal, writeLine } from './context.ts';
+import { type CliContext, writeLine } from './context.ts';
 
 const examples = `
 Examples:
   undertone openapi > openapi.json
   undertone openapi | npx openapi-typescript --output undertone.d.ts`;
 
-export function addOpenApi(program: Command, { stdout }: Terminal): void {
+export function registerOpenApi(program: Command, { stdout }: CliContext): void {
   program
     .command('openapi')
     .description('print the OpenAPI 3.1 document of the service')

@@ -1,4 +1,4 @@
-/** Work on many files in several threads, each result given out in the order of the files. */
+/** Maps tasks over a pool of threads and yields the results in the order of the tasks. */
 import { availableParallelism } from 'node:os';
 import { expected } from './context.ts';
 
@@ -11,33 +11,32 @@ export function stackMebibytes(argv: readonly string[]): number {
   return 4 + Math.ceil(characters / 2048);
 }
 
-/** Results that may wait for a slower one before them, for each thread. */
+/** Tasks per thread that may be submitted ahead of the oldest unfinished one. */
 const aheadPerThread = 16;
 
-export type Crew<Task, Result> = {
-  /** The file each thread runs; its `run` takes a task. */
+export type MapOptions<Task, Result> = {
   readonly file: string;
   readonly jobs: number;
   readonly settings: object;
   readonly tasks: readonly Task[];
-  /** A thread was lost with this task. */
+  /** The result of a task whose thread died. */
   lost(task: Task, cause: Error): Result;
 };
 
-export async function* workInOrder<Task, Result>(crew: Crew<Task, Result>): AsyncGenerator<Result> {
-  const { tasks, lost } = crew;
+export async function* mapInOrder<Task, Result>(options: MapOptions<Task, Result>): AsyncGenerator<Result> {
+  const { tasks, lost } = options;
   if (tasks.length === 0) return;
-  const threads = Math.min(crew.jobs, tasks.length);
-  const { Piscina } = await import('piscina');
-  const pool = new Piscina({
-    filename: crew.file,
-    name: 'run',
-    minThreads: threads,
-    maxThreads: threads,
-    workerData: crew.settings,
-    resourceLimits: { stackSizeMb: stackMebibytes(process.argv) },
+  const threads = Math.min(options.jobs, tasks.length);
+  const { createThreadPool } = await import('../workers/thread-pool.ts');
+  const pool = createThreadPool<Task, Result>({
+    threads,
+    file: options.file,
+    settings: options.settings,
+    stackMebibytes: stackMebibytes(process.argv),
   });
-  const work = (task: Task): Promise<Result> => pool.run(task).catch((cause: Error) => lost(task, cause));
+  // A thread that cannot start fails its tasks below.
+  pool.started.catch(() => {});
+  const work = (task: Task) => pool.run(task, []).catch((cause: Error) => lost(task, cause));
   const running: Promise<Result>[] = [];
   try {
     for (const task of tasks) {
@@ -46,7 +45,6 @@ export async function* workInOrder<Task, Result>(crew: Crew<Task, Result>): Asyn
     }
     while (running.length > 0) yield (await running.shift()) as Result;
   } finally {
-    // A thread that ends in the middle of inference aborts the process.
     await Promise.all(running);
     await pool.close();
   }

@@ -2,12 +2,12 @@
 import { createInterface } from 'node:readline/promises';
 import { type Readable, Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
-import type { Terminal } from './context.ts';
+import type { CliContext } from './context.ts';
 
 const longestBytes = 4096;
 
 /** @param prompt what to ask when a person sits there */
-export async function readPassword({ stdin, stderr }: Terminal, prompt: string): Promise<string> {
+export async function readPassword({ stdin, stderr }: CliContext, prompt: string): Promise<string> {
   return stdin.isTTY ? ask(stdin, stderr, prompt) : firstLine(stdin);
 }
 

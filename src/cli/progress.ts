@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress';
-import { type Terminal, writeLine } from './context.ts';
+import { type CliContext, writeLine } from './context.ts';
 
 export type Progress = {
   /** One more file is done; `line` goes to standard output, above the bar when both are on the screen. */
@@ -10,7 +10,7 @@ export type Progress = {
 const clearLine = '\r\x1b[K';
 
 /** A bar on standard error when that is a terminal. */
-export function showProgress(total: number, { stdout, stderr }: Terminal): Progress {
+export function showProgress(total: number, { stdout, stderr }: CliContext): Progress {
   const shown = stderr.isTTY === true && total > 1;
   const format = '{bar} {value}/{total} files, {eta_formatted} to go';
   const bar = new SingleBar(

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Terminal } from './context.ts';
-import { welcome } from './first-token.ts';
+import type { CliContext } from './context.ts';
+import { printFirstToken } from './first-token.ts';
 
 const examples = `
 Settings come from the environment (UNDERTONE_PORT, UNDERTONE_TOKEN, ...).
@@ -9,7 +9,7 @@ Examples:
   undertone serve
   UNDERTONE_PORT=9000 undertone serve`;
 
-export function addServe(program: Command, terminal: Terminal): void {
+export function registerServe(program: Command, terminal: CliContext): void {
   program
     .command('serve')
     .description('start the HTTP service')
@@ -17,7 +17,8 @@ export function addServe(program: Command, terminal: Terminal): void {
     .addHelpText('after', examples)
     .action(async (options: { readonly welcome?: true }) => {
       const { serve } = await import('../serve.ts');
-      const greet = (service: Parameters<typeof welcome>[0]) => welcome(service, terminal.stdout);
+      const greet = (service: Parameters<typeof printFirstToken>[0]) =>
+        printFirstToken(service, terminal.stdout);
       await serve(terminal.env, options.welcome ? { welcome: greet } : {});
     });
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ListedToken, TokenRecord, Tokens } from '../auth/tokens.ts';
 import { parseConfig } from '../runtime/config.ts';
-import { expected, type Terminal, UsageError } from './context.ts';
+import { type CliContext, expected, UsageError } from './context.ts';
 
 const createExamples = `
 The token alone goes to standard output, and is not shown again.
@@ -31,7 +31,7 @@ const unitMs = {
 } as const;
 const headings = ['ID', 'NAME', 'OWNER', 'TOKEN', 'SCOPES', 'CREATED', 'EXPIRES', 'USED', 'STATE'];
 
-export function addToken(program: Command, terminal: Terminal): void {
+export function registerToken(program: Command, terminal: CliContext): void {
   const token = program.command('token').description('make, list and revoke API tokens');
   token
     .command('create')
@@ -56,11 +56,11 @@ export function addToken(program: Command, terminal: Terminal): void {
 
 type CreateOptions = { readonly name: string; readonly scopes: string; readonly expires?: string };
 
-async function withTokens(terminal: Terminal, work: (tokens: Tokens) => Promise<void>): Promise<void> {
+async function withTokens(terminal: CliContext, work: (tokens: Tokens) => Promise<void>): Promise<void> {
   const { databaseUrl } = parseConfig(terminal.env);
-  const { openStorage } = await import('../db/database.ts');
+  const { openDatabase } = await import('../db/database.ts');
   const { createTokens, TokenError } = await import('../auth/tokens.ts');
-  const database = await openStorage(databaseUrl);
+  const database = await openDatabase(databaseUrl);
   try {
     await work(createTokens({ database, staticToken: null }));
   } catch (error) {
@@ -70,7 +70,7 @@ async function withTokens(terminal: Terminal, work: (tokens: Tokens) => Promise<
   }
 }
 
-async function create(tokens: Tokens, options: CreateOptions, { stdout, stderr }: Terminal): Promise<void> {
+async function create(tokens: Tokens, options: CreateOptions, { stdout, stderr }: CliContext): Promise<void> {
   const expiresAt =
     options.expires === undefined ? null : new Date(Date.now() + parseDuration(options.expires));
   const scopes = options.scopes.split(',').map((scope) => scope.trim());
@@ -86,7 +86,7 @@ function parseDuration(text: string): number {
   return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
 }
 
-async function list(tokens: Tokens, { stdout }: Terminal): Promise<void> {
+async function list(tokens: Tokens, { stdout }: CliContext): Promise<void> {
   const rows = [headings, ...(await tokens.list()).map(toRow)];
   const widths = headings.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   for (const row of rows) {
@@ -107,7 +107,7 @@ function stateOf({ revokedAt, expiresAt }: TokenRecord): string {
   return expiresAt !== null && expiresAt.getTime() <= Date.now() ? 'expired' : 'live';
 }
 
-async function revoke(tokens: Tokens, which: string, { stderr, fail }: Terminal): Promise<void> {
+async function revoke(tokens: Tokens, which: string, { stderr, fail }: CliContext): Promise<void> {
   const record = await tokens.revoke(which);
   if (record !== null) {
     stderr.write(`revoked ${record.id} "${record.name}"\n`);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Credentials, Users } from '../auth/users.ts';
 import type { Database } from '../db/database.ts';
 import { parseConfig } from '../runtime/config.ts';
-import { expected, type Terminal, UsageError } from './context.ts';
+import { type CliContext, expected, UsageError } from './context.ts';
 import { readPassword } from './password.ts';
 
 const createExamples = `
@@ -20,7 +20,7 @@ Examples:
   undertone user password --email ada@example.org
   undertone user password --email bob@example.org --revoke-tokens < password.txt`;
 
-export function addUser(program: Command, terminal: Terminal): void {
+export function registerUser(program: Command, terminal: CliContext): void {
   const user = program.command('user').description('create accounts and set their passwords');
   user
     .command('create')
@@ -41,20 +41,22 @@ export function addUser(program: Command, terminal: Terminal): void {
 type CreateOptions = { readonly email: string; readonly admin?: true };
 type PasswordOptions = { readonly email: string; readonly revokeTokens?: true };
 
-async function create(options: CreateOptions, terminal: Terminal): Promise<void> {
+async function create(options: CreateOptions, terminal: CliContext): Promise<void> {
   const { UserError } = await import('../auth/user-errors.ts');
-  const { enrol } = await import('../auth/create-account.ts');
+  const { createAccount } = await import('../auth/create-account.ts');
   await withUsers(options.email, terminal, async ({ database, users }, credentials) => {
-    const isAdministrator = await enrol({ database, users }, credentials, options.admin === true).catch(
-      (error: unknown) => {
-        throw error instanceof UserError ? new UsageError(error.message) : error;
-      },
-    );
+    const isAdministrator = await createAccount(
+      { database, users },
+      credentials,
+      options.admin === true,
+    ).catch((error: unknown) => {
+      throw error instanceof UserError ? new UsageError(error.message) : error;
+    });
     terminal.stderr.write(`made ${options.email}${isAdministrator ? ', administrator' : ''}\n`);
   });
 }
 
-async function setPassword({ email, revokeTokens }: PasswordOptions, terminal: Terminal): Promise<void> {
+async function setPassword({ email, revokeTokens }: PasswordOptions, terminal: CliContext): Promise<void> {
   const { createTokens } = await import('../auth/tokens.ts');
   await withUsers(email, terminal, async ({ database, users }, credentials) => {
     const owner = await users.setPassword(credentials);
@@ -69,26 +71,26 @@ type Opened = { readonly database: Database; readonly users: Users };
 /** Reads a new password before the database is opened. @throws UsageError */
 async function withUsers(
   address: string,
-  terminal: Terminal,
+  terminal: CliContext,
   work: (opened: Opened, credentials: Credentials) => Promise<void>,
 ): Promise<void> {
   const { databaseUrl } = parseConfig(terminal.env);
   const credentials = await readCredentials(address, terminal);
-  const { kindOf, openStorage } = await import('../db/database.ts');
+  const { databaseKind, openDatabase } = await import('../db/database.ts');
   const { createUsers } = await import('../auth/users.ts');
-  const { drawText } = await import('../auth/token-format.ts');
-  const database = await openStorage(databaseUrl);
+  const { randomBase62 } = await import('../auth/token-format.ts');
+  const database = await openDatabase(databaseUrl);
   try {
     // No browser ever gets the cookie of a session that is made here.
-    const secret = drawText(40);
-    const users = createUsers({ database, kind: kindOf(databaseUrl), secret, secure: false });
+    const secret = randomBase62(40);
+    const users = createUsers({ database, kind: databaseKind(databaseUrl), secret, secure: false });
     await work({ database, users }, credentials);
   } finally {
     await database.destroy();
   }
 }
 
-async function readCredentials(address: string, terminal: Terminal): Promise<Credentials> {
+async function readCredentials(address: string, terminal: CliContext): Promise<Credentials> {
   const { email, newPassword } = await import('../auth/credentials.ts');
   if (!email.safeParse(address).success) {
     throw expected('an e-mail address', '--email', JSON.stringify(address));

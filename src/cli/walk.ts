@@ -24,12 +24,12 @@ async function walk(folder: string, found: string[]): Promise<void> {
   for (const entry of entries) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) await walk(path, found);
-    else if (entry.isFile() || (entry.isSymbolicLink() && (await leadsToFile(path)))) found.push(path);
+    else if (entry.isFile() || (entry.isSymbolicLink() && (await isFileLink(path)))) found.push(path);
   }
 }
 
 /** A link that leads nowhere counts as a file, and fails as one. Devices and pipes could be read for ever. */
-async function leadsToFile(path: string): Promise<boolean> {
+async function isFileLink(path: string): Promise<boolean> {
   return stat(path).then(
     (entry) => entry.isFile(),
     () => true,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ConfigError, parseConfig } from '../runtime/config.ts';
-import { stopOnSignals } from '../runtime/shutdown.ts';
-import { expected, type Terminal } from './context.ts';
+import { handleSignals } from '../runtime/shutdown.ts';
+import { type CliContext, expected } from './context.ts';
 
 const examples = `
 Settings come from the environment, and are those of the service: UNDERTONE_REDIS_URL, UNDERTONE_DATABASE_URL,
@@ -11,35 +11,35 @@ SIGTERM waits UNDERTONE_SHUTDOWN_S for what is being analysed; then, or at a sec
 Examples:
   UNDERTONE_REDIS_URL=redis://127.0.0.1 undertone work`;
 
-export function addWork(program: Command, terminal: Terminal): void {
+export function registerWorker(program: Command, terminal: CliContext): void {
   program
     .command('work')
     .description('take jobs from the queue and analyse them')
     .addHelpText('after', examples)
-    .action(() => work(terminal));
+    .action(() => runWorker(terminal));
 }
 
-async function work({ env, stdout, exit }: Terminal): Promise<void> {
+async function runWorker({ env, stdout, exit }: CliContext): Promise<void> {
   const config = parseConfig(env);
   if (config.redisUrl === null) throw expected('redis://HOST', 'UNDERTONE_REDIS_URL', 'nothing');
   const { default: pino } = await import('pino');
-  const { keepSecret } = await import('../auth/secret.ts');
-  const { openStorage } = await import('../db/database.ts');
-  const { makeFolder } = await import('../runtime/ensure-dir.ts');
-  const { startWork } = await import('../jobs/worker.ts');
+  const { loadOrCreateSecret } = await import('../auth/secret.ts');
+  const { openDatabase } = await import('../db/database.ts');
+  const { ensureDir } = await import('../runtime/ensure-dir.ts');
+  const { startJobWorker } = await import('../jobs/worker.ts');
   const { PersistenceError } = await import('../runtime/redis.ts');
   const logger = pino({ level: config.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
-  makeFolder(config.dataDir);
-  const secret = config.secret ?? (await keepSecret(config.dataDir));
-  const database = await openStorage(config.databaseUrl);
+  ensureDir(config.dataDir);
+  const secret = config.secret ?? (await loadOrCreateSecret(config.dataDir));
+  const database = await openDatabase(config.databaseUrl);
   try {
     const { redisUrl } = config;
-    const started = await startWork({ config, redisUrl, database, secret, logger });
+    const started = await startJobWorker({ config, redisUrl, database, secret, logger });
     const stop = async () => {
       await started.stop();
       await database.destroy();
     };
-    stopOnSignals({ logger, stop, breakOff: started.breakOff, exit });
+    handleSignals({ logger, stop, abort: started.abort, exit });
     stdout.write(`working with ${config.workers} threads\n`);
   } catch (error) {
     await database.destroy();

@@ -1,6 +1,6 @@
 /** Opens the database, embedded or PostgreSQL. Everybody else sees Kysely's types and never which one it is. */
 import { type Dialect, type Generated, Kysely, Migrator, sql } from 'kysely';
-import { Failure } from '../runtime/errors.ts';
+import { ServiceError } from '../runtime/errors.ts';
 import { migrationsFor } from './migrations.ts';
 
 export type { Selectable } from 'kysely';
@@ -68,9 +68,9 @@ export type Database = Kysely<Tables>;
 export type DatabaseKind = 'sqlite' | 'postgres';
 
 /** Opens the database and brings its tables up to date. Several processes may do so at once. */
-export async function openStorage(url: string): Promise<Database> {
+export async function openDatabase(url: string): Promise<Database> {
   try {
-    const kind = kindOf(url);
+    const kind = databaseKind(url);
     const database: Database = new Kysely({ dialect: await dialectOf(kind, url) });
     try {
       await migrate(database, kind);
@@ -80,12 +80,12 @@ export async function openStorage(url: string): Promise<Database> {
     }
     return database;
   } catch (cause) {
-    throw unavailable(cause);
+    throw databaseUnavailable(cause);
   }
 }
 
 /** @throws Error when the address is neither `file:PATH` nor `postgres://...` */
-export function kindOf(url: string): DatabaseKind {
+export function databaseKind(url: string): DatabaseKind {
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme';
   if (/^postgres(ql)?:\/\/./.test(url)) return 'postgres';
   if (/^file:./.test(url)) return 'sqlite';
@@ -94,26 +94,26 @@ export function kindOf(url: string): DatabaseKind {
 }
 
 /** What a request is told is one sentence; the cause, with its paths, is for the log. */
-export function unavailable(cause: unknown): Failure {
-  return Object.assign(new Failure('storage_unavailable', 'The database cannot be used'), { cause });
+export function databaseUnavailable(cause: unknown): ServiceError {
+  return Object.assign(new ServiceError('storage_unavailable', 'The database cannot be used'), { cause });
 }
 
 /** Waits for a query. @throws Failure `storage_unavailable` when it fails */
-export async function reach<T>(query: Promise<T>): Promise<T> {
+export async function runQuery<T>(query: Promise<T>): Promise<T> {
   try {
     return await query;
   } catch (cause) {
-    throw unavailable(cause);
+    throw databaseUnavailable(cause);
   }
 }
 
 /** Whether `error` says that a row with the same unique value is there already. */
-export function isDuplicate(error: unknown): boolean {
+export function isUniqueViolation(error: unknown): boolean {
   return /^(SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)|23505)$/.test(codeOf(error));
 }
 
 /** Whether `error` says that what the row belongs to is gone. */
-export function isOrphan(error: unknown): boolean {
+export function isForeignKeyViolation(error: unknown): boolean {
   return /^(SQLITE_CONSTRAINT_FOREIGNKEY|23503)$/.test(codeOf(error));
 }
 
@@ -128,7 +128,7 @@ function codeOf(error: unknown): string {
 
 /** Only the driver that is needed is loaded. */
 async function dialectOf(kind: DatabaseKind, url: string): Promise<Dialect> {
-  if (kind === 'sqlite') return (await import('./sqlite.ts')).openEmbedded(url);
+  if (kind === 'sqlite') return (await import('./sqlite.ts')).openSqlite(url);
   return (await import('./postgres.ts')).openPostgres(url);
 }
 

@@ -12,10 +12,10 @@ import {
   SqliteDriver,
 } from 'kysely';
 import Libsql from 'libsql';
-import { makeFolder } from '../runtime/ensure-dir.ts';
+import { ensureDir } from '../runtime/ensure-dir.ts';
 
 /** The driver waits with the whole process: just for another's statement. */
-const standstillMs = 20;
+const busyTimeoutMs = 20;
 /** How long the lock is tried again, with the process going on, while others write. */
 const busyMs = 5000;
 const busyPauseMs = 25;
@@ -23,10 +23,10 @@ const walAttempts = 100;
 const walPauseMs = 50;
 
 /** Creates the file and its folder when they are missing. Several processes may do so at once. */
-export async function openEmbedded(url: string): Promise<Dialect> {
+export async function openSqlite(url: string): Promise<Dialect> {
   const path = pathOf(url);
   makePrivate(path);
-  const connection = new Libsql(path, { timeout: standstillMs });
+  const connection = new Libsql(path, { timeout: busyTimeoutMs });
   try {
     await enterWal(connection);
   } catch (error) {
@@ -37,7 +37,7 @@ export async function openEmbedded(url: string): Promise<Dialect> {
   const dialect = new SqliteDialect({ database: connection });
   return {
     createAdapter: () => dialect.createAdapter(),
-    createDriver: () => new PatientDriver(connection),
+    createDriver: () => new BusyRetryDriver(connection),
     createIntrospector: (database) => dialect.createIntrospector(database),
     createQueryCompiler: () => dialect.createQueryCompiler(),
   };
@@ -47,7 +47,7 @@ export async function openEmbedded(url: string): Promise<Dialect> {
  * libsql leaves a statement that came too early (SQLITE_BUSY) open until it is collected or run again, and with
  * it nothing more is ever committed. So nothing is written without the lock, and only its statement can come too early.
  */
-class PatientDriver extends SqliteDriver {
+class BusyRetryDriver extends SqliteDriver {
   readonly #database: Libsql.Database;
   readonly #begin: Libsql.Statement;
 
@@ -108,7 +108,7 @@ function pathOf(url: string): string {
 
 /** Folders that are missing are made for their owner alone. The journals get the mode of the database file. */
 function makePrivate(path: string): void {
-  makeFolder(dirname(path));
+  ensureDir(dirname(path));
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
 }

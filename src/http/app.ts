@@ -3,25 +3,25 @@ import { randomUUID } from 'node:crypto';
 import Koa, { type Context, type Middleware, type Next } from 'koa';
 import type { Logger } from 'pino';
 import type { Accounts } from '../auth/accounts.ts';
-import type { CounterStore } from '../auth/rate-limiter.ts';
+import type { RateLimiterFactory } from '../auth/rate-limiter.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Manifest } from '../models/manifest.ts';
 import type { Config } from '../runtime/config.ts';
-import { Failure } from '../runtime/errors.ts';
+import { ServiceError } from '../runtime/errors.ts';
 import type { Pool } from '../workers/pool.ts';
 import { createByteBudget } from './body/byte-budget.ts';
 import { createJsonReader } from './body/json.ts';
-import { type Lifecycle, unreadiness } from './lifecycle.ts';
+import { type Lifecycle, readinessError } from './lifecycle.ts';
 import { accountOf, type TokenVerifier } from './middleware/auth.ts';
 import { allowOrigins } from './middleware/cors.ts';
-import { answerFailures } from './middleware/errors.ts';
+import { handleErrors } from './middleware/errors.ts';
 import { requireHost } from './middleware/host.ts';
 import type { Metrics } from './middleware/metrics.ts';
 import { createRateLimits } from './middleware/rate-limit.ts';
-import { protect } from './middleware/security-headers.ts';
+import { securityHeaders } from './middleware/security-headers.ts';
 import { createAccountRoutes } from './routes/account.ts';
 import type { Pages } from './routes/static.ts';
-import { createRoutes, refuseUnrouted, showMetrics } from './routes.ts';
+import { createRoutes, rejectUnmatched, showMetrics } from './routes.ts';
 import type { State } from './state.ts';
 
 export type AppOptions = {
@@ -38,11 +38,11 @@ export type AppOptions = {
   /** Without them the routes of jobs say that they are not configured. */
   readonly jobs?: Jobs;
   /** Where requests are counted; by default in this process. */
-  readonly counters?: CounterStore | undefined;
+  readonly counters?: RateLimiterFactory | undefined;
 };
 
-const saneRequestId = /^[A-Za-z0-9._-]{1,128}$/;
-const clientLeftStatus = 499;
+const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
+const clientClosedRequest = 499;
 /** For the bodies of account requests, of at most 16 KiB each: log-ins work while analyses are refused. */
 const accountBudgetBytes = 4 * 2 ** 20;
 
@@ -53,20 +53,20 @@ export function createApp(options: AppOptions): Koa<State> {
   metrics.watch({
     bodies: budget,
     accountBodies: accountBudget,
-    pool: pool.figures,
-    ready: () => unreadiness(lifecycle, pool) === null,
+    pool: pool.stats,
+    ready: () => readinessError(lifecycle, pool) === null,
   });
   const jobs = options.jobs ?? null;
-  if (jobs !== null) metrics.watchJobs(jobs.figures);
+  if (jobs !== null) metrics.watchJobs(jobs.stats);
   const app = createBase(logger);
   // Of the addresses that the header names only the last ones were written by proxies of ours.
-  app.proxy = config.proxies > 0;
-  app.maxIpsCount = config.proxies;
-  app.use(identify());
-  app.use(record(metrics, logger));
-  app.use(closeWhenStopping(lifecycle));
-  app.use(protect(config.publicUrl?.startsWith('https:') ?? false));
-  app.use(answerFailures(logger));
+  app.proxy = config.trustedProxies > 0;
+  app.maxIpsCount = config.trustedProxies;
+  app.use(assignRequestId());
+  app.use(observeRequests(metrics, logger));
+  app.use(closeWhenDraining(lifecycle));
+  app.use(securityHeaders(config.publicUrl?.startsWith('https:') ?? false));
+  app.use(handleErrors(logger));
   app.use(requireHost());
   if (config.corsOrigins.length > 0) app.use(allowOrigins(config.corsOrigins));
   const limits = createRateLimits(config, options.counters);
@@ -78,7 +78,7 @@ export function createApp(options: AppOptions): Koa<State> {
     const routes = { accounts, config, readJson: createJsonReader(reader) };
     app.use(createAccountRoutes(routes).routes());
   }
-  app.use(refuseUnrouted());
+  app.use(rejectUnmatched());
   return app;
 }
 
@@ -96,15 +96,18 @@ async function clientNetwork({ ip }: Context): Promise<string> {
 export function createMetricsApp(metrics: Metrics, logger: Logger): Koa<State> {
   const app = createBase(logger);
   const show = showMetrics(metrics);
-  app.use(identify());
-  app.use(answerFailures(logger));
+  app.use(assignRequestId());
+  app.use(handleErrors(logger));
   app.use(requireHost());
   app.use(async function only(context, next) {
     if (context.path !== '/metrics')
-      throw new Failure('not_found', 'Expected /metrics for `path`, got another');
+      throw new ServiceError('not_found', 'Expected /metrics for `path`, got another');
     if (context.method !== 'GET' && context.method !== 'HEAD') {
       context.set('Allow', 'GET, HEAD');
-      throw new Failure('method_not_allowed', `Expected GET or HEAD for \`method\`, got ${context.method}`);
+      throw new ServiceError(
+        'method_not_allowed',
+        `Expected GET or HEAD for \`method\`, got ${context.method}`,
+      );
     }
     await show(context, next);
   });
@@ -118,11 +121,11 @@ function createBase(logger: Logger): Koa<State> {
   return app;
 }
 
-function identify(): Middleware<State> {
+function assignRequestId(): Middleware<State> {
   return async function requestId(context: Context, next: Next) {
     const given = context.get('X-Request-Id');
-    const id = saneRequestId.test(given) ? given : randomUUID();
-    const state: State = { requestId: id, startedAt: performance.now(), stages: [], gone: false };
+    const id = requestIdPattern.test(given) ? given : randomUUID();
+    const state: State = { requestId: id, startedAt: performance.now(), stages: [], clientAborted: false };
     context.state = state;
     context.set('X-Request-Id', id);
     return next();
@@ -130,16 +133,16 @@ function identify(): Middleware<State> {
 }
 
 /** One log line and one observation a request; neither holds a token, a byte of audio, a path or a file name. */
-function record(metrics: Metrics, logger: Logger): Middleware<State> {
+function observeRequests(metrics: Metrics, logger: Logger): Middleware<State> {
   return async function observe(context: Context, next: Next) {
     await next();
     const { requestId, startedAt, stages, gone } = context.state;
     const route = typeof context._matchedRoute === 'string' ? context._matchedRoute : 'other';
     const method = context.method in methods ? context.method : 'other';
-    const status = gone ? clientLeftStatus : context.status;
+    const status = gone ? clientClosedRequest : context.status;
     const ms = performance.now() - startedAt;
     metrics.record({ route, method, status, ms, stages });
-    const level = polled.has(route) ? 'debug' : 'info';
+    const level = polledRoutes.has(route) ? 'debug' : 'info';
     logger[level]({ request_id: requestId, route, method, status, ms: Math.round(ms) }, 'request');
   };
 }
@@ -147,11 +150,11 @@ function record(metrics: Metrics, logger: Logger): Middleware<State> {
 const methods = { GET: 0, HEAD: 0, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, OPTIONS: 0 };
 
 /** What machines ask for every few seconds. */
-const polled: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics']);
+const polledRoutes: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics']);
 
-function closeWhenStopping(lifecycle: Lifecycle): Middleware<State> {
+function closeWhenDraining(lifecycle: Lifecycle): Middleware<State> {
   return async function lastAnswer(context: Context, next: Next) {
     await next();
-    if (lifecycle.leaving() && !context.headerSent) context.set('Connection', 'close');
+    if (lifecycle.draining() && !context.headerSent) context.set('Connection', 'close');
   };
 }

@@ -1,53 +1,53 @@
 /** Whether new work is taken: before the models are warm and after the signal to stop, it is not. */
-import { Failure } from '../runtime/errors.ts';
+import { ServiceError } from '../runtime/errors.ts';
 import type { Pool } from '../workers/pool.ts';
 
 export type Lifecycle = {
   /** After either of the two below. */
-  leaving(): boolean;
-  closed(): boolean;
+  draining(): boolean;
+  refusing(): boolean;
   /** From now on load balancers are told to go elsewhere, and what still comes is answered as ever. */
-  leave(): void;
+  startDraining(): void;
   /** From now on analyses are refused. */
-  close(): void;
-  readonly cut: Cut;
+  refuseNew(): void;
+  readonly shutdown: ShutdownSignal;
   /** The time to finish is over. @returns what the requests that are cut off are told */
-  cutOff(): Failure;
+  abort(): ServiceError;
 };
 
 /** Ends uploads. Every request listens, so it must cost next to nothing: an AbortSignal does not. */
-export type Cut = {
+export type ShutdownSignal = {
   /** Null before the cut. */
-  reason(): Failure | null;
+  reason(): ServiceError | null;
   /** @returns how to stop listening */
-  listen(end: (reason: Failure) => void): () => void;
+  listen(end: (reason: ServiceError) => void): () => void;
 };
 
-const fullTooLongMs = 5000;
+const maxFullMs = 5000;
 
 export function createLifecycle(): Lifecycle {
   let leaving = false;
   let closed = false;
-  let reason: Failure | null = null;
-  const listeners = new Set<(reason: Failure) => void>();
+  let reason: ServiceError | null = null;
+  const listeners = new Set<(reason: ServiceError) => void>();
   return {
-    leaving: () => leaving,
-    closed: () => closed,
-    leave: () => {
+    draining: () => leaving,
+    refusing: () => closed,
+    startDraining: () => {
       leaving = true;
     },
-    close: () => {
+    refuseNew: () => {
       leaving = true;
       closed = true;
     },
-    cut: {
+    shutdown: {
       reason: () => reason,
       listen: (end) => {
         listeners.add(end);
         return () => listeners.delete(end);
       },
     },
-    cutOff: () => {
+    abort: () => {
       const told = reason ?? shuttingDown();
       reason = told;
       for (const end of listeners) end(told);
@@ -57,20 +57,23 @@ export function createLifecycle(): Lifecycle {
 }
 
 /** Why an analysis cannot be taken now; null when it can. */
-export function refusal(lifecycle: Lifecycle, pool: Pick<Pool, 'warm'>): Failure | null {
-  if (lifecycle.closed()) return shuttingDown();
-  return pool.warm() ? null : new Failure('not_ready', 'The models are being loaded');
+export function admissionError(lifecycle: Lifecycle, pool: Pick<Pool, 'warm'>): ServiceError | null {
+  if (lifecycle.refusing()) return shuttingDown();
+  return pool.warm() ? null : new ServiceError('not_ready', 'The models are being loaded');
 }
 
 /** Why a load balancer should send its requests elsewhere; null when it should not. */
-export function unreadiness(lifecycle: Lifecycle, pool: Pick<Pool, 'warm' | 'fullForMs'>): Failure | null {
-  if (lifecycle.leaving()) return shuttingDown();
-  const refused = refusal(lifecycle, pool);
-  if (refused !== null || pool.fullForMs() < fullTooLongMs) return refused;
-  return new Failure('overloaded', 'The queue has been full for 5 s');
+export function readinessError(
+  lifecycle: Lifecycle,
+  pool: Pick<Pool, 'warm' | 'fullForMs'>,
+): ServiceError | null {
+  if (lifecycle.draining()) return shuttingDown();
+  const refused = admissionError(lifecycle, pool);
+  if (refused !== null || pool.fullForMs() < maxFullMs) return refused;
+  return new ServiceError('overloaded', 'The queue has been full for 5 s');
 }
 
 /** What new work is told once the service is being stopped. */
-export function shuttingDown(): Failure {
-  return new Failure('shutting_down', 'The service is being stopped');
+export function shuttingDown(): ServiceError {
+  return new ServiceError('shutting_down', 'The service is being stopped');
 }

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 const lingerMs = 1000;
 /** Clients that put a long body together before they look for an answer get the time for it: Node's fetch is one. */
 const bytesPerMs = 20_000;
-const longestMs = 10_000;
+const maxLingerMs = 10_000;
 const lingering = new WeakSet<Socket>();
 
 /** True once a connection only waits to be closed: whatever else arrives on it is not a request. */
@@ -29,7 +29,7 @@ export function lingerAfter(request: IncomingMessage, response: ServerResponse):
 
 /** Half-closes, then discards what still arrives for up to a second. */
 export function closeSlowly(socket: Socket): void {
-  if (!beginLingering(socket, lingerMs)) return;
+  if (!startLingering(socket, lingerMs)) return;
   socket.end();
   // Not from within the HTTP parser, which may have called.
   setImmediate(discard, socket);
@@ -38,7 +38,7 @@ export function closeSlowly(socket: Socket): void {
 /** The same for the rest of a body of known length, for as long as so many bytes may take; they end the wait. */
 function closeAfter(request: IncomingMessage): void {
   const { socket } = request;
-  if (!beginLingering(socket, patienceMs(request))) return;
+  if (!startLingering(socket, lingerLimitMs(request))) return;
   request.once('end', () => socket.destroy());
   request.resume();
   socket.end(() => {
@@ -46,7 +46,7 @@ function closeAfter(request: IncomingMessage): void {
   });
 }
 
-function beginLingering(socket: Socket, withinMs: number): boolean {
+function startLingering(socket: Socket, withinMs: number): boolean {
   if (socket.destroyed || lingering.has(socket)) return false;
   lingering.add(socket);
   const timer = setTimeout(() => socket.destroy(), withinMs);
@@ -62,8 +62,8 @@ function discard(socket: Socket): void {
   socket.resume();
 }
 
-function patienceMs({ headers }: IncomingMessage): number {
-  return Math.min(longestMs, lingerMs + Number(headers['content-length'] ?? 0) / bytesPerMs);
+function lingerLimitMs({ headers }: IncomingMessage): number {
+  return Math.min(maxLingerMs, lingerMs + Number(headers['content-length'] ?? 0) / bytesPerMs);
 }
 
 function hasBody(request: IncomingMessage): boolean {

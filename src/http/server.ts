@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Address } from '../runtime/config.ts';
-import { type ErrorCode, Failure, httpStatus } from '../runtime/errors.ts';
+import { type ErrorCode, httpStatus, ServiceError } from '../runtime/errors.ts';
 import { chunksTooSmall, expectedChunks, GatheredRequest } from './body/gathered-request.ts';
 import { closeSlowly, isLingering } from './linger.ts';
-import { failureBody, failureHeaders } from './middleware/errors.ts';
+import { errorBody, errorHeaders } from './middleware/errors.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 
@@ -21,9 +21,9 @@ export type HttpServer = {
 
 const headersMs = 10_000;
 const keepAliveMs = 65_000;
-const checkEveryMs = 500;
+const connectionsCheckMs = 500;
 /** A connection that was just accepted gets this long to say what it wants before the end. */
-const silentMs = 500;
+const silentConnectionMs = 500;
 const sweepMs = 100;
 const maxHeaderBytes = 16_384;
 
@@ -48,7 +48,7 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
     headersTimeout: Math.min(headersMs, usualMs),
     requestTimeout: longestMs,
     keepAliveTimeout: keepAliveMs,
-    connectionsCheckingInterval: checkEveryMs,
+    connectionsCheckingInterval: connectionsCheckMs,
     maxHeaderSize: maxHeaderBytes,
     requireHostHeader: false,
     noDelay: true,
@@ -60,15 +60,15 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
     socket.once('close', () => sockets.delete(socket));
   });
   const handle = (request: IncomingMessage, response: ServerResponse) => {
-    request.once(chunksTooSmall, () => refuse({ code: chunksTooSmall }, request.socket, busy));
+    request.once(chunksTooSmall, () => rejectRequest({ code: chunksTooSmall }, request.socket, busy));
     const readMs = request.url?.startsWith('/v1/jobs') ? longestMs : usualMs;
     serve(handler, busy, readMs, request, response);
   };
   server.on('request', handle);
   server.on('checkContinue', handle);
   server.on('checkExpectation', handle);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error, socket, busy));
-  server.on('connect', (_request, socket) => refuse({ code: 'CONNECT' }, socket, busy));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => rejectRequest(error, socket, busy));
+  server.on('connect', (_request, socket) => rejectRequest({ code: 'CONNECT' }, socket, busy));
   return {
     server,
     listen: (address) => listen(server, address),
@@ -101,7 +101,7 @@ function serve(
 }
 
 /** Answers what never became a request, or stopped being one in its body. */
-function refuse(
+function rejectRequest(
   error: { code?: string | undefined },
   duplex: Duplex,
   busy: ReadonlyMap<Socket, ServerResponse>,
@@ -119,30 +119,33 @@ function refuse(
     return;
   }
   const given = response?.getHeader('X-Request-Id');
-  const failure = failureOf(error.code);
-  socket.write(rawAnswer(failure, typeof given === 'string' ? given : randomUUID()));
+  const failure = toServiceError(error.code);
+  socket.write(rawResponse(failure, typeof given === 'string' ? given : randomUUID()));
   closeSlowly(socket);
 }
 
-function failureOf(code: string | undefined): Failure {
+function toServiceError(code: string | undefined): ServiceError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new Failure('timeout', 'The request took longer to arrive than it may');
+    return new ServiceError('timeout', 'The request took longer to arrive than it may');
   }
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new Failure('headers_too_large', `Expected at most ${maxHeaderBytes} bytes of headers, got more`);
+    return new ServiceError(
+      'headers_too_large',
+      `Expected at most ${maxHeaderBytes} bytes of headers, got more`,
+    );
   }
-  if (code === chunksTooSmall) return new Failure('bad_request', expectedChunks);
-  return new Failure('bad_request', 'Expected an HTTP/1.1 request, got something else');
+  if (code === chunksTooSmall) return new ServiceError('bad_request', expectedChunks);
+  return new ServiceError('bad_request', 'Expected an HTTP/1.1 request, got something else');
 }
 
-function rawAnswer(failure: Failure, requestId: string): string {
-  const body = failureBody(failure, requestId);
+function rawResponse(failure: ServiceError, requestId: string): string {
+  const body = errorBody(failure, requestId);
   const headers = {
     'Content-Type': 'application/json',
     'Content-Length': String(Buffer.byteLength(body)),
     'X-Request-Id': requestId,
     Connection: 'close',
-    ...failureHeaders(failure),
+    ...errorHeaders(failure),
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${httpStatus(failure.code)} ${reasons[failure.code] ?? ''}\r\n${lines.join('')}\r\n${body}`;
@@ -181,6 +184,6 @@ function drain(
     const closeSilent = () => {
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     };
-    setTimeout(() => setImmediate(closeSilent), silentMs).unref();
+    setTimeout(() => setImmediate(closeSilent), silentConnectionMs).unref();
   });
 }

@@ -2,11 +2,11 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { deriveKey } from '../auth/secret.ts';
 
-export type Vault = {
+export type Cipher = {
   /** `place` says what the bytes are; they open under the same place alone. */
-  seal(bytes: Uint8Array, place: string): Buffer;
+  encrypt(bytes: Uint8Array, place: string): Buffer;
   /** @throws Error when the bytes were sealed with another secret, for another place, or changed since */
-  open(sealed: Uint8Array, place: string): Buffer;
+  decrypt(sealed: Uint8Array, place: string): Buffer;
   /** Tells vaults of different secrets apart and says nothing about them. */
   readonly fingerprint: string;
   /** Signs the calls to whoever holds the job, in the form of the Standard Webhooks specification. */
@@ -21,7 +21,7 @@ const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-export function createVault(secret: string): Vault {
+export function createCipher(secret: string): Cipher {
   const key = deriveKey(secret, 'waiting audio');
   const callbackKey = deriveKey(secret, 'callbacks');
   const ownerKey = deriveKey(secret, 'owners');
@@ -30,13 +30,13 @@ export function createVault(secret: string): Vault {
     digestKey: deriveKey(secret, 'request digests'),
     fingerprint: deriveKey(secret, 'fingerprint').toString('hex').slice(0, 8),
     callbackSecret: (holder) => `whsec_${createHmac('sha256', callbackKey).update(holder).digest('base64')}`,
-    seal: (bytes, place) => {
+    encrypt: (bytes, place) => {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place));
       const body = cipher.update(bytes);
       return Buffer.concat([nonce, body, cipher.final(), cipher.getAuthTag()]);
     },
-    open: (sealed, place) => {
+    decrypt: (sealed, place) => {
       const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, nonceBytes))
         .setAAD(Buffer.from(place))
         .setAuthTag(sealed.subarray(-tagBytes));

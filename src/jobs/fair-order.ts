@@ -14,9 +14,9 @@ export type FairOrder = {
    */
   serve(turn: number): Promise<number>;
   /** A job of the owner that was waiting has been removed. */
-  leave(owner: string): Promise<void>;
+  remove(owner: string): Promise<void>;
   /** Jobs of the owner that wait; at most some more than there are, until their turn has passed. */
-  waiting(owner: string): Promise<number>;
+  countWaiting(owner: string): Promise<number>;
 };
 
 /** BullMQ's largest priority. */
@@ -58,7 +58,7 @@ export function createFairOrder(redis: Redis, name: string): FairOrder {
   return {
     next: async (owner) => Math.min(maxTurn, await run('next', owner)),
     serve: (turn) => run('serve', turn),
-    leave: async (owner) => void (await run('leave', owner)),
-    waiting: (owner) => run('waiting', owner),
+    remove: async (owner) => void (await run('leave', owner)),
+    countWaiting: (owner) => run('waiting', owner),
   };
 }

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { AddressError, checkedLookup, isAllowedHost } from './public-address.ts';
 
-export type Call = {
+export type HttpRequest = {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -16,12 +16,12 @@ export type Call = {
   readonly maxBytes: number;
 };
 
-export type Got = { readonly status: number; readonly body: Buffer };
+export type HttpResponse = { readonly status: number; readonly body: Buffer };
 
 export class SizeError extends Error {}
 
 /** @throws AddressError, SizeError, or the error of the connection */
-export async function call(wanted: Call): Promise<Got> {
+export async function sendRequest(wanted: HttpRequest): Promise<HttpResponse> {
   const url = new URL(wanted.url);
   if (!isAllowedHost(url, wanted.privateHosts)) {
     throw new AddressError(`Expected a public address, got ${url.hostname}`);
@@ -36,7 +36,7 @@ export async function call(wanted: Call): Promise<Got> {
   return { status: response.statusCode ?? 0, body: await read(response, wanted.maxBytes) };
 }
 
-function send(url: URL, wanted: Call, signal: AbortSignal): Promise<IncomingMessage> {
+function send(url: URL, wanted: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const { method, headers = {}, body, privateHosts } = wanted;

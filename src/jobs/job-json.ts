@@ -1,5 +1,5 @@
 /** A job as its holder sees it, in JSON; the callback carries the same. */
-import { Failure, type FailureRecord } from '../runtime/errors.ts';
+import { type SerializedError, ServiceError } from '../runtime/errors.ts';
 import type { JobRow, ListedRow } from './job-store.ts';
 
 export type JobProgress = {
@@ -9,7 +9,7 @@ export type JobProgress = {
 };
 
 /** Of a job that has not ended. */
-export type Standing = { readonly status: 'waiting' | 'running'; readonly progress: JobProgress | null };
+export type QueueState = { readonly status: 'waiting' | 'running'; readonly progress: JobProgress | null };
 
 /** A job in a list. */
 export type JobSummary = {
@@ -22,13 +22,13 @@ export type JobSummary = {
   readonly progress: JobProgress | null;
 };
 
-export type JobView = JobSummary & {
+export type JobJson = JobSummary & {
   readonly result: object | null;
   /** As the body of an error, without `request_id`. */
   readonly error: object | null;
 };
 
-export function summaryOf(row: ListedRow, standing: Standing | null): JobSummary {
+export function toJobSummary(row: ListedRow, standing: QueueState | null): JobSummary {
   return {
     id: row.id,
     status: row.outcome ?? standing?.status ?? 'waiting',
@@ -39,17 +39,17 @@ export function summaryOf(row: ListedRow, standing: Standing | null): JobSummary
   };
 }
 
-export function viewOf(row: JobRow, standing: Standing | null): JobView {
+export function toJobJson(row: JobRow, standing: QueueState | null): JobJson {
   const body = row.body === null ? null : (JSON.parse(row.body) as object);
   return {
-    ...summaryOf(row, standing),
+    ...toJobSummary(row, standing),
     result: row.outcome === 'done' ? body : null,
     error: row.outcome === 'failed' ? body : null,
   };
 }
 
 /** A job that was removed before its end: nothing of it is kept. Times are ms since 1970. */
-export function cancelledView(id: string, createdAt: number, cancelledAt: number): JobView {
+export function cancelledJobJson(id: string, createdAt: number, cancelledAt: number): JobJson {
   return {
     id,
     status: 'cancelled',
@@ -72,8 +72,10 @@ export function isProgress(value: unknown): value is JobProgress {
 }
 
 /** What a job that failed keeps. */
-export function errorBody({ code, message, items }: FailureRecord): string {
+export function storedError({ code, message, items }: SerializedError): string {
   return JSON.stringify(items.length > 0 ? { detail: items } : { detail: message, code });
 }
 
-export const lostBody = errorBody(new Failure('queue_unavailable', 'The queue lost this job; send it again'));
+export const lostBody = storedError(
+  new ServiceError('queue_unavailable', 'The queue lost this job; send it again'),
+);

@@ -1,12 +1,12 @@
 /** What is known of jobs: whose they are and how they ended, in the database, for as long as the operator says. */
 import {
   type Database,
-  isDuplicate,
-  isOrphan,
+  databaseUnavailable,
+  isForeignKeyViolation,
+  isUniqueViolation,
   type JobTable,
-  reach,
+  runQuery,
   type Selectable,
-  unavailable,
 } from '../db/database.ts';
 
 export type JobRow = Selectable<JobTable>;
@@ -27,11 +27,11 @@ const listed = [
 ] as const;
 
 /** Who a job belongs to: an account, or a token that belongs to none. */
-export type Holder = { readonly name: string; readonly owner: string | null };
+export type JobOwner = { readonly name: string; readonly owner: string | null };
 
 export type NewJob = {
   readonly id: string;
-  readonly holder: Holder;
+  readonly holder: JobOwner;
   readonly idempotencyKey: string | null;
   /** Keyed digest of the request; kept beside its idempotency key alone. */
   readonly digest: string;
@@ -42,22 +42,22 @@ export type NewJob = {
 export type JobStore = {
   /** `taken`: another job of this holder has the idempotency key. */
   insert(job: NewJob): Promise<'done' | 'taken' | 'owner gone'>;
-  find(holder: Holder, id: string): Promise<JobRow | null>;
-  findByKey(holder: Holder, idempotencyKey: string): Promise<JobRow | null>;
+  find(holder: JobOwner, id: string): Promise<JobRow | null>;
+  findByKey(holder: JobOwner, idempotencyKey: string): Promise<JobRow | null>;
   /** Up to `count` jobs of a holder, newest first: those that are older than `before`, where it is not null. */
-  list(holder: Holder, before: ListedRow | null, count: number): Promise<ListedRow[]>;
+  list(holder: JobOwner, before: ListedRow | null, count: number): Promise<ListedRow[]>;
   /** For workers, which serve everybody. */
   read(id: string): Promise<JobRow | null>;
   /** False when it has ended already, or is gone: of several workers one ends a job. */
   finish(id: string, outcome: Outcome, body: string, expiresAt: number): Promise<boolean>;
   /** The idempotency key may be used for another job. */
   releaseKey(id: string): Promise<void>;
-  remove(id: string): Promise<void>;
+  delete(id: string): Promise<void>;
   /** Removes a job that has not ended; false when it has, or is gone. */
   cancel(id: string): Promise<boolean>;
   sweep(): Promise<void>;
   /** Which database this is. */
-  installation(): Promise<string>;
+  instanceId(): Promise<string>;
 };
 
 /** @param now milliseconds since 1970 */
@@ -79,9 +79,9 @@ export function createJobStore(database: Database, now: () => number = Date.now)
         await database.insertInto('jobs').values(row).execute();
         return 'done';
       } catch (error) {
-        if (isDuplicate(error)) return 'taken';
-        if (isOrphan(error)) return 'owner gone';
-        throw unavailable(error);
+        if (isUniqueViolation(error)) return 'taken';
+        if (isForeignKeyViolation(error)) return 'owner gone';
+        throw databaseUnavailable(error);
       }
     },
     find: (holder, id) => first(live().where('holder', '=', holder.name).where('id', '=', id)),
@@ -99,32 +99,32 @@ export function createJobStore(database: Database, now: () => number = Date.now)
         const same = is.and([is('created_at', '=', created_at), is('id', '<', id)]);
         return is.or([is('created_at', '<', created_at), same]);
       });
-      return reach(older.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count).execute());
+      return runQuery(older.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(count).execute());
     },
     read: (id) => first(live().where('id', '=', id)),
     async finish(id, outcome, body, expiresAt) {
       const open = database.updateTable('jobs').where('id', '=', id).where('outcome', 'is', null);
       const ended = open.set({ outcome, body, finished_at: now(), expires_at: expiresAt });
-      const { numUpdatedRows } = await reach(ended.executeTakeFirst());
+      const { numUpdatedRows } = await runQuery(ended.executeTakeFirst());
       return numUpdatedRows > 0n;
     },
     async releaseKey(id) {
       const row = database.updateTable('jobs').where('id', '=', id);
-      await reach(row.set({ idempotency_key: null, digest: null }).execute());
+      await runQuery(row.set({ idempotency_key: null, digest: null }).execute());
     },
-    async remove(id) {
-      await reach(database.deleteFrom('jobs').where('id', '=', id).execute());
+    async delete(id) {
+      await runQuery(database.deleteFrom('jobs').where('id', '=', id).execute());
     },
     async cancel(id) {
       const open = database.deleteFrom('jobs').where('id', '=', id).where('outcome', 'is', null);
-      const { numDeletedRows } = await reach(open.executeTakeFirst());
+      const { numDeletedRows } = await runQuery(open.executeTakeFirst());
       return numDeletedRows > 0n;
     },
     async sweep() {
-      await reach(database.deleteFrom('jobs').where('expires_at', '<=', now()).execute());
+      await runQuery(database.deleteFrom('jobs').where('expires_at', '<=', now()).execute());
     },
-    async installation() {
-      const only = () => reach(database.selectFrom('installation').select('id').executeTakeFirstOrThrow());
+    async instanceId() {
+      const only = () => runQuery(database.selectFrom('installation').select('id').executeTakeFirstOrThrow());
       installation ??= (await only()).id;
       return installation;
     },
@@ -132,5 +132,5 @@ export function createJobStore(database: Database, now: () => number = Date.now)
 }
 
 async function first<Row>(query: { executeTakeFirst(): Promise<Row | undefined> }): Promise<Row | null> {
-  return (await reach(query.executeTakeFirst())) ?? null;
+  return (await runQuery(query.executeTakeFirst())) ?? null;
 }

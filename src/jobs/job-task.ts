@@ -1,5 +1,5 @@
 /** What crosses between a worker and its analysis threads. */
-import type { NoReport } from '../workers/protocol.ts';
+import type { ErrorReply } from '../workers/protocol.ts';
 import type { JobProgress } from './job-json.ts';
 
 /** `short` for recordings of any length that may be long, `long` for those that were found to be. */
@@ -20,7 +20,7 @@ export type JobTask = {
 export type JobReply =
   | { readonly kind: 'report'; readonly json: string }
   | { readonly kind: 'long' }
-  | NoReport;
+  | ErrorReply;
 
 /** Posted while a job is being analysed. */
-export type JobNote = { readonly id: string; readonly progress: JobProgress };
+export type JobProgressMessage = { readonly id: string; readonly progress: JobProgress };

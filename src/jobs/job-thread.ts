@@ -4,9 +4,9 @@ import { type Analyzer, createAnalyzer } from '../analysis/analyze.ts';
 import { combinedReport } from '../analysis/report.ts';
 import { round } from '../analysis/rounding.ts';
 import { signals } from '../analysis/signals/table.ts';
-import { noReport, type ThreadSettings } from '../workers/protocol.ts';
-import { tellIfHeavy, tellReady } from '../workers/thread-status.ts';
-import type { JobNote, JobReply, JobTask } from './job-task.ts';
+import { type ThreadSettings, toErrorReply } from '../workers/protocol.ts';
+import { reportHeapPressure, reportReady } from '../workers/thread-status.ts';
+import type { JobProgressMessage, JobReply, JobTask } from './job-task.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 export const run = start(workerData as ThreadSettings);
@@ -14,11 +14,11 @@ export const run = start(workerData as ThreadSettings);
 async function start(settings: ThreadSettings): Promise<(task: JobTask) => Promise<JobReply>> {
   const analyzer = await createAnalyzer(settings);
   await analyzer.warm();
-  tellReady();
+  reportReady();
   const turns = createTurns();
   return async (task) => {
     const reply = await turns.run(() => work(analyzer, task, turns));
-    tellIfHeavy();
+    reportHeapPressure();
     return reply;
   };
 }
@@ -28,7 +28,7 @@ async function work(analyzer: Analyzer, { id, lane, ...asked }: JobTask, turns: 
   const request = { ...asked, signals };
   const afterChunk = async (analysed: number, declared: number | null) => {
     const progress = { analysed_s: round(analysed), duration_s: declared === null ? null : round(declared) };
-    parentPort?.postMessage({ id, progress } satisfies JobNote);
+    parentPort?.postMessage({ id, progress } satisfies JobProgressMessage);
     await turns.yieldTurn();
   };
   try {
@@ -39,6 +39,6 @@ async function work(analyzer: Analyzer, { id, lane, ...asked }: JobTask, turns: 
     if (analysis === null) return { kind: 'long' };
     return { kind: 'report', json: JSON.stringify(combinedReport(analysis, id)) };
   } catch (error) {
-    return noReport(error);
+    return toErrorReply(error);
   }
 }

@@ -1,17 +1,17 @@
 /** The analysis threads of `undertone work`. */
 import { threadFile } from '../runtime/worker-entries.ts';
 import type { ThreadSettings } from '../workers/protocol.ts';
-import { type Crews, openCrews } from '../workers/thread-pool.ts';
+import { createThreadPool, type ThreadPool } from '../workers/thread-pool.ts';
 import type { JobProgress } from './job-json.ts';
-import { type JobNote, type JobReply, type JobTask, type Lane, lanes } from './job-task.ts';
+import { type JobProgressMessage, type JobReply, type JobTask, type Lane, lanes } from './job-task.ts';
 
-export type Crew = {
+export type JobThreads = {
   /** Rejects when the thread was lost. The bytes are given away. */
   analyze(task: JobTask, onProgress: (progress: JobProgress) => void): Promise<JobReply>;
   close(): Promise<void>;
 };
 
-export type CrewOptions = {
+export type JobThreadsOptions = {
   readonly threads: number;
   readonly settings: ThreadSettings;
   readonly file?: string;
@@ -19,40 +19,40 @@ export type CrewOptions = {
   readonly onLost: (cause: Error) => void;
 };
 
-/** An hour of a recording leaves 6 MB of figures and timelines. */
+/** The measures and timelines of one hour of audio take 6 MB. */
 const heapMebibytes = 1024;
 
-/** A thread, and the lanes in which it has a task. */
-type Place = { readonly crews: Crews<JobTask, JobReply>; readonly busy: Set<Lane> };
+/** One thread and the lanes of its running tasks. */
+type Slot = { readonly pool: ThreadPool<JobTask, JobReply>; readonly busy: Set<Lane> };
 
-/** A thread has up to one task of each lane at a time. Resolves when every thread has its models. */
-export async function openCrew({
+/** Each thread runs up to one task per lane. Resolves when every thread has loaded its models. */
+export async function createJobThreads({
   file = threadFile('jobs/job-thread'),
   ...options
-}: CrewOptions): Promise<Crew> {
+}: JobThreadsOptions): Promise<JobThreads> {
   const listeners = new Map<string, (progress: JobProgress) => void>();
-  const onNote = ({ id, progress }: JobNote) => listeners.get(id)?.(progress);
+  const onNote = ({ id, progress }: JobProgressMessage) => listeners.get(id)?.(progress);
   const shared = { ...options, file, heapMebibytes, onNote, threads: 1, tasksPerThread: lanes.length };
-  const places = Array.from({ length: options.threads }, (): Place => {
-    return { crews: openCrews<JobTask, JobReply, JobNote>(shared), busy: new Set() };
+  const slots = Array.from({ length: options.threads }, (): Slot => {
+    return { pool: createThreadPool<JobTask, JobReply, JobProgressMessage>(shared), busy: new Set() };
   });
   const close = async () => {
-    await Promise.all(places.map(({ crews }) => crews.close()));
+    await Promise.all(slots.map(({ pool }) => pool.close()));
   };
-  await Promise.all(places.map(({ crews }) => crews.started)).catch(async (error: unknown) => {
+  await Promise.all(slots.map(({ pool }) => pool.started)).catch(async (error: unknown) => {
     await close();
     throw error;
   });
   return {
     async analyze(task, onProgress) {
-      const place = choose(places, task.lane);
-      place.busy.add(task.lane);
+      const slot = chooseSlot(slots, task.lane);
+      slot.busy.add(task.lane);
       listeners.set(task.id, onProgress);
       try {
-        const given = [task.audio, ...(task.baseline === null ? [] : [task.baseline])];
-        return await place.crews.ask(task, given);
+        const buffers = [task.audio, ...(task.baseline === null ? [] : [task.baseline])];
+        return await slot.pool.run(task, buffers);
       } finally {
-        place.busy.delete(task.lane);
+        slot.busy.delete(task.lane);
         listeners.delete(task.id);
       }
     },
@@ -60,10 +60,10 @@ export async function openCrew({
   };
 }
 
-/** The thread with the fewest tasks of those without one of the lane. */
-function choose(places: readonly Place[], lane: Lane): Place {
-  const free = places.filter(({ busy }) => !busy.has(lane)).sort((a, b) => a.busy.size - b.busy.size);
-  const place = free[0];
-  if (place === undefined) throw new Error(`Expected at most ${places.length} tasks of a lane, got more`);
-  return place;
+/** Returns the least busy thread without a task of this lane. */
+function chooseSlot(slots: readonly Slot[], lane: Lane): Slot {
+  const free = slots.filter(({ busy }) => !busy.has(lane)).sort((a, b) => a.busy.size - b.busy.size);
+  const slot = free[0];
+  if (slot === undefined) throw new Error(`Expected at most ${slots.length} tasks per lane, got more`);
+  return slot;
 }

@@ -1,6 +1,6 @@
 /** What a job is asked to do, as it waits in Redis: encrypted, since URLs may carry keys, and with a version. */
 import { z } from 'zod';
-import type { Vault } from './encryption.ts';
+import type { Cipher } from './encryption.ts';
 
 /** Payloads of version 1 have no `version`. */
 const version = 2;
@@ -24,7 +24,7 @@ const schema = z.object({
 
 export type Payload = Readonly<z.output<typeof schema>>;
 
-export type SealedPayload = { readonly sealed: string };
+export type EncryptedPayload = { readonly sealed: string };
 
 /** The payload was written by a later release: it must be left to a worker of that release. */
 export class NewerPayloadError extends Error {}
@@ -32,14 +32,18 @@ export class NewerPayloadError extends Error {}
 /** The payload is none that any release writes. */
 export class PayloadError extends Error {}
 
-export function sealPayload(payload: z.input<typeof schema>, id: string, vault: Vault): SealedPayload {
+export function encryptPayload(
+  payload: z.input<typeof schema>,
+  id: string,
+  cipher: Cipher,
+): EncryptedPayload {
   const json = JSON.stringify({ version, ...payload });
-  return { sealed: vault.seal(Buffer.from(json), aadOf(id)).toString('base64') };
+  return { sealed: cipher.encrypt(Buffer.from(json), aadOf(id)).toString('base64') };
 }
 
 /** @throws NewerPayloadError, PayloadError */
-export function openPayload({ sealed }: SealedPayload, id: string, vault: Vault): Payload {
-  const json = parse(() => JSON.parse(vault.open(Buffer.from(sealed, 'base64'), aadOf(id)).toString()));
+export function decryptPayload({ sealed }: EncryptedPayload, id: string, cipher: Cipher): Payload {
+  const json = parse(() => JSON.parse(cipher.decrypt(Buffer.from(sealed, 'base64'), aadOf(id)).toString()));
   const envelope = parse(() => z.looseObject({ version: z.int().min(1).default(1) }).parse(json));
   if (envelope.version > version) {
     throw new NewerPayloadError(

@@ -2,12 +2,12 @@
 import { setInterval } from 'node:timers/promises';
 import { WaitingError } from 'bullmq';
 import type { Config } from '../runtime/config.ts';
-import { Failure, toFailure } from '../runtime/errors.ts';
-import { errorBody } from './job-json.ts';
+import { deserializeError, ServiceError } from '../runtime/errors.ts';
+import { storedError } from './job-json.ts';
 import type { Lane } from './job-task.ts';
-import { openPayload, type Payload } from './payload.ts';
-import { fetchObject, UnreachableError, unreachable } from './remote-audio.ts';
-import { beginJob, cancelJob, finishJob, type QueueJob, type WorkerContext } from './worker-context.ts';
+import { decryptPayload, type Payload } from './payload.ts';
+import { fetchAudio, UnreachableError, unreachable } from './remote-audio.ts';
+import { cancelJob, finishJob, type QueueJob, startJob, type WorkerContext } from './worker-context.ts';
 
 /** How often a worker looks whether the job that it has was removed. */
 const removalCheckMs = 1000;
@@ -21,7 +21,7 @@ export async function processAnalysis(
 ): Promise<void> {
   const { logger, queues, store } = context;
   const id = job.id as string;
-  const payload = await beginJob(context, lane === 'long' ? queues.long : queues.analyses, job, token);
+  const payload = await startJob(context, lane === 'long' ? queues.long : queues.analyses, job, token);
   const row = await store.read(id);
   if (row === null) return cancelJob(context, job, payload);
   if (row.outcome !== null) return void (await finishJob(context, job, payload, row.outcome, row.body ?? ''));
@@ -43,8 +43,8 @@ export async function processAnalysis(
       throw new WaitingError();
     }
     if (removed.aborted) return cancelJob(context, job, payload);
-    if (!(error instanceof Failure) || error.code === 'storage_unavailable') throw error;
-    const outcome = await finishJob(context, job, payload, 'failed', errorBody(error));
+    if (!(error instanceof ServiceError) || error.code === 'storage_unavailable') throw error;
+    const outcome = await finishJob(context, job, payload, 'failed', storedError(error));
     if (outcome === 'failed') logger.info({ job_id: id, code: error.code }, 'job failed');
   } finally {
     ended.abort();
@@ -53,10 +53,10 @@ export async function processAnalysis(
 
 /** Ends a job for good: too many workers were lost with it, or too many attempts ended in internal errors. */
 export async function markLost(context: WorkerContext, job: QueueJob): Promise<void> {
-  const payload = openPayload(job.data, job.id as string, context.vault);
-  if (payload.installation !== (await context.store.installation())) return;
-  const failure = new Failure('worker_lost', 'The workers that had this job were lost');
-  await finishJob(context, job, payload, 'failed', errorBody(failure));
+  const payload = decryptPayload(job.data, job.id as string, context.cipher);
+  if (payload.installation !== (await context.store.instanceId())) return;
+  const failure = new ServiceError('worker_lost', 'The workers that had this job were lost');
+  await finishJob(context, job, payload, 'failed', storedError(failure));
 }
 
 /** Aborts once the job is gone from the database. */
@@ -91,13 +91,13 @@ async function analyze(
   try {
     if (end.aborted) raise();
     const task = { id: job.id as string, lane, ...recording, channel: payload.channel, cancel };
-    const reply = await context.crew.analyze(task, (progress) => {
+    const reply = await context.threads.analyze(task, (progress) => {
       void job.updateProgress(progress).catch(() => {});
     });
     if (reply.kind === 'long') return null;
     if (reply.kind === 'report') return reply.json;
     if (reply.kind === 'fault') throw new Error(reply.cause);
-    throw toFailure(reply.failure);
+    throw deserializeError(reply.failure);
   } finally {
     end.removeEventListener('abort', raise);
   }
@@ -106,7 +106,7 @@ async function analyze(
 type Recording = { readonly audio: Uint8Array; readonly baseline: Uint8Array | null };
 
 async function load(
-  { config, waiting }: WorkerContext,
+  { config, uploadStore }: WorkerContext,
   job: QueueJob,
   { source }: Payload,
   end: AbortSignal,
@@ -114,15 +114,15 @@ async function load(
   if (source.kind === 'object') return { audio: await fetch(config, job, source.url, end), baseline: null };
   const { sizes } = source;
   const id = job.id as string;
-  const audio = await waiting.read(id, 'audio', sizes.audio);
-  const baseline = sizes.baseline > 0 ? await waiting.read(id, 'baseline', sizes.baseline) : null;
+  const audio = await uploadStore.read(id, 'audio', sizes.audio);
+  const baseline = sizes.baseline > 0 ? await uploadStore.read(id, 'baseline', sizes.baseline) : null;
   if (audio !== null && (sizes.baseline === 0 || baseline !== null)) return { audio, baseline };
-  throw new Failure('deadline', 'The recording waited longer for a worker than it may');
+  throw new ServiceError('deadline', 'The recording waited longer for a worker than it may');
 }
 
 async function fetch({ jobs }: Config, job: QueueJob, url: string, end: AbortSignal): Promise<Uint8Array> {
   try {
-    return await fetchObject(url, jobs, end);
+    return await fetchAudio(url, jobs, end);
   } catch (error) {
     const last = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
     throw last && error instanceof UnreachableError ? unreachable(error.message) : error;

@@ -1,14 +1,14 @@
 /** Makes one callback that a worker has taken from the queue. */
 import { DelayedError, WaitingError } from 'bullmq';
 import type { CallbackShares } from './callback-shares.ts';
-import { cancelledView, type JobView, viewOf } from './job-json.ts';
+import { cancelledJobJson, type JobJson, toJobJson } from './job-json.ts';
 import type { Payload } from './payload.ts';
 import { deliver } from './webhook.ts';
-import { beginJob, type QueueJob, type WorkerContext } from './worker-context.ts';
+import { type QueueJob, startJob, type WorkerContext } from './worker-context.ts';
 
 /** How long a callback is put back whose owner or host has its share under way; twice as long each time. */
-const firstPauseMs = 250;
-const longestPauseMs = 120_000;
+const firstDelayMs = 250;
+const maxDelayMs = 120_000;
 
 export async function processCallback(
   context: WorkerContext,
@@ -16,14 +16,14 @@ export async function processCallback(
   job: QueueJob,
   token: string | undefined,
 ): Promise<void> {
-  const { config, vault, logger, queues } = context;
+  const { config, cipher, logger, queues } = context;
   const id = job.id as string;
-  const payload = await beginJob(context, queues.callbacks, job, token);
+  const payload = await startJob(context, queues.callbacks, job, token);
   const { callback, holder } = payload;
   if (callback === null) return;
   const end = shares.take([`owner ${holder}`, `host ${new URL(callback).host}`]);
   if (end === null) {
-    await queues.callbacks.putBack(job, holder, pauseMs(job), token);
+    await queues.callbacks.delay(job, holder, delayMs(job), token);
     throw new DelayedError();
   }
   try {
@@ -33,7 +33,7 @@ export async function processCallback(
       id,
       url: callback,
       body: JSON.stringify(view),
-      secret: vault.callbackSecret(holder),
+      secret: cipher.callbackSecret(holder),
       privateHosts: config.jobs.privateHosts,
       now: Date.now(),
       stop: context.stop,
@@ -53,15 +53,15 @@ async function viewFor(
   { store }: WorkerContext,
   job: QueueJob,
   { cancelledAt }: Payload,
-): Promise<JobView | null> {
+): Promise<JobJson | null> {
   const id = job.id as string;
-  if (cancelledAt !== null) return cancelledView(id, job.timestamp, cancelledAt);
+  if (cancelledAt !== null) return cancelledJobJson(id, job.timestamp, cancelledAt);
   const row = await store.read(id);
-  return row === null || row.outcome === null ? null : viewOf(row, null);
+  return row === null || row.outcome === null ? null : toJobJson(row, null);
 }
 
 /** Those that were begun and not made are the ones that were put back. */
-function pauseMs({ attemptsStarted, attemptsMade }: QueueJob): number {
+function delayMs({ attemptsStarted, attemptsMade }: QueueJob): number {
   const times = Math.max(0, attemptsStarted - attemptsMade - 1);
-  return Math.min(longestPauseMs, firstPauseMs * 2 ** times);
+  return Math.min(maxDelayMs, firstDelayMs * 2 ** times);
 }

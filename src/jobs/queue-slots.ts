@@ -2,20 +2,20 @@
  * Places in the queue. An owner may hold at most as many as are left free, so a single owner fills half of the queue, two
  * a third each, and there is always a place for the next one.
  */
-import { Failure } from '../runtime/errors.ts';
+import { ServiceError } from '../runtime/errors.ts';
 
-export type Places = {
+export type QueueSlots = {
   /** Keeps places until `work` has filled them. @throws Failure `overloaded` when there are fewer for the owner */
   reserve<T>(owner: string, count: number, work: () => Promise<T>): Promise<T>;
 };
 
 const retryAfterSeconds = 5;
 
-export function createPlaces(options: {
+export function createQueueSlots(options: {
   readonly size: number;
   /** Places taken by everybody, and by the owner. */
   countTaken(owner: string): Promise<readonly [all: number, own: number]>;
-}): Places {
+}): QueueSlots {
   /** Places of this process whose jobs are not in the queue yet. */
   const reserved = new Map<string, number>();
   const change = (owner: string, by: number) => {
@@ -30,7 +30,7 @@ export function createPlaces(options: {
       const reservedByAll = [...reserved.values()].reduce((sum, one) => sum + one, 0);
       const free = options.size - all - reservedByAll;
       const left = freeFor(own + (reserved.get(owner) ?? 0), free);
-      if (count > left) throw full(count, left);
+      if (count > left) throw noSlots(count, left);
       change(owner, count);
       try {
         return await work();
@@ -47,7 +47,7 @@ function freeFor(own: number, free: number): number {
   return Math.max(0, first, Math.floor((free - own) / 2));
 }
 
-function full(count: number, left: number): Failure {
+function noSlots(count: number, left: number): ServiceError {
   const message = `Expected at most ${left} more jobs of this owner in the queue, got ${count}`;
-  return new Failure('overloaded', message, [], retryAfterSeconds);
+  return new ServiceError('overloaded', message, [], retryAfterSeconds);
 }

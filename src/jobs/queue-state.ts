@@ -1,12 +1,12 @@
 /** What the queues know of jobs: where one waits, whether a worker has it, and how many there are. */
 import type { Job } from 'bullmq';
-import { isProgress, type Standing } from './job-json.ts';
-import type { SealedPayload } from './payload.ts';
-import type { FairQueue, Queues } from './queues.ts';
+import { isProgress, type QueueState } from './job-json.ts';
+import type { EncryptedPayload } from './payload.ts';
+import type { JobQueue, Queues } from './queues.ts';
 
-export type QueuedJob = { readonly job: Job<SealedPayload>; readonly queue: FairQueue };
+export type QueuedJob = { readonly job: Job<EncryptedPayload>; readonly queue: JobQueue };
 
-export type JobFigures = {
+export type JobStats = {
   readonly waiting: number;
   readonly running: number;
   /** Seconds that the next job in the queue has waited. */
@@ -23,7 +23,7 @@ export async function findQueued({ long, analyses }: Queues, id: string): Promis
 }
 
 /** Null when no queue has it. */
-export async function standingOf(queues: Queues, id: string): Promise<Standing | null> {
+export async function queueStateOf(queues: Queues, id: string): Promise<QueueState | null> {
   const found = await findQueued(queues, id);
   if (found === null) return null;
   const state = await found.job.getState();
@@ -40,11 +40,11 @@ export async function countWaiting({ analyses, long }: Queues): Promise<number> 
 
 /** Those of one owner. */
 export async function countWaitingOf({ analyses, long }: Queues, owner: string): Promise<number> {
-  const counts = await Promise.all([analyses, long].map((queue) => queue.waiting(owner)));
+  const counts = await Promise.all([analyses, long].map((queue) => queue.countWaiting(owner)));
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-export async function figuresOf(queues: Queues): Promise<JobFigures> {
+export async function readStats(queues: Queues): Promise<JobStats> {
   const { analyses, long } = queues;
   const [count, running, [first]] = await Promise.all([
     countWaiting(queues),

@@ -1,40 +1,40 @@
 /** The queues, kept by BullMQ, in which owners take turns. */
 import { type Job, Queue } from 'bullmq';
 import type { Redis } from '../runtime/redis.ts';
-import type { Vault } from './encryption.ts';
+import type { Cipher } from './encryption.ts';
 import { createFairOrder, type FairOrder } from './fair-order.ts';
-import type { SealedPayload } from './payload.ts';
+import type { EncryptedPayload } from './payload.ts';
 
 const prefix = 'undertone';
 
 export type NewEntry = {
   readonly id: string;
   readonly owner: string;
-  readonly payload: SealedPayload;
+  readonly payload: EncryptedPayload;
   /** When the job was made, ms since 1970. */
   readonly createdAt: number;
 };
 
-export type FairQueue = {
+export type JobQueue = {
   readonly name: string;
-  readonly queue: Queue<SealedPayload>;
+  readonly queue: Queue<EncryptedPayload>;
   /** Does nothing where the queue has the job already. */
   add(entry: NewEntry): Promise<void>;
   /** Called as soon as a worker begins a job, so that later jobs of other owners come after it. */
-  begin(job: Job<SealedPayload>): Promise<void>;
+  markStarted(job: Job<EncryptedPayload>): Promise<void>;
   /** Puts a job that a worker has begun back into the queue for a time: behind the jobs of others that come meanwhile. */
-  putBack(job: Job<SealedPayload>, owner: string, ms: number, token: string | undefined): Promise<void>;
+  delay(job: Job<EncryptedPayload>, owner: string, ms: number, token: string | undefined): Promise<void>;
   /** False when a worker has the job: only that worker can end it. */
-  remove(job: Job<SealedPayload>, owner: string): Promise<boolean>;
+  remove(job: Job<EncryptedPayload>, owner: string): Promise<boolean>;
   /** Jobs of the owner that wait. */
-  waiting(owner: string): Promise<number>;
+  countWaiting(owner: string): Promise<number>;
 };
 
 /** Recordings of any length wait in `analyses`; one that is found to be long goes on to `long`. */
 export type Queues = {
-  readonly analyses: FairQueue;
-  readonly long: FairQueue;
-  readonly callbacks: FairQueue;
+  readonly analyses: JobQueue;
+  readonly long: JobQueue;
+  readonly callbacks: JobQueue;
   close(): Promise<void>;
 };
 
@@ -44,16 +44,16 @@ const callback = { attempts: 13, backoff: { type: 'exponential', delay: 1000 } }
 const forget = { removeOnComplete: true, removeOnFail: true } as const;
 
 /** Processes with another secret could not open what waits: they have queues of their own. */
-export function openQueues(redis: Redis, vault: Vault): Queues {
+export function openQueues(redis: Redis, cipher: Cipher): Queues {
   const open = (kind: string, options: typeof analysis | typeof callback) => {
-    const name = `${kind}-${vault.fingerprint}`;
-    const queue = new Queue<SealedPayload>(name, {
-      ...basis(redis),
+    const name = `${kind}-${cipher.fingerprint}`;
+    const queue = new Queue<EncryptedPayload>(name, {
+      ...connectionOptions(redis),
       defaultJobOptions: { ...options, ...forget },
     });
     // Each call says for itself that it failed.
     queue.on('error', () => {});
-    return toFairQueue(queue, createFairOrder(redis, name), vault);
+    return toJobQueue(queue, createFairOrder(redis, name), cipher);
   };
   const analyses = open('analyses', analysis);
   const long = open('long', analysis);
@@ -68,7 +68,7 @@ export function openQueues(redis: Redis, vault: Vault): Queues {
   };
 }
 
-function toFairQueue(queue: Queue<SealedPayload>, order: FairOrder, { pseudonym }: Vault): FairQueue {
+function toJobQueue(queue: Queue<EncryptedPayload>, order: FairOrder, { pseudonym }: Cipher): JobQueue {
   return {
     name: queue.name,
     queue,
@@ -76,11 +76,11 @@ function toFairQueue(queue: Queue<SealedPayload>, order: FairOrder, { pseudonym 
       const priority = await order.next(pseudonym(owner));
       await queue.add('job', payload, { jobId: id, priority, timestamp: createdAt });
     },
-    async begin(job) {
+    async markStarted(job) {
       const shift = await order.serve(job.priority);
       if (shift > 0) void rebase(queue, shift).catch(() => {});
     },
-    async putBack(job, owner, ms, token) {
+    async delay(job, owner, ms, token) {
       await job.changePriority({ priority: await order.next(pseudonym(owner)) });
       await job.moveToDelayed(Date.now() + ms, token);
     },
@@ -91,21 +91,21 @@ function toFairQueue(queue: Queue<SealedPayload>, order: FairOrder, { pseudonym 
         if (error instanceof Error && /locked/.test(error.message)) return false;
         throw error;
       }
-      await order.leave(pseudonym(owner));
+      await order.remove(pseudonym(owner));
       return true;
     },
-    waiting: (owner) => order.waiting(pseudonym(owner)),
+    countWaiting: (owner) => order.countWaiting(pseudonym(owner)),
   };
 }
 
 /** Once in a million jobs: those that wait keep their order. */
-async function rebase(queue: Queue<SealedPayload>, shift: number): Promise<void> {
+async function rebase(queue: Queue<EncryptedPayload>, shift: number): Promise<void> {
   for (const job of await queue.getJobs(['prioritized', 'delayed'], 0, -1, true)) {
     await job.changePriority({ priority: Math.max(1, job.priority - shift) }).catch(() => {});
   }
 }
 
 /** What queues and workers share. */
-export function basis(redis: Redis) {
+export function connectionOptions(redis: Redis) {
   return { connection: redis, prefix } as const;
 }

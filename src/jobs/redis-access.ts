@@ -1,14 +1,14 @@
 /** Access to a Redis that may be unreachable, slow, or replaced by one that persists. */
-import { Failure } from '../runtime/errors.ts';
+import { ServiceError } from '../runtime/errors.ts';
 import { type Redis, requireNoPersistence, withoutCommand } from '../runtime/redis.ts';
 
 /** @throws Failure `queue_unavailable` when Redis cannot be used */
-export type Reach = <T>(work: () => Promise<T>) => Promise<T>;
+export type RedisAccess = <T>(work: () => Promise<T>) => Promise<T>;
 
 const answerMs = 5000;
 
 /** A Redis that came back may be another one: it is asked again whether it persists. */
-export function createReach(redis: Redis): Reach {
+export function createRedisAccess(redis: Redis): RedisAccess {
   let checked: Promise<void> | null = null;
   redis.on('close', () => {
     checked = null;
@@ -21,8 +21,8 @@ export function createReach(redis: Redis): Reach {
       return await withinMs(work(), answerMs);
     } catch (cause) {
       checked = null;
-      if (cause instanceof Failure) throw cause;
-      const failure = new Failure('queue_unavailable', 'The queue of jobs cannot be used', [], 5);
+      if (cause instanceof ServiceError) throw cause;
+      const failure = new ServiceError('queue_unavailable', 'The queue of jobs cannot be used', [], 5);
       throw Object.assign(failure, { cause: withoutCommand(cause) });
     }
   };

@@ -1,7 +1,7 @@
 /** Recordings that lie somewhere else: which addresses are taken, and how one is fetched. */
 import type { JobSettings } from '../runtime/config.ts';
-import { type Failure, invalidPart } from '../runtime/errors.ts';
-import { call, SizeError } from './http-client.ts';
+import { invalidPart, type ServiceError } from '../runtime/errors.ts';
+import { SizeError, sendRequest } from './http-client.ts';
 import { AddressError, isAllowedHost } from './public-address.ts';
 import { isBelow, parsePlainUrl } from './url-prefix.ts';
 
@@ -11,7 +11,7 @@ type Rules = Pick<JobSettings, 'urlPrefixes' | 'privateHosts' | 'maxBytes' | 'up
 export class UnreachableError extends Error {}
 
 /** Null, or what was expected instead. */
-export function refuseObject(text: string, { urlPrefixes, privateHosts }: Rules): string | null {
+export function checkAudioUrl(text: string, { urlPrefixes, privateHosts }: Rules): string | null {
   const url = parsePlainUrl(text);
   const allowed =
     url !== null && urlPrefixes.some((prefix) => isBelow(url, prefix)) && isAllowedHost(url, privateHosts);
@@ -21,7 +21,7 @@ export function refuseObject(text: string, { urlPrefixes, privateHosts }: Rules)
 }
 
 /** Null, or what was expected instead. */
-export function refuseCallback(text: string, { privateHosts }: Pick<Rules, 'privateHosts'>): string | null {
+export function checkCallbackUrl(text: string, { privateHosts }: Pick<Rules, 'privateHosts'>): string | null {
   const url = text.length <= 2048 ? parsePlainUrl(text) : null;
   const allowed =
     url !== null &&
@@ -31,27 +31,32 @@ export function refuseCallback(text: string, { privateHosts }: Pick<Rules, 'priv
 }
 
 /** @throws Failure for what will not come, UnreachableError for what may come later */
-export async function fetchObject(url: string, rules: Rules, stop: AbortSignal): Promise<Uint8Array> {
+export async function fetchAudio(url: string, rules: Rules, stop: AbortSignal): Promise<Uint8Array> {
   const { privateHosts, maxBytes, uploadSeconds } = rules;
-  const wrong = refuseObject(url, rules);
+  const wrong = checkAudioUrl(url, rules);
   if (wrong !== null) throw unreachable(`Expected ${wrong}, got another`);
-  const got = await call({ method: 'GET', url, privateHosts, maxBytes, seconds: uploadSeconds, stop }).catch(
-    (error: Error) => {
-      if (error instanceof SizeError) throw tooLarge(error.message);
-      if (error instanceof AddressError) throw unreachable(error.message);
-      throw new UnreachableError(`Expected a recording at the address, got ${error.message}`);
-    },
-  );
+  const got = await sendRequest({
+    method: 'GET',
+    url,
+    privateHosts,
+    maxBytes,
+    seconds: uploadSeconds,
+    stop,
+  }).catch((error: Error) => {
+    if (error instanceof SizeError) throw tooLarge(error.message);
+    if (error instanceof AddressError) throw unreachable(error.message);
+    throw new UnreachableError(`Expected a recording at the address, got ${error.message}`);
+  });
   if (got.status === 200) return new Uint8Array(got.body.buffer, got.body.byteOffset, got.body.length);
   const message = `Expected 200 from the address, got ${got.status}`;
   if (got.status >= 500 || got.status === 429) throw new UnreachableError(message);
   throw unreachable(message);
 }
 
-export function unreachable(message: string): Failure {
+export function unreachable(message: string): ServiceError {
   return invalidPart('url', 'value_error.url.unreachable', message);
 }
 
-export function tooLarge(message: string): Failure {
+export function tooLarge(message: string): ServiceError {
   return invalidPart('audio', 'value_error.audio.too_large', message);
 }

@@ -2,7 +2,7 @@
 
 import type { Form } from '../multipart/form.ts';
 import type { JobSettings } from '../runtime/config.ts';
-import type { FailureRecord } from '../runtime/errors.ts';
+import type { SerializedError } from '../runtime/errors.ts';
 
 /** Given to the thread once, at its start. */
 export type UploadThreadData = {
@@ -33,7 +33,7 @@ export type UploadReply = {
   /** The last reply of an upload, as is `failed`. */
   | { readonly kind: 'done'; readonly upload: UploadedForm }
   /** Without a failure it is a fault of ours. */
-  | { readonly kind: 'failed'; readonly failure: FailureRecord | null; readonly cause: unknown }
+  | { readonly kind: 'failed'; readonly failure: SerializedError | null; readonly cause: unknown }
 );
 
 export type UploadedForm = Form & {

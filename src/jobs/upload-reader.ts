@@ -3,11 +3,15 @@
 import { createFormReader, type RecordingName } from '../multipart/form.ts';
 import { tooLarge } from '../runtime/errors.ts';
 import { createPartDigest, digestRequest } from './digest.ts';
-import type { Vault } from './encryption.ts';
+import type { Cipher } from './encryption.ts';
 import type { UploadedForm } from './upload-messages.ts';
-import { pieceBytes } from './upload-store.ts';
+import { chunkBytes } from './upload-store.ts';
 
-export type Piece = { readonly name: RecordingName; readonly index: number; readonly bytes: Uint8Array };
+export type UploadChunk = {
+  readonly name: RecordingName;
+  readonly index: number;
+  readonly bytes: Uint8Array;
+};
 
 export type UploadReader = {
   /** @throws Failure */
@@ -15,21 +19,21 @@ export type UploadReader = {
   /** Completes the last piece. @throws Failure when the form is not complete */
   end(): UploadedForm;
   /** The pieces that are complete, each once. */
-  takePieces(): readonly Piece[];
+  drainChunks(): readonly UploadChunk[];
   /** How many more bytes of the body are not in memory any more, once the pieces are written. */
-  takeReleased(): number;
+  drainReleased(): number;
 };
 
 /** @param maxBytes of all recordings together */
 export function createUploadReader(
   boundary: string,
   maxBytes: number,
-  vault: Pick<Vault, 'digestKey'>,
+  cipher: Pick<Cipher, 'digestKey'>,
 ): UploadReader {
-  const key = vault.digestKey;
+  const key = cipher.digestKey;
   const digests = { audio: createPartDigest(key, 'audio'), baseline: createPartDigest(key, 'baseline') };
   const open = { name: 'audio' as RecordingName, index: 0, chunks: [] as Uint8Array[], length: 0 };
-  let pieces: Piece[] = [];
+  let pieces: UploadChunk[] = [];
   let total = 0;
   let received = 0;
   let released = 0;
@@ -52,7 +56,7 @@ export function createUploadReader(
     digests[name].update(bytes);
     open.chunks.push(bytes);
     open.length += bytes.length;
-    if (open.length >= pieceBytes) complete();
+    if (open.length >= chunkBytes) complete();
   }
 
   const form = createFormReader(boundary, onBytes);
@@ -70,12 +74,12 @@ export function createUploadReader(
       const digest = digestRequest(key, { source: { audio, baseline }, channel, callback });
       return { ...read, digest };
     },
-    takePieces() {
+    drainChunks() {
       const taken = pieces;
       pieces = [];
       return taken;
     },
-    takeReleased() {
+    drainReleased() {
       const more = received - open.length - released;
       released += more;
       return more;

@@ -3,37 +3,37 @@
 import { type RecordingName, recordings } from '../multipart/form.ts';
 import type { JobSettings } from '../runtime/config.ts';
 import type { Redis } from '../runtime/redis.ts';
-import type { Vault } from './encryption.ts';
+import type { Cipher } from './encryption.ts';
 
-export type Waiting = {
+export type UploadStore = {
   /** The next piece of a part. Its number is part of what it is sealed with. What is not kept is gone soon. */
-  add(id: string, part: RecordingName, index: number, bytes: Uint8Array): Promise<void>;
+  append(id: string, part: RecordingName, index: number, bytes: Uint8Array): Promise<void>;
   /** From now on it waits for a worker. False when it is gone, or never came. */
   keep(id: string): Promise<boolean>;
   /** Null when it is gone. */
   read(id: string, part: RecordingName, size: number): Promise<Uint8Array | null>;
-  drop(id: string): Promise<void>;
+  delete(id: string): Promise<void>;
 };
 
 /** For a job to be made of an upload that took as long as it may. */
 const marginSeconds = 60;
 
 /** Of one piece. */
-export const pieceBytes = 512 * 1024;
+export const chunkBytes = 512 * 1024;
 
-export function createWaiting(options: {
+export function createUploadStore(options: {
   readonly redis: Redis;
-  readonly vault: Vault;
+  readonly cipher: Cipher;
   readonly settings: Pick<JobSettings, 'audioSeconds' | 'uploadSeconds'>;
-}): Waiting {
-  const { redis, vault, settings } = options;
+}): UploadStore {
+  const { redis, cipher, settings } = options;
   const uploadSeconds = Math.ceil(settings.uploadSeconds) + marginSeconds;
   const keyOf = (id: string, part: RecordingName) => `undertone:waiting:${id}:${part}`;
   const placeOf = (id: string, part: RecordingName, index: number) => `${id}/${part}/${index}`;
   return {
-    async add(id, part, index, bytes) {
+    async append(id, part, index, bytes) {
       const key = keyOf(id, part);
-      const sealed = vault.seal(bytes, placeOf(id, part, index));
+      const sealed = cipher.encrypt(bytes, placeOf(id, part, index));
       const replies = await redis.multi().rpush(key, sealed).expire(key, uploadSeconds).exec();
       for (const [error] of replies ?? []) if (error) throw error;
     },
@@ -49,13 +49,13 @@ export function createWaiting(options: {
       for (let index = 0; at < size; index++) {
         const [sealed] = await redis.lrangeBuffer(keyOf(id, part), index, index);
         if (sealed === undefined) return null;
-        const piece = vault.open(sealed, placeOf(id, part, index));
+        const piece = cipher.decrypt(sealed, placeOf(id, part, index));
         bytes.set(piece, at);
         at += piece.length;
       }
       return bytes;
     },
-    async drop(id) {
+    async delete(id) {
       await redis.del(recordings.map((part) => keyOf(id, part)));
     },
   };

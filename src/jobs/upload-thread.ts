@@ -4,13 +4,13 @@
  */
 import { once } from 'node:events';
 import { type MessagePort, workerData } from 'node:worker_threads';
-import { Failure, toRecord } from '../runtime/errors.ts';
+import { ServiceError, serializeError } from '../runtime/errors.ts';
 import { openRedis, waitForRedis } from '../runtime/redis.ts';
-import { createVault } from './encryption.ts';
-import { createReach } from './redis-access.ts';
+import { createCipher } from './encryption.ts';
+import { createRedisAccess } from './redis-access.ts';
 import type { UploadCommand, UploadReply, UploadThreadData } from './upload-messages.ts';
 import { createUploadReader, type UploadReader } from './upload-reader.ts';
-import { createWaiting } from './upload-store.ts';
+import { createUploadStore } from './upload-store.ts';
 
 type Upload = {
   readonly id: string;
@@ -26,15 +26,15 @@ export async function run(port: MessagePort): Promise<void> {
   const { redisUrl, secret, settings } = workerData as UploadThreadData;
   const redis = openRedis(redisUrl);
   const connected = waitForRedis(redis);
-  const reach = createReach(redis);
-  const vault = createVault(secret);
-  const waiting = createWaiting({ redis, vault, settings });
+  const reach = createRedisAccess(redis);
+  const cipher = createCipher(secret);
+  const waiting = createUploadStore({ redis, cipher, settings });
   const uploads = new Map<string, Upload>();
 
   function receive(command: UploadCommand): void {
     const { id } = command;
     if (command.kind === 'start') {
-      const reader = createUploadReader(command.boundary, command.maxBytes, vault);
+      const reader = createUploadReader(command.boundary, command.maxBytes, cipher);
       const { keep } = command;
       uploads.set(id, { id, reader, keep, work: connected.then(() => {}), over: false });
       return;
@@ -54,11 +54,11 @@ export async function run(port: MessagePort): Promise<void> {
     const { id, reader } = upload;
     if (command.kind === 'block') reader.write(command.bytes);
     const form = command.kind === 'end' ? reader.end() : null;
-    for (const { name, index, bytes } of reader.takePieces()) {
-      if (upload.keep) await reach(() => waiting.add(id, name, index, bytes));
+    for (const { name, index, bytes } of reader.drainChunks()) {
+      if (upload.keep) await reach(() => waiting.append(id, name, index, bytes));
       if (upload.over) return;
     }
-    reply({ id, kind: 'released', bytes: reader.takeReleased() });
+    reply({ id, kind: 'released', bytes: reader.drainReleased() });
     if (form === null) return;
     finish(upload);
     reply({ id, kind: 'done', upload: form });
@@ -69,7 +69,8 @@ export async function run(port: MessagePort): Promise<void> {
     finish(upload);
     const { id } = upload;
     await drop(upload);
-    if (error instanceof Failure) reply({ id, kind: 'failed', failure: toRecord(error), cause: error.cause });
+    if (error instanceof ServiceError)
+      reply({ id, kind: 'failed', failure: serializeError(error), cause: error.cause });
     else reply({ id, kind: 'failed', failure: null, cause: error });
   }
 
@@ -80,7 +81,7 @@ export async function run(port: MessagePort): Promise<void> {
 
   /** Pieces that cannot be dropped now expire. */
   async function drop({ id, keep }: Upload): Promise<void> {
-    if (keep) await reach(() => waiting.drop(id)).catch(() => {});
+    if (keep) await reach(() => waiting.delete(id)).catch(() => {});
   }
 
   function reply(message: UploadReply): void {

@@ -1,7 +1,7 @@
 /** Job uploads, as the main thread sees them: it passes blocks of bytes to the upload thread and hears what became of them. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { Failure, toFailure } from '../runtime/errors.ts';
+import { deserializeError, ServiceError } from '../runtime/errors.ts';
 import { threadFile } from '../runtime/worker-entries.ts';
 import type { UploadCommand, UploadedForm, UploadReply, UploadThreadData } from './upload-messages.ts';
 
@@ -97,7 +97,7 @@ export function createUploads({
     for (const [id, entry] of entries) {
       if (entry.thread !== lost) continue;
       entries.delete(id);
-      const failure = new Failure('worker_lost', 'The thread that had this upload was lost');
+      const failure = new ServiceError('worker_lost', 'The thread that had this upload was lost');
       void drop(id)
         .catch(() => {})
         .then(() => entry.reject(failure));
@@ -138,5 +138,5 @@ async function close({ port, piscina }: Thread): Promise<void> {
 }
 
 function toError({ failure, cause }: UploadReply & { kind: 'failed' }): unknown {
-  return failure === null ? cause : Object.assign(toFailure(failure), { cause });
+  return failure === null ? cause : Object.assign(deserializeError(failure), { cause });
 }

@@ -1,6 +1,6 @@
 /** Callbacks in the form of the Standard Webhooks specification, so that its libraries verify them. */
 import { createHmac } from 'node:crypto';
-import { call } from './http-client.ts';
+import { sendRequest } from './http-client.ts';
 
 export type Delivery = {
   readonly id: string;
@@ -38,7 +38,7 @@ export async function deliver({
     'webhook-signature': sign({ id, timestamp, body, secret }),
   };
   const limits = { privateHosts, seconds: answerSeconds, maxBytes: answerBytes, stop };
-  const { status } = await call({ method: 'POST', url, headers, body, ...limits });
+  const { status } = await sendRequest({ method: 'POST', url, headers, body, ...limits });
   if (status === gone) return false;
   if (status >= 200 && status < 300) return true;
   throw new Error(`Expected 2xx from the callback, got ${status}`);

@@ -3,48 +3,48 @@ import { type Job, Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import type { Config } from '../runtime/config.ts';
-import { openPatientRedis, type Redis, requireNoPersistence, withoutCommand } from '../runtime/redis.ts';
+import { openWorkerRedis, type Redis, requireNoPersistence, withoutCommand } from '../runtime/redis.ts';
 import { createCallbackShares } from './callback-shares.ts';
-import { createVault } from './encryption.ts';
+import { createCipher } from './encryption.ts';
 import { createJobStore } from './job-store.ts';
 import type { Lane } from './job-task.ts';
-import { type Crew, openCrew } from './job-threads.ts';
-import type { SealedPayload } from './payload.ts';
+import { createJobThreads, type JobThreads } from './job-threads.ts';
+import type { EncryptedPayload } from './payload.ts';
 import { markLost, processAnalysis } from './process-analysis.ts';
 import { processCallback } from './process-callback.ts';
-import { basis, type FairQueue, openQueues } from './queues.ts';
-import { createWaiting } from './upload-store.ts';
+import { connectionOptions, type JobQueue, openQueues } from './queues.ts';
+import { createUploadStore } from './upload-store.ts';
 import type { QueueJob, WorkerContext } from './worker-context.ts';
 
-export type Work = {
+export type JobWorker = {
   /** Takes no more jobs; those that are not done in time go back into the queue. */
   stop(): Promise<void>;
   /** The same without the time. */
-  breakOff(): Promise<void>;
+  abort(): Promise<void>;
 };
 
 /** A worker that is gone is noticed after the first of these, plus at most the second. */
 const lockMs = 15_000;
-const lookMs = 5000;
+const stalledIntervalMs = 5000;
 /** Workers that may be lost with a job before it is given up. */
-const mostLost = 3;
+const maxStalled = 3;
 const maxCallbacks = 64;
 
 /** @throws PersistenceError */
-export async function startWork(options: {
+export async function startJobWorker(options: {
   readonly config: Config;
   readonly redisUrl: string;
   readonly database: Database;
   readonly secret: string;
   readonly logger: Logger;
-}): Promise<Work> {
+}): Promise<JobWorker> {
   const { config, logger } = options;
-  const redis = openPatientRedis(options.redisUrl);
-  let crew: Crew;
+  const redis = openWorkerRedis(options.redisUrl);
+  let threads: JobThreads;
   try {
     await requireNoPersistence(redis);
     const limits = { ...config.limits, seconds: config.jobs.maxSeconds, deadlineSeconds: 0 };
-    crew = await openCrew({
+    threads = await createJobThreads({
       threads: config.workers,
       settings: { modelsDir: config.modelsDir, limits },
       onLost: (cause) => logger.error({ err: cause }, 'worker lost'),
@@ -53,16 +53,16 @@ export async function startWork(options: {
     redis.disconnect();
     throw error;
   }
-  const vault = createVault(options.secret);
+  const cipher = createCipher(options.secret);
   const stop = new AbortController();
   const context: WorkerContext = {
     config,
     logger,
-    vault,
+    cipher,
     store: createJobStore(options.database),
-    waiting: createWaiting({ redis, vault, settings: config.jobs }),
-    queues: openQueues(redis, vault),
-    crew,
+    uploadStore: createUploadStore({ redis, cipher, settings: config.jobs }),
+    queues: openQueues(redis, cipher),
+    threads,
     stop: stop.signal,
   };
   const workers = openWorkers(redis, context);
@@ -71,13 +71,13 @@ export async function startWork(options: {
     const over = setTimeout(() => stop.abort(), 1000 * config.shutdownSeconds);
     await Promise.all(workers.map((worker) => worker.close()));
     clearTimeout(over);
-    await crew.close();
+    await threads.close();
     await context.queues.close();
     redis.disconnect();
   }
-  const work: Work = {
+  const work: JobWorker = {
     stop: () => (ending ??= end()),
-    breakOff: () => {
+    abort: () => {
       stop.abort();
       return work.stop();
     },
@@ -91,13 +91,17 @@ type Process = (job: QueueJob, token: string | undefined) => Promise<void>;
 function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
   const { config, logger, queues } = context;
   const shares = createCallbackShares(maxCallbacks);
-  const locks = { lockDuration: lockMs, stalledInterval: lookMs, maxStalledCount: mostLost };
-  const open = ({ name }: FairQueue, concurrency: number, process: Process) => {
-    const worker = new Worker<SealedPayload>(name, process, { ...basis(redis), ...locks, concurrency });
+  const locks = { lockDuration: lockMs, stalledInterval: stalledIntervalMs, maxStalledCount: maxStalled };
+  const open = ({ name }: JobQueue, concurrency: number, process: Process) => {
+    const worker = new Worker<EncryptedPayload>(name, process, {
+      ...connectionOptions(redis),
+      ...locks,
+      concurrency,
+    });
     worker.on('error', (error) => logger.warn({ reason: error.message }, 'queue'));
     return worker;
   };
-  const openLane = (queue: FairQueue, lane: Lane) => {
+  const openLane = (queue: JobQueue, lane: Lane) => {
     const worker = open(queue, config.workers, (job, token) => processAnalysis(context, lane, job, token));
     worker.on('failed', (job, error) => {
       const err = withoutCommand(error);

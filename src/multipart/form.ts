@@ -1,5 +1,5 @@
 /** The form of an upload: which parts count, and what they may hold. Analyses and jobs read it alike. */
-import { type Failure, invalidPart } from '../runtime/errors.ts';
+import { invalidPart, type ServiceError } from '../runtime/errors.ts';
 import type { PartHeaders } from './headers.ts';
 import { createMultipartReader, type PartHandler } from './reader.ts';
 
@@ -127,7 +127,7 @@ function toChannel(text: string): number {
   return Number(text);
 }
 
-function wrongText(name: TextName): Failure {
+function wrongText(name: TextName): ServiceError {
   if (name === 'callback') {
     const msg = `Expected at most ${texts.callback} bytes for \`callback\`, got more`;
     return invalidPart('callback', 'value_error.callback', msg);

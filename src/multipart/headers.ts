@@ -1,5 +1,5 @@
 /** What the headers of a form and of its parts say (RFC 7578, RFC 2046 section 5.1). */
-import { type Failure, invalidPart } from '../runtime/errors.ts';
+import { invalidPart, type ServiceError } from '../runtime/errors.ts';
 
 export type PartHeaders = {
   /** Empty when the part has none. */
@@ -54,6 +54,6 @@ function parameters(value: string): Map<string, string> {
 }
 
 /** A form that breaks the rules of multipart/form-data. */
-export function malformed(expected: string, got: string): Failure {
+export function malformed(expected: string, got: string): ServiceError {
   return invalidPart('audio', 'value_error.multipart', `Expected ${expected} for \`body\`, got ${got}`);
 }

@@ -1,7 +1,7 @@
 /** The paths of the account page: the only ones that look at cookies. */
 import type { ErrorCode } from '../runtime/errors.ts';
 import { json, type Operation } from './operation.ts';
-import { refer, type SchemaName } from './schemas.ts';
+import { type SchemaName, schemaRef } from './schemas.ts';
 
 type Account = Omit<Operation, 'tag' | 'path' | 'security' | 'description' | 'codes' | 'ok' | 'invalid'> & {
   /** Below /account/api. */
@@ -27,7 +27,7 @@ function account({ path, takes, gives, open, description, codes = [], ...rest }:
     description: words.filter((sentence) => sentence !== undefined).join(' '),
     security: open ? [] : [{ session: [] }],
     ...(takes && {
-      requestBody: { required: true, content: { 'application/json': { schema: refer(takes) } } },
+      requestBody: { required: true, content: { 'application/json': { schema: schemaRef(takes) } } },
     }),
     ok: json(gives),
     invalid: 'AccountValidationFailure',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { reportSchemas } from '../analysis/report.ts';
 import { scopes } from '../auth/token-input.ts';
 import { logInBody, passwordBody, removeBody, signUpBody, tokenBody } from '../http/body/account-body.ts';
-import { described } from './with-descriptions.ts';
+import { withDescriptions } from './with-descriptions.ts';
 
 const time = z.iso.datetime();
 const email = 'E-mail address. It is not checked, nothing is ever sent to it.';
@@ -54,17 +54,19 @@ const item = z
 
 export const accountSchemas = {
   Session: session,
-  SignUp: described(signUpBody, { email, password }).describe('A new account.'),
-  LogIn: described(logInBody, { email, password: 'That of the account.' }).describe(
+  SignUp: withDescriptions(signUpBody, { email, password }).describe('A new account.'),
+  LogIn: withDescriptions(logInBody, { email, password: 'That of the account.' }).describe(
     'An account and its password.',
   ),
-  PasswordChange: described(passwordBody, {
+  PasswordChange: withDescriptions(passwordBody, {
     current_password: 'The one until now.',
     new_password: password,
     revoke_tokens: 'Whether every token of the account is revoked too.',
   }).describe('A new password.'),
-  Removal: described(removeBody, { password: 'That of the account.' }).describe('The end of the account.'),
-  TokenRequest: described(tokenBody, {
+  Removal: withDescriptions(removeBody, { password: 'That of the account.' }).describe(
+    'The end of the account.',
+  ),
+  TokenRequest: withDescriptions(tokenBody, {
     name: 'Unique among the live tokens of the account: 1 to 64 letters, digits, spaces or ._@-, letters or digits at both ends, that do not begin with tok_.',
     scopes: 'What it may be used for.',
     expires_in_days: 'Days until it ends, 1 to 3650; null for never.',

@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document of the service, made from the schemas that validate and the table of errors. */
 import { type ErrorCode, errorTable } from '../runtime/errors.ts';
-import { readAnswers } from './examples.ts';
+import { readExamples } from './examples.ts';
 import { pathsOf } from './operations.ts';
 import { componentSchemas } from './schemas.ts';
 
@@ -53,7 +53,7 @@ export function openApiDocument(version: string): object {
       { name: 'Account', description: 'Log-ins and tokens, for the account page.' },
       { name: 'Service', description: 'What runs here, and whether it does.' },
     ],
-    paths: pathsOf(readAnswers()),
+    paths: pathsOf(readExamples()),
     components: {
       schemas: componentSchemas(),
       headers,

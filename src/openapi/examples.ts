@@ -1,7 +1,7 @@
 /** Real answers of the service, as `npm run answers` wrote them: the examples of the document. */
 import { createRequire } from 'node:module';
 
-export type Answer = {
+export type ExampleResponse = {
   /** What was asked, in words. */
   readonly summary: string;
   /** Method and path. */
@@ -15,13 +15,13 @@ export type Examples = Readonly<Record<string, { readonly summary: string; reado
 const require = createRequire(import.meta.url);
 
 /** The sources lie as deep as what is built. */
-export function readAnswers(): Readonly<Record<string, Answer>> {
+export function readExamples(): Readonly<Record<string, ExampleResponse>> {
   return require('../../examples/answers.json');
 }
 
 /** Those of one operation and status; failures look alike on the three analysis paths. */
 export function examplesOf(
-  answers: Readonly<Record<string, Answer>>,
+  answers: Readonly<Record<string, ExampleResponse>>,
   asked: string,
   status: number,
 ): Examples {

@@ -1,7 +1,7 @@
 /** The routes of jobs. */
 import type { ErrorCode } from '../runtime/errors.ts';
 import { json, type Operation } from './operation.ts';
-import { refer } from './schemas.ts';
+import { schemaRef } from './schemas.ts';
 import { jobUpload } from './uploads.ts';
 
 const codes: readonly ErrorCode[] = [
@@ -46,9 +46,9 @@ export const jobOperations: readonly Operation[] = [
     description:
       'For recordings of hours, and for many at a time. Needs a token with both scopes. The recording waits sealed in memory, never on a disk, and is gone as soon as it was analysed. An upload answers JobBegun, a list JobsBegun; both with 202, also where the idempotency key is known.',
     parameters: [key],
-    requestBody: jobUpload(refer('JobList')),
+    requestBody: jobUpload(schemaRef('JobList')),
     status: 202,
-    ok: { type: 'application/json', schema: { oneOf: [refer('JobBegun'), refer('JobsBegun')] } },
+    ok: { type: 'application/json', schema: { oneOf: [schemaRef('JobBegun'), schemaRef('JobsBegun')] } },
     codes: [...codes, 'too_large', 'invalid', 'overloaded', 'shutting_down'],
   },
   {

@@ -1,8 +1,8 @@
 /** What the routes of jobs take and answer. */
 import { z } from 'zod';
 import { combinedReportSchema } from '../analysis/report.ts';
-import { jobsBody, mostUrls } from '../http/body/job-body.ts';
-import { described } from './with-descriptions.ts';
+import { jobsBody, maxUrls } from '../http/body/job-body.ts';
+import { withDescriptions } from './with-descriptions.ts';
 
 const time = z.iso.datetime();
 
@@ -71,8 +71,8 @@ export const jobSchemas = {
       callback_secret: secret,
     })
     .describe('Jobs that have just begun.'),
-  JobList: described(jobsBody, {
-    urls: `Where the recordings lie, at most ${mostUrls}; in at most 256 KiB of JSON; each begins as the operator allows.`,
+  JobList: withDescriptions(jobsBody, {
+    urls: `Where the recordings lie, at most ${maxUrls}; in at most 256 KiB of JSON; each begins as the operator allows.`,
     channel: 'Counted from 0: analyse this channel instead of the average of all; null for the average.',
     callback: 'Where to send each job when it has ended: https, on a public host; null for nowhere.',
   }).describe('Recordings to fetch.'),

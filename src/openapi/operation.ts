@@ -1,9 +1,9 @@
 /** One path: what it takes and what it answers. */
 import { type ErrorCode, errorTable, httpStatus } from '../runtime/errors.ts';
-import { type Answer, examplesOf } from './examples.ts';
-import { refer, type SchemaName } from './schemas.ts';
+import { type ExampleResponse, examplesOf } from './examples.ts';
+import { type SchemaName, schemaRef } from './schemas.ts';
 
-export type Answers = Readonly<Record<string, Answer>>;
+export type Answers = Readonly<Record<string, ExampleResponse>>;
 type Body = { readonly type: string; readonly schema: object };
 
 export type Operation = {
@@ -26,7 +26,7 @@ export type Operation = {
   readonly codes: readonly ErrorCode[];
 };
 
-export const json = (name: SchemaName): Body => ({ type: 'application/json', schema: refer(name) });
+export const json = (name: SchemaName): Body => ({ type: 'application/json', schema: schemaRef(name) });
 
 const everywhere: readonly ErrorCode[] = ['bad_request', 'timeout', 'headers_too_large', 'internal'];
 
@@ -55,7 +55,7 @@ function failures(operation: Operation, asked: string, answers: Answers): Readon
   return Object.fromEntries(
     statuses.map((status) => {
       const here = codes.filter((code) => httpStatus(code) === status);
-      const schema = refer(
+      const schema = schemaRef(
         here.some((code) => code === 'invalid' || code === 'too_large') ? operation.invalid : 'Failure',
       );
       const description = here.map((code) => `\`${code}\`: ${errorTable[code].when}.`).join(' ');

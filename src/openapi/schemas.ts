@@ -105,7 +105,7 @@ const named = {
 
 export type SchemaName = keyof typeof named;
 
-export function refer(name: SchemaName): { readonly $ref: string } {
+export function schemaRef(name: SchemaName): { readonly $ref: string } {
   return { $ref: `#/components/schemas/${name}` };
 }
 
@@ -114,7 +114,7 @@ export function componentSchemas(): Readonly<Record<string, object>> {
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, {
     io: 'input',
-    uri: (id) => refer(id as SchemaName).$ref,
+    uri: (id) => schemaRef(id as SchemaName).$ref,
     override: ({ jsonSchema }) => {
       // A pair has no more items; linters want to know their kind all the same.
       if (jsonSchema.items === false) jsonSchema.items = jsonSchema.prefixItems?.[0] ?? true;

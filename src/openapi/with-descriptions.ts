@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The schema that validates, with words for each field. */
-export function described<Shape extends Readonly<Record<string, z.ZodType>>>(
+export function withDescriptions<Shape extends Readonly<Record<string, z.ZodType>>>(
   { shape }: z.ZodObject<Shape>,
   words: Readonly<Record<keyof Shape, string>>,
 ) {

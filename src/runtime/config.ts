@@ -37,7 +37,7 @@ export type Config = {
   /** Scheme and authority that browsers reach the service at; null: whatever they name. */
   readonly publicUrl: string | null;
   /** How many proxies stand in front and may be believed about the client's address. */
-  readonly proxies: number;
+  readonly trustedProxies: number;
   /** Who may create an account without the command line; `first`: the first account alone. */
   readonly signUp: 'first' | 'open' | 'closed';
   /** Other sites whose pages may send analyses from browsers. */
@@ -67,18 +67,18 @@ export type Config = {
 };
 
 export class ConfigError extends Error {
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 
   constructor(faults: readonly string[]) {
     super(faults.join('\n'));
     this.name = 'ConfigError';
-    this.faults = faults;
+    this.problems = faults;
   }
 }
 
 const mebibyte = 2 ** 20;
-const longestSeconds = 86_400;
-const largestBytes = 2 ** 31;
+const maxSettingSeconds = 86_400;
+const maxSettingBytes = 2 ** 31;
 const queuePerWorker = 8;
 /** Of the memory for bodies, what a single account may hold (src/http/byte-budget.ts). */
 const singleShare = 3 / 4;
@@ -115,12 +115,12 @@ const schema = z.object({
   UNDERTONE_WORKERS: integer(1, 1024).optional(),
   UNDERTONE_ISOLATION: z.enum(['thread', 'process'], { error: 'thread or process' }).default('thread'),
   UNDERTONE_QUEUE: integer(0, 100_000).optional(),
-  UNDERTONE_BUFFER_BYTES: integer(1, 1024 * largestBytes).default(256 * mebibyte),
-  UNDERTONE_MAX_UPLOAD_BYTES: integer(1, largestBytes).default(25 * mebibyte),
-  UNDERTONE_MAX_SECONDS: seconds(longestSeconds).default(900),
-  UNDERTONE_DEADLINE_S: seconds(longestSeconds).default(30),
-  UNDERTONE_SHUTDOWN_S: seconds(longestSeconds).default(30),
-  UNDERTONE_GRACE_S: seconds(longestSeconds).default(1),
+  UNDERTONE_BUFFER_BYTES: integer(1, 1024 * maxSettingBytes).default(256 * mebibyte),
+  UNDERTONE_MAX_UPLOAD_BYTES: integer(1, maxSettingBytes).default(25 * mebibyte),
+  UNDERTONE_MAX_SECONDS: seconds(maxSettingSeconds).default(900),
+  UNDERTONE_DEADLINE_S: seconds(maxSettingSeconds).default(30),
+  UNDERTONE_SHUTDOWN_S: seconds(maxSettingSeconds).default(30),
+  UNDERTONE_GRACE_S: seconds(maxSettingSeconds).default(1),
   UNDERTONE_LOG_LEVEL: z.enum(logLevels, { error: `one of ${logLevels.join(', ')}` }).default('info'),
   UNDERTONE_METRICS_ADDRESS: parsed(parseAddress, 'HOST:PORT').optional(),
   UNDERTONE_REDIS_URL: z
@@ -129,12 +129,12 @@ const schema = z.object({
       error: 'redis://HOST or the path of a socket',
     })
     .optional(),
-  UNDERTONE_JOB_MAX_BYTES: integer(1, largestBytes).default(512 * mebibyte),
-  UNDERTONE_JOB_MAX_SECONDS: seconds(longestSeconds).default(43_200),
+  UNDERTONE_JOB_MAX_BYTES: integer(1, maxSettingBytes).default(512 * mebibyte),
+  UNDERTONE_JOB_MAX_SECONDS: seconds(maxSettingSeconds).default(43_200),
   UNDERTONE_JOB_QUEUE: integer(1, 10_000_000).default(10_000),
-  UNDERTONE_JOB_UPLOAD_S: seconds(longestSeconds).default(600),
-  UNDERTONE_JOB_AUDIO_S: integer(1, 30 * longestSeconds).default(21_600),
-  UNDERTONE_JOB_RESULT_S: integer(1, 365 * longestSeconds).default(86_400),
+  UNDERTONE_JOB_UPLOAD_S: seconds(maxSettingSeconds).default(600),
+  UNDERTONE_JOB_AUDIO_S: integer(1, 30 * maxSettingSeconds).default(21_600),
+  UNDERTONE_JOB_RESULT_S: integer(1, 365 * maxSettingSeconds).default(86_400),
   UNDERTONE_JOB_URL_PREFIXES: parsed(parsePrefixes, 'https://HOST/PATH/[,https://HOST/PATH/...]').default([]),
   UNDERTONE_JOB_PRIVATE_HOSTS: parsed(parseHosts, 'HOST[,HOST...]').default([]),
 });
@@ -167,7 +167,7 @@ function freeze(settings: Settings): Config {
     token: settings.UNDERTONE_TOKEN ?? null,
     secret: settings.UNDERTONE_SECRET ?? null,
     publicUrl: settings.UNDERTONE_PUBLIC_URL ?? null,
-    proxies: settings.UNDERTONE_TRUST_PROXY,
+    trustedProxies: settings.UNDERTONE_TRUST_PROXY,
     signUp: settings.UNDERTONE_SIGNUP,
     corsOrigins: Object.freeze(settings.UNDERTONE_CORS_ORIGINS),
     tokenRate: settings.UNDERTONE_RATE_LIMIT ?? null,
@@ -249,7 +249,7 @@ function integer(low: number, high: number) {
   return z.string().transform((value, context) => {
     const number = Number(value);
     const right = /^\d{1,15}$/.test(value) && number >= low && number <= high;
-    return right ? number : refuse(context, `an integer from ${low} to ${high}`);
+    return right ? number : addIssue(context, `an integer from ${low} to ${high}`);
   });
 }
 
@@ -257,25 +257,25 @@ function seconds(most: number) {
   return z.string().transform((value, context) => {
     const number = Number(value);
     const right = /^\d{1,9}(\.\d{1,9})?$/.test(value) && number > 0 && number <= most;
-    return right ? number : refuse(context, `seconds above 0 and up to ${most}`);
+    return right ? number : addIssue(context, `seconds above 0 and up to ${most}`);
   });
 }
 
 function rate() {
   return z.string().transform((value, context): Rate => {
     const [, requests, seconds] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})$/.exec(value) ?? [];
-    const right = requests !== undefined && Number(seconds) <= longestSeconds;
-    if (!right) return refuse(context, `REQUESTS/SECONDS, of up to ${longestSeconds} s`);
+    const right = requests !== undefined && Number(seconds) <= maxSettingSeconds;
+    if (!right) return addIssue(context, `REQUESTS/SECONDS, of up to ${maxSettingSeconds} s`);
     return { requests: Number(requests), seconds: Number(seconds) };
   });
 }
 
 /** `parse` gives null for what was not expected. */
 function parsed<Value>(parse: (text: string) => Value | null, expected: string) {
-  return z.string().transform((value, context): Value => parse(value) ?? refuse(context, expected));
+  return z.string().transform((value, context): Value => parse(value) ?? addIssue(context, expected));
 }
 
-function refuse(context: z.RefinementCtx, message: string): never {
+function addIssue(context: z.RefinementCtx, message: string): never {
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
 }
@@ -287,17 +287,17 @@ function parseOrigin(value: string): string | null {
   return plain ? url.origin : null;
 }
 
-function listed(value: string): string[] {
+function splitList(value: string): string[] {
   return value.split(',').map((one) => one.trim());
 }
 
 function parseOrigins(value: string): string[] | null {
-  const origins = listed(value).map(parseOrigin);
+  const origins = splitList(value).map(parseOrigin);
   return origins.every((origin) => origin !== null) ? origins : null;
 }
 
 function parsePrefixes(value: string): string[] | null {
-  const prefixes = listed(value);
+  const prefixes = splitList(value);
   const right = (text: string) => {
     const url = URL.canParse(text) ? new URL(text) : null;
     return url !== null && /^https?:$/.test(url.protocol) && /^(?:(?!%2f|%5c|%25)[^?#@])*\/$/i.test(url.href);
@@ -307,7 +307,7 @@ function parsePrefixes(value: string): string[] | null {
 
 /** As the host of a URL is written. */
 function parseHosts(value: string): string[] | null {
-  const urls = listed(value).map(
+  const urls = splitList(value).map(
     (text) => `http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}/`,
   );
   const right = urls.every(

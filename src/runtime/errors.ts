@@ -62,7 +62,7 @@ export type ValidationItem = {
 };
 
 /** A failure as it crosses threads: plain data, rebuilt with `toFailure`. */
-export type FailureRecord = {
+export type SerializedError = {
   readonly code: ErrorCode;
   readonly message: string;
   readonly items: readonly ValidationItem[];
@@ -70,7 +70,7 @@ export type FailureRecord = {
 };
 
 /** An expected failure of a request. `items` is filled for `invalid` and `too_large` alone. */
-export class Failure extends Error {
+export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly items: readonly ValidationItem[];
   /** When to try again, if that is worth it at all. */
@@ -95,21 +95,21 @@ export function httpStatus(code: ErrorCode): number {
 }
 
 /** A 422 (or 413 for `too_large`) about one part of the body; `type` is the full value_error... string. */
-export function invalidPart(part: string, type: string, msg: string): Failure {
+export function invalidPart(part: string, type: string, msg: string): ServiceError {
   const code = type === 'value_error.audio.too_large' ? 'too_large' : 'invalid';
-  return new Failure(code, msg, [{ loc: ['body', part], msg, type }]);
+  return new ServiceError(code, msg, [{ loc: ['body', part], msg, type }]);
 }
 
 /** A 413: the body, or the recordings in it, are over the limit. */
-export function tooLarge(maxBytes: number): Failure {
+export function tooLarge(maxBytes: number): ServiceError {
   const msg = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
   return invalidPart('audio', 'value_error.audio.too_large', msg);
 }
 
-export function toRecord({ code, message, items, retryAfterSeconds }: Failure): FailureRecord {
+export function serializeError({ code, message, items, retryAfterSeconds }: ServiceError): SerializedError {
   return { code, message, items, retryAfterSeconds };
 }
 
-export function toFailure(record: FailureRecord): Failure {
-  return new Failure(record.code, record.message, record.items, record.retryAfterSeconds);
+export function deserializeError(record: SerializedError): ServiceError {
+  return new ServiceError(record.code, record.message, record.items, record.retryAfterSeconds);
 }

@@ -10,9 +10,9 @@ export class PersistenceError extends Error {}
 
 const connectMs = 5000;
 const answerMs = 3000;
-const longestPauseMs = 2000;
+const maxRetryDelayMs = 2000;
 
-const pauseMs = (attempt: number) => Math.min(longestPauseMs, 50 * 2 ** attempt);
+const retryDelayMs = (attempt: number) => Math.min(maxRetryDelayMs, 50 * 2 ** attempt);
 
 /** For requests: a command fails at once while Redis is away. One that does not answer is away, until it answers anew. */
 export function openRedis(url: string): Redis {
@@ -25,12 +25,12 @@ export function openRedis(url: string): Redis {
 }
 
 /** For workers, which wait for Redis as long as it takes. */
-export function openPatientRedis(url: string): Redis {
+export function openWorkerRedis(url: string): Redis {
   return open(url, { maxRetriesPerRequest: null });
 }
 
 function open(url: string, options: Options): Redis {
-  const redis = new Redis(url, { connectTimeout: connectMs, retryStrategy: pauseMs, ...options });
+  const redis = new Redis(url, { connectTimeout: connectMs, retryStrategy: retryDelayMs, ...options });
   // Each command says for itself that it failed; without a listener the client writes to the console.
   redis.on('error', () => {});
   return redis;

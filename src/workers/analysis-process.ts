@@ -3,7 +3,7 @@
  * once when a task is to be stopped or the service is gone.
  */
 import { writeFileSync } from 'node:fs';
-import type { ChildMessage, ChildOrder } from './protocol.ts';
+import type { ProcessCommand, ProcessMessage } from './protocol.ts';
 import { createThreads } from './threads.ts';
 import type { Run, Workers } from './workers.ts';
 
@@ -16,45 +16,50 @@ let run: Run | null = null;
 // The service says when its processes end; terminals and supervisors signal all of them.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {});
-process.on('disconnect', end);
-process.on('message', obey);
-volunteer();
+process.on('disconnect', killSelf);
+process.on('message', onCommand);
+raiseOomScore();
 
-function obey(order: ChildOrder): void {
+function onCommand(order: ProcessCommand): void {
   if (order.kind === 'stop') run?.stop(order.flag);
   else if (order.kind === 'start') start(order);
-  else void answer(order.task);
+  else void runTask(order.task);
 }
 
-function start({ settings, file }: ChildOrder & { kind: 'start' }): void {
-  workers = createThreads({ workers: 1, settings, onLost: leave, ...(file === undefined ? {} : { file }) });
-  workers.started.then(() => tell({ kind: 'ready' }), leave);
+function start({ settings, file }: ProcessCommand & { kind: 'start' }): void {
+  workers = createThreads({
+    workers: 1,
+    settings,
+    onLost: reportLoss,
+    ...(file === undefined ? {} : { file }),
+  });
+  workers.started.then(() => send({ kind: 'ready' }), reportLoss);
 }
 
 /** A thread that is lost takes its process with it: there is one way to be replaced. */
-async function answer(task: (ChildOrder & { kind: 'run' })['task']): Promise<void> {
+async function runTask(task: (ProcessCommand & { kind: 'run' })['task']): Promise<void> {
   try {
     run = (workers as Workers).run({ ...task, body: task.body.map((block) => new Uint8Array(block)) });
-    tell({ kind: 'reply', reply: await run.reply });
+    send({ kind: 'reply', reply: await run.reply });
   } catch {
     // Told by `onLost`.
   }
 }
 
-function leave(cause: Error): void {
-  tell({ kind: 'lost', cause: cause.stack ?? cause.message }, end);
+function reportLoss(cause: Error): void {
+  send({ kind: 'lost', cause: cause.stack ?? cause.message }, killSelf);
 }
 
-function tell(message: ChildMessage, then: () => void = () => {}): void {
+function send(message: ProcessMessage, then: () => void = () => {}): void {
   process.send?.(message, then);
 }
 
 /** An exit would wait for the thread, and abort where that is in the middle of inference. */
-function end(): void {
+function killSelf(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-function volunteer(): void {
+function raiseOomScore(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', oomScore);
   } catch {

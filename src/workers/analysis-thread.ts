@@ -2,9 +2,9 @@
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { createAnalyzer } from '../analysis/analyze.ts';
-import { answer } from './handle-task.ts';
+import { handleTask } from './handle-task.ts';
 import type { Reply, TaskMessage, ThreadSettings } from './protocol.ts';
-import { tellIfHeavy, tellReady } from './thread-status.ts';
+import { reportHeapPressure, reportReady } from './thread-status.ts';
 
 /** The pool awaits this export before it gives the thread any task. */
 export const run = start(workerData as ThreadSettings);
@@ -12,10 +12,10 @@ export const run = start(workerData as ThreadSettings);
 async function start(settings: ThreadSettings): Promise<(task: TaskMessage) => Promise<unknown>> {
   const analyzer = await createAnalyzer(settings);
   await analyzer.warm();
-  tellReady();
+  reportReady();
   return async (task) => {
-    const reply = await answer(analyzer, task);
-    tellIfHeavy();
+    const reply = await handleTask(analyzer, task);
+    reportHeapPressure();
     return transferred(reply);
   };
 }

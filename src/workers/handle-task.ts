@@ -6,19 +6,19 @@ import type { Signal } from '../analysis/signals/table.ts';
 import { type Stage, stoppedMessage } from '../analysis/stage-timer.ts';
 import type { Analysis } from '../analysis/types.ts';
 import { readForm } from '../multipart/form.ts';
-import { Failure } from '../runtime/errors.ts';
+import { ServiceError } from '../runtime/errors.ts';
 import { joinBlocks } from './blocks.ts';
-import { flags, noReport, type Reply, type TaskMessage } from './protocol.ts';
+import { flags, type Reply, type TaskMessage, toErrorReply } from './protocol.ts';
 
 const encoder = new TextEncoder();
 
 /** Never rejects: a failure of any kind is a reply. */
-export async function answer(analyzer: Analyzer, task: TaskMessage): Promise<Reply> {
+export async function handleTask(analyzer: Analyzer, task: TaskMessage): Promise<Reply> {
   try {
-    if (Atomics.load(task.cancel, 0) !== flags.run) throw new Failure('deadline', stoppedMessage);
+    if (Atomics.load(task.cancel, 0) !== flags.run) throw new ServiceError('deadline', stoppedMessage);
     return await report(analyzer, task);
   } catch (error) {
-    return noReport(error);
+    return toErrorReply(error);
   }
 }
 

@@ -4,23 +4,23 @@
  */
 
 import type { Stage } from '../analysis/stage-timer.ts';
-import { Failure, toFailure } from '../runtime/errors.ts';
+import { deserializeError, ServiceError } from '../runtime/errors.ts';
 import { createFairQueue } from './fair-queue.ts';
 import { createProcesses } from './processes.ts';
 import { flags, type Reply, type Task } from './protocol.ts';
 import { createThreads } from './threads.ts';
 import { deferred, type Run, type Workers, type WorkersOptions } from './workers.ts';
 
-export type Answer = { readonly json: Uint8Array; readonly stages: readonly Stage[] };
+export type AnalysisResult = { readonly json: Uint8Array; readonly stages: readonly Stage[] };
 
-export type Job = {
+export type PendingAnalysis = {
   /** Null when it was cancelled. */
-  readonly answer: Promise<Answer | null>;
+  readonly result: Promise<AnalysisResult | null>;
   /** For a client that left: nobody waits for the answer any more. */
   cancel(): void;
 };
 
-export type JobOptions = {
+export type SubmitOptions = {
   /** Whose share of the queue the task uses. */
   readonly account: string;
   /** On the clock of performance.now(). */
@@ -29,7 +29,7 @@ export type JobOptions = {
   release(): void;
 };
 
-export type PoolFigures = {
+export type PoolStats = {
   readonly queued: number;
   readonly running: number;
   /** Workers that died. */
@@ -48,10 +48,10 @@ export type Pool = {
   accepts(account: string): boolean;
   /** Milliseconds for which no account has been accepted, without a break. */
   fullForMs(): number;
-  start(task: Task, options: JobOptions): Job;
+  submit(task: Task, options: SubmitOptions): PendingAnalysis;
   /** Fails every request that is queued or running. */
-  failAll(failure: Failure): void;
-  figures(): PoolFigures;
+  failAll(failure: ServiceError): void;
+  stats(): PoolStats;
   close(): Promise<void>;
 };
 
@@ -68,7 +68,7 @@ type Entry = {
   readonly queuedAt: number;
   readonly timer: NodeJS.Timeout;
   readonly release: () => void;
-  readonly resolve: (answer: Answer | null) => void;
+  readonly resolve: (answer: AnalysisResult | null) => void;
   readonly reject: (error: Error) => void;
   /** Null while it waits. */
   run: Run | null;
@@ -102,7 +102,7 @@ export function createPool(options: PoolOptions): Pool {
     const victim = waiting.victim();
     if (victim !== null) {
       displaced++;
-      fail(victim, gaveWay());
+      fail(victim, displacedError());
     }
     waiting.add(entry.account, entry);
   }
@@ -114,7 +114,7 @@ export function createPool(options: PoolOptions): Pool {
     try {
       settle(entry, await entry.run.reply, queueMs);
     } catch {
-      entry.reject(new Failure('worker_lost', 'The worker that had this request was lost'));
+      entry.reject(new ServiceError('worker_lost', 'The worker that had this request was lost'));
     }
     clearTimeout(entry.timer);
     running.delete(entry);
@@ -131,19 +131,19 @@ export function createPool(options: PoolOptions): Pool {
     update();
   }
 
-  function fail(entry: Entry, failure: Failure): void {
+  function fail(entry: Entry, failure: ServiceError): void {
     stop(entry, flags.deadline);
     entry.reject(failure);
   }
 
-  function start(task: Task, { account, deadlineAt, release }: JobOptions): Job {
+  function submit(task: Task, { account, deadlineAt, release }: SubmitOptions): PendingAnalysis {
     if (!accepts(account)) {
       release();
       throw queueFull();
     }
-    const { promise, resolve, reject } = deferred<Answer | null>();
+    const { promise, resolve, reject } = deferred<AnalysisResult | null>();
     const now = performance.now();
-    const late = () => fail(entry, new Failure('deadline', 'The request took longer than it may'));
+    const late = () => fail(entry, new ServiceError('deadline', 'The request took longer than it may'));
     const entry: Entry = {
       account,
       task,
@@ -161,7 +161,7 @@ export function createPool(options: PoolOptions): Pool {
       stop(entry, flags.cancelled);
       resolve(null);
     };
-    return { answer: promise, cancel };
+    return { result: promise, cancel };
   }
 
   return {
@@ -169,11 +169,11 @@ export function createPool(options: PoolOptions): Pool {
     warm: workers.warm,
     accepts,
     fullForMs: () => (fullSince === null ? 0 : performance.now() - fullSince),
-    start,
+    submit,
     failAll: (failure) => {
       for (const entry of [...waiting.all(), ...running]) fail(entry, failure);
     },
-    figures: () => ({
+    stats: () => ({
       queued: waiting.size(),
       running: running.size,
       lost: workers.lost(),
@@ -185,16 +185,16 @@ export function createPool(options: PoolOptions): Pool {
 }
 
 /** For an account whose share of the queue is used up. */
-export function queueFull(): Failure {
-  return new Failure('overloaded', 'All workers are busy and the queue is full');
+export function queueFull(): ServiceError {
+  return new ServiceError('overloaded', 'All workers are busy and the queue is full');
 }
 
-function gaveWay(): Failure {
-  return new Failure('overloaded', 'The queue is full and another account is within its share of it');
+function displacedError(): ServiceError {
+  return new ServiceError('overloaded', 'The queue is full and another account is within its share of it');
 }
 
 function settle(entry: Entry, reply: Reply, queueMs: number): void {
-  if (reply.kind === 'failure') entry.reject(toFailure(reply.failure));
+  if (reply.kind === 'failure') entry.reject(deserializeError(reply.failure));
   else if (reply.kind === 'fault') entry.reject(new Error(reply.cause));
   else entry.resolve({ json: reply.json, stages: [{ name: 'queue', ms: queueMs }, ...reply.stages] });
 }

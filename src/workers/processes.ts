@@ -1,19 +1,19 @@
 /** Analysis processes: a crash in native code, or a signal, takes one of them with its request and nothing else. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { stoppedMessage } from '../analysis/stage-timer.ts';
-import { Failure, toRecord } from '../runtime/errors.ts';
+import { ServiceError, serializeError } from '../runtime/errors.ts';
 import { threadFile } from '../runtime/worker-entries.ts';
-import type { ChildMessage, ChildOrder, Reply, Task } from './protocol.ts';
-import { deferred, type Run, reviveAfterMs, type Workers, type WorkersOptions } from './workers.ts';
+import type { ProcessCommand, ProcessMessage, Reply, Task } from './protocol.ts';
+import { deferred, type Run, respawnDelayMs, type Workers, type WorkersOptions } from './workers.ts';
 
 export type ProcessesOptions = WorkersOptions & {
   /** Environment of the service, of which the processes get a few variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** How long after its flag was raised a process may go on before it is ended. */
-  readonly heedWithinMs?: number;
+  readonly killAfterMs?: number;
 };
 
-type Job = {
+type PendingTask = {
   readonly task: Task;
   readonly resolve: (reply: Reply) => void;
   readonly reject: (cause: Error) => void;
@@ -22,20 +22,20 @@ type Job = {
 type Child = {
   readonly process: ChildProcess;
   warm: boolean;
-  job: Job | null;
+  job: PendingTask | null;
   /** What it said of its own end. */
   cause: string | null;
 };
 
 const stopped: Reply = {
   kind: 'failure',
-  failure: toRecord(new Failure('deadline', stoppedMessage)),
+  failure: serializeError(new ServiceError('deadline', stoppedMessage)),
 };
 
 export function createProcesses(options: ProcessesOptions): Workers {
   const { promise: started, resolve, reject } = deferred<void>();
   const children = new Set<Child>();
-  const waiting = new Set<Job>();
+  const waiting = new Set<PendingTask>();
   let lost = 0;
   let closed = false;
   let startedUp = false;
@@ -44,13 +44,13 @@ export function createProcesses(options: ProcessesOptions): Workers {
     if (closed) return;
     const child: Child = { process: spawn(options.env), warm: false, job: null, cause: null };
     children.add(child);
-    child.process.on('message', (message: ChildMessage) => hear(child, message));
-    child.process.once('exit', (code, signal) => ended(child, `ended with ${signal ?? code}`));
-    child.process.on('error', (error) => ended(child, error.message));
-    tell(child, { kind: 'start', settings: options.settings, file: options.file });
+    child.process.on('message', (message: ProcessMessage) => onMessage(child, message));
+    child.process.once('exit', (code, signal) => onExit(child, `ended with ${signal ?? code}`));
+    child.process.on('error', (error) => onExit(child, error.message));
+    send(child, { kind: 'start', settings: options.settings, file: options.file });
   }
 
-  function hear(child: Child, message: ChildMessage): void {
+  function onMessage(child: Child, message: ProcessMessage): void {
     if (message.kind === 'lost') child.cause = message.cause;
     if (message.kind === 'reply') {
       child.job?.resolve(message.reply);
@@ -70,12 +70,12 @@ export function createProcesses(options: ProcessesOptions): Workers {
       if (!child.warm || child.job !== null) continue;
       waiting.delete(job);
       child.job = job;
-      tell(child, { kind: 'run', task: job.task });
+      send(child, { kind: 'run', task: job.task });
     }
   }
 
   /** One that never became warm is tried again after a while, the others are replaced at once. */
-  function ended(child: Child, how: string): void {
+  function onExit(child: Child, how: string): void {
     if (!children.delete(child)) return;
     child.process.kill('SIGKILL');
     const cause = new Error(child.cause ?? `The analysis process ${how}`);
@@ -89,25 +89,25 @@ export function createProcesses(options: ProcessesOptions): Workers {
     lost++;
     options.onLost?.(cause);
     if (child.warm) open();
-    else setTimeout(open, reviveAfterMs).unref();
+    else setTimeout(open, respawnDelayMs).unref();
   }
 
   function run(task: Task): Run {
     const { promise: reply, resolve: onReply, reject: onLoss } = deferred<Reply>();
-    const job: Job = { task, resolve: onReply, reject: onLoss };
+    const job: PendingTask = { task, resolve: onReply, reject: onLoss };
     waiting.add(job);
     assign();
     return { reply, stop: (flag) => stop(job, flag) };
   }
 
-  function stop(job: Job, flag: number): void {
+  function stop(job: PendingTask, flag: number): void {
     if (waiting.delete(job)) job.resolve(stopped);
     for (const child of children) {
       if (child.job !== job) continue;
-      tell(child, { kind: 'stop', flag });
+      send(child, { kind: 'stop', flag });
       setTimeout(() => {
         if (child.job === job) child.process.kill('SIGKILL');
-      }, options.heedWithinMs ?? heedWithinMs).unref();
+      }, options.killAfterMs ?? heedWithinMs).unref();
     }
   }
 
@@ -124,7 +124,7 @@ export function createProcesses(options: ProcessesOptions): Workers {
 }
 
 /** They decode untrusted bytes and need no password, key or token that is in the environment. */
-const inherited = new Set([
+const inheritedVariables = new Set([
   'PATH',
   'LANG',
   'LC_ALL',
@@ -146,13 +146,13 @@ const heedWithinMs = 10_000;
 
 function spawn(env: ProcessesOptions['env']): ChildProcess {
   return fork(threadFile('workers/analysis-process'), [], {
-    env: Object.fromEntries(Object.entries(env).filter(([name]) => inherited.has(name))),
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => inheritedVariables.has(name))),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
 }
 
 /** What cannot be told any more is told by the end of the process. */
-function tell(child: Child, order: ChildOrder): void {
+function send(child: Child, order: ProcessCommand): void {
   child.process.send(order, () => {});
 }

@@ -1,48 +1,49 @@
-/** Crews of analysis threads: where one lost a thread for good, or is heavy, the next is opened and then takes its place. */
+/** A pool of threads on piscina. A generation that lost a thread or holds too much heap is replaced once its successor is ready. */
 import { Piscina } from 'piscina';
-import type { ThreadHeavy, ThreadReady, ThreadSettings } from './protocol.ts';
-import { deferred, reviveAfterMs } from './workers.ts';
+import type { HeapPressure, ThreadReady } from './protocol.ts';
+import { deferred, respawnDelayMs } from './workers.ts';
 
-export type CrewsOptions<Note> = {
+export type ThreadPoolOptions<Note> = {
   readonly threads: number;
-  /** What each thread runs: it exports `run`, and posts a ThreadReady, perhaps a ThreadHeavy, and its notes. */
+  /** The entry file of a thread: exports `run`, posts a ThreadReady, then HeapPressure and notes as they occur. */
   readonly file: string;
-  readonly settings: ThreadSettings;
-  readonly heapMebibytes: number;
-  /** Tasks that a thread may have at once; 1 when left out. */
+  /** Sent to each thread as its `workerData`. */
+  readonly settings: object;
+  readonly heapMebibytes?: number;
+  readonly stackMebibytes?: number;
+  /** Concurrent tasks per thread; 1 by default. */
   readonly tasksPerThread?: number;
   onNote?(note: Note): void;
-  /** Hears why a thread was lost. */
   onLost?(cause: Error): void;
 };
 
-export type Crews<Message, Reply> = {
-  /** Resolves when every thread has its models; rejects when one cannot start, and nothing is retried. */
+export type ThreadPool<Message, Reply> = {
+  /** Resolves when every thread is ready. Rejects, and closes the pool, when one cannot start. */
   readonly started: Promise<void>;
-  /** Whether any can take a task. */
+  /** Whether a thread is ready. */
   warm(): boolean;
-  /** How many threads died; each is replaced. */
+  /** Threads that died so far. */
   lost(): number;
-  /** Rejects when the thread died. The buffers of `given` are given away. */
-  ask(message: Message, given: readonly Uint8Array[]): Promise<Reply>;
-  /** Threads in mid-run are left alone. */
+  /** Transfers the buffers of `transferList`. Rejects when the thread dies. */
+  run(message: Message, transferList: readonly Uint8Array[]): Promise<Reply>;
+  /** Threads with running tasks are not terminated. */
   close(): Promise<void>;
 };
 
-/** As many threads as were asked for, and how many tasks they have. */
-type Crew = { readonly piscina: Piscina; readonly warm: Set<number>; running: number };
+type Generation = { readonly piscina: Piscina; readonly ready: Set<number>; running: number };
 
-export function openCrews<Message, Reply, Note extends object = never>(
-  options: CrewsOptions<Note>,
-): Crews<Message, Reply> {
+export function createThreadPool<Message, Reply, Note extends object = never>(
+  options: ThreadPoolOptions<Note>,
+): ThreadPool<Message, Reply> {
   const { promise: started, resolve, reject } = deferred<void>();
+  const startErrors: Error[] = [];
   let lost = 0;
   let closed = false;
   let startedUp = false;
-  let next: Crew | null = null;
-  let crew = open();
+  let next: Generation | null = null;
+  let current = open();
 
-  function open(): Crew {
+  function open(): Generation {
     const piscina = new Piscina({
       filename: options.file,
       name: 'run',
@@ -50,59 +51,67 @@ export function openCrews<Message, Reply, Note extends object = never>(
       maxThreads: options.threads,
       concurrentTasksPerWorker: options.tasksPerThread ?? 1,
       workerData: options.settings,
-      resourceLimits: { maxOldGenerationSizeMb: options.heapMebibytes },
+      resourceLimits: {
+        ...(options.heapMebibytes && { maxOldGenerationSizeMb: options.heapMebibytes }),
+        ...(options.stackMebibytes && { stackSizeMb: options.stackMebibytes }),
+      },
       recordTiming: false,
     });
-    const opened: Crew = { piscina, warm: new Set(), running: 0 };
-    piscina.on('message', (message: ThreadReady | ThreadHeavy | Note) => {
-      if ('heavy' in message) renew(opened);
-      else if ('ready' in message) begin(opened, message.ready);
-      else options.onNote?.(message);
+    const generation: Generation = { piscina, ready: new Set(), running: 0 };
+    piscina.on('message', (message: ThreadReady | HeapPressure | Note) => {
+      if ('heapPressure' in message) replace(generation);
+      else if ('ready' in message) onReady(generation, message.ready as number);
+      else options.onNote?.(message as Note);
     });
-    piscina.on('error', (cause: Error) => failed(opened, cause));
-    return opened;
+    piscina.on('error', (cause: Error) => onError(generation, cause));
+    return generation;
   }
 
-  function begin(opened: Crew, thread: number): void {
-    opened.warm.add(thread);
-    if (opened.warm.size < options.threads) return;
-    startedUp = true;
-    resolve();
-    if (opened !== next) return;
-    const old = crew;
-    crew = opened;
+  function onReady(generation: Generation, threadId: number): void {
+    generation.ready.add(threadId);
+    if (!startedUp) return finishStart();
+    if (generation !== next || generation.ready.size < options.threads) return;
+    const old = current;
+    current = generation;
     next = null;
-    dismiss(old);
+    retire(old);
   }
 
-  /** A thread that fails while it loads is not replaced by piscina: another crew is opened. */
-  function failed(opened: Crew, cause: Error): void {
-    if (closed || (opened !== crew && opened !== next)) return;
+  /** Waits for every thread, since terminating one inside the model runtime aborts the process. */
+  function finishStart(): void {
+    const [error] = startErrors;
+    if (closed || current.ready.size + startErrors.length < options.threads) return;
+    startedUp = error === undefined;
+    if (error === undefined) return resolve();
+    closed = true;
+    void current.piscina.destroy().then(() => reject(error));
+  }
+
+  /** piscina does not replace a thread that fails while it loads. */
+  function onError(generation: Generation, cause: Error): void {
+    if (closed || (generation !== current && generation !== next)) return;
     if (!startedUp) {
-      closed = true;
-      reject(cause);
-      void opened.piscina.destroy();
-      return;
+      startErrors.push(cause);
+      return finishStart();
     }
     countLost(cause);
-    if (opened === next) {
+    if (generation === next) {
       next = null;
-      void opened.piscina.destroy();
+      void generation.piscina.destroy();
     }
     setTimeout(() => {
-      if (opened !== crew || crew.piscina.threads.length < options.threads) renew(crew);
-    }, reviveAfterMs).unref();
+      if (generation !== current || current.piscina.threads.length < options.threads) replace(current);
+    }, respawnDelayMs).unref();
   }
 
-  /** The old crew works until the new one can. */
-  function renew(old: Crew): void {
-    if (!closed && old === crew) next ??= open();
+  function replace(old: Generation): void {
+    if (!closed && startedUp && old === current) next ??= open();
   }
 
-  /** A thread that is ended in the middle of inference aborts the process: piscina's own closing does not wait for all. */
-  function dismiss(old: Crew): void {
+  /** Destroys a replaced generation once it is idle: terminating a thread during inference aborts the process. */
+  function retire(old: Generation): void {
     const idle = old.running === 0 || old.piscina.threads.length === 0;
-    if (old !== crew && idle) void old.piscina.destroy();
+    if (old !== current && idle) void old.piscina.destroy();
   }
 
   function countLost(cause: Error): void {
@@ -110,30 +119,31 @@ export function openCrews<Message, Reply, Note extends object = never>(
     options.onLost?.(cause);
   }
 
-  async function ask(message: Message, given: readonly Uint8Array[]): Promise<Reply> {
-    const transferList = given.map(({ buffer }) => buffer as ArrayBuffer);
-    const asked = crew;
-    asked.running++;
+  async function run(message: Message, transferList: readonly Uint8Array[]): Promise<Reply> {
+    const buffers = transferList.map(({ buffer }) => buffer as ArrayBuffer);
+    const generation = current;
+    generation.running++;
     try {
-      return await asked.piscina.run(message, { transferList });
+      return await generation.piscina.run(message, { transferList: buffers });
     } catch (cause) {
       countLost(cause as Error);
       throw cause;
     } finally {
-      asked.running--;
-      dismiss(asked);
+      generation.running--;
+      retire(generation);
     }
   }
 
   return {
     started,
-    warm: () => !closed && crew.piscina.threads.some(({ threadId }) => crew.warm.has(threadId)),
+    warm: () => !closed && current.piscina.threads.some(({ threadId }) => current.ready.has(threadId)),
     lost: () => lost,
-    ask,
+    run,
     close: async () => {
       closed = true;
-      const crews = [crew, next].filter((one) => one !== null);
-      await Promise.all(crews.filter(({ running }) => running === 0).map(({ piscina }) => piscina.destroy()));
+      const generations = [current, next].filter((one) => one !== null);
+      const idle = generations.filter(({ running }) => running === 0);
+      await Promise.all(idle.map(({ piscina }) => piscina.destroy()));
     },
   };
 }

@@ -30,7 +30,7 @@ export type WorkersOptions = {
 };
 
 /** After a start that failed. */
-export const reviveAfterMs = 500;
+export const respawnDelayMs = 500;
 
 export function deferred<T>() {
   let resolve!: (value: T) => void;

@@ -1,9 +1,9 @@
 import test from 'ava';
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
-import { createGuard } from '../../src/auth/login-throttle.ts';
+import { createLoginThrottle } from '../../src/auth/login-throttle.ts';
 import { inMemory, networkOf } from '../../src/auth/rate-limiter.ts';
 import { UserError } from '../../src/auth/user-errors.ts';
-import { Failure } from '../../src/runtime/errors.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
 
 const networks: readonly [address: string, network: string][] = [
   ['192.0.2.7', '192.0.2.7'],
@@ -26,22 +26,22 @@ const wrong = async () => {
 };
 
 test('ten wrong passwords are taken, the eleventh is not even looked at', async (t) => {
-  const guard = createGuard();
+  const guard = createLoginThrottle();
   for (let count = 0; count < 10; count++)
     await t.throwsAsync(guard.password(who, wrong), { instanceOf: UserError });
   let looked = false;
   const look = async () => {
     looked = true;
   };
-  const failure = await t.throwsAsync<Failure>(guard.password(who, look), { instanceOf: Failure });
+  const failure = await t.throwsAsync<ServiceError>(guard.password(who, look), { instanceOf: ServiceError });
   t.is(failure.code, 'rate_limited');
   t.false(looked);
 });
 
 test("an outage is nobody's wrong password", async (t) => {
-  const guard = createGuard();
+  const guard = createLoginThrottle();
   const outage = async () => {
-    throw new Failure('storage_unavailable', 'gone');
+    throw new ServiceError('storage_unavailable', 'gone');
   };
   for (let count = 0; count < 30; count++)
     await t.throwsAsync(guard.password(who, outage), { message: 'gone' });
@@ -49,13 +49,13 @@ test("an outage is nobody's wrong password", async (t) => {
 });
 
 test('twenty right passwords of one account are taken in a minute, from wherever they come', async (t) => {
-  const guard = createGuard();
+  const guard = createLoginThrottle();
   let checked = 0;
   const right = async () => ++checked;
   const from = (index: number) => ({ ...who, address: `192.0.2.${index}` });
-  const failures: Failure[] = [];
+  const failures: ServiceError[] = [];
   for (let index = 0; index < 30; index++)
-    await guard.password(from(index), right).catch((error: Failure) => failures.push(error));
+    await guard.password(from(index), right).catch((error: ServiceError) => failures.push(error));
   t.deepEqual([checked, failures.length], [20, 10]);
   for (const reason of failures) {
     t.is(reason.code, 'rate_limited');
@@ -66,7 +66,7 @@ test('twenty right passwords of one account are taken in a minute, from wherever
 
 test('right passwords beyond the limit are no wrong ones', async (t) => {
   const counters = new Map<string, RateLimiterAbstract>();
-  const guard = createGuard((name, rate) => {
+  const guard = createLoginThrottle((name, rate) => {
     const counter = inMemory(name, rate);
     counters.set(name, counter);
     return counter;

@@ -1,22 +1,22 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { keepSecret } from '../../src/auth/secret.ts';
+import { loadOrCreateSecret } from '../../src/auth/secret.ts';
 import { makeFolder } from '../support/folder.ts';
 
 test('a secret is made once, for its owner alone', async (t) => {
   const folder = makeFolder();
-  const secret = await keepSecret(folder);
+  const secret = await loadOrCreateSecret(folder);
   t.regex(secret, /^[\w-]{43}$/);
-  t.is(await keepSecret(folder), secret);
+  t.is(await loadOrCreateSecret(folder), secret);
   t.deepEqual(readdirSync(folder), ['secret']);
   t.is((statSync(join(folder, 'secret')).mode & 0o777).toString(8), '600');
-  t.not(await keepSecret(makeFolder()), secret);
+  t.not(await loadOrCreateSecret(makeFolder()), secret);
 });
 
 test('of many at one time one makes it', async (t) => {
   const folder = makeFolder();
-  const secrets = await Promise.all(Array.from({ length: 20 }, () => keepSecret(folder)));
+  const secrets = await Promise.all(Array.from({ length: 20 }, () => loadOrCreateSecret(folder)));
   t.is(new Set(secrets).size, 1);
   t.deepEqual(secrets[0], readFileSync(join(folder, 'secret'), 'utf8').trim());
 });
@@ -24,5 +24,5 @@ test('of many at one time one makes it', async (t) => {
 test('one that is there is kept', async (t) => {
   const folder = makeFolder();
   writeFileSync(join(folder, 'secret'), 'a secret of the operator, long enough\n');
-  t.is(await keepSecret(folder), 'a secret of the operator, long enough');
+  t.is(await loadOrCreateSecret(folder), 'a secret of the operator, long enough');
 });

@@ -1,9 +1,9 @@
 /** What counters leave in Redis. */
 import test from 'ava';
-import { createGuard } from '../../src/auth/login-throttle.ts';
-import { createSharedCounters } from '../../src/auth/shared-rate-limiter.ts';
+import { createLoginThrottle } from '../../src/auth/login-throttle.ts';
+import { createSharedRateLimiters } from '../../src/auth/shared-rate-limiter.ts';
 import { UserError } from '../../src/auth/user-errors.ts';
-import type { Failure } from '../../src/runtime/errors.ts';
+import type { ServiceError } from '../../src/runtime/errors.ts';
 import { openRedis, waitForRedis } from '../../src/runtime/redis.ts';
 import { analysis, startApp } from '../support/app.ts';
 import { call } from '../support/http.ts';
@@ -25,9 +25,9 @@ test('neither addresses nor accounts nor tokens can be read from Redis, and host
     const connection = openRedis(redis.url);
     t.teardown(() => connection.disconnect());
     t.true(await waitForRedis(connection));
-    return createSharedCounters(connection, key, () => {});
+    return createSharedRateLimiters(connection, key, () => {});
   };
-  const guard = createGuard(await counters(secret));
+  const guard = createLoginThrottle(await counters(secret));
   for (let count = 0; count < 9; count++)
     await t.throwsAsync(guard.password(who, wrong), { instanceOf: UserError });
   await guard.signUp('2001:db8:77:7::1');
@@ -50,9 +50,9 @@ test('neither addresses nor accounts nor tokens can be read from Redis, and host
   for (const word of ['lovelace', 'home.example', '192.0.2.77', '2001:db8', '198.51.100', 'owner-of'])
     t.false(dump.toLowerCase().includes(word), word);
 
-  const there = createGuard(await counters(secret));
+  const there = createLoginThrottle(await counters(secret));
   await t.throwsAsync(there.password(who, wrong), { instanceOf: UserError });
-  t.is((await t.throwsAsync<Failure>(there.password(who, wrong)))?.code, 'rate_limited');
-  const other = createGuard(await counters('the secret of another installation'));
+  t.is((await t.throwsAsync<ServiceError>(there.password(who, wrong)))?.code, 'rate_limited');
+  const other = createLoginThrottle(await counters('the secret of another installation'));
   await t.throwsAsync(other.password(who, wrong), { instanceOf: UserError });
 });

@@ -7,9 +7,9 @@ import { getMigrations } from 'better-auth/db/migration';
 import { Kysely, Migrator, SqliteDialect, sql } from 'kysely';
 import Libsql from 'libsql';
 import { createTokens } from '../../src/auth/tokens.ts';
-import { openStorage } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { migrationsFor } from '../../src/db/migrations.ts';
-import { Failure } from '../../src/runtime/errors.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 
@@ -28,7 +28,7 @@ const opener = `
 
 test('makes folder and files for their owner alone, in write-ahead mode', async (t) => {
   const path = join(makeFolder(), 'data', 'undertone.db');
-  const database = await openStorage(`file:${path}`);
+  const database = await openDatabase(`file:${path}`);
   await sql`create table more (x integer)`.execute(database);
   t.is(modeOf(join(path, '..')), '700');
   for (const suffix of ['', '-wal', '-shm']) t.is(modeOf(path + suffix), '600', suffix);
@@ -40,13 +40,13 @@ test('makes folder and files for their owner alone, in write-ahead mode', async 
 test('closes a file that was open to others', async (t) => {
   const path = join(makeFolder(), 'undertone.db');
   fs.writeFileSync(path, '', { mode: 0o644 });
-  await (await openStorage(`file:${path}`)).destroy();
+  await (await openDatabase(`file:${path}`)).destroy();
   t.is(modeOf(path), '600');
 });
 
 test('takes an absolute file URL too', async (t) => {
   const path = join(makeFolder(), 'a b.db');
-  await (await openStorage(`file://${path.replace(' ', '%20')}`)).destroy();
+  await (await openDatabase(`file://${path.replace(' ', '%20')}`)).destroy();
   t.true(fs.existsSync(path));
 });
 
@@ -74,7 +74,7 @@ for (const kind of databaseKinds) {
     for (const child of children) child.stdin.end();
     const codes = await Promise.all(children.map(async (child) => (await once(child, 'close'))[0]));
     t.deepEqual(codes, [0, 0, 0, 0, 0, 0]);
-    const database = await openStorage(url);
+    const database = await openDatabase(url);
     t.is((await database.selectFrom('tokens').selectAll().execute()).length, 6);
     const done = await sql<{ name: string }>`select name from kysely_migration`.execute(database);
     t.deepEqual(done.rows.map(({ name }) => name).sort(), migrationNames);
@@ -82,7 +82,7 @@ for (const kind of databaseKinds) {
   });
 
   test(`${kind}: the tables of users are those that better-auth would make`, async (t) => {
-    const database = await openStorage(await makeDatabaseUrl(kind));
+    const database = await openDatabase(await makeDatabaseUrl(kind));
     const options = { database: { db: database, type: kind }, emailAndPassword: { enabled: true } };
     const { toBeCreated, toBeAdded } = await getMigrations(options);
     t.deepEqual([toBeCreated, toBeAdded], [[], []]);
@@ -101,7 +101,7 @@ test('tokens of an older version keep their names, and belong to the operator', 
     "insert into tokens values ('tok_1', 'ci', 'ut_abcd', 'hash', 'analyze:emotion', 1, null, null)",
   );
   await old.destroy();
-  const database = await openStorage(url);
+  const database = await openDatabase(url);
   const tokens = createTokens({ database, staticToken: null });
   t.deepEqual(
     (await tokens.list(null)).map(({ id, owner, lastUsedAt }) => ({ id, owner, lastUsedAt })),
@@ -118,7 +118,7 @@ for (const [url, got] of [
   ['undertone.db', 'no scheme'],
 ] as const) {
   test(`refuses ${url}`, async (t) => {
-    const failure = await t.throwsAsync<Failure>(openStorage(url), { instanceOf: Failure });
+    const failure = await t.throwsAsync<ServiceError>(openDatabase(url), { instanceOf: ServiceError });
     t.is(failure.code, 'storage_unavailable');
     const expected = 'file:PATH or postgres://USER@HOST/DATABASE';
     t.is((failure.cause as Error).message, `Expected ${expected} for \`UNDERTONE_DATABASE_URL\`, got ${got}`);
@@ -128,7 +128,9 @@ for (const [url, got] of [
 test('a file that is no database is storage_unavailable, and its path is not told', async (t) => {
   const path = join(makeFolder(), 'undertone.db');
   fs.writeFileSync(path, 'not a database at all'.repeat(200));
-  const failure = await t.throwsAsync<Failure>(openStorage(`file:${path}`), { instanceOf: Failure });
+  const failure = await t.throwsAsync<ServiceError>(openDatabase(`file:${path}`), {
+    instanceOf: ServiceError,
+  });
   t.is(failure.code, 'storage_unavailable');
   t.is(failure.message, 'The database cannot be used');
 });
@@ -137,7 +139,7 @@ const rows = (database: Libsql.Database) => database.prepare('select * from more
 
 test('while another process writes, a statement waits and the process goes on', async (t) => {
   const path = join(makeFolder(), 'undertone.db');
-  const database = await openStorage(`file:${path}`);
+  const database = await openDatabase(`file:${path}`);
   await sql`create table more (x integer)`.execute(database);
   const other = new Libsql(path);
   other.exec('begin immediate');
@@ -155,7 +157,7 @@ test('while another process writes, a statement waits and the process goes on', 
 
 test('a statement that gave up is forgotten: what comes after it is written', async (t) => {
   const path = join(makeFolder(), 'undertone.db');
-  const database = await openStorage(`file:${path}`);
+  const database = await openDatabase(`file:${path}`);
   await sql`create table more (x integer)`.execute(database);
   const other = new Libsql(path);
   other.exec('begin immediate');

@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { drawToken, isToken } from '../../src/auth/token-format.ts';
-import { createTokens, type TokenRequest, type Tokens } from '../../src/auth/tokens.ts';
-import { type Database, type DatabaseKind, openStorage } from '../../src/db/database.ts';
-import { Failure } from '../../src/runtime/errors.ts';
+import { createTokenSecret, isToken } from '../../src/auth/token-format.ts';
+import { createTokens, type TokenInput, type Tokens } from '../../src/auth/tokens.ts';
+import { type Database, type DatabaseKind, openDatabase } from '../../src/db/database.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 
 type Office = {
@@ -21,7 +21,7 @@ type Options = { readonly kind?: DatabaseKind; readonly url?: string; readonly s
 async function open(options: Options = {}): Promise<Office> {
   const url = options.url ?? (await makeDatabaseUrl(options.kind ?? 'sqlite'));
   const clock = { now: Date.parse('2030-01-01T00:00:00Z') };
-  const database = await openStorage(url);
+  const database = await openDatabase(url);
   let queries = 0;
   const counted = database.withPlugin({
     transformQuery: ({ node }) => {
@@ -39,7 +39,7 @@ function both(title: string, body: (t: ExecutionContext, kind: DatabaseKind) => 
   for (const kind of databaseKinds) test(`${kind}: ${title}`, (t) => body(t, kind));
 }
 
-const request: TokenRequest = { name: 'ci', scopes: ['analyze:emotion'], expiresAt: null };
+const request: TokenInput = { name: 'ci', scopes: ['analyze:emotion'], expiresAt: null };
 
 both('a token that was made is accepted, with its name and scopes', async (t, kind) => {
   const { tokens } = await open({ kind });
@@ -69,7 +69,7 @@ test('the database holds its hash and not the token', async (t) => {
 });
 
 test('the checksum refuses every token with one wrong character', (t) => {
-  const token = drawToken();
+  const token = createTokenSecret();
   t.true(isToken(token));
   for (let index = 0; index < token.length; index++) {
     const other = token[index] === 'a' ? 'b' : 'a';
@@ -87,7 +87,7 @@ test('the form and its checksum do not change', (t) => {
 
 test('noise never reaches the database', async (t) => {
   const { tokens, queries } = await open();
-  const wrong = ['', 'x', 'ut_', drawToken().slice(0, -1), `ut_${'A'.repeat(46)}`, 'é'.repeat(300)];
+  const wrong = ['', 'x', 'ut_', createTokenSecret().slice(0, -1), `ut_${'A'.repeat(46)}`, 'é'.repeat(300)];
   for (const token of wrong) t.is(await tokens.verify(token), null);
   t.is(queries(), 0);
 });
@@ -107,7 +107,7 @@ both('a known token is looked up once in two seconds, by however many requests',
 
 test('a refusal is remembered for less than a second', async (t) => {
   const { tokens, clock, queries } = await open();
-  const token = drawToken();
+  const token = createTokenSecret();
   for (let count = 0; count < 5; count++) t.is(await tokens.verify(token), null);
   t.is(queries(), 1);
   clock.now += 999;
@@ -177,9 +177,9 @@ test('a flood of well-formed wrong tokens does not push out the memory bound', a
   const known = await tokens.create(request);
   await tokens.verify(known.token);
   const before = queries();
-  const first = drawToken();
+  const first = createTokenSecret();
   await tokens.verify(first);
-  for (let count = 0; count < 10_000; count++) await tokens.verify(drawToken());
+  for (let count = 0; count < 10_000; count++) await tokens.verify(createTokenSecret());
   t.truthy(await tokens.verify(known.token));
   t.is(queries() - before, 10_001);
   await tokens.verify(first);
@@ -214,7 +214,7 @@ both('while the database is away its last word on a token holds for ten minutes'
     clock.now += 60_000;
   }
   for (const token of [good, revoked, unused]) {
-    await t.throwsAsync(tokens.verify(token), { instanceOf: Failure, code: 'storage_unavailable' });
+    await t.throwsAsync(tokens.verify(token), { instanceOf: ServiceError, code: 'storage_unavailable' });
   }
 });
 
@@ -222,13 +222,13 @@ both('a database that is gone is storage_unavailable, not a refusal', async (t, 
   const { tokens, database } = await open({ kind });
   await database.destroy();
   for (const attempt of [
-    () => tokens.verify(drawToken()),
+    () => tokens.verify(createTokenSecret()),
     () => tokens.create(request),
     () => tokens.revoke('ci'),
     () => tokens.list(),
     () => tokens.hasAny(),
   ]) {
-    const failure = await t.throwsAsync<Failure>(attempt, { instanceOf: Failure });
+    const failure = await t.throwsAsync<ServiceError>(attempt, { instanceOf: ServiceError });
     t.is(failure.code, 'storage_unavailable');
   }
 });
@@ -249,7 +249,7 @@ both('lists every token that ever was, and knows whether there was one', async (
 });
 
 const nameRule = '1 to 64 letters, digits, spaces or ._@- that do not begin with tok_';
-const refusals: readonly [Partial<TokenRequest>, string][] = [
+const refusals: readonly [Partial<TokenInput>, string][] = [
   [{ name: '' }, `Expected ${nameRule} for \`name\`, got ""`],
   [{ name: 'a\nb' }, `Expected ${nameRule} for \`name\`, got "a\\nb"`],
   [{ name: 'tok_1' }, `Expected ${nameRule} for \`name\`, got "tok_1"`],

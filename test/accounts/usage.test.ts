@@ -1,8 +1,8 @@
 import test from 'ava';
-import { createUsage } from '../../src/auth/last-used.ts';
+import { createLastUsed } from '../../src/auth/last-used.ts';
 import { createTokens } from '../../src/auth/tokens.ts';
-import { type Database, openStorage } from '../../src/db/database.ts';
-import { Failure } from '../../src/runtime/errors.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 
 const noon = Date.parse('2030-01-01T12:00:00Z');
@@ -10,7 +10,7 @@ const minute = 60_000;
 
 /** The real database with a count of what is written to it. */
 async function open(kind: 'sqlite' | 'postgres') {
-  const database = await openStorage(await makeDatabaseUrl(kind));
+  const database = await openDatabase(await makeDatabaseUrl(kind));
   const writes: number[] = [];
   const counted: Database = database.withPlugin({
     transformQuery: ({ node }) => {
@@ -36,7 +36,7 @@ for (const kind of databaseKinds) {
   test(`${kind}: a thousand uses of two tokens in one minute are one write`, async (t) => {
     const { database, ids, used, writes } = await open(kind);
     let now = noon + 1;
-    const usage = createUsage(database, () => now++);
+    const usage = createLastUsed(database, () => now++);
     for (let count = 0; count < 1000; count++) usage.mark(ids[count % 2] as string);
     t.deepEqual(await used(), [null, null, null]);
     await usage.flush();
@@ -55,8 +55,8 @@ for (const kind of databaseKinds) {
 
   test(`${kind}: what another process wrote later stays`, async (t) => {
     const { database, ids, used } = await open(kind);
-    const late = createUsage(database, () => noon + 5 * minute);
-    const early = createUsage(database, () => noon);
+    const late = createLastUsed(database, () => noon + 5 * minute);
+    const early = createLastUsed(database, () => noon);
     for (const usage of [late, early]) {
       usage.mark(ids[2]);
       await usage.flush();
@@ -76,9 +76,9 @@ test('what cannot be written is written later', async (t) => {
     },
     transformResult: async ({ result }) => result,
   });
-  const usage = createUsage(flaky, () => noon);
+  const usage = createLastUsed(flaky, () => noon);
   usage.mark(ids[1]);
-  const failure = await t.throwsAsync<Failure>(usage.flush(), { instanceOf: Failure });
+  const failure = await t.throwsAsync<ServiceError>(usage.flush(), { instanceOf: ServiceError });
   t.is(failure.code, 'storage_unavailable');
   broken = false;
   await usage.flush();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { createTokens } from '../../src/auth/tokens.ts';
-import { openStorage } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 
@@ -26,7 +26,7 @@ test('the token alone goes to standard output', async (t) => {
 
 test('a running process takes a new token within a second and drops a revoked one within five', async (t) => {
   const { folder, env } = withData();
-  const database = await openStorage(`file:${join(folder, 'undertone.db')}`);
+  const database = await openDatabase(`file:${join(folder, 'undertone.db')}`);
   const server = createTokens({ database, staticToken: null });
   const made = await runCli(['token', 'create', '--name', 'ci', '--scopes', 'analyze:emotion'], { env });
   const token = made.stdout.trim();

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import test from 'ava';
 import { createTokens } from '../../src/auth/tokens.ts';
-import { welcome } from '../../src/cli/first-token.ts';
-import { openStorage } from '../../src/db/database.ts';
+import { printFirstToken } from '../../src/cli/first-token.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const url = 'http://127.0.0.1:8080';
 const config = { token: null };
 
 async function open() {
-  const database = await openStorage(`file:${join(makeFolder(), 'undertone.db')}`);
+  const database = await openDatabase(`file:${join(makeFolder(), 'undertone.db')}`);
   let text = '';
   const stdout = {
     write: (more: string) => {
@@ -21,7 +21,7 @@ async function open() {
 
 test('the first token has both scopes and no end', async (t) => {
   const { tokens, stdout, read } = await open();
-  await welcome({ url, config, tokens }, stdout);
+  await printFirstToken({ url, config, tokens }, stdout);
   const [record, ...more] = await tokens.list();
   t.deepEqual(more, []);
   t.like(record, { name: 'first', scopes: ['analyze:emotion', 'analyze:cognitive'], expiresAt: null });
@@ -33,14 +33,17 @@ test('any other token will do, a revoked one too', async (t) => {
   const { tokens, stdout, read } = await open();
   await tokens.create({ name: 'mine', scopes: ['analyze:emotion'], expiresAt: null });
   await tokens.revoke('mine');
-  await welcome({ url, config, tokens }, stdout);
+  await printFirstToken({ url, config, tokens }, stdout);
   t.is((await tokens.list()).length, 1);
   t.true(read().startsWith('another token: '));
 });
 
 test('two services that start together make one', async (t) => {
   const { tokens, stdout, read } = await open();
-  await Promise.all([welcome({ url, config, tokens }, stdout), welcome({ url, config, tokens }, stdout)]);
+  await Promise.all([
+    printFirstToken({ url, config, tokens }, stdout),
+    printFirstToken({ url, config, tokens }, stdout),
+  ]);
   t.is((await tokens.list()).length, 1);
   t.is(read().match(/shown this once/g)?.length, 1);
   t.is(read().match(/another token/g)?.length, 1);

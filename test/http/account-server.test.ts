@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { openStorage } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startServer } from '../support/server.ts';
@@ -42,7 +42,7 @@ for (const kind of databaseKinds) {
     t.deepEqual(await first.stop(), { code: 0, signal: null });
     t.false(first.stderr().includes(credentials.password) || first.stderr().includes(String(token)));
 
-    const database = await openStorage(databaseUrl);
+    const database = await openDatabase(databaseUrl);
     const row = await database.selectFrom('tokens').selectAll().executeTakeFirstOrThrow();
     t.is(Number(row.last_used_at) % 60_000, 0, 'written at the end');
     t.true(Number(row.last_used_at) > Date.now() - 600_000);

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { createTokens } from '../../src/auth/tokens.ts';
-import { openStorage } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { type AccountApp, startAccountApp, statusWith } from '../support/account.ts';
 import { databaseKinds } from '../support/database.ts';
 
@@ -92,7 +92,7 @@ both(
     const { ask, signUp } = browser();
     await signUp('ada@home.example');
     const { token, id } = (await ask('tokens', { name: 'ci', scopes })).json;
-    const database = await openStorage(url);
+    const database = await openDatabase(url);
     const elsewhere = createTokens({ database, staticToken: null });
     t.truthy(await elsewhere.verify(String(token)));
     await ask(`tokens/${id}/revoke`, {});

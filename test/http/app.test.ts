@@ -85,7 +85,7 @@ test.serial('a queue that has been full for 5 s makes the service unready', asyn
   const app = await startApp(t, { env: { UNDERTONE_QUEUE: '0' } });
   const gate = createGate();
   const working = call(app.port, analysis(gate.order));
-  await until(() => app.pool.figures().running > 0);
+  await until(() => app.pool.stats().running > 0);
   const ready = () => call(app.port, { path: '/ready', headers: { 'X-Request-Id': 'id-1' } });
   for (let { status } = await ready(); app.pool.fullForMs() < 5000; { status } = await ready()) {
     t.is(status, 200);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { type BodyLimits, bodyArrives, guardBody } from '../../src/http/body/body-guard.ts';
 import { createByteBudget } from '../../src/http/body/byte-budget.ts';
-import { collect } from '../../src/http/body/upload.ts';
+import { readBody } from '../../src/http/body/upload.ts';
 import { createLifecycle, type Lifecycle } from '../../src/http/lifecycle.ts';
 import { type Wire, wire } from '../support/http.ts';
 import { listen } from '../support/listening.ts';
@@ -33,7 +33,7 @@ async function send(t: ExecutionContext, lines: readonly string[], more = ''): P
   client.socket.write(`${['POST / HTTP/1.1', 'Host: x', ...lines].join('\r\n')}\r\n\r\n${more}`);
   const lifecycle = createLifecycle();
   const deadlineAt = performance.now() + ceilingMs;
-  const limits = { deadlineAt, cut: lifecycle.cut, rate: { bytes: 100, everyMs } };
+  const limits = { deadlineAt, shutdown: lifecycle.shutdown, rate: { bytes: 100, everyMs } };
   return { client, request: await arrived, limits, lifecycle };
 }
 
@@ -87,7 +87,7 @@ test('a body that is late, or cut off by the end of the service, is ended', asyn
   const cut = await send(t, ['Content-Length: 5']);
   const failed = failureOf(cut);
   const awaited = t.throwsAsync(bodyArrives(cut.request, cut.limits), { message: /being stopped/ });
-  cut.lifecycle.cutOff();
+  cut.lifecycle.abort();
   t.like(await failed, { code: 'shutting_down' });
   await awaited;
 });
@@ -99,7 +99,7 @@ test('a client that leaves before the first byte, or left already, is noticed', 
   t.false(await waiting);
   t.false(await bodyArrives(arrived.request, arrived.limits));
   const options = { ...arrived.limits, maxBytes: 10, budget: createByteBudget(100), account: 'a' };
-  t.is(await collect(arrived.request, options), null);
+  t.is(await readBody(arrived.request, options), null);
 });
 
 const bodies: Readonly<Record<string, readonly [line: string, early: string, late: string, body: string]>> = {
@@ -129,7 +129,7 @@ for (const [name, [line, early, late, body]] of Object.entries(bodies)) {
     t.true(await waiting);
     await sleep(20);
     const options = { ...limits, maxBytes: 10, budget: createByteBudget(100), account: 'a' };
-    const upload = await collect(request, options);
+    const upload = await readBody(request, options);
     t.is(Buffer.concat(upload?.blocks ?? []).toString(), body);
   });
 }

@@ -1,6 +1,6 @@
 /** Every row of the table of errors, byte for byte. */
 import test, { type ExecutionContext } from 'ava';
-import { Failure } from '../../src/runtime/errors.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
 import { type AppSettings, analysis, rawHead, startApp, tokens } from '../support/app.ts';
 import { createGate } from '../support/gate.ts';
 import { type Call, call, type Reply, wire } from '../support/http.ts';
@@ -186,7 +186,7 @@ const rows: readonly Row[] = [
     settings: {
       verifier: {
         verify: async () => {
-          throw new Failure('storage_unavailable', 'The database cannot be used');
+          throw new ServiceError('storage_unavailable', 'The database cannot be used');
         },
       },
     },
@@ -222,7 +222,7 @@ test.serial('503 when the queue is full, before the body is asked for', async (t
   const app = await startApp(t, { env: { UNDERTONE_QUEUE: '0' } });
   const gate = createGate();
   const working = call(app.port, analysis(gate.order));
-  await until(() => app.pool.figures().running > 0);
+  await until(() => app.pool.stats().running > 0);
   const client = await wire(app.port);
   client.socket.write(`${rawHead('Content-Length: 900')}\r\n`);
   const answer = await client.ended();
@@ -235,7 +235,7 @@ test.serial('503 when the queue is full, before the body is asked for', async (t
 
 test.serial('in the grace before its end the service answers, but is not ready', async (t) => {
   const app = await startApp(t);
-  app.lifecycle.leave();
+  app.lifecycle.startDraining();
   t.is(
     (await call(app.port, { path: '/ready', headers: id })).body,
     plain('shutting_down', 'The service is being stopped'),
@@ -247,7 +247,7 @@ test.serial('in the grace before its end the service answers, but is not ready',
 
 test.serial('503 once the service is being stopped, and the connection is closed', async (t) => {
   const app = await startApp(t);
-  app.lifecycle.close();
+  app.lifecycle.refuseNew();
   for (const asked of [echo, { path: '/ready', headers: id }]) {
     const reply = await call(app.port, asked);
     t.is(reply.status, 503);

@@ -6,30 +6,30 @@ import fc from 'fast-check';
 import { type ByteBudget, createByteBudget, createReservation } from '../../src/http/body/byte-budget.ts';
 import { uploadJob } from '../../src/http/body/job-upload.ts';
 import { createLifecycle, type Lifecycle } from '../../src/http/lifecycle.ts';
-import { createVault } from '../../src/jobs/encryption.ts';
-import { createWaiting, pieceBytes, type Waiting } from '../../src/jobs/upload-store.ts';
+import { createCipher } from '../../src/jobs/encryption.ts';
+import { chunkBytes, createUploadStore, type UploadStore } from '../../src/jobs/upload-store.ts';
 import type { UploadedForm, UploadsOptions } from '../../src/jobs/uploads.ts';
 import { createUploads } from '../../src/jobs/uploads.ts';
 import { readForm } from '../../src/multipart/form.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
-import { Failure } from '../../src/runtime/errors.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
 import { listen } from '../support/listening.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { contentType, multipart, type PartSpec } from '../support/upload.ts';
 
 type Place = {
   readonly redis: RedisServer;
-  readonly waiting: Waiting;
+  readonly waiting: UploadStore;
   readonly held: ByteBudget;
   readonly lifecycle: Lifecycle;
   /** The ids of the uploads that were begun. */
   readonly ids: string[];
   begin(type?: string): Begun;
-  send(body: Buffer, type?: string): Promise<UploadedForm | Failure | null>;
+  send(body: Buffer, type?: string): Promise<UploadedForm | ServiceError | null>;
   keys(): Promise<readonly string[]>;
 };
 
-type Begun = { readonly client: ClientRequest; readonly end: Promise<UploadedForm | Failure | null> };
+type Begun = { readonly client: ClientRequest; readonly end: Promise<UploadedForm | ServiceError | null> };
 
 const secret = 'a secret of the tests, 32 characters or more';
 const settings = parseConfig({}).jobs;
@@ -40,8 +40,8 @@ async function open(
   options: Partial<UploadsOptions> & { readonly deadlineMs?: number; readonly memoryBytes?: number } = {},
 ): Promise<Place> {
   const redis = await startRedis();
-  const waiting = createWaiting({ redis: redis.client, vault: createVault(secret), settings });
-  const uploads = createUploads({ redisUrl: redis.url, secret, settings, drop: waiting.drop, ...options });
+  const waiting = createUploadStore({ redis: redis.client, cipher: createCipher(secret), settings });
+  const uploads = createUploads({ redisUrl: redis.url, secret, settings, drop: waiting.delete, ...options });
   const held = createByteBudget(options.memoryBytes ?? 2 ** 24);
   const lifecycle = createLifecycle();
   const ids: string[] = [];
@@ -51,7 +51,7 @@ async function open(
     ids.push(id);
     const boundary = incoming.headers['content-type']?.split('boundary=')[1] ?? '';
     const { deadlineMs = 100_000 } = options;
-    const limits = { maxBytes, deadlineAt: performance.now() + deadlineMs, cut: lifecycle.cut };
+    const limits = { maxBytes, deadlineAt: performance.now() + deadlineMs, shutdown: lifecycle.shutdown };
     const memory = createReservation(held, 'account');
     const end = uploadJob(incoming, { id, boundary, keep: true, uploads, memory, ...limits });
     ended(end);
@@ -64,9 +64,9 @@ async function open(
   });
   const begin = (type = contentType): Begun => {
     const headers = { 'Content-Type': type };
-    const end = new Promise<UploadedForm | Failure | null>((resolve, reject) => {
+    const end = new Promise<UploadedForm | ServiceError | null>((resolve, reject) => {
       ended = (promise) =>
-        promise.then(resolve, (error) => (error instanceof Failure ? resolve(error) : reject(error)));
+        promise.then(resolve, (error) => (error instanceof ServiceError ? resolve(error) : reject(error)));
     });
     const client = request({ port, host: '127.0.0.1', method: 'POST', headers, agent: false });
     client.on('error', () => {}).on('response', (response) => response.resume());
@@ -91,8 +91,8 @@ async function open(
 const bytesOf = (length: number, seed = 0) =>
   Buffer.from(Uint8Array.from({ length }, (_, index) => (index * 31 + (index >> 8) + seed) & 255));
 
-function done(t: ExecutionContext, end: UploadedForm | Failure | null): UploadedForm {
-  if (end === null || end instanceof Failure) throw t.fail(String(end)) ?? new Error();
+function done(t: ExecutionContext, end: UploadedForm | ServiceError | null): UploadedForm {
+  if (end === null || end instanceof ServiceError) throw t.fail(String(end)) ?? new Error();
   return end;
 }
 
@@ -102,8 +102,8 @@ async function untilEmpty({ held, keys }: Place): Promise<void> {
 
 test.serial('recordings come out of Redis as they were sent, and no byte is held any more', async (t) => {
   const place = await open(t);
-  const audio = bytesOf(3 * pieceBytes + 1);
-  const baseline = bytesOf(pieceBytes, 7);
+  const audio = bytesOf(3 * chunkBytes + 1);
+  const baseline = bytesOf(chunkBytes, 7);
   const parts = [
     { name: 'audio', bytes: audio },
     { name: 'channel', bytes: '1' },
@@ -151,8 +151,8 @@ test.serial('the digest is that of the parts, whatever the boundary and the orde
 test.serial(
   'an upload in which the client, the clock or the service breaks off leaves nothing',
   async (t) => {
-    const form = multipart([{ name: 'audio', bytes: bytesOf(2 * pieceBytes) }]);
-    const half = form.subarray(0, pieceBytes + 100_000);
+    const form = multipart([{ name: 'audio', bytes: bytesOf(2 * chunkBytes) }]);
+    const half = form.subarray(0, chunkBytes + 100_000);
     const place = await open(t);
     const begin = async () => {
       const { client, end } = place.begin();
@@ -170,7 +170,7 @@ test.serial(
     t.like(await short.end, { code: 'invalid', items: [{ type: 'value_error.multipart' }] });
     await untilEmpty(place);
     const cut = await begin();
-    place.lifecycle.cutOff();
+    place.lifecycle.abort();
     t.like(await cut.end, { code: 'shutting_down' });
     await untilEmpty(place);
     const slow = await open(t, { deadlineMs: 500 });
@@ -226,7 +226,7 @@ test.serial('a Redis that does not answer stops the upload and then fails it', a
   client.end(multipart([{ name: 'audio', bytes: Buffer.alloc(maxBytes) }]));
   const failure = await end;
   t.like(failure, { code: 'queue_unavailable', retryAfterSeconds: 5 });
-  t.true((failure as Failure).cause instanceof Error);
+  t.true((failure as ServiceError).cause instanceof Error);
   t.is(place.held.bytes(), 0);
   place.redis.goOn();
 });
@@ -251,9 +251,9 @@ test.serial('a thread that is lost fails its uploads, leaves nothing, and is rep
   const causes: Error[] = [];
   const file = new URL('../support/mortal-upload-thread.ts', import.meta.url).pathname;
   const place = await open(t, { file, onLost: (cause) => causes.push(cause) });
-  const audio = { name: 'audio', bytes: bytesOf(2 * pieceBytes) };
+  const audio = { name: 'audio', bytes: bytesOf(2 * chunkBytes) };
   const { client, end } = place.begin();
-  client.write(multipart([audio]).subarray(0, pieceBytes + 100_000));
+  client.write(multipart([audio]).subarray(0, chunkBytes + 100_000));
   while ((await place.keys()).length === 0) await sleep(10);
   client.write('END OF THE THREAD');
   client.end(Buffer.alloc(100_000));
@@ -293,14 +293,14 @@ function asAnalysis(body: Buffer): Verdict {
     const { audio, baseline, channel } = readForm(body, 'undertone-test-boundary');
     return { audio: Buffer.from(audio), baseline: baseline && Buffer.from(baseline), channel };
   } catch (error) {
-    if (error instanceof Failure) return { refused: error.items };
+    if (error instanceof ServiceError) return { refused: error.items };
     throw error;
   }
 }
 
 async function asJob(t: ExecutionContext, place: Place, body: Buffer): Promise<Verdict> {
   const end = await place.send(body);
-  if (end instanceof Failure) return { refused: end.items };
+  if (end instanceof ServiceError) return { refused: end.items };
   const { sizes, channel } = done(t, end);
   const read = (name: 'audio' | 'baseline') =>
     place.waiting

@@ -1,7 +1,7 @@
 /** Limits that the operator switched on: 429 before the body, headers that say how much is left. */
 import test from 'ava';
-import { type CounterStore, inMemory } from '../../src/auth/rate-limiter.ts';
-import { createSharedCounters } from '../../src/auth/shared-rate-limiter.ts';
+import { inMemory, type RateLimiterFactory } from '../../src/auth/rate-limiter.ts';
+import { createSharedRateLimiters } from '../../src/auth/shared-rate-limiter.ts';
 import { openRedis } from '../../src/runtime/redis.ts';
 import { analysis, rawHead, startApp, tokens } from '../support/app.ts';
 import { type Call, call, wire } from '../support/http.ts';
@@ -92,7 +92,7 @@ test('a body is not waited for', async (t) => {
 
 test('the counts can be kept elsewhere', async (t) => {
   const names: string[] = [];
-  const counters: CounterStore = (name, rate) => {
+  const counters: RateLimiterFactory = (name, rate) => {
     names.push(name);
     return inMemory(name, rate);
   };
@@ -111,7 +111,7 @@ test('a Redis that hangs holds one request up, and those that come meanwhile', a
   const connection = openRedis(redis.url);
   t.teardown(() => connection.disconnect());
   const heard: boolean[] = [];
-  const counters = createSharedCounters(connection, 's', (there) => heard.push(there));
+  const counters = createSharedRateLimiters(connection, 's', (there) => heard.push(there));
   const { port } = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '999/600' }, counters });
   const seconds = async () => {
     const asked = performance.now();
@@ -147,7 +147,7 @@ test('hosts that share a Redis count together, and each for itself while it is a
     t.teardown(() => connection.disconnect());
     return startApp(t, {
       env,
-      counters: createSharedCounters(connection, 's', (there) => heard.push(there)),
+      counters: createSharedRateLimiters(connection, 's', (there) => heard.push(there)),
     });
   };
   const [first, second] = await Promise.all([host(), host()]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { openApiDocument } from '../../src/openapi/document.ts';
-import type { Answer } from '../../src/openapi/examples.ts';
+import type { ExampleResponse } from '../../src/openapi/examples.ts';
 import { errorTable } from '../../src/runtime/errors.ts';
 import { version } from '../../src/runtime/version.ts';
 import { askAll } from '../support/answers.ts';
@@ -18,7 +18,9 @@ import { toneFile } from '../support/upload.ts';
 import { ceilingMs } from '../support/wait.ts';
 
 const document = openApiDocument(version) as Document;
-const stored: Readonly<Record<string, Answer>> = JSON.parse(readFileSync('examples/answers.json', 'utf8'));
+const stored: Readonly<Record<string, ExampleResponse>> = JSON.parse(
+  readFileSync('examples/answers.json', 'utf8'),
+);
 const sample = readFileSync('examples/sample.wav');
 
 const contract = createContract(document);

@@ -1,6 +1,6 @@
 /** One account that asks for more than there is, beside one that does not. */
 import test from 'ava';
-import { createLifecycle, unreadiness } from '../../src/http/lifecycle.ts';
+import { createLifecycle, readinessError } from '../../src/http/lifecycle.ts';
 import { startAccountApp } from '../support/account.ts';
 import { type App, analysis, rawHead, startApp, tokens } from '../support/app.ts';
 import { createGate } from '../support/gate.ts';
@@ -71,7 +71,7 @@ test.serial('log-ins and tokens work while there is no memory for any analysis',
 
 test('the service is unready once it has refused every account for 5 s', (t) => {
   const after = (fullForMs: number) =>
-    unreadiness(createLifecycle(), { warm: () => true, fullForMs: () => fullForMs });
+    readinessError(createLifecycle(), { warm: () => true, fullForMs: () => fullForMs });
   t.is(after(4999), null);
   t.like(after(5000), { code: 'overloaded' });
 });

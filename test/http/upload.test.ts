@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { type ByteBudget, createByteBudget } from '../../src/http/body/byte-budget.ts';
-import { collect, type Upload } from '../../src/http/body/upload.ts';
+import { readBody, type Upload } from '../../src/http/body/upload.ts';
 import { createLifecycle } from '../../src/http/lifecycle.ts';
 import { ceilingMs } from '../support/wait.ts';
 
@@ -13,12 +13,18 @@ type Collected = { readonly upload: Upload; readonly budget: ByteBudget };
 /** What arrives when `chunks` are written one by one. */
 async function send(t: ExecutionContext, chunks: readonly Uint8Array[]): Promise<Collected> {
   const budget = createByteBudget(2 ** 24);
-  const { cut } = createLifecycle();
-  const options = { maxBytes: 2 ** 24, budget, account: 'a', deadlineAt: performance.now() + ceilingMs, cut };
+  const { shutdown } = createLifecycle();
+  const options = {
+    maxBytes: 2 ** 24,
+    budget,
+    account: 'a',
+    deadlineAt: performance.now() + ceilingMs,
+    shutdown,
+  };
   const server = createServer();
   const collected = new Promise<Collected>((resolve, reject) => {
     server.on('request', async (incoming: IncomingMessage, response) => {
-      const upload = await collect(incoming, options);
+      const upload = await readBody(incoming, options);
       response.end();
       if (upload === null) reject(new Error('the client left'));
       else resolve({ upload, budget });

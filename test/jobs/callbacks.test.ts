@@ -3,10 +3,15 @@ import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
-import { createVault } from '../../src/jobs/encryption.ts';
-import { call } from '../../src/jobs/http-client.ts';
+import { createCipher } from '../../src/jobs/encryption.ts';
+import { sendRequest } from '../../src/jobs/http-client.ts';
 import { AddressError, checkedLookup, isPublic } from '../../src/jobs/public-address.ts';
-import { fetchObject, refuseCallback, refuseObject, UnreachableError } from '../../src/jobs/remote-audio.ts';
+import {
+  checkAudioUrl,
+  checkCallbackUrl,
+  fetchAudio,
+  UnreachableError,
+} from '../../src/jobs/remote-audio.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { type JobAnswer, jobOf, openWorkplace } from '../support/jobs.ts';
 import { listen } from '../support/listening.ts';
@@ -54,22 +59,22 @@ test('addresses that are not public, however they are written, are refused', (t)
     'LOCALHOST.',
   ];
   for (const host of hosts) {
-    t.truthy(refuseCallback(`https://${host}/hook`, rules), host);
+    t.truthy(checkCallbackUrl(`https://${host}/hook`, rules), host);
     const prefixed = { ...rules, urlPrefixes: [new URL(`https://${host}/`).href] };
-    t.truthy(refuseObject(`https://${host}/x.wav`, prefixed), host);
+    t.truthy(checkAudioUrl(`https://${host}/x.wav`, prefixed), host);
   }
   for (const host of ['8.8.8.8', '172.32.0.1', '[2606:4700::1111]', 'hooks.example.org']) {
-    t.is(refuseCallback(`https://${host}/hook`, rules), null, host);
+    t.is(checkCallbackUrl(`https://${host}/hook`, rules), null, host);
   }
   t.true(isPublic('93.184.216.34'));
   t.false(isPublic('not an address'));
-  t.truthy(refuseCallback('http://hooks.example.org/', rules));
-  t.truthy(refuseCallback('https://user:pass@hooks.example.org/', rules));
-  t.is(refuseCallback('http://10.0.0.7/', { privateHosts: ['10.0.0.7'] }), null);
+  t.truthy(checkCallbackUrl('http://hooks.example.org/', rules));
+  t.truthy(checkCallbackUrl('https://user:pass@hooks.example.org/', rules));
+  t.is(checkCallbackUrl('http://10.0.0.7/', { privateHosts: ['10.0.0.7'] }), null);
 });
 
 test('addresses of recordings begin as the operator says, with nothing to walk out by', (t) => {
-  const taken = (url: string) => refuseObject(url, rules) === null;
+  const taken = (url: string) => checkAudioUrl(url, rules) === null;
   t.true(taken('https://bucket.example/a/b.wav?signature=1'));
   for (const url of [
     'https://bucket.example/b/c.wav',
@@ -98,9 +103,9 @@ test('a name that resolves to a private address is not connected to', async (t) 
   const url = `http://127.0.0.1:${port}/`;
   const named = url.replace('127.0.0.1', 'localhost');
   const wanted = { method: 'GET', url: named, seconds: 300, maxBytes: 100 } as const;
-  await t.throwsAsync(call({ ...wanted, privateHosts: [] }), { instanceOf: AddressError });
-  t.is((await call({ ...wanted, privateHosts: ['localhost'] })).body.toString(), 'reached');
-  await t.throwsAsync(call({ ...wanted, url, privateHosts: [] }), { instanceOf: AddressError });
+  await t.throwsAsync(sendRequest({ ...wanted, privateHosts: [] }), { instanceOf: AddressError });
+  t.is((await sendRequest({ ...wanted, privateHosts: ['localhost'] })).body.toString(), 'reached');
+  await t.throwsAsync(sendRequest({ ...wanted, url, privateHosts: [] }), { instanceOf: AddressError });
 });
 
 test('a fetch follows no redirect, takes no more than it may, and no longer', async (t) => {
@@ -115,11 +120,11 @@ test('a fetch follows no redirect, takes no more than it may, and no longer', as
   });
   const url = `http://127.0.0.1:${port}/`;
   const here = { ...rules, urlPrefixes: [url], privateHosts: ['127.0.0.1'], uploadSeconds: 300 };
-  const sound = await fetchObject(`${url}ok`, here, unstopped);
+  const sound = await fetchAudio(`${url}ok`, here, unstopped);
   t.is(Buffer.from(sound).toString(), 'sound');
   t.is(sound.buffer.byteLength, sound.length);
   const typeOf = (path: string, uploadSeconds = here.uploadSeconds) =>
-    fetchObject(url + path, { ...here, uploadSeconds }, unstopped).then(
+    fetchAudio(url + path, { ...here, uploadSeconds }, unstopped).then(
       () => 'fetched',
       (error: { items?: { type: string }[] }) => error.items?.[0]?.type ?? error.constructor.name,
     );
@@ -132,17 +137,17 @@ test('a fetch follows no redirect, takes no more than it may, and no longer', as
 });
 
 test('what is sealed opens with the same secret at the same place alone', (t) => {
-  const vault = createVault('s'.repeat(32));
-  const sealed = vault.seal(recording, 'job/audio/0');
+  const cipher = createCipher('s'.repeat(32));
+  const sealed = cipher.encrypt(recording, 'job/audio/0');
   t.is(sealed.indexOf('RIFF'), -1);
-  t.deepEqual(vault.open(sealed, 'job/audio/0'), recording);
-  t.notDeepEqual(vault.seal(recording, 'job/audio/0'), sealed);
-  t.throws(() => vault.open(sealed, 'job/audio/1'));
-  t.throws(() => createVault('t'.repeat(32)).open(sealed, 'job/audio/0'));
+  t.deepEqual(cipher.decrypt(sealed, 'job/audio/0'), recording);
+  t.notDeepEqual(cipher.encrypt(recording, 'job/audio/0'), sealed);
+  t.throws(() => cipher.decrypt(sealed, 'job/audio/1'));
+  t.throws(() => createCipher('t'.repeat(32)).decrypt(sealed, 'job/audio/0'));
   const changed = Buffer.from(sealed);
   changed[100] = (changed[100] ?? 0) ^ 1;
-  t.throws(() => vault.open(changed, 'job/audio/0'));
-  t.not(createVault('t'.repeat(32)).fingerprint, vault.fingerprint);
+  t.throws(() => cipher.decrypt(changed, 'job/audio/0'));
+  t.not(createCipher('t'.repeat(32)).fingerprint, cipher.fingerprint);
 });
 
 type Heard = {

@@ -40,12 +40,12 @@ async function openWeb(t: ExecutionContext) {
 test.serial('a job that is removed while it waits is called back as cancelled, once', async (t) => {
   const { calls, env, request } = await openWeb(t);
   const { jobs, queues, work } = await openJobService(t, env);
-  const { created_at } = await jobs.begin('job_1', request);
+  const { created_at } = await jobs.create('job_1', request);
   t.true(await jobs.remove(holder, 'job_1'));
   t.false(await jobs.remove(holder, 'job_1'));
   t.is(await jobs.find(holder, 'job_1'), null);
-  t.is(await queues.analyses.waiting(holder.name), 0);
-  await jobs.begin('job_2', { ...request, callback: null });
+  t.is(await queues.analyses.countWaiting(holder.name), 0);
+  await jobs.create('job_2', { ...request, callback: null });
   t.true(await jobs.remove(holder, 'job_2'));
   await work();
   while (calls.length === 0) await sleep(20);
@@ -71,7 +71,7 @@ test.serial(
     const { calls, env, request, asked } = await openWeb(t);
     const { jobs, queues, log, work } = await openJobService(t, env);
     await work();
-    await jobs.begin('job_1', request);
+    await jobs.create('job_1', request);
     while (asked() === 0) await sleep(20);
     t.like(await jobs.find(holder, 'job_1'), { status: 'running' });
     t.true(await jobs.remove(holder, 'job_1'));
@@ -108,7 +108,7 @@ test.serial('a job that is removed just before its end is called back as cancell
   remove = async () => void (await jobs.remove(holder, 'job_1'));
   const source = { kind: 'object', url } as const;
   const request = { holder, idempotencyKey: null, digest: '', source, channel: null, callback: url };
-  await jobs.begin('job_1', request);
+  await jobs.create('job_1', request);
   while ((await queues.analyses.queue.getJob('job_1')) !== undefined) await sleep(20);
   while ((await queues.callbacks.queue.getJob('job_1')) !== undefined) await sleep(20);
   t.deepEqual(calls, ['cancelled']);
@@ -117,7 +117,7 @@ test.serial('a job that is removed just before its end is called back as cancell
 test.serial('a job whose account is gone is cancelled by the worker that takes it', async (t) => {
   const { calls, env, request } = await openWeb(t);
   const { jobs, database, work } = await openJobService(t, env);
-  await jobs.begin('job_1', request);
+  await jobs.create('job_1', request);
   await database.deleteFrom('jobs').execute();
   await work();
   while (calls.length === 0) await sleep(20);

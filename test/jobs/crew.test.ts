@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { type Crew, openCrew } from '../../src/jobs/job-threads.ts';
+import { createJobThreads, type JobThreads } from '../../src/jobs/job-threads.ts';
 import { makeFolder } from '../support/folder.ts';
 import { until } from '../support/wait.ts';
 
@@ -15,12 +15,12 @@ async function open(t: ExecutionContext) {
   writeFileSync(models, '');
   const lost: Error[] = [];
   const onLost = (cause: Error) => lost.push(cause);
-  const crew = await openCrew({ threads: 1, settings: { modelsDir: models, limits }, file, onLost });
+  const crew = await createJobThreads({ threads: 1, settings: { modelsDir: models, limits }, file, onLost });
   t.teardown(crew.close);
   return { crew, models, lost };
 }
 
-function work(crew: Crew, id: string) {
+function work(crew: JobThreads, id: string) {
   const cancel = new Int32Array(new SharedArrayBuffer(4));
   return crew.analyze(
     { id, lane: 'short', audio: new Uint8Array(1), baseline: null, channel: null, cancel },
@@ -47,7 +47,7 @@ test('a thread whose successor cannot load is replaced once it can', async (t) =
 
 test('threads that cannot start are told', async (t) => {
   const settings = { modelsDir: '/nowhere', limits };
-  const opened = openCrew({ threads: 2, settings, file, onLost: () => t.fail() });
+  const opened = createJobThreads({ threads: 2, settings, file, onLost: () => t.fail() });
   t.is(
     await opened.then(
       () => 'opened',

@@ -1,7 +1,7 @@
 /** Turns of owners in a queue, beside a real Redis. */
 import { performance } from 'node:perf_hooks';
 import test, { type ExecutionContext } from 'ava';
-import { createVault } from '../../src/jobs/encryption.ts';
+import { createCipher } from '../../src/jobs/encryption.ts';
 import { createFairOrder, maxTurn } from '../../src/jobs/fair-order.ts';
 import { openQueues } from '../../src/jobs/queues.ts';
 import { startRedis } from '../support/redis.ts';
@@ -19,34 +19,34 @@ test.serial('the first job of another owner comes right after the one that is se
   const redis = await open(t);
   const order = createFairOrder(redis.client, 'q');
   for (let turn = 1; turn <= 100; turn++) t.is(await order.next('a'), turn);
-  t.is(await order.waiting('a'), 100);
+  t.is(await order.countWaiting('a'), 100);
   t.is(await order.next('b'), 1);
   await order.serve(40);
   await order.serve(39);
-  t.is(await order.waiting('a'), 60);
-  t.is(await order.waiting('b'), 0);
+  t.is(await order.countWaiting('a'), 60);
+  t.is(await order.countWaiting('b'), 0);
   t.is(await order.next('b'), 41);
   t.is(await order.next('b'), 42);
-  await order.leave('b');
+  await order.remove('b');
   t.is(await order.next('b'), 42);
   t.is(await order.next('a'), 101);
 });
 
 test.serial('owners that wait are known to Redis by pseudonyms', async (t) => {
   const redis = await open(t);
-  const vault = createVault('s'.repeat(32));
-  const queues = openQueues(redis.client, vault);
+  const cipher = createCipher('s'.repeat(32));
+  const queues = openQueues(redis.client, cipher);
   const entry = { id: 'job_1', owner: 'account:ada', payload: { sealed: '' }, createdAt: 1 };
   await queues.analyses.add(entry);
-  t.is(await queues.analyses.waiting('account:ada'), 1);
+  t.is(await queues.analyses.countWaiting('account:ada'), 1);
   t.is((await redis.dump()).indexOf('ada'), -1);
-  t.not(vault.pseudonym('account:ada'), createVault('t'.repeat(32)).pseudonym('account:ada'));
+  t.not(cipher.pseudonym('account:ada'), createCipher('t'.repeat(32)).pseudonym('account:ada'));
   await queues.close();
 });
 
 test.serial('turns begin anew before they are used up, and those that wait keep their order', async (t) => {
   const redis = await open(t);
-  const queues = openQueues(redis.client, createVault('s'.repeat(32)));
+  const queues = openQueues(redis.client, createCipher('s'.repeat(32)));
   const { analyses } = queues;
   const add = (id: string, owner: string) =>
     analyses.add({ id, owner, payload: { sealed: '' }, createdAt: 1 });
@@ -55,12 +55,12 @@ test.serial('turns begin anew before they are used up, and those that wait keep 
   await add('b1', 'b');
   const first = await analyses.queue.getJob('a1');
   t.is(first?.priority, 2 ** 20);
-  if (first !== undefined) await analyses.begin(first);
+  if (first !== undefined) await analyses.markStarted(first);
   const priorities = async () =>
     Promise.all(['a2', 'a3', 'b1'].map(async (id) => (await analyses.queue.getJob(id))?.priority));
   while ((await priorities()).some((priority) => (priority ?? 0) > 1000)) await new Promise(setImmediate);
   t.deepEqual(await priorities(), [1, 2, 1]);
-  t.is(await analyses.waiting('a'), 2);
+  t.is(await analyses.countWaiting('a'), 2);
   await add('c1', 'c');
   const inOrder = await analyses.queue.getJobs(['prioritized'], 0, -1, true);
   t.deepEqual(
@@ -80,7 +80,7 @@ test.serial('an owner with more jobs than turns waits at the last one', async (t
 
 test.serial('a job costs as much to add and to take beside 10,000 that wait as beside none', async (t) => {
   const redis = await open(t);
-  const queues = openQueues(redis.client, createVault('s'.repeat(32)));
+  const queues = openQueues(redis.client, createCipher('s'.repeat(32)));
   const { analyses } = queues;
   const payload = { sealed: 'x'.repeat(400) };
   const fill = (from: number, count: number) =>

@@ -3,15 +3,15 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { createJobStore } from '../../src/jobs/job-store.ts';
-import type { Holder } from '../../src/jobs/jobs.ts';
-import { sealPayload } from '../../src/jobs/payload.ts';
+import type { JobOwner } from '../../src/jobs/jobs.ts';
+import { encryptPayload } from '../../src/jobs/payload.ts';
 import { type JobService, openJobService } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 import { lecture } from '../support/recordings.ts';
 import { toneFile } from '../support/upload.ts';
 
-const busy: Holder = { name: 'token:busy', owner: null };
-const other: Holder = { name: 'token:other', owner: null };
+const busy: JobOwner = { name: 'token:busy', owner: null };
+const other: JobOwner = { name: 'token:other', owner: null };
 const request = { idempotencyKey: null, digest: '', channel: null, callback: null };
 
 const hostSettings = (url: string) => ({
@@ -28,8 +28,8 @@ test.serial('the job of another owner is the next one, however many wait', async
   });
   const url = `http://127.0.0.1:${port}/`;
   const { jobs, work } = await openJobService(t, hostSettings(url));
-  const begin = (holder: Holder, name: string) =>
-    jobs.begin(`job_${name}`, { ...request, holder, source: { kind: 'object', url: `${url}${name}` } });
+  const begin = (holder: JobOwner, name: string) =>
+    jobs.create(`job_${name}`, { ...request, holder, source: { kind: 'object', url: `${url}${name}` } });
   for (let index = 0; index < 30; index++) await begin(busy, `busy${index}`);
   await begin(other, 'other0');
   await begin(other, 'other1');
@@ -60,7 +60,12 @@ async function openHooks(t: ExecutionContext) {
 }
 
 /** A job that is done, and whose callback waits. */
-async function addCallback({ database, queues, vault }: JobService, id: string, holder: Holder, url: string) {
+async function addCallback(
+  { database, queues, cipher }: JobService,
+  id: string,
+  holder: JobOwner,
+  url: string,
+) {
   const store = createJobStore(database);
   const expiresAt = Date.now() + 1_000_000;
   await store.insert({ id, holder, idempotencyKey: null, digest: '', expiresAt });
@@ -70,9 +75,14 @@ async function addCallback({ database, queues, vault }: JobService, id: string, 
     channel: null,
     callback: url,
     holder: holder.name,
-    installation: await store.installation(),
+    installation: await store.instanceId(),
   } as const;
-  const entry = { id, owner: holder.name, payload: sealPayload(payload, id, vault), createdAt: Date.now() };
+  const entry = {
+    id,
+    owner: holder.name,
+    payload: encryptPayload(payload, id, cipher),
+    createdAt: Date.now(),
+  };
   await queues.callbacks.add(entry);
 }
 
@@ -100,10 +110,10 @@ test.serial('100 callbacks that are never answered leave room for those of other
 
 test.serial('the job of another owner runs between the chunks of a long recording', async (t) => {
   const { jobs, work } = await openJobService(t);
-  const upload = async (id: string, holder: Holder, audio: Uint8Array) => {
-    await jobs.waiting.add(id, 'audio', 0, audio);
+  const upload = async (id: string, holder: JobOwner, audio: Uint8Array) => {
+    await jobs.uploadStore.append(id, 'audio', 0, audio);
     const source = { kind: 'upload', sizes: { audio: audio.length, baseline: 0 } } as const;
-    await jobs.begin(id, { ...request, holder, source });
+    await jobs.create(id, { ...request, holder, source });
   };
   await work();
   await upload('job_long', busy, lecture(1500));

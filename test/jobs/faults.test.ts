@@ -2,7 +2,7 @@
 import test from 'ava';
 import pino from 'pino';
 import type { JobRequest } from '../../src/jobs/jobs.ts';
-import { Failure } from '../../src/runtime/errors.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
 import { openJobService as open } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 import { until } from '../support/wait.ts';
@@ -22,8 +22,8 @@ const object: JobRequest = { ...upload, source: { kind: 'object', url: 'https://
 test.serial('what Redis has no memory for is told without the bytes that it was given', async (t) => {
   const { jobs, redis } = await open(t);
   await redis.client.config('SET', 'maxmemory', '1');
-  const failure = await t.throwsAsync(jobs.waiting.add('job_1', 'audio', 0, Buffer.alloc(100_000)), {
-    instanceOf: Failure,
+  const failure = await t.throwsAsync(jobs.uploadStore.append('job_1', 'audio', 0, Buffer.alloc(100_000)), {
+    instanceOf: ServiceError,
   });
   t.is(failure?.code, 'queue_unavailable');
   const logged = JSON.stringify(pino.stdSerializers.err(failure?.cause as Error));
@@ -34,11 +34,11 @@ test.serial('what Redis has no memory for is told without the bytes that it was 
 test.serial('a recording whose job cannot be begun is dropped, and its key stays free', async (t) => {
   const { jobs, redis } = await open(t);
   const begin = async (id: string) => {
-    await jobs.waiting.add(id, 'audio', 0, Buffer.alloc(4));
-    return jobs.begin(id, upload);
+    await jobs.uploadStore.append(id, 'audio', 0, Buffer.alloc(4));
+    return jobs.create(id, upload);
   };
   await redis.client.call('ACL', 'SETUSER', 'default', '-xadd');
-  await t.throwsAsync(begin('job_1'), { instanceOf: Failure });
+  await t.throwsAsync(begin('job_1'), { instanceOf: ServiceError });
   t.deepEqual(await redis.client.keys('undertone:waiting:*'), []);
   await redis.client.call('ACL', 'SETUSER', 'default', '+xadd');
   t.is((await begin('job_2')).id, 'job_2');
@@ -47,37 +47,40 @@ test.serial('a recording whose job cannot be begun is dropped, and its key stays
 test.serial('pieces wait for their upload, and longer once there is a job', async (t) => {
   const { jobs, redis } = await open(t);
   const left = () => redis.client.ttl('undertone:waiting:job_1:audio');
-  await jobs.waiting.add('job_1', 'audio', 0, Buffer.alloc(4));
+  await jobs.uploadStore.append('job_1', 'audio', 0, Buffer.alloc(4));
   t.true((await left()) <= 660);
-  await jobs.begin('job_1', upload);
+  await jobs.create('job_1', upload);
   t.true((await left()) > 21_000);
 });
 
 test.serial('places in the queue are kept for those that are on their way', async (t) => {
   const { jobs } = await open(t, { UNDERTONE_JOB_QUEUE: '6' });
-  const full = { instanceOf: Failure, message: /^Expected at most \d more jobs of this owner in the queue/ };
+  const full = {
+    instanceOf: ServiceError,
+    message: /^Expected at most \d more jobs of this owner in the queue/,
+  };
   await t.throwsAsync(
-    jobs.withPlaces(holder, 4, async () => t.fail()),
+    jobs.reserveSlots(holder, 4, async () => t.fail()),
     full,
   );
-  await jobs.withPlaces(holder, 2, async () => {
+  await jobs.reserveSlots(holder, 2, async () => {
     await t.throwsAsync(
-      jobs.withPlaces(holder, 2, async () => t.fail()),
+      jobs.reserveSlots(holder, 2, async () => t.fail()),
       full,
     );
-    await jobs.withPlaces(holder, 1, () => jobs.begin('job_1', object));
+    await jobs.reserveSlots(holder, 1, () => jobs.create('job_1', object));
   });
   await t.throwsAsync(
-    jobs.withPlaces(holder, 3, async () => t.fail()),
+    jobs.reserveSlots(holder, 3, async () => t.fail()),
     full,
   );
-  t.is(await jobs.withPlaces(holder, 2, async () => 'taken'), 'taken');
+  t.is(await jobs.reserveSlots(holder, 2, async () => 'taken'), 'taken');
 });
 
 test.serial('a job that its workers were lost with is given up', async (t) => {
   const { jobs, redis, work } = await open(t);
-  await jobs.waiting.add('job_1', 'audio', 0, Buffer.alloc(4));
-  await jobs.begin('job_1', upload);
+  await jobs.uploadStore.append('job_1', 'audio', 0, Buffer.alloc(4));
+  await jobs.create('job_1', upload);
   const [kept = ''] = await redis.client.keys('undertone:analyses-*:job_1');
   // As BullMQ marks one that was lost too often.
   await redis.client.hset(kept, 'defa', 'job stalled more than allowable limit');
@@ -97,7 +100,7 @@ test.serial('a worker that is stopped does not wait for a recording that never c
     UNDERTONE_SHUTDOWN_S: '0.1',
   });
   const worker = await work();
-  const { id } = await jobs.begin('job_1', { ...upload, source: { kind: 'object', url } });
+  const { id } = await jobs.create('job_1', { ...upload, source: { kind: 'object', url } });
   await until(async () => (await jobs.find(holder, id))?.status === 'running');
   await worker.stop();
   t.is((await jobs.find(holder, id))?.status, 'waiting');

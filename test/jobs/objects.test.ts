@@ -1,6 +1,6 @@
 /** Which URLs of recordings are below an allowed prefix, for every server that may read them differently. */
 import test from 'ava';
-import { fetchObject, refuseObject } from '../../src/jobs/remote-audio.ts';
+import { checkAudioUrl, fetchAudio } from '../../src/jobs/remote-audio.ts';
 import { listen } from '../support/listening.ts';
 
 const rules = {
@@ -10,7 +10,7 @@ const rules = {
   uploadSeconds: 5,
 };
 const isTaken = (url: string, urlPrefixes: readonly string[] = rules.urlPrefixes) =>
-  refuseObject(url, { ...rules, urlPrefixes }) === null;
+  checkAudioUrl(url, { ...rules, urlPrefixes }) === null;
 const base = 'https://bucket.example/a/';
 
 const taken = [
@@ -134,7 +134,7 @@ for (const status of [301, 302, 303, 307, 308]) {
     const root = `http://127.0.0.1:${port}/`;
     const here = { ...rules, urlPrefixes: [`${root}a/`], privateHosts: ['127.0.0.1'] };
     for (const path of ['out', 'in']) {
-      const fetched = fetchObject(`${root}a/${path}`, here, new AbortController().signal);
+      const fetched = fetchAudio(`${root}a/${path}`, here, new AbortController().signal);
       await t.throwsAsync(fetched, { message: `Expected 200 from the address, got ${status}` });
     }
     t.deepEqual(asked, ['/a/out', '/a/in']);
@@ -149,7 +149,7 @@ test('what is refused is not fetched either', async (t) => {
   });
   const root = `http://127.0.0.1:${port}/`;
   const here = { ...rules, urlPrefixes: [`${root}a/`], privateHosts: ['127.0.0.1'] };
-  const fetched = (path: string) => fetchObject(`${root}a/${path}`, here, new AbortController().signal);
+  const fetched = (path: string) => fetchAudio(`${root}a/${path}`, here, new AbortController().signal);
   for (const path of ['..%2fsecret', '..;/secret', '..%5csecret', '..%252fsecret'])
     await t.throwsAsync(fetched(path), { message: /^Expected addresses/ }, path);
   t.is((await fetched('x/../b%20c.wav?d=e%2Ff')).length, 5);

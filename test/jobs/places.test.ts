@@ -1,17 +1,19 @@
 /** Shares of the places in the queue, and of the callbacks under way: one owner always leaves some to the others. */
 import test from 'ava';
 import { createCallbackShares } from '../../src/jobs/callback-shares.ts';
-import { createPlaces } from '../../src/jobs/queue-slots.ts';
-import { Failure } from '../../src/runtime/errors.ts';
+import { createQueueSlots } from '../../src/jobs/queue-slots.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
 
 function openPlaces(size: number, taken: Readonly<Record<string, number>> = {}) {
   const all = Object.values(taken).reduce((sum, one) => sum + one, 0);
-  return createPlaces({ size, countTaken: async (owner) => [all, taken[owner] ?? 0] });
+  return createQueueSlots({ size, countTaken: async (owner) => [all, taken[owner] ?? 0] });
 }
 
 const most = async (places: ReturnType<typeof openPlaces>, owner: string, size: number) => {
   for (let count = size; count > 0; count--) {
-    const refusal = await places.reserve(owner, count, async () => null).catch((error: Failure) => error);
+    const refusal = await places
+      .reserve(owner, count, async () => null)
+      .catch((error: ServiceError) => error);
     if (refusal === null) return count;
   }
   return 0;
@@ -31,8 +33,8 @@ test('an owner may have as many places as stay free, and the next one always fin
 test('what is over the share is told with a time to try again', async (t) => {
   const failure = await openPlaces(10)
     .reserve('a', 6, async () => null)
-    .catch((error: Failure) => error);
-  t.true(failure instanceof Failure);
+    .catch((error: ServiceError) => error);
+  t.true(failure instanceof ServiceError);
   t.like(failure, {
     code: 'overloaded',
     message: 'Expected at most 5 more jobs of this owner in the queue, got 6',

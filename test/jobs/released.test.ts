@@ -4,21 +4,26 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import Libsql from 'libsql';
-import { openStorage } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { digestRequest } from '../../src/jobs/digest.ts';
-import { createVault } from '../../src/jobs/encryption.ts';
-import { NewerPayloadError, openPayload, PayloadError, type SealedPayload } from '../../src/jobs/payload.ts';
+import { createCipher } from '../../src/jobs/encryption.ts';
+import {
+  decryptPayload,
+  type EncryptedPayload,
+  NewerPayloadError,
+  PayloadError,
+} from '../../src/jobs/payload.ts';
 import { makeFolder } from '../support/folder.ts';
 import { openJobService, secret } from '../support/job-service.ts';
 
 const folder = new URL('released/', import.meta.url);
-const payloads: Readonly<Record<string, SealedPayload>> = JSON.parse(
+const payloads: Readonly<Record<string, EncryptedPayload>> = JSON.parse(
   readFileSync(new URL('payloads-1.json', folder), 'utf8'),
 );
 const installation = '00000000-0000-4000-8000-000000000001';
 const holder = { name: 'token:released', owner: null };
 const waitingId = 'job_releasedWaiting00001';
-const vault = createVault(secret);
+const cipher = createCipher(secret);
 
 /** @returns its address */
 function restoreDatabase(): string {
@@ -30,7 +35,7 @@ function restoreDatabase(): string {
 }
 
 test('payloads of the first release with jobs are read', (t) => {
-  t.deepEqual(openPayload(payloads[waitingId] as SealedPayload, waitingId, vault), {
+  t.deepEqual(decryptPayload(payloads[waitingId] as EncryptedPayload, waitingId, cipher), {
     source: { kind: 'upload', sizes: { audio: 4, baseline: 0 } },
     channel: null,
     callback: null,
@@ -39,19 +44,19 @@ test('payloads of the first release with jobs are read', (t) => {
     cancelledAt: null,
   });
   const id = 'job_releasedObject000003';
-  t.like(openPayload(payloads[id] as SealedPayload, id, vault), {
+  t.like(decryptPayload(payloads[id] as EncryptedPayload, id, cipher), {
     source: { kind: 'object', url: 'https://bucket.example/a.wav' },
     channel: 1,
     callback: 'https://hooks.example.org/',
   });
 });
 
-const sealed = (value: unknown): SealedPayload => ({
-  sealed: vault.seal(Buffer.from(JSON.stringify(value)), 'job_1/order').toString('base64'),
+const sealed = (value: unknown): EncryptedPayload => ({
+  sealed: cipher.encrypt(Buffer.from(JSON.stringify(value)), 'job_1/order').toString('base64'),
 });
 
 test('payloads of later releases are told from those that no release writes', (t) => {
-  const read = (value: unknown) => () => openPayload(sealed(value), 'job_1', vault);
+  const read = (value: unknown) => () => decryptPayload(sealed(value), 'job_1', cipher);
   t.throws(read({ version: 3, anything: true }), {
     instanceOf: NewerPayloadError,
     message: 'Expected a payload of version 1 to 2, got version 3',
@@ -74,12 +79,12 @@ test('payloads of later releases are told from those that no release writes', (t
   ]) {
     t.throws(read(wrong), { instanceOf: PayloadError }, JSON.stringify(wrong));
   }
-  t.throws(() => openPayload(sealed(right), 'job_2', vault), { instanceOf: PayloadError });
+  t.throws(() => decryptPayload(sealed(right), 'job_2', cipher), { instanceOf: PayloadError });
 });
 
 test('the database of the first release with jobs is brought up to date, and any repeat of its keys is taken', async (t) => {
   const url = restoreDatabase();
-  const database = await openStorage(url);
+  const database = await openDatabase(url);
   const rows = await database.selectFrom('jobs').select(['id', 'digest', 'outcome']).orderBy('id').execute();
   t.deepEqual(rows, [
     { id: 'job_releasedDone00000002', digest: null, outcome: 'done' },
@@ -90,15 +95,15 @@ test('the database of the first release with jobs is brought up to date, and any
 
 test.serial('a job that the first release queued is analysed, after its key was repeated', async (t) => {
   const { jobs, queues, work } = await openJobService(t, {}, restoreDatabase());
-  await jobs.waiting.add(waitingId, 'audio', 0, Buffer.from('text'));
+  await jobs.uploadStore.append(waitingId, 'audio', 0, Buffer.from('text'));
   // The first release gave its jobs no turns.
-  const payload = payloads[waitingId] as SealedPayload;
+  const payload = payloads[waitingId] as EncryptedPayload;
   await queues.analyses.queue.add('analysis', payload, { jobId: waitingId });
   t.like(await jobs.find(holder, waitingId), { status: 'waiting', result: null });
-  const digest = digestRequest(vault.digestKey, { source: { url: 'x' }, channel: null, callback: null });
+  const digest = digestRequest(cipher.digestKey, { source: { url: 'x' }, channel: null, callback: null });
   t.is((await jobs.findByKey(holder, 'order-1', digest))?.id, waitingId);
   t.is((await jobs.list(holder, null))?.jobs.length, 2);
-  t.is((await jobs.figures()).waiting, 1);
+  t.is((await jobs.stats()).waiting, 1);
   await work();
   while ((await jobs.find(holder, waitingId))?.finished_at === null) await sleep(50);
   t.like(await jobs.find(holder, waitingId), {
@@ -111,7 +116,7 @@ test.serial('a job that a later release queued is left to a worker of that relea
   const { jobs, queues, log, work } = await openJobService(t);
   const url = 'https://bucket.example/a.wav';
   const request = { holder, idempotencyKey: null, digest: '', channel: null, callback: null };
-  await jobs.begin('job_1', { ...request, source: { kind: 'object', url } });
+  await jobs.create('job_1', { ...request, source: { kind: 'object', url } });
   const job = await queues.analyses.queue.getJob('job_1');
   await job?.updateData(sealed({ version: 3 }));
   await work();

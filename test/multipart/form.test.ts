@@ -1,6 +1,6 @@
 import test from 'ava';
 import { createFormReader, readForm } from '../../src/multipart/form.ts';
-import { Failure } from '../../src/runtime/errors.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
 import { boundary, multipart, type PartSpec } from '../support/upload.ts';
 
 function part(name: string, text = 'bytes', type?: string): PartSpec {
@@ -14,7 +14,7 @@ function itemOf(parts: readonly PartSpec[]) {
     try {
       read(parts);
     } catch (error) {
-      if (error instanceof Failure) return error;
+      if (error instanceof ServiceError) return error;
     }
     throw new Error('Expected a Failure, got none');
   })();

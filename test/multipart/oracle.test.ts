@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { boundaryOf } from '../../src/multipart/headers.ts';
-import { Failure } from '../../src/runtime/errors.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
 import { type Part, readParts } from '../reliability/corpus/parts.ts';
 
 const runs = Number(process.env.MUTATIONS ?? 300);
@@ -113,7 +113,7 @@ test('whatever is read lies in the body, in order, and holds no boundary', (t) =
     try {
       parts = readParts([bytes], 'b');
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+      if (!(error instanceof ServiceError)) throw error;
     }
     let end = 0;
     for (const part of parts) {

@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { readForm } from '../../src/multipart/form.ts';
 import { boundaryOf } from '../../src/multipart/headers.ts';
-import { Failure } from '../../src/runtime/errors.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
 import { type Part, readParts, toBlocks } from '../reliability/corpus/parts.ts';
 
 /** Long form: UNDERTONE's goal is 20,000 mutated bodies. */
@@ -17,11 +17,11 @@ function scan(text: string, boundary = 'b'): [string, string | null, string][] {
   ]);
 }
 
-function refusal(run: () => unknown): Failure {
+function refusal(run: () => unknown): ServiceError {
   try {
     run();
   } catch (error) {
-    if (error instanceof Failure) return error;
+    if (error instanceof ServiceError) return error;
     throw error;
   }
   throw new Error('Expected a Failure, got none');
@@ -187,7 +187,7 @@ function partsOf(blocks: readonly Uint8Array[]): unknown {
   try {
     return readParts(blocks, 'b').map((part) => ({ ...part, bytes: Uint8Array.from(part.bytes) }));
   } catch (error) {
-    if (error instanceof Failure) return error.items;
+    if (error instanceof ServiceError) return error.items;
     throw error;
   }
 }
@@ -215,14 +215,14 @@ test('mutated bodies and boundaries never throw anything but a Failure', (t) => 
       try {
         boundaryOf(`multipart/form-data; boundary=${header}`);
       } catch (error) {
-        if (!(error instanceof Failure)) throw error;
+        if (!(error instanceof ServiceError)) throw error;
       }
       try {
         const form = readForm(body, 'b');
         if (form.audio.byteLength === 0) throw new Error('Expected audio, got no bytes');
         taken++;
       } catch (error) {
-        if (!(error instanceof Failure)) throw error;
+        if (!(error instanceof ServiceError)) throw error;
       }
     },
   );

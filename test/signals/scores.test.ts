@@ -4,7 +4,7 @@ import { interval } from '../../src/analysis/signals/intervals.ts';
 import { poolWindows } from '../../src/analysis/signals/pooling.ts';
 import { seemsScripted } from '../../src/analysis/signals/scripted.ts';
 import { toneOf } from '../../src/analysis/signals/tone.ts';
-import { warnOfRecording } from '../../src/analysis/warnings.ts';
+import { recordingWarnings } from '../../src/analysis/warnings.ts';
 
 test('windows weigh by their speech', (t) => {
   t.deepEqual(
@@ -75,7 +75,7 @@ const warningsOf = (
   spokenFault: object | null,
   { level = -20, minVoice = 0 }: { level?: number; minVoice?: number } = {},
 ) =>
-  warnOfRecording(
+  recordingWarnings(
     { ...source, ...sourceFault },
     spokenFault === null ? null : { ...spoken, ...spokenFault },
     level,

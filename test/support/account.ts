@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import { createAccounts } from '../../src/auth/accounts.ts';
 import { createTokens, type Tokens } from '../../src/auth/tokens.ts';
-import { type Database, type DatabaseKind, openStorage } from '../../src/db/database.ts';
+import { type Database, type DatabaseKind, openDatabase } from '../../src/db/database.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { type App, analysis, startApp } from './app.ts';
 import { makeDatabaseUrl } from './database.ts';
@@ -39,7 +39,7 @@ export async function startAccountApp(
   // Each browser has an address of its own, as a proxy would tell it.
   const env = { UNDERTONE_TRUST_PROXY: '1', UNDERTONE_SIGNUP: 'open', ...options.env };
   const { signUp, publicUrl, secret } = parseConfig({ UNDERTONE_SECRET: 'secret '.repeat(6), ...env });
-  const database = await openStorage(url);
+  const database = await openDatabase(url);
   const tokens = createTokens({ database, staticToken: null });
   const secure = publicUrl?.startsWith('https') ?? false;
   const accounts = createAccounts({ database, kind, tokens, secret: secret as string, signUp, secure });

@@ -1,6 +1,6 @@
 /** What the document shows as examples, asked of a running service. */
 import { readFileSync } from 'node:fs';
-import type { Answer } from '../../src/openapi/examples.ts';
+import type { ExampleResponse } from '../../src/openapi/examples.ts';
 import { toneFile } from './upload.ts';
 
 export type Asked = {
@@ -85,8 +85,8 @@ const questions = (narrow: string): readonly Question[] => [
   { name: 'ready', summary: 'It is ready', asked: 'GET /ready' },
 ];
 
-export async function askAll(service: Asked): Promise<Record<string, Answer>> {
-  const answers: Record<string, Answer> = {};
+export async function askAll(service: Asked): Promise<Record<string, ExampleResponse>> {
+  const answers: Record<string, ExampleResponse> = {};
   for (const question of questions(service.narrow)) {
     const { status, body } = await ask(service, question);
     answers[question.name] = { summary: question.summary, asked: question.asked, status, body };

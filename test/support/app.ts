@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import type { Accounts } from '../../src/auth/accounts.ts';
-import type { CounterStore } from '../../src/auth/rate-limiter.ts';
+import type { RateLimiterFactory } from '../../src/auth/rate-limiter.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createLifecycle, type Lifecycle } from '../../src/http/lifecycle.ts';
 import type { TokenVerifier } from '../../src/http/middleware/auth.ts';
@@ -40,7 +40,7 @@ export type AppSettings = {
   readonly env?: Readonly<Record<string, string>>;
   readonly verifier?: TokenVerifier;
   readonly accounts?: Accounts;
-  readonly counters?: CounterStore;
+  readonly counters?: RateLimiterFactory;
   /** None by default. */
   readonly pages?: Pages;
   /** False serves before the threads are warm, which they get with `load`. */

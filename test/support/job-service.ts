@@ -1,11 +1,11 @@
 /** Jobs and their worker in the process of the test, beside a Redis and a database of their own. */
 import { join } from 'node:path';
 import pino from 'pino';
-import { type Database, openStorage } from '../../src/db/database.ts';
-import { createVault, type Vault } from '../../src/jobs/encryption.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { type Cipher, createCipher } from '../../src/jobs/encryption.ts';
 import { type Jobs, openJobs } from '../../src/jobs/jobs.ts';
 import { openQueues, type Queues } from '../../src/jobs/queues.ts';
-import { startWork, type Work } from '../../src/jobs/worker.ts';
+import { type JobWorker, startJobWorker } from '../../src/jobs/worker.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { makeFolder } from './folder.ts';
 import { type RedisServer, startRedis } from './redis.ts';
@@ -18,12 +18,12 @@ export type JobService = {
   readonly redis: RedisServer;
   readonly database: Database;
   readonly jobs: Jobs;
-  readonly vault: Vault;
+  readonly cipher: Cipher;
   /** The queues by a connection of their own. */
   readonly queues: Queues;
   /** Lines of the worker's log. */
   readonly log: () => readonly Readonly<Record<string, unknown>>[];
-  work(): Promise<Work>;
+  work(): Promise<JobWorker>;
 };
 
 export async function openJobService(
@@ -33,19 +33,19 @@ export async function openJobService(
 ): Promise<JobService> {
   const redis = await startRedis();
   const config = parseConfig({ UNDERTONE_WORKERS: '1', ...env });
-  const database = await openStorage(databaseUrl);
+  const database = await openDatabase(databaseUrl);
   const options = { redisUrl: redis.url, database, secret };
   const onAway = () => {
     throw new Error('Expected Redis to be there, got nothing');
   };
   const jobs = await openJobs({ ...options, settings: config.jobs, onAway });
-  const vault = createVault(secret);
-  const queues = openQueues(redis.client, vault);
+  const cipher = createCipher(secret);
+  const queues = openQueues(redis.client, cipher);
   const lines: Readonly<Record<string, unknown>>[] = [];
   const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const started: Work[] = [];
+  const started: JobWorker[] = [];
   t.teardown(async () => {
-    await Promise.all(started.map((work) => work.breakOff()));
+    await Promise.all(started.map((work) => work.abort()));
     await jobs.close();
     await queues.close();
     await database.destroy();
@@ -56,11 +56,11 @@ export async function openJobService(
     redis,
     database,
     jobs,
-    vault,
+    cipher,
     queues,
     log: () => lines,
     work: async () => {
-      const work = await startWork({ ...options, config, logger });
+      const work = await startJobWorker({ ...options, config, logger });
       started.push(work);
       return work;
     },

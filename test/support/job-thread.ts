@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import type { JobReply, JobTask } from '../../src/jobs/job-task.ts';
 import type { ThreadSettings } from '../../src/workers/protocol.ts';
-import { tellReady } from '../../src/workers/thread-status.ts';
+import { reportReady } from '../../src/workers/thread-status.ts';
 
 export const run = start(workerData as ThreadSettings);
 
 async function start({ modelsDir }: ThreadSettings): Promise<(task: JobTask) => Promise<JobReply>> {
   if (!existsSync(modelsDir)) throw new Error('no models');
-  tellReady();
+  reportReady();
   return async ({ id }) => {
     if (id === 'exit') process.exit(3);
     return { kind: 'report', json: '{}' };

@@ -1,7 +1,7 @@
 /** A thread that does what its task's body says: for what the real one does only when something is broken. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-import type { Reply, TaskMessage } from '../../src/workers/protocol.ts';
+import type { HeapPressure, Reply, TaskMessage } from '../../src/workers/protocol.ts';
 
 export type Order =
   | { readonly do: 'echo' }
@@ -42,7 +42,7 @@ async function obey({ body, cancel, requestId }: TaskMessage): Promise<Reply> {
   const order: Order = JSON.parse(Buffer.concat(body).toString());
   if (settings.trace !== undefined)
     writeFileSync(settings.trace, `${requestId} ${order.do}\n`, { flag: 'a' });
-  if (order.do === 'fill') parentPort?.postMessage({ heavy: threadId });
+  if (order.do === 'fill') parentPort?.postMessage({ heapPressure: threadId } satisfies HeapPressure);
   if (order.do === 'exit') process.exit(3);
   if (order.do === 'crash') process.kill(process.pid, order.signal);
   if (order.do === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms);

@@ -4,7 +4,7 @@ import { type Analyzer, createAnalyzer } from '../../src/analysis/analyze.ts';
 import { combinedReportSchema, reportSchemas } from '../../src/analysis/report.ts';
 import type { Signal } from '../../src/analysis/signals/table.ts';
 import type { Analysis } from '../../src/analysis/types.ts';
-import { answer } from '../../src/workers/handle-task.ts';
+import { handleTask } from '../../src/workers/handle-task.ts';
 import { limits } from '../support/analysis.ts';
 import { boundary, multipart, toneFile } from '../support/upload.ts';
 
@@ -20,7 +20,7 @@ async function open(): Promise<Analyzer> {
 async function replyTo(analyzer: Analyzer, signals: readonly string[]) {
   const body = [new Uint8Array(multipart([{ name: 'audio', bytes: toneFile(1) }]))];
   const cancel = new Int32Array(new SharedArrayBuffer(4));
-  return answer(analyzer, { body, boundary, signals: signals as Signal[], requestId: 'id-1', cancel });
+  return handleTask(analyzer, { body, boundary, signals: signals as Signal[], requestId: 'id-1', cancel });
 }
 
 function reportOf(t: ExecutionContext, reply: Awaited<ReturnType<typeof replyTo>>): unknown {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { Failure } from '../../src/runtime/errors.ts';
-import { createPool, type Job, type Pool } from '../../src/workers/pool.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
+import { createPool, type PendingAnalysis, type Pool } from '../../src/workers/pool.ts';
 import { createGate } from '../support/gate.ts';
 import type { Order } from '../support/thread.ts';
 import { until } from '../support/wait.ts';
@@ -39,31 +39,31 @@ function give(
   deadlineMs = farMs,
   released: Released = { count: 0 },
   account = 'a',
-): Job {
+): PendingAnalysis {
   const body = Uint8Array.from(Buffer.from(JSON.stringify(order)));
   const release = () => {
     released.count++;
   };
   const deadlineAt = performance.now() + deadlineMs;
-  return pool.start(
+  return pool.submit(
     { body: [body], boundary: 'b', signals: ['emotion'], requestId: 'r' },
     { account, deadlineAt, release },
   );
 }
 
-async function outcome(job: Job): Promise<string> {
+async function outcome(job: PendingAnalysis): Promise<string> {
   try {
-    const answer = await job.answer;
+    const answer = await job.result;
     return answer === null ? 'cancelled' : `flag ${JSON.parse(Buffer.from(answer.json).toString()).flag}`;
   } catch (error) {
-    return error instanceof Failure ? error.code : (error as Error).message;
+    return error instanceof ServiceError ? error.code : (error as Error).message;
   }
 }
 
 /** Until two tasks at one time are done by two workers. */
 async function bothAgain(pool: Pool): Promise<void> {
   await until(async () => {
-    const answers = await Promise.all([1, 2].map(() => give(pool, { do: 'work', ms: 100 }).answer));
+    const answers = await Promise.all([1, 2].map(() => give(pool, { do: 'work', ms: 100 }).result));
     const workers = answers.map((answer) => JSON.parse(Buffer.from(answer?.json ?? []).toString()).thread);
     return new Set(workers).size === 2;
   });
@@ -74,7 +74,7 @@ for (const isolation of ['threads', 'processes'] as const) {
     const { pool } = await open(t, isolation, 2, 2);
     t.true(pool.warm());
     const released = { count: 0 };
-    const answer = await give(pool, { do: 'echo' }, farMs, released).answer;
+    const answer = await give(pool, { do: 'echo' }, farMs, released).result;
     t.is(
       Buffer.from(answer?.json ?? [])
         .toString()
@@ -104,11 +104,11 @@ for (const isolation of ['threads', 'processes'] as const) {
     t.false(pool.accepts('a'));
     const released = { count: 0 };
     t.is(
-      t.throws(() => give(pool, { do: 'echo' }, farMs, released), { instanceOf: Failure })?.code,
+      t.throws(() => give(pool, { do: 'echo' }, farMs, released), { instanceOf: ServiceError })?.code,
       'overloaded',
     );
     t.is(released.count, 1);
-    t.deepEqual(pool.figures(), { queued: 2, running: 1, lost: 0, accounts: 1, displaced: 0 });
+    t.deepEqual(pool.stats(), { queued: 2, running: 1, lost: 0, accounts: 1, displaced: 0 });
     gate.open();
     t.deepEqual(await Promise.all(jobs.map(outcome)), ['flag 0', 'flag 0', 'flag 0']);
   });
@@ -127,7 +127,7 @@ for (const isolation of ['threads', 'processes'] as const) {
     t.is(pool.fullForMs(), 0);
     jobs.push(start('b0', 'b'));
     t.is(released.count, 1);
-    t.deepEqual(pool.figures(), { queued: 4, running: 1, lost: 0, accounts: 2, displaced: 1 });
+    t.deepEqual(pool.stats(), { queued: 4, running: 1, lost: 0, accounts: 2, displaced: 1 });
     t.deepEqual([pool.accepts('a'), pool.accepts('b'), pool.accepts('c')], [false, true, true]);
     gate.open();
     await Promise.all(jobs);
@@ -150,7 +150,7 @@ for (const isolation of ['threads', 'processes'] as const) {
   test.serial(`${isolation}: a queue of none takes what the workers can do`, async (t) => {
     const { pool } = await open(t, isolation, 1, 0);
     const job = give(pool, { do: 'work', ms: 50 });
-    t.is(t.throws(() => give(pool, { do: 'echo' }), { instanceOf: Failure })?.code, 'overloaded');
+    t.is(t.throws(() => give(pool, { do: 'echo' }), { instanceOf: ServiceError })?.code, 'overloaded');
     t.is(await outcome(job), 'flag 0');
   });
 
@@ -163,7 +163,8 @@ for (const isolation of ['threads', 'processes'] as const) {
       const running = give(pool, order, 500, released);
       const queued = give(pool, order, 50, released);
       const ended: string[] = [];
-      const noted = async (name: string, job: Job) => ended.push(`${name}: ${await outcome(job)}`);
+      const noted = async (name: string, job: PendingAnalysis) =>
+        ended.push(`${name}: ${await outcome(job)}`);
       await Promise.all([noted('running', running), noted('queued', queued)]);
       t.deepEqual(ended, ['queued: deadline', 'running: deadline']);
       // The gate stays shut: the flag freed the thread.
@@ -203,7 +204,7 @@ for (const isolation of ['threads', 'processes'] as const) {
         t.is(await outcome(beside), 'flag 0');
         t.deepEqual(await Promise.all(after.map(outcome)), ['flag 0', 'flag 0', 'flag 0', 'flag 0']);
         t.is(released.count, 1);
-        t.is(pool.figures().lost, 1);
+        t.is(pool.stats().lost, 1);
         t.is(lost.length, 1);
         await bothAgain(pool);
       },
@@ -214,7 +215,7 @@ for (const isolation of ['threads', 'processes'] as const) {
     const { pool } = await open(t, isolation, 1, 8);
     for (let round = 0; round < 5; round++) t.is(await outcome(give(pool, { do: 'exit' })), 'worker_lost');
     t.is(await outcome(give(pool, { do: 'echo' })), 'flag 0');
-    t.is(pool.figures().lost, 5);
+    t.is(pool.stats().lost, 5);
   });
 
   test.serial(
@@ -222,7 +223,7 @@ for (const isolation of ['threads', 'processes'] as const) {
     async (t) => {
       const { pool, lost } = await open(t, isolation, 1, 8);
       const done = async (order: Order) =>
-        JSON.parse(Buffer.from((await give(pool, order).answer)?.json ?? []).toString()).thread;
+        JSON.parse(Buffer.from((await give(pool, order).result)?.json ?? []).toString()).thread;
       const before = await done({ do: 'echo' });
       t.is(await done({ do: 'fill' }), before);
       await until(async () => (await done({ do: 'work', ms: 20 })) !== before);
@@ -232,8 +233,8 @@ for (const isolation of ['threads', 'processes'] as const) {
 
   test.serial(`${isolation}: failures come back as they were and faults as errors`, async (t) => {
     const { pool } = await open(t, isolation, 1, 1);
-    const failure = (await t.throwsAsync(give(pool, { do: 'refuse' }).answer)) as Failure;
-    t.true(failure instanceof Failure);
+    const failure = (await t.throwsAsync(give(pool, { do: 'refuse' }).result)) as ServiceError;
+    t.true(failure instanceof ServiceError);
     t.deepEqual(failure.items, [{ loc: ['body', 'audio'], msg: 'no', type: 'value_error.audio.malformed' }]);
     t.is(await outcome(give(pool, { do: 'fault' })), 'Error: a secret cause');
   });
@@ -242,7 +243,7 @@ for (const isolation of ['threads', 'processes'] as const) {
     const { pool } = await open(t, isolation, 1, 1);
     const { order } = createGate();
     const jobs = [1, 2].map(() => give(pool, order));
-    pool.failAll(new Failure('shutting_down', 'x'));
+    pool.failAll(new ServiceError('shutting_down', 'x'));
     t.deepEqual(await Promise.all(jobs.map(outcome)), ['shutting_down', 'shutting_down']);
   });
 }

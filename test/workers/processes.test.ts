@@ -49,7 +49,7 @@ test.serial('why a thread was lost comes out of its process', async (t) => {
 });
 
 test.serial('a process that does not heed its flag is ended', async (t) => {
-  const { workers, causes } = await open(t, { heedWithinMs: 100 });
+  const { workers, causes } = await open(t, { killAfterMs: 100 });
   const { reply, stop } = order(workers, { do: 'hang', ms: 3_600_000 });
   stop(1);
   await t.throwsAsync(reply);

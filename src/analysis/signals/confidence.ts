@@ -1,5 +1,5 @@
 /** How far the cognitive signals of one recording can be trusted. */
-import { type IndexRule, type Measured, ownShare } from './indices.ts';
+import { type IndexParams, type Measured, ownShare } from './indices.ts';
 import type { Interval } from './intervals.ts';
 
 /** Pauses of read speech follow the text more than the reader's effort. */
@@ -11,7 +11,7 @@ const scriptedFactor = 0.75;
  */
 export function cognitiveConfidence(
   { speechSeconds }: Measured,
-  { priorSeconds }: IndexRule,
+  { priorSeconds }: IndexParams,
   [lower, upper]: Interval,
   scripted: boolean,
 ): number {

@@ -4,7 +4,7 @@ import type { Session } from '../../models/session.ts';
 import type { EncodedWindow } from '../encode.ts';
 import type { SpeechAnalysis } from '../speech.ts';
 import type { StageTimer } from '../stage-timer.ts';
-import type { Recording } from '../types.ts';
+import type { RecordingContext } from '../types.ts';
 
 /** A signal's model: its head, and the params and labels of its manifest. */
 export type Head<Params> = {
@@ -46,7 +46,7 @@ export type SignalDefinition<
   readonly usesBaseline: boolean;
   readonly body: Body;
   infer(input: SignalInput, head: Head<Params>): Promise<Chunk>;
-  aggregate(chunks: readonly Chunk[], recording: Recording, head: Head<Params>): Result;
+  aggregate(chunks: readonly Chunk[], recording: RecordingContext, head: Head<Params>): Result;
   /** @param result null when there was too little speech */
   report(result: Result | null): SignalReport;
 };

@@ -49,7 +49,7 @@ export type Index = {
 export type Measured = { readonly measures: Measures; readonly speechSeconds: number };
 
 /** The rule of the cognitive model. */
-export type IndexRule = {
+export type IndexParams = {
   readonly reference: Reference;
   /** Seconds of speech at the reference that are mixed in with what was heard. */
   readonly priorSeconds: number;
@@ -74,19 +74,19 @@ export function ownShare(speechSeconds: number, priorSeconds: number): number {
  * Strictly monotone in each measure and inside (0, 1). Undefined measures have no effect.
  */
 export function computeIndex(
-  heard: Measured,
+  measured: Measured,
   weights: IndexWeights,
-  params: IndexRule,
+  params: IndexParams,
   baseline: Measured | null,
 ): Index {
   const used = Object.entries(weights).filter(([, { relativeOnly }]) => baseline !== null || !relativeOnly);
-  const total = weigh(used);
-  const gain = total / weigh(used.filter(([, { relativeOnly }]) => !relativeOnly));
-  const seconds = Math.min(heard.speechSeconds, baseline?.speechSeconds ?? Number.POSITIVE_INFINITY);
+  const total = toContribution(used);
+  const gain = total / toContribution(used.filter(([, { relativeOnly }]) => !relativeOnly));
+  const seconds = Math.min(measured.speechSeconds, baseline?.speechSeconds ?? Number.POSITIVE_INFINITY);
   const share = ownShare(seconds, params.priorSeconds);
   const contributions: Contribution[] = [];
   for (const [measure, { direction, weight, relativeOnly }] of used) {
-    const value = heard.measures[measure]?.value;
+    const value = measured.measures[measure]?.value;
     const entry = params.reference[measure];
     const centre = baseline === null ? entry?.median : baseline.measures[measure]?.value;
     if (value === undefined || entry === undefined || centre === undefined) continue;
@@ -99,7 +99,7 @@ export function computeIndex(
   return { score, contributions };
 }
 
-function weigh(used: readonly (readonly [string, IndexWeight])[]): number {
+function toContribution(used: readonly (readonly [string, IndexWeight])[]): number {
   return used.reduce((sum, [, { weight }]) => sum + weight, 0);
 }
 

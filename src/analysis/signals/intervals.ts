@@ -32,7 +32,7 @@ const fullyClippedRatio = 0.01;
 
 /** half = base exp(short s + noise n + narrow b + clipped c), with the lacks s, n, b and c from 0. */
 export function interval(score: number, params: IntervalParams, conditions: Conditions): Interval {
-  const lacks = lacksOf(conditions);
+  const lacks = degradationsOf(conditions);
   const half =
     params.base *
     Math.exp(
@@ -45,7 +45,7 @@ export function interval(score: number, params: IntervalParams, conditions: Cond
 }
 
 /** Log of the speech missing to 3 s, tens of dB missing to 25 dB, log of the band missing to 7 kHz, clipping to 1 %. */
-function lacksOf({ speechSeconds, snrDb, bandwidthHz, clippedRatio }: Conditions) {
+function degradationsOf({ speechSeconds, snrDb, bandwidthHz, clippedRatio }: Conditions) {
   return {
     short: Math.max(0, Math.log(fullSpeechSeconds / speechSeconds)),
     noise: Math.max(0, cleanSnrDb - (snrDb ?? 0)) / 10,

@@ -13,8 +13,8 @@ type Timing = {
 
 const longPauseSeconds = 1;
 /** Speech is cut into pieces of this length to see how steady its rate is. */
-const pieceSeconds = 1;
-const minPieces = 3;
+const windowSeconds = 1;
+const minWindows = 3;
 
 /**
  * Leading and trailing silence never counts. Pauses are the gaps between segments, which the rule of
@@ -64,7 +64,7 @@ function countSyllables({ segments, syllableRate, framesPerSecond }: Timing): nu
 
 /** Coefficient of variation of the syllable rate over whole one-second pieces of speech, pauses cut out. */
 function rateVariability({ segments, syllableRate, framesPerSecond }: Timing): Measures {
-  const pieceFrames = pieceSeconds * framesPerSecond;
+  const pieceFrames = windowSeconds * framesPerSecond;
   const rates: number[] = [];
   let sum = 0;
   let filled = 0;
@@ -78,7 +78,7 @@ function rateVariability({ segments, syllableRate, framesPerSecond }: Timing): M
     }
   }
   const mean = rates.reduce((total, rate) => total + rate, 0) / rates.length;
-  if (rates.length < minPieces || mean <= 0) return {};
+  if (rates.length < minWindows || mean <= 0) return {};
   const variance = rates.reduce((total, rate) => total + (rate - mean) ** 2, 0) / rates.length;
   return { rate_variability: { value: Math.sqrt(variance) / mean, unit: 'ratio' } };
 }

@@ -1,16 +1,16 @@
 /** Scores of windows -> scores of the recording. */
 import type { Segment } from '../segments.ts';
-import type { Recording } from '../types.ts';
+import type { RecordingContext } from '../types.ts';
 
 /** Frames of speech in each window: the weights of pooling. */
-export function speechPerWindow({ windows }: Pick<Recording, 'windows'>): number[] {
+export function speechPerWindow({ windows }: Pick<RecordingContext, 'windows'>): number[] {
   return windows.map(({ speechFrames }) => speechFrames);
 }
 
 /** Start and end of a window in seconds. */
 export function windowSeconds(
   { start, end }: Segment,
-  { framesPerSecond }: Pick<Recording, 'framesPerSecond'>,
+  { framesPerSecond }: Pick<RecordingContext, 'framesPerSecond'>,
 ) {
   return { start: start / framesPerSecond, end: end / framesPerSecond };
 }

@@ -2,14 +2,14 @@
 import { z } from 'zod';
 import { email, givenPassword, newPassword } from '../../auth/credentials.ts';
 import { scopes } from '../../auth/tokens.ts';
-import { Failure } from '../../runtime/errors.ts';
+import { ServiceError } from '../../runtime/errors.ts';
 import type { BodyRules } from './json.ts';
 
 const maxBytes = 16_384;
-const mostDays = 3650;
+const maxDays = 3650;
 
-const wholeDays = `whole days from 1 to ${mostDays}, or null`;
-const days = z.int({ error: wholeDays }).min(1, { error: wholeDays }).max(mostDays, { error: wholeDays });
+const wholeDays = `whole days from 1 to ${maxDays}, or null`;
+const days = z.int({ error: wholeDays }).min(1, { error: wholeDays }).max(maxDays, { error: wholeDays });
 
 export const signUpBody = z.object({ email, password: newPassword });
 export const logInBody = z.object({ email, password: givenPassword });
@@ -29,10 +29,10 @@ export const tokenBody = z.object({
   expires_in_days: days.nullable().default(null),
 });
 
-export const accountRules: BodyRules = { most: maxBytes, typeOf: (kind) => `value_error.${kind}` };
+export const accountRules: BodyRules = { maxBytes: maxBytes, typeOf: (kind) => `value_error.${kind}` };
 
 /** @param kind further tells what is wrong with the field */
-export function invalidField(field: string, msg: string, kind?: 'taken'): Failure {
+export function invalidField(field: string, msg: string, kind?: 'taken'): ServiceError {
   const type = kind === undefined ? `value_error.${field}` : `value_error.${field}.${kind}`;
-  return new Failure('invalid', msg, [{ loc: ['body', field], msg, type }]);
+  return new ServiceError('invalid', msg, [{ loc: ['body', field], msg, type }]);
 }

@@ -1,7 +1,7 @@
 /** Ends a body that arrives too slowly, or that is still arriving when the service stops. */
 import type { IncomingMessage } from 'node:http';
-import { Failure } from '../../runtime/errors.ts';
-import type { Cut } from '../lifecycle.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import type { ShutdownSignal } from '../lifecycle.ts';
 
 /** Each span of `everyMs` must bring at least `bytes`. */
 export type BodyRate = { readonly bytes: number; readonly everyMs: number };
@@ -12,22 +12,22 @@ export const minBodyRate: BodyRate = { bytes: 10 * 1024, everyMs: 10_000 };
 export type BodyLimits = {
   /** On the clock of performance.now(). */
   readonly deadlineAt: number;
-  readonly cut: Cut;
+  readonly shutdown: ShutdownSignal;
   readonly rate?: BodyRate;
 };
 
 /** Calls `fail` when the body has to end. @returns how to stop watching */
 export function guardBody(
   request: IncomingMessage,
-  { cut, deadlineAt, rate = minBodyRate }: BodyLimits,
-  fail: (failure: Failure) => void,
+  { shutdown, deadlineAt, rate = minBodyRate }: BodyLimits,
+  fail: (failure: ServiceError) => void,
 ): () => void {
   const { socket } = request;
   const late = () => fail(tooSlow());
   const deadline = setTimeout(late, Math.max(0, deadlineAt - performance.now()));
   // The check runs after the sockets were read: bytes that arrived while this process was busy count.
   const pace = setInterval(() => setImmediate(check), rate.everyMs);
-  const ignoreCut = cut.listen(fail);
+  const ignoreCut = shutdown.listen(fail);
   let watching = true;
   let received = socket.bytesRead;
   function check(): void {
@@ -70,12 +70,12 @@ export function bodyArrives(request: IncomingMessage, limits: BodyLimits): Promi
   });
 }
 
-export function tooSlow(): Failure {
-  return new Failure('timeout', 'The body took longer to arrive than it may');
+export function tooSlow(): ServiceError {
+  return new ServiceError('timeout', 'The body took longer to arrive than it may');
 }
 
-function belowMinRate({ bytes, everyMs }: BodyRate): Failure {
-  return new Failure(
+function belowMinRate({ bytes, everyMs }: BodyRate): ServiceError {
+  return new ServiceError(
     'timeout',
     `Expected at least ${bytes} bytes of the body every ${everyMs / 1000} s, got fewer`,
   );

@@ -4,7 +4,7 @@
  * A single account reaches 3/4 of the limit; n busy accounts settle at 3/(3n + 1) each. An account that holds nothing can
  * always reserve 3/4 of the free bytes, so no account takes the last of them.
  */
-import { Failure } from '../../runtime/errors.ts';
+import { ServiceError } from '../../runtime/errors.ts';
 
 export type ByteBudget = {
   /** Whether `reserve` would succeed now. */
@@ -69,6 +69,6 @@ export function createReservation(budget: ByteBudget, account: string): Reservat
   };
 }
 
-export function overByteShare(): Failure {
-  return new Failure('overloaded', "The account's share of the memory for request bodies is used up");
+export function overByteShare(): ServiceError {
+  return new ServiceError('overloaded', "The account's share of the memory for request bodies is used up");
 }

@@ -2,16 +2,16 @@
 import { z } from 'zod';
 import type { BodyRules } from './json.ts';
 
-export const mostUrls = 1000;
+export const maxUrls = 1000;
 
-const list = `1 to ${mostUrls} addresses`;
+const list = `1 to ${maxUrls} addresses`;
 const address = 'addresses as text';
 
 export const jobsBody = z.strictObject({
   urls: z
     .array(z.string({ error: address }).max(2048, { error: address }), { error: list })
     .min(1, { error: list })
-    .max(mostUrls, { error: list }),
+    .max(maxUrls, { error: list }),
   channel: z
     .int({ error: 'the number of a channel' })
     .min(0, { error: 'the number of a channel' })
@@ -23,6 +23,6 @@ export const jobsBody = z.strictObject({
 
 /** What uploads know too is told as of them. */
 export const jobsRules: BodyRules = {
-  most: 2 ** 18,
+  maxBytes: 2 ** 18,
   typeOf: (kind) => `value_error.${kind === 'channel' || kind === 'too_large' ? 'audio.' : ''}${kind}`,
 };

@@ -29,7 +29,7 @@ export const maxBodyBytes = (maxBytes: number): number => maxBytes + maxFormByte
 
 /** Null when the client left before the end. Nothing is left in Redis then, or after a failure. @throws Failure */
 export function uploadJob(request: IncomingMessage, options: JobUploadOptions): Promise<UploadedForm | null> {
-  const { cut, maxBytes, memory } = options;
+  const { shutdown, maxBytes, memory } = options;
   const blocks = createBlocks();
   let received = 0;
   let unreleased = 0;
@@ -80,7 +80,7 @@ export function uploadJob(request: IncomingMessage, options: JobUploadOptions): 
       upload.end();
     }
     request.on('data', receive).on('end', finish).on('close', leave).on('error', leave);
-    const reason = cut.reason();
+    const reason = shutdown.reason();
     if (reason !== null) fail(reason);
     else if (request.destroyed) leave();
     upload.result.then((form) => {

@@ -3,15 +3,15 @@ import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import type { z } from 'zod';
 import type { Config } from '../../runtime/config.ts';
-import { Failure, type ValidationItem } from '../../runtime/errors.ts';
+import { ServiceError, type ValidationItem } from '../../runtime/errors.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { guardBody } from './body-guard.ts';
 import { type ByteBudget, createReservation, overByteShare } from './byte-budget.ts';
-import { askForBody, declaredLength } from './upload.ts';
+import { declaredLength, sendContinue } from './upload.ts';
 
 export type BodyRules = {
   /** Bytes. */
-  readonly most: number;
+  readonly maxBytes: number;
   /** The type of a validation error. @param kind the field; or `too_large`, `unknown` */
   typeOf(kind: string): string;
 };
@@ -38,7 +38,7 @@ const maxItems = 16;
 
 export function createJsonReader(options: Options): ReadJson {
   return async (context, schema, rules) => {
-    checkHead(context, rules);
+    checkHeaders(context, rules);
     const given = requireObject(await read(context, options, rules));
     checkSize(given, rules);
     const parsed = schema.safeParse(given);
@@ -48,16 +48,16 @@ export function createJsonReader(options: Options): ReadJson {
   };
 }
 
-function checkHead(context: Context, rules: BodyRules): void {
+function checkHeaders(context: Context, rules: BodyRules): void {
   if (!context.is('application/json')) {
     const got = context.get('Content-Type') || 'nothing';
-    throw new Failure('bad_request', `Expected application/json for \`Content-Type\`, got ${got}`);
+    throw new ServiceError('bad_request', `Expected application/json for \`Content-Type\`, got ${got}`);
   }
   const encoding = context.get('Content-Encoding') || 'identity';
   if (encoding !== 'identity') {
-    throw new Failure('bad_request', `Expected none for \`Content-Encoding\`, got ${encoding}`);
+    throw new ServiceError('bad_request', `Expected none for \`Content-Encoding\`, got ${encoding}`);
   }
-  if (declaredLength(context.req) > rules.most) throw tooLarge(rules);
+  if (declaredLength(context.req) > rules.maxBytes) throw tooLarge(rules);
 }
 
 /** Its bytes count as held until the answer is sent: what is made of them is not smaller. */
@@ -65,17 +65,17 @@ async function read(context: Context, options: Options, rules: BodyRules): Promi
   const { req, res, state } = context;
   const deadlineAt = state.startedAt + 1000 * options.config.deadlineSeconds;
   const memory = createReservation(options.budget, await options.account(context));
-  const parse = parserOf(rules.most);
-  askForBody(req, res);
+  const parse = parserOf(rules.maxBytes);
+  sendContinue(req, res);
   res.once('close', () => memory.release());
   const text = createUtf8Check();
   let detach = () => {};
   const body = new Promise<unknown>((resolve, reject) => {
-    const stopGuard = guardBody(req, { deadlineAt, cut: options.lifecycle.cut }, reject);
+    const stopGuard = guardBody(req, { deadlineAt, shutdown: options.lifecycle.shutdown }, reject);
     const leave = () => {
       if (req.readableEnded) return;
       state.gone = true;
-      reject(noObject());
+      reject(expectedObject());
     };
     const hold = (bytes: Buffer) => {
       text.add(bytes);
@@ -88,7 +88,7 @@ async function read(context: Context, options: Options, rules: BodyRules): Promi
     const given = () => resolve(text.isValid() ? context.request.body : null);
     parse(context, async () => {}).then(given, (error: unknown) => reject(toFailure(error, rules)));
     req.on('data', hold).on('close', leave);
-    const reason = options.lifecycle.cut.reason();
+    const reason = options.lifecycle.shutdown.reason();
     if (reason !== null) reject(reason);
     else if (req.destroyed) leave();
   });
@@ -138,13 +138,13 @@ function parserOf(maxBytes: number): Parser {
 }
 
 /** The errors of raw-body have a type; those of the JSON parser have the whole body in them, which is not passed on. */
-function toFailure(error: unknown, rules: BodyRules): Failure {
+function toFailure(error: unknown, rules: BodyRules): ServiceError {
   const type = error instanceof Error && 'type' in error ? error.type : null;
-  return type === 'entity.too.large' ? tooLarge(rules) : noObject();
+  return type === 'entity.too.large' ? tooLarge(rules) : expectedObject();
 }
 
 function requireObject(body: unknown): Readonly<Record<string, unknown>> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw noObject();
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw expectedObject();
   return body as Readonly<Record<string, unknown>>;
 }
 
@@ -159,17 +159,17 @@ function checkSize(given: Readonly<Record<string, unknown>>, { typeOf }: BodyRul
   }
 }
 
-function invalid(items: readonly ValidationItem[]): Failure {
-  return new Failure('invalid', 'The body is not what it should be', items);
+function invalid(items: readonly ValidationItem[]): ServiceError {
+  return new ServiceError('invalid', 'The body is not what it should be', items);
 }
 
-function noObject(): Failure {
-  return new Failure('bad_request', 'Expected a JSON object for `body`, got something else');
+function expectedObject(): ServiceError {
+  return new ServiceError('bad_request', 'Expected a JSON object for `body`, got something else');
 }
 
-function tooLarge({ most, typeOf }: BodyRules): Failure {
-  const msg = `Expected at most ${most} bytes for \`body\`, got more`;
-  return new Failure('too_large', msg, [{ loc: ['body', 'body'], msg, type: typeOf('too_large') }]);
+function tooLarge({ maxBytes, typeOf }: BodyRules): ServiceError {
+  const msg = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
+  return new ServiceError('too_large', msg, [{ loc: ['body', 'body'], msg, type: typeOf('too_large') }]);
 }
 
 /** Says what was expected and never what was given: it may be a password. */

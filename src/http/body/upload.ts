@@ -1,6 +1,6 @@
 /** Collects the raw body of an upload, bounded in size, in time, in rate and in the account's share of the memory. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Failure, tooLarge } from '../../runtime/errors.ts';
+import { type ServiceError, tooLarge } from '../../runtime/errors.ts';
 import { type BodyLimits, guardBody } from './body-guard.ts';
 import { type ByteBudget, createReservation, overByteShare } from './byte-budget.ts';
 import { createBlocks } from './read-body.ts';
@@ -24,12 +24,12 @@ export function checkLength(request: IncomingMessage, maxBytes: number): void {
 }
 
 /** For a client that waits until its body is wanted. */
-export function askForBody({ headers }: IncomingMessage, response: ServerResponse): void {
+export function sendContinue({ headers }: IncomingMessage, response: ServerResponse): void {
   if (/^100-continue$/i.test(headers.expect ?? '')) response.writeContinue();
 }
 
 /** Null when the client left before the end. Whatever the way out, listeners, timers and bytes are let go. */
-export function collect(request: IncomingMessage, options: UploadOptions): Promise<Upload | null> {
+export function readBody(request: IncomingMessage, options: UploadOptions): Promise<Upload | null> {
   const body = createBody(options);
   return new Promise((resolve, reject) => {
     const stopGuard = guardBody(request, options, fail);
@@ -47,7 +47,7 @@ export function collect(request: IncomingMessage, options: UploadOptions): Promi
       body.release();
       resolve(null);
     }
-    function fail(failure: Failure): void {
+    function fail(failure: ServiceError): void {
       detach();
       body.release();
       reject(failure);
@@ -57,7 +57,7 @@ export function collect(request: IncomingMessage, options: UploadOptions): Promi
       if (failure !== null) fail(failure);
     }
     request.on('data', receive).on('end', finish).on('close', leave).on('error', leave);
-    const reason = options.cut.reason();
+    const reason = options.shutdown.reason();
     if (reason !== null) fail(reason);
     else if (request.destroyed) leave();
   });
@@ -65,7 +65,7 @@ export function collect(request: IncomingMessage, options: UploadOptions): Promi
 
 type Body = {
   /** Null, or why the chunk cannot be taken. */
-  add(chunk: Buffer): Failure | null;
+  add(chunk: Buffer): ServiceError | null;
   blocks(): readonly Uint8Array[];
   release(): void;
 };

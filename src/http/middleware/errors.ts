@@ -1,20 +1,20 @@
 /** From a thrown failure to the answer that the client gets. */
 import type { Context, Middleware, Next } from 'koa';
 import type { Logger } from 'pino';
-import { Failure, httpStatus } from '../../runtime/errors.ts';
+import { httpStatus, ServiceError } from '../../runtime/errors.ts';
 import { lingerAfter } from '../linger.ts';
 import type { State } from '../state.ts';
 
-const internalSentence = 'Something went wrong on our side';
+const internalMessage = 'Something went wrong on our side';
 
 /** The JSON of a failure; `invalid` and `too_large` list what is wrong with the body. */
-export function failureBody(failure: Failure, requestId: string): string {
+export function errorBody(failure: ServiceError, requestId: string): string {
   if (failure.items.length > 0) return JSON.stringify({ detail: failure.items, request_id: requestId });
   return JSON.stringify({ detail: failure.message, code: failure.code, request_id: requestId });
 }
 
 /** Headers that belong to a failure, whoever sends it. */
-export function failureHeaders(failure: Failure): Record<string, string> {
+export function errorHeaders(failure: ServiceError): Record<string, string> {
   const status = httpStatus(failure.code);
   return {
     ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
@@ -22,27 +22,27 @@ export function failureHeaders(failure: Failure): Record<string, string> {
   };
 }
 
-export function unknownPath(): Failure {
-  return new Failure('not_found', 'Expected a path that /openapi.json lists for `path`, got another');
+export function unknownPath(): ServiceError {
+  return new ServiceError('not_found', 'Expected a path that /openapi.json lists for `path`, got another');
 }
 
 /**
  * Turns whatever is thrown below it into JSON; the cause of a 500 goes to the log and nowhere else. No answer, good or
  * bad, waits for a body that nobody read.
  */
-export function answerFailures(logger: Logger): Middleware<State> {
+export function handleErrors(logger: Logger): Middleware<State> {
   return async function failures(context: Context, next: Next) {
     try {
       await next();
     } catch (error) {
-      const failure = error instanceof Failure ? error : new Failure('internal', internalSentence);
+      const failure = error instanceof ServiceError ? error : new ServiceError('internal', internalMessage);
       const cause = failure === error ? failure.cause : error;
       if (cause !== undefined)
         logger.error({ err: cause, request_id: context.state.requestId }, failure.code);
       context.status = httpStatus(failure.code);
-      context.set(failureHeaders(failure));
+      context.set(errorHeaders(failure));
       context.set('Content-Type', 'application/json');
-      context.body = failureBody(failure, context.state.requestId);
+      context.body = errorBody(failure, context.state.requestId);
     }
     lingerAfter(context.req, context.res);
   };

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import type { Context, Middleware, Next } from 'koa';
 import type { Config } from '../../runtime/config.ts';
-import { Failure } from '../../runtime/errors.ts';
+import { ServiceError } from '../../runtime/errors.ts';
 import type { State } from '../state.ts';
 
 /** RFC 3986, section 3.2: an IPv6 address in brackets or a name, then a port. */
@@ -15,10 +15,11 @@ export function requireHost(): Middleware<State> {
   return async function host({ req }: Context, next: Next) {
     const count = countHosts(req);
     const isHttp10 = req.httpVersionMajor === 1 && req.httpVersionMinor === 0;
-    if (count === 0 && !isHttp10) throw new Failure('bad_request', 'Expected the header `Host`, got none');
-    if (count > 1) throw new Failure('bad_request', `Expected one header \`Host\`, got ${count}`);
+    if (count === 0 && !isHttp10)
+      throw new ServiceError('bad_request', 'Expected the header `Host`, got none');
+    if (count > 1) throw new ServiceError('bad_request', `Expected one header \`Host\`, got ${count}`);
     if (authority.test(req.headers.host ?? '')) return next();
-    throw new Failure('bad_request', 'Expected HOST or HOST:PORT for `Host`, got something else');
+    throw new ServiceError('bad_request', 'Expected HOST or HOST:PORT for `Host`, got something else');
   };
 }
 
@@ -41,7 +42,7 @@ export function requireKnownHost(config: Pick<Config, 'publicUrl' | 'host'>): Mi
     const named = [req.headers.host ?? '', ...(target === undefined ? [] : [target])];
     const unknown = named.find((host) => !isKnownHost(host, known));
     if (unknown === undefined) return next();
-    throw new Failure(
+    throw new ServiceError(
       'misdirected',
       `Expected localhost, an IP address or the host of UNDERTONE_PUBLIC_URL for \`Host\`, got ${JSON.stringify(unknown)}: set UNDERTONE_PUBLIC_URL to the address that browsers use`,
     );

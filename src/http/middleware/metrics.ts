@@ -1,14 +1,14 @@
 /** Counters and gauges in Prometheus' text format. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Stage } from '../../analysis/stage-timer.ts';
-import type { JobFigures } from '../../jobs/jobs.ts';
-import type { PoolFigures } from '../../workers/pool.ts';
+import type { JobStats } from '../../jobs/jobs.ts';
+import type { PoolStats } from '../../workers/pool.ts';
 import type { ByteBudget } from '../body/byte-budget.ts';
 
-export type Figures = {
+export type MetricSources = {
   readonly bodies: Pick<ByteBudget, 'bytes' | 'accounts'>;
   readonly accountBodies: Pick<ByteBudget, 'bytes'>;
-  pool(): PoolFigures;
+  pool(): PoolStats;
   ready(): boolean;
 };
 
@@ -26,9 +26,9 @@ export type Metrics = {
   text(): Promise<string>;
   record(request: Request): void;
   /** Gauges read these whenever the text is made. */
-  watch(figures: Figures): void;
+  watch(figures: MetricSources): void;
   /** What cannot be asked is told as NaN. */
-  watchJobs(figures: () => Promise<JobFigures>): void;
+  watchJobs(figures: () => Promise<JobStats>): void;
 };
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -83,7 +83,7 @@ function remember<Series>(): (key: string, make: () => Series) => Series {
   };
 }
 
-function watch(registers: Registry[], figures: Figures): void {
+function watch(registers: Registry[], figures: MetricSources): void {
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name,
@@ -112,17 +112,17 @@ function watch(registers: Registry[], figures: Figures): void {
 /** One question to Redis serves the three gauges of a scrape. */
 const sameScrapeMs = 500;
 
-function watchJobs(registers: Registry[], figures: () => Promise<JobFigures>): void {
+function watchJobs(registers: Registry[], figures: () => Promise<JobStats>): void {
   const unknown = { waiting: Number.NaN, running: Number.NaN, oldest: Number.NaN };
-  let asked: { readonly at: number; readonly answer: Promise<JobFigures> } | null = null;
-  const ask = (): Promise<JobFigures> => {
+  let asked: { readonly at: number; readonly answer: Promise<JobStats> } | null = null;
+  const ask = (): Promise<JobStats> => {
     const now = performance.now();
     if (asked === null || now - asked.at > sameScrapeMs) {
       asked = { at: now, answer: figures().catch(() => unknown) };
     }
     return asked.answer;
   };
-  const gauge = (name: string, help: string, read: keyof JobFigures) =>
+  const gauge = (name: string, help: string, read: keyof JobStats) =>
     new Gauge({
       name,
       help,

@@ -1,8 +1,8 @@
 /** How often a token, and an address, may ask: counted from the headers alone, before any body is read. */
 import type { Context } from 'koa';
-import type { Count, CounterStore } from '../../auth/rate-limiter.ts';
+import type { RateLimiterFactory, RateLimitResult } from '../../auth/rate-limiter.ts';
 import type { Config, Rate } from '../../runtime/config.ts';
-import { Failure } from '../../runtime/errors.ts';
+import { ServiceError } from '../../runtime/errors.ts';
 
 export type RateLimits = {
   /** To be asked before the token is looked at, so that guesses count too. @throws Failure `rate_limited` */
@@ -14,7 +14,7 @@ export type RateLimits = {
 /** `store`: null for the memory of this process. */
 export function createRateLimits(
   { addressRate, tokenRate }: Pick<Config, 'addressRate' | 'tokenRate'>,
-  store: CounterStore | null = null,
+  store: RateLimiterFactory | null = null,
 ): RateLimits {
   const address = createLimit('address', addressRate, store);
   const token = createLimit('token', tokenRate, store);
@@ -25,10 +25,10 @@ export function createRateLimits(
 }
 
 type Name = 'address' | 'token';
-type Counter = (key: string) => Promise<Count>;
+type Counter = (key: string) => Promise<RateLimitResult>;
 type Limit = (context: Context, key: string) => Promise<void>;
 
-function createLimit(name: Name, rate: Rate | null, store: CounterStore | null): Limit {
+function createLimit(name: Name, rate: Rate | null, store: RateLimiterFactory | null): Limit {
   if (rate === null) return async () => {};
   const policy = `"${name}";q=${rate.requests};w=${rate.seconds}`;
   let counter: Promise<Counter> | null = null;
@@ -39,13 +39,13 @@ function createLimit(name: Name, rate: Rate | null, store: CounterStore | null):
     context.append('RateLimit', `"${name}";r=${remaining};t=${seconds}`);
     if (!full) return;
     const most = `at most ${rate.requests} requests in ${rate.seconds} s from one ${name}`;
-    throw new Failure('rate_limited', `Expected ${most}, got more`, [], seconds);
+    throw new ServiceError('rate_limited', `Expected ${most}, got more`, [], seconds);
   };
 }
 
 /** Loaded when the first request comes: without a limit nothing needs it. */
-async function openCounter(name: Name, rate: Rate, store: CounterStore | null): Promise<Counter> {
-  const { count, inMemory, networkOf } = await import('../../auth/rate-limiter.ts');
+async function openCounter(name: Name, rate: Rate, store: RateLimiterFactory | null): Promise<Counter> {
+  const { consume, inMemory, networkOf } = await import('../../auth/rate-limiter.ts');
   const counter = (store ?? inMemory)(`${name}-rate`, rate);
-  return (key) => count(counter, name === 'address' ? networkOf(key) : key);
+  return (key) => consume(counter, name === 'address' ? networkOf(key) : key);
 }

@@ -3,7 +3,7 @@ import type { Context, Middleware, Next } from 'koa';
 import helmet from 'koa-helmet';
 
 /** A browser that was told to insist on https would never reach a service without it. */
-export function protect(https: boolean): Middleware {
+export function securityHeaders(https: boolean): Middleware {
   const headers = makeHeaders(https);
   return async function security(context: Context, next: Next) {
     for (const [name, value] of headers) context.res.setHeader(name, value);

@@ -2,12 +2,12 @@
 import { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import type { z } from 'zod';
-import type { Accounts, Visit } from '../../auth/accounts.ts';
+import type { Accounts, AuthenticatedRequest } from '../../auth/accounts.ts';
 import { TokenError, type TokenRecord } from '../../auth/tokens.ts';
 import { notLoggedIn, UserError } from '../../auth/user-errors.ts';
-import type { Login } from '../../auth/users.ts';
+import type { Session } from '../../auth/users.ts';
 import type { Config } from '../../runtime/config.ts';
-import { Failure } from '../../runtime/errors.ts';
+import { ServiceError } from '../../runtime/errors.ts';
 import {
   accountRules,
   invalidField,
@@ -19,7 +19,7 @@ import {
 } from '../body/account-body.ts';
 import type { ReadJson } from '../body/json.ts';
 import { requireKnownHost } from '../middleware/host.ts';
-import { requireOwnOrigin } from '../middleware/same-origin.ts';
+import { requireSameOrigin } from '../middleware/same-origin.ts';
 import type { State } from '../state.ts';
 
 const dayMs = 86_400_000;
@@ -32,30 +32,30 @@ export type AccountRouteOptions = {
 
 export function createAccountRoutes({ accounts, config, readJson }: AccountRouteOptions): Router<State> {
   const router = new Router<State>({ strict: true, sensitive: true, prefix: '/account/api' });
-  router.use(requireKnownHost(config), explainRefusals());
-  const ownOrigin = requireOwnOrigin(config.publicUrl);
+  router.use(requireKnownHost(config), mapUserErrors());
+  const ownOrigin = requireSameOrigin(config.publicUrl);
   const read: Read = (context, schema) => readJson(context, schema, accountRules);
-  addSessions(router, accounts, ownOrigin, read);
-  addTokens(router, accounts, ownOrigin, read);
+  addSessionRoutes(router, accounts, ownOrigin, read);
+  addTokenRoutes(router, accounts, ownOrigin, read);
   return router;
 }
 
 type Read = <Schema extends z.ZodType>(context: Context, schema: Schema) => Promise<z.output<Schema>>;
 
-function addSessions(
+function addSessionRoutes(
   router: Router<State>,
   accounts: Accounts,
   ownOrigin: Middleware<State>,
   read: Read,
 ): void {
-  const show = async (context: Context, login: Login | null) => {
-    setCookies(context, login?.cookies ?? []);
-    const administrator = login !== null && (await accounts.isAdministrator(login));
-    const user = login === null ? null : { email: login.email, administrator };
+  const show = async (context: Context, session: Session | null) => {
+    setCookies(context, session?.cookies ?? []);
+    const administrator = session !== null && (await accounts.isAdministrator(session));
+    const user = session === null ? null : { email: session.email, administrator };
     send(context, { user, sign_up: await accounts.signUpState() });
   };
   router.get('/session', async function session(context) {
-    await show(context, await accounts.who(context.get('Cookie')));
+    await show(context, await accounts.authenticate(context.get('Cookie')));
   });
   router.post('/sign-up', ownOrigin, async function signUp(context) {
     await show(context, await accounts.signUp(await read(context, signUpBody), context.ip));
@@ -69,62 +69,62 @@ function addSessions(
     send(context, {});
   });
   router.post('/password', ownOrigin, async function changePassword(context) {
-    const visit = await visitOf(accounts, context);
+    const request = await authenticate(accounts, context);
     const body = await read(context, passwordBody);
     const { current_password: current, new_password: next, revoke_tokens: revokeTokens } = body;
-    setCookies(context, await accounts.changePassword({ current, next, revokeTokens }, visit));
+    setCookies(context, await accounts.changePassword({ current, next, revokeTokens }, request));
     send(context, {});
   });
   router.post('/remove', ownOrigin, async function remove(context) {
-    const visit = await visitOf(accounts, context);
+    const request = await authenticate(accounts, context);
     const { password } = await read(context, removeBody);
-    setCookies(context, await accounts.remove(password, visit));
+    setCookies(context, await accounts.remove(password, request));
     send(context, {});
   });
 }
 
-function addTokens(
+function addTokenRoutes(
   router: Router<State>,
   accounts: Accounts,
   ownOrigin: Middleware<State>,
   read: Read,
 ): void {
   router.get('/tokens', async function listTokens(context) {
-    const { login } = await visitOf(accounts, context);
-    const records = await accounts.tokens(login);
-    send(context, { tokens: records.map((record) => toJson(record, login)) });
+    const { session } = await authenticate(accounts, context);
+    const records = await accounts.tokens(session);
+    send(context, { tokens: records.map((record) => toJson(record, session)) });
   });
   router.post('/tokens', ownOrigin, async function createToken(context) {
-    const { login } = await visitOf(accounts, context);
+    const { session } = await authenticate(accounts, context);
     const { name, scopes, expires_in_days: days } = await read(context, tokenBody);
     const expiresAt = days === null ? null : new Date(Date.now() + days * dayMs);
-    const { token, record } = await accounts.createToken(login, { name, scopes, expiresAt });
-    send(context, { token, ...toJson(record, login) });
+    const { token, record } = await accounts.createToken(session, { name, scopes, expiresAt });
+    send(context, { token, ...toJson(record, session) });
   });
   router.post('/tokens/:id/revoke', ownOrigin, async function revokeToken(context) {
-    const { login } = await visitOf(accounts, context);
-    if (!(await accounts.revokeToken(login, context.params.id ?? ''))) {
-      throw new Failure('not_found', 'Expected the id of a live token of yours, got another');
+    const { session } = await authenticate(accounts, context);
+    if (!(await accounts.revokeToken(session, context.params.id ?? ''))) {
+      throw new ServiceError('not_found', 'Expected the id of a live token of yours, got another');
     }
     send(context, {});
   });
   router.post('/playground-token', ownOrigin, async function playgroundToken(context) {
-    const { login } = await visitOf(accounts, context);
-    const { token, record } = await accounts.playgroundToken(login);
+    const { session } = await authenticate(accounts, context);
+    const { token, record } = await accounts.playgroundToken(session);
     send(context, { token, expires_at: record.expiresAt });
   });
 }
 
 /** @throws Failure `unauthenticated` */
-async function visitOf(accounts: Accounts, context: Context): Promise<Visit> {
+async function authenticate(accounts: Accounts, context: Context): Promise<AuthenticatedRequest> {
   const cookie = context.get('Cookie');
-  const login = await accounts.who(cookie);
-  if (login === null) throw notLoggedIn();
-  setCookies(context, login.cookies);
-  return { login, cookie, address: context.ip };
+  const session = await accounts.authenticate(cookie);
+  if (session === null) throw notLoggedIn();
+  setCookies(context, session.cookies);
+  return { session, cookie, address: context.ip };
 }
 
-function toJson(record: TokenRecord, login: Login) {
+function toJson(record: TokenRecord, session: Session) {
   return {
     id: record.id,
     name: record.name,
@@ -134,11 +134,11 @@ function toJson(record: TokenRecord, login: Login) {
     expires_at: record.expiresAt,
     last_used_at: record.lastUsedAt,
     revoked_at: record.revokedAt,
-    origin: record.owner === login.session.owner ? 'account' : 'command_line',
+    origin: record.owner === session.session.owner ? 'account' : 'command_line',
   };
 }
 
-function explainRefusals(): Middleware<State> {
+function mapUserErrors(): Middleware<State> {
   return async function refusals(_context: Context, next: Next) {
     try {
       await next();
@@ -149,7 +149,7 @@ function explainRefusals(): Middleware<State> {
       }
       if (!(error instanceof UserError)) throw error;
       if (error.reason === 'taken') throw invalidField('email', error.message, 'taken');
-      throw new Failure('unauthenticated', error.message);
+      throw new ServiceError('unauthenticated', error.message);
     }
   };
 }

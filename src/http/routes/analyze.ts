@@ -5,13 +5,13 @@ import type { Stage } from '../../analysis/stage-timer.ts';
 import { boundaryOf } from '../../multipart/headers.ts';
 import type { Config } from '../../runtime/config.ts';
 import { invalidPart } from '../../runtime/errors.ts';
-import { type Answer, type JobOptions, type Pool, queueFull } from '../../workers/pool.ts';
+import { type AnalysisResult, type Pool, queueFull, type SubmitOptions } from '../../workers/pool.ts';
 import type { Task } from '../../workers/protocol.ts';
 import { type ByteBudget, overByteShare } from '../body/byte-budget.ts';
-import { askForBody, checkLength, collect, declaredLength, type Upload } from '../body/upload.ts';
-import { type Lifecycle, refusal } from '../lifecycle.ts';
+import { checkLength, declaredLength, readBody, sendContinue, type Upload } from '../body/upload.ts';
+import { admissionError, type Lifecycle } from '../lifecycle.ts';
 import { accountOf } from '../middleware/auth.ts';
-import { leave, type State } from '../state.ts';
+import { markAborted, type State } from '../state.ts';
 
 export type AnalysisOptions = {
   readonly config: Config;
@@ -21,38 +21,38 @@ export type AnalysisOptions = {
 };
 
 /** Everything that the head of a request can be refused for is looked at before its body is asked for. */
-export function analyses(signals: readonly Signal[], options: AnalysisOptions): Middleware<State> {
+export function analyze(signals: readonly Signal[], options: AnalysisOptions): Middleware<State> {
   const { budget, config, lifecycle } = options;
   return async function analyze(context: Context) {
     const { req, res, state } = context;
     const account = accountOf(state.grant);
-    const boundary = checkHead(context, account, options);
-    askForBody(req, res);
+    const boundary = checkHeaders(context, account, options);
+    sendContinue(req, res);
     const deadlineAt = state.startedAt + 1000 * config.deadlineSeconds;
     const asked = performance.now();
-    const upload = await collect(req, {
+    const upload = await readBody(req, {
       maxBytes: config.maxUploadBytes,
       budget,
       account,
       deadlineAt,
-      cut: lifecycle.cut,
+      shutdown: lifecycle.shutdown,
     });
     state.stages.push({ name: 'upload', ms: performance.now() - asked });
     const task = { boundary, signals, requestId: state.requestId };
     const answer =
       upload === null ? null : await run(context, task, upload, { account, deadlineAt }, options.pool);
-    if (answer === null) leave(context);
+    if (answer === null) markAborted(context);
     else send(context, answer);
   };
 }
 
 /** @returns the multipart boundary */
-function checkHead(
+function checkHeaders(
   { req }: Context,
   account: string,
   { budget, config, lifecycle, pool }: AnalysisOptions,
 ): string {
-  const refused = refusal(lifecycle, pool);
+  const refused = admissionError(lifecycle, pool);
   if (refused !== null) throw refused;
   checkLength(req, config.maxUploadBytes);
   const boundary = boundaryOf(req.headers['content-type']);
@@ -66,19 +66,19 @@ async function run(
   { res }: Context,
   task: Omit<Task, 'body'>,
   { blocks, release }: Upload,
-  options: Omit<JobOptions, 'release'>,
+  options: Omit<SubmitOptions, 'release'>,
   pool: Pool,
-): Promise<Answer | null> {
-  const job = pool.start({ ...task, body: blocks }, { ...options, release });
+): Promise<AnalysisResult | null> {
+  const job = pool.submit({ ...task, body: blocks }, { ...options, release });
   res.once('close', job.cancel);
   try {
-    return await job.answer;
+    return await job.result;
   } finally {
     res.off('close', job.cancel);
   }
 }
 
-function send(context: Context, { json, stages }: Answer): void {
+function send(context: Context, { json, stages }: AnalysisResult): void {
   context.state.stages.push(...stages);
   context.status = 200;
   context.set('Content-Type', 'application/json');

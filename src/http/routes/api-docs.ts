@@ -64,7 +64,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const shipped = {
+const swaggerFiles = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
   'favicon-32x32.png': 'image/png',
@@ -72,7 +72,7 @@ const shipped = {
 
 type Content = { readonly body: string | Buffer; readonly tag: string };
 
-export function addReference(router: Router<State>): void {
+export function addApiDocs(router: Router<State>): void {
   const add = (path: string, type: string, make: () => string | Buffer) => {
     let made: Content | null = null;
     router.get(path, async function reference(context) {
@@ -89,7 +89,7 @@ export function addReference(router: Router<State>): void {
   add('/docs', 'text/html; charset=utf-8', () => page);
   add('/docs/contrast.css', 'text/css; charset=utf-8', () => contrast);
   add('/docs/start.js', 'text/javascript; charset=utf-8', () => start);
-  for (const [name, type] of Object.entries(shipped)) {
+  for (const [name, type] of Object.entries(swaggerFiles)) {
     const bytes = readShipped(name);
     add(`/docs/${name}`, type, () => bytes);
   }

@@ -2,20 +2,20 @@
 import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import { scopes } from '../../auth/tokens.ts';
-import type { Holder, JobRequest, Jobs, JobView } from '../../jobs/jobs.ts';
+import type { JobJson, JobOwner, JobRequest, Jobs } from '../../jobs/jobs.ts';
 import type { UploadedForm } from '../../jobs/uploads.ts';
 import { boundaryOf } from '../../multipart/headers.ts';
 import type { Config } from '../../runtime/config.ts';
-import { Failure, invalidPart, tooLarge } from '../../runtime/errors.ts';
+import { invalidPart, ServiceError, tooLarge } from '../../runtime/errors.ts';
 import { type BodyLimits, bodyArrives } from '../body/body-guard.ts';
 import { type ByteBudget, createReservation } from '../body/byte-budget.ts';
 import { jobsBody, jobsRules } from '../body/job-body.ts';
 import { type JobUploadOptions, maxBodyBytes, uploadJob } from '../body/job-upload.ts';
 import type { ReadJson } from '../body/json.ts';
-import { askForBody, declaredLength } from '../body/upload.ts';
+import { declaredLength, sendContinue } from '../body/upload.ts';
 import { type Lifecycle, shuttingDown } from '../lifecycle.ts';
-import { accountOf, type Gate, type Grant, requireScopes } from '../middleware/auth.ts';
-import { leave, type State } from '../state.ts';
+import { type AuthOptions, accountOf, type Principal, requireScopes } from '../middleware/auth.ts';
+import { markAborted, type State } from '../state.ts';
 
 export type JobOptions = {
   readonly config: Config;
@@ -29,18 +29,18 @@ const keyPattern = /^[\x21-\x7e]{1,200}$/;
 /** For each address its own: the keys of a list cannot be given by clients. */
 const keyOf = (key: string | null, index: number) => (key === null ? null : `${key} ${index}`);
 
-export function addJobs(router: Router<State>, options: JobOptions & Gate): void {
+export function addJobRoutes(router: Router<State>, options: JobOptions & AuthOptions): void {
   const { jobs } = options;
   const gate = [requireScopes(options, scopes), requireQueue(jobs)] as const;
   router.post('/v1/jobs', ...gate, async function beginJob(context: Context) {
     if (jobs === null) return;
     const key = idempotencyKey(context);
-    const asked = { context, jobs, options, key, holder: holderOf(context.state.grant) };
-    if (context.is('application/json')) return beginMany(asked);
-    return beginOne(asked);
+    const asked = { context, jobs, options, key, holder: ownerOf(context.state.grant) };
+    if (context.is('application/json')) return createJobs(asked);
+    return createJob(asked);
   });
   router.get('/v1/jobs/:id', ...gate, async function showJob(context: Context) {
-    const found = await jobs?.find(holderOf(context.state.grant), context.params.id ?? '');
+    const found = await jobs?.find(ownerOf(context.state.grant), context.params.id ?? '');
     if (!found) throw unknownJob();
     send(context, found);
   });
@@ -49,7 +49,7 @@ export function addJobs(router: Router<State>, options: JobOptions & Gate): void
     listJobs(context, jobs, context.params.id ?? ''),
   );
   router.delete('/v1/jobs/:id', ...gate, async function removeJob(context: Context) {
-    const removed = await jobs?.remove(holderOf(context.state.grant), context.params.id ?? '');
+    const removed = await jobs?.remove(ownerOf(context.state.grant), context.params.id ?? '');
     if (!removed) throw unknownJob();
     send(context, {});
   });
@@ -57,20 +57,20 @@ export function addJobs(router: Router<State>, options: JobOptions & Gate): void
 
 /** `next` is the path of the next page. */
 async function listJobs(context: Context, jobs: Jobs | null, after: string | null): Promise<void> {
-  const page = await jobs?.list(holderOf(context.state.grant), after);
+  const page = await jobs?.list(ownerOf(context.state.grant), after);
   if (!page) throw unknownJob();
   send(context, { jobs: page.jobs, next: page.last === null ? null : `/v1/jobs/after/${page.last}` });
 }
 
-type Asked = {
+type JobRequestContext = {
   readonly context: Context;
   readonly jobs: Jobs;
   readonly options: JobOptions;
   readonly key: string | null;
-  readonly holder: Holder;
+  readonly holder: JobOwner;
 };
 
-async function beginOne(asked: Asked): Promise<void> {
+async function createJob(asked: JobRequestContext): Promise<void> {
   const { context, jobs, options, key, holder } = asked;
   const { req, res } = context;
   const boundary = boundaryOf(req.headers['content-type']);
@@ -82,27 +82,27 @@ async function beginOne(asked: Asked): Promise<void> {
   const known = key !== null && (await jobs.hasKey(holder, key));
   const places = known ? 0 : 1;
   // A full queue is said before the body is asked for; the place is reserved once the body arrives.
-  await jobs.withPlaces(holder, places, async () => {});
-  askForBody(req, res);
+  await jobs.reserveSlots(holder, places, async () => {});
+  sendContinue(req, res);
   const { config, lifecycle } = options;
   const deadlineAt = performance.now() + 1000 * config.jobs.uploadSeconds;
-  const limits = { cut: lifecycle.cut, deadlineAt };
-  if (!(await bodyArrives(req, limits))) return leave(context);
-  await jobs.withPlaces(holder, places, async () => {
-    const id = jobs.drawId();
+  const limits = { shutdown: lifecycle.shutdown, deadlineAt };
+  if (!(await bodyArrives(req, limits))) return markAborted(context);
+  await jobs.reserveSlots(holder, places, async () => {
+    const id = jobs.createId();
     const form = await upload(asked, { ...limits, id, boundary, keep: !known });
-    if (form === null) return leave(context);
+    if (form === null) return markAborted(context);
     const { sizes, channel, callback, digest } = form;
     const source = { kind: 'upload', sizes } as const;
     const request = { holder, idempotencyKey: key, digest, source, channel, callback };
-    const job = await jobs.begin(id, request);
+    const job = await jobs.create(id, request);
     sendAccepted(context, { ...job, ...secretFor(callback, jobs, holder) });
   });
 }
 
 /** Null when the client left. What came of an upload that failed is dropped. */
 async function upload(
-  { context, holder, jobs, options }: Asked,
+  { context, holder, jobs, options }: JobRequestContext,
   limits: BodyLimits & Pick<JobUploadOptions, 'id' | 'boundary' | 'keep'>,
 ): Promise<UploadedForm | null> {
   const { budget, config } = options;
@@ -115,18 +115,18 @@ async function upload(
   try {
     await checkCallback(form?.callback ?? null, config);
   } catch (error) {
-    if (limits.keep) await jobs.waiting.drop(limits.id).catch(() => {});
+    if (limits.keep) await jobs.uploadStore.delete(limits.id).catch(() => {});
     throw error;
   }
   return form;
 }
 
-async function beginMany({ context, jobs, options, key, holder }: Asked): Promise<void> {
+async function createJobs({ context, jobs, options, key, holder }: JobRequestContext): Promise<void> {
   const { config } = options;
   const { urls, channel, callback } = await options.readJson(context, jobsBody, jobsRules);
   if (config.jobs.urlPrefixes.length === 0) {
     const msg = 'Expected an upload: this service fetches no recordings (UNDERTONE_JOB_URL_PREFIXES)';
-    throw new Failure('not_configured', msg);
+    throw new ServiceError('not_configured', msg);
   }
   await checkUrls(urls, config);
   await checkCallback(callback, config);
@@ -136,27 +136,27 @@ async function beginMany({ context, jobs, options, key, holder }: Asked): Promis
     const source = { kind: 'object', url } as const;
     return { holder, idempotencyKey: keyOf(key, index), digest, source, channel, callback };
   });
-  const known: (JobView | null)[] = [];
+  const known: (JobJson | null)[] = [];
   for (const { idempotencyKey, digest } of requests) {
     known.push(idempotencyKey === null ? null : await jobs.findByKey(holder, idempotencyKey, digest));
   }
-  const created: JobView[] = [];
-  await jobs.withPlaces(holder, known.filter((job) => job === null).length, async () => {
+  const created: JobJson[] = [];
+  await jobs.reserveSlots(holder, known.filter((job) => job === null).length, async () => {
     for (const [index, request] of requests.entries()) {
-      created.push(known[index] ?? (await jobs.begin(jobs.drawId(), request)));
+      created.push(known[index] ?? (await jobs.create(jobs.createId(), request)));
     }
   });
   sendAccepted(context, { jobs: created, ...secretFor(callback, jobs, holder) });
 }
 
 function requireOpen({ lifecycle }: JobOptions): void {
-  if (lifecycle.closed()) throw shuttingDown();
+  if (lifecycle.refusing()) throw shuttingDown();
 }
 
 async function checkUrls(urls: readonly string[], { jobs }: Config): Promise<void> {
-  const { refuseObject } = await import('../../jobs/remote-audio.ts');
+  const { checkAudioUrl } = await import('../../jobs/remote-audio.ts');
   for (const [index, url] of urls.entries()) {
-    const expected = refuseObject(url, jobs);
+    const expected = checkAudioUrl(url, jobs);
     if (expected === null) continue;
     throw invalidPart('urls', 'value_error.urls', `Expected ${expected} for \`urls[${index}]\`, got another`);
   }
@@ -164,8 +164,8 @@ async function checkUrls(urls: readonly string[], { jobs }: Config): Promise<voi
 
 async function checkCallback(callback: string | null, { jobs }: Config): Promise<void> {
   if (callback === null) return;
-  const { refuseCallback } = await import('../../jobs/remote-audio.ts');
-  const expected = refuseCallback(callback, jobs);
+  const { checkCallbackUrl } = await import('../../jobs/remote-audio.ts');
+  const expected = checkCallbackUrl(callback, jobs);
   if (expected === null) return;
   throw invalidPart('callback', 'value_error.callback', `Expected ${expected} for \`callback\`, got another`);
 }
@@ -173,12 +173,15 @@ async function checkCallback(callback: string | null, { jobs }: Config): Promise
 function requireQueue(jobs: Jobs | null): Middleware<State> {
   return async function queue(_context: Context, next: Next) {
     if (jobs !== null) return next();
-    throw new Failure('not_configured', 'Expected UNDERTONE_REDIS_URL, where jobs wait, to be set; got none');
+    throw new ServiceError(
+      'not_configured',
+      'Expected UNDERTONE_REDIS_URL, where jobs wait, to be set; got none',
+    );
   };
 }
 
 /** An account's tokens share its jobs; each token of the operator has its own. */
-function holderOf(grant: Grant | undefined): Holder {
+function ownerOf(grant: Principal | undefined): JobOwner {
   return { name: accountOf(grant), owner: grant?.owner ?? null };
 }
 
@@ -186,11 +189,14 @@ function idempotencyKey(context: Context): string | null {
   const key = context.headers['idempotency-key'];
   if (key === undefined) return null;
   if (typeof key === 'string' && keyPattern.test(key)) return key;
-  throw new Failure('bad_request', 'Expected 1 to 200 visible characters for `Idempotency-Key`, got others');
+  throw new ServiceError(
+    'bad_request',
+    'Expected 1 to 200 visible characters for `Idempotency-Key`, got others',
+  );
 }
 
-function unknownJob(): Failure {
-  return new Failure('not_found', 'Expected the id of a job of this token, got another');
+function unknownJob(): ServiceError {
+  return new ServiceError('not_found', 'Expected the id of a job of this token, got another');
 }
 
 /** The job exists, and its result does not yet. */
@@ -199,7 +205,7 @@ function sendAccepted(context: Context, body: object): void {
   send(context, body);
 }
 
-function secretFor(callback: string | null, jobs: Jobs, holder: Holder): { callback_secret?: string } {
+function secretFor(callback: string | null, jobs: Jobs, holder: JobOwner): { callback_secret?: string } {
   return callback === null ? {} : { callback_secret: jobs.callbackSecret(holder) };
 }
 

@@ -17,7 +17,7 @@ export type Pages = {
 };
 
 /** As `web/vite.config.ts` writes it. */
-const nonceMark = 'CSP_NONCE';
+const noncePlaceholder = 'CSP_NONCE';
 const documentFiles = { '/': 'index.html', '/account': 'account/index.html' };
 const year = 31_536_000;
 
@@ -46,7 +46,7 @@ async function readAsset(file: string): Promise<Asset> {
 }
 
 /** @param knownHost refuses other hosts: the pages use the cookies of accounts */
-export function addPages(router: Router<State>, pages: Pages, knownHost: Middleware<State>): void {
+export function addStaticRoutes(router: Router<State>, pages: Pages, knownHost: Middleware<State>): void {
   for (const [path, html] of pages.documents) {
     router.get(path, knownHost, async function page(context) {
       sendDocument(context, html);
@@ -67,7 +67,7 @@ function sendDocument(context: Context, html: string): void {
     'Content-Security-Policy': contentSecurityPolicy(nonce),
     'Permissions-Policy': 'microphone=(self)',
   });
-  context.body = html.replaceAll(nonceMark, nonce);
+  context.body = html.replaceAll(noncePlaceholder, nonce);
 }
 
 /** The nonce lets the waveform style its own shadow tree; scripts come from files alone. */

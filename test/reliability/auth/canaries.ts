@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { drawToken } from '../../../src/auth/token-format.ts';
+import { createTokenSecret } from '../../../src/auth/token-format.ts';
 import { call, wire } from '../../support/http.ts';
 import { boundary, contentType, multipart, toneFile } from '../../support/upload.ts';
 import { operationOf, visit } from '../contract/visitor.ts';
@@ -21,7 +21,7 @@ export function makeCanaries(): Canaries {
     part: word('part'),
     path: word('path'),
     query: word('query'),
-    token: drawToken(),
+    token: createTokenSecret(),
     password: word('password'),
   };
 }

@@ -1,8 +1,8 @@
 /** Guesses at tokens: as like the real one as they can be, and alike among themselves but not like it. */
 import { Agent, request } from 'node:http';
-import { checksum, drawText } from '../../../src/auth/token-format.ts';
+import { checksum, randomBase62 } from '../../../src/auth/token-format.ts';
 import { createTokens } from '../../../src/auth/tokens.ts';
-import { openStorage } from '../../../src/db/database.ts';
+import { openDatabase } from '../../../src/db/database.ts';
 import { makeDatabaseUrl } from '../../support/database.ts';
 import type { Server } from '../service.ts';
 import type { Classes, Guess } from './timing.ts';
@@ -32,13 +32,13 @@ const kinds = [/[0-9]/, /[A-Z]/, /[a-z]/];
 function anotherLike(letter: string): string {
   const kind = kinds.find((one) => one.test(letter)) ?? /./;
   for (;;) {
-    const drawn = drawText(1);
+    const drawn = randomBase62(1);
     if (drawn !== letter && kind.test(drawn)) return drawn;
   }
 }
 
 function endAnyhow(begin: string): string {
-  return begin + drawText(tail);
+  return begin + randomBase62(tail);
 }
 
 /** With a checksum that is right, else it would be told from a token at once. */
@@ -51,8 +51,8 @@ export type Target = { readonly name: string; readonly guess: Guess; readonly cl
 
 /** The real check of tokens on a real database, which is asked anew for every guess. */
 export async function verifierTargets(): Promise<readonly Target[]> {
-  const staticToken = drawText(tokenLetters);
-  const database = await openStorage(await makeDatabaseUrl('sqlite'));
+  const staticToken = randomBase62(tokenLetters);
+  const database = await openDatabase(await makeDatabaseUrl('sqlite'));
   let clock = Date.now();
   // Nothing that was remembered is young enough.
   const now = () => (clock += longAgo);

@@ -1,9 +1,9 @@
 /** How many passwords somebody may try, and whether a refused token costs the reading of a body. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createGuard } from '../../../src/auth/login-throttle.ts';
+import { createLoginThrottle } from '../../../src/auth/login-throttle.ts';
 import { inMemory } from '../../../src/auth/rate-limiter.ts';
 import { UserError } from '../../../src/auth/user-errors.ts';
-import { Failure } from '../../../src/runtime/errors.ts';
+import { ServiceError } from '../../../src/runtime/errors.ts';
 import { call, wire } from '../../support/http.ts';
 import { contentType } from '../../support/upload.ts';
 import { atMost, exactly, type Row } from '../case.ts';
@@ -50,12 +50,12 @@ export function overLogIn({ port, url }: Server): Try {
 
 /** The real guard with counts that are never full. */
 export function withoutLimits(): Try {
-  const guard = createGuard((name, { seconds }) => inMemory(name, { requests: 1e9, seconds }));
+  const guard = createLoginThrottle((name, { seconds }) => inMemory(name, { requests: 1e9, seconds }));
   return async (email) => {
     const wrong = guard.password({ email, address: '192.0.2.1' }, async () => {
       throw new UserError('unknown');
     });
-    return wrong.catch((error: unknown) => !(error instanceof Failure));
+    return wrong.catch((error: unknown) => !(error instanceof ServiceError));
   };
 }
 

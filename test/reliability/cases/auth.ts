@@ -1,5 +1,5 @@
 /** Who gets in, what a guess tells, and what stays behind of a request. */
-import { drawText, drawToken } from '../../../src/auth/token-format.ts';
+import { createTokenSecret, randomBase62 } from '../../../src/auth/token-format.ts';
 import { guessesAt, overHttp, type Target, verifierTargets } from '../auth/guesses.ts';
 import { earlyRow, guessingRows, overLogIn, withoutLimits, withReader } from '../auth/guessing.ts';
 import { retentionRows } from '../auth/retention.ts';
@@ -45,17 +45,17 @@ async function timingRows(targets: readonly Target[], perClass: number, random: 
 }
 
 async function plantedLeak(perClass: number, random: () => number): Promise<Row> {
-  const token = drawText(64);
+  const token = randomBase62(64);
   const target = { name: 'a comparison letter by letter', guess: leaksIn(token), classes: guessesAt(token) };
   return caught(target.name, await timingRows([target], perClass, random));
 }
 
 async function serverRows(perClass: number, random: () => number): Promise<Row[]> {
-  const token = drawText(64);
+  const token = randomBase62(64);
   const heads = {
     'no token': '',
     'another scheme': 'Authorization: Basic YTpi',
-    'a token of nobody': `Authorization: Bearer ${drawToken()}`,
+    'a token of nobody': `Authorization: Bearer ${createTokenSecret()}`,
     'no token at all, by its form': 'Authorization: Bearer x',
   };
   return withServer({ UNDERTONE_TOKEN: token, UNDERTONE_LOG_LEVEL: 'warn' }, async (server) => {

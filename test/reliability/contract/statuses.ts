@@ -1,5 +1,5 @@
 /** Every status of every operation that the document lists, asked of running services. */
-import { drawToken } from '../../../src/auth/token-format.ts';
+import { createTokenSecret } from '../../../src/auth/token-format.ts';
 import { postgres } from '../../support/postgres.ts';
 import { makeToken } from '../../support/server.ts';
 import { plant } from '../plant.ts';
@@ -96,7 +96,8 @@ async function askEnding(
   await visitor.ask(operationOf('POST', 'sign-up'), { email: 'ada@home.example', password });
   endDatabase();
   for (const operation of account) await visitor.ask(operation, bodies[operation]);
-  for (const operation of analysisOperations) await ask(server.port, witness, upload(operation, drawToken()));
+  for (const operation of analysisOperations)
+    await ask(server.port, witness, upload(operation, createTokenSecret()));
   server.process.kill('SIGTERM');
   await server.logged(/"msg":"stopping"/);
   await ask(server.port, witness, { operation: 'GET /ready' });

@@ -5,7 +5,7 @@ import { Session } from 'node:inspector';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { boundaryOf } from '../../../src/multipart/headers.ts';
-import { Failure } from '../../../src/runtime/errors.ts';
+import { ServiceError } from '../../../src/runtime/errors.ts';
 import { createDice, type Dice } from '../corpus/dice.ts';
 import { formOf } from '../corpus/forms.ts';
 import { mutate } from '../corpus/mutate.ts';
@@ -48,7 +48,7 @@ function boundaryIn(line: string): string {
   try {
     return boundaryOf(`multipart/form-data; boundary=${line}`) ?? 'b';
   } catch (error) {
-    if (error instanceof Failure) return 'b';
+    if (error instanceof ServiceError) return 'b';
     throw error;
   }
 }
@@ -59,7 +59,7 @@ function partsOf(blocks: readonly Uint8Array[], boundary: string, read: Reader):
   try {
     return read(blocks, boundary);
   } catch (error) {
-    if (error instanceof Failure) return { refused: error.message };
+    if (error instanceof ServiceError) return { refused: error.message };
     throw error;
   }
 }
