@@ -11,7 +11,7 @@ const file = fileURLToPath(new URL('../support/job-thread.ts', import.meta.url))
 const limits = { seconds: 1, channels: 1, minSampleRate: 1, maxSampleRate: 1, deadlineSeconds: 1 };
 
 async function open(t: ExecutionContext) {
-  const models = join(makeFolder(), 'models/standard');
+  const models = join(makeFolder(), 'models');
   writeFileSync(models, '');
   const lost: Error[] = [];
   const onLost = (cause: Error) => lost.push(cause);
