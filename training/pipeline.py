@@ -76,7 +76,7 @@ def write_trunk_model(spec: ModelSpec, trunk: Trunk, models: Path) -> None:
 
 def train_trunk() -> None:
     finetune.run()
-    write_trunk_model(encoder_spec.STANDARD, finetune.tuned_trunk(), settings.MODELS)
+    write_trunk_model(encoder_spec.STANDARD, finetune.finetuned_trunk(), settings.MODELS)
 
 
 def load_embeddings(models: ModelSet) -> EmbeddingStore:
@@ -94,7 +94,7 @@ def train_emotion(models: ModelSet) -> None:
     clips, store = read_clips(), load_embeddings(models)
     targets = emotion.targets_of(clips)
     known, held = split_windows(clips, store, emotion.labelled_windows(store.clips, targets))
-    heads = [finetune.tuned_emotion_head(), *emotion.fit_networks(store, targets, known, models.networks - 1),
+    heads = [finetune.finetuned_emotion_head(), *emotion.fit_networks(store, targets, known, models.networks - 1),
              emotion.fit_linear_head(store, targets, known)]  # fmt: skip
     rows, values = mean_per_clip(store.clips[held], store.speech_frames[held], predict(heads, store, held))
     rated = np.array([clips[i].dimensions is not None and clips[i].dimensions.rated for i in rows])

@@ -34,7 +34,7 @@ test('figures lie in their range, and their intervals in order', (t) => {
 });
 
 test('the figures were measured on the shipped weights: `npm run evaluate -- --write`', async (t) => {
-  const { shipped } = JSON.parse(await readFile('training/results/figures.json', 'utf8')) as { shipped: Run };
+  const { shipped } = JSON.parse(await readFile('training/results/metrics.json', 'utf8')) as { shipped: Run };
   for (const { name, version, weights } of manifests) {
     t.deepEqual(shipped.models[name], { version, sha256: weights.sha256 }, name);
   }

@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from training import settings
 from training.augment.corruptions import Corruptor
 from training.corpora.corpus import Clip
-from training.corpora.esc10 import is_steady
+from training.corpora.registry import is_steady
 from training.corpora.index import read_clips
 from training.corpora.labels import DIMENSIONS
 from training.corpora.recipe import RECIPE

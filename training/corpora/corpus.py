@@ -1,4 +1,4 @@
-"""What training needs to know of a corpus: labels, licence, sampling weights and the split of its speakers."""
+"""Clips and corpora: labels, licence, sampling weights and the split of the speakers."""
 
 from __future__ import annotations
 
@@ -77,25 +77,11 @@ class Clip:
     def label(self) -> str:
         return INDEX_NAMES.get(self.row["label"], self.row["label"])
 
-    @property
-    def emotion(self) -> str | None:
-        return self.definition.emotion(self)
-
-    @property
-    def votes(self) -> list[float] | None:
-        return self.definition.votes(self)
-
-    @property
-    def dimensions(self) -> Dimensions | None:
-        return self.definition.dimensions(self)
-
-    @property
-    def clarity(self) -> float | None:
-        return self.definition.clarity(self)
-
-    @property
-    def syllables(self) -> int | None:
-        return self.definition.syllables(self)
+    emotion = property(lambda self: self.definition.emotion(self))
+    votes = property(lambda self: self.definition.votes(self))
+    dimensions = property(lambda self: self.definition.dimensions(self))
+    clarity = property(lambda self: self.definition.clarity(self))
+    syllables = property(lambda self: self.definition.syllables(self))
 
     @property
     def extra(self) -> dict[str, str]:
@@ -116,14 +102,15 @@ class Clip:
         return int(age) if age.isdigit() else None
 
 
+@dataclass(frozen=True)
 class Corpus:
-    """Defaults: speech without labels. A subclass states what differs."""
+    """Defaults: speech without labels. A subclass overrides the methods of the labels that it has."""
 
     name: str
     licence: str  # of the recordings, as the model cards print it
-    sampling = Sampling()
-    is_speech = True
-    studio = False  # so quiet that level tells speech from silence
+    sampling: Sampling = Sampling()
+    is_speech: bool = True
+    studio: bool = False  # quiet enough for level to separate speech from silence
 
     def speaker(self, row: dict[str, str]) -> str:
         return row["speaker"] or Path(row["path"]).stem
@@ -133,23 +120,19 @@ class Corpus:
         return split_of(self.name).get(speaker, Part.TRAIN)
 
     def emotion(self, clip: Clip) -> str | None:
-        """One of EMOTIONS, or None if the clip has no such label."""
-        return None
+        """One of EMOTIONS."""
 
     def votes(self, clip: Clip) -> list[float] | None:
         """Share of listeners who chose each of EMOTIONS: a soft target."""
-        return None
 
     def dimensions(self, clip: Clip) -> Dimensions | None:
-        return None
+        """Valence and arousal."""
 
     def clarity(self, clip: Clip) -> float | None:
         """Mean of fluency and prosody as experts judged them, in [0, 1]."""
-        return None
 
     def syllables(self, clip: Clip) -> int | None:
         """Number of syllables, where the text is known."""
-        return None
 
 
 class ActedCorpus(Corpus):

@@ -14,8 +14,5 @@ def read_clips(names: Iterable[str] = RECIPE.corpora, data: Path | None = None) 
     """Clips of the named corpora in the order of index.csv; the default is what the shipped recipe uses."""
     wanted = set(names)
     with open((data or settings.DATA) / "index.csv", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["set"] in wanted]
-    definitions = [CORPORA[row["set"]] for row in rows]
-    return [
-        Clip(index, corpus, row["path"], corpus.speaker(row), row) for index, (row, corpus) in enumerate(zip(rows, definitions))
-    ]
+        rows = [(row, CORPORA[row["set"]]) for row in csv.DictReader(file) if row["set"] in wanted]
+    return [Clip(index, corpus, row["path"], corpus.speaker(row), row) for index, (row, corpus) in enumerate(rows)]

@@ -1,13 +1,12 @@
 """Distils the trunk into a coarse, narrow one: half the embeddings, a third of the inner width.
 
-The student learns the trunk's embeddings: from log-mel augmentation of a recording those of the clean one, from an
-augmented copy those of the copy. A run that was stopped continues from its last checkpoint.
+The student is trained on the trunk's embeddings: for log-mel augmentation the target is the embeddings of the clean
+recording, for an augmented copy those of the copy. An interrupted run continues from its last checkpoint.
 """
 
 import itertools
 import math
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +16,10 @@ from tqdm import tqdm
 
 from training import cache, settings
 from training.augment import log_mel as log_mel_augmentation
+from training.augment import mix
 from training.augment.augmented import AugmentedCopies
 from training.augment.log_mel import Noises, augment
-from training.corpora.corpus import Clip
+from training.corpora import registry
 from training.corpora.index import read_clips
 from training.encoder import embeddings, examples, finetune, trunk, window_store
 from training.encoder.embeddings import EmbeddingStore
@@ -43,20 +43,19 @@ def new_student() -> Trunk:
 
 
 def pruned(teacher: Trunk) -> Trunk:
-    """The trunk at half the frame rate, with its strongest inner units."""
-    student = new_student()
-    state = {name: value for name, value in teacher.state_dict().items() if "ffn_in" not in name and "ffn_out" not in name}
-    student.load_state_dict(state, strict=False)
-    for mine, whole in zip(student.layers, teacher.layers):
-        strength = whole.ffn_in.weight.norm(dim=1) * whole.ffn_out.weight.norm(dim=0)
-        kept = strength.topk(INNER).indices
-        mine.ffn_in.weight.data, mine.ffn_in.bias.data = whole.ffn_in.weight.data[kept], whole.ffn_in.bias.data[kept]
-        mine.ffn_out.weight.data, mine.ffn_out.bias.data = whole.ffn_out.weight.data[:, kept], whole.ffn_out.bias.data
+    """The trunk at half the frame rate, with the inner units of the largest norms."""
+    student, state = new_student(), teacher.state_dict()
+    for index, layer in enumerate(teacher.layers):
+        kept = (layer.ffn_in.weight.norm(dim=1) * layer.ffn_out.weight.norm(dim=0)).topk(INNER).indices
+        for name in ("ffn_in.weight", "ffn_in.bias"):
+            state[f"layers.{index}.{name}"] = state[f"layers.{index}.{name}"][kept]
+        state[f"layers.{index}.ffn_out.weight"] = state[f"layers.{index}.ffn_out.weight"][:, kept]
+    student.load_state_dict(state)
     return student
 
 
-class Lessons:
-    """Batches of windows and of the teacher's embeddings."""
+class Batches:
+    """Windows, and the teacher's embeddings of them."""
 
     def __init__(self, windows: WindowStore, copies: AugmentedCopies, store: EmbeddingStore):
         self.windows, self.copies, self.store = windows, copies, store
@@ -83,49 +82,43 @@ def loss_of(found: torch.Tensor, wanted: torch.Tensor, lengths: torch.Tensor, sc
     """Squared error of the embeddings [B,N,384], and of their mean and deviation over the window; `scale` [384]: their spread."""
     real = (torch.arange(found.shape[1])[None] < ((lengths + 1) // 2)[:, None]).float()[:, :, None]
     count = real.sum(1)
-    apart = (((found - wanted) / scale) ** 2 * real).sum() / (count.sum() * WIDTH)
+    error = (((found - wanted) / scale) ** 2 * real).sum() / (count.sum() * WIDTH)
     pooled = []
     for x in (found / scale, wanted / scale):
         mean = (x * real).sum(1) / count
         pooled.append(torch.cat([mean, (((x - mean[:, None]) ** 2 * real).sum(1) / count + 1e-4).sqrt()], 1))
-    return apart + 4 * ((pooled[0] - pooled[1]) ** 2).mean()
-
-
-def batches_from(step: int, clips: list[Clip], windows: WindowStore, members: np.ndarray) -> Iterator[np.ndarray]:
-    for epoch in itertools.count():
-        batches = draw_epoch(clips, windows, members, SEED, epoch)
-        yield from batches[step:]
-        step = max(0, step - len(batches))
+    return error + 4 * ((pooled[0] - pooled[1]) ** 2).mean()
 
 
 def distill(folder: Path, windows: WindowStore, copies: AugmentedCopies, store: EmbeddingStore) -> None:
-    clips, lessons, steps = read_clips(), Lessons(windows, copies, store), settings.SIZES.distill_steps
+    clips, data, steps = read_clips(), Batches(windows, copies, store), settings.SIZES.distill_steps
     members, _ = split(clips, windows)
     rows = store.rows[:: max(1, len(store.rows) // 50000)].astype(np.float32)
     scale = torch.from_numpy(rows.std(0) + 0.05)
-    student, first = pruned(finetune.tuned_trunk()), 0
+    student, first = pruned(finetune.finetuned_trunk()), 0
     optimizer = torch.optim.AdamW(student.to(DEVICE).parameters(), RATE, weight_decay=0.01)
     if (folder / CHECKPOINT_FILE).exists():
         state = torch.load(folder / CHECKPOINT_FILE)
         first = state["step"]
         student.load_state_dict(state["student"])
         optimizer.load_state_dict(state["optimizer"])
-    costs, batches = [], batches_from(first, clips, windows, members)
+    epochs = (draw_epoch(clips, windows, members, SEED, epoch) for epoch in itertools.count())
+    losses, batches = [], itertools.islice(itertools.chain.from_iterable(epochs), first, None)
     bar = tqdm(range(first, steps), "distillation steps", steps, initial=first, mininterval=20)
     for step, members_of_batch in zip(bar, batches):
         for group in optimizer.param_groups:
             group["lr"] = RATE * min(1, step / 60) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / steps)))
-        x, lengths, wanted = lessons.batch(members_of_batch, np.random.default_rng([SEED, step]))
+        x, lengths, wanted = data.batch(members_of_batch, np.random.default_rng([SEED, step]))
         found = student(normalize_level(x, lengths).to(DEVICE), lengths.to(DEVICE)).cpu()
-        cost = loss_of(found, wanted, lengths, scale)
+        loss = loss_of(found, wanted, lengths, scale)
         optimizer.zero_grad()
-        cost.backward()
+        loss.backward()
         nn.utils.clip_grad_norm_(student.parameters(), 1.0)
         optimizer.step()
-        costs.append(float(cost.detach()))
+        losses.append(float(loss.detach()))
         if step % SAVE_EVERY == SAVE_EVERY - 1:
             torch.save({"step": step + 1, "student": student.state_dict(), "optimizer": optimizer.state_dict()}, folder / CHECKPOINT_FILE)
-            bar.set_postfix(loss=f"{np.mean(costs[-SAVE_EVERY:]):.3f}")
+            bar.set_postfix(loss=f"{np.mean(losses[-SAVE_EVERY:]):.3f}")
     torch.save(student.cpu().state_dict(), folder / RESULT_FILE)
 
 
@@ -136,7 +129,7 @@ def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
         "windows": windows.key,
         "copies": copies.source.key,
         "steps": settings.SIZES.distill_steps,
-        "code": cache.code_hash(sys.modules[__name__], examples, log_mel_augmentation, trunk),
+        "code": cache.code_hash(sys.modules[__name__], examples, log_mel_augmentation, mix, registry, trunk),
     }
 
 

@@ -1,7 +1,7 @@
 """Fine-tunes the trunk on emotion, valence, arousal and clarity at once; heads are fitted on the frozen trunk first.
 
-Every seed starts from the same weights and stays near them, so the mean of the results is a model too (model soups:
-Wortsman et al. 2022). A run that was stopped continues from its last checkpoint.
+All seeds start from the same weights and stay near them; the result is the mean of their weights (model soups:
+Wortsman et al. 2022). An interrupted run continues from its last checkpoint.
 """
 
 import copy
@@ -18,19 +18,12 @@ from torch import nn
 
 from training import cache, settings
 from training.augment import log_mel as augment
+from training.augment import mix
 from training.augment.augmented import AugmentedCopies
-from training.corpora import corpus, recipe
+from training.corpora import corpus, recipe, registry
 from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
-from training.encoder import (
-    embeddings,
-    examples,
-    finetune_report,
-    multitask,
-    trunk,
-    whisper_weights,
-    window_store,
-)
+from training.encoder import embeddings, examples, finetune_report, multitask, trunk, whisper_weights, window_store
 from training.encoder.examples import Examples, draw_epoch
 from training.encoder.multitask import MultiTaskModel
 from training.encoder.trunk import DEVICE, Trunk
@@ -49,8 +42,7 @@ WARMUP = 0.06  # of the steps
 AVERAGE_DECAY = 0.996  # of the moving average of the weights
 SEEDS = (SEED, SEED + 1)
 CHECKPOINT_SECONDS = 150
-HEADS_FILE, RESULT_FILE = "heads.pt", "tuned.pt"
-COMMAND = "training/train trunk"
+RESULT_FILE = "finetuned.pt"
 
 
 def mask_spans(scaled: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
@@ -116,35 +108,31 @@ class TrainingRun:
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
         self.step += 1
+        rates = {id(p): g["lr"] for g in self.optimizer.param_groups for p in g["params"]}
+        share = 1 - min(AVERAGE_DECAY, (1 + self.step) / (10 + self.step))
         with torch.no_grad():
-            self.pull_to_start()
-            share = 1 - min(AVERAGE_DECAY, (1 + self.step) / (10 + self.step))
+            for name, value in self.model.trunk.layers.named_parameters(prefix="layers"):  # decoupled L2-SP
+                value.lerp_(self.frozen[name], rates[id(value)] * L2_SP_WEIGHT)
             for mean, now in zip(self.average.parameters(), self.model.parameters()):
                 mean.lerp_(now, share)
 
-    def pull_to_start(self) -> None:
-        """L2-SP, decoupled: moves each weight of the layers a little of the way back to the frozen one."""
-        rates = {id(p): g["lr"] for g in self.optimizer.param_groups for p in g["params"]}
-        for name, value in self.model.trunk.layers.named_parameters(prefix="layers"):
-            value.lerp_(self.frozen[name], rates[id(value)] * L2_SP_WEIGHT)
-
     def train(self, data: Examples, clips: list[Clip], members: np.ndarray, on_epoch: Callable[[str, MultiTaskModel], None]) -> None:
-        loss, saved = multitask.loss_of(data.windows.clips, clips), time.time()
+        loss_function, saved = multitask.loss_of(data.windows.clips, clips), time.time()
         torch.manual_seed(self.seed + self.step)
         while self.epoch < self.epochs:
-            batches, costs = draw_epoch(clips, data.windows, members, self.seed, self.epoch), []
+            batches, losses = draw_epoch(clips, data.windows, members, self.seed, self.epoch), []
             while self.batch < len(batches):
                 rng, part = np.random.default_rng([self.seed, self.epoch, self.batch]), batches[self.batch]
                 x, lengths, weights = data.batch(part, rng)
                 self.model.train()
-                cost = loss(self.model(mask_spans(normalize_level(x, lengths), rng), lengths, weights), part)
+                loss = loss_function(self.model(mask_spans(normalize_level(x, lengths), rng), lengths, weights), part)
                 self.batch += 1
-                self.update(cost, (self.epoch + self.batch / len(batches)) / self.epochs)
-                costs.append(float(cost.detach()))
+                self.update(loss, (self.epoch + self.batch / len(batches)) / self.epochs)
+                losses.append(float(loss.detach()))
                 if self.step % 25 == 0:
-                    self.curve.append([self.step, round(float(np.mean(costs[-25:])), 4)])
+                    self.curve.append([self.step, round(float(np.mean(losses[-25:])), 4)])
                     print(f"{time.strftime('%T')} epoch {self.epoch} batch {self.batch}/{len(batches)} "
-                          f"loss {np.mean(costs[-50:]):.3f}", flush=True)  # fmt: skip
+                          f"loss {np.mean(losses[-50:]):.3f}", flush=True)  # fmt: skip
                 if time.time() - saved > CHECKPOINT_SECONDS:
                     self.save()
                     saved = time.time()
@@ -153,39 +141,30 @@ class TrainingRun:
             on_epoch(f"{self.seed}: {self.epoch}", self.average)
 
 
-def fit_start_heads(clips: list[Clip], windows: WindowStore, path: Path) -> None:
-    """Writes the state of both heads, fitted on the embeddings of the frozen trunk."""
-    graph = path.with_name("frozen.onnx")
-    write_trunk(Trunk().load_whisper(whisper_weights.read_encoder()).eval(), graph)
-    store = embeddings.load(graph, 2, None)
-    members, _ = split(clips, windows)
-    targets, scores = emotion.targets_of(clips), clarity.targets_of(clips)
-    labelled = np.intersect1d(emotion.labelled_windows(store.clips, targets), members)
-    scored = np.intersect1d(np.flatnonzero(~np.isnan(scores[store.clips])), members)
-    (head,) = emotion.fit_networks(store, targets, labelled, 1)
-    (clarity_head,) = clarity.fit(store, scores, scored, 1)
-    torch.save([head.state_dict(), clarity_head.state_dict()], path)
-
-
-def start_model(heads: Path) -> MultiTaskModel:
-    """The frozen trunk under heads that were fitted on it. The convolutions take no part in training."""
-    model = MultiTaskModel(Trunk().load_whisper(whisper_weights.read_encoder()))
-    for head, state in zip((model.emotion, model.clarity), torch.load(heads)):
+def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTaskModel:
+    """Whisper's trunk, and heads that were fitted on its embeddings (cached at `path`). The convolutions are not trained."""
+    trunk = Trunk().load_whisper(whisper_weights.read_encoder())
+    if not path.exists():
+        graph = path.with_name("frozen.onnx")
+        write_trunk(trunk.eval(), graph)
+        store = embeddings.load(graph, 2, None)
+        members, _ = split(clips, windows)
+        targets, scores = emotion.targets_of(clips), clarity.targets_of(clips)
+        labelled = np.intersect1d(emotion.labelled_windows(store.clips, targets), members)
+        scored = np.intersect1d(np.flatnonzero(~np.isnan(scores[store.clips])), members)
+        heads = [*emotion.fit_networks(store, targets, labelled, 1), *clarity.fit(store, scores, scored, 1)]
+        torch.save([head.state_dict() for head in heads], path)
+    model = MultiTaskModel(trunk)
+    for head, state in zip((model.emotion, model.clarity), torch.load(path)):
         head.load_state_dict(state)
-    for conv in (model.trunk.conv1, model.trunk.conv2):
+    for conv in (trunk.conv1, trunk.conv2):
         conv.requires_grad_(False)
     return model
-
-
-def mean_of(states: list[dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
-    return {name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]}
 
 
 def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies) -> None:
     clips, data = read_clips(), Examples(windows, copies)
     members, out = split(clips, windows)
-    if not (folder / HEADS_FILE).exists():
-        fit_start_heads(clips, windows, folder / HEADS_FILE)
     log = folder / "metrics.json"
     seen = json.loads(log.read_text()) if log.exists() else {}
 
@@ -194,12 +173,13 @@ def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies) -> Non
         log.write_text(json.dumps(seen, indent=1))
         print(finetune_report.table(seen), flush=True)
 
-    model = start_model(folder / HEADS_FILE).to(DEVICE)
+    model = start_model(clips, windows, folder / "heads.pt").to(DEVICE)
     runs = [TrainingRun(copy.deepcopy(model), settings.SIZES.finetune_epochs, seed, folder) for seed in SEEDS]
     for run in runs:
         run.load()
         run.train(data, clips, members, measure)
-    model.load_state_dict(mean_of([run.average.state_dict() for run in runs]))
+    states = [run.average.state_dict() for run in runs]
+    model.load_state_dict({name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]})
     measure("mean", model)
     torch.save(model.cpu().state_dict(), folder / RESULT_FILE)
     curves = {f"seed {run.seed}": run.curve for run in runs}
@@ -207,7 +187,7 @@ def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies) -> Non
 
 
 def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
-    code = (sys.modules[__name__], attention_head, augment, clarity, corpus, emotion, examples, fit, multitask, recipe, trunk)
+    code = (sys.modules[__name__], attention_head, augment, clarity, corpus, emotion, examples, fit, mix, multitask, recipe, registry, trunk)
     return {
         "windows": windows.key,
         "copies": copies.source.key,
@@ -223,8 +203,8 @@ def run() -> None:
 
 
 def result_path() -> Path:
-    """Weights of the fine-tuned MultiTaskModel."""
-    return cache.finished("finetune", inputs_of(window_store.load(), AugmentedCopies()), COMMAND) / RESULT_FILE
+    """Weights of the MultiTaskModel."""
+    return cache.finished("finetune", inputs_of(window_store.load(), AugmentedCopies()), "training/train trunk") / RESULT_FILE
 
 
 def load_state(prefix: str) -> dict[str, torch.Tensor]:
@@ -232,14 +212,14 @@ def load_state(prefix: str) -> dict[str, torch.Tensor]:
     return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
 
 
-def tuned_trunk() -> Trunk:
+def finetuned_trunk() -> Trunk:
     trunk = Trunk()
     trunk.load_state_dict(load_state("trunk."))
     return trunk.eval()
 
 
-def tuned_emotion_head() -> AttentionHead:
-    """It fits the distilled trunk as well, which learns the same embeddings."""
+def finetuned_emotion_head() -> AttentionHead:
+    """It fits the distilled trunk as well, which approximates the same embeddings."""
     head = AttentionHead(emotion.OUTPUTS)
     head.load_state_dict(load_state("emotion."))
     return head.eval()

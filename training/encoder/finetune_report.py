@@ -1,4 +1,4 @@
-"""Metrics that recipes are compared by, on speakers and corpora that fine-tuning left out."""
+"""Metrics for comparing recipes, on speakers and corpora that fine-tuning left out."""
 
 import numpy as np
 
@@ -7,41 +7,38 @@ from training.corpora.labels import DIMENSIONS
 from training.corpora.recipe import RECIPE
 from training.encoder.multitask import CLARITY
 from training.encoder.window_store import WindowStore
-from training.evaluation.statistics import ccc, pcc, sigmoid, uar
+from training.evaluation.statistics import Score, ccc, pcc, sigmoid, uar
 from training.heads import emotion
 from training.heads.fit import mean_per_clip
 
 
-def best_of(logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The likeliest of the labels that occur."""
-    allowed = np.unique(labels)
-    return allowed[np.argmax(logits[:, allowed], 1)]
-
-
 def measure(clips: list[Clip], windows: WindowStore, members: np.ndarray, values: np.ndarray) -> dict[str, float]:
-    """values [members, 11]: outputs of a MultiTaskModel."""
+    """values [members, 11]: outputs of a MultiTaskModel. Corpora without members are left out."""
     targets = emotion.targets_of(clips)
     rows, values = mean_per_clip(windows.clips[members], windows.speech_frames[members], values)
     names = np.array([clips[i].corpus for i in rows])
+    dimensions = sigmoid(values[:, emotion.DIMENSIONS])
     found: dict[str, float] = {}
+
+    def add(name: str, score: Score, part: np.ndarray, truth: np.ndarray, predicted: np.ndarray) -> None:
+        if part.any():
+            found[name] = score(truth[part], predicted[part])
+
     for name in RECIPE.emotion:
         part = (names == name) & (targets.label[rows] >= 0)
-        if part.any():
-            label = targets.label[rows[part]]
-            found[f"{name} UAR"] = uar(label, best_of(values[part, emotion.CATEGORIES], label))
-    dimensions = sigmoid(values[:, emotion.DIMENSIONS])
+        allowed = np.unique(targets.label[rows[part]])
+        predicted = allowed[np.argmax(values[:, allowed], 1)] if part.any() else part
+        add(f"{name} UAR", uar, part, targets.label[rows], predicted)
     for name, source in ((RECIPE.rated, "rated"), (RECIPE.unseen, "derived")):
-        part = names == name
         for place, dimension in enumerate(DIMENSIONS):
-            found[f"{name} {dimension} CCC ({source})"] = ccc(targets.dimensions[rows[part], place], dimensions[part, place])
-    part = names == RECIPE.arousal
-    found[f"{RECIPE.arousal} arousal PCC"] = pcc(targets.dimensions[rows[part], 1], dimensions[part, 1])
-    part = names == RECIPE.clarity
+            truth = targets.dimensions[rows, place]
+            add(f"{name} {dimension} CCC ({source})", ccc, names == name, truth, dimensions[:, place])
+    add(f"{RECIPE.arousal} arousal PCC", pcc, names == RECIPE.arousal, targets.dimensions[rows, 1], dimensions[:, 1])
     for column in ("fluency", "prosody"):
-        truth = np.array([float(clips[i].row[column]) for i in rows[part]])
-        found[f"clarity PCC {column}"] = pcc(truth, values[part, CLARITY])
-    known = [value for name, value in found.items() if name.endswith("UAR") and not name.startswith(RECIPE.unseen)]
-    found["mean UAR, speakers"] = float(np.mean(known))
+        truth = np.array([float(clips[i].row[column] or "nan") for i in rows])
+        add(f"clarity PCC {column}", pcc, names == RECIPE.clarity, truth, values[:, CLARITY])
+    if known := [value for name, value in found.items() if name.endswith("UAR") and not name.startswith(RECIPE.unseen)]:
+        found["mean UAR, speakers"] = float(np.mean(known))
     return {name: round(value, 3) for name, value in found.items()}
 
 

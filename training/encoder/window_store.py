@@ -14,13 +14,7 @@ from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
 from training.features import log_mel, windows
 from training.features.log_mel import LogMelStore
-from training.features.windows import (
-    SILENCE,
-    WINDOW_SECONDS,
-    cut_windows,
-    find_segments,
-    slice_padded,
-)
+from training.features.windows import SILENCE, WINDOW_SECONDS, cut_windows, find_segments, slice_padded
 from training.session import Session
 
 

@@ -1,21 +1,47 @@
-"""The hand-crafted baseline: eGeMAPSv02 functionals, logistic and ridge regression on the training speakers.
+"""The hand-crafted baseline: eGeMAPSv02 functionals of openSMILE, logistic and ridge regression on the training speakers.
 
 Targets, weights of the corpora and the affine calibration of valence and arousal are those of the shipped heads.
 """
 
 import numpy as np
+import opensmile
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
+from tqdm import tqdm
 
+from training import cache, settings
+from training.augment.audio import read_audio
 from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
 from training.corpora.labels import EMOTIONS
-from training.evaluation import egemaps
+from training.corpora.recipe import RECIPE
 from training.evaluation.predictions import Predictions
 from training.heads import emotion
+from training.settings import SAMPLE_RATE
 
 PENALTY = {"categories": 0.1, "dimensions": 30.0, "clarity": 30.0}
 MAX_DEVIATIONS = 5  # standardised features are clipped to it
+SAVE_EVERY = 500  # recordings
+
+
+def extract_functionals() -> dict[str, np.ndarray]:
+    """Path of a clip -> 88 functionals. The cache is keyed by the content of each recording; an interrupted call continues."""
+    path, values = settings.CACHE / "egemaps.npz", {}
+    if path.exists():
+        with np.load(path) as found:
+            values = dict(zip(found["keys"].tolist(), found["values"]))
+    clips = [clip for clip in read_clips() if clip.corpus in RECIPE.labelled and clip.index % clip.definition.sampling.baseline_every == 0]
+    keys = {clip.path: cache.file_hash(settings.DATA / clip.path) for clip in clips}
+    missing = [name for name, key in keys.items() if key not in values]
+    smile = opensmile.Smile(opensmile.FeatureSet.eGeMAPSv02, opensmile.FeatureLevel.Functionals)
+    for count, name in enumerate(tqdm(missing, "eGeMAPS", mininterval=10), 1):
+        samples = read_audio(settings.DATA / name).astype(np.float32)
+        values[keys[name]] = smile.process_signal(samples, SAMPLE_RATE).to_numpy(np.float32)[0]
+        if count % SAVE_EVERY == 0 or count == len(missing):
+            part = path.with_suffix(".part.npz")
+            np.savez(part, keys=np.array(list(values)), values=np.stack(list(values.values())))
+            part.replace(path)
+    return {name: values[key] for name, key in keys.items()}
 
 
 class EgemapsBaseline:
@@ -29,23 +55,19 @@ class EgemapsBaseline:
         for clip in known:  # a thinned corpus weighs as much as a whole one
             targets.label_weight[clip.index] *= clip.definition.sampling.baseline_every
             targets.dimensions_weight[clip.index] *= clip.definition.sampling.baseline_every
-        self.fit(known, targets)
+        labelled = [clip for clip in known if clip.emotion]
+        rows = [clip.index for clip in labelled]
+        self.categories = LogisticRegression(C=PENALTY["categories"], max_iter=300)
+        self.categories.fit(self.features(labelled), targets.label[rows], targets.label_weight[rows])
+        self.dimensions = [self.fit_dimension(known, targets, place) for place in range(2)]
+        scored = [clip for clip in known if clip.clarity is not None]
+        self.clarity = Ridge(PENALTY["clarity"]).fit(self.features(scored), [clip.clarity for clip in scored])
 
     def stack(self, clips: list[Clip]) -> np.ndarray:
         return np.nan_to_num(np.stack([self.values[clip.path] for clip in clips]))
 
     def features(self, clips: list[Clip]) -> np.ndarray:
         return np.clip(self.scaler.transform(self.stack(clips)), -MAX_DEVIATIONS, MAX_DEVIATIONS)
-
-    def fit(self, known: list[Clip], targets: emotion.Targets) -> None:
-        labelled = [clip for clip in known if targets.label[clip.index] >= 0]
-        rows = [clip.index for clip in labelled]
-        self.categories = LogisticRegression(C=PENALTY["categories"], max_iter=300)
-        self.categories.fit(self.features(labelled), targets.label[rows], targets.label_weight[rows])
-        self.dimensions = [self.fit_dimension(known, targets, place) for place in range(2)]
-        scored = [clip for clip in known if clip.clarity is not None]
-        truth = [clip.clarity for clip in scored]
-        self.clarity = Ridge(PENALTY["clarity"]).fit(self.features(scored), truth)
 
     def fit_dimension(self, known: list[Clip], targets: emotion.Targets, place: int) -> tuple[Ridge, np.ndarray]:
         """A ridge regression on every target, and its affine calibration on rated training speakers."""
@@ -58,14 +80,10 @@ class EgemapsBaseline:
         return ridge, np.polyfit(predicted, targets.dimensions[[clip.index for clip in rated], place], 1)
 
     def predict(self, clips: list[Clip]) -> Predictions:
+        """Of those of the clips that have functionals."""
+        clips = [clip for clip in clips if clip.path in self.values]
         x = self.features(clips)
         probabilities = np.zeros((len(clips), len(EMOTIONS)))
         probabilities[:, self.categories.classes_] = self.categories.predict_proba(x)
-        dimensions = np.stack([np.clip(np.polyval(line, ridge.predict(x)), 0, 1) for ridge, line in self.dimensions], 1)
+        dimensions = np.stack([np.clip(np.polyval(affine, ridge.predict(x)), 0, 1) for ridge, affine in self.dimensions], 1)
         return Predictions(clips, probabilities, dimensions, self.clarity.predict(x))
-
-
-def predict(clips: list[Clip]) -> Predictions:
-    """For those of the clips that have functionals."""
-    values = egemaps.extract()
-    return EgemapsBaseline(values).predict([clip for clip in clips if clip.path in values])

@@ -1,11 +1,11 @@
-"""Where the models fail: by label, duration and signal-to-noise ratio of the clips they get most wrong."""
+"""Errors by label, duration and signal-to-noise ratio, and the recordings with the largest ones."""
 
 from collections import Counter
 
 import numpy as np
 
 from training.corpora.labels import EMOTIONS
-from training.corpora.ravdess import is_strong
+from training.corpora.registry import is_strong
 from training.corpora.recipe import RECIPE
 from training.evaluation.predictions import SCORES, Predictions, Reports, corpus_of
 from training.evaluation.statistics import share, uar
@@ -23,61 +23,48 @@ def facts(predictions: Predictions, row: int) -> list[str]:
 def confident_errors(acted: Predictions) -> str:
     truth, predicted, top = acted.labels, acted.probabilities.argmax(1), acted.probabilities.max(1)
     wrong = np.flatnonzero(truth != predicted)
-    rows = wrong[np.argsort(-top[wrong])][:WORST]
-    lines = [[*facts(acted, i), EMOTIONS[truth[i]], EMOTIONS[predicted[i]], f"{top[i]:.2f}"] for i in rows]
-    return table(["recording", "sex", "speech, s", "SNR, dB", "acted", "heard", "confidence"], lines)
+    rows = [[*facts(acted, i), EMOTIONS[truth[i]], EMOTIONS[predicted[i]], f"{top[i]:.2f}"] for i in wrong[np.argsort(-top[wrong])][:WORST]]
+    return table(["recording", "sex", "speech, s", "SNR, dB", "acted", "predicted", "confidence"], rows)
 
 
-def confusions(acted: Predictions) -> list[tuple[int, int, int, int]]:
-    """(label, predicted label, how often, clips of the label), the commonest first."""
-    truth, predicted = acted.labels, acted.best_in_corpus()
-    totals = Counter(truth.tolist())
-    pairs = Counter((t, p) for t, p in zip(truth.tolist(), predicted.tolist()) if t != p)
-    return [(t, p, count, totals[t]) for (t, p), count in pairs.most_common()]
+def confusions(acted: Predictions) -> list[tuple[str, str, int, int]]:
+    """(label, predicted label, count, clips of the label), the most frequent first."""
+    truth, predicted = acted.labels.tolist(), acted.best_in_corpus().tolist()
+    totals, pairs = Counter(truth), Counter((t, p) for t, p in zip(truth, predicted) if t != p)
+    return [(EMOTIONS[t], EMOTIONS[p], count, totals[t]) for (t, p), count in pairs.most_common()]
 
 
 def confusion_table(acted: Predictions) -> str:
-    lines = []
-    for name in RECIPE.emotion:
-        for label, predicted, count, total in confusions(acted.of(name))[:2]:
-            lines.append([name, EMOTIONS[label], EMOTIONS[predicted], f"{count} of {total}"])
-    return table(["corpus", "acted", "heard as", "recordings"], lines)
+    found = {name: confusions(acted.of(name))[:2] for name in RECIPE.emotion}
+    rows = [[name, label, predicted, f"{count} of {total}"] for name, pairs in found.items() for label, predicted, count, total in pairs]
+    return table(["corpus", "acted", "predicted", "recordings"], rows)
 
 
 def sentences(clean: Reports) -> dict[str, list[str]]:
-    """Signal -> the failures that stand out, for the model cards."""
+    """Signal -> the main failures, for the model cards."""
     found = clean.predictions()
-    present = {clip.corpus for clip in found.clips}
-    return {
-        "emotion": [confusion_sentence(found.of(name), name) for name in RECIPE.emotion if name in present],
-        "cognitive": [low_clarity_sentence(found.of(RECIPE.clarity))],
-        "vad": [f"{count} of {total} speech recordings of {name} had too little speech found in them."
-                     for name, count, total in unanswered(clean) if count > 0.02 * total],
-    }  # fmt: skip
-
-
-def confusion_sentence(acted: Predictions, name: str) -> str:
-    if not (pairs := confusions(acted)):
-        return f"{name}: none confused."
-    label, predicted, count, total = pairs[0]
-    return f"{name}: of {total} {EMOTIONS[label]} recordings {count} were heard as {EMOTIONS[predicted]}."
-
-
-def low_clarity_sentence(scored: Predictions) -> str:
+    emotion = []
+    for name in RECIPE.emotion:
+        if pairs := confusions(found.of(name)):
+            label, predicted, count, total = pairs[0]
+            emotion.append(f"{name}: {count} of {total} {label} recordings were classified as {predicted}.")
+    scored = found.of(RECIPE.clarity)
     truth = scored.truth("clarity")
     low = truth <= np.quantile(truth, 0.1)
-    return f"The tenth that experts found least fluent is scored {np.mean(scored.clarity[low] - truth[low]):+.2f} against them on average."
-
-
-def unanswered(clean: Reports) -> list[tuple[str, int, int]]:
-    """(corpus, recordings without scores, recordings)"""
-    names = [clip.corpus for clip in clean.clips]
-    silent = Counter(name for name, ok in zip(names, clean.answered()) if not ok)
-    return [(name, silent[name], names.count(name)) for name in RECIPE.labelled if name in names]
+    activity = []
+    for name in RECIPE.labelled:
+        if (part := clean.of(name)).clips and (~part.answered()).mean() > 0.02:
+            activity.append(f"Too little speech was found in {(~part.answered()).sum()} of {len(part.clips)} speech recordings of {name}.")
+    error = np.mean(scored.clarity[low] - truth[low])
+    return {
+        "emotion": emotion,
+        "cognitive": [f"Mean error of clarity for the tenth that experts rated lowest: {error:+.2f}."],
+        "vad": activity,
+    }
 
 
 def split_table(acted: Predictions) -> str:
-    """UAR by what could make a recording hard."""
+    """UAR by duration, SNR and intensity."""
     speech = np.array([audio["speech_s"] for audio in acted.audio])
     snr = np.array([np.nan if audio["snr_db"] is None else audio["snr_db"] for audio in acted.audio])
     strong = np.array([is_strong(clip) for clip in acted.clips])
@@ -94,7 +81,7 @@ def split_table(acted: Predictions) -> str:
     }
     lines = [[name, f"{uar(truth[part], predicted[part]):.3f}", f"{share(truth[part], predicted[part]):.3f}", str(part.sum())]
              for name, part in groups.items() if part.sum() >= 10]  # fmt: skip
-    return table(["recordings", "UAR", "share right", "count"], lines)
+    return table(["recordings", "UAR", "accuracy", "count"], lines)
 
 
 def largest_errors(found: Predictions) -> str:
@@ -106,7 +93,7 @@ def largest_errors(found: Predictions) -> str:
             clip = part.clips[i]
             what = f"age {clip.age}" if name == "clarity" else clip.label
             lines.append([name, *facts(part, i), what, f"{truth[i]:.2f}", f"{predicted[i]:.2f}"])
-    return table(["score", "recording", "sex", "speech, s", "SNR, dB", "of", "judged", "scored"], lines)
+    return table(["score", "recording", "sex", "speech, s", "SNR, dB", "of", "rated", "predicted"], lines)
 
 
 def undetected_speech(clean: Reports) -> str:
@@ -121,10 +108,10 @@ def section(clean: Reports) -> str:
     found = clean.predictions()
     acted = found.of(*RECIPE.emotion)
     parts = [
-        "Wrong and most sure of it:", confident_errors(acted),
-        "The commonest confusions:", confusion_table(acted),
-        "Harder and easier recordings:", split_table(acted),
-        "Furthest from the judges:", largest_errors(found),
-        "Not heard as speech:", undetected_speech(clean),
+        "Most confident errors:", confident_errors(acted),
+        "Most frequent confusions:", confusion_table(acted),
+        "By duration, SNR and intensity:", split_table(acted),
+        "Largest errors of scores:", largest_errors(found),
+        "Speech that was not detected:", undetected_speech(clean),
     ]  # fmt: skip
     return "\n\n".join(parts)

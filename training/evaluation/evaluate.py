@@ -6,21 +6,15 @@ import numpy as np
 
 from training import settings
 from training.corpora.recipe import RECIPE
-from training.evaluation import (
-    egemaps_baseline,
-    error_analysis,
-    invariances,
-    results,
-    test_recordings,
-    vocal_effort,
-)
+from training.evaluation import error_analysis, invariances, results, test_recordings, vocal_effort
+from training.evaluation.egemaps_baseline import EgemapsBaseline, extract_functionals
 from training.evaluation.metrics import Metric, all_metrics, mean_metric, metric
 from training.evaluation.pipeline import is_ok
 from training.evaluation.predictions import Reports
 from training.evaluation.statistics import pcc, relative_error
 from training.evaluation.test_recordings import CLEAN
 from training.reporting import cards, evaluation_page
-from training.reporting.tables import comparison_table
+from training.reporting.tables import comparison_table, replace_between
 
 COMPARED = [
     "emotion: UAR, calm as neutral, RAVDESS",
@@ -45,12 +39,8 @@ COMPARED = [
 def answered_metrics(reports: Reports) -> list[Metric]:
     """Share of clips with scores, by corpus."""
     groups = {"all speech": RECIPE.labelled} | {name: (name,) for name in (*RECIPE.labelled, "ESC10", "EmoGator", *RECIPE.unlabelled)}
-    found = []
-    for group, names in groups.items():
-        part = reports.where(lambda clip, names=names: clip.corpus in names)
-        if part.clips:
-            found.append(mean_metric("vad", "share answered ok", group, part.answered(), part.clips))
-    return found
+    parts = {group: reports.of(*names) for group, names in groups.items()}
+    return [mean_metric("vad", "share answered ok", group, part.answered(), part.clips) for group, part in parts.items() if part.clips]
 
 
 def syllable_metrics(reports: Reports) -> list[Metric]:
@@ -60,14 +50,8 @@ def syllable_metrics(reports: Reports) -> list[Metric]:
     clips = [clip for clip, _ in pairs]
     truth = np.array([clip.syllables for clip in clips], float)
     counted = np.array([r["cognitive"]["measures"]["articulation_rate"]["value"] * r["audio"]["speech_s"] for _, r in pairs])
-    return [*metric("vad", "PCC of syllables with the text's", RECIPE.clarity, pcc, clips, truth, counted),
-            *metric("vad", "mean error of syllables, share of the mean", RECIPE.clarity, relative_error, clips, truth,
-                    counted)]  # fmt: skip
-
-
-def response_metrics(models: Path) -> list[Metric]:
-    """Of recordings changed in a known way."""
-    return [found for check in (*invariances.CHECKS, *vocal_effort.CHECKS) for found in check(models)]
+    names = {"PCC of syllables with the text's": pcc, "mean error of syllables, share of the mean": relative_error}
+    return [m for name, score in names.items() for m in metric("vad", name, RECIPE.clarity, score, clips, truth, counted)]
 
 
 def evaluate(models: Path, write: bool) -> None:
@@ -77,20 +61,21 @@ def evaluate(models: Path, write: bool) -> None:
     predictions = clean.predictions()
     metrics = [*all_metrics(predictions), *syllable_metrics(clean), *answered_metrics(clean)]
     alternative = None if models.resolve() == settings.MODELS.resolve() else models.resolve().name
+    checks = (*invariances.CHECKS, *vocal_effort.CHECKS) if alternative is None else ()
     known = {found.key for found in metrics}
-    responses = [found for found in response_metrics(models) if found.key not in known] if alternative is None else []
+    responses = [found for check in checks for found in check(models) if found.key not in known]
     run = results.new_run(models, [*metrics, *responses]) | {"failures": error_analysis.sentences(clean)}
     found = results.add_run(results.read(), alternative, run)
-    if alternative is None or "rival" not in found:
+    if alternative is None or "egemaps_baseline" not in found:
         print("fitting the eGeMAPS baseline", flush=True)
-        baseline = egemaps_baseline.predict([clip for clip in predictions.clips if clip.corpus in RECIPE.labelled])
-        found["rival"] = {"figures": [one.to_json() for one in all_metrics(baseline)]}
+        baseline = EgemapsBaseline(extract_functionals()).predict([clip for clip in predictions.clips if clip.corpus in RECIPE.labelled])
+        found["egemaps_baseline"] = {"figures": results.to_json(all_metrics(baseline))}
     comparison = comparison_table(results.columns_of(found), COMPARED)
     text = evaluation_page.sections(metrics, responses, by_condition)
     print(comparison, text, sep="\n\n")
     if write:
         results.save(found)
-        evaluation_page.write_comparison(comparison)
+        replace_between(evaluation_page.MODELS_PAGE, "comparison", comparison)
         cards.write_cards(models)
     if write and alternative is None:
         evaluation_page.write(by_condition, f"`npm run evaluate -- --write` at commit {run['commit']}.\n\n{text}")

@@ -1,7 +1,7 @@
 """Metrics of predictions by corpus, language, sex and age."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,15 +10,7 @@ from training.corpora.corpus import SEXES, Clip
 from training.corpora.labels import DIMENSIONS, EMOTIONS
 from training.corpora.recipe import RECIPE
 from training.evaluation.predictions import SCORES, Predictions, corpus_of
-from training.evaluation.statistics import (
-    Score,
-    bootstrap_interval,
-    ccc,
-    ece,
-    pcc,
-    share,
-    uar,
-)
+from training.evaluation.statistics import Score, bootstrap_interval, ccc, ece, pcc, share, uar
 
 ADULT_AGE = 15
 MIN_CLIPS = 5  # smaller groups say nothing
@@ -26,7 +18,7 @@ MIN_CLIPS = 5  # smaller groups say nothing
 
 @dataclass(frozen=True)
 class Metric:
-    """One entry of results/figures.json. `interval`: 95 %, or None where there is nothing to draw from."""
+    """One entry of results/metrics.json. `interval`: 95 %, or None where there is nothing to draw from."""
 
     signal: str
     figure: str
@@ -40,8 +32,9 @@ class Metric:
     def key(self) -> str:
         return f"{self.signal}: {self.figure}, {self.group}"
 
-    def to_json(self) -> dict:
-        return asdict(self)
+    @property
+    def mark(self) -> str:
+        return " †" if self.speakers == 1 else ""
 
 
 def metric(signal: str, name: str, group: str, score: Score, clips: list[Clip], truth, predicted) -> list[Metric]:
@@ -59,10 +52,6 @@ def mean_metric(signal: str, name: str, group: str, values, clips: list[Clip]) -
     return Metric(signal, name, group, round(float(np.mean(values)), 3), None, speakers, len(clips))
 
 
-def calm_as_neutral(labels: np.ndarray) -> np.ndarray:
-    return np.where(labels == EMOTIONS.index("calm"), EMOTIONS.index("neutral"), labels)
-
-
 def emotion_metrics(predictions: Predictions) -> list[Metric]:
     acted = predictions.of(*RECIPE.emotion)
     if len(acted) == 0 or np.isnan(acted.probabilities).all():
@@ -70,23 +59,20 @@ def emotion_metrics(predictions: Predictions) -> list[Metric]:
     truth, closed, opened = acted.labels, acted.best_in_corpus(), acted.probabilities.argmax(1)
     found: list[Metric] = []
 
-    def add(name: str, group: str, rows: np.ndarray, truth: np.ndarray, predicted: np.ndarray) -> None:
+    def add(name: str, group: str, group_of: Callable[[Clip], str], truth: np.ndarray, predicted: np.ndarray) -> None:
+        rows = np.flatnonzero([group_of(clip) == group for clip in acted.clips])
+        name = name.format(len(np.unique(truth[rows])))
         found.extend(metric("emotion", name, group, uar, [acted.clips[i] for i in rows], truth[rows], predicted[rows]))
 
-    def rows_of(group: str, group_of: Callable[[Clip], str]) -> np.ndarray:
-        return np.flatnonzero([group_of(clip) == group for clip in acted.clips])
-
     for name in RECIPE.emotion:
-        rows = rows_of(name, lambda clip: clip.corpus)
-        if len(rows) == 0:
-            continue
-        add(f"UAR of its {len(np.unique(truth[rows]))} labels", name, rows, truth, closed)
+        add("UAR of its {} labels", name, lambda clip: clip.corpus, truth, closed)
         if name == "RAVDESS":
-            add("UAR, calm as neutral", name, rows, calm_as_neutral(truth), calm_as_neutral(closed))
-        add("UAR, all eight open", name, rows, truth, opened)
+            as_neutral = (np.where(labels == EMOTIONS.index("calm"), EMOTIONS.index("neutral"), labels) for labels in (truth, closed))
+            add("UAR, calm as neutral", name, lambda clip: clip.corpus, *as_neutral)
+        add("UAR, all eight open", name, lambda clip: clip.corpus, truth, opened)
     for group_of in (lambda c: c.language, lambda c: c.sex, lambda c: f"{c.language}, {c.sex}"):
         for group in sorted({group_of(clip) for clip in acted.clips}):
-            add("UAR of the corpus's labels", group, rows_of(group, group_of), truth, closed)
+            add("UAR of the corpus's labels", group, group_of, truth, closed)
     confidence, correct = acted.probabilities.max(1), (opened == truth).astype(float)
     return found + metric("emotion", "calibration error of confidence", "all", ece, acted.clips, correct, confidence)
 
@@ -107,7 +93,7 @@ def dimension_metrics(predictions: Predictions) -> list[Metric]:
 
 
 def calibrate_on_others(truth: np.ndarray, predicted: np.ndarray, speakers: np.ndarray) -> np.ndarray:
-    """Predictions with the mean and spread that the truth has on the other speakers: a calibration that never met them."""
+    """Predictions with the mean and spread that the truth has on the other speakers."""
     moved = np.zeros(len(predicted))
     for speaker in np.unique(speakers):
         own, others = speakers == speaker, speakers != speaker
@@ -117,7 +103,7 @@ def calibrate_on_others(truth: np.ndarray, predicted: np.ndarray, speakers: np.n
 
 
 def cross_calibrated_metrics(predictions: Predictions) -> list[Metric]:
-    """What valence and arousal reach when nothing was calibrated on the speaker."""
+    """Valence and arousal with an affine calibration on the other speakers."""
     rated, found = predictions.of(RECIPE.rated), []
     if predictions.intervals is None or len(np.unique(rated.speakers)) < 2:
         return []

@@ -43,7 +43,7 @@ class Predictions:
         return self.clarity if name == "clarity" else self.dimensions[:, DIMENSIONS.index(name)]
 
     def truth(self, name: str) -> np.ndarray:
-        """What judges said of one of SCORES."""
+        """Ratings of one of SCORES."""
         return np.array([clip.clarity if name == "clarity" else getattr(clip.dimensions, name) for clip in self.clips])
 
     @property
@@ -56,7 +56,7 @@ class Predictions:
         return np.array([clip.speaker for clip in self.clips])
 
     def best_in_corpus(self) -> np.ndarray:
-        """The likeliest of the labels that the clip's corpus has among these clips."""
+        """The most probable of the labels that the clip's corpus has among these clips."""
         allowed, labels = np.full(self.probabilities.shape, -np.inf), self.labels
         corpora = np.array([clip.corpus for clip in self.clips])
         for name in np.unique(corpora):
@@ -66,7 +66,7 @@ class Predictions:
 
 
 def corpus_of(score: str) -> str:
-    """The corpus whose judges scored it."""
+    """The corpus that it was rated in."""
     return RECIPE.clarity if score == "clarity" else RECIPE.rated
 
 
@@ -84,8 +84,11 @@ class Reports:
     reports: list[dict]
 
     def where(self, wanted: Callable[[Clip], bool]) -> Reports:
-        pairs = [(clip, report) for clip, report in zip(self.clips, self.reports) if wanted(clip)]
-        return Reports([clip for clip, _ in pairs], [report for _, report in pairs])
+        rows = [row for row, clip in enumerate(self.clips) if wanted(clip)]
+        return Reports([self.clips[row] for row in rows], [self.reports[row] for row in rows])
+
+    def of(self, *corpora: str) -> Reports:
+        return self.where(lambda clip: clip.corpus in corpora)
 
     def answered(self) -> np.ndarray:
         """bool [n]: enough speech; both signals agree on it"""
@@ -96,15 +99,14 @@ class Reports:
 
     def predictions(self) -> Predictions:
         """Of the recordings with enough speech."""
-        pairs = [(clip, report) for clip, report in zip(self.clips, self.reports) if is_ok(report, "emotion")]
-        emotion = [report["emotion"]["signals"] for _, report in pairs]
-        cognitive = [report["cognitive"]["signals"] for _, report in pairs]
-        intervals = [[e["intervals"]["valence"], e["intervals"]["arousal"], c["intervals"]["clarity"]] for e, c in zip(emotion, cognitive)]
+        rows = np.flatnonzero(self.answered())
+        emotion, cognitive = ([self.reports[row][signal]["signals"] for row in rows] for signal in ("emotion", "cognitive"))
+        intervals = [[(e["intervals"] | c["intervals"])[name] for name in SCORES] for e, c in zip(emotion, cognitive)]
         return Predictions(
-            [clip for clip, _ in pairs],
+            [self.clips[row] for row in rows],
             np.array([[found["emotions"][name] for name in EMOTIONS] for found in emotion]).reshape(-1, 8),
             np.array([[found[name] for name in DIMENSIONS] for found in emotion]).reshape(-1, 2),
             np.array([found["clarity"] for found in cognitive]),
             np.array(intervals).reshape(-1, 3, 2),
-            [report["audio"] for _, report in pairs],
+            [self.reports[row]["audio"] for row in rows],
         )

@@ -1,13 +1,14 @@
-"""results/figures.json: metrics of the last evaluations, and the weights they were measured on."""
+"""results/metrics.json: metrics of the last evaluations, and the weights they were measured on."""
 
 import json
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 
 from training import settings
 from training.evaluation.metrics import Metric
 
-PATH = settings.RESULTS / "figures.json"
+PATH = settings.RESULTS / "metrics.json"
 
 
 def read() -> dict:
@@ -18,18 +19,27 @@ def save(results: dict) -> None:
     PATH.write_text(json.dumps(results, indent=1) + "\n")
 
 
-def commit() -> str:
-    command = ["git", "rev-parse", "--short", "HEAD"]
-    return subprocess.run(command, cwd=settings.REPOSITORY, capture_output=True, text=True, check=True).stdout.strip()
-
-
 def weights_in(models: Path) -> dict:
     manifests = [json.loads(path.read_text()) for path in sorted(models.glob("*/manifest.json"))]
     return {m["name"]: {"version": m["version"], "sha256": m["weights"]["sha256"]} for m in manifests}
 
 
+def to_json(metrics: list[Metric]) -> list[dict]:
+    return [asdict(found) for found in metrics]
+
+
+def metrics_of(run: dict) -> list[Metric]:
+    return [Metric(**entry) for entry in run["figures"]]
+
+
 def new_run(models: Path, metrics: list[Metric]) -> dict:
-    return {"commit": commit(), "models": weights_in(models), "figures": [found.to_json() for found in metrics]}
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(command, cwd=settings.REPOSITORY, capture_output=True, text=True, check=True).stdout.strip()
+    return {"commit": commit, "models": weights_in(models), "figures": to_json(metrics)}
+
+
+def versions(run: dict) -> dict[str, str]:
+    return {name: model["version"] for name, model in run["models"].items()}
 
 
 def add_run(results: dict, alternative: str | None, run: dict) -> dict:
@@ -37,24 +47,15 @@ def add_run(results: dict, alternative: str | None, run: dict) -> dict:
     if alternative is not None:
         return results | {"alternatives": results.get("alternatives", {}) | {alternative: run}}
     before = results.get("shipped")
-    if before is not None and before["models"] != run["models"]:
-        if "previous" not in results or versions(before) != versions(run):
-            results = results | {"previous": before}
+    if before and before["models"] != run["models"] and ("previous" not in results or versions(before) != versions(run)):
+        results = results | {"previous": before}
     return results | {"shipped": run}
-
-
-def versions(run: dict) -> dict[str, str]:
-    return {name: model["version"] for name, model in run["models"].items()}
-
-
-def metrics_of(run: dict) -> list[Metric]:
-    return [Metric(**entry) for entry in run["figures"]]
 
 
 def columns_of(results: dict) -> dict[str, list[Metric]]:
     """Titles of columns -> metrics, for the comparison of systems."""
-    columns = {"shipped": metrics_of(results["shipped"])} if "shipped" in results else {}
-    columns |= {name: metrics_of(run) for name, run in results.get("alternatives", {}).items()}
+    runs = {"shipped": results["shipped"]} if "shipped" in results else {}
+    runs |= results.get("alternatives", {})
     if "previous" in results:
-        columns[f"previous ({results['previous']['commit']})"] = metrics_of(results["previous"])
-    return columns | {"eGeMAPS, linear": metrics_of(results["rival"])}
+        runs[f"previous ({results['previous']['commit']})"] = results["previous"]
+    return {title: metrics_of(run) for title, run in (runs | {"eGeMAPS, linear": results["egemaps_baseline"]}).items()}

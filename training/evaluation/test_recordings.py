@@ -7,7 +7,7 @@ import numpy as np
 from training import settings
 from training.augment.corruptions import CONDITIONS, Corruptor
 from training.corpora.corpus import Clip
-from training.corpora.esc10 import is_steady
+from training.corpora.registry import is_steady
 from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
 from training.evaluation.pipeline import BOTH, analyze
@@ -21,25 +21,16 @@ def every_nth(items: list, count: int) -> list:
     return [items[i] for i in np.linspace(0, len(items) - 1, min(count, len(items))).astype(int)] if items else []
 
 
-def of_test_part(clips: list[Clip]) -> list[Clip]:
-    """AMI's few meetings are taken whole."""
-    tested = (*RECIPE.labelled, *RECIPE.sounds, "LibriSpeech", "MFA")
-    return [clip for clip in clips if clip.held_out and clip.corpus in tested or clip.corpus == "AMI"]
-
-
-def to_corrupt(clips: list[Clip]) -> list[Clip]:
-    groups = ([clip for clip in clips if clip.corpus == name] for name in RECIPE.labelled)
-    return [clip for group in groups if group for clip in every_nth(group, group[0].definition.sampling.corrupted)]
-
-
 def analyze_all(models: Path) -> dict[str, Reports]:
     """Condition (CLEAN or one of CONDITIONS) -> reports."""
-    everything = read_clips()
-    clips = of_test_part(everything)
+    everything, tested = read_clips(), (*RECIPE.labelled, *RECIPE.sounds, "LibriSpeech", "MFA")
+    clips = [clip for clip in everything if clip.held_out and clip.corpus in tested or clip.corpus == "AMI"]  # AMI has few recordings
+    groups = [[clip for clip in clips if clip.corpus == name] for name in RECIPE.labelled]
+    sample = [clip for group in groups if group for clip in every_nth(group, group[0].definition.sampling.corrupted)]
     corruptor = Corruptor([clip for clip in everything if is_steady(clip) and clip.held_out])
     by_path = sorted(clips, key=lambda clip: clip.path)  # the bootstrap over clips depends on their order
     chosen = [(CLEAN, clip, settings.DATA / clip.path) for clip in by_path]
-    chosen += [(condition, clip, corruptor.copy(clip, condition)) for condition in CONDITIONS for clip in to_corrupt(clips)]
+    chosen += [(condition, clip, corruptor.copy(clip, condition)) for condition in CONDITIONS for clip in sample]
     reports = analyze([path for *_, path in chosen], BOTH, models)
     found: dict[str, Reports] = {}
     for (condition, clip, _), report in zip(chosen, reports):

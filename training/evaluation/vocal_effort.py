@@ -1,7 +1,7 @@
 """Whispered and loud speech through the shipped pipeline.
 
-Only one speaker of MFA whispers, so whispers are made: noise of the same power replaces the residual of linear
-prediction, which carries the voice, frame by frame. Loud speech is what actors made so.
+Only one speaker of MFA whispers. Whispers are synthesised: noise of the same power replaces the residual of linear
+prediction, frame by frame. Loud speech is acted.
 """
 
 from functools import partial
@@ -14,10 +14,11 @@ from scipy.signal import lfilter
 from training import settings
 from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
-from training.corpora.ravdess import is_strong
+from training.corpora.registry import is_strong
 from training.evaluation.invariances import compare
 from training.evaluation.metrics import Metric, mean_metric
 from training.evaluation.pipeline import BOTH, analyze, is_ok
+from training.evaluation.predictions import Reports
 from training.evaluation.test_recordings import every_nth
 
 ORDER, FRAME, HOP = 18, 400, 200  # of linear prediction; samples
@@ -59,17 +60,12 @@ def loud_groups(clips: list[Clip]) -> dict[str, list[Clip]]:
     }
 
 
-def answered(reports: list[dict]) -> np.ndarray:
-    return np.array([is_ok(report, "emotion") for report in reports])
-
-
 def loud_speech(models: Path) -> list[Metric]:
     result = []
     for group, loud in loud_groups(read_clips()).items():
-        reports = analyze([settings.DATA / clip.path for clip in loud], BOTH, models)
-        arousal = [report["emotion"]["signals"]["arousal"] for report in reports if is_ok(report, "emotion")]
-        result += [metric("loud speech: answered ok", group, answered(reports), loud),
-                   metric("loud speech: mean arousal", group, arousal, loud)]  # fmt: skip
+        reports = Reports(loud, analyze([settings.DATA / clip.path for clip in loud], BOTH, models))
+        result += [metric("loud speech: answered ok", group, reports.answered(), loud),
+                   metric("loud speech: mean arousal", group, reports.predictions().score("arousal"), loud)]  # fmt: skip
     return result
 
 
@@ -79,18 +75,15 @@ def whispers(models: Path) -> list[Metric]:
     found = compare(picked, "whispered", whisper, BOTH, models)
     both = [(c, a, b) for c, a, b in found if is_ok(a, "emotion") and is_ok(b, "emotion")]
     kept = [clip for clip, _, _ in both]
-    result = [metric("made whispers: answered ok", "all", answered([b for _, _, b in found]), picked),
-              metric("made whispers: same emotion as aloud", "all", [dominant(a) == dominant(b) for _, a, b in both], kept)]  # fmt: skip
+    same = [a["emotion"]["signals"]["dominant_emotion"] == b["emotion"]["signals"]["dominant_emotion"] for _, a, b in both]
+    result = [metric("made whispers: answered ok", "all", [is_ok(b, "emotion") for _, _, b in found], picked),
+              metric("made whispers: same emotion as aloud", "all", same, kept)]  # fmt: skip
     for signal, name in SCORES:
         change = [b[signal]["signals"][name] - a[signal]["signals"][name] for _, a, b in both]
         result.append(metric(f"made whispers: mean change of {name}", "all", change, kept))
     real = [clip for clip in clips if Path(clip.path).stem in REAL_WHISPERS]
-    ok = answered(analyze([settings.DATA / clip.path for clip in real], BOTH, models))
-    return [*result, *(metric("answered ok", Path(clip.path).stem, good, [clip]) for clip, good in zip(real, ok))]
-
-
-def dominant(report: dict) -> str:
-    return report["emotion"]["signals"]["dominant_emotion"]
+    reports = analyze([settings.DATA / clip.path for clip in real], BOTH, models)
+    return [*result, *(metric("answered ok", Path(c.path).stem, is_ok(report, "emotion"), [c]) for c, report in zip(real, reports))]
 
 
 CHECKS = (loud_speech, whispers)

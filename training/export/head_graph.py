@@ -10,13 +10,7 @@ from torch import nn
 
 from training.encoder.trunk import WIDTH
 from training.export.graph import Graph, numpy_of
-from training.heads.attention_head import (
-    HIDDEN,
-    QUERIES,
-    VARIANCE_FLOOR,
-    AttentionHead,
-    LinearHead,
-)
+from training.heads.attention_head import HIDDEN, QUERIES, VARIANCE_FLOOR, AttentionHead, LinearHead
 
 Heads = list[AttentionHead | LinearHead]
 

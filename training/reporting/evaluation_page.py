@@ -9,21 +9,16 @@ from training.augment.corruptions import CONDITIONS
 from training.corpora.recipe import RECIPE
 from training.evaluation import error_analysis
 from training.evaluation.metrics import Metric, covered
-from training.evaluation.predictions import SCORES, Predictions, Reports, corpus_of
+from training.evaluation.predictions import SCORES, Predictions, Reports
 from training.evaluation.statistics import ccc, pcc, uar
 from training.evaluation.test_recordings import CLEAN
 from training.reporting import plots
-from training.reporting.tables import (
-    confusion_matrix,
-    metric_table,
-    replace_between,
-    table,
-)
+from training.reporting.tables import confusion_matrix, metric_table, replace_between, table
 
 MODELS_PAGE, EVIDENCE_PAGE = (settings.REPOSITORY / "docs" / name for name in ("models.md", "evidence.md"))
 CLARITY_KINDS = {"speechocean762": "read, learners", "LibriSpeech": "read, mostly native", "AMI": "spontaneous meetings",
                  "RAVDESS": "acted, native"}  # fmt: skip
-CONDITION_TITLES = ["condition", "answered ok", "UAR", "CCC valence", "CCC arousal", "PCC clarity", "clarity moves",
+CONDITION_TITLES = ["condition", "answered ok", "UAR", "CCC valence", "CCC arousal", "PCC clarity", "change of clarity",
                     "valence inside", "arousal inside", "clarity inside"]  # fmt: skip
 
 
@@ -31,16 +26,13 @@ def condition_row(reports: Reports, clarity_before: dict[str, float], title: str
     """`clarity_before`: path of a clip -> clarity of the recording as it is."""
     found = reports.predictions()
     acted, rated, scored = found.of(*RECIPE.emotion), found.of(RECIPE.rated), found.of(RECIPE.clarity)
-    cells = [title, f"{reports.where(lambda clip: clip.corpus in RECIPE.labelled).answered().mean():.3f}",
-             f"{uar(acted.labels, acted.best_in_corpus()):.3f}"]  # fmt: skip
-    for name, part, score in zip(SCORES, (rated, rated, scored), (ccc, ccc, pcc)):
-        cells.append(f"{score(part.truth(name), part.score(name)):.3f}")
+    parts = dict(zip(SCORES, (rated, rated, scored)))
+    values = [reports.of(*RECIPE.labelled).answered().mean(), uar(acted.labels, acted.best_in_corpus())]
+    values += [score(part.truth(name), part.score(name)) for (name, part), score in zip(parts.items(), (ccc, ccc, pcc))]
     shift = np.mean([value - clarity_before.get(clip.path, value) for clip, value in zip(scored.clips, scored.clarity)])
-    cells.append(f"{shift:+.3f}")
-    for name in SCORES:
-        inside, width = covered(found.of(corpus_of(name)), name)
-        cells.append(f"{inside.mean():.2f} ({width.mean():.2f})")
-    return cells
+    coverage = [covered(part, name) for name, part in parts.items()]
+    inside = [f"{inside.mean():.2f} ({width.mean():.2f})" for inside, width in coverage]
+    return [title, *(f"{value:.3f}" for value in values), f"{shift:+.3f}", *inside]
 
 
 def condition_table(by_condition: dict[str, Reports]) -> str:
@@ -54,20 +46,14 @@ def condition_table(by_condition: dict[str, Reports]) -> str:
     return table(CONDITION_TITLES, rows)
 
 
-def frame_table() -> str:
-    """What training measured frame by frame, which reports do not contain."""
-    manifest = json.loads((settings.MODELS / "vad" / "manifest.json").read_text())
-    return table(["figure", "value"], [[name, str(value)] for name, value in manifest["training"]["metrics"].items()])
-
-
 def clarity_table(found: Predictions) -> str:
-    """Clarity of speech that no expert judged, beside the corpus they did."""
+    """Clarity of speech without ratings, beside the rated corpus."""
     rows = []
     for name, kind in CLARITY_KINDS.items():
         values = found.of(name).clarity
         if len(values):
             low, middle, high = np.quantile(values, [0.1, 0.5, 0.9])
-            rows.append([name, kind, f"{middle:.2f}", f"{low:.2f} to {high:.2f}", str(len(values))])
+            rows.append([name, kind, f"{middle:.2f}", f"{low:.2f} to {high:.2f}", len(values)])
     return table(["recordings of", "speech", "median clarity", "middle 80 %", "recordings"], rows)
 
 
@@ -80,7 +66,7 @@ def answered_table(metrics: list[Metric], clean: Reports) -> str:
             names = RECIPE.labelled if found.group == "all speech" else [found.group]
             part = np.array([clip.corpus in names for clip in clean.clips])
             shares = found.value, flagged[part].mean(), (flagged | silent)[part].mean()
-            rows.append([found.group, *(f"{value:.3f}" for value in shares), str(found.clips)])
+            rows.append([found.group, *(f"{value:.3f}" for value in shares), found.clips])
     return table(["recordings of", "answered ok", "warned `music_or_noise`", "warned or too little speech", "recordings"], rows)
 
 
@@ -88,53 +74,54 @@ def sections(metrics: list[Metric], responses: list[Metric], by_condition: dict[
     """`responses`: metrics of recordings changed in a known way."""
     found = by_condition[CLEAN].predictions()
     acted = found.of(*RECIPE.emotion)
+    vad = json.loads((settings.MODELS / "vad" / "manifest.json").read_text())
     parts = [
-        "### All figures",
+        "### All metrics",
         metric_table([m for m in metrics if m.interval is not None]),
-        "### What was heard",
+        "### Confusions",
         "![Confusion by corpus](pictures/confusion.svg)",
-        "All corpora, all eight labels open:",
+        "All corpora, over all eight labels:",
         confusion_matrix(acted.labels, acted.probabilities.argmax(1)),
         "### Confidence",
-        "![Confidence and the share that is right](pictures/calibration.svg)",
-        "### Worse recordings",
+        "![Confidence and accuracy](pictures/calibration.svg)",
+        "### Corrupted recordings",
         condition_table(by_condition),
         "![Coverage and width of the 80 % intervals](pictures/coverage.svg)",
         "### Clarity of other speech",
         clarity_table(found),
-        "### Recordings changed on purpose",
+        "### Response to known changes",
         table(["what", "of", "value", "speakers", "recordings"],
-              [[m.figure, m.group, f"{m.value:.3f}", str(m.speakers), str(m.clips)] for m in responses]),
-        "### Speech, frame by frame",
+              [[m.figure, m.group, f"{m.value:.3f}", m.speakers, m.clips] for m in responses]),
+        "### Voice activity by frame",
         "Against Silero VAD's labels, corrected by level, on speakers and sounds held out:",
-        frame_table(),
-        "### Enough speech found",
+        table(["figure", "value"], list(vad["training"]["metrics"].items())),
+        "### Enough speech",
         answered_table(metrics, by_condition[CLEAN]),
     ]
     return "\n\n".join(parts)
 
 
 def ablation_section() -> str:
-    """Table and plot of the trunks that were compared, and the loss curve of fine-tuning, as far as they are recorded."""
+    """Table and plot of the compared trunks, and the loss curve of fine-tuning, as far as they are recorded."""
     parts = []
     if (path := settings.RESULTS / "ablation.json").exists():
-        candidates = json.loads(path.read_text())
-        plots.draw_ablation(candidates)
-        parts += [ablation_table(candidates), "![Accuracy against cost](pictures/candidates.svg)"]
+        trunks = json.loads(path.read_text())
+        plots.draw_ablation(trunks)
+        parts += [ablation_table(trunks), "![Accuracy against cost](pictures/ablation.svg)"]
     if (path := settings.RESULTS / "finetune_loss.json").exists():
         plots.draw_curves(json.loads(path.read_text()))
-        parts += ["Loss while the trunk was tuned, a mean of 25 steps:", "![Training curve](pictures/training-curves.svg)"]
+        parts += ["Loss of fine-tuning, mean of 25 steps:", "![Training curve](pictures/training-curves.svg)"]
     return "\n\n".join(parts)
 
 
-def ablation_table(candidates: list[dict]) -> str:
-    titles = list(dict.fromkeys(title for one in candidates for title in one["figures"]))
+def ablation_table(trunks: list[dict]) -> str:
+    titles = list(dict.fromkeys(title for one in trunks for title in one["figures"]))
     rows = []
-    for one in sorted(candidates, key=lambda one: -one["msPer10s"]):
+    for one in sorted(trunks, key=lambda one: -one["msPer10s"]):
         name = f"**{one['name']}**" if one.get("shipped") else one["name"]
         values = [f"{one['figures'][title]:.3f}" if title in one["figures"] else "" for title in titles]
         rows.append([name, one.get("trunk", ""), f"{one['msPer10s']:.1f}", f"{one['MB']:.1f}", *values])
-    return table(["candidate", "trunk", "ms of the trunk for 10 s", "MB", *titles], rows)
+    return table(["name", "trunk", "ms of the trunk for 10 s", "MB", *titles], rows)
 
 
 def write(by_condition: dict[str, Reports], text: str) -> None:
@@ -142,14 +129,6 @@ def write(by_condition: dict[str, Reports], text: str) -> None:
     plots.draw_confusion(found)
     plots.draw_calibration(found)
     plots.draw_coverage({name: reports.predictions() for name, reports in by_condition.items()})
-    replace_between(MODELS_PAGE, "figures", text)
-    replace_between(MODELS_PAGE, "candidates", ablation_section())
-    replace_between(EVIDENCE_PAGE, "failures", error_analysis.section(by_condition[CLEAN]))
-
-
-def write_comparison(comparison: str) -> None:
-    replace_between(MODELS_PAGE, "comparison", comparison)
-
-
-def write_folds(text: str) -> None:
-    replace_between(MODELS_PAGE, "folds", text)
+    replace_between(MODELS_PAGE, "metrics", text)
+    replace_between(MODELS_PAGE, "ablation", ablation_section())
+    replace_between(EVIDENCE_PAGE, "errors", error_analysis.section(by_condition[CLEAN]))

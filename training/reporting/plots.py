@@ -49,7 +49,7 @@ def draw_confusion_matrix(axes, name: str, truth: np.ndarray, predicted: np.ndar
 
 
 def draw_confusion(found: Predictions) -> Path:
-    """One matrix per corpus, over its own labels: acted downwards, predicted to the right, in percent of the acted."""
+    """One matrix per corpus over its own labels: rows are acted, columns predicted, in percent of the row."""
     parts = [(name, found.of(name)) for name in RECIPE.emotion]
     parts = [(name, part) for name, part in parts if len(part)]
     columns = -(-len(parts) // 2)
@@ -70,7 +70,7 @@ def draw_calibration(found: Predictions) -> Path:
     axes.plot([0, 1], [0, 1], color="#999999", lw=1, ls="--", label="calibrated")
     axes.plot([top[bins == i].mean() for i in used], [correct[bins == i].mean() for i in used], "o-", color=BLUE,
               label="held-out speakers")  # fmt: skip
-    axes.set_ylabel("share that is right")
+    axes.set_ylabel("accuracy")
     axes.legend(frameon=False)
     centres = (np.arange(CALIBRATION_BINS) + 0.5) / CALIBRATION_BINS
     below.bar(centres, np.bincount(bins, minlength=CALIBRATION_BINS), 0.9 / CALIBRATION_BINS, color=BLUE)
@@ -99,16 +99,16 @@ def draw_coverage(by_condition: dict[str, Predictions]) -> Path:
     return save("coverage")
 
 
-def draw_ablation(candidates: list[dict]) -> Path:
+def draw_ablation(trunks: list[dict]) -> Path:
     """Each metric against the cost; the shipped trunk is orange."""
-    keys = list(dict.fromkeys(key for one in candidates for key in one["figures"]))[:6]
+    keys = list(dict.fromkeys(key for one in trunks for key in one["figures"]))[:6]
     columns = min(3, len(keys))
     rows = -(-len(keys) // columns)
     _, grid = plt.subplots(rows, columns, figsize=(3.2 * columns, 2.6 * rows), squeeze=False)
     for axes in grid.flat[len(keys) :]:
         axes.axis("off")
     for axes, key in zip(grid.flat, keys):
-        for one in candidates:
+        for one in trunks:
             if key in one["figures"]:
                 colour = ORANGE if one.get("shipped") else BLUE
                 axes.plot(one["msPer10s"], one["figures"][key], "o", color=colour)
@@ -118,7 +118,7 @@ def draw_ablation(candidates: list[dict]) -> Path:
         axes.set_xlim(0, None)
         axes.margins(0.2)
         axes.set_xlabel("ms for 10 s")
-    return save("candidates")
+    return save("ablation")
 
 
 def draw_curves(curves: dict[str, list[list[float]]]) -> Path:

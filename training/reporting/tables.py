@@ -8,32 +8,24 @@ from training.corpora.labels import EMOTIONS
 from training.evaluation.metrics import Metric
 
 
-def table(titles: list[str], rows: list[list[str]]) -> str:
+def table(titles: list[str], rows: list[list[object]]) -> str:
     lines = [titles, ["---"] * len(titles), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-
-
-def bounds_of(interval: list[float] | None, speakers: int) -> str:
-    """† marks the interval of one speaker, which is over clips."""
-    if interval is None:
-        return ""
-    low, high = interval
-    return f"{low:.3f} to {high:.3f}" + (" †" if speakers == 1 else "")
-
-
-def short_cell(found: Metric | None) -> str:
-    """Value and interval."""
-    if found is None:
-        return ""
-    if found.interval is None:
-        return f"{found.value:.3f}"
-    low, high = found.interval
-    return f"{found.value:.3f} ({low:.2f} to {high:.2f})" + (" †" if found.speakers == 1 else "")
+    return "\n".join("| " + " | ".join(map(str, cells)) + " |" for cells in lines)
 
 
 def metric_table(metrics: list[Metric]) -> str:
-    rows = [[m.figure, m.group, f"{m.value:.3f}", bounds_of(m.interval, m.speakers), str(m.speakers), str(m.clips)] for m in metrics]
+    """† marks the interval of one speaker, which is over clips."""
+    rows = []
+    for m in metrics:
+        bounds = "" if m.interval is None else f"{m.interval[0]:.3f} to {m.interval[1]:.3f}" + m.mark
+        rows.append([m.figure, m.group, f"{m.value:.3f}", bounds, m.speakers, m.clips])
     return table(["figure", "of", "value", "95 % interval", "speakers", "recordings"], rows)
+
+
+def short_cell(m: Metric | None) -> str:
+    if m is None or m.interval is None:
+        return "" if m is None else f"{m.value:.3f}"
+    return f"{m.value:.3f} ({m.interval[0]:.2f} to {m.interval[1]:.2f}){m.mark}"
 
 
 def comparison_table(systems: dict[str, list[Metric]], keys: list[str]) -> str:
@@ -47,7 +39,7 @@ def comparison_table(systems: dict[str, list[Metric]], keys: list[str]) -> str:
 def confusion_matrix(truth: np.ndarray, predicted: np.ndarray) -> str:
     counts = np.zeros((len(EMOTIONS), len(EMOTIONS)), int)
     np.add.at(counts, (truth, predicted), 1)
-    return table(["said \\ heard", *EMOTIONS], [[name, *map(str, row)] for name, row in zip(EMOTIONS, counts)])
+    return table(["acted \\ predicted", *EMOTIONS], [[name, *row] for name, row in zip(EMOTIONS, counts)])
 
 
 def replace_between(path: Path, name: str, text: str) -> None:

@@ -1,7 +1,7 @@
 """Leave-out metrics of the training speakers: five folds by speaker within each corpus, and each corpus left out whole.
 
-Linear heads are fitted on the moments of the trunk's embeddings. A corpus that the trunk was tuned on is left out of
-the tables, since the heads alone would not know it; metrics of the frozen trunk stay beside those of the tuned one.
+Linear heads are fitted on the moments of the trunk's embeddings. Corpora that the trunk was fine-tuned on are not in the
+tables, since leaving them out of the heads alone is no test; metrics of the frozen trunk stay beside those of the fine-tuned one.
 """
 
 import json
@@ -24,33 +24,24 @@ from training.heads import clarity, emotion
 from training.heads.attention_head import LinearHead
 from training.heads.fit import fit_linear, mean_per_clip
 from training.pipeline import load_embeddings, standard
-from training.reporting import evaluation_page
-from training.reporting.tables import metric_table
+from training.reporting.evaluation_page import MODELS_PAGE
+from training.reporting.tables import metric_table, replace_between
 
 FOLDS = 5
 CLARITY_DECAY = 0.1
-TITLES = {"frozen": "the trunk before tuning, which heard none of these sets",
-          "tuned": "the shipped trunk, on what its tuning left out"}  # fmt: skip
+TITLES = {"frozen": "the trunk before fine-tuning", "finetuned": "the shipped trunk, on corpora that fine-tuning left out"}
 
 
 def assign_folds(clips: list[Clip]) -> np.ndarray:
     """[n]: speakers of each corpus dealt to the folds in turn"""
-    numbers: dict[tuple[str, str], int] = {}
-    counts: dict[str, int] = {}
+    speakers: dict[str, list[str]] = {}
     folds = np.zeros(len(clips), int)
     for clip in sorted(clips, key=lambda c: (c.corpus, c.speaker)):
-        key = (clip.corpus, clip.speaker)
-        if key not in numbers:
-            numbers[key] = counts.get(clip.corpus, 0) % FOLDS
-            counts[clip.corpus] = counts.get(clip.corpus, 0) + 1
-        folds[clip.index] = numbers[key]
+        known = speakers.setdefault(clip.corpus, [])
+        if clip.speaker not in known:
+            known.append(clip.speaker)
+        folds[clip.index] = known.index(clip.speaker) % FOLDS
     return folds
-
-
-def tuned_on() -> set[str]:
-    """Corpora whose training speakers the trunk has seen."""
-    trunk = json.loads((settings.MODELS / "trunk" / "manifest.json").read_text())
-    return {entry["name"] for entry in trunk["training"]["data"]}
 
 
 class CrossValidation:
@@ -58,20 +49,25 @@ class CrossValidation:
         self.clips, self.store = read_clips(), load_embeddings(standard())
         self.targets, self.scores = emotion.targets_of(self.clips), clarity.targets_of(self.clips)
         owners = [self.clips[i] for i in self.store.clips]
-        self.members = np.flatnonzero([not clip.held_out for clip in owners])
+        trunk = json.loads((settings.MODELS / "trunk" / "manifest.json").read_text())
+        self.finetuned_on = {entry["name"] for entry in trunk["training"]["data"]}
         self.corpus = np.array([clip.corpus for clip in owners])
-        self.unknown = self.members[~np.isin(self.corpus[self.members], list(tuned_on()))]
+        self.members = np.flatnonzero([not clip.held_out for clip in owners])
+        self.unknown = self.members[~np.isin(self.corpus[self.members], list(self.finetuned_on))]
         self.folds = assign_folds(self.clips)[self.store.clips]
 
-    def predict(self, asked: np.ndarray) -> Predictions:
-        """For the windows `asked`, by heads fitted on all others."""
-        known = np.setdiff1d(self.members, asked)
+    def predict(self, tested: np.ndarray) -> Predictions:
+        """For the windows `tested`, by heads fitted on all others. Valence and arousal are calibrated on rated clips of the fit."""
+        known = np.setdiff1d(self.members, tested)
         labelled = np.intersect1d(known, emotion.labelled_windows(self.store.clips, self.targets))
         heads = [emotion.fit_linear_head(self.store, self.targets, labelled)]
-        if not np.isnan(self.scores[self.store.clips[asked]]).all():
+        if not np.isnan(self.scores[self.store.clips[tested]]).all():
             heads.append(self.fit_clarity(known))
-        rated = known[self.corpus[known] == RECIPE.rated]
-        return calibrate(self.apply(heads, asked), self.apply(heads, rated))
+        predictions, rated = self.apply(heads, tested), self.apply(heads, known[self.corpus[known] == RECIPE.rated])
+        for place, name in enumerate(DIMENSIONS if len(rated) else ()):
+            slope, intercept = match_moments(rated.truth(name), rated.score(name))
+            predictions.dimensions[:, place] = np.clip(slope * predictions.dimensions[:, place] + intercept, 0, 1)
+        return predictions
 
     def fit_clarity(self, known: np.ndarray) -> LinearHead:
         scored = known[~np.isnan(self.scores[self.store.clips[known]])]
@@ -94,44 +90,28 @@ class CrossValidation:
         clips = [self.clips[i] for i in rows]
         return Predictions(clips, softmax(values[:, emotion.CATEGORIES]), sigmoid(values[:, emotion.DIMENSIONS]), scores)
 
-    def speakers_left_out(self) -> list[Metric]:
-        folds = self.folds[self.unknown]
-        return all_metrics(concatenate([self.predict(self.unknown[folds == fold]) for fold in range(FOLDS)]))
-
-    def corpora_left_out(self) -> list[Metric]:
-        """Of emotion alone."""
-        names = [name for name in (*RECIPE.emotion, RECIPE.rated, RECIPE.arousal) if name not in tuned_on()]
-        corpus = self.corpus[self.unknown]
-        metrics = all_metrics(concatenate([self.predict(self.unknown[corpus == name]) for name in names]))
-        return [found for found in metrics if found.signal == "emotion"]
+    def measure(self) -> dict[str, list[dict]]:
+        """Metrics of speakers left out, and of corpora left out (emotion alone)."""
+        folds, corpus = self.folds[self.unknown], self.corpus[self.unknown]
+        names = [name for name in (*RECIPE.emotion, RECIPE.rated, RECIPE.arousal) if name not in self.finetuned_on]
+        speakers = all_metrics(concatenate([self.predict(self.unknown[folds == fold]) for fold in range(FOLDS)]))
+        corpora = all_metrics(concatenate([self.predict(self.unknown[corpus == name]) for name in names]))
+        return {"speakers": results.to_json(speakers), "corpora": results.to_json([m for m in corpora if m.signal == "emotion"])}
 
 
-def calibrate(predictions: Predictions, rated: Predictions) -> Predictions:
-    """Valence and arousal with the mean and spread of the rated clips that the fit used."""
-    dimensions = predictions.dimensions.copy()
-    for place, name in enumerate(DIMENSIONS if len(rated) else ()):
-        slope, intercept = match_moments(rated.truth(name), rated.score(name))
-        dimensions[:, place] = np.clip(slope * dimensions[:, place] + intercept, 0, 1)
-    return Predictions(predictions.clips, predictions.probabilities, dimensions, predictions.clarity)
-
-
-def section(folds: dict[str, dict]) -> str:
-    """Tables of the frozen and of the tuned trunk, as far as they are recorded."""
+def section(found: dict[str, dict]) -> str:
+    """Tables of the frozen and of the fine-tuned trunk, as far as they are recorded."""
     parts = []
     for trunk, title in TITLES.items():
-        for kind in ("speakers", "corpora") if trunk in folds else ():
-            metrics = [Metric(**entry) for entry in folds[trunk][kind]]
-            parts += [f"### {kind.capitalize()} left out: {title}", metric_table(metrics)]
+        for kind in ("speakers", "corpora") if trunk in found else ():
+            parts += [f"### {kind.capitalize()} left out: {title}", metric_table([Metric(**entry) for entry in found[trunk][kind]])]
     return "\n\n".join(parts)
 
 
 def run(write: bool) -> None:
-    study = CrossValidation()
-    speakers, corpora = study.speakers_left_out(), study.corpora_left_out()
-    found = {"speakers": [m.to_json() for m in speakers], "corpora": [m.to_json() for m in corpora]}
-    kept = results.read()
-    folds = kept.get("folds", {}) | {"tuned" if tuned_on() else "frozen": found}
-    print(section(folds))
+    study, kept = CrossValidation(), results.read()
+    found = kept.get("cross_validation", {}) | {"finetuned" if study.finetuned_on else "frozen": study.measure()}
+    print(section(found))
     if write:
-        results.save(kept | {"folds": folds})
-        evaluation_page.write_folds(section(folds))
+        results.save(kept | {"cross_validation": found})
+        replace_between(MODELS_PAGE, "cross-validation", section(found))

@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 from training.calibration import affine, intervals
-from training.calibration.timing_reference import (
-    logistic_spread,
-    measure,
-    weighted_quantiles,
-)
+from training.calibration.timing_reference import logistic_spread, measure, weighted_quantiles
 from training.evaluation.metrics import calibrate_on_others
 from training.features.windows import cut_windows, find_segments
 
