@@ -9,7 +9,7 @@ from training import settings
 
 STEPS = ("all", "vad", "trunk", "emotion", "cognitive", "intervals", "fast")
 STUDIES = ("ablation", "cross-validation", "baseline-reference")
-TOOLS = {"ffmpeg": "ffmpeg", "sox": "sox", "espeak-ng": "espeak-ng", "fluidsynth": "fluidsynth"}
+TOOLS = ("ffmpeg", "sox", "espeak-ng", "fluidsynth")
 FILES = {
     "openttd-openmsx": Path("/usr/share/games/openttd/baseset/openmsx"),
     "timgm6mb-soundfont": Path("/usr/share/sounds/sf2/TimGM6mb.sf2"),
@@ -20,13 +20,13 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="training", description="Trains and evaluates the models of Undertone.")
     commands = parser.add_subparsers(dest="command", required=True)
     small = argparse.ArgumentParser(add_help=False)
-    small.add_argument("--small", action="store_true", help="a few recordings, into the cache: does everything run here?")
+    small.add_argument("--small", action="store_true", help="every step over a few recordings; results go into the cache")
     train = commands.add_parser("train", parents=[small], help="trains models")
     train.add_argument("step", choices=STEPS)
     evaluate = commands.add_parser("evaluate", parents=[small], help="evaluates the shipped pipeline on held-out speakers")
     evaluate.add_argument("--write", action="store_true", help="put metrics and plots into results, documents and cards")
-    evaluate.add_argument("--models", type=Path, help="another folder of models: a column beside the shipped ones")
-    study = commands.add_parser("study", parents=[small], help="repeats a study that a shipped recipe rests on")
+    evaluate.add_argument("--models", type=Path, help="another folder of models, compared with the shipped ones")
+    study = commands.add_parser("study", parents=[small], help="repeats a study of the shipped recipe")
     study.add_argument("name", choices=STUDIES)
     study.add_argument("--write", action="store_true", help="put the tables into docs/models.md")
     study.add_argument("--only", nargs="*", default=[], help="ablation: names of the trunks to measure again")
@@ -37,8 +37,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def check_tools() -> None:
-    missing = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
-    missing += [package for package, path in FILES.items() if not path.exists()]
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None] + [name for name, path in FILES.items() if not path.exists()]
     if missing:
         raise SystemExit(f"Expected these Debian packages, missing: {' '.join(missing)}")
 

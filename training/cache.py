@@ -1,6 +1,6 @@
-"""Intermediate results, keyed by what they are made of: bytes of files, settings, and the code that makes them.
+"""Intermediate results, keyed by their inputs: bytes of files, settings, and the code that computes them.
 
-A change of any input gives another folder, so nothing stale is ever read. Old folders can be deleted at any time.
+A change of any input gives another folder, so no stale data is read. Old folders can be deleted at any time.
 """
 
 import ast
@@ -57,14 +57,14 @@ def strip(tree: ast.Module) -> ast.Module:
 
 
 def folder(name: str, inputs: dict) -> Path:
-    """CACHE/NAME-KEY. Its name is what results made from it use as an input."""
+    """CACHE/NAME-KEY. Dependent results use its name as an input."""
     return settings.CACHE / f"{name}-{digest(inputs)[:16]}"
 
 
 def build(name: str, inputs: dict, make: Callable[[Path], object]) -> Path:
     """Returns the folder of these inputs, and calls `make(folder)` first unless that finished before.
 
-    `make` may find what an interrupted call left behind.
+    `make` may find files of an interrupted call.
     """
     path = folder(name, inputs)
     if not (path / DONE).exists():
@@ -75,7 +75,7 @@ def build(name: str, inputs: dict, make: Callable[[Path], object]) -> Path:
 
 
 def finished(name: str, inputs: dict, command: str) -> Path:
-    """Like `build` for what takes so long that only its own command makes it."""
+    """Like `build` for results that only their own command computes."""
     path = folder(name, inputs)
     if not (path / DONE).exists():
         raise SystemExit(f"Expected `{path}`, which `{command}` makes of the present recordings, models and code")

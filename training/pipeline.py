@@ -1,4 +1,4 @@
-"""The steps of training, in order. Each takes what the steps before it left in the model folders and the cache."""
+"""The steps of training, in order. Each reads the model folders and the cache that earlier steps wrote."""
 
 import shutil
 import subprocess
@@ -50,28 +50,18 @@ def standard() -> ModelSet:
     return ModelSet(settings.MODELS, 2, 2)
 
 
-def fast() -> ModelSet:
-    return ModelSet(settings.fast_models(), 4, 1)
-
-
-def graph_path(name: str) -> Path:
-    """Where a graph is written before it goes into a model folder."""
-    return settings.CACHE / f"{name}.onnx"
-
-
 def train_vad() -> None:
-    net = vad_train.train(settings.SIZES.vad_steps)
+    net, graph = vad_train.train(settings.SIZES.vad_steps), settings.CACHE / "vad.onnx"
     min_voice, check_metrics = speech_check.fit(net)
-    write_vad(net, graph_path("vad"))
-    metrics = vad_train.measure(net) | check_metrics
+    write_vad(net, graph)
     params = SEGMENT_PARAMS | {"minVoice": min_voice}
-    write_model(vad_spec.SPEC, graph_path("vad"), settings.MODELS, params, metrics, [synthetic_music.openmsx_data()])
+    write_model(vad_spec.SPEC, graph, settings.MODELS, params, vad_train.measure(net) | check_metrics, [synthetic_music.openmsx_data()])
 
 
 def write_trunk_model(spec: ModelSpec, trunk: Trunk, models: Path) -> None:
-    write_trunk(trunk, graph_path("trunk"))
-    params = {"windowSeconds": WINDOW_SECONDS, "framesPerToken": trunk.frames_per_embedding}
-    write_model(spec, graph_path("trunk"), models, params)
+    graph = settings.CACHE / "trunk.onnx"
+    write_trunk(trunk, graph)
+    write_model(spec, graph, models, {"windowSeconds": WINDOW_SECONDS, "framesPerToken": trunk.frames_per_embedding})
 
 
 def train_trunk() -> None:
@@ -91,7 +81,7 @@ def split_windows(clips: list[Clip], store: EmbeddingStore, windows: np.ndarray)
 
 def train_emotion(models: ModelSet) -> None:
     """The mean of the head that was fine-tuned with the trunk, of heads fitted afterwards, and of a linear one."""
-    clips, store = read_clips(), load_embeddings(models)
+    clips, store, graph = read_clips(), load_embeddings(models), settings.CACHE / "emotion.onnx"
     targets = emotion.targets_of(clips)
     known, held = split_windows(clips, store, emotion.labelled_windows(store.clips, targets))
     heads = [finetune.finetuned_emotion_head(), *emotion.fit_networks(store, targets, known, models.networks - 1),
@@ -99,30 +89,30 @@ def train_emotion(models: ModelSet) -> None:
     rows, values = mean_per_clip(store.clips[held], store.speech_frames[held], predict(heads, store, held))
     rated = np.array([clips[i].dimensions is not None and clips[i].dimensions.rated for i in rows])
     found = calibrate_emotion(values, rows, rated, targets)
-    write_emotion(heads, found.temperature, found.slopes, found.intercepts, graph_path("emotion"))
+    write_emotion(heads, found.temperature, found.slopes, found.intercepts, graph)
     params = {"intervals": found.intervals, "shortSpeechSeconds": EMOTION_SHORT_SECONDS, "lowConfidence": found.low_confidence}
-    write_model(emotion.SPEC, graph_path("emotion"), models.models, params)
+    write_model(emotion.SPEC, graph, models.models, params)
 
 
 def train_clarity(models: ModelSet) -> None:
-    clips, store = read_clips(), load_embeddings(models)
+    clips, store, graph = read_clips(), load_embeddings(models), settings.CACHE / "cognitive.onnx"
     targets = clarity.targets_of(clips)
     known, held = split_windows(clips, store, np.flatnonzero(~np.isnan(targets[store.clips])))
     heads = clarity.fit(store, targets, known, models.networks)
     rows, values = mean_per_clip(store.clips[held], store.speech_frames[held], predict(heads, store, held))
     predicted, truth = values[:, 0], targets[rows]
     slope, intercept = (float(v) for v in np.polyfit(predicted, truth, 1))
-    write_clarity(heads, slope, intercept, graph_path("cognitive"))
+    write_clarity(heads, slope, intercept, graph)
     timing, counts = timing_reference.fit_params()
     interval = first_rule(truth, np.clip(slope * predicted + intercept, 0, 1))
     params = {"intervals": {"clarity": interval}, "shortSpeechSeconds": CLARITY_SHORT_SECONDS, **timing}
     recordings = ", ".join(f"{count} of {name}" for name, count in counts.items())
     spec = replace(clarity.SPEC, limits=tuple(text.format(counts=recordings) for text in clarity.SPEC.limits))
-    write_model(spec, graph_path("cognitive"), models.models, params)
+    write_model(spec, graph, models.models, params)
 
 
 def finish(models: ModelSet) -> None:
-    """Intervals of all scores by the shipped pipeline, then cards and golden outputs. All models must fit each other."""
+    """Intervals of all scores by the shipped pipeline, then cards and golden outputs. Needs all models of the set."""
     subprocess.run(["npm", "run", "--silent", "build:service"], cwd=settings.REPOSITORY, check=True)
     for signal in ("emotion", "cognitive"):
         fit_intervals(signal, models.models)
@@ -132,7 +122,7 @@ def finish(models: ModelSet) -> None:
 
 
 def train_fast() -> None:
-    models = fast()
+    models = ModelSet(settings.fast_models(), 4, 1)
     distill.run()
     shutil.copytree(settings.MODELS / "vad", models.models / "vad", dirs_exist_ok=True)
     write_trunk_model(encoder_spec.FAST, distill.student_trunk(), models.models)

@@ -1,6 +1,6 @@
 """Folders, sizes and constants that every step shares.
 
-Read the folders as attributes (`settings.CACHE`) when they are needed, since `use_small` replaces them.
+Read the folders as attributes (`settings.CACHE`) at the time of use: `use_small` replaces them.
 """
 
 import os
@@ -21,7 +21,7 @@ SAMPLE_RATE = 16000  # Hz of all audio that training handles
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much each step does."""
+    """Steps, epochs and pieces of each stage."""
 
     vad_steps: int = 2800
     music_pieces: int = 240
@@ -51,6 +51,6 @@ def weights(kind: str, models: Path | None = None) -> Path:
     return (models or MODELS) / kind / "weights.onnx"
 
 
-def notes() -> Path:
-    """Where a training run writes what the documents quote: the results of the shipped models, or the cache."""
+def results_folder() -> Path:
+    """Folder of a training run's measurements: results/ for the shipped models, otherwise the cache."""
     return RESULTS if MODELS == SHIPPED_MODELS else CACHE

@@ -56,7 +56,7 @@ def change_tempo(samples: np.ndarray, factor: float) -> np.ndarray:
 
 
 def altered_copy(clip: Clip, name: str, code: str, suffix: str = ".wav") -> Path:
-    """Where an altered copy of a recording belongs: keyed by its bytes and by `code`, the hash of what alters it."""
+    """Path of an altered copy, keyed by the bytes of the recording and by `code`, the hash of the altering code."""
     path = cache.folder(f"copies-{name}", {"code": code}) / f"{cache.file_hash(settings.DATA / clip.path)[:16]}{suffix}"
     path.parent.mkdir(parents=True, exist_ok=True)
     return path

@@ -1,4 +1,4 @@
-"""Recordings as worse microphones, lines and shorter takes would give them. Calibration and evaluation measure on them."""
+"""Corrupted copies of recordings: noise, telephone band, clipping, short excerpts. For calibration and evaluation."""
 
 import zlib
 from pathlib import Path
@@ -19,8 +19,8 @@ CONDITIONS = {
     "noise-10": "noise, 10 dB SNR",
     "noise-5": "noise, 5 dB SNR",
     "telephone": "telephone band",
-    "loudest-2": "loudest 2 s alone",
-    "loudest-1": "loudest 1 s alone",
+    "loudest-2": "loudest 2 s",
+    "loudest-1": "loudest 1 s",
 }
 
 
@@ -67,7 +67,7 @@ def corrupt(samples: np.ndarray, condition: str, noises: list[np.ndarray], seed:
 
 
 class Corruptor:
-    """Writes corrupted copies of clips, with the noises that the caller chose."""
+    """Writes corrupted copies of clips."""
 
     def __init__(self, noise_clips: list[Clip]):
         decoded = [decode(settings.DATA / clip.path) for clip in noise_clips]

@@ -1,4 +1,4 @@
-"""Augmentation of log-mel frames: what a microphone, a room, a codec or a telephone could have done."""
+"""Augmentation of log-mel frames: microphone, room, noise, codec and telephone."""
 
 import numpy as np
 

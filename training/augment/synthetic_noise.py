@@ -1,4 +1,4 @@
-"""Generates sounds that no corpus has: noise, tones, chords, clicks, silence and synthetic speech, as WAV files."""
+"""Generates noise, tones, chords, clicks, silence and synthetic speech as WAV files."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from training.settings import SAMPLE_RATE
 
 VOICES = ["en-us", "en-gb", "de", "fr", "it", "es", "pl", "ru", "sv", "nl", "tr", "hi", "pt", "ro"]
 VARIANTS = ["", "+f1", "+f2", "+f3", "+f4", "+m1", "+m2", "+m3", "+m4", "+m5", "+croak", "+whisper"]
-NUMBERED = {"noise", "tones", "chords", "clicks", "silence", "speech", "music"}  # every file is a sound of its own
+NUMBERED = {"noise", "tones", "chords", "clicks", "silence", "speech", "music"}  # the files of these are independent of each other
 TEXTS = [
     "The train will leave at half past nine, so we should be there early.",
     "I am not sure whether that was the right thing to say.",

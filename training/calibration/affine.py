@@ -1,18 +1,20 @@
 """Calibration of a head's outputs on held-out speakers.
 
-The trunk has seen the training speakers, so folds among them would flatter.
+The trunk is fine-tuned on the training speakers, so folds among them would be optimistic.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from scipy.special import log_softmax, softmax
+
 from training.calibration.intervals import first_rule
 from training.corpora.labels import DIMENSIONS
-from training.evaluation.statistics import sigmoid, softmax
+from training.evaluation.statistics import sigmoid
 from training.heads import emotion
 
-TEMPERATURE_MARGIN = 1.15  # softer than held-out speakers ask for: unknown corpora are predicted less well
+TEMPERATURE_MARGIN = 1.15  # over the optimum of held-out speakers: unknown corpora are predicted less well
 
 
 @dataclass(frozen=True)
@@ -26,19 +28,14 @@ class EmotionCalibration:
 
 def fit_temperature(logits: np.ndarray, label: np.ndarray) -> float:
     """logits [n,8] with the mask added -> temperature of least cross-entropy."""
-
-    def cost(temperature: float) -> float:
-        z = logits / temperature
-        z = z - z.max(1, keepdims=True)
-        return float(np.mean(np.log(np.exp(z).sum(1)) - z[np.arange(len(z)), label]))
-
     grid = np.geomspace(0.5, 3, 60)
-    return float(grid[np.argmin([cost(t) for t in grid])])
+    losses = [-np.mean(log_softmax(logits / t, 1)[np.arange(len(label)), label]) for t in grid]
+    return float(grid[np.argmin(losses)])
 
 
 def fit_low_confidence(logits: np.ndarray, label: np.ndarray, temperature: float) -> float:
     """The top probability under which less than half of the clips are right."""
-    p = softmax(logits / temperature)
+    p = softmax(logits / temperature, 1)
     top, correct = p.max(1), p.argmax(1) == label
     low = 0.2
     for edge in np.arange(0.2, 0.9, 0.02):
@@ -49,7 +46,7 @@ def fit_low_confidence(logits: np.ndarray, label: np.ndarray, temperature: float
 
 
 def match_moments(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
-    """Slope and intercept that give the predictions the mean and spread of the truth, as the concordance asks for."""
+    """Slope and intercept that give the predictions the mean and spread of the truth, which raises the concordance."""
     slope = float(truth.std() / predicted.std())
     return slope, float(truth.mean() - slope * predicted.mean())
 
@@ -59,12 +56,12 @@ def calibrate_emotion(values: np.ndarray, rows: np.ndarray, rated: np.ndarray, t
     known = targets.label[rows] >= 0
     logits, label = values[known][:, emotion.CATEGORIES], targets.label[rows[known]]
     temperature = TEMPERATURE_MARGIN * fit_temperature(logits + targets.mask[rows[known]], label)
-    lines, intervals = [], {}
+    affine, intervals = [], {}
     for place, name in enumerate(DIMENSIONS):
         predicted = sigmoid(values[rated][:, emotion.DIMENSIONS][:, place])
         truth = targets.dimensions[rows[rated], place]
         slope, intercept = match_moments(truth, predicted)
         intervals[name] = first_rule(truth, np.clip(slope * predicted + intercept, 0, 1))
-        lines.append((slope, intercept))
-    slopes, intercepts = np.array(lines).T
+        affine.append((slope, intercept))
+    slopes, intercepts = np.array(affine).T
     return EmotionCalibration(temperature, slopes, intercepts, intervals, fit_low_confidence(logits, label, temperature))

@@ -1,18 +1,20 @@
-"""Reference of the measures that count only beside a recording of the same speaker (`baseline`).
+"""Reference of the measures that are only compared with a recording of the same speaker (`baseline`).
 
 Clips of a speaker are joined until there are 5 s of speech. Spreads come from pairs of one speaker's plain recordings,
 the threshold of `baseline_other_speaker` from pairs of one and of two speakers of the same corpus. Writes
-results/baseline_reference.json, which the cognitive model's params take over, and prints error rates.
+results/baseline_reference.json, which is part of the cognitive model's params, and prints error rates.
 """
 
 import itertools
 import json
 import subprocess
+from collections import Counter
 
 import numpy as np
 
 from training import settings
 from training.corpora.index import read_clips
+from training.reporting.tables import table
 
 RESULT = settings.RESULTS / "baseline_reference.json"
 MIN_SECONDS = 5  # of speech in a joined recording
@@ -58,12 +60,12 @@ def recordings_of(measured: list[dict], plain: bool) -> dict[tuple[str, str], li
             by_speaker.setdefault((clip.corpus, clip.speaker), []).append(line)
     result = {}
     for speaker, lines in by_speaker.items():
-        found, waiting = [], []
+        found, pending = [], []
         for line in lines:
-            waiting.append(line)
-            if sum(part["speech_s"] for part in waiting) >= MIN_SECONDS:
-                found.append(join(waiting))
-                waiting = []
+            pending.append(line)
+            if sum(part["speech_s"] for part in pending) >= MIN_SECONDS:
+                found.append(join(pending))
+                pending = []
         if len(found) > 1:
             result[speaker] = found[:MAX_RECORDINGS]
     return result
@@ -116,32 +118,33 @@ def distances(directions: np.ndarray, pairs: list[Pair]) -> np.ndarray:
 
 def fit_threshold(directions: np.ndarray, same: list[Pair]) -> float:
     """Distance that FALSE_ALARMS of one speaker's pairs exceed; corpora weigh alike."""
-    sizes = {name: sum(corpus == name for corpus, _ in same) for name in {corpus for corpus, _ in same}}
+    sizes = Counter(corpus for corpus, _ in same)
     kept = [pair for pair in same if sizes[pair[0]] >= MIN_PAIRS]
     found, weights = distances(directions, kept), np.array([1 / sizes[corpus] for corpus, _ in kept])
     order = np.argsort(found)
     return float(np.interp(1 - FALSE_ALARMS, np.cumsum(weights[order]) / weights.sum(), found[order]))
 
 
-def print_error_rates(directions: np.ndarray, threshold: float, same: list[Pair], different: list[Pair]) -> None:
-    print("| set | pairs of one speaker | warned | pairs of two speakers | warned |\n| --- | --- | --- | --- | --- |")
+def error_rates(directions: np.ndarray, threshold: float, same: list[Pair], different: list[Pair]) -> str:
+    rows = []
     for name in [*sorted({corpus for corpus, _ in same}), "all"]:
-        chosen = [[p for p in pairs if name in (p[0], "all")] for pairs in (same, different)]
+        chosen = [[pair for pair in pairs if name in (pair[0], "all")] for pairs in (same, different)]
         shares = [f"{np.mean(distances(directions, pairs) > threshold):.3f}" if pairs else "" for pairs in chosen]
-        print(f"| {name} | {len(chosen[0])} | {shares[0]} | {len(chosen[1])} | {shares[1]} |")
+        rows.append([name, len(chosen[0]), shares[0], len(chosen[1]), shares[1]])
+    return table(["corpus", "pairs of one speaker", "warned", "pairs of two speakers", "warned"], rows)
 
 
 def fit() -> None:
     """Error rates come from halves of the speakers, the result from all."""
     measured = measure_recordings()
-    everybody = recordings_of(measured, plain=False)
-    names = sorted(everybody)
-    halves = [make_pairs({name: everybody[name] for name in names[start::2]}) for start in (0, 1)]
+    speakers = recordings_of(measured, plain=False)
+    names = sorted(speakers)
+    halves = [make_pairs({name: speakers[name] for name in names[start::2]}) for start in (0, 1)]
     for fitted, left_out in (halves, halves[::-1]):
         directions = find_directions(*fitted)
-        print_error_rates(directions, fit_threshold(directions, fitted[0]), *left_out)
-    same, different = make_pairs(everybody)
+        print(error_rates(directions, fit_threshold(directions, fitted[0]), *left_out))
+    same, different = make_pairs(speakers)
     directions = find_directions(same, different)
-    params = {"minSpeechSeconds": MIN_SECONDS, "directions": [[round(float(x), 4) for x in row] for row in directions],
+    params = {"minSpeechSeconds": MIN_SECONDS, "directions": np.round(directions, 4).tolist(),
               "threshold": round(fit_threshold(directions, same), 3)}  # fmt: skip
     RESULT.write_text(json.dumps({"reference": fit_spreads(measured), "otherSpeaker": params}, indent=2) + "\n")

@@ -1,7 +1,7 @@
 """80 % intervals of valence, arousal and clarity, fitted on held-out speakers. The service evaluates the same rule.
 
-The half-width of an interval grows with what a recording lacks: length, signal-to-noise ratio, bandwidth, unclipped
-samples. The shipped pipeline analyzes rated recordings and corrupted copies of them; the fit follows their errors.
+The half-width of an interval grows with the degradations of a recording: short, noisy, narrow-band, clipped. The rule is
+fitted on the errors of the shipped pipeline for rated recordings and corrupted copies of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from training.evaluation.pipeline import analyze, is_ok
 COVERAGE = 0.8
 FULL_SPEECH_SECONDS, CLEAN_SNR_DB, FULL_BANDWIDTH_HZ, FULLY_CLIPPED = 3, 25, 7000, 0.01
 DEGRADATIONS = ["short", "noise", "narrow", "clipped"]
-MIN_EXPONENT = 0.1  # rated recordings are all short and clean; whatever is missing makes a score less certain
+MIN_EXPONENT = 0.1  # rated recordings are all short and clean; every degradation makes a score less certain
 # The condition with most of each degradation, in the order in which exponents are raised.
 WORST = {"noise": "noise-5", "narrow": "telephone", "clipped": "clipped", "short": "loudest-1"}
 MIN_GAP = 0.05  # between the worst copies and the clean recordings, for an exponent to follow from it
@@ -47,7 +47,7 @@ class Errors:
 
 
 def degradations_of(audio: dict) -> list[float]:
-    """Of the audio block of a report; 0 where nothing is missing."""
+    """Of the audio block of a report; 0 for none."""
     snr = 0 if audio["snr_db"] is None else audio["snr_db"]
     return [
         max(0.0, np.log(FULL_SPEECH_SECONDS / audio["speech_s"])),
@@ -57,9 +57,9 @@ def degradations_of(audio: dict) -> list[float]:
     ]
 
 
-def conformal_rank(count: int) -> int:
-    """Index of the quantile among `count` sorted errors (split conformal prediction)."""
-    return min(count - 1, int(np.ceil(COVERAGE * (count + 1))) - 1)
+def conformal_quantile(errors: np.ndarray) -> float:
+    """Quantile for COVERAGE by split conformal prediction."""
+    return np.sort(errors)[min(len(errors) - 1, int(np.ceil(COVERAGE * (len(errors) + 1))) - 1)]
 
 
 def fit_rule(errors: Errors) -> dict[str, float]:
@@ -85,7 +85,7 @@ def fit_rule(errors: Errors) -> dict[str, float]:
 
 
 def missing_growth(worst: Errors, clean: Errors, exponents: np.ndarray, place: int) -> float:
-    """What must be added to an exponent for the worst copies to be covered."""
+    """Increase of an exponent that is needed to cover the worst copies."""
     gap = worst.degradations[:, place].mean() - clean.degradations[:, place].mean() if len(worst.size) else 0
     if gap <= MIN_GAP:
         return 0
@@ -94,8 +94,7 @@ def missing_growth(worst: Errors, clean: Errors, exponents: np.ndarray, place: i
 
 
 def base_of(clean: Errors, exponents: np.ndarray) -> float:
-    ratios = np.sort(clean.size / np.exp(clean.degradations @ exponents))
-    return ratios[conformal_rank(len(ratios))]
+    return conformal_quantile(clean.size / np.exp(clean.degradations @ exponents))
 
 
 def half_widths(rule: dict[str, float], errors: Errors) -> np.ndarray:
@@ -122,40 +121,28 @@ def measure_coverage(errors: Errors, folds: int = 5) -> dict[str, dict[str, floa
 
 def first_rule(truth: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
     """From clean recordings alone, for a model that the pipeline has not run yet."""
-    errors = np.sort(np.abs(truth - predicted))
-    return {"base": round(float(errors[conformal_rank(len(errors))]), 4), **dict.fromkeys(DEGRADATIONS, MIN_EXPONENT)}
+    return {"base": round(float(conformal_quantile(np.abs(truth - predicted))), 4), **dict.fromkeys(DEGRADATIONS, MIN_EXPONENT)}
 
 
-def truths_of(clip: Clip) -> dict[str, float]:
-    """Score -> what judges said, in [0, 1]."""
-    if clip.clarity is not None:
-        return {"clarity": clip.clarity}
-    return {name: getattr(clip.dimensions, name) for name in DIMENSIONS}
-
-
-def choose_recordings(clips: list[Clip], corpus: str, copies: int) -> list[tuple[Clip, str, Path]]:
-    """Held-out clips as they are and corrupted: (clip, condition, file)."""
+def read_errors(signal: str, models: Path) -> dict[str, Errors]:
+    """Score -> errors of the shipped pipeline on held-out clips as recorded and corrupted."""
+    clips, (corpus, copies) = read_clips(), RATED[signal]
     corruptor = Corruptor([clip for clip in clips if is_steady(clip) and not clip.held_out])
-    chosen = []
+    chosen: list[tuple[Clip, str, Path]] = []
     for number, clip in enumerate(clip for clip in clips if clip.corpus == corpus and clip.held_out):
         chosen.append((clip, "clean", settings.DATA / clip.path))
         for step in range(copies):
             condition = CONDITIONS[(number + step * len(CONDITIONS) // copies) % len(CONDITIONS)]
             chosen.append((clip, condition, corruptor.copy(clip, condition)))
-    return chosen
-
-
-def read_errors(signal: str, models: Path) -> dict[str, Errors]:
-    """Score -> errors of the shipped pipeline."""
-    chosen = choose_recordings(read_clips(), *RATED[signal])
     reports = analyze([path for *_, path in chosen], signal, models)
     scored = [(clip, condition, report) for (clip, condition, _), report in zip(chosen, reports) if is_ok(report, signal)]
     degradations = np.array([degradations_of(report["audio"]) for *_, report in scored])
     speakers, conditions = (np.array(column) for column in zip(*((clip.speaker, condition) for clip, condition, _ in scored)))
     errors = {}
-    for name in truths_of(chosen[0][0]):
-        size = [abs(truths_of(clip)[name] - report[signal]["signals"][name]) for clip, _, report in scored]
-        errors[name] = Errors(np.array(size), speakers, degradations, conditions)
+    for name in DIMENSIONS if signal == "emotion" else ("clarity",):
+        truths = [getattr(clip.dimensions if name in DIMENSIONS else clip, name) for clip, *_ in scored]
+        predicted = [report[signal]["signals"][name] for *_, report in scored]
+        errors[name] = Errors(np.abs(np.subtract(truths, predicted)), speakers, degradations, conditions)
     return errors
 
 

@@ -20,7 +20,7 @@ MEASURES = {
     "mean_run": ("s", "Betz et al. 2023, Languages 8:71", "inverse"),
     "rate_variability": ("ratio", "Christodoulides 2016", "ratio"),
 }
-# Measures that one more pause can only move one way: pauses per minute fall when a long one is added.
+# Measures that an added pause moves in one direction only: pauses per minute fall when a long one is added.
 LOAD = {"pause_ratio": ("up", 3), "mean_run": ("down", 2)}
 LOAD_RELATIVE = {name: (direction, weight) for name, (_, _, direction, weight) in baseline_reference.MEASURES.items()}
 PROCESSING = {"mean_run": ("up", 3), "pause_ratio": ("down", 2), "rate_variability": ("down", 1)}
@@ -60,7 +60,7 @@ def logistic_spread(low: float, high: float, scale: str) -> float:
 def fit_reference() -> tuple[dict, dict[str, int]]:
     """-> measure -> median, spread and source; corpus -> recordings. Corpora weigh alike.
 
-    Measures that count only beside a baseline come from the results of baseline_reference.
+    Measures that need a baseline come from the results of baseline_reference.
     """
     vad, source = Session(settings.weights("vad")), log_mel.of_corpora()
     found: list[tuple[str, dict[str, float]]] = []

@@ -1,4 +1,4 @@
-"""Which corpora the shipped models are trained on, task by task. A corpus that is not listed takes no part."""
+"""Corpora of the shipped models by task. A corpus that is not listed is not used."""
 
 from dataclasses import dataclass, field
 
@@ -15,8 +15,8 @@ class Recipe:
     unlabelled: tuple[str, ...]  # speech without labels
     sounds: tuple[str, ...]  # no speech
     rooms: str  # impulse responses
-    unseen: str  # left out of fine-tuning whole, so that recipes can be compared on an unknown corpus
-    labelled: tuple[str, ...] = field(init=False)  # speech that some score is learned from
+    unseen: str  # left out of fine-tuning, to compare recipes on an unseen corpus
+    labelled: tuple[str, ...] = field(init=False)  # speech with a target of some score
     speech: tuple[str, ...] = field(init=False)
     corpora: tuple[str, ...] = field(init=False)
 

@@ -183,7 +183,7 @@ def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies) -> Non
     measure("mean", model)
     torch.save(model.cpu().state_dict(), folder / RESULT_FILE)
     curves = {f"seed {run.seed}": run.curve for run in runs}
-    (settings.notes() / "finetune_loss.json").write_text(json.dumps(curves) + "\n")
+    (settings.results_folder() / "finetune_loss.json").write_text(json.dumps(curves) + "\n")
 
 
 def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:

@@ -1,4 +1,4 @@
-"""The trunk under both heads, so that one loss reaches all of them."""
+"""The trunk with both heads, trained by one loss."""
 
 from collections.abc import Callable
 

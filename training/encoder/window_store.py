@@ -1,4 +1,4 @@
-"""The windows of all labelled recordings, as the service would cut them with the present VAD model."""
+"""Windows of all labelled recordings, cut as the service cuts them with the current VAD model."""
 
 import functools
 import sys

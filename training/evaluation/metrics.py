@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from training.calibration.intervals import conformal_rank
+from training.calibration.intervals import conformal_quantile
 from training.corpora.corpus import SEXES, Clip
 from training.corpora.labels import DIMENSIONS, EMOTIONS
 from training.corpora.recipe import RECIPE
@@ -156,9 +156,8 @@ def covered_by_others(part: Predictions, name: str) -> np.ndarray:
     inside = np.zeros(len(ratio), bool)
     for speaker in np.unique(part.speakers):
         own = part.speakers == speaker
-        others = np.sort(ratio[~own])
-        if len(others):
-            inside[own] = ratio[own] <= others[conformal_rank(len(others))]
+        if not own.all():
+            inside[own] = ratio[own] <= conformal_quantile(ratio[~own])
     return inside
 
 

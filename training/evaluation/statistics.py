@@ -103,9 +103,3 @@ def bootstrap_interval(score: Score, truth, predicted, speakers, rounds: int = R
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
-
-
-def softmax(logits: np.ndarray) -> np.ndarray:
-    """[n,labels] -> probabilities"""
-    e = np.exp(logits - logits.max(1, keepdims=True))
-    return e / e.sum(1, keepdims=True)

@@ -1,8 +1,9 @@
-"""Heads as ONNX graphs: tokens [1,N,384] and weights [1,N] -> calibrated scores.
+"""Heads as ONNX graphs: embeddings `tokens` [1,N,384] and weights [1,N] -> calibrated scores.
 
 A graph averages the networks of an ensemble before calibration.
 """
 
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,7 @@ from torch import nn
 from training.encoder.trunk import WIDTH
 from training.export.graph import Graph, numpy_of
 from training.heads.attention_head import HIDDEN, QUERIES, VARIANCE_FLOOR, AttentionHead, LinearHead
-
-Heads = list[AttentionHead | LinearHead]
+from training.heads.fit import Heads
 
 
 def write_moments(g: Graph, x: str, w: str) -> tuple[str, str]:
@@ -26,12 +26,6 @@ def write_moments(g: Graph, x: str, w: str) -> tuple[str, str]:
 def write_linear(g: Graph, x: str, linear: nn.Linear) -> str:
     weight = g.constant(numpy_of(linear, "weight").T)
     return g.op("Add", g.op("MatMul", x, weight), g.constant(numpy_of(linear, "bias")))
-
-
-def write_unit_sum(g: Graph, weights: str) -> str:
-    """[1,N] -> [1,1,N] that sums to 1"""
-    axis = g.integers(1)
-    return g.op("Unsqueeze", g.op("Div", weights, g.op("ReduceSum", weights, axis, keepdims=1)), axis)
 
 
 def write_moment_branch(g: Graph, head: AttentionHead | LinearHead, embeddings: str, w: str) -> str:
@@ -59,15 +53,13 @@ def write_attention_head(g: Graph, head: AttentionHead, embeddings: str, w: str)
 def write_ensemble(g: Graph, heads: Heads) -> str:
     """Declares the inputs -> mean of the heads [1,1,outputs]"""
     embeddings, weights = g.input("tokens", [1, "tokens", WIDTH]), g.input("weights", [1, "tokens"])
-    w = write_unit_sum(g, weights)
+    axis = g.integers(1)
+    w = g.op("Unsqueeze", g.op("Div", weights, g.op("ReduceSum", weights, axis, keepdims=1)), axis)  # [1,1,N] that sums to 1
     parts = [
         (write_attention_head if isinstance(head, AttentionHead) else write_moment_branch)(g, head, embeddings, w)
         for head in heads
     ]
-    total = parts[0]
-    for part in parts[1:]:
-        total = g.op("Add", total, part)
-    return g.op("Mul", total, g.scalar(1 / len(heads)))
+    return g.op("Mul", functools.reduce(lambda total, part: g.op("Add", total, part), parts), g.scalar(1 / len(heads)))
 
 
 def write_affine(g: Graph, value: str, slope: float, intercept: float, name: str) -> None:

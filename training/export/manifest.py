@@ -16,23 +16,18 @@ from training.reporting.cards import evidence_of
 from training.settings import SEED
 
 
-def data_of(corpora: tuple[str, ...]) -> list[dict]:
-    """Name, licence and training clips of each corpus."""
-    counts = Counter(clip.corpus for clip in read_clips() if not clip.held_out)
-    return [{"name": name, "licence": CORPORA[name].licence, "clips": counts[name]} for name in corpora]
-
-
-def trunk_reference(models: Path) -> dict:
-    manifest = json.loads((models / "trunk" / "manifest.json").read_text())
-    return {key: manifest[key] for key in ("name", "version")} | {"sha256": manifest["weights"]["sha256"]}
-
-
 def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, metrics: dict | None = None, more_data: list[dict] = ()) -> None:
-    """`params`: thresholds and calibration that the service reads; `more_data`: training data that is no corpus."""
+    """`params`: thresholds and calibration that the service reads; `more_data`: training data apart from corpora."""
     folder = models / spec.name
     folder.mkdir(parents=True, exist_ok=True)
     weights = folder / "weights.onnx"
     shutil.copyfile(graph, weights)
+    counts = Counter(clip.corpus for clip in read_clips() if not clip.held_out)
+    data = [{"name": name, "licence": CORPORA[name].licence, "clips": counts[name]} for name in spec.corpora]
+    trunk = None
+    if not spec.reads_features:
+        manifest = json.loads((models / "trunk" / "manifest.json").read_text())
+        trunk = {"name": manifest["name"], "version": manifest["version"], "sha256": manifest["weights"]["sha256"]}
     manifest = {
         "name": spec.name,
         "version": RECIPE.version,
@@ -41,13 +36,13 @@ def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, metric
         "weights": {"file": weights.name, "sha256": cache.file_hash(weights)},
         "featuresVersion": FEATURES_VERSION,
         "features": SPEC if spec.reads_features else None,
-        "trunk": None if spec.reads_features else trunk_reference(models),
+        "trunk": trunk,
         "inputs": list(spec.inputs),
         "outputs": list(spec.outputs),
         "labels": None if spec.labels is None else list(spec.labels),
         "params": params,
         "training": {
-            "data": [*data_of(spec.corpora), *more_data],
+            "data": [*data, *more_data],
             "seed": SEED,
             "metrics": metrics or {},
             "limits": list(spec.limits),

@@ -1,4 +1,4 @@
-"""What is said of a model: in its manifest, and on its card. Each model has one ModelSpec, beside the code that trains it."""
+"""Description of a model for its manifest and its card. Each model has one ModelSpec, beside the code that trains it."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The trunk as an ONNX graph: features [1,T,80] -> tokens [1,ceil(T/2),384]. Convolutions and linear layers run in int8.
+"""The trunk as an ONNX graph: features [1,T,80] -> embeddings `tokens` [1,ceil(T/2),384]. Convolutions and linear layers run in int8.
 
 Weights have one scale per output, inputs are quantised to uint8 with one scale per call.
 """

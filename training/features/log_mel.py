@@ -1,4 +1,4 @@
-"""Log-mel features, written by the shipped decoder and extractor (extract.ts) and by nothing else."""
+"""Log-mel features, written by the shipped decoder and extractor (extract.ts)."""
 
 import functools
 import json
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from tqdm import tqdm
 
 from training import cache, settings
 from training.corpora.corpus import Clip
@@ -20,7 +21,7 @@ FEATURES_VERSION = 1  # that of the native extractor
 
 @dataclass(frozen=True)
 class LogMelStore:
-    """Features of many recordings. `key` names them where a cached result depends on them."""
+    """Features of many recordings. `key` identifies them in the inputs of cached results."""
 
     rows: np.ndarray  # float32 [frames of all recordings, 80], log10 of mel energies
     offsets: np.ndarray  # [recordings + 1], first row of each
@@ -73,6 +74,7 @@ def map_frames(store: LogMelStore, name: str, inputs: dict, frames_of: Callable[
     """float16 [frames of all recordings] of `frames_of(index)` [T], cached."""
 
     def make(folder: Path) -> None:
-        np.save(folder / "frames.npy", np.concatenate([frames_of(index).astype(np.float16) for index in range(len(store))]))
+        indices = tqdm(range(len(store)), name, mininterval=10)
+        np.save(folder / "frames.npy", np.concatenate([frames_of(index).astype(np.float16) for index in indices]))
 
     return np.load(cache.build(name, inputs | {"features": store.key}, make) / "frames.npy")

@@ -1,4 +1,4 @@
-"""Segments of speech, and the windows that the trunk sees. The service cuts alike; test/signals/training-windows.test.ts compares."""
+"""Segments of speech, and input windows of the trunk. test/signals/training-windows.test.ts compares them with the service's."""
 
 import math
 

@@ -1,7 +1,7 @@
 """The emotion head: eight categories, valence and arousal.
 
-A corpus teaches only the categories it has. The others stay in its softmax, lowered by ABSENT, so that they are
-neither demanded nor excluded.
+A corpus has labels of its own categories only. The others stay in the softmax, lowered by ABSENT, so that they are
+neither targets nor excluded.
 """
 
 from dataclasses import dataclass
@@ -34,28 +34,28 @@ SPEC = ModelSpec(
     corpora=(*RECIPE.emotion, RECIPE.arousal, RECIPE.rated),
     limits=(
         "Acted recordings in English, Italian, Polish, Amharic and Korean: natural speech is further away.",
-        "Calm was heard in RAVDESS and TAVA only.",
-        "Valence leans on few rated recordings, all English; arousal travels better.",
-        "Temperature, lines and intervals were set on the held-out speakers, two of them rated.",
+        "Only RAVDESS and TAVA have calm speech.",
+        "Valence depends on few rated recordings, all English; arousal generalises better.",
+        "Temperature, affine calibration and intervals were fitted on the held-out speakers, two of them rated.",
     ),
-    use="Describes how a voice sounds. It does not know what a person feels, and must not decide about anyone.",
-    origin="Trained here on the trunk's tokens.",
+    use="Describes how a voice sounds. It does not measure what a person feels, and must not decide about anyone.",
+    origin="Trained on the trunk's embeddings.",
     intended=(
         "Research on how voices sound, to themselves or compared with a rested recording of the same speaker.",
-        "A hint to the speakers themselves, who know of it and agreed.",
-        "Ordering many recordings for a person to listen to, where being wrong about every second one is bearable.",
+        "Feedback to the speakers themselves, with their consent.",
+        "Ordering many recordings for a person to listen to, where an error in every second one is acceptable.",
     ),
     unintended=(
         "Emotion inference at work or in education, which the EU AI Act forbids outside medical and safety uses.",
         "Diagnosis, lie detection, hiring, grading, insurance, policing, credit, or any decision about a person.",
-        "Recordings of people who do not know or did not agree.",
-        "Comparing people, sexes or languages with each other: the figures differ between them.",
+        "Recordings of people who do not know of it or did not consent.",
+        "Comparing people, sexes or languages with each other: accuracy differs between them.",
     ),
     failures=(
-        "Emotions are acted in every labelled set: natural speech is further away than any figure here.",
-        "Valence was rated in one English set of 14 speakers; expect it to lean on English.",
-        "The lines of valence and arousal, the temperature and the widths of intervals were set on the very speakers that the "
-        "figures are of: those that say `of the other speakers` undo that, and are the fair ones.",
+        "Emotions are acted in every labelled corpus: natural speech differs more than any metric here shows.",
+        "Valence was rated in one English corpus of 14 speakers; expect a bias towards English.",
+        "The affine calibration of valence and arousal, the temperature and the widths of intervals were fitted on the "
+        "evaluated speakers. Metrics that name `the other speakers` are fitted without the speaker and are unbiased.",
     ),
 )
 

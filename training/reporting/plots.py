@@ -7,6 +7,7 @@ import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 
 from training import settings
 from training.augment.corruptions import CONDITIONS
@@ -34,20 +35,6 @@ def save(name: str) -> Path:
     return path
 
 
-def draw_confusion_matrix(axes, name: str, truth: np.ndarray, predicted: np.ndarray) -> None:
-    labels = np.unique(truth)
-    rates = np.array([[np.mean(predicted[truth == actual] == guess) for guess in labels] for actual in labels])
-    axes.imshow(rates, cmap="Blues", vmin=0, vmax=1)
-    short = [EMOTIONS[i][:4] for i in labels]
-    axes.set_xticks(range(len(labels)), short, rotation=90, fontsize=7)
-    axes.set_yticks(range(len(labels)), short, fontsize=7)
-    for (row, column), value in np.ndenumerate(rates):
-        if value >= 0.005:
-            axes.text(column, row, f"{100 * value:.0f}", ha="center", va="center", fontsize=6,
-                      color=PAPER if value > 0.5 else INK)  # fmt: skip
-    axes.set_title(f"{name} ({len(truth)})", fontsize=8)
-
-
 def draw_confusion(found: Predictions) -> Path:
     """One matrix per corpus over its own labels: rows are acted, columns predicted, in percent of the row."""
     parts = [(name, found.of(name)) for name in RECIPE.emotion]
@@ -57,7 +44,13 @@ def draw_confusion(found: Predictions) -> Path:
     for axes in grid.flat[len(parts) :]:
         axes.axis("off")
     for axes, (name, part) in zip(grid.flat, parts):
-        draw_confusion_matrix(axes, name, part.labels, part.best_in_corpus())
+        rates = 100 * confusion_matrix(part.labels, part.best_in_corpus(), normalize="true")
+        shown = ConfusionMatrixDisplay(rates, display_labels=[EMOTIONS[i][:4] for i in np.unique(part.labels)])
+        shown.plot(cmap="Blues", im_kw={"vmin": 0, "vmax": 100}, text_kw={"fontsize": 6}, values_format=".0f", colorbar=False,
+                   xticks_rotation="vertical", ax=axes)  # fmt: skip
+        axes.tick_params(labelsize=7)
+        axes.set(xlabel="", ylabel="")
+        axes.set_title(f"{name} ({len(part)})", fontsize=8)
     return save("confusion")
 
 

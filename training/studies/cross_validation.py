@@ -8,6 +8,7 @@ import json
 
 import numpy as np
 import torch
+from scipy.special import softmax
 
 from training import settings
 from training.calibration.affine import match_moments
@@ -19,7 +20,7 @@ from training.encoder.multitask import CLARITY
 from training.evaluation import results
 from training.evaluation.metrics import Metric, all_metrics
 from training.evaluation.predictions import Predictions, concatenate
-from training.evaluation.statistics import sigmoid, softmax
+from training.evaluation.statistics import sigmoid
 from training.heads import clarity, emotion
 from training.heads.attention_head import LinearHead
 from training.heads.fit import fit_linear, mean_per_clip
@@ -88,7 +89,7 @@ class CrossValidation:
         rows, values = mean_per_clip(self.store.clips[windows], self.store.speech_frames[windows], values)
         scores = values[:, CLARITY] if values.shape[1] > CLARITY else np.full(len(rows), np.nan)
         clips = [self.clips[i] for i in rows]
-        return Predictions(clips, softmax(values[:, emotion.CATEGORIES]), sigmoid(values[:, emotion.DIMENSIONS]), scores)
+        return Predictions(clips, softmax(values[:, emotion.CATEGORIES], 1), sigmoid(values[:, emotion.DIMENSIONS]), scores)
 
     def measure(self) -> dict[str, list[dict]]:
         """Metrics of speakers left out, and of corpora left out (emotion alone)."""

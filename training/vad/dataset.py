@@ -1,4 +1,4 @@
-"""What the VAD model learns from: recordings and generated sounds, plain and over telephone codecs, with their labels."""
+"""Training data of the VAD model: recordings and generated sounds, plain and over telephone codecs, with their labels."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -49,16 +49,16 @@ class Pool:
 
     def __init__(self) -> None:
         self.speech: list[LabelledRows] = []
+        self.weights: list[float] = []  # of a draw of speech
         self.other: list[LabelledRows] = []
-        self.weights: list[float] = []
 
     def add(self, item: LabelledRows, weight: float | None) -> None:
-        """`weight`: of a draw; None for what is no speech."""
+        """`weight`: None for other sounds than speech."""
         if weight is None:
             self.other.append(item)
-            return
-        self.speech.append(item)
-        self.weights.append(weight)
+        else:
+            self.speech.append(item)
+            self.weights.append(weight)
 
     @cached_property
     def cumulative(self) -> np.ndarray:
@@ -73,7 +73,13 @@ class VadDataset:
 
     def __init__(self, held_out: bool):
         self.plain, self.telephone, self.copies = Pool(), Pool(), telephone_codecs.features_by_name()
-        self.add_corpora(held_out)
+        corpora, labels = log_mel.of_corpora(), silero.label_corpora()
+        for clip in read_clips():
+            rows = np.asarray(corpora[clip.index])
+            if len(rows) >= MIN_FRAMES and clip.held_out == held_out and clip.corpus != "RIR":
+                own = labels[corpora.offsets[clip.index] : corpora.offsets[clip.index + 1]]
+                item = LabelledRows(clip.corpus, rows, correct_labels(clip, rows, own), clip.syllables)
+                self.add(f"corpora-{clip.index}", item, clip.definition.sampling.vad if clip.definition.is_speech else None)
         for name, source in (("sounds", synthetic_noise), ("music", synthetic_music)):
             store = source.features()
             for index, path in enumerate(store.paths):
@@ -83,16 +89,6 @@ class VadDataset:
                     target = (speech & (relative_level(rows) > -3)).astype(np.float32)
                     item = LabelledRows(name, rows, target, None)
                     self.add(f"{name}-{index}", item, SYNTHETIC_SPEECH_WEIGHT if speech else None)
-
-    def add_corpora(self, held_out: bool) -> None:
-        corpora, labels = log_mel.of_corpora(), silero.label_corpora()
-        for clip in read_clips():
-            rows = np.asarray(corpora[clip.index])
-            if len(rows) < MIN_FRAMES or clip.held_out != held_out or clip.corpus == "RIR":
-                continue
-            own = labels[corpora.offsets[clip.index] : corpora.offsets[clip.index + 1]]
-            item = LabelledRows(clip.corpus, rows, correct_labels(clip, rows, own), clip.syllables)
-            self.add(f"corpora-{clip.index}", item, clip.definition.sampling.vad if clip.definition.is_speech else None)
 
     def add(self, name: str, item: LabelledRows, weight: float | None) -> None:
         self.plain.add(item, weight)

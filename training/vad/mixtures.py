@@ -47,7 +47,7 @@ def add_noise(rows: np.ndarray, noise: np.ndarray, snr_db: float, speech_frames:
     return np.log10(mix_at_snr(energies, noise_energies, snr_db, speech_power, noise_power))
 
 
-def lay_out_speech(pool: Pool, rng: np.random.Generator, rows: np.ndarray, target: np.ndarray) -> list[tuple[int, int, int]]:
+def write_speech(pool: Pool, rng: np.random.Generator, rows: np.ndarray, target: np.ndarray) -> list[tuple[int, int, int]]:
     """Writes clips into `rows` and `target`, some with gaps -> Mixture.syllables"""
     syllables, frames = [], len(rows)
     at = int(rng.integers(0, frames // 4)) if rng.random() < 0.6 else 0
@@ -71,7 +71,7 @@ def draw_mixture(dataset: VadDataset, rng: np.random.Generator, frames: int) -> 
     by_telephone = rng.random() < TELEPHONE_SHARE
     pool = dataset.telephone if by_telephone else dataset.plain
     spoken = rng.random() > 0.22
-    syllables = lay_out_speech(pool, rng, rows, target) if spoken else []
+    syllables = write_speech(pool, rng, rows, target) if spoken else []
     if not spoken or rng.random() < 0.55:
         noise = draw_noise(pool, rng, frames)
         rows = add_noise(rows, noise, rng.uniform(0, 35) if spoken else 0, target > 0.5)

@@ -1,7 +1,7 @@
 """Voice activity and syllable rate: a small dilated convolutional network over log-mel frames.
 
-The speech output learns Silero VAD's labels, the syllable rate known texts. A third output, fitted afterwards on the
-same frames (speech_check.py), tells speech from sounds that were taken for it.
+Targets: Silero VAD's labels, and syllables of known texts. A third output, fitted afterwards on the same frames
+(speech_check.py), separates speech from other sounds that pass as speech.
 """
 
 import numpy as np

@@ -38,8 +38,6 @@ def label_corpora() -> np.ndarray:
     model = Session(weights)
 
     def label(index: int) -> np.ndarray:
-        if index % 1000 == 0:
-            print(f"Silero VAD: {index} of {len(clips)} clips", flush=True)
         return label_frames(model, read_clip(clips[index]).astype(np.float32), len(store[index])).astype(np.float32)
 
     return log_mel.map_frames(store, "silero", {"weights": cache.file_hash(weights)}, label)

@@ -1,4 +1,4 @@
-"""What is said of the VAD model."""
+"""Description of the VAD model."""
 
 from training.corpora.recipe import RECIPE
 from training.export.model_spec import ModelSpec
@@ -10,15 +10,15 @@ SPEC = ModelSpec(
     outputs=("speech", "syllable_rate", "voice"),
     corpora=(*RECIPE.speech, *RECIPE.sounds),
     limits=(
-        "The teacher of speech is Silero VAD 6 (MIT), not human labels; laughter, crying and other bursts "
-        "of voice without words count as no speech.",
-        "Syllables are learned from English sentences alone.",
-        "Music was learned from synthesised pieces alone; singing is a voice and may pass for speech.",
+        "Speech labels come from Silero VAD 6 (MIT), not from people; laughter, crying and other vocal bursts "
+        "without words count as no speech.",
+        "Syllable rates were trained on English sentences only.",
+        "Music in training was synthesised; singing may pass for speech.",
     ),
-    use="Finds speech, and counts syllables in it. Every other number of a report rests on its segments.",
+    use="Detects speech and counts its syllables. Every other number of a report depends on its segments.",
     origin="Trained from scratch; Silero VAD 6.2.3 (MIT) labelled the recordings, with its labels corrected by level in "
-    "studio recordings. The output `voice` was fitted on their frames afterwards, to tell speech from what was taken for it.",
-    intended=("Parting speech from the rest, to measure pauses and rate.",),
-    unintended=("Proving that nobody spoke: whispering, shouting and voices under loud noise can be missed.",),
-    failures=("Cries, laughter and other bursts without words count as no speech.",),
+    "studio recordings. The output `voice` was fitted on its frames afterwards and rejects other sounds that pass as speech.",
+    intended=("Separating speech from other sound, to measure pauses and rate.",),
+    unintended=("Proving the absence of speech: whispering, shouting and voices under loud noise can be missed.",),
+    failures=("Cries, laughter and other vocal bursts without words count as no speech.",),
 )

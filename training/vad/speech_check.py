@@ -1,4 +1,4 @@
-"""The third output of the VAD model: is what was taken for speech really speech? Fitted on the model's own frames.
+"""The third output of the VAD model: does a recording whose frames pass as speech contain speech? Fitted on the model's own frames.
 
 Speech, also noisy and with music, against music, sounds and vocal bursts without words. One decision per recording:
 the mean of the output over the frames that the model takes for speech.
@@ -27,21 +27,21 @@ MAX_INPUT_FRAMES = 1000
 BATCH, RATE = 128, 4e-3
 MIN_SPEECH_FRAMES = 50  # recordings with less speech are never scored
 REJECTED_SPEECH = 0.02  # share of speech below the threshold
-MUSIC_WEIGHT, UNSCORED_WEIGHT = 2.0, 0.3
+OTHER_WEIGHTS, UNSCORED_WEIGHT = {"music": 2.0, "sounds": 1.0}, 0.3
 
 
 class Examples:
-    """Rows of the frozen network, [n,MAX_FRAMES,WIDTH], picked evenly from what it takes for speech."""
+    """Rows of the frozen network, [n,MAX_FRAMES,WIDTH], picked evenly from the frames it takes for speech."""
 
     def __init__(self, net: VadNet):
-        self.net, self.copies = net, telephone_codecs.features_by_name()
-        self.rows, self.used, self.facts = [], [], []
+        self.net, self.telephone = net, telephone_codecs.features_by_name()
+        self.columns = {name: [] for name in ("rows", "used", "name", "held_out", "speech", "scored", "weight")}
 
     def add_both(self, copy: str, name: str, held_out: bool, speech: bool, rows: np.ndarray) -> None:
         """The recording, and its telephone copy if there is one."""
         self.add(name, held_out, speech, rows)
-        if copy in self.copies:
-            self.add(name, held_out, speech, self.copies[copy][:MAX_INPUT_FRAMES])
+        if copy in self.telephone:
+            self.add(name, held_out, speech, self.telephone[copy][:MAX_INPUT_FRAMES])
 
     def add(self, name: str, held_out: bool, speech: bool, rows: np.ndarray) -> None:
         with torch.no_grad():
@@ -55,21 +55,11 @@ class Examples:
         places = places[np.linspace(0, len(places) - 1, min(MAX_FRAMES, len(places))).astype(int)]
         kept, used = np.zeros((MAX_FRAMES, WIDTH), np.float32), np.zeros(MAX_FRAMES, np.float32)
         kept[: len(places)], used[: len(places)] = x[0].T.numpy()[places], 1
-        self.rows.append(kept)
-        self.used.append(used)
-        self.facts.append((name, held_out, speech, sum(end - start for start, end in segments) >= MIN_SPEECH_FRAMES))
-
-    def stack(self) -> dict[str, np.ndarray]:
-        names, held_out, speech, scored = (np.array(column) for column in zip(*self.facts))
-        weight = [weight_of(name) * (1 if enough else UNSCORED_WEIGHT) for name, enough in zip(names, scored)]
-        return {"rows": np.stack(self.rows), "used": np.stack(self.used), "name": names, "held_out": held_out,
-                "speech": speech.astype(np.float32), "scored": scored, "weight": np.array(weight, np.float32)}  # fmt: skip
-
-
-def weight_of(name: str) -> float:
-    if name in CORPORA:
-        return CORPORA[name].sampling.speech_check
-    return MUSIC_WEIGHT if name == "music" else 1.0
+        scored = sum(end - start for start, end in segments) >= MIN_SPEECH_FRAMES
+        weight = CORPORA[name].sampling.speech_check if name in CORPORA else OTHER_WEIGHTS[name]
+        row = (kept, used, name, held_out, np.float32(speech), scored, np.float32(weight * (1 if scored else UNSCORED_WEIGHT)))
+        for column, value in zip(self.columns.values(), row):
+            column.append(value)
 
 
 def add_music(rows: np.ndarray, music: np.ndarray, snr_db: float) -> np.ndarray:
@@ -99,7 +89,7 @@ def collect_examples(net: VadNet) -> dict[str, np.ndarray]:
         for index, path in enumerate(store.paths):
             held_out = synthetic_noise.is_held_out(path)
             found.add_both(f"{name}-{index}", name, held_out, path.startswith("speech-"), store[index])
-    return found.stack()
+    return {name: np.array(column) for name, column in found.columns.items()}
 
 
 def masked_mean(head: nn.Module, rows: torch.Tensor, used: torch.Tensor) -> torch.Tensor:
@@ -124,18 +114,12 @@ def fit(net: VadNet) -> tuple[float, dict[str, float]]:
         optimizer.zero_grad()
         (loss * weight[part]).mean().backward()
         optimizer.step()
-    fold_scaling(head[0], centre, spread)
-    with torch.no_grad():
+    with torch.no_grad():  # moves the standardisation into the first layer
+        head[0].weight /= spread[None, :, None]
+        head[0].bias -= head[0].weight[:, :, 0] @ centre
         means = torch.cat([masked_mean(head, r, u) for r, u in zip(rows.split(500), used.split(500))]).numpy()
     threshold = round(float(np.quantile(means[(data["speech"] > 0) & data["scored"]], REJECTED_SPEECH)), 2)
     return threshold, measure(data, means, threshold)
-
-
-def fold_scaling(first: nn.Conv1d, centre: torch.Tensor, spread: torch.Tensor) -> None:
-    """Moves the standardisation of the input into the first layer."""
-    with torch.no_grad():
-        first.weight /= spread[None, :, None]
-        first.bias -= first.weight[:, :, 0] @ centre
 
 
 def measure(data: dict[str, np.ndarray], means: np.ndarray, threshold: float) -> dict[str, float]:

@@ -65,7 +65,8 @@ def measure(net: VadNet) -> dict[str, float]:
     known = [item for item in dataset.plain.speech if item.kind in RECIPE.speech]
     result = {"frame_f1_clean": frame_f1(net, known)}
     for snr_db in TEST_SNRS_DB:
-        noisy = [replace(item, rows=noisy_rows(dataset, rng, item.rows, snr_db)) for item in known]
+        noises = (draw_noise(dataset.plain, rng, len(item.rows)) for item in known)
+        noisy = [replace(item, rows=add_noise(item.rows, noise, snr_db, slice(None))) for item, noise in zip(known, noises)]
         result[f"frame_f1_noise_{snr_db}_db"] = frame_f1(net, noisy)
     result["frame_f1_telephone"] = frame_f1(net, [item for item in dataset.telephone.speech if item.kind in RECIPE.speech])
     synthetic = [frame_f1(net, [item]) for item in dataset.plain.speech if item.kind == "sounds"]
@@ -79,7 +80,3 @@ def measure(net: VadNet) -> dict[str, float]:
         false.setdefault(item.kind, []).append(net.detect(item.rows)[0].mean())
     result |= {f"false_speech_{kind.lower()}": float(np.mean(shares)) for kind, shares in false.items()}
     return {name: round(value, 4) for name, value in result.items()}
-
-
-def noisy_rows(dataset: VadDataset, rng: np.random.Generator, rows: np.ndarray, snr_db: float) -> np.ndarray:
-    return add_noise(rows, draw_noise(dataset.plain, rng, len(rows)), snr_db, slice(None))
