@@ -90,7 +90,7 @@ class Clip:
 
     @property
     def sex(self) -> str:
-        return SEXES.get(self.row["gender"].lower(), "not told")
+        return SEXES.get(self.row["gender"].lower(), "unstated")
 
     @property
     def language(self) -> str:

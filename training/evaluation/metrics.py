@@ -110,7 +110,7 @@ def cross_calibrated_metrics(predictions: Predictions) -> list[Metric]:
     for name in DIMENSIONS:
         truth = rated.truth(name)
         moved = calibrate_on_others(truth, rated.score(name), rated.speakers)
-        found += metric("emotion", f"CCC of {name}, line of the other speakers", RECIPE.rated, ccc, rated.clips, truth, moved)
+        found += metric("emotion", f"CCC of {name}, calibrated on the other speakers", RECIPE.rated, ccc, rated.clips, truth, moved)
     return found
 
 
@@ -136,7 +136,7 @@ def coverage_metrics(predictions: Predictions) -> list[Metric]:
         if len(part) == 0:
             continue
         for title, inside in ((f"share of {name} inside its 80 % interval", covered(part, name)[0]),
-                              (f"share of {name} inside, width of the other speakers", covered_by_others(part, name))):  # fmt: skip
+                              (f"share of {name} inside, width fitted on the other speakers", covered_by_others(part, name))):  # fmt: skip
             found += metric(signal, title, corpus, share, part.clips, np.ones(len(part)), inside.astype(float))
     return found
 
