@@ -33,27 +33,15 @@ def hash_content(path: Path, _modified: int, _size: int) -> str:
 
 
 @functools.cache
-def code_hash(*modules: ModuleType | str) -> str:
-    """SHA-256 of the syntax trees: comments, docstrings, imports and formatting do not count.
-
-    A string is the path of a file below the package that is not Python.
-    """
-    parts = []
-    for module in modules:
-        if isinstance(module, str):
-            parts.append((settings.PACKAGE / module).read_text())
-        else:
-            parts.append(ast.dump(strip(ast.parse(Path(module.__file__).read_text()))))
-    return digest(parts)
-
-
-def strip(tree: ast.Module) -> ast.Module:
-    """Without docstrings and imports."""
-    tree.body = [node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))]
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-    return tree
+def code_hash(*modules: ModuleType) -> str:
+    """SHA-256 of the syntax trees: comments, docstrings, imports and formatting do not count."""
+    trees = [ast.parse(Path(module.__file__).read_text()) for module in modules]
+    for tree in trees:
+        tree.body = [node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))]
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False) is not None:
+                node.body = node.body[1:] or [ast.Pass()]
+    return digest([ast.dump(tree) for tree in trees])
 
 
 def folder(name: str, inputs: dict) -> Path:

@@ -1,5 +1,6 @@
 """Corrupted copies of recordings: noise, telephone band, clipping, short excerpts. For calibration and evaluation."""
 
+import sys
 import zlib
 from pathlib import Path
 
@@ -73,7 +74,7 @@ class Corruptor:
         decoded = [decode(settings.DATA / clip.path) for clip in noise_clips]
         self.noises = [noise for noise in decoded if len(noise) >= SAMPLE_RATE and np.mean(noise**2) > 1e-6]
         files = [cache.file_hash(settings.DATA / clip.path) for clip in noise_clips]
-        self.key = cache.digest([files, cache.code_hash(audio, mix), cache.code_hash("augment/corruptions.py")])
+        self.key = cache.digest([files, cache.code_hash(audio, mix, sys.modules[__name__])])
 
     def copy(self, clip: Clip, condition: str) -> Path:
         path = altered_copy(clip, condition, self.key)

@@ -74,7 +74,8 @@ def add_pauses(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def write_copy(clip: Clip, name: str, change: Change | None) -> Path:
     """A WAV copy at 70 % of full scale; without `change` too, so that what is compared differs by the change alone."""
-    path = altered_copy(clip, name, cache.code_hash(audio, sys.modules[__name__]))
+    code = cache.code_hash(audio, sys.modules[__name__], sys.modules[(change or write_copy).__module__])
+    path = altered_copy(clip, name, code)
     if not path.exists():
         samples = decode(settings.DATA / clip.path)
         changed = samples if change is None else change(samples, np.random.default_rng(clip.index))

@@ -1,10 +1,13 @@
 """Cached results are keyed by content."""
 
 import types
+from pathlib import Path
 
 import pytest
 
 from training import cache, settings
+from training.evaluation import invariances, vocal_effort
+from training.tests.test_corpora import make_clip
 
 
 @pytest.fixture(autouse=True)
@@ -51,3 +54,11 @@ def test_comments_docstrings_and_imports_do_not_change_the_hash_of_code(tmp_path
     other = module_of(tmp_path / "c.py", "def f(x):\n    return x + 2\n")
     hashes = [cache.code_hash.__wrapped__(module) for module in (plain, commented, other)]
     assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_a_changed_copy_is_keyed_by_the_code_of_the_change(tmp_path, monkeypatch):
+    codes = []
+    monkeypatch.setattr(invariances, "altered_copy", lambda clip, name, code: codes.append(code) or Path(__file__))
+    for change in (invariances.add_pauses, vocal_effort.whisper, None):
+        invariances.write_copy(make_clip("MFA"), "copy", change)
+    assert codes[0] == codes[2] != codes[1]

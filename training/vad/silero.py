@@ -1,5 +1,6 @@
 """Silero VAD's speech probability of every frame of the corpora: the labels of the VAD model."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -40,4 +41,4 @@ def label_corpora() -> np.ndarray:
     def label(index: int) -> np.ndarray:
         return label_frames(model, read_clip(clips[index]).astype(np.float32), len(store[index])).astype(np.float32)
 
-    return log_mel.map_frames(store, "silero", {"weights": cache.file_hash(weights)}, label)
+    return log_mel.map_frames(store, "silero", {"weights": cache.file_hash(weights), "code": cache.code_hash(sys.modules[__name__])}, label)
