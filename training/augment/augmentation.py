@@ -25,7 +25,7 @@ GROUP = 48  # clips
 GAP = SAMPLE_RATE // 2  # samples of silence between the clips of a group
 PROCESSES = 2
 SOX_PCM = "-t raw -e signed -b 16 -r 16000 -c 1 -"
-AMR = f"sox -V1 {SOX_PCM} -t amr-nb {{options}}-r 8000 - | sox -V1 -t amr-nb - {SOX_PCM}"
+AMR = f"sox -V1 -R {SOX_PCM} -t amr-nb {{options}}-r 8000 - | sox -V1 -R -t amr-nb - {SOX_PCM}"  # -R: dither is repeatable
 TELEPHONE = f"{FROM_PCM} -ar 8000 -af highpass=300,lowpass=3400 -c:a pcm_mulaw -f wav pipe:1 | {TO_PCM}"
 # name -> (probability, shell command for `run_codec`)
 CODECS: dict[str, tuple[float, str | None]] = {

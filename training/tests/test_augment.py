@@ -1,10 +1,13 @@
 """Mixing, augmentation and corruptions on synthetic audio."""
 
+import shutil
+
 import numpy as np
 import pytest
 
 from training.augment import corruptions, log_mel
-from training.augment.augmentation import GAP, concatenate
+from training.augment.audio import run_codec
+from training.augment.augmentation import AMR, GAP, concatenate
 from training.augment.mix import loud_power, mix_at_snr
 from training.augment.synthetic_noise import is_held_out
 from training.evaluation.invariances import add_pauses
@@ -78,3 +81,9 @@ def test_parts_of_a_piece_are_held_out_together():
     pieces = [f"piece{number}" for number in range(60)]
     assert all(is_held_out(f"{piece}-0.wav") == is_held_out(f"{piece}-4.wav") for piece in pieces)
     assert 0 < sum(is_held_out(f"{piece}-0.wav") for piece in pieces) < 30
+
+
+@pytest.mark.skipif(shutil.which("sox") is None, reason="needs sox")
+def test_amr_is_repeatable():
+    first, second = (run_codec(AMR.format(options=""), speech_like(1)) for _ in range(2))
+    assert np.array_equal(first, second)
