@@ -1,4 +1,4 @@
-"""Windows as training cuts them. Standard input: {seconds, framesPerToken, recordings}; a recording is the speech probability of each frame."""
+"""Windows as cut by training. Standard input: {seconds, framesPerToken, recordings}; a recording is the speech probability of each frame."""
 
 import json
 import sys
@@ -8,22 +8,22 @@ import numpy as np
 sys.path.insert(0, ".")
 from training.features.windows import SEGMENT_PARAMS, SILENCE, cut_windows, embedding_weights, find_segments, slice_padded
 
-told = json.load(sys.stdin)
+request = json.load(sys.stdin)
 
 
 def windows_of(recording: list[float]) -> list[dict]:
-    """The feature of a frame is its number, so that the test can tell where it came from."""
+    """The feature of a frame is its index, which identifies it in the output."""
     speech = np.array(recording, np.float32)
     numbers = np.arange(len(speech), dtype=np.float32)
-    cut = cut_windows(find_segments(speech), len(speech), told["seconds"])
+    cut = cut_windows(find_segments(speech), len(speech), request["seconds"])
     return [
         {
             "features": slice_padded(numbers, start, end, SILENCE).tolist(),
-            "weights": embedding_weights(slice_padded(speech, start, end, 0), told["framesPerToken"]).tolist(),
+            "weights": embedding_weights(slice_padded(speech, start, end, 0), request["framesPerToken"]).tolist(),
             "speechFrames": inside,
         }
         for start, end, inside in cut
     ]
 
 
-json.dump({"params": SEGMENT_PARAMS, "recordings": [windows_of(each) for each in told["recordings"]]}, sys.stdout)
+json.dump({"params": SEGMENT_PARAMS, "recordings": [windows_of(each) for each in request["recordings"]]}, sys.stdout)

@@ -1,4 +1,4 @@
-/** Training and the service cut the same windows: training/features/windows.py against the pipeline up to the trunk. */
+/** Compares the windows of training/features/windows.py with those of the pipeline up to the trunk. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { loadModels, type Models } from '../../src/models/loader.ts';
 import type { Values } from '../../src/models/session.ts';
 
 type Cut = { readonly features: number[]; readonly weights: number[]; readonly speechFrames: number };
-type Told = { readonly params: object; readonly recordings: readonly Cut[][] };
+type TrainingWindows = { readonly params: object; readonly recordings: readonly Cut[][] };
 
 const framesPerSecond = 100;
 const numpy = readFileSync('training/requirements.txt', 'utf8').match(/^numpy==.+$/m)?.[0] as string;
@@ -68,7 +68,7 @@ for (const folder of ['models/standard', 'models/fast']) {
     const models = await loadModels(folder);
     const { windowSeconds, framesPerToken } = models.trunk.manifest.params;
     const recordings = Array.from({ length: 60 }, (_, index) => speechOf(index + 1));
-    const told = JSON.parse(
+    const training = JSON.parse(
       execFileSync(join(makeVenv('windows', [numpy]), 'python'), ['test/signals/training-windows.py'], {
         input: JSON.stringify({
           seconds: windowSeconds,
@@ -78,13 +78,13 @@ for (const folder of ['models/standard', 'models/fast']) {
         encoding: 'utf8',
         maxBuffer: 2 ** 26,
       }),
-    ) as Told;
-    t.like(models.vad.manifest.params, told.params);
+    ) as TrainingWindows;
+    t.like(models.vad.manifest.params, training.params);
     let windows = 0;
     for (const [index, speech] of recordings.entries()) {
-      // Training leaves out what has too little speech; the service answers of it if there is nothing else.
+      // Training drops windows with too little speech; the service keeps one if there is no other.
       const cuts = (await cutsOf(speech, models)).filter(({ speechFrames }) => speechFrames >= 25);
-      const wanted = told.recordings[index] as Cut[];
+      const wanted = training.recordings[index] as Cut[];
       const close = (some: number[], others: number[]) =>
         some.length === others.length &&
         some.every((value, at) => Math.abs(value - (others[at] as number)) < 1e-5);
