@@ -187,13 +187,13 @@ def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies) -> Non
 
 
 def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
-    code = (sys.modules[__name__], attention_head, augment, clarity, corpus, emotion, examples, fit, mix, multitask, recipe, registry, trunk)
+    code = (attention_head, augment, clarity, corpus, emotion, examples, fit, mix, multitask, recipe, registry, trunk)
     return {
         "windows": windows.key,
         "copies": copies.source.key,
         "whisper": cache.file_hash(whisper_weights.PATH),
         "epochs": settings.SIZES.finetune_epochs,
-        "code": cache.code_hash(*code),
+        "code": cache.code_hash(sys.modules[__name__], *code),
     }
 
 

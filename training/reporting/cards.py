@@ -23,8 +23,8 @@ METRIC_NOTES = {
     "coverage": "Coverage and mean half-width of the 80 % intervals, each held-out speaker judged with widths fitted on the others.",
 }
 PERMISSIVE = ("CC BY", "Apache", "MIT")
-METRIC_NOTE = ("Through the shipped pipeline, on speakers that no model was trained on. Intervals: bootstrap over speakers, over recordings "
-               "where there is one speaker (†).")  # fmt: skip
+METRIC_NOTE = ("Through the shipped pipeline, on speakers that no model was trained on. Intervals: bootstrap over speakers, over "
+               "recordings where there is one speaker (†).")  # fmt: skip
 METRIC_KEYS = ("figure", "group", "value", "interval", "speakers", "clips")
 
 

@@ -85,7 +85,9 @@ def pool_windows(trunk: Trunk, windows: WindowStore, graph: Path) -> np.ndarray:
     return np.load(cache.build("ablation", inputs, make) / "moments.npy")
 
 
-def fit_probe(pooled: np.ndarray, windows: WindowStore, clips: list[Clip], members: np.ndarray, decay: float) -> tuple[np.ndarray, np.ndarray]:
+def fit_probe(
+    pooled: np.ndarray, windows: WindowStore, clips: list[Clip], members: np.ndarray, decay: float
+) -> tuple[np.ndarray, np.ndarray]:
     """pooled [windows,768] -> weight [768,11] and bias [11]: logits, valence and arousal before the sigmoid, clarity"""
     targets, scores = emotion.targets_of(clips, balanced=True), clarity.targets_of(clips)
     rows = windows.clips[members]
