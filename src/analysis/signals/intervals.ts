@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** Lower and upper bound, inside [0, 1]. */
 export type Interval = readonly [number, number];
 
-/** Fitted on left-out speakers (training/intervals.py): how much wider each lack makes the interval. */
+/** Growth of the interval per degradation, fitted on held-out speakers (training/calibration/intervals.py). */
 export const intervalParams = z.strictObject({
   /** Half-width on 3 s or more of clean, wide-band speech. */
   base: z.number().min(0).max(1),
