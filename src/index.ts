@@ -6,7 +6,9 @@ import { type CombinedReport, combinedReport } from './analysis/report.ts';
 import { signals as allSignals, type Signal } from './analysis/signals/table.ts';
 import type { AnalyzeRequest } from './analysis/types.ts';
 import { type Audio, type DecodeLimits, decode as decodeAll } from './audio/addon.ts';
+import { toValidationItem, type ValidationItem } from './openapi/errors.ts';
 import { parseConfig } from './runtime/config.ts';
+import { type ErrorCode, ServiceError } from './runtime/errors.ts';
 
 export type { Signal } from './analysis/signals/table.ts';
 export {
@@ -22,7 +24,21 @@ export {
   type Source,
 } from './audio/addon.ts';
 export { specs } from './audio/feature-presets.ts';
-export { ServiceError, type ValidationItem } from './runtime/errors.ts';
+export type { ValidationItem } from './openapi/errors.ts';
+
+/** Thrown by `analyze` for a recording that cannot be analysed. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly code: ErrorCode;
+  /** As `detail` in the answers of the HTTP service. */
+  readonly items: readonly ValidationItem[];
+
+  constructor({ code, message, problems }: ServiceError) {
+    super(message);
+    this.code = code;
+    this.items = problems.map(toValidationItem);
+  }
+}
 
 export type DecodeOptions = {
   /** Hz; 16000 when left out. */
@@ -70,9 +86,13 @@ export function decode(bytes: Uint8Array, options: DecodeOptions = {}): Audio {
 
 /** One analysis at a time. The first call loads the models. @throws Failure for a recording that cannot be taken */
 export function analyze(audio: Uint8Array, options: AnalyzeOptions = {}): Promise<Report> {
-  const done = last.then(() => report(audio, options));
+  const done = last.then(() => report(audio, options)).catch(rethrow);
   last = done.catch(() => {});
   return done;
+}
+
+function rethrow(error: unknown): never {
+  throw error instanceof ServiceError ? new Failure(error) : error;
 }
 
 async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Report> {

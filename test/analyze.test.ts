@@ -95,7 +95,7 @@ test('a baseline without speech is refused at its part', async (t) => {
       instanceOf: ServiceError,
     },
   );
-  t.deepEqual(error?.items[0]?.loc, ['body', 'baseline']);
+  t.is(error?.problems[0]?.field, 'baseline');
 });
 
 test('the same bytes give the same report', async (t) => {

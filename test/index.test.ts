@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import { analyze, decode, extract, ServiceError, specs } from '../src/index.ts';
+import { analyze, decode, extract, Failure, specs } from '../src/index.ts';
 
 const limits = { seconds: 60, channels: 2, minSampleRate: 4000, maxSampleRate: 96_000, deadlineSeconds: 0 };
 const sample = await readFile('examples/sample.wav');
@@ -39,10 +39,10 @@ test('a failure does not hold up the next call', async (t) => {
   const fine = analyze(sample, { limits: { ...limits, seconds: 1 } });
   const missing = analyze(sample, { modelsDir: '/nowhere' });
   t.is(
-    (await t.throwsAsync<ServiceError>(broken, { instanceOf: ServiceError })).items[0]?.type,
+    (await t.throwsAsync<Failure>(broken, { instanceOf: Failure })).items[0]?.type,
     'value_error.audio.empty',
   );
-  const failure = await t.throwsAsync<ServiceError>(fine, { instanceOf: ServiceError });
+  const failure = await t.throwsAsync<Failure>(fine, { instanceOf: Failure });
   t.is(failure.items[0]?.type, 'value_error.audio.too_long');
   await t.throwsAsync(missing, { message: /^Expected a folder of models/ });
   await t.notThrowsAsync(analyze(sample));

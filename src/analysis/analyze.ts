@@ -125,7 +125,7 @@ async function describeBaseline(
   if (speaker.speechSeconds < minSpeechSeconds) {
     const got = `${speaker.speechSeconds.toFixed(2)} s`;
     const msg = `Expected at least ${minSpeechSeconds} s of speech for \`baseline\`, got ${got}`;
-    throw invalidPart('baseline', 'value_error.audio.insufficient_speech', msg);
+    throw invalidPart('baseline', 'audio.insufficient_speech', msg);
   }
   return speaker;
 }

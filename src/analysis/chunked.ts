@@ -1,7 +1,7 @@
 /** Upload -> decoded chunks -> speech per chunk. A recording up to `singlePassMaxSeconds` is one chunk. */
 import { type ChunkedDecoder, type DecodeOptions, isAudioError, openChunkedDecoder } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
-import { invalidPart, ServiceError, type ValidationType } from '../runtime/errors.ts';
+import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { joinArrays } from './join-arrays.ts';
 import type { Segment } from './segments.ts';
 import { detectSpeech, type SpeechAnalysis, truncateSpeech } from './speech.ts';
@@ -53,10 +53,9 @@ function toFailures<Result>(part: UploadPart, work: () => Result): Result {
       case 'internal':
         throw error;
       case 'channel':
-        throw invalidPart('channel', 'value_error.audio.channel', error.reason);
+        throw invalidPart('channel', 'audio.channel', error.reason);
       default: {
-        const type: ValidationType = `value_error.audio.${error.code}`;
-        throw invalidPart(part, type, error.reason);
+        throw invalidPart(part, `audio.${error.code}`, error.reason);
       }
     }
   }

@@ -55,5 +55,7 @@ export function createLoginThrottle(store: RateLimiterFactory = inMemory): Login
 async function attempt(counter: RateLimiterAbstract, key: string): Promise<void> {
   const { full, seconds } = await consume(counter, key);
   if (full)
-    throw new ServiceError('rate_limited', `Too many attempts; try again in ${seconds} s`, [], seconds);
+    throw new ServiceError('rate_limited', `Too many attempts; try again in ${seconds} s`, {
+      retryAfterSeconds: seconds,
+    });
 }

@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import type { Signal } from '../analysis/signals/table.ts';
 import type { DecodeLimits } from '../audio/addon.ts';
-import { analyze, type Report } from '../index.ts';
-import { ServiceError, type ValidationItem } from '../runtime/errors.ts';
+import { analyze, Failure, type Report, type ValidationItem } from '../index.ts';
 import { reportReady } from '../workers/thread-status.ts';
 import type { Input } from './inputs.ts';
 
@@ -31,7 +30,7 @@ export async function run({ path, bytes, signals }: AnalyzeTask): Promise<FileRe
 
 function explain(error: unknown): FileResult {
   const item = (msg: string, type: string): ValidationItem => ({ loc: ['body', 'audio'], msg, type });
-  if (error instanceof ServiceError) {
+  if (error instanceof Failure) {
     return { error: error.items[0] ?? item(error.message, `value_error.audio.${error.code}`), cause: null };
   }
   const { code, stack, syscall } = error as NodeJS.ErrnoException;

@@ -95,7 +95,7 @@ export function databaseKind(url: string): DatabaseKind {
 
 /** What a request is told is one sentence; the cause, with its paths, is for the log. */
 export function databaseUnavailable(cause: unknown): ServiceError {
-  return Object.assign(new ServiceError('storage_unavailable', 'The database cannot be used'), { cause });
+  return new ServiceError('storage_unavailable', 'The database cannot be used', { cause });
 }
 
 /** Waits for a query. @throws Failure `storage_unavailable` when it fails */

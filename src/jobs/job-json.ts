@@ -1,4 +1,5 @@
 /** A job as its holder sees it, in JSON; the callback carries the same. */
+import { errorJson } from '../openapi/errors.ts';
 import { type SerializedError, ServiceError } from '../runtime/errors.ts';
 import type { JobRow, ListedRow } from './job-store.ts';
 
@@ -72,8 +73,8 @@ export function isProgress(value: unknown): value is JobProgress {
 }
 
 /** What a job that failed keeps. */
-export function storedError({ code, message, items }: SerializedError): string {
-  return JSON.stringify(items.length > 0 ? { detail: items } : { detail: message, code });
+export function storedError(error: SerializedError): string {
+  return JSON.stringify(errorJson(error));
 }
 
 export const lostBody = storedError(

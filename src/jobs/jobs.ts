@@ -238,9 +238,9 @@ function justRemoved(): ServiceError {
 /** Rows of earlier releases have no digest: any request is the same. */
 function requireSameRequest({ digest }: JobRow, given: string): void {
   if (digest === null || digest === given) return;
-  const msg = 'Expected the request that this `Idempotency-Key` was first used for, got a different one';
-  const type = 'value_error.idempotency_key';
-  throw new ServiceError('invalid', msg, [{ loc: ['header', 'Idempotency-Key'], msg, type }]);
+  const message = 'Expected the request that this `Idempotency-Key` was first used for, got a different one';
+  const problem = { where: 'header', field: 'Idempotency-Key', reason: 'idempotency_key', message } as const;
+  throw new ServiceError('invalid', message, { problems: [problem] });
 }
 
 function reaching(uploadStore: UploadStore, reach: RedisAccess): UploadStore {

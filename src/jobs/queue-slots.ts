@@ -49,5 +49,5 @@ function freeFor(own: number, free: number): number {
 
 function noSlots(count: number, left: number): ServiceError {
   const message = `Expected at most ${left} more jobs of this owner in the queue, got ${count}`;
-  return new ServiceError('overloaded', message, [], retryAfterSeconds);
+  return new ServiceError('overloaded', message, { retryAfterSeconds });
 }

@@ -22,8 +22,10 @@ export function createRedisAccess(redis: Redis): RedisAccess {
     } catch (cause) {
       checked = null;
       if (cause instanceof ServiceError) throw cause;
-      const failure = new ServiceError('queue_unavailable', 'The queue of jobs cannot be used', [], 5);
-      throw Object.assign(failure, { cause: withoutCommand(cause) });
+      throw new ServiceError('queue_unavailable', 'The queue of jobs cannot be used', {
+        retryAfterSeconds: 5,
+        cause: withoutCommand(cause),
+      });
     }
   };
 }

@@ -54,9 +54,9 @@ export async function fetchAudio(url: string, rules: Rules, stop: AbortSignal): 
 }
 
 export function unreachable(message: string): ServiceError {
-  return invalidPart('url', 'value_error.url.unreachable', message);
+  return invalidPart('url', 'url.unreachable', message);
 }
 
 export function tooLarge(message: string): ServiceError {
-  return invalidPart('audio', 'value_error.audio.too_large', message);
+  return invalidPart('audio', 'audio.too_large', message);
 }

@@ -51,7 +51,7 @@ export function createFormReader(
         onBytes(name, bytes);
       },
       end: () => {
-        if (size === 0) throw invalidPart(name, 'value_error.audio.empty', expectedRecording(name));
+        if (size === 0) throw invalidPart(name, 'audio.empty', expectedRecording(name));
         sizes[name] = size;
       },
     };
@@ -85,7 +85,7 @@ export function createFormReader(
     end() {
       reader.end();
       const { audio, baseline = 0 } = sizes;
-      if (audio === undefined) throw invalidPart('audio', 'value_error.missing', 'field required');
+      if (audio === undefined) throw invalidPart('audio', 'missing', 'field required');
       const { channel, callback = null } = values;
       return {
         sizes: { audio, baseline },
@@ -115,7 +115,7 @@ function checkType(name: RecordingName, contentType: string | null): void {
   const expected = 'audio/*, video/*, application/octet-stream, application/ogg or application/mp4';
   throw invalidPart(
     name,
-    'value_error.audio.content_type',
+    'audio.content_type',
     `Expected a content type of ${expected} for \`${name}\`, got ${got}`,
   );
 }
@@ -130,8 +130,8 @@ function toChannel(text: string): number {
 function wrongText(name: TextName): ServiceError {
   if (name === 'callback') {
     const msg = `Expected at most ${texts.callback} bytes for \`callback\`, got more`;
-    return invalidPart('callback', 'value_error.callback', msg);
+    return invalidPart('callback', 'callback', msg);
   }
   const msg = 'Expected the number of a channel, counted from 0, for `channel`, got something else';
-  return invalidPart('channel', 'value_error.audio.channel', msg);
+  return invalidPart('channel', 'audio.channel', msg);
 }

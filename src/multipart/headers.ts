@@ -55,5 +55,5 @@ function parameters(value: string): Map<string, string> {
 
 /** A form that breaks the rules of multipart/form-data. */
 export function malformed(expected: string, got: string): ServiceError {
-  return invalidPart('audio', 'value_error.multipart', `Expected ${expected} for \`body\`, got ${got}`);
+  return invalidPart('audio', 'multipart', `Expected ${expected} for \`body\`, got ${got}`);
 }

@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of the service, made from the schemas that validate and the table of errors. */
-import { type ErrorCode, errorTable } from '../runtime/errors.ts';
+import type { ErrorCode } from '../runtime/errors.ts';
+import { errorTable } from './errors.ts';
 import { readExamples } from './examples.ts';
 import { pathsOf } from './operations.ts';
 import { componentSchemas } from './schemas.ts';

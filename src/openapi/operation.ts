@@ -1,5 +1,6 @@
 /** One path: what it takes and what it answers. */
-import { type ErrorCode, errorTable, httpStatus } from '../runtime/errors.ts';
+import type { ErrorCode } from '../runtime/errors.ts';
+import { errorTable, httpStatus } from './errors.ts';
 import { type ExampleResponse, examplesOf } from './examples.ts';
 import { type SchemaName, schemaRef } from './schemas.ts';
 

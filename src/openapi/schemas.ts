@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { combinedReportSchema, reportSchemas } from '../analysis/report.ts';
 import { type Signal, signals } from '../analysis/signals/table.ts';
-import { type ErrorCode, errorTable, validationTypes } from '../runtime/errors.ts';
+import type { ErrorCode } from '../runtime/errors.ts';
 import { accountSchemas } from './account-schemas.ts';
+import { errorTable, validationTypes } from './errors.ts';
 import { jobSchemas } from './job-schemas.ts';
 
 const { emotion, cognitive } = reportSchemas;
@@ -21,7 +22,7 @@ export const failureSchema = z
   })
   .describe('The body of every error but 413 and 422.');
 
-const types = Object.keys(validationTypes) as (keyof typeof validationTypes)[];
+const types = Object.keys(validationTypes);
 
 const itemSchema = z
   .strictObject({
@@ -34,7 +35,7 @@ const itemSchema = z
     msg: z.string().describe('What was expected and what came, for people.'),
     type: z
       .enum(types)
-      .describe(`The reason, for programs. ${explain(types, (type) => validationTypes[type])}`),
+      .describe(`The reason, for programs. ${explain(types, (type) => validationTypes[type] ?? '')}`),
   })
   .describe('One thing that is wrong with the body.');
 

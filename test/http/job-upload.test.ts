@@ -167,7 +167,7 @@ test.serial(
     await untilEmpty(place);
     const short = await begin();
     short.client.end();
-    t.like(await short.end, { code: 'invalid', items: [{ type: 'value_error.multipart' }] });
+    t.like(await short.end, { code: 'invalid', problems: [{ reason: 'multipart' }] });
     await untilEmpty(place);
     const cut = await begin();
     place.lifecycle.abort();
@@ -190,7 +190,7 @@ test.serial('what is over the limit is refused as it arrives, in recordings and 
   for (const parts of endless) {
     const { client, end } = place.begin();
     client.write(multipart(parts).subarray(0, -100));
-    t.like(await end, { code: 'too_large', items: [{ type: 'value_error.audio.too_large' }] });
+    t.like(await end, { code: 'too_large', problems: [{ reason: 'audio.too_large' }] });
     await untilEmpty(place);
   }
 });
@@ -293,14 +293,14 @@ function asAnalysis(body: Buffer): Verdict {
     const { audio, baseline, channel } = readForm(body, 'undertone-test-boundary');
     return { audio: Buffer.from(audio), baseline: baseline && Buffer.from(baseline), channel };
   } catch (error) {
-    if (error instanceof ServiceError) return { refused: error.items };
+    if (error instanceof ServiceError) return { refused: error.problems };
     throw error;
   }
 }
 
 async function asJob(t: ExecutionContext, place: Place, body: Buffer): Promise<Verdict> {
   const end = await place.send(body);
-  if (end instanceof ServiceError) return { refused: end.items };
+  if (end instanceof ServiceError) return { refused: end.problems };
   const { sizes, channel } = done(t, end);
   const read = (name: 'audio' | 'baseline') =>
     place.waiting

@@ -9,7 +9,7 @@ function part(name: string, text = 'bytes', type?: string): PartSpec {
 
 const read = (parts: readonly PartSpec[]) => readForm(multipart(parts), boundary);
 
-function itemOf(parts: readonly PartSpec[]) {
+function problemOf(parts: readonly PartSpec[]) {
   const failure = (() => {
     try {
       read(parts);
@@ -18,7 +18,7 @@ function itemOf(parts: readonly PartSpec[]) {
     }
     throw new Error('Expected a Failure, got none');
   })();
-  return failure.items[0];
+  return failure.problems[0];
 }
 
 test('the first part of each name counts and unknown ones are ignored', (t) => {
@@ -37,19 +37,19 @@ test('baseline and channel are optional', (t) => {
 });
 
 test('without audio a field is required', (t) => {
-  t.deepEqual(itemOf([part('file')]), {
+  t.deepEqual(problemOf([part('file')]), {
     loc: ['body', 'audio'],
     msg: 'field required',
-    type: 'value_error.missing',
+    reason: 'missing',
   });
 });
 
 test('no bytes are no recording', (t) => {
   for (const name of ['audio', 'baseline']) {
-    t.deepEqual(itemOf([part('audio', name === 'audio' ? '' : 'x'), part(name, '')]), {
+    t.deepEqual(problemOf([part('audio', name === 'audio' ? '' : 'x'), part(name, '')]), {
       loc: ['body', name],
       msg: `Expected a recording for \`${name}\`, got no bytes`,
-      type: 'value_error.audio.empty',
+      reason: 'audio.empty',
     });
   }
 });
@@ -76,22 +76,22 @@ test('other declared types are refused by name, when it is one', (t) => {
     ['application/json', 'application/json'],
     ['<script>', 'something else'],
   ] as const) {
-    t.deepEqual(itemOf([part('audio', 'x', type)]), {
+    t.deepEqual(problemOf([part('audio', 'x', type)]), {
       loc: ['body', 'audio'],
       msg: `${expected} for \`audio\`, got ${got}`,
-      type: 'value_error.audio.content_type',
+      reason: 'audio.content_type',
     });
   }
-  t.deepEqual(itemOf([part('audio'), part('baseline', 'x', 'text/plain')])?.loc, ['body', 'baseline']);
+  t.is(problemOf([part('audio'), part('baseline', 'x', 'text/plain')])?.field, 'baseline');
 });
 
 test('a channel is a number counted from 0', (t) => {
   t.is(read([part('audio'), part('channel', '0')]).channel, 0);
   for (const text of ['', '-1', '1.5', 'left', '99999', '1'.repeat(20)]) {
-    t.deepEqual(itemOf([part('audio'), part('channel', text)]), {
+    t.deepEqual(problemOf([part('audio'), part('channel', text)]), {
       loc: ['body', 'channel'],
       msg: 'Expected the number of a channel, counted from 0, for `channel`, got something else',
-      type: 'value_error.audio.channel',
+      reason: 'audio.channel',
     });
   }
 });
@@ -117,8 +117,8 @@ test('a form that comes in blocks is read as a whole one is', (t) => {
 
 test('texts are bounded', (t) => {
   const long = `https://example.org/${'x'.repeat(4096)}`;
-  t.like(itemOf([part('audio'), part('callback', long)]), {
+  t.like(problemOf([part('audio'), part('callback', long)]), {
     loc: ['body', 'callback'],
-    type: 'value_error.callback',
+    reason: 'callback',
   });
 });

@@ -58,7 +58,7 @@ test('multipart/form-data without a usable boundary is broken', (t) => {
     '; boundary=\u00e9',
   ];
   for (const value of values) {
-    t.is(refusal(() => boundaryOf(`multipart/form-data${value}`)).items[0]?.type, 'value_error.multipart');
+    t.is(refusal(() => boundaryOf(`multipart/form-data${value}`)).problems[0]?.reason, 'multipart');
   }
 });
 
@@ -123,8 +123,8 @@ for (const [name, body] of Object.entries(brokenBodies)) {
   test(`${name} is a broken multipart`, (t) => {
     const failure = refusal(() => scan(body));
     t.is(failure.code, 'invalid');
-    t.is(failure.items[0]?.type, 'value_error.multipart');
-    t.deepEqual(failure.items[0]?.loc, ['body', 'audio']);
+    t.is(failure.problems[0]?.reason, 'multipart');
+    t.is(failure.problems[0]?.field, 'audio');
     t.regex(failure.message, /^Expected .+ for `body`, got .+$/);
   });
 }
@@ -187,7 +187,7 @@ function partsOf(blocks: readonly Uint8Array[]): unknown {
   try {
     return readParts(blocks, 'b').map((part) => ({ ...part, bytes: Uint8Array.from(part.bytes) }));
   } catch (error) {
-    if (error instanceof ServiceError) return error.items;
+    if (error instanceof ServiceError) return error.problems;
     throw error;
   }
 }

@@ -50,8 +50,8 @@ async function obey({ body, cancel, requestId }: TaskMessage): Promise<Reply> {
   if (order.do === 'exhaust') exhaust();
   if (order.do === 'fault') return { kind: 'fault', cause: 'Error: a secret cause' };
   if (order.do === 'refuse') {
-    const items = [{ loc: ['body', 'audio'], msg: 'no', type: 'value_error.audio.malformed' }] as const;
-    return { kind: 'failure', failure: { code: 'invalid', message: 'no', items, retryAfterSeconds: 1 } };
+    const problems = [{ where: 'body', field: 'audio', reason: 'audio.malformed', message: 'no' }] as const;
+    return { kind: 'failure', failure: { code: 'invalid', message: 'no', problems, retryAfterSeconds: 1 } };
   }
   if (order.do === 'work') work(cancel, order.ms);
   if (order.do === 'hold') hold(cancel, order.file);

@@ -235,7 +235,9 @@ for (const isolation of ['threads', 'processes'] as const) {
     const { pool } = await open(t, isolation, 1, 1);
     const failure = (await t.throwsAsync(give(pool, { do: 'refuse' }).result)) as ServiceError;
     t.true(failure instanceof ServiceError);
-    t.deepEqual(failure.items, [{ loc: ['body', 'audio'], msg: 'no', type: 'value_error.audio.malformed' }]);
+    t.deepEqual(failure.problems, [
+      { where: 'body', field: 'audio', reason: 'audio.malformed', message: 'no' },
+    ]);
     t.is(await outcome(give(pool, { do: 'fault' })), 'Error: a secret cause');
   });
 

@@ -29,10 +29,10 @@ export const tokenBody = z.object({
   expires_in_days: days.nullable().default(null),
 });
 
-export const accountRules: BodyRules = { maxBytes: maxBytes, typeOf: (kind) => `value_error.${kind}` };
+export const accountRules: BodyRules = { maxBytes: maxBytes, reasonOf: (kind) => kind };
 
 /** @param kind further tells what is wrong with the field */
-export function invalidField(field: string, msg: string, kind?: 'taken'): ServiceError {
-  const type = kind === undefined ? `value_error.${field}` : `value_error.${field}.${kind}`;
-  return new ServiceError('invalid', msg, [{ loc: ['body', field], msg, type }]);
+export function invalidField(field: string, message: string, kind?: 'taken'): ServiceError {
+  const reason = kind === undefined ? field : `${field}.${kind}`;
+  return new ServiceError('invalid', message, { problems: [{ where: 'body', field, reason, message }] });
 }

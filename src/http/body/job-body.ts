@@ -24,5 +24,5 @@ export const jobsBody = z.strictObject({
 /** What uploads know too is told as of them. */
 export const jobsRules: BodyRules = {
   maxBytes: 2 ** 18,
-  typeOf: (kind) => `value_error.${kind === 'channel' || kind === 'too_large' ? 'audio.' : ''}${kind}`,
+  reasonOf: (kind) => `${kind === 'channel' || kind === 'too_large' ? 'audio.' : ''}${kind}`,
 };

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import type { z } from 'zod';
 import type { Config } from '../../runtime/config.ts';
-import { ServiceError, type ValidationItem } from '../../runtime/errors.ts';
+import { type Problem, ServiceError } from '../../runtime/errors.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { guardBody } from './body-guard.ts';
 import { type ByteBudget, createReservation, overByteShare } from './byte-budget.ts';
@@ -13,7 +13,7 @@ export type BodyRules = {
   /** Bytes. */
   readonly maxBytes: number;
   /** The type of a validation error. @param kind the field; or `too_large`, `unknown` */
-  typeOf(kind: string): string;
+  reasonOf(kind: string): string;
 };
 
 /** @throws Failure `bad_request`, `timeout`, `too_large`, `overloaded` or `invalid` */
@@ -43,7 +43,7 @@ export function createJsonReader(options: Options): ReadJson {
     checkSize(given, rules);
     const parsed = schema.safeParse(given);
     if (parsed.success) return parsed.data;
-    const items = parsed.error.issues.slice(0, maxItems).map((issue) => toItem(issue, given, rules));
+    const items = parsed.error.issues.slice(0, maxItems).map((issue) => toProblem(issue, given, rules));
     throw invalid(items);
   };
 }
@@ -148,46 +148,47 @@ function requireObject(body: unknown): Readonly<Record<string, unknown>> {
   return body as Readonly<Record<string, unknown>>;
 }
 
-function checkSize(given: Readonly<Record<string, unknown>>, { typeOf }: BodyRules): void {
+function checkSize(given: Readonly<Record<string, unknown>>, { reasonOf }: BodyRules): void {
   const fields = Object.keys(given);
-  if (fields.length > maxFields) throw invalid([unknownField(typeOf)]);
+  if (fields.length > maxFields) throw invalid([unknownField(reasonOf)]);
   for (const field of fields) {
     const value = given[field];
     if (!Array.isArray(value) || value.length <= maxEntries) continue;
-    const msg = `Expected at most ${maxEntries} entries for \`${field}\`, got more`;
-    throw invalid([{ loc: ['body', field], msg, type: typeOf(field) }]);
+    const message = `Expected at most ${maxEntries} entries for \`${field}\`, got more`;
+    throw invalid([problem(field, reasonOf(field), message)]);
   }
 }
 
-function invalid(items: readonly ValidationItem[]): ServiceError {
-  return new ServiceError('invalid', 'The body is not what it should be', items);
+function invalid(problems: readonly Problem[]): ServiceError {
+  return new ServiceError('invalid', 'The body is invalid', { problems });
+}
+
+function problem(field: string, reason: string, message: string): Problem {
+  return { where: 'body', field, reason, message };
 }
 
 function expectedObject(): ServiceError {
   return new ServiceError('bad_request', 'Expected a JSON object for `body`, got something else');
 }
 
-function tooLarge({ maxBytes, typeOf }: BodyRules): ServiceError {
-  const msg = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
-  return new ServiceError('too_large', msg, [{ loc: ['body', 'body'], msg, type: typeOf('too_large') }]);
+function tooLarge({ maxBytes, reasonOf }: BodyRules): ServiceError {
+  const message = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
+  const problems = [problem('body', reasonOf('too_large'), message)];
+  return new ServiceError('too_large', message, { problems });
 }
 
 /** Says what was expected and never what was given: it may be a password. */
-function toItem(
+function toProblem(
   issue: z.core.$ZodIssue,
   given: Readonly<Record<string, unknown>>,
-  { typeOf }: BodyRules,
-): ValidationItem {
-  if (issue.code === 'unrecognized_keys') return unknownField(typeOf);
+  { reasonOf }: BodyRules,
+): Problem {
+  if (issue.code === 'unrecognized_keys') return unknownField(reasonOf);
   const field = String(issue.path[0]);
-  if (given[field] === undefined) {
-    return { loc: ['body', field], msg: 'field required', type: 'value_error.missing' };
-  }
-  const msg = `Expected ${issue.message} for \`${field}\`, got something else`;
-  return { loc: ['body', field], msg, type: typeOf(field) };
+  if (given[field] === undefined) return problem(field, 'missing', 'field required');
+  return problem(field, reasonOf(field), `Expected ${issue.message} for \`${field}\`, got something else`);
 }
 
-function unknownField(typeOf: BodyRules['typeOf']): ValidationItem {
-  const msg = 'Expected known fields alone for `body`, got others';
-  return { loc: ['body', 'body'], msg, type: typeOf('unknown') };
+function unknownField(reasonOf: BodyRules['reasonOf']): Problem {
+  return problem('body', reasonOf('unknown'), 'Expected known fields alone for `body`, got others');
 }

@@ -1,7 +1,8 @@
 /** From a thrown failure to the answer that the client gets. */
 import type { Context, Middleware, Next } from 'koa';
 import type { Logger } from 'pino';
-import { httpStatus, ServiceError } from '../../runtime/errors.ts';
+import { errorJson, httpStatus } from '../../openapi/errors.ts';
+import { ServiceError } from '../../runtime/errors.ts';
 import { lingerAfter } from '../linger.ts';
 import type { State } from '../state.ts';
 
@@ -9,8 +10,7 @@ const internalMessage = 'Something went wrong on our side';
 
 /** The JSON of a failure; `invalid` and `too_large` list what is wrong with the body. */
 export function errorBody(failure: ServiceError, requestId: string): string {
-  if (failure.items.length > 0) return JSON.stringify({ detail: failure.items, request_id: requestId });
-  return JSON.stringify({ detail: failure.message, code: failure.code, request_id: requestId });
+  return JSON.stringify({ ...errorJson(failure), request_id: requestId });
 }
 
 /** Headers that belong to a failure, whoever sends it. */

@@ -39,7 +39,7 @@ function createLimit(name: Name, rate: Rate | null, store: RateLimiterFactory | 
     context.append('RateLimit', `"${name}";r=${remaining};t=${seconds}`);
     if (!full) return;
     const most = `at most ${rate.requests} requests in ${rate.seconds} s from one ${name}`;
-    throw new ServiceError('rate_limited', `Expected ${most}, got more`, [], seconds);
+    throw new ServiceError('rate_limited', `Expected ${most}, got more`, { retryAfterSeconds: seconds });
   };
 }
 

@@ -56,7 +56,7 @@ function checkHeaders(
   if (refused !== null) throw refused;
   checkLength(req, config.maxUploadBytes);
   const boundary = boundaryOf(req.headers['content-type']);
-  if (boundary === null) throw invalidPart('audio', 'value_error.missing', 'field required');
+  if (boundary === null) throw invalidPart('audio', 'missing', 'field required');
   if (!pool.accepts(account)) throw queueFull();
   if (!budget.fits(account, declaredLength(req))) throw overByteShare();
   return boundary;

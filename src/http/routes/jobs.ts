@@ -74,7 +74,7 @@ async function createJob(asked: JobRequestContext): Promise<void> {
   const { context, jobs, options, key, holder } = asked;
   const { req, res } = context;
   const boundary = boundaryOf(req.headers['content-type']);
-  if (boundary === null) throw invalidPart('audio', 'value_error.missing', 'field required');
+  if (boundary === null) throw invalidPart('audio', 'missing', 'field required');
   const { maxBytes } = options.config.jobs;
   if (declaredLength(req) > maxBodyBytes(maxBytes)) throw tooLarge(maxBytes);
   requireOpen(options);
@@ -158,7 +158,7 @@ async function checkUrls(urls: readonly string[], { jobs }: Config): Promise<voi
   for (const [index, url] of urls.entries()) {
     const expected = checkAudioUrl(url, jobs);
     if (expected === null) continue;
-    throw invalidPart('urls', 'value_error.urls', `Expected ${expected} for \`urls[${index}]\`, got another`);
+    throw invalidPart('urls', 'urls', `Expected ${expected} for \`urls[${index}]\`, got another`);
   }
 }
 
@@ -167,7 +167,7 @@ async function checkCallback(callback: string | null, { jobs }: Config): Promise
   const { checkCallbackUrl } = await import('../../jobs/remote-audio.ts');
   const expected = checkCallbackUrl(callback, jobs);
   if (expected === null) return;
-  throw invalidPart('callback', 'value_error.callback', `Expected ${expected} for \`callback\`, got another`);
+  throw invalidPart('callback', 'callback', `Expected ${expected} for \`callback\`, got another`);
 }
 
 function requireQueue(jobs: Jobs | null): Middleware<State> {
