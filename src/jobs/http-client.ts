@@ -14,13 +14,18 @@ export type HttpRequest = {
   readonly stop?: AbortSignal;
   /** Of the answer; one byte more ends the call. */
   readonly maxBytes: number;
+  /** Called with the length of each chunk before it is kept; false ends the call. */
+  readonly reserve?: (bytes: number) => boolean;
 };
 
 export type HttpResponse = { readonly status: number; readonly body: Buffer };
 
 export class SizeError extends Error {}
 
-/** @throws AddressError, SizeError, or the error of the connection */
+/** `reserve` returned false. */
+export class ReservationError extends Error {}
+
+/** @throws AddressError, SizeError, ReservationError, or the error of the connection */
 export async function sendRequest(wanted: HttpRequest): Promise<HttpResponse> {
   const url = new URL(wanted.url);
   if (!isAllowedHost(url, wanted.privateHosts)) {
@@ -33,7 +38,7 @@ export async function sendRequest(wanted: HttpRequest): Promise<HttpResponse> {
     response.destroy();
     throw new SizeError(`Expected at most ${wanted.maxBytes} bytes, got ${declared}`);
   }
-  return { status: response.statusCode ?? 0, body: await read(response, wanted.maxBytes) };
+  return { status: response.statusCode ?? 0, body: await read(response, wanted) };
 }
 
 function send(url: URL, wanted: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
@@ -48,7 +53,7 @@ function send(url: URL, wanted: HttpRequest, signal: AbortSignal): Promise<Incom
   });
 }
 
-async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+async function read(response: IncomingMessage, { maxBytes, reserve }: HttpRequest): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -56,6 +61,10 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Buffer
     if (length > maxBytes) {
       response.destroy();
       throw new SizeError(`Expected at most ${maxBytes} bytes, got more`);
+    }
+    if (reserve?.(chunk.length) === false) {
+      response.destroy();
+      throw new ReservationError('Expected memory for the answer, got none');
     }
     chunks.push(chunk);
   }

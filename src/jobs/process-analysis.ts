@@ -1,35 +1,42 @@
 /** Analyses one job that a worker has taken from a queue. */
 import { setInterval } from 'node:timers/promises';
-import { WaitingError } from 'bullmq';
-import type { Config } from '../runtime/config.ts';
+import { DelayedError, WaitingError } from 'bullmq';
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
+import { fetchRecording } from './fetch-recording.ts';
+import { ReservationError } from './http-client.ts';
 import { storedError } from './job-json.ts';
 import type { Lane } from './job-task.ts';
 import { decryptPayload, type Payload } from './payload.ts';
-import { fetchAudio, UnreachableError, unreachable } from './remote-audio.ts';
+import type { JobQueue } from './queues.ts';
+import type { Slot, Slots } from './slots.ts';
 import { cancelJob, finishJob, type QueueJob, startJob, type WorkerContext } from './worker-context.ts';
 
 /** How often a worker looks whether the job that it has was removed. */
 const removalCheckMs = 1000;
 
+export type AnalysisLane = { readonly name: Lane; readonly queue: JobQueue; readonly slots: Slots };
+
 /** In the lane `short`, a job whose recording is found to be long goes on to the queue of long ones. */
 export async function processAnalysis(
   context: WorkerContext,
-  lane: Lane,
+  lane: AnalysisLane,
   job: QueueJob,
   token: string | undefined,
 ): Promise<void> {
   const { logger, queues, store } = context;
   const id = job.id as string;
-  const payload = await startJob(context, lane === 'long' ? queues.long : queues.analyses, job, token);
+  const payload = await startJob(context, lane.queue, job, token);
   const row = await store.read(id);
   if (row === null) return cancelJob(context, job, payload);
   if (row.outcome !== null) return void (await finishJob(context, job, payload, row.outcome, row.body ?? ''));
+  const entering = lane.slots.enter(payload.holder);
+  if (entering === null) return moveToWait(job, token);
+  const slot = await entering;
   const started = performance.now();
   const ended = new AbortController();
   const removed = watchRemoval(context, id, ended.signal);
   try {
-    const json = await analyze(context, lane, job, payload, removed);
+    const json = await analyze(context, { lane: lane.name, slot, job, payload, removed });
     if (json === null) {
       const entry = { id, owner: payload.holder, payload: job.data, createdAt: job.timestamp };
       return await queues.long.add(entry);
@@ -38,17 +45,24 @@ export async function processAnalysis(
     if (outcome === 'done')
       logger.info({ job_id: id, ms: Math.round(performance.now() - started) }, 'job done');
   } catch (error) {
-    if (context.stop.aborted) {
-      await job.moveToWait(token);
-      throw new WaitingError();
-    }
+    if (context.stop.aborted) return moveToWait(job, token);
     if (removed.aborted) return cancelJob(context, job, payload);
+    if (error instanceof ReservationError) {
+      await lane.queue.delay(job, payload.holder, token);
+      throw new DelayedError();
+    }
     if (!(error instanceof ServiceError) || error.code === 'storage_unavailable') throw error;
     const outcome = await finishJob(context, job, payload, 'failed', storedError(error));
     if (outcome === 'failed') logger.info({ job_id: id, code: error.code }, 'job failed');
   } finally {
+    slot.release();
     ended.abort();
   }
+}
+
+async function moveToWait(job: QueueJob, token: string | undefined): Promise<never> {
+  await job.moveToWait(token);
+  throw new WaitingError();
 }
 
 /** Ends a job for good: too many workers were lost with it, or too many attempts ended in internal errors. */
@@ -72,19 +86,22 @@ function watchRemoval({ store }: WorkerContext, id: string, ended: AbortSignal):
   return removed.signal;
 }
 
+type Analysis = {
+  readonly lane: Lane;
+  readonly slot: Slot;
+  readonly job: QueueJob;
+  readonly payload: Payload;
+  readonly removed: AbortSignal;
+};
+
 /**
  * Null when it belongs into the lane `long`.
  * @throws Failure for what another attempt would not change
  */
-async function analyze(
-  context: WorkerContext,
-  lane: Lane,
-  job: QueueJob,
-  payload: Payload,
-  removed: AbortSignal,
-): Promise<string | null> {
+async function analyze(context: WorkerContext, analysis: Analysis): Promise<string | null> {
+  const { lane, job, payload, removed } = analysis;
   const end = AbortSignal.any([context.stop, removed]);
-  const recording = await load(context, job, payload, end);
+  const recording = await load(context, analysis, end);
   const cancel = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const raise = () => void Atomics.store(cancel, 0, 1);
   end.addEventListener('abort', raise);
@@ -106,25 +123,20 @@ async function analyze(
 type Recording = { readonly audio: Uint8Array; readonly baseline: Uint8Array | null };
 
 async function load(
-  { config, uploadStore }: WorkerContext,
-  job: QueueJob,
-  { source }: Payload,
+  context: WorkerContext,
+  { job, payload, slot }: Analysis,
   end: AbortSignal,
 ): Promise<Recording> {
-  if (source.kind === 'object') return { audio: await fetch(config, job, source.url, end), baseline: null };
+  const { uploadStore } = context;
+  const { holder: owner, source } = payload;
+  if (source.kind === 'object') {
+    const audio = await fetchRecording(context, { job, owner, url: source.url, slot, end });
+    return { audio, baseline: null };
+  }
   const { sizes } = source;
   const id = job.id as string;
   const audio = await uploadStore.read(id, 'audio', sizes.audio);
   const baseline = sizes.baseline > 0 ? await uploadStore.read(id, 'baseline', sizes.baseline) : null;
   if (audio !== null && (sizes.baseline === 0 || baseline !== null)) return { audio, baseline };
   throw new ServiceError('deadline', 'The recording waited longer for a worker than it may');
-}
-
-async function fetch({ jobs }: Config, job: QueueJob, url: string, end: AbortSignal): Promise<Uint8Array> {
-  try {
-    return await fetchAudio(url, jobs, end);
-  } catch (error) {
-    const last = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
-    throw last && error instanceof UnreachableError ? unreachable(error.message) : error;
-  }
 }

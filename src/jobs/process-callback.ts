@@ -1,18 +1,14 @@
 /** Makes one callback that a worker has taken from the queue. */
 import { DelayedError, WaitingError } from 'bullmq';
-import type { CallbackShares } from './callback-shares.ts';
+import type { FairShares } from './fair-shares.ts';
 import { cancelledJobJson, type JobJson, toJobJson } from './job-json.ts';
 import type { Payload } from './payload.ts';
 import { deliver } from './webhook.ts';
-import { type QueueJob, startJob, type WorkerContext } from './worker-context.ts';
-
-/** How long a callback is put back whose owner or host has its share under way; twice as long each time. */
-const firstDelayMs = 250;
-const maxDelayMs = 120_000;
+import { type QueueJob, shareKeys, startJob, type WorkerContext } from './worker-context.ts';
 
 export async function processCallback(
   context: WorkerContext,
-  shares: CallbackShares,
+  shares: FairShares,
   job: QueueJob,
   token: string | undefined,
 ): Promise<void> {
@@ -21,9 +17,9 @@ export async function processCallback(
   const payload = await startJob(context, queues.callbacks, job, token);
   const { callback, holder } = payload;
   if (callback === null) return;
-  const end = shares.take([`owner ${holder}`, `host ${new URL(callback).host}`]);
-  if (end === null) {
-    await queues.callbacks.delay(job, holder, delayMs(job), token);
+  const share = shares.open(shareKeys(holder, callback));
+  if (!share.add(1)) {
+    await queues.callbacks.delay(job, holder, token);
     throw new DelayedError();
   }
   try {
@@ -44,7 +40,7 @@ export async function processCallback(
     await job.moveToWait(token);
     throw new WaitingError();
   } finally {
-    end();
+    share.release();
   }
 }
 
@@ -58,10 +54,4 @@ async function viewFor(
   if (cancelledAt !== null) return cancelledJobJson(id, job.timestamp, cancelledAt);
   const row = await store.read(id);
   return row === null || row.outcome === null ? null : toJobJson(row, null);
-}
-
-/** Those that were begun and not made are the ones that were put back. */
-function delayMs({ attemptsStarted, attemptsMade }: QueueJob): number {
-  const times = Math.max(0, attemptsStarted - attemptsMade - 1);
-  return Math.min(maxDelayMs, firstDelayMs * 2 ** times);
 }

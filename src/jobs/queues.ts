@@ -22,8 +22,8 @@ export type JobQueue = {
   add(entry: NewEntry): Promise<void>;
   /** Called as soon as a worker begins a job, so that later jobs of other owners come after it. */
   markStarted(job: Job<EncryptedPayload>): Promise<void>;
-  /** Puts a job that a worker has begun back into the queue for a time: behind the jobs of others that come meanwhile. */
-  delay(job: Job<EncryptedPayload>, owner: string, ms: number, token: string | undefined): Promise<void>;
+  /** Delays a job that a worker has begun, twice as long each time. Jobs of other owners that come meanwhile are before it. */
+  delay(job: Job<EncryptedPayload>, owner: string, token: string | undefined): Promise<void>;
   /** False when a worker has the job: only that worker can end it. */
   remove(job: Job<EncryptedPayload>, owner: string): Promise<boolean>;
   /** Jobs of the owner that wait. */
@@ -41,6 +41,8 @@ export type Queues = {
 /** Doubling from there: the last of the analyses comes after 4 minutes, the last callback after 70. */
 const analysis = { attempts: 8, backoff: { type: 'exponential', delay: 2000 } } as const;
 const callback = { attempts: 13, backoff: { type: 'exponential', delay: 1000 } } as const;
+const firstPauseMs = 250;
+const longestPauseMs = 120_000;
 const forget = { removeOnComplete: true, removeOnFail: true } as const;
 
 /** Processes with another secret could not open what waits: they have queues of their own. */
@@ -80,9 +82,9 @@ function toJobQueue(queue: Queue<EncryptedPayload>, order: FairOrder, { pseudony
       const shift = await order.serve(job.priority);
       if (shift > 0) void rebase(queue, shift).catch(() => {});
     },
-    async delay(job, owner, ms, token) {
+    async delay(job, owner, token) {
       await job.changePriority({ priority: await order.next(pseudonym(owner)) });
-      await job.moveToDelayed(Date.now() + ms, token);
+      await job.moveToDelayed(Date.now() + pauseMs(job), token);
     },
     async remove(job, owner) {
       try {
@@ -96,6 +98,12 @@ function toJobQueue(queue: Queue<EncryptedPayload>, order: FairOrder, { pseudony
     },
     countWaiting: (owner) => order.countWaiting(pseudonym(owner)),
   };
+}
+
+/** Attempts that were started and not made were put back. */
+function pauseMs({ attemptsStarted, attemptsMade }: Job): number {
+  const times = Math.max(0, attemptsStarted - attemptsMade - 1);
+  return Math.min(longestPauseMs, firstPauseMs * 2 ** times);
 }
 
 /** Once in a million jobs: those that wait keep their order. */

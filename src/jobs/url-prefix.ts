@@ -10,13 +10,24 @@ export function parsePlainUrl(text: string): URL | null {
   return plainUrl.test(text) && !corrected.test(text) && URL.canParse(text) ? new URL(text) : null;
 }
 
-/** @param prefix ends in a slash */
-export function isBelow({ origin, pathname }: URL, prefix: string): boolean {
-  const allowed = new URL(prefix);
+export type UrlPrefix = { readonly origin: string; readonly folders: readonly string[] };
+
+/** @param prefix ends in a slash. Returns null when no URL can be below it. */
+export function parsePrefix(prefix: string): UrlPrefix | null {
+  const { origin, pathname } = new URL(prefix);
+  const folders = decodeSegments(pathname)?.slice(0, -1);
+  return folders === undefined ? null : { origin, folders };
+}
+
+export function isBelowAny({ origin, pathname }: URL, prefixes: readonly UrlPrefix[]): boolean {
   const segments = decodeSegments(pathname);
-  const folders = decodeSegments(allowed.pathname)?.slice(0, -1);
-  if (origin !== allowed.origin || !segments || !folders || segments.length <= folders.length) return false;
-  return folders.every((folder, index) => folder === segments[index]);
+  return (
+    segments !== null && prefixes.some((prefix) => prefix.origin === origin && startsWith(segments, prefix))
+  );
+}
+
+function startsWith(segments: readonly string[], { folders }: UrlPrefix): boolean {
+  return segments.length > folders.length && folders.every((folder, index) => folder === segments[index]);
 }
 
 /** Decoded once; null when a server that decodes, normalizes or cuts a segment once more could read another path. */
@@ -30,10 +41,14 @@ const ambiguous = /[/\\\p{Cc}]|%[0-9a-f]{2}/iu;
 /** What is left of dot segments without the path parameters that some servers remove, and spaces. */
 const dots = /^[.\s]*(?:;|$)/;
 
+/** ASCII that no rule refuses and no normalization changes. */
+const plainSegment = /^[\w~-][\w ~=&.-]*$/;
+
 function decodeSegment(segment: string): string | null {
   if (segment === '') return segment;
   const decoded = decodeUtf8(segment);
   if (decoded === null) return null;
+  if (plainSegment.test(decoded)) return decoded;
   const forms = [decoded, decoded.normalize('NFKC')];
   return forms.some((form) => ambiguous.test(form) || dots.test(form)) ? null : decoded;
 }

@@ -4,6 +4,7 @@ import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { Logger } from 'pino';
 import type { Config } from '../runtime/config.ts';
 import type { Cipher } from './encryption.ts';
+import type { FairShares } from './fair-shares.ts';
 import type { JobStore, Outcome } from './job-store.ts';
 import type { JobThreads } from './job-threads.ts';
 import {
@@ -24,11 +25,18 @@ export type WorkerContext = {
   readonly uploadStore: UploadStore;
   readonly queues: Queues;
   readonly threads: JobThreads;
+  /** Jobs that have left their slots while their recordings are fetched. */
+  readonly slowFetches: FairShares;
+  /** Bytes of recordings that were fetched and are not analysed yet. */
+  readonly fetchedBytes: FairShares;
   /** Jobs go back into the queue. */
   readonly stop: AbortSignal;
 };
 
 export type QueueJob = Job<EncryptedPayload>;
+
+/** Requests to other servers are shared among owners and hosts. */
+export const shareKeys = (owner: string, url: string) => [`owner ${owner}`, `host ${new URL(url).host}`];
 
 /** How long a job is left to other workers, and its place here stays empty where this worker can take none of them. */
 const foreignJobDelayMs = 5000;

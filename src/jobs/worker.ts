@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import type { Config } from '../runtime/config.ts';
 import { openWorkerRedis, type Redis, requireNoPersistence, withoutCommand } from '../runtime/redis.ts';
-import { createCallbackShares } from './callback-shares.ts';
 import { createCipher } from './encryption.ts';
+import { createFairShares } from './fair-shares.ts';
 import { createJobStore } from './job-store.ts';
 import type { Lane } from './job-task.ts';
 import { createJobThreads, type JobThreads } from './job-threads.ts';
@@ -13,6 +13,7 @@ import type { EncryptedPayload } from './payload.ts';
 import { markLost, processAnalysis } from './process-analysis.ts';
 import { processCallback } from './process-callback.ts';
 import { connectionOptions, type JobQueue, openQueues } from './queues.ts';
+import { createSlots } from './slots.ts';
 import { createUploadStore } from './upload-store.ts';
 import type { QueueJob, WorkerContext } from './worker-context.ts';
 
@@ -29,6 +30,7 @@ const stalledIntervalMs = 5000;
 /** Workers that may be lost with a job before it is given up. */
 const maxStalled = 3;
 const maxCallbacks = 64;
+const maxSlowFetches = 64;
 
 /** @throws PersistenceError */
 export async function startJobWorker(options: {
@@ -63,6 +65,9 @@ export async function startJobWorker(options: {
     uploadStore: createUploadStore({ redis, cipher, settings: config.jobs }),
     queues: openQueues(redis, cipher),
     threads,
+    slowFetches: createFairShares(maxSlowFetches),
+    // One owner alone may fetch a recording of any size while others hold as much.
+    fetchedBytes: createFairShares((config.workers + 2) * config.jobs.maxBytes),
     stop: stop.signal,
   };
   const workers = openWorkers(redis, context);
@@ -90,7 +95,7 @@ type Process = (job: QueueJob, token: string | undefined) => Promise<void>;
 /** Long recordings have places of their own: a thread that has one lets others run between its chunks. */
 function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
   const { config, logger, queues } = context;
-  const shares = createCallbackShares(maxCallbacks);
+  const shares = createFairShares(maxCallbacks);
   const locks = { lockDuration: lockMs, stalledInterval: stalledIntervalMs, maxStalledCount: maxStalled };
   const open = ({ name }: JobQueue, concurrency: number, process: Process) => {
     const worker = new Worker<EncryptedPayload>(name, process, {
@@ -101,7 +106,9 @@ function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
     worker.on('error', (error) => logger.warn({ reason: error.message }, 'queue'));
     return worker;
   };
-  const openLane = (queue: JobQueue, lane: Lane) => {
+  const openLane = (queue: JobQueue, name: Lane) => {
+    const slots = createSlots(config.workers, (left) => resize(worker, config.workers + left));
+    const lane = { name, queue, slots };
     const worker = open(queue, config.workers, (job, token) => processAnalysis(context, lane, job, token));
     worker.on('failed', (job, error) => {
       const err = withoutCommand(error);
@@ -120,6 +127,13 @@ function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
     );
   });
   return [openLane(queues.analyses, 'short'), openLane(queues.long, 'long'), callbacks];
+}
+
+/** The number of jobs of a worker. `resume` makes a worker look for jobs that has as many as it could have before. */
+function resize(worker: Worker, concurrency: number): void {
+  const more = concurrency > worker.concurrency;
+  worker.concurrency = concurrency;
+  if (more && worker.closing === undefined) void worker.pause(true).then(() => worker.resume());
 }
 
 function mayRetry(job: Job): boolean {

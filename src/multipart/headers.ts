@@ -24,7 +24,7 @@ export function boundaryOf(contentType: string | undefined): string | null {
   return boundary;
 }
 
-/** @throws Failure of type value_error.multipart */
+/** @throws ServiceError with the reason `multipart` */
 export function parseHeaders(lines: readonly string[]): PartHeaders {
   let name = '';
   let contentType: string | null = null;

@@ -12,7 +12,7 @@ export type PartHandler = {
 };
 
 export type MultipartReader = {
-  /** @throws Failure of type value_error.multipart, or what a handler throws; the reader cannot be used after that */
+  /** @throws ServiceError with the reason `multipart`, or what a handler throws; the reader cannot be used after that */
   write(block: Uint8Array): void;
   /** @throws Failure when the closing boundary is missing */
   end(): void;

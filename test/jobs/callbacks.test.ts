@@ -126,11 +126,11 @@ test('a fetch follows no redirect, takes no more than it may, and no longer', as
   const typeOf = (path: string, uploadSeconds = here.uploadSeconds) =>
     fetchAudio(url + path, { ...here, uploadSeconds }, unstopped).then(
       () => 'fetched',
-      (error: { items?: { type: string }[] }) => error.items?.[0]?.type ?? error.constructor.name,
+      (error: { problems?: { reason: string }[] }) => error.problems?.[0]?.reason ?? error.constructor.name,
     );
-  t.is(await typeOf('moved'), 'value_error.url.unreachable');
-  t.is(await typeOf('large'), 'value_error.audio.too_large');
-  t.is(await typeOf('endless'), 'value_error.audio.too_large');
+  t.is(await typeOf('moved'), 'url.unreachable');
+  t.is(await typeOf('large'), 'audio.too_large');
+  t.is(await typeOf('endless'), 'audio.too_large');
   t.is(await typeOf('busy'), UnreachableError.name);
   t.is(await typeOf('silent', 1), UnreachableError.name);
   t.false(asked.includes('/secret'));

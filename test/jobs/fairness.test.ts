@@ -108,6 +108,43 @@ test.serial('100 callbacks that are never answered leave room for those of other
   );
 });
 
+test.serial('40 URLs of one owner that are never answered hold up no job of another owner', async (t) => {
+  const silent: ServerResponse[] = [];
+  let closed = 0;
+  const port = await listen(t, (asked, response) => {
+    if (asked.url === '/fast') return response.end(toneFile(1));
+    silent.push(response);
+    response.once('close', () => closed++);
+    // The head and a byte arrive, and nothing else.
+    if (silent.length % 2 === 0) response.write('R');
+  });
+  const url = `http://127.0.0.1:${port}/`;
+  const { jobs, queues, work } = await openJobService(t, hostSettings(url));
+  const begin = (holder: JobOwner, id: string, path: string) =>
+    jobs.create(id, { ...request, holder, source: { kind: 'object', url: `${url}${path}` } });
+  for (let index = 0; index < 40; index++) await begin(busy, `job_${index}`, 'silent');
+  const { stop, abort } = await work();
+  while (silent.length < 4) await sleep(20);
+  const started = performance.now();
+  await begin(other, 'job_other', 'fast');
+  while ((await jobs.find(other, 'job_other'))?.finished_at === null) await sleep(20);
+  t.log(`done after ${Math.round(performance.now() - started)} ms`);
+  t.is((await jobs.find(other, 'job_other'))?.status, 'done');
+  t.is(closed, 0, 'no silent fetch had to end first');
+  while ((await queues.analyses.queue.getDelayedCount()) === 0) await sleep(20);
+  const active = await queues.analyses.queue.getActiveCount();
+  t.true(active <= 33, `${active}: the share of one owner, and the next one`);
+  t.true(await jobs.remove(busy, 'job_0'));
+  while (silent[0]?.destroyed === false) await sleep(20);
+  const stopped = stop();
+  await abort();
+  await stopped;
+  t.is(closed, silent.length);
+  const waiting = await queues.analyses.queue.getJobs(['prioritized', 'waiting', 'delayed']);
+  t.is(waiting.length, 39);
+  t.true(waiting.every(({ attemptsMade }) => attemptsMade === 0));
+});
+
 test.serial('the job of another owner runs between the chunks of a long recording', async (t) => {
   const { jobs, work } = await openJobService(t);
   const upload = async (id: string, holder: JobOwner, audio: Uint8Array) => {

@@ -155,3 +155,24 @@ test('what is refused is not fetched either', async (t) => {
   t.is((await fetched('x/../b%20c.wav?d=e%2Ff')).length, 5);
   t.deepEqual(asked, ['/a/b%20c.wav?d=e%2Ff']);
 });
+
+test.serial('a URL is decoded once, however many prefixes there are', (t) => {
+  const decode = globalThis.decodeURIComponent;
+  let decoded = 0;
+  globalThis.decodeURIComponent = (text) => {
+    decoded++;
+    return decode(text);
+  };
+  t.teardown(() => {
+    globalThis.decodeURIComponent = decode;
+  });
+  const others = ['w', 'x', 'y', 'z'].map((host) => `https://${host}.example/a/`);
+  const decodesWith = (urlPrefixes: readonly string[]) => {
+    isTaken(`${base}b.wav`, urlPrefixes);
+    decoded = 0;
+    t.true(isTaken(`${base}b/c.wav`, urlPrefixes));
+    return decoded;
+  };
+  t.is(decodesWith([base]), 3);
+  t.is(decodesWith([...others, base]), 3);
+});

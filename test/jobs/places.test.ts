@@ -1,6 +1,6 @@
 /** Shares of the places in the queue, and of the callbacks under way: one owner always leaves some to the others. */
 import test from 'ava';
-import { createCallbackShares } from '../../src/jobs/callback-shares.ts';
+import { createFairShares } from '../../src/jobs/fair-shares.ts';
 import { createQueueSlots } from '../../src/jobs/queue-slots.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
 
@@ -52,8 +52,11 @@ test('places are reserved while their jobs are on their way', async (t) => {
 });
 
 test('callbacks of one owner or to one host leave half of the room, whatever becomes of them', (t) => {
-  const shares = createCallbackShares(64);
-  const take = (owner: string, host: string) => shares.take([`owner ${owner}`, `host ${host}`]);
+  const shares = createFairShares(64);
+  const take = (owner: string, host: string) => {
+    const share = shares.open([`owner ${owner}`, `host ${host}`]);
+    return share.add(1) ? share.release : null;
+  };
   const ends: (() => void)[] = [];
   for (let end = take('a', 'x'); end !== null; end = take('a', 'x')) ends.push(end);
   t.is(ends.length, 32);
@@ -67,4 +70,18 @@ test('callbacks of one owner or to one host leave half of the room, whatever bec
   t.truthy(take('a', 'x'));
   for (const end of ends) end();
   t.truthy(take('b', 'x'));
+});
+
+test('a share of bytes grows as far as it leaves as much free, and is released as a whole', (t) => {
+  const shares = createFairShares(1000);
+  const [a, b] = [shares.open(['a']), shares.open(['b'])];
+  t.true(a.add(400));
+  t.false(a.add(101));
+  t.true(a.add(100));
+  t.true(b.add(250));
+  t.false(b.add(1));
+  t.false(a.add(1));
+  a.release();
+  t.true(b.add(250));
+  t.true(a.add(500), 'the first amount of a key may use all that is left');
 });

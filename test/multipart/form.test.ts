@@ -38,8 +38,9 @@ test('baseline and channel are optional', (t) => {
 
 test('without audio a field is required', (t) => {
   t.deepEqual(problemOf([part('file')]), {
-    loc: ['body', 'audio'],
-    msg: 'field required',
+    where: 'body',
+    field: 'audio',
+    message: 'field required',
     reason: 'missing',
   });
 });
@@ -47,8 +48,9 @@ test('without audio a field is required', (t) => {
 test('no bytes are no recording', (t) => {
   for (const name of ['audio', 'baseline']) {
     t.deepEqual(problemOf([part('audio', name === 'audio' ? '' : 'x'), part(name, '')]), {
-      loc: ['body', name],
-      msg: `Expected a recording for \`${name}\`, got no bytes`,
+      where: 'body',
+      field: name,
+      message: `Expected a recording for \`${name}\`, got no bytes`,
       reason: 'audio.empty',
     });
   }
@@ -77,8 +79,9 @@ test('other declared types are refused by name, when it is one', (t) => {
     ['<script>', 'something else'],
   ] as const) {
     t.deepEqual(problemOf([part('audio', 'x', type)]), {
-      loc: ['body', 'audio'],
-      msg: `${expected} for \`audio\`, got ${got}`,
+      where: 'body',
+      field: 'audio',
+      message: `${expected} for \`audio\`, got ${got}`,
       reason: 'audio.content_type',
     });
   }
@@ -89,8 +92,9 @@ test('a channel is a number counted from 0', (t) => {
   t.is(read([part('audio'), part('channel', '0')]).channel, 0);
   for (const text of ['', '-1', '1.5', 'left', '99999', '1'.repeat(20)]) {
     t.deepEqual(problemOf([part('audio'), part('channel', text)]), {
-      loc: ['body', 'channel'],
-      msg: 'Expected the number of a channel, counted from 0, for `channel`, got something else',
+      where: 'body',
+      field: 'channel',
+      message: 'Expected the number of a channel, counted from 0, for `channel`, got something else',
       reason: 'audio.channel',
     });
   }
@@ -118,7 +122,8 @@ test('a form that comes in blocks is read as a whole one is', (t) => {
 test('texts are bounded', (t) => {
   const long = `https://example.org/${'x'.repeat(4096)}`;
   t.like(problemOf([part('audio'), part('callback', long)]), {
-    loc: ['body', 'callback'],
+    where: 'body',
+    field: 'callback',
     reason: 'callback',
   });
 });

@@ -1,4 +1,6 @@
 /** JSON bodies: read by koa-body, bounded in size, time and memory like an upload, and checked against a schema. */
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import type { z } from 'zod';
@@ -7,6 +9,7 @@ import { type Problem, ServiceError } from '../../runtime/errors.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { guardBody } from './body-guard.ts';
 import { type ByteBudget, createReservation, overByteShare } from './byte-budget.ts';
+import { createTurns } from './turns.ts';
 import { declaredLength, sendContinue } from './upload.ts';
 
 export type BodyRules = {
@@ -37,9 +40,10 @@ const maxEntries = 1000;
 const maxItems = 16;
 
 export function createJsonReader(options: Options): ReadJson {
+  const nextTurn = createTurns();
   return async (context, schema, rules) => {
     checkHeaders(context, rules);
-    const given = requireObject(await read(context, options, rules));
+    const given = requireObject(await read(context, options, rules, nextTurn));
     checkSize(given, rules);
     const parsed = schema.safeParse(given);
     if (parsed.success) return parsed.data;
@@ -61,7 +65,12 @@ function checkHeaders(context: Context, rules: BodyRules): void {
 }
 
 /** Its bytes count as held until the answer is sent: what is made of them is not smaller. */
-async function read(context: Context, options: Options, rules: BodyRules): Promise<unknown> {
+async function read(
+  context: Context,
+  options: Options,
+  rules: BodyRules,
+  nextTurn: () => Promise<void>,
+): Promise<unknown> {
   const { req, res, state } = context;
   const deadlineAt = state.startedAt + 1000 * options.config.deadlineSeconds;
   const memory = createReservation(options.budget, await options.account(context));
@@ -69,6 +78,7 @@ async function read(context: Context, options: Options, rules: BodyRules): Promi
   sendContinue(req, res);
   res.once('close', () => memory.release());
   const text = createUtf8Check();
+  const delayed = delayEnd(req, nextTurn);
   let detach = () => {};
   const body = new Promise<unknown>((resolve, reject) => {
     const stopGuard = guardBody(req, { deadlineAt, shutdown: options.lifecycle.shutdown }, reject);
@@ -83,16 +93,24 @@ async function read(context: Context, options: Options, rules: BodyRules): Promi
     };
     detach = () => {
       stopGuard();
-      req.off('data', hold).off('close', leave);
+      req.off('data', hold).off('close', leave).unpipe(delayed);
+      delayed.destroy();
     };
     const given = () => resolve(text.isValid() ? context.request.body : null);
-    parse(context, async () => {}).then(given, (error: unknown) => reject(toFailure(error, rules)));
+    const source: Context = Object.create(context, { req: { value: delayed } });
+    parse(source, async () => {}).then(given, (error: unknown) => reject(toFailure(error, rules)));
     req.on('data', hold).on('close', leave);
     const reason = options.lifecycle.shutdown.reason();
     if (reason !== null) reject(reason);
     else if (req.destroyed) leave();
   });
   return body.finally(() => detach());
+}
+
+/** koa-body parses a body as soon as it ends: the end waits for its turn, so that no two bodies are parsed in one. */
+function delayEnd(request: IncomingMessage, nextTurn: () => Promise<void>): PassThrough {
+  const body = new PassThrough({ flush: (done) => void nextTurn().then(() => done()) });
+  return Object.assign(request.pipe(body), { headers: request.headers });
 }
 
 /** koa-body takes nothing for an empty object, and replaces what is not UTF-8. */

@@ -9,7 +9,7 @@ import type { Config } from '../../runtime/config.ts';
 import { invalidPart, ServiceError, tooLarge } from '../../runtime/errors.ts';
 import { type BodyLimits, bodyArrives } from '../body/body-guard.ts';
 import { type ByteBudget, createReservation } from '../body/byte-budget.ts';
-import { jobsBody, jobsRules } from '../body/job-body.ts';
+import { checkUrls, jobsBody, jobsRules } from '../body/job-body.ts';
 import { type JobUploadOptions, maxBodyBytes, uploadJob } from '../body/job-upload.ts';
 import type { ReadJson } from '../body/json.ts';
 import { declaredLength, sendContinue } from '../body/upload.ts';
@@ -128,7 +128,7 @@ async function createJobs({ context, jobs, options, key, holder }: JobRequestCon
     const msg = 'Expected an upload: this service fetches no recordings (UNDERTONE_JOB_URL_PREFIXES)';
     throw new ServiceError('not_configured', msg);
   }
-  await checkUrls(urls, config);
+  await checkUrls(urls, config.jobs);
   await checkCallback(callback, config);
   requireOpen(options);
   const requests = urls.map((url, index): JobRequest => {
@@ -151,15 +151,6 @@ async function createJobs({ context, jobs, options, key, holder }: JobRequestCon
 
 function requireOpen({ lifecycle }: JobOptions): void {
   if (lifecycle.refusing()) throw shuttingDown();
-}
-
-async function checkUrls(urls: readonly string[], { jobs }: Config): Promise<void> {
-  const { checkAudioUrl } = await import('../../jobs/remote-audio.ts');
-  for (const [index, url] of urls.entries()) {
-    const expected = checkAudioUrl(url, jobs);
-    if (expected === null) continue;
-    throw invalidPart('urls', 'urls', `Expected ${expected} for \`urls[${index}]\`, got another`);
-  }
 }
 
 async function checkCallback(callback: string | null, { jobs }: Config): Promise<void> {

@@ -1,0 +1,64 @@
+/**
+ * The analysis slots of a lane. A job leaves its slot while it waits for a slow server, and waits for a slot afterwards.
+ * Owners that wait for a slot take turns.
+ */
+import { createFairQueue } from '../workers/fair-queue.ts';
+
+export type Slots = {
+  /** Returns null when all slots are taken and no job of this worker waits for one: another worker may have one. */
+  enter(owner: string): Promise<Slot> | null;
+};
+
+export type Slot = {
+  /** Another job may have the slot until `work` is fulfilled. The slot is gone when `work` rejects. */
+  leaveDuring<Value>(work: Promise<Value>): Promise<Value>;
+  release(): void;
+};
+
+/** @param onLeft receives the number of jobs that have left their slots */
+export function createSlots(size: number, onLeft: (count: number) => void): Slots {
+  const waiting = createFairQueue<() => void>(Number.POSITIVE_INFINITY);
+  let free = size;
+  let left = 0;
+  const changeLeft = (by: number) => {
+    left += by;
+    onLeft(left);
+  };
+  async function acquire(owner: string): Promise<void> {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.add(owner, resolve));
+  }
+  function release(): void {
+    const next = waiting.next();
+    if (next === null) free++;
+    else next();
+  }
+  function createSlot(owner: string): Slot {
+    let held = true;
+    return {
+      async leaveDuring(work) {
+        held = false;
+        release();
+        changeLeft(1);
+        try {
+          const value = await work;
+          await acquire(owner);
+          held = true;
+          return value;
+        } finally {
+          changeLeft(-1);
+        }
+      },
+      release() {
+        if (held) release();
+        held = false;
+      },
+    };
+  }
+  return {
+    enter(owner) {
+      if (free === 0 && waiting.size() === 0) return null;
+      return acquire(owner).then(() => createSlot(owner));
+    },
+  };
+}
