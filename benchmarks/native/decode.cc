@@ -63,7 +63,7 @@ int64_t DecodeStream(AVFormatContext* format, int index) {
 
 void DecodeBare(const Bytes& bytes, bool stream_info) {
   const undertone::DecodeBudget budget(kOptions);
-  undertone::MemoryFile file(bytes.data(), {{}, bytes.size()}, budget);
+  undertone::MemoryReader file(bytes.data(), bytes.size(), {}, budget);
   AVFormatContext* format = avformat_alloc_context();
   format->pb = file.context();
   Must(avformat_open_input(&format, "", nullptr, nullptr) >= 0, "open the file");

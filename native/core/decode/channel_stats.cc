@@ -8,8 +8,8 @@
 namespace undertone {
 namespace {
 
-constexpr float kClippedShare = 0.999F;
-constexpr size_t kShortestRun = 3;
+constexpr float kClippingLevel = 0.999F;
+constexpr size_t kMinClippedRun = 3;
 constexpr double kSilentVariance = 1e-10;  // -100 dB re full scale
 constexpr size_t kLanes = 16;
 
@@ -21,7 +21,7 @@ int32_t Bits(float sample) {
 
 }  // namespace
 
-// Magnitudes of floats order as their bits do, and NaN above all.
+// Magnitudes of floats compare like their bits, with NaN above all others.
 float Peak(const float* samples, size_t count) {
   int32_t peaks[kLanes] = {};
   const auto magnitude = [samples](size_t i) { return Bits(samples[i]) & 0x7FFFFFFF; };
@@ -36,8 +36,8 @@ float Peak(const float* samples, size_t count) {
   return peak;
 }
 
-void Clipping::Begin(int channels, float full_scale) {
-  threshold_ = kClippedShare * full_scale;
+void Clipping::Reset(int channels, float full_scale) {
+  threshold_ = kClippingLevel * full_scale;
   runs_.assign(static_cast<size_t>(channels), 0);
 }
 
@@ -48,13 +48,13 @@ void Clipping::Add(int channel, const float* samples, size_t count, float peak) 
   for (size_t i = 0; i < count; ++i) {
     if (std::fabs(samples[i]) < threshold_) {
       run = 0;
-    } else if (++run >= kShortestRun) {
-      clipped_ += run == kShortestRun ? kShortestRun : 1;
+    } else if (++run >= kMinClippedRun) {
+      clipped_ += run == kMinClippedRun ? kMinClippedRun : 1;
     }
   }
 }
 
-void Correlation::Begin(int channels) {
+void Correlation::Reset(int channels) {
   lowest_before_ = Lowest();
   sums_.assign(static_cast<size_t>(channels > 0 ? channels - 1 : 0), Sums{});
   count_ = 0;
@@ -116,10 +116,10 @@ double Correlation::Lowest() const {
   return count_ > 0 ? std::min(lowest_before_, Current()) : lowest_before_;
 }
 
-// By bits, which the compiler turns into vectors where it would not for comparisons of floats.
-void Scrub(float* samples, size_t count) {
+// Compares bits: the compiler vectorizes these, but not comparisons of floats.
+void SanitizeSamples(float* samples, size_t count) {
   const int32_t smallest = Bits(1e-15F);
-  const int32_t largest = Bits(kLargestSample);
+  const int32_t largest = Bits(kMaxMagnitude);
   for (size_t i = 0; i < count; ++i) {
     const int32_t bits = Bits(samples[i]);
     const int32_t magnitude = bits & 0x7FFFFFFF;

@@ -6,12 +6,12 @@
 
 namespace undertone {
 
-// Counts samples that sit at full scale: members of runs of at least 3 in one channel.
+// Counts clipped samples: runs of at least 3 at full scale in one channel.
 class Clipping {
  public:
-  // `full_scale` is the largest value the source's samples can hold.
-  void Begin(int channels, float full_scale);
-  // `peak` is Peak(samples, count).
+  // `full_scale`: the largest value of the source's sample format.
+  void Reset(int channels, float full_scale);
+  // `peak`: Peak(samples, count).
   void Add(int channel, const float* samples, size_t count, float peak);
   double Ratio() const {
     return total_ == 0 ? 0 : static_cast<double>(clipped_) / static_cast<double>(total_);
@@ -19,17 +19,17 @@ class Clipping {
 
  private:
   float threshold_ = 1;
-  std::vector<size_t> runs_;  // per channel, the length of the run in progress
+  std::vector<size_t> runs_;  // length of the current run per channel
   size_t clipped_ = 0;
   size_t total_ = 0;
 };
 
-// Pearson correlation of every channel with the first, as a stream.
+// Streaming Pearson correlation of each channel with the first.
 class Correlation {
  public:
-  void Begin(int channels);
+  void Reset(int channels);
   void Add(const float* const* planes, size_t count);
-  // The lowest over channels and over everything before the last Begin; silent channels do not count.
+  // The lowest over all channels and resets so far. Silent channels do not count.
   double Lowest() const;
 
  private:
@@ -44,14 +44,14 @@ class Correlation {
   double lowest_before_ = 1;
 };
 
-// Nothing beyond this many times full scale is a sample.
-constexpr float kLargestSample = 65536.0F;
+// Samples above this multiple of full scale are invalid.
+constexpr float kMaxMagnitude = 65536.0F;
 
-// The largest absolute value; with NaN among the samples, NaN or infinity.
+// The largest absolute value; NaN or infinity if any sample is NaN.
 float Peak(const float* samples, size_t count);
 
-// Replaces what cannot be a sample by 0: NaN, infinities, beyond kLargestSample, and what lies below -300 dB
-// (subnormal numbers would slow the filters down a hundredfold).
-void Scrub(float* samples, size_t count);
+// Replaces by 0: NaN, infinities, values above kMaxMagnitude and below -300 dB (subnormal numbers slow
+// filters down a hundredfold).
+void SanitizeSamples(float* samples, size_t count);
 
 }  // namespace undertone

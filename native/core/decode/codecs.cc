@@ -5,12 +5,12 @@
 namespace undertone {
 namespace {
 
-struct Row {
+struct AllowedCodec {
   AVCodecID codec;
   const char* decoder;
 };
 
-constexpr Row kAllowed[] = {
+constexpr AllowedCodec kAllowed[] = {
     {AV_CODEC_ID_MP2, "mp2float"},
     {AV_CODEC_ID_MP3, "mp3float"},
     {AV_CODEC_ID_AAC, "aac"},
@@ -44,35 +44,35 @@ constexpr Row kAllowed[] = {
 
 }  // namespace
 
-const char* DemuxerName(Kind kind) {
-  switch (kind) {
-    case Kind::kWav:
+const char* DemuxerName(ContainerFormat format) {
+  switch (format) {
+    case ContainerFormat::kWav:
       return "wav";
-    case Kind::kMp3:
+    case ContainerFormat::kMp3:
       return "mp3";
-    case Kind::kAdts:
+    case ContainerFormat::kAdts:
       return "aac";
-    case Kind::kFlac:
+    case ContainerFormat::kFlac:
       return "flac";
-    case Kind::kOgg:
+    case ContainerFormat::kOgg:
       return "ogg";
-    case Kind::kMatroska:
+    case ContainerFormat::kMatroska:
       return "matroska";
-    case Kind::kMp4:
+    case ContainerFormat::kMp4:
       return "mov";
-    case Kind::kAiff:
+    case ContainerFormat::kAiff:
       return "aiff";
-    case Kind::kCaf:
+    case ContainerFormat::kCaf:
       return "caf";
-    case Kind::kAmr:
+    case ContainerFormat::kAmr:
       return "amr";
   }
   return "";
 }
 
 const AVCodec* AllowedDecoder(AVCodecID codec) {
-  for (const Row& row : kAllowed) {
-    if (row.codec == codec) return avcodec_find_decoder_by_name(row.decoder);
+  for (const AllowedCodec& allowed : kAllowed) {
+    if (allowed.codec == codec) return avcodec_find_decoder_by_name(allowed.decoder);
   }
   return nullptr;
 }
@@ -80,7 +80,8 @@ const AVCodec* AllowedDecoder(AVCodecID codec) {
 const std::string& AllowedDecoderNames() {
   static const std::string names = [] {
     std::string list;
-    for (const Row& row : kAllowed) list += (list.empty() ? "" : ",") + std::string(row.decoder);
+    for (const AllowedCodec& allowed : kAllowed)
+      list += (list.empty() ? "" : ",") + std::string(allowed.decoder);
     return list;
   }();
   return names;
@@ -90,11 +91,11 @@ float CodecFullScale(AVCodecID codec) {
   switch (codec) {
     case AV_CODEC_ID_PCM_U8:
     case AV_CODEC_ID_PCM_S8:
-      return FullScale(Encoding::kU8);
+      return FullScale(SampleFormat::kU8);
     case AV_CODEC_ID_PCM_ALAW:
-      return FullScale(Encoding::kALaw);
+      return FullScale(SampleFormat::kALaw);
     case AV_CODEC_ID_PCM_MULAW:
-      return FullScale(Encoding::kMuLaw);
+      return FullScale(SampleFormat::kMuLaw);
     default:
       return 1;
   }

@@ -10,16 +10,16 @@ extern "C" {
 
 namespace undertone {
 
-// The demuxer that reads a kind; libav is never asked to guess.
-const char* DemuxerName(Kind kind);
+// The libav demuxer of a format; libav never probes.
+const char* DemuxerName(ContainerFormat format);
 
-// The one decoder allowed for a codec, nullptr for a codec that is not taken.
+// The decoder of a supported codec, nullptr for other codecs.
 const AVCodec* AllowedDecoder(AVCodecID codec);
 
-// Every allowed decoder, as libav's own white list wants them.
+// All allowed decoders, separated by commas: the syntax of AVFormatContext.codec_whitelist.
 const std::string& AllowedDecoderNames();
 
-// The largest value samples of this codec can hold once decoded; see FullScale.
+// The largest decoded value of this codec; see FullScale.
 float CodecFullScale(AVCodecID codec);
 
 }  // namespace undertone

@@ -4,35 +4,44 @@
 #include <cstdint>
 #include <vector>
 
+#include "decode/decode_budget.h"
 #include "decode/probe.h"
 
 namespace undertone {
 
-// One byte that libav reads in place of the file's own.
+// A byte that libavformat reads instead of the file's own.
 struct Patch {
   size_t at;
   uint8_t byte;
 };
 
-// What libav is shown of a file: without the tags, pictures, chapters, indexes and further tracks that nobody
-// here asks for. Some of libav's lists take time by the square of their length, in calls that cannot be
-// stopped, and others a hundred bytes of memory for two of the file.
-struct Veil {
-  std::vector<Patch> patches;   // by place
-  size_t size;                  // bytes of the file that are shown
-  double declared_packets = 0;  // by the tables of MP4 and CAF, from which libav builds an index at once
+// Byte patches that blank metadata before libavformat reads it: tags, pictures, chapters, indexes and unused
+// tracks. libavformat searches some lists once per entry, in calls that cannot be interrupted, and holds
+// others in forty times their size. docs/security.md has the measurement per part.
+struct SanitizedContainer {
+  std::vector<Patch> patches;  // sorted by offset
+  double declared_packets =
+      0;  // in the tables of MP4 and CAF, from which libavformat builds an index at once
 };
 
-// Adds a patch. Throws kMalformed where there are too many to be held.
-void ShowByte(size_t at, uint8_t byte, Veil* veil);
+// Throws kMalformed for metadata over the limits, and what the budget throws.
+SanitizedContainer SanitizeContainer(const uint8_t* bytes, size_t size, ContainerFormat format,
+                                     const DecodeBudget& budget);
 
-// Throws kMalformed for what no honest file of the kind has.
-Veil MakeVeil(const uint8_t* bytes, size_t size, Kind kind);
+// Replaces a byte. Throws kMalformed where the patches would take too much memory.
+void AddPatch(size_t at, uint8_t byte, SanitizedContainer* sanitized);
 
-// The same for each kind that has much to hide.
-void VeilFlac(const uint8_t* bytes, size_t size, Veil* veil);
-void VeilOgg(const uint8_t* bytes, size_t size, Veil* veil);
-void VeilMatroska(const uint8_t* bytes, size_t size, Veil* veil);
-void VeilMp4(const uint8_t* bytes, size_t size, Veil* veil);
+// The containers with a parser of their own.
+void SanitizeOgg(const uint8_t* bytes, size_t size, const DecodeBudget& budget,
+                 SanitizedContainer* sanitized);
+void SanitizeMatroska(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized);
+void SanitizeMp4(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized);
+
+// Reads a big-endian integer of up to 8 bytes.
+inline uint64_t ReadBigEndian(const uint8_t* bytes, size_t count) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < count; ++i) value = value << 8 | bytes[i];
+  return value;
+}
 
 }  // namespace undertone

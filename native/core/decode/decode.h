@@ -10,29 +10,28 @@
 
 namespace undertone {
 
-// Nothing here has a default that matters: the caller states every limit.
+// The caller sets every member.
 struct DecodeOptions {
-  int sample_rate = 0;     // Hz of the result
+  int sample_rate = 0;     // of the result, Hz
   int channel = -1;        // 0-based; -1 averages all channels
-  double max_seconds = 0;  // of source audio; one sample more is kTooLong
+  double max_seconds = 0;  // of source audio, inclusive
   int max_channels = 0;
   int min_source_rate = 0;                       // Hz
   int max_source_rate = 0;                       // Hz
-  double deadline_seconds = 0;                   // wall clock from the call on; 0 = none
-  const std::atomic<int32_t>* cancel = nullptr;  // may be null; any other value than zero stops the decode
+  double deadline_seconds = 0;                   // wall clock, from the call; 0: none
+  const std::atomic<int32_t>* cancel = nullptr;  // may be null; a non-zero value stops the decode
 };
 
-// What the bytes were before they became mono samples. `sample_rate` and `channels` are those of the first
-// decoded audio; a file may change both on its way.
+// The file before conversion. A file may change its rate and channels; these are the first ones.
 struct Source {
   std::string container;  // wav, mp3, mp4, mov, 3gp, adts, flac, ogg, webm, matroska, aiff, caf, amr
   std::string codec;      // FFmpeg's name: pcm_s16le, mp3, aac, opus, ...
   int sample_rate = 0;    // Hz
   int channels = 0;
-  double clipped_ratio = 0;  // share of samples, all channels, in runs of >= 3 at >= 0.999 of full scale
+  double clipped_ratio = 0;  // share of samples in runs of >= 3 at >= 0.999 of full scale, all channels
   double channel_correlation =
       1;                   // lowest Pearson correlation of a channel with the first; 1 for mono and silence
-  bool truncated = false;  // the file ends before its own header says, or broke off in damage
+  bool truncated = false;  // the file ends before its declared duration, or in damage
 };
 
 struct Audio {
@@ -41,8 +40,8 @@ struct Audio {
   Source source;
 };
 
-// Decodes a whole recording held in memory. The format is identified by the content. Calls may run on several
-// threads at once. Throws Error and std::bad_alloc only.
+// Decodes a whole recording in memory. Identifies the format by the content. Thread-safe. Throws Error and
+// std::bad_alloc.
 Audio Decode(const uint8_t* bytes, size_t size, const DecodeOptions& options);
 
 }  // namespace undertone

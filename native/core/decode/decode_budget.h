@@ -8,9 +8,8 @@
 
 namespace undertone {
 
-// Cancellation, deadline and CPU budget of one decode. The clocks run from the constructor and Resume to
-// Pause, which the same thread must call: a decoder that returns chunks does not pay for what its caller does
-// between them.
+// Cancellation, deadline and CPU budget of one decode. The clocks run from the constructor or Resume to
+// Pause, on the same thread: time between the chunks of a decoder does not count.
 class DecodeBudget {
  public:
   explicit DecodeBudget(const DecodeOptions& options)

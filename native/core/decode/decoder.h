@@ -7,7 +7,7 @@ namespace undertone {
 
 struct DecodeResult {
   size_t packets = 0;      // of the audio stream
-  bool truncated = false;  // ended before the header's duration, or in damage
+  bool truncated = false;  // ended before the declared duration, or in damage
 };
 
 // Decodes one recording into a sink, step by step.
@@ -15,14 +15,14 @@ class Decoder {
  public:
   virtual ~Decoder() = default;
 
-  // Writes the samples of the next frame or block. Returns false once there is none, with the sink still
-  // holding the last samples. Throws what the sink throws, and kMalformed or kUnsupported.
+  // Writes the next frame or block. Returns false at the end; Sink::Finish has yet to be called. Throws
+  // kMalformed, kUnsupported, and what the sink throws.
   virtual bool Step() = 0;
 
   // Complete once Step has returned false.
   virtual DecodeResult result() const = 0;
 
-  // FFmpeg's name, known from the start.
+  // FFmpeg's name, available at once.
   virtual std::string codec() const = 0;
 };
 

@@ -7,41 +7,43 @@ extern "C" {
 #include <libavformat/avformat.h>
 }
 
+#include "decode/container_sanitizer.h"
 #include "decode/memory_reader.h"
 #include "decode/probe.h"
 
 namespace undertone {
 
-// A container in memory opened by its own demuxer, of which only the first audio stream is read.
+// Opens a container in memory with its own demuxer and reads the packets of its first audio stream.
 class Demuxer {
  public:
-  // Throws kMalformed, kUnsupported (no audio stream, encrypted) and what the budget throws.
-  Demuxer(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const DecodeBudget& budget);
+  // Throws kMalformed, kUnsupported (no audio stream, encrypted), kTooLong (too many declared packets) and
+  // what the budget throws.
+  Demuxer(const uint8_t* bytes, size_t size, const ProbeResult& probe, SanitizedContainer sanitized,
+          const DecodeBudget& budget);
   ~Demuxer();
   Demuxer(const Demuxer&) = delete;
   Demuxer& operator=(const Demuxer&) = delete;
 
-  // The next packet of the stream, to be unreferenced by the caller; false at the end, in damage or when
-  // stopped. Throws kMalformed where packets come to far more bytes than the file.
+  // Reads the next packet of the stream, which the caller unreferences. Returns false at the end or in
+  // damage. Throws kMalformed when the packets add up to far more bytes than the file.
   bool Read(AVPacket* packet);
 
   const AVStream& stream() const { return *stream_; }
-  // Seconds that the header claims for the file, 0 when it says nothing.
-  double ClaimedSeconds() const;
-  // The same for the stream alone.
-  double ClaimedStreamSeconds() const;
-  bool broken() const { return broken_; }  // reading ended in damage, or a packet was cut
+  // Duration of the stream in the header, else of the file; 0: none.
+  double DeclaredSeconds() const;
+  double DeclaredStreamSeconds() const;
+  bool corrupt() const { return corrupt_; }  // reading ended in damage, or a packet was corrupt
 
  private:
-  void Open(const Sniffed& sniffed);
-  void SelectStream(const Sniffed& sniffed);
+  void Open(const ProbeResult& probe);
+  void SelectStream(const ProbeResult& probe);
 
   const DecodeBudget& budget_;
-  MemoryFile file_;
+  MemoryReader reader_;
   AVFormatContext* format_ = nullptr;
   AVStream* stream_ = nullptr;
-  bool broken_ = false;
-  double bytes_left_;  // that packets may still have
+  bool corrupt_ = false;
+  double packet_bytes_left_;  // before packets exceed their share of the file
 };
 
 }  // namespace undertone

@@ -29,22 +29,22 @@ DecodeOptions CheckOptions(const uint8_t* bytes, size_t size, const DecodeOption
   return options;
 }
 
-std::unique_ptr<Decoder> Open(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink) {
-  bytes += sniffed.start;
-  size -= sniffed.start;
-  if (sniffed.kind == Kind::kOgg) return OpenOggChain(bytes, size, sniffed, sink);
-  std::unique_ptr<Decoder> wav = sniffed.kind == Kind::kWav ? OpenWav(bytes, size, sink) : nullptr;
-  return wav != nullptr ? std::move(wav) : OpenLibav(bytes, size, sniffed, sink);
+std::unique_ptr<Decoder> Open(const uint8_t* bytes, size_t size, const ProbeResult& probe, Sink* sink) {
+  bytes += probe.start;
+  size -= probe.start;
+  if (probe.format == ContainerFormat::kOgg) return OpenOggChain(bytes, size, probe, sink);
+  std::unique_ptr<Decoder> wav = probe.format == ContainerFormat::kWav ? OpenWav(bytes, size, sink) : nullptr;
+  return wav != nullptr ? std::move(wav) : OpenLibav(bytes, size, probe, sink);
 }
 
 }  // namespace
 
 FileDecoder::FileDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options, size_t chunk_length)
     : sink_(CheckOptions(bytes, size, options), chunk_length) {
-  sink_.budget()->SetInputSize(size);
-  sink_.budget()->Check();
-  sniffed_ = Sniff(bytes, size);
-  decoder_ = Open(bytes, size, sniffed_, &sink_);
+  sink_.budget().SetInputSize(size);
+  sink_.budget().Check();
+  probe_ = Probe(bytes, size);
+  decoder_ = Open(bytes, size, probe_, &sink_);
 }
 
 bool FileDecoder::Step() {
@@ -55,22 +55,28 @@ bool FileDecoder::Step() {
 }
 
 void FileDecoder::CheckResult() const {
-  if (sink_.ready() > 0 || sink_.taken() > 0) return;
+  if (sink_.available() > 0 || sink_.total_read() > 0) return;
   if (!sink_.empty()) throw Error(ErrorCode::kEmpty, "Expected at least one sample, got none");
   const DecodeResult result = decoder_->result();
   if (result.packets == 0 && !result.truncated) {
-    throw Error(ErrorCode::kEmpty, "Expected samples in the " + sniffed_.container + " file, got none");
+    throw Error(ErrorCode::kEmpty, "Expected samples in the " + probe_.container + " file, got none");
   }
   throw Error(ErrorCode::kMalformed,
-              "Expected a decodable frame in the " + sniffed_.container + " file, got none");
+              "Expected a decodable frame in the " + probe_.container + " file, got none");
 }
 
 Source FileDecoder::source() const {
   Source source = sink_.source();
-  source.container = sniffed_.container;
+  source.container = probe_.container;
   source.codec = decoder_->codec();
   source.truncated = decoder_->result().truncated;
   return source;
+}
+
+Audio Decode(const uint8_t* bytes, size_t size, const DecodeOptions& options) {
+  FileDecoder decoder(bytes, size, options);
+  while (decoder.Step()) continue;
+  return {decoder.sink().Read(decoder.sink().available()), options.sample_rate, decoder.source()};
 }
 
 }  // namespace undertone

@@ -14,17 +14,16 @@ namespace undertone {
 // Decodes a whole file of any supported format, step by step.
 class FileDecoder {
  public:
-  // Identifies the format and opens the file. Keeps pointers to `bytes` and to `options.cancel`. For
-  // `chunk_length` see Sink. Throws Error and std::bad_alloc, as Step does.
+  // Probes and opens the file. Keeps pointers to `bytes` and `options.cancel`. For `chunk_length` see Sink.
+  // Throws Error and std::bad_alloc, as Step does.
   FileDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options, size_t chunk_length = 0);
   FileDecoder(const FileDecoder&) = delete;
   FileDecoder& operator=(const FileDecoder&) = delete;
 
-  // Decodes the next frame or block into the sink. Returns false once the sink has the last sample of the
-  // result.
+  // Decodes the next frame or block into the sink. Returns false once the sink has the whole result.
   bool Step();
 
-  Sink* sink() { return &sink_; }
+  Sink& sink() { return sink_; }
   // Complete once Step has returned false.
   Source source() const;
 
@@ -32,7 +31,7 @@ class FileDecoder {
   void CheckResult() const;
 
   Sink sink_;
-  Sniffed sniffed_;
+  ProbeResult probe_;
   std::unique_ptr<Decoder> decoder_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace undertone {
 
-// Names what bytes are that no decoder here takes ("a PNG image"); empty when their start says nothing.
-std::string NameForeign(const uint8_t* bytes, size_t size);
+// Names common files that are not audio ("a PNG image"); empty for other bytes.
+std::string IdentifyFileType(const uint8_t* bytes, size_t size);
 
 }  // namespace undertone

@@ -9,34 +9,35 @@
 namespace undertone {
 namespace {
 
-constexpr double kThinnestStream = 1000;   // bytes a second below which a claimed duration is not believed
-constexpr double kLongestPacket = 16.4;    // seconds: FLAC's longest block at the lowest rate
-constexpr double kShortfall = 0.02;        // share of the claimed duration that may be missing
-constexpr double kShortfallSeconds = 0.2;  // and as much again for delay and padding
+constexpr double kMinBytesPerSecond = 1000;  // below it a declared duration is not trusted
+constexpr double kMaxPacketSeconds = 16.4;   // of FLAC: 65,535 samples at 4 kHz
+constexpr double kShortfall = 0.02;          // share of the declared duration that may be missing
+constexpr double kShortfallSeconds = 0.2;    // and as much again for delay and padding
 
-// Refuses at once what the header says and the limits do not allow, where the file is large enough to be
-// honest. Returns the seconds that are believed, 0 for none.
-double CheckClaims(const Demuxer& demuxer, size_t size, Sink* sink) {
+// Checks what the header declares against the limits, where the file is large enough for it. Returns the
+// trusted duration in seconds, 0 for none.
+double CheckDeclared(const Demuxer& demuxer, size_t size, Sink* sink) {
   const int channels = demuxer.stream().codecpar->ch_layout.nb_channels;
   if (channels > 0) sink->CheckChannels(channels);
-  const double seconds = demuxer.ClaimedSeconds();
-  if (seconds * kThinnestStream > static_cast<double>(size)) return 0;
+  const double seconds = demuxer.DeclaredSeconds();
+  if (seconds * kMinBytesPerSecond > static_cast<double>(size)) return 0;
   sink->CheckSeconds(seconds - 1);
   sink->ReserveDuration(seconds);
   return seconds;
 }
 
-// One frame at each step.
+// Writes one frame per step.
 class LibavDecoder : public Decoder {
  public:
-  LibavDecoder(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink)
+  LibavDecoder(const uint8_t* bytes, size_t size, const ProbeResult& probe, Sink* sink)
       : bytes_(bytes),
         size_(size),
-        sniffed_(sniffed),
+        probe_(probe),
         sink_(sink),
         before_(sink->seconds()),
-        demuxer_(bytes, size, sniffed, *sink->budget()),
-        trusted_(CheckClaims(demuxer_, size, sink)),
+        demuxer_(bytes, size, probe, SanitizeContainer(bytes, size, probe.format, sink->budget()),
+                 sink->budget()),
+        trusted_(CheckDeclared(demuxer_, size, sink)),
         decoder_(demuxer_.stream(), sink),
         codec_(avcodec_get_name(demuxer_.stream().codecpar->codec_id)),
         packet_(Own(av_packet_alloc())) {}
@@ -58,9 +59,9 @@ class LibavDecoder : public Decoder {
   }
 
   DecodeResult result() const override {
-    const double declared = demuxer_.ClaimedStreamSeconds();
+    const double declared = demuxer_.DeclaredStreamSeconds();
     const bool short_of_declared = decoded() < declared * (1 - kShortfall) - kShortfallSeconds;
-    return {packets_, demuxer_.broken() || short_of_declared};
+    return {packets_, demuxer_.corrupt() || short_of_declared};
   }
 
   std::string codec() const override { return codec_; }
@@ -70,21 +71,21 @@ class LibavDecoder : public Decoder {
 
   void CountRest() {
     counted_ = true;
-    const double usual = decoded() / static_cast<double>(packets_);
-    const double most = sink_->budget()->max_seconds() + 1 - before_;
-    const double seconds = CountSeconds(bytes_, size_, sniffed_, *sink_->budget(), usual, most);
+    const double mean = decoded() / static_cast<double>(packets_);
+    const double max = sink_->budget().max_seconds() + 1 - before_;
+    const double seconds = CountSeconds(bytes_, size_, probe_, sink_->budget(), mean, max);
     sink_->CheckSeconds(before_ + seconds - 1);
   }
 
   const uint8_t* bytes_;
   size_t size_;
-  const Sniffed sniffed_;
+  const ProbeResult probe_;
   Sink* sink_;
-  const double before_;  // seconds in the sink
+  const double before_;  // seconds in the sink when this file was opened
   Demuxer demuxer_;
-  const double trusted_;  // seconds of the declared duration that are believed
+  const double trusted_;  // declared duration in seconds, 0 where it is not trusted
   StreamDecoder decoder_;
-  const std::string codec_;  // as the header names it: the demuxer may correct it while it reads
+  const std::string codec_;  // at opening: the demuxer may change it while it reads
   std::unique_ptr<AVPacket, LibavDeleter> packet_;
   size_t packets_ = 0;
   bool counted_ = false;
@@ -93,22 +94,23 @@ class LibavDecoder : public Decoder {
 
 }  // namespace
 
-double CountSeconds(const uint8_t* bytes, size_t size, const Sniffed& sniffed, const DecodeBudget& budget,
-                    double usual, double most) {
-  Demuxer demuxer(bytes, size, sniffed, budget);
+double CountSeconds(const uint8_t* bytes, size_t size, const ProbeResult& probe, const DecodeBudget& budget,
+                    double default_seconds, double max_seconds) {
+  Demuxer demuxer(bytes, size, probe, SanitizeContainer(bytes, size, probe.format, budget), budget);
   const double unit = av_q2d(demuxer.stream().time_base);
   const auto packet = Own(av_packet_alloc());
   double seconds = 0;
-  while (seconds <= most && demuxer.Read(packet.get())) {
-    seconds +=
-        packet->duration > 0 ? std::min(static_cast<double>(packet->duration) * unit, kLongestPacket) : usual;
+  while (seconds <= max_seconds && demuxer.Read(packet.get())) {
+    seconds += packet->duration > 0
+                   ? std::min(static_cast<double>(packet->duration) * unit, kMaxPacketSeconds)
+                   : default_seconds;
     av_packet_unref(packet.get());
   }
   return seconds;
 }
 
-std::unique_ptr<Decoder> OpenLibav(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink) {
-  return std::make_unique<LibavDecoder>(bytes, size, sniffed, sink);
+std::unique_ptr<Decoder> OpenLibav(const uint8_t* bytes, size_t size, const ProbeResult& probe, Sink* sink) {
+  return std::make_unique<LibavDecoder>(bytes, size, probe, sink);
 }
 
 }  // namespace undertone

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "decode/container_sanitizer.h"
 #include "decode/decode_budget.h"
@@ -10,13 +11,13 @@ struct AVIOContext;
 
 namespace undertone {
 
-// Bytes in memory as libav reads a file, behind a veil. Every read checks the budget. Holds one small buffer.
-class MemoryFile {
+// An AVIOContext over bytes in memory, with patches applied. Every read checks the budget.
+class MemoryReader {
  public:
-  MemoryFile(const uint8_t* bytes, Veil veil, const DecodeBudget& budget);
-  ~MemoryFile();
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
+  MemoryReader(const uint8_t* bytes, size_t size, std::vector<Patch> patches, const DecodeBudget& budget);
+  ~MemoryReader();
+  MemoryReader(const MemoryReader&) = delete;
+  MemoryReader& operator=(const MemoryReader&) = delete;
 
   AVIOContext* context() const { return context_; }
 
@@ -25,8 +26,8 @@ class MemoryFile {
   static int64_t Seek(void* opaque, int64_t offset, int whence);
 
   const uint8_t* bytes_;
-  const Veil veil_;
-  int64_t size_;
+  const int64_t size_;
+  const std::vector<Patch> patches_;
   int64_t at_ = 0;
   const DecodeBudget& budget_;
   AVIOContext* context_;

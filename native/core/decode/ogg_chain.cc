@@ -9,15 +9,15 @@
 namespace undertone {
 namespace {
 
-// Everything else is about the limits, and ends the decode with an error.
+// Other errors are about limits and end the decode.
 bool IsDamage(const Error& error) {
   return error.code == ErrorCode::kMalformed || error.code == ErrorCode::kUnsupported;
 }
 
 class OggChainDecoder : public Decoder {
  public:
-  OggChainDecoder(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink)
-      : bytes_(bytes), sniffed_(sniffed), sink_(sink), links_(OggLinks(bytes, size)) {
+  OggChainDecoder(const uint8_t* bytes, size_t size, const ProbeResult& probe, Sink* sink)
+      : bytes_(bytes), probe_(probe), sink_(sink), links_(OggLinks(bytes, size)) {
     links_.push_back(size);
     OpenNext();
     codec_ = link_->codec();
@@ -49,18 +49,18 @@ class OggChainDecoder : public Decoder {
     if (next_ + 1 == links_.size()) return;
     if (!counted_ && sink_->seconds() > kMaxUndeclaredSeconds) CountRest();
     const size_t at = next_++;
-    link_ = OpenLibav(bytes_ + links_[at], links_[at + 1] - links_[at], sniffed_, sink_);
+    link_ = OpenLibav(bytes_ + links_[at], links_[at + 1] - links_[at], probe_, sink_);
   }
 
-  // Links are counted as packets are, up to the first that is damaged: see CountSeconds.
+  // Checks the duration of the remaining links, up to the first damaged one, before they are decoded.
   void CountRest() {
     counted_ = true;
-    const double most = sink_->budget()->max_seconds() + 1;
+    const double max = sink_->budget().max_seconds() + 1;
     double seconds = sink_->seconds();
     try {
-      for (size_t i = next_; i + 1 < links_.size() && seconds <= most; ++i) {
-        seconds += CountSeconds(bytes_ + links_[i], links_[i + 1] - links_[i], sniffed_, *sink_->budget(), 0,
-                                most - seconds);
+      for (size_t i = next_; i + 1 < links_.size() && seconds <= max; ++i) {
+        seconds += CountSeconds(bytes_ + links_[i], links_[i + 1] - links_[i], probe_, sink_->budget(), 0,
+                                max - seconds);
       }
     } catch (const Error& error) {
       if (!IsDamage(error)) throw;
@@ -69,10 +69,10 @@ class OggChainDecoder : public Decoder {
   }
 
   const uint8_t* bytes_;
-  const Sniffed sniffed_;
+  const ProbeResult probe_;
   Sink* sink_;
-  std::vector<size_t> links_;  // where each begins, and the end
-  size_t next_ = 0;            // link to open
+  std::vector<size_t> links_;  // offsets, and the end of the file
+  size_t next_ = 0;            // link to open next
   std::unique_ptr<Decoder> link_;
   std::string codec_;  // of the first link
   DecodeResult result_;
@@ -81,8 +81,9 @@ class OggChainDecoder : public Decoder {
 
 }  // namespace
 
-std::unique_ptr<Decoder> OpenOggChain(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink) {
-  return std::make_unique<OggChainDecoder>(bytes, size, sniffed, sink);
+std::unique_ptr<Decoder> OpenOggChain(const uint8_t* bytes, size_t size, const ProbeResult& probe,
+                                      Sink* sink) {
+  return std::make_unique<OggChainDecoder>(bytes, size, probe, sink);
 }
 
 }  // namespace undertone

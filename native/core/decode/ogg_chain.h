@@ -10,9 +10,9 @@
 
 namespace undertone {
 
-// Opens an Ogg file, whose links are decoded one after the other. The file ends, truncated, at the first link
-// after the first that is damaged or has an unsupported codec. Throws what OpenLibav throws for the first
-// link.
-std::unique_ptr<Decoder> OpenOggChain(const uint8_t* bytes, size_t size, const Sniffed& sniffed, Sink* sink);
+// Opens an Ogg file and decodes its links (chained streams) in turn. A later link that is damaged or has an
+// unsupported codec ends the file as truncated. Throws what OpenLibav throws for the first link.
+std::unique_ptr<Decoder> OpenOggChain(const uint8_t* bytes, size_t size, const ProbeResult& probe,
+                                      Sink* sink);
 
 }  // namespace undertone

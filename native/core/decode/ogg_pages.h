@@ -6,16 +6,16 @@
 
 namespace undertone {
 
-constexpr size_t kOggHead = 27;  // bytes of a page before its table of segments, RFC 3533
+constexpr size_t kOggHeaderBytes = 27;  // bytes of a page before its segment table, RFC 3533
 
-// Length of the page at `at`, 0 when there is none.
+// Length of the page at `at`, 0: no page.
 size_t OggPageLength(const uint8_t* bytes, size_t size, size_t at);
 
-// Where the next page may begin, or the end.
+// Offset of the next capture pattern from `at`, or `size`.
 size_t NextOggPage(const uint8_t* bytes, size_t size, size_t at);
 
-// Offsets at which the links of a chained Ogg file begin, 0 first: each is a complete Ogg file with headers
-// of its own. At most 1,000, the last one then holding all that follows.
+// Offsets of the links of a chained Ogg file, 0 first. Each link is a complete Ogg file. At most 1,000: the
+// last one then holds the rest.
 std::vector<size_t> OggLinks(const uint8_t* bytes, size_t size);
 
 }  // namespace undertone

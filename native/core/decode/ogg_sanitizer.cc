@@ -13,157 +13,144 @@ extern "C" {
 namespace undertone {
 namespace {
 
-constexpr size_t kMostDamaged =
-    1000;  // pages, of each of which libav sums up to 64 KiB before it looks again
-constexpr size_t kMostStreams = 64;
-constexpr uint8_t kContinued = 1;
-constexpr size_t kSum = 22;  // where a page has its checksum
+constexpr size_t kMaxStreams = 64;
+constexpr uint8_t kContinuedFlag = 1;
+constexpr size_t kCrcOffset = 22;  // in a page
 
-enum class Coding { kOpus, kVorbis, kFlac, kOther };
+enum class Codec { kOpus, kVorbis, kFlac, kOther };
 
 struct Stream {
   uint32_t serial;
-  Coding coding;
+  Codec codec;
   size_t packets;
 };
 
 struct Packet {
-  size_t at;
-  std::string_view start;  // what of it lies in the page
+  size_t at;               // in the page
+  std::string_view start;  // the part that lies in the page
 };
 
-Coding CodingOf(std::string_view packet) {
-  const auto begins = [&](std::string_view magic) { return packet.substr(0, magic.size()) == magic; };
-  if (begins("OpusHead")) return Coding::kOpus;
-  if (begins("\1vorbis")) return Coding::kVorbis;
-  return begins(
-             "\x7F"
-             "FLAC")
-             ? Coding::kFlac
-             : Coding::kOther;
+struct Range {
+  size_t begin;
+  size_t end;
+};
+
+bool StartsWith(std::string_view packet, std::string_view magic) {
+  return packet.substr(0, magic.size()) == magic;
 }
 
-// Where a packet's comments begin, 0 for a packet without any. Of codings that are not taken, whose first
-// packets may be anything, all is hidden.
-size_t CommentsAt(const Stream& stream, std::string_view packet) {
-  switch (stream.coding) {
-    case Coding::kOpus:
-      return packet.substr(0, 8) == "OpusTags" ? 8 : 0;
-    case Coding::kVorbis:
-      return packet.substr(0, 7) == "\3vorbis" ? 7 : 0;
-    case Coding::kFlac:
-      return !packet.empty() && (packet[0] & 0x7F) == 4 ? 4 : 0;
-    case Coding::kOther:
-      return stream.packets == 1 || stream.packets == 2 ? 1 : 0;
+Codec IdentifyCodec(std::string_view packet) {
+  if (StartsWith(packet, "OpusHead")) return Codec::kOpus;
+  if (StartsWith(packet, "\1vorbis")) return Codec::kVorbis;
+  return StartsWith(packet, "\177FLAC") ? Codec::kFlac : Codec::kOther;
+}
+
+// The bytes of a packet to zero: vendor length and comment count. Empty for a packet without comments. Any
+// codec may keep comments in its second or third packet, so these lose their start where the codec is not
+// supported.
+Range CommentHeader(const Stream& stream, std::string_view packet) {
+  const auto lengths_at = [&](size_t at, bool is_comment) {
+    return is_comment ? Range{std::min(at, packet.size()), std::min(at + 8, packet.size())} : Range{0, 0};
+  };
+  switch (stream.codec) {
+    case Codec::kOpus:
+      return lengths_at(8, StartsWith(packet, "OpusTags"));
+    case Codec::kVorbis:
+      return lengths_at(7, StartsWith(packet, "\3vorbis"));
+    case Codec::kFlac:
+      return lengths_at(4, !packet.empty() && (packet[0] & 0x7F) == 4);
+    case Codec::kOther:
+      break;
   }
-  return 0;
+  return stream.packets == 1 || stream.packets == 2 ? Range{0, std::min<size_t>(16, packet.size())}
+                                                    : Range{0, 0};
 }
 
-// The checksum of RFC 3533, without the one that the page has.
-uint32_t Sum(const uint8_t* page, size_t size) {
-  static constexpr uint8_t kNone[4] = {};
+// RFC 3533, 6: over the page with its CRC field at 0.
+uint32_t PageCrc(const uint8_t* page, size_t size) {
+  static constexpr uint8_t kZeros[4] = {};
   const AVCRC* table = av_crc_get_table(AV_CRC_32_IEEE);
-  uint32_t sum = av_crc(table, 0, page, kSum);
-  sum = av_crc(table, sum, kNone, sizeof kNone);
-  // av_crc keeps sums of this kind with their bytes the other way round.
-  return __builtin_bswap32(av_crc(table, sum, page + kSum + 4, size - kSum - 4));
+  uint32_t crc = av_crc(table, 0, page, kCrcOffset);
+  crc = av_crc(table, crc, kZeros, sizeof kZeros);
+  crc = av_crc(table, crc, page + kCrcOffset + 4, size - kCrcOffset - 4);
+  return __builtin_bswap32(crc);  // av_crc returns this polynomial's values byte-swapped
 }
 
-bool IsWhole(const uint8_t* page, size_t size) {
-  const uint32_t sum = Sum(page, size);
-  return std::memcmp(&sum, page + kSum, sizeof sum) == 0;
+bool HasValidCrc(const uint8_t* page, size_t size) {
+  const uint32_t crc = PageCrc(page, size);
+  return std::memcmp(&crc, page + kCrcOffset, sizeof crc) == 0;
 }
 
-class Walk {
- public:
-  Walk(const uint8_t* bytes, size_t size, Veil* veil) : bytes_(bytes), size_(size), veil_(veil) {}
-
-  void Run() {
-    size_t damaged = 0;
-    for (size_t at = 0; at < size_;) {
-      const size_t length = OggPageLength(bytes_, size_, at);
-      if (length > size_ - at) return;
-      if (length > 0 && IsWhole(bytes_ + at, length)) {
-        TakePage(at, length);
-        at += length;
-        continue;
-      }
-      damaged += length > 0 ? 1 : 0;
-      if (damaged > kMostDamaged) {
-        veil_->size = at;
-        return;
-      }
-      at = NextOggPage(bytes_, size_, at + 1);
+// The packets that begin in the page.
+std::vector<Packet> PacketsOf(const uint8_t* page) {
+  const size_t segments = page[kOggHeaderBytes - 1];
+  std::vector<Packet> packets;
+  bool begins = (page[5] & kContinuedFlag) == 0;
+  size_t at = kOggHeaderBytes + segments;
+  for (size_t i = 0; i < segments; ++i) {
+    const size_t length = page[kOggHeaderBytes + i];
+    if (begins) packets.push_back({at, {}});
+    if (!packets.empty()) {
+      const size_t start = packets.back().at;
+      packets.back().start = {reinterpret_cast<const char*>(page) + start, at + length - start};
     }
+    begins = length < 255;
+    at += length;
   }
+  return packets;
+}
 
- private:
-  void TakePage(size_t at, size_t length) {
-    std::vector<uint8_t> changed;
-    for (const Packet& packet : PacketsOf(at)) {
-      Stream* stream = StreamOf(at, packet.start);
-      if (stream == nullptr) continue;
-      const size_t comments = CommentsAt(*stream, packet.start);
-      ++stream->packets;
-      if (comments == 0) continue;
-      if (changed.empty()) changed.assign(bytes_ + at, bytes_ + at + length);
-      // No vendor and no comments, whatever follows.
-      const size_t end =
-          std::min(comments + (stream->coding == Coding::kOther ? 15 : 8), packet.start.size());
-      const size_t from = packet.at - at + (stream->coding == Coding::kOther ? 0 : std::min(comments, end));
-      std::fill(changed.begin() + static_cast<ptrdiff_t>(from),
-                changed.begin() + static_cast<ptrdiff_t>(packet.at - at + end), uint8_t{0});
-    }
-    if (!changed.empty()) Show(at, changed);
+// The page's stream; null where there are too many.
+Stream* FindStream(const uint8_t* page, std::string_view packet, std::vector<Stream>* streams) {
+  uint32_t serial = 0;
+  std::memcpy(&serial, page + 14, sizeof serial);
+  for (Stream& stream : *streams) {
+    if (stream.serial == serial) return &stream;
   }
+  if (streams->size() == kMaxStreams) return nullptr;
+  streams->push_back({serial, IdentifyCodec(packet), 0});
+  return &streams->back();
+}
 
-  void Show(size_t at, std::vector<uint8_t> page) {
-    const uint32_t sum = Sum(page.data(), page.size());
-    std::memcpy(page.data() + kSum, &sum, sizeof sum);
-    for (size_t i = 0; i < page.size(); ++i) {
-      if (page[i] != bytes_[at + i]) ShowByte(at + i, page[i], veil_);
-    }
+void SanitizePage(const uint8_t* bytes, size_t at, size_t length, std::vector<Stream>* streams,
+                  SanitizedContainer* sanitized) {
+  std::vector<uint8_t> page;
+  for (const Packet& packet : PacketsOf(bytes + at)) {
+    Stream* stream = FindStream(bytes + at, packet.start, streams);
+    if (stream == nullptr) continue;
+    const Range comments = CommentHeader(*stream, packet.start);
+    ++stream->packets;
+    if (comments.end == 0) continue;
+    if (page.empty()) page.assign(bytes + at, bytes + at + length);
+    std::fill_n(page.begin() + static_cast<ptrdiff_t>(packet.at + comments.begin),
+                comments.end - comments.begin, 0);
   }
-
-  // Those that begin in the page.
-  std::vector<Packet> PacketsOf(size_t at) const {
-    const uint8_t* page = bytes_ + at;
-    const size_t segments = page[kOggHead - 1];
-    std::vector<Packet> packets;
-    bool begins = (page[5] & kContinued) == 0;
-    size_t from = at + kOggHead + segments;
-    for (size_t i = 0; i < segments; ++i) {
-      const size_t length = page[kOggHead + i];
-      if (begins) packets.push_back({from, {}});
-      if (!packets.empty()) {
-        const size_t whole = from + length - packets.back().at;
-        packets.back().start = {reinterpret_cast<const char*>(bytes_) + packets.back().at, whole};
-      }
-      begins = length < 255;
-      from += length;
-    }
-    return packets;
+  if (page.empty()) return;
+  const uint32_t crc = PageCrc(page.data(), page.size());
+  std::memcpy(page.data() + kCrcOffset, &crc, sizeof crc);
+  for (size_t i = 0; i < page.size(); ++i) {
+    if (page[i] != bytes[at + i]) AddPatch(at + i, page[i], sanitized);
   }
-
-  Stream* StreamOf(size_t at, std::string_view packet) {
-    uint32_t serial = 0;
-    std::memcpy(&serial, bytes_ + at + 14, sizeof serial);
-    for (Stream& stream : streams_) {
-      if (stream.serial == serial) return &stream;
-    }
-    if (streams_.size() == kMostStreams) return nullptr;
-    streams_.push_back({serial, CodingOf(packet), 0});
-    return &streams_.back();
-  }
-
-  const uint8_t* bytes_;
-  size_t size_;
-  Veil* veil_;
-  std::vector<Stream> streams_;
-};
+}
 
 }  // namespace
 
-void VeilOgg(const uint8_t* bytes, size_t size, Veil* veil) { Walk(bytes, size, veil).Run(); }
+// Like libavformat, skips pages with an invalid CRC and searches inside them. Each can cost the CRC of 64
+// KiB, so the budget is checked per page.
+void SanitizeOgg(const uint8_t* bytes, size_t size, const DecodeBudget& budget,
+                 SanitizedContainer* sanitized) {
+  std::vector<Stream> streams;
+  for (size_t at = 0; at < size;) {
+    const size_t length = OggPageLength(bytes, size, at);
+    if (length > size - at) return;
+    if (length == 0 || !HasValidCrc(bytes + at, length)) {
+      budget.Check();
+      at = NextOggPage(bytes, size, at + 1);
+      continue;
+    }
+    SanitizePage(bytes, at, length, &streams, sanitized);
+    at += length;
+  }
+}
 
 }  // namespace undertone

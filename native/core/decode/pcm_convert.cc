@@ -7,7 +7,7 @@
 namespace undertone {
 namespace {
 
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "samples are read as they lie");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "samples are read without swapping bytes");
 
 // ITU-T G.711, 16-bit values.
 constexpr int ALaw(int code) {
@@ -42,7 +42,7 @@ T Load(const uint8_t* from) {
   return value;
 }
 
-// Two's complement, the top bit's place 1.
+// Two's complement.
 template <typename T>
 float FromInteger(const uint8_t* from) {
   return static_cast<float>(Load<T>(from)) / (static_cast<float>(std::numeric_limits<T>::max() / 2 + 1) * 2);
@@ -53,9 +53,9 @@ float FromS24(const uint8_t* from) {
   return static_cast<float>(static_cast<int32_t>(bits)) * 0x1p-31F;
 }
 
-// `Bytes` apart when the samples touch: then the compiler may use vectors.
+// The compiler vectorizes the constant strides of mono and stereo.
 template <size_t Bytes, typename Read>
-void Each(const uint8_t* from, size_t stride, size_t count, float* to, Read read) {
+void ConvertEach(const uint8_t* from, size_t stride, size_t count, float* to, Read read) {
   if (stride == Bytes) {
     for (size_t i = 0; i < count; ++i) to[i] = read(from + i * Bytes);
   } else if (stride == 2 * Bytes) {
@@ -67,68 +67,69 @@ void Each(const uint8_t* from, size_t stride, size_t count, float* to, Read read
 
 }  // namespace
 
-size_t SampleBytes(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::kU8:
-    case Encoding::kALaw:
-    case Encoding::kMuLaw:
+size_t BytesPerSample(SampleFormat format) {
+  switch (format) {
+    case SampleFormat::kU8:
+    case SampleFormat::kALaw:
+    case SampleFormat::kMuLaw:
       return 1;
-    case Encoding::kS16:
+    case SampleFormat::kS16:
       return 2;
-    case Encoding::kS24:
+    case SampleFormat::kS24:
       return 3;
-    case Encoding::kS32:
-    case Encoding::kF32:
+    case SampleFormat::kS32:
+    case SampleFormat::kF32:
       return 4;
-    case Encoding::kS64:
-    case Encoding::kF64:
+    case SampleFormat::kS64:
+    case SampleFormat::kF64:
       return 8;
   }
   return 0;
 }
 
-float FullScale(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::kU8:
+float FullScale(SampleFormat format) {
+  switch (format) {
+    case SampleFormat::kU8:
       return 127.0F / 128.0F;
-    case Encoding::kALaw:
+    case SampleFormat::kALaw:
       return 32256.0F / 32768.0F;
-    case Encoding::kMuLaw:
+    case SampleFormat::kMuLaw:
       return 32124.0F / 32768.0F;
     default:
       return 1;
   }
 }
 
-void ToFloat(Encoding encoding, const uint8_t* from, size_t stride, size_t count, float* to) {
-  switch (encoding) {
-    case Encoding::kU8:
-      Each<1>(from, stride, count, to,
-              [](const uint8_t* p) { return static_cast<float>(*p - 128) * 0x1p-7F; });
+void ConvertToFloat(SampleFormat format, const uint8_t* from, size_t stride, size_t count, float* to) {
+  switch (format) {
+    case SampleFormat::kU8:
+      ConvertEach<1>(from, stride, count, to,
+                     [](const uint8_t* p) { return static_cast<float>(*p - 128) * 0x1p-7F; });
       break;
-    case Encoding::kS16:
-      Each<2>(from, stride, count, to, FromInteger<int16_t>);
+    case SampleFormat::kS16:
+      ConvertEach<2>(from, stride, count, to, FromInteger<int16_t>);
       break;
-    case Encoding::kS24:
-      Each<3>(from, stride, count, to, FromS24);
+    case SampleFormat::kS24:
+      ConvertEach<3>(from, stride, count, to, FromS24);
       break;
-    case Encoding::kS32:
-      Each<4>(from, stride, count, to, FromInteger<int32_t>);
+    case SampleFormat::kS32:
+      ConvertEach<4>(from, stride, count, to, FromInteger<int32_t>);
       break;
-    case Encoding::kS64:
-      Each<8>(from, stride, count, to, FromInteger<int64_t>);
+    case SampleFormat::kS64:
+      ConvertEach<8>(from, stride, count, to, FromInteger<int64_t>);
       break;
-    case Encoding::kF32:
-      Each<4>(from, stride, count, to, Load<float>);
+    case SampleFormat::kF32:
+      ConvertEach<4>(from, stride, count, to, Load<float>);
       break;
-    case Encoding::kF64:
-      Each<8>(from, stride, count, to, [](const uint8_t* p) { return static_cast<float>(Load<double>(p)); });
+    case SampleFormat::kF64:
+      ConvertEach<8>(from, stride, count, to,
+                     [](const uint8_t* p) { return static_cast<float>(Load<double>(p)); });
       break;
-    case Encoding::kALaw:
-      Each<1>(from, stride, count, to, [](const uint8_t* p) { return kALawTable[*p]; });
+    case SampleFormat::kALaw:
+      ConvertEach<1>(from, stride, count, to, [](const uint8_t* p) { return kALawTable[*p]; });
       break;
-    case Encoding::kMuLaw:
-      Each<1>(from, stride, count, to, [](const uint8_t* p) { return kMuLawTable[*p]; });
+    case SampleFormat::kMuLaw:
+      ConvertEach<1>(from, stride, count, to, [](const uint8_t* p) { return kMuLawTable[*p]; });
       break;
   }
 }

@@ -5,15 +5,15 @@
 
 namespace undertone {
 
-// How one sample lies in memory; little-endian where it has several bytes.
-enum class Encoding { kU8, kS16, kS24, kS32, kS64, kF32, kF64, kALaw, kMuLaw };
+// Little-endian where a sample has several bytes.
+enum class SampleFormat { kU8, kS16, kS24, kS32, kS64, kF32, kF64, kALaw, kMuLaw };
 
-size_t SampleBytes(Encoding encoding);
+size_t BytesPerSample(SampleFormat format);
 
-// The largest value that `ToFloat` makes of finite integers; 1 for float.
-float FullScale(Encoding encoding);
+// The largest value after conversion to float.
+float FullScale(SampleFormat format);
 
-// Reads `count` samples that lie `stride` bytes apart, any alignment; full scale becomes 1.
-void ToFloat(Encoding encoding, const uint8_t* from, size_t stride, size_t count, float* to);
+// Converts `count` samples `stride` bytes apart, of any alignment, to full scale 1.
+void ConvertToFloat(SampleFormat format, const uint8_t* from, size_t stride, size_t count, float* to);
 
 }  // namespace undertone

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "decode/file_signatures.h"
@@ -10,9 +11,8 @@
 namespace undertone {
 namespace {
 
-constexpr size_t kLongestJunk = size_t{1}
-                                << 16;  // bytes before the first frame of a bare MPEG or ADTS stream
-constexpr int kChain = 3;               // touching frames that make a stream of one
+constexpr size_t kMaxLeadingJunkBytes = size_t{1} << 16;  // before the first frame of an MPEG or ADTS stream
+constexpr int kMinConsecutiveFrames = 3;
 
 using Bytes = std::string_view;
 
@@ -20,8 +20,8 @@ bool Has(Bytes bytes, size_t offset, Bytes magic) {
   return bytes.size() >= offset + magic.size() && bytes.compare(offset, magic.size(), magic) == 0;
 }
 
-// Bytes taken by the ID3v2 tags at the start.
-size_t TagLength(const uint8_t* bytes, size_t size) {
+// Length of the ID3v2 tags at the start.
+size_t Id3v2Length(const uint8_t* bytes, size_t size) {
   size_t at = 0;
   while (at + 10 <= size && std::memcmp(bytes + at, "ID3", 3) == 0) {
     const uint8_t* length = bytes + at + 6;
@@ -36,9 +36,15 @@ size_t TagLength(const uint8_t* bytes, size_t size) {
 }
 
 bool IsMp4(Bytes bytes) {
-  static constexpr Bytes kBoxes[] = {"ftyp", "moov", "mdat", "wide", "free", "skip", "pnot"};
-  return bytes.size() >= 12 &&
-         std::find(std::begin(kBoxes), std::end(kBoxes), bytes.substr(4, 4)) != std::end(kBoxes);
+  static constexpr Bytes kBoxes[] = {"moov", "mdat", "wide", "free", "skip", "pnot"};
+  static constexpr Bytes kImageBrands[] = {"hei", "hev", "mif", "msf", "avi"};
+  const auto contains = [](const auto& list, Bytes name) {
+    return std::find(std::begin(list), std::end(list), name) != std::end(list);
+  };
+  if (bytes.size() < 12) return false;
+  if (Has(bytes, 4, "ftyp")) return !contains(kImageBrands, bytes.substr(8, 3));
+  // A text with "free" there would be a box of more than 512 MiB.
+  return static_cast<uint8_t>(bytes[0]) < 0x20 && contains(kBoxes, bytes.substr(4, 4));
 }
 
 std::string Mp4Name(Bytes bytes) {
@@ -46,40 +52,33 @@ std::string Mp4Name(Bytes bytes) {
   return Has(bytes, 8, "3g") ? "3gp" : "mp4";
 }
 
-bool IsWave(Bytes bytes) {
+bool IsWav(Bytes bytes) {
   return (Has(bytes, 0, "RIFF") || Has(bytes, 0, "RIFX") || Has(bytes, 0, "RF64") || Has(bytes, 0, "BW64")) &&
          Has(bytes, 8, "WAVE");
 }
 
-bool FindContainer(Bytes bytes, Sniffed* sniffed) {
-  if (IsWave(bytes)) {
-    *sniffed = {Kind::kWav, "wav", 0};
-  } else if (Has(bytes, 0, "fLaC")) {
-    *sniffed = {Kind::kFlac, "flac", 0};
-  } else if (Has(bytes, 0, "OggS")) {
-    *sniffed = {Kind::kOgg, "ogg", 0};
-  } else if (Has(bytes, 0, "\x1A\x45\xDF\xA3")) {
+std::optional<ProbeResult> FindContainer(Bytes bytes) {
+  if (IsWav(bytes)) return {{ContainerFormat::kWav, "wav", 0}};
+  if (Has(bytes, 0, "fLaC")) return {{ContainerFormat::kFlac, "flac", 0}};
+  if (Has(bytes, 0, "OggS")) return {{ContainerFormat::kOgg, "ogg", 0}};
+  if (Has(bytes, 0, "\x1A\x45\xDF\xA3")) {
     const bool webm = bytes.substr(0, 64).find("webm") != Bytes::npos;
-    *sniffed = {Kind::kMatroska, webm ? "webm" : "matroska", 0};
-  } else if (Has(bytes, 0, "FORM") && (Has(bytes, 8, "AIFF") || Has(bytes, 8, "AIFC"))) {
-    *sniffed = {Kind::kAiff, "aiff", 0};
-  } else if (Has(bytes, 0, "caff")) {
-    *sniffed = {Kind::kCaf, "caf", 0};
-  } else if (Has(bytes, 0, "#!AMR\n") || Has(bytes, 0, "#!AMR-WB\n")) {
-    *sniffed = {Kind::kAmr, "amr", 0};
-  } else if (IsMp4(bytes)) {
-    *sniffed = {Kind::kMp4, Mp4Name(bytes), 0};
-  } else {
-    return false;
+    return {{ContainerFormat::kMatroska, webm ? "webm" : "matroska", 0}};
   }
-  return true;
+  if (Has(bytes, 0, "FORM") && (Has(bytes, 8, "AIFF") || Has(bytes, 8, "AIFC")))
+    return {{ContainerFormat::kAiff, "aiff", 0}};
+  if (Has(bytes, 0, "caff")) return {{ContainerFormat::kCaf, "caf", 0}};
+  if (Has(bytes, 0, "#!AMR\n") || Has(bytes, 0, "#!AMR-WB\n")) return {{ContainerFormat::kAmr, "amr", 0}};
+  if (IsMp4(bytes)) return {{ContainerFormat::kMp4, Mp4Name(bytes), 0}};
+  return std::nullopt;
 }
 
-// Follows frames from `at`; true when kChain of them touch. Fewer do where nothing lies before them and the
-// last one reaches the end of the file; after junk they would be found in any noise.
-bool IsChain(const uint8_t* bytes, size_t size, size_t at, bool first, size_t (*length_of)(const uint8_t*)) {
-  for (int frames = 0; frames < kChain; ++frames) {
-    if (at + 7 > size) return first && frames > 0;
+// Whether kMinConsecutiveFrames frames follow one another from `at`. At the start of the file fewer are
+// enough where the last one reaches the end; after junk these would be found in any noise.
+bool HasConsecutiveFrames(const uint8_t* bytes, size_t size, size_t at, bool at_start,
+                          size_t (*length_of)(const uint8_t*)) {
+  for (int frames = 0; frames < kMinConsecutiveFrames; ++frames) {
+    if (at + 7 > size) return at_start && frames > 0;
     const size_t length = length_of(bytes + at);
     if (length == 0) return false;
     at += length;
@@ -87,26 +86,22 @@ bool IsChain(const uint8_t* bytes, size_t size, size_t at, bool first, size_t (*
   return true;
 }
 
-bool FindStream(const uint8_t* bytes, size_t size, size_t start, Sniffed* sniffed) {
-  const size_t end = std::min(size, start + kLongestJunk);
+std::optional<ProbeResult> FindFrames(const uint8_t* bytes, size_t size, size_t start) {
+  const size_t end = std::min(size, start + kMaxLeadingJunkBytes);
   for (size_t at = start; at + 7 <= end; ++at) {
     if (bytes[at] != 0xFF) continue;
-    if (IsChain(bytes, size, at, at == start, MpegFrameLength)) {
-      *sniffed = {Kind::kMp3, "mp3", at};
-      return true;
-    }
-    if (IsChain(bytes, size, at, at == start, AdtsFrameLength)) {
-      *sniffed = {Kind::kAdts, "adts", at};
-      return true;
-    }
+    if (HasConsecutiveFrames(bytes, size, at, at == start, MpegFrameLength))
+      return {{ContainerFormat::kMp3, "mp3", at}};
+    if (HasConsecutiveFrames(bytes, size, at, at == start, AdtsFrameLength))
+      return {{ContainerFormat::kAdts, "adts", at}};
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace
 
-// ISO/IEC 11172-3 and 13818-3, 2.4.1.3; MPEG 2.5 has version bits 00. Layers II and III; free bit rates are
-// not taken.
+// ISO/IEC 11172-3 and 13818-3, 2.4.1.3; MPEG 2.5 has version bits 00. Layers II and III without free bit
+// rates.
 size_t MpegFrameLength(const uint8_t* bytes) {
   static constexpr uint16_t kRates[3][16] = {
       {0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 0},  // version 1, layer II; kbit/s
@@ -132,20 +127,18 @@ size_t AdtsFrameLength(const uint8_t* bytes) {
   return length < 7 ? 0 : length;
 }
 
-Sniffed Sniff(const uint8_t* bytes, size_t size) {
+ProbeResult Probe(const uint8_t* bytes, size_t size) {
   if (size == 0) throw Error(ErrorCode::kEmpty, "Expected an audio file, got no bytes");
-  const size_t start = TagLength(bytes, size);
-  const Bytes body(reinterpret_cast<const char*>(bytes) + start, size - start);
-  const std::string foreign = NameForeign(bytes + start, size - start);
-  Sniffed sniffed{};
-  if (foreign.empty() && FindContainer(body, &sniffed)) {
-    sniffed.start += start;
-    return sniffed;
+  const size_t start = Id3v2Length(bytes, size);
+  if (auto result = FindContainer({reinterpret_cast<const char*>(bytes) + start, size - start})) {
+    result->start = start;
+    return *result;
   }
-  if (foreign.empty() && FindStream(bytes, size, start, &sniffed)) return sniffed;
+  const std::string file_type = IdentifyFileType(bytes + start, size - start);
+  if (const auto result = file_type.empty() ? FindFrames(bytes, size, start) : std::nullopt) return *result;
   if (start > 0) throw Error(ErrorCode::kMalformed, "Expected audio after the ID3 tag, got none");
   throw Error(ErrorCode::kUnsupported,
-              "Expected an audio file, got " + (foreign.empty() ? "data of an unknown kind" : foreign));
+              "Expected an audio file, got " + (file_type.empty() ? "data of an unknown kind" : file_type));
 }
 
 }  // namespace undertone

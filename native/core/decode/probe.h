@@ -6,20 +6,19 @@
 
 namespace undertone {
 
-enum class Kind { kWav, kMp3, kAdts, kFlac, kOgg, kMatroska, kMp4, kAiff, kCaf, kAmr };
+enum class ContainerFormat { kWav, kMp3, kAdts, kFlac, kOgg, kMatroska, kMp4, kAiff, kCaf, kAmr };
 
-struct Sniffed {
-  Kind kind;
-  std::string container;  // as Source names it
-  size_t start;  // offset of the first byte that belongs to the container (past an ID3 tag or leading junk)
+struct ProbeResult {
+  ContainerFormat format;
+  std::string container;  // as in Source
+  size_t start;           // offset of the container, after an ID3 tag or leading junk
 };
 
-// Tells the container from the content alone. Throws kEmpty without bytes and kUnsupported, naming what the
-// bytes are where that is known, for everything else.
-Sniffed Sniff(const uint8_t* bytes, size_t size);
+// Identifies the container by its content. Throws kEmpty without bytes, kMalformed for an ID3 tag without
+// audio and kUnsupported for other files.
+ProbeResult Probe(const uint8_t* bytes, size_t size);
 
-// Length in bytes of the MPEG audio or ADTS frame whose header lies at `bytes` (at least 7 readable); 0 for
-// none.
+// Length in bytes of the frame whose header is at `bytes` (at least 7 readable); 0: no header.
 size_t MpegFrameLength(const uint8_t* bytes);
 size_t AdtsFrameLength(const uint8_t* bytes);
 

@@ -9,13 +9,13 @@
 namespace undertone {
 namespace {
 
-constexpr int kMostRateChanges = 1000;  // each costs a new filter
-// Samples of all channels for each second that is allowed: 12 channels at 48 kHz. Wider files cost more than
-// hours of narrow ones, and silence takes no bytes.
-constexpr double kWidest = 576000;
+constexpr int kMaxRateChanges = 1000;  // each costs a new filter
+// Samples of all channels per allowed second: 12 channels at 48 kHz. Compressed silence has no minimum size,
+// so the size of the file does not bound this work.
+constexpr double kMaxChannelSamplesPerSecond = 576000;
 constexpr size_t kMonoBlock = 4 * Sink::kBlock;
-constexpr size_t kSmallResult = size_t{1} << 18;    // samples up to which the result doubles
-constexpr size_t kLargestResult = size_t{1} << 26;  // samples that may be reserved without a claim
+constexpr size_t kDoublingLimit = size_t{1} << 18;   // samples up to which the result grows by doubling
+constexpr size_t kMaxReservation = size_t{1} << 26;  // samples that are reserved at once
 
 std::string Number(double value) {
   char text[32];
@@ -47,10 +47,10 @@ void Sink::CheckChannels(int channels) const {
   }
   if (channels < 1) throw Error(ErrorCode::kMalformed, "Expected at least one channel, got none");
   if (options_.channel >= channels) {
-    const std::string there =
+    const std::string expected =
         channels == 1 ? "0, the only channel," : "a channel of 0 to " + std::to_string(channels - 1);
     throw Error(ErrorCode::kChannel,
-                "Expected " + there + " for `channel`, got " + std::to_string(options_.channel));
+                "Expected " + expected + " for `channel`, got " + std::to_string(options_.channel));
   }
 }
 
@@ -63,8 +63,8 @@ void Sink::SetFormat(int rate, int channels, float full_scale) {
     first_rate_ = rate;
     first_channels_ = channels;
   }
-  clipping_.Begin(channels, full_scale);
-  correlation_.Begin(channels);
+  clipping_.Reset(channels, full_scale);
+  correlation_.Reset(channels);
   planes_.resize(static_cast<size_t>(channels));
   scratch_.resize(static_cast<size_t>(channels));
   blocks_.resize(static_cast<size_t>(channels) * kBlock);
@@ -76,9 +76,9 @@ void Sink::SetFormat(int rate, int channels, float full_scale) {
 }
 
 void Sink::SetRate(int rate) {
-  if (rate_changes_++ > kMostRateChanges) {
+  if (rate_changes_++ > kMaxRateChanges) {
     throw Error(ErrorCode::kMalformed, "Expected a steady sample rate, got more than " +
-                                           std::to_string(kMostRateChanges) + " changes");
+                                           std::to_string(kMaxRateChanges) + " changes");
   }
   FlushResampler();
   resampler_.emplace(rate, options_.sample_rate);
@@ -88,8 +88,8 @@ void Sink::SetRate(int rate) {
 void Sink::ReserveDuration(double seconds) {
   declared_seconds_ = seconds_ + seconds;
   if (chunk_length_ > 0) return;
-  const double most = std::min(seconds + 1, options_.max_seconds) * options_.sample_rate;
-  if (most > 0 && most < kLargestResult) samples_.reserve(static_cast<size_t>(most) + kBlock);
+  const double expected = std::min(seconds + 1, options_.max_seconds) * options_.sample_rate;
+  if (expected > 0 && expected < kMaxReservation) samples_.reserve(static_cast<size_t>(expected) + kBlock);
 }
 
 void Sink::Write(const float* const* planes, size_t frames) {
@@ -98,26 +98,27 @@ void Sink::Write(const float* const* planes, size_t frames) {
   CheckSeconds(seconds - 0.5 / rate_);
   seconds_ = seconds;
   channel_samples_ += static_cast<double>(frames) * channels_;
-  if (channel_samples_ > kWidest * options_.max_seconds) {
-    throw Error(ErrorCode::kTooLong, "Expected at most " + Number(kWidest * options_.max_seconds) +
+  if (channel_samples_ > kMaxChannelSamplesPerSecond * options_.max_seconds) {
+    throw Error(ErrorCode::kTooLong, "Expected at most " +
+                                         Number(kMaxChannelSamplesPerSecond * options_.max_seconds) +
                                          " samples of all channels, got more");
   }
   budget_.SetDecodedSeconds(seconds);
   for (int channel = 0; channel < channels_; ++channel) {
-    planes_[static_cast<size_t>(channel)] = TakeLevels(channel, planes[channel], frames);
+    planes_[static_cast<size_t>(channel)] = UpdateStats(channel, planes[channel], frames);
   }
   correlation_.Add(planes_.data(), frames);
   Mix(frames);
   if (mixed_ + kBlock > kMonoBlock) Resample();
 }
 
-// Returns the plane, or a cleaned copy where it holds what cannot be samples.
-const float* Sink::TakeLevels(int channel, const float* plane, size_t frames) {
+// Returns the plane, or a sanitized copy where it has invalid samples.
+const float* Sink::UpdateStats(int channel, const float* plane, size_t frames) {
   float peak = Peak(plane, frames);
-  if (!(peak <= kLargestSample)) {
+  if (!(peak <= kMaxMagnitude)) {
     float* copy = scratch_[static_cast<size_t>(channel)];
     if (copy != plane) std::copy(plane, plane + frames, copy);
-    Scrub(copy, frames);
+    SanitizeSamples(copy, frames);
     plane = copy;
     peak = Peak(plane, frames);
   }
@@ -146,10 +147,10 @@ void Sink::Resample() {
   samples_.erase(samples_.begin(), samples_.begin() + static_cast<ptrdiff_t>(start_));
   start_ = 0;
   GrowResult();
-  Scrub(mono_.data(), mixed_);
+  SanitizeSamples(mono_.data(), mixed_);
   const size_t before = samples_.size();
   resampler_->Process(mono_.data(), mixed_, &samples_);
-  Scrub(samples_.data() + before, samples_.size() - before);
+  SanitizeSamples(samples_.data() + before, samples_.size() - before);
   mixed_ = 0;
 }
 
@@ -158,32 +159,32 @@ void Sink::FlushResampler() {
   Resample();
   const size_t before = samples_.size();
   resampler_->Flush(&samples_);
-  Scrub(samples_.data() + before, samples_.size() - before);
+  SanitizeSamples(samples_.data() + before, samples_.size() - before);
 }
 
-// Past a few seconds, one step to what the limit or the chunk allows: pages not written to cost nothing,
-// copies would, and the allocator keeps what they leave behind.
+// After the first seconds, reserves the most that the limit or the chunk allows. Untouched pages are free;
+// growing in steps would copy the result and fragment the heap.
 void Sink::GrowResult() {
   const double coming = static_cast<double>(mixed_) * options_.sample_rate / rate_ + kBlock;
   const double needed = static_cast<double>(samples_.size()) + coming;
-  if (needed <= static_cast<double>(std::max(samples_.capacity(), kSmallResult))) return;
-  const double most = chunk_length_ > 0 ? static_cast<double>(chunk_length_) + coming
-                                        : (options_.max_seconds + 1) * options_.sample_rate;
-  if (most >= needed && most < kLargestResult) samples_.reserve(static_cast<size_t>(most));
+  if (needed <= static_cast<double>(std::max(samples_.capacity(), kDoublingLimit))) return;
+  const double max = chunk_length_ > 0 ? static_cast<double>(chunk_length_) + coming
+                                       : (options_.max_seconds + 1) * options_.sample_rate;
+  if (max >= needed && max < kMaxReservation) samples_.reserve(static_cast<size_t>(max));
 }
 
 void Sink::Finish() { FlushResampler(); }
 
-std::vector<float> Sink::Take(size_t count) {
+std::vector<float> Sink::Read(size_t count) {
   if (start_ == 0 && count >= samples_.size()) {
-    taken_ += samples_.size();
+    total_read_ += samples_.size();
     return std::exchange(samples_, {});
   }
   const auto begin = samples_.cbegin() + static_cast<ptrdiff_t>(start_);
-  std::vector<float> taken(begin, begin + static_cast<ptrdiff_t>(std::min(count, ready())));
-  start_ += taken.size();
-  taken_ += taken.size();
-  return taken;
+  std::vector<float> samples(begin, begin + static_cast<ptrdiff_t>(std::min(count, available())));
+  start_ += samples.size();
+  total_read_ += samples.size();
+  return samples;
 }
 
 Source Sink::source() const {

@@ -11,55 +11,51 @@
 
 namespace undertone {
 
-// Where every decoder writes its samples: levels are measured, channels averaged, the rate converted. Checks
-// every limit except the file's kind. Memory is proportional to the samples of the result that are not taken
-// yet, whatever the source.
+// Receives the samples of all decoders: measures levels, mixes channels, resamples, and checks the limits.
+// Memory is proportional to the result that is not read yet.
 class Sink {
  public:
   static constexpr size_t kBlock = 4096;  // frames
 
-  // `chunk_length`: samples after which the caller takes them; 0 keeps the whole result.
+  // `chunk_length`: samples that the caller reads at a time; 0: the whole result.
   explicit Sink(const DecodeOptions& options, size_t chunk_length = 0)
       : options_(options), chunk_length_(chunk_length), budget_(options) {}
 
-  // States what the next frames are; called again wherever that changes.
+  // Sets the format of the next frames. `full_scale`: the largest value of the source's sample format.
   void SetFormat(int rate, int channels, float full_scale);
 
-  // Announces the duration that the file declares for what follows. Memory is reserved for it within the
-  // limits.
+  // Reserves memory for the duration that the file declares for the next frames, within the limits.
   void ReserveDuration(double seconds);
 
-  // Adds up to kBlock frames: planes[channel][frame].
+  // Writes up to kBlock frames: planes[channel][frame].
   void Write(const float* const* planes, size_t frames);
 
-  // Resamples what is left. Nothing may be written afterwards.
+  // Flushes the resampler. Nothing may be written afterwards.
   void Finish();
 
-  // kBlock samples a channel for callers that have to convert first.
+  // Scratch for conversion: [channel][kBlock].
   float* const* scratch() { return scratch_.data(); }
 
-  // Throws kTooLong when `seconds` of audio, known to be in the file, exceed the limit.
+  // Throw kTooLong, kSampleRate, kTooManyChannels and kChannel. `seconds`: of audio known to be in the file.
   void CheckSeconds(double seconds) const;
   void CheckRate(int rate) const;
   void CheckChannels(int channels) const;
 
-  const DecodeBudget& budget() const { return budget_; }
-  DecodeBudget* budget() { return &budget_; }
+  DecodeBudget& budget() { return budget_; }
   double seconds() const { return seconds_; }                    // of source audio so far
   double declared_seconds() const { return declared_seconds_; }  // 0 when the file declares none
   bool empty() const { return seconds_ == 0; }
 
-  // Samples of the result that can be taken.
-  size_t ready() const { return samples_.size() - start_; }
-  size_t taken() const { return taken_; }
-  // The next samples of the result, at most `count`.
-  std::vector<float> Take(size_t count);
+  size_t available() const { return samples_.size() - start_; }  // samples of the result
+  size_t total_read() const { return total_read_; }
+  // Reads the next samples of the result, at most `count`.
+  std::vector<float> Read(size_t count);
 
-  // Rate, channels and levels of the source; its other fields are the caller's to fill.
+  // Rate, channels and levels; the other fields are empty.
   Source source() const;
 
  private:
-  const float* TakeLevels(int channel, const float* plane, size_t frames);
+  const float* UpdateStats(int channel, const float* plane, size_t frames);
   void Mix(size_t frames);
   void SetRate(int rate);
   void Resample();
@@ -71,11 +67,11 @@ class Sink {
   DecodeBudget budget_;
   std::vector<float> samples_;  // of the result, from start_ on
   size_t start_ = 0;
-  size_t taken_ = 0;
+  size_t total_read_ = 0;
   std::vector<float> blocks_;         // [channel][kBlock]
   std::vector<float*> scratch_;       // into blocks_
-  std::vector<const float*> planes_;  // the frames being written, without what cannot be samples
-  std::vector<float> mono_;           // mixed, not yet resampled: the first mixed_ samples
+  std::vector<const float*> planes_;  // the frames being written, sanitized
+  std::vector<float> mono_;           // the first mixed_ samples are not resampled yet
   size_t mixed_ = 0;
   std::optional<Resampler> resampler_;
   Clipping clipping_;

@@ -15,30 +15,30 @@ extern "C" {
 namespace undertone {
 namespace {
 
-constexpr int64_t kLargestFrame = 1 << 20;  // samples a channel
+constexpr int64_t kMaxFrameSamples = 1 << 20;  // samples a channel
 
-std::optional<Encoding> EncodingOf(const AVFrame& frame) {
+std::optional<SampleFormat> ToSampleFormat(const AVFrame& frame) {
   switch (av_get_packed_sample_fmt(static_cast<AVSampleFormat>(frame.format))) {
     case AV_SAMPLE_FMT_U8:
-      return Encoding::kU8;
+      return SampleFormat::kU8;
     case AV_SAMPLE_FMT_S16:
-      return Encoding::kS16;
+      return SampleFormat::kS16;
     case AV_SAMPLE_FMT_S32:
-      return Encoding::kS32;
+      return SampleFormat::kS32;
     case AV_SAMPLE_FMT_S64:
-      return Encoding::kS64;
+      return SampleFormat::kS64;
     case AV_SAMPLE_FMT_FLT:
-      return Encoding::kF32;
+      return SampleFormat::kF32;
     case AV_SAMPLE_FMT_DBL:
-      return Encoding::kF64;
+      return SampleFormat::kF64;
     default:
       return std::nullopt;
   }
 }
 
 struct AmrFrame {
-  int bytes;        // with its header byte
-  bool speechless;  // comfort noise, or nothing at all
+  int bytes;       // with its header byte
+  bool no_speech;  // comfort noise or no data
 };
 
 // 3GPP TS 26.101 and 26.201; RFC 4867, 5.3. `header` is the frame's first byte.
@@ -97,7 +97,7 @@ void StreamDecoder::Open(const uint8_t* headers, size_t size) {
   const AVCodec* codec = AllowedDecoder(id);
   if (codec == nullptr) {
     throw Error(ErrorCode::kUnsupported,
-                std::string("Expected a codec that is taken, got ") +
+                std::string("Expected a supported codec, got ") +
                     (id == AV_CODEC_ID_NONE ? "an unknown one" : avcodec_get_name(id)));
   }
   context_ = Own(avcodec_alloc_context3(codec));
@@ -105,7 +105,7 @@ void StreamDecoder::Open(const uint8_t* headers, size_t size) {
   if (size > 0) ReplaceHeaders(headers, size);
   context_->pkt_timebase = stream_.time_base;
   context_->thread_count = 1;
-  context_->max_samples = kLargestFrame;
+  context_->max_samples = kMaxFrameSamples;
   if (avcodec_open2(context_.get(), codec, nullptr) < 0) {
     throw Error(ErrorCode::kMalformed,
                 std::string("Expected readable ") + avcodec_get_name(id) + " headers, got damaged ones");
@@ -124,13 +124,13 @@ void StreamDecoder::ReplaceHeaders(const uint8_t* headers, size_t size) {
 // Throws kUnsupported for an encrypted packet.
 bool StreamDecoder::HasNewHeaders(const AVPacket& packet) const {
   if (av_packet_get_side_data(&packet, AV_PKT_DATA_ENCRYPTION_INFO, nullptr) != nullptr) {
-    throw Error(ErrorCode::kUnsupported, "Expected open audio, got an encrypted stream");
+    throw Error(ErrorCode::kUnsupported, "Expected unencrypted audio, got an encrypted stream");
   }
   size_t size = 0;
   return av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &size) != nullptr && size > 0;
 }
 
-// Once the old decoder is drained, the packet's headers open a new one.
+// Opens a new decoder with the packet's headers. The old one must be drained.
 void StreamDecoder::Reopen() {
   size_t size = 0;
   const uint8_t* headers = av_packet_get_side_data(packet_, AV_PKT_DATA_NEW_EXTRADATA, &size);
@@ -144,20 +144,20 @@ bool StreamDecoder::IsAmr() const {
   return id == AV_CODEC_ID_AMR_NB || id == AV_CODEC_ID_AMR_WB;
 }
 
-// A sample of a 3GP file may hold several frames, of which libav decodes only the first. libav returns no
-// samples for comfort noise and empty frames: they become silence here, so that no time is lost. Returns
-// whether it wrote such a frame.
+// A sample of a 3GP file may hold several frames; libav decodes only the first, so each is sent alone. libav
+// returns no samples for comfort noise and empty frames; these are written as silence to keep the time.
+// Returns whether it wrote.
 bool StreamDecoder::SendAmrFrame() {
   const bool wide = stream_.codecpar->codec_id == AV_CODEC_ID_AMR_WB;
   const AmrFrame frame = ReadAmrFrame(packet_->data[at_], wide);
   const int length = std::min(frame.bytes, packet_->size - at_);
   const int at = std::exchange(at_, at_ + length);
-  if (frame.speechless) {
+  if (frame.no_speech) {
     WriteSilence();
   } else {
     SendSubpacket(at, length);
   }
-  return frame.speechless;
+  return frame.no_speech;
 }
 
 void StreamDecoder::SendSubpacket(int at, int length) {
@@ -178,29 +178,29 @@ void StreamDecoder::WriteSilence() {
 }
 
 void StreamDecoder::Write(const AVFrame& frame) {
-  const std::optional<Encoding> encoding = EncodingOf(frame);
+  const std::optional<SampleFormat> format = ToSampleFormat(frame);
   const int channels = frame.ch_layout.nb_channels;
-  if (!encoding || frame.nb_samples <= 0) return;
+  if (!format || frame.nb_samples <= 0) return;
   const float codec_scale = CodecFullScale(stream_.codecpar->codec_id);
-  sink_->SetFormat(frame.sample_rate, channels, std::min(codec_scale, FullScale(*encoding)));
+  sink_->SetFormat(frame.sample_rate, channels, std::min(codec_scale, FullScale(*format)));
   const auto total = static_cast<size_t>(frame.nb_samples);
   for (size_t start = 0; start < total; start += Sink::kBlock) {
-    WriteBlock(frame, *encoding, start, std::min(total - start, Sink::kBlock));
+    WriteBlock(frame, *format, start, std::min(total - start, Sink::kBlock));
   }
 }
 
-void StreamDecoder::WriteBlock(const AVFrame& frame, Encoding encoding, size_t start, size_t count) {
+void StreamDecoder::WriteBlock(const AVFrame& frame, SampleFormat format, size_t start, size_t count) {
   const auto channels = static_cast<size_t>(frame.ch_layout.nb_channels);
   const bool planar = av_sample_fmt_is_planar(static_cast<AVSampleFormat>(frame.format)) != 0;
-  const size_t sample = SampleBytes(encoding);
+  const size_t sample = BytesPerSample(format);
   const size_t stride = planar ? sample : sample * channels;
   planes_.assign(sink_->scratch(), sink_->scratch() + channels);
   for (size_t channel = 0; channel < channels; ++channel) {
     const uint8_t* plane = planar ? frame.extended_data[channel] : frame.extended_data[0] + sample * channel;
-    if (planar && encoding == Encoding::kF32) {
+    if (planar && format == SampleFormat::kF32) {
       planes_[channel] = reinterpret_cast<const float*>(plane) + start;
     } else {
-      ToFloat(encoding, plane + start * stride, stride, count, sink_->scratch()[channel]);
+      ConvertToFloat(format, plane + start * stride, stride, count, sink_->scratch()[channel]);
     }
   }
   sink_->Write(planes_.data(), count);

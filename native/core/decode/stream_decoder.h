@@ -16,7 +16,7 @@ extern "C" {
 
 namespace undertone {
 
-// Ownership of what libav allocates; Own throws when memory is short.
+// Owns an object of libav. Own throws std::bad_alloc for null.
 struct LibavDeleter {
   void operator()(AVCodecContext* context) const { avcodec_free_context(&context); }
   void operator()(AVPacket* packet) const { av_packet_free(&packet); }
@@ -24,22 +24,22 @@ struct LibavDeleter {
 };
 
 template <typename T>
-std::unique_ptr<T, LibavDeleter> Own(T* thing) {
-  if (thing == nullptr) throw std::bad_alloc();
-  return std::unique_ptr<T, LibavDeleter>(thing);
+std::unique_ptr<T, LibavDeleter> Own(T* object) {
+  if (object == nullptr) throw std::bad_alloc();
+  return std::unique_ptr<T, LibavDeleter>(object);
 }
 
-// Decodes the packets of one stream, frame by frame. Damage is skipped.
+// Decodes the packets of one stream, frame by frame. Skips damaged packets.
 class StreamDecoder {
  public:
   // Throws kUnsupported for a codec that is not supported, kMalformed for unreadable headers.
   StreamDecoder(const AVStream& stream, Sink* sink);
 
-  // Starts on a packet, or on the end of the stream when null. The packet must stay as it is until WriteFrame
-  // has returned false. Throws kUnsupported for an encrypted packet.
+  // Starts a packet; null: the end of the stream. The packet must not change until WriteFrame has returned
+  // false. Throws kUnsupported for an encrypted packet.
   void Start(const AVPacket* packet);
 
-  // Writes the next frame that the packet decodes to. Returns false when there is none left.
+  // Writes the next decoded frame to the sink. Returns false when the packet has no more.
   bool WriteFrame();
 
  private:
@@ -54,14 +54,14 @@ class StreamDecoder {
   void SendSubpacket(int at, int length);
   void WriteSilence();
   void Write(const AVFrame& frame);
-  void WriteBlock(const AVFrame& frame, Encoding encoding, size_t start, size_t count);
+  void WriteBlock(const AVFrame& frame, SampleFormat format, size_t start, size_t count);
 
   const AVStream& stream_;
   Sink* sink_;
   const AVPacket* packet_ = nullptr;
-  int at_ = 0;                        // bytes of an AMR packet that are sent
+  int at_ = 0;                        // bytes of an AMR packet sent so far
   bool receiving_ = false;            // the decoder may have frames
-  bool reopen_ = false;               // the packet waits for a decoder with its own headers
+  bool reopen_ = false;               // the packet has new headers; the old decoder is being drained
   std::vector<const float*> planes_;  // of one block
   std::unique_ptr<AVPacket, LibavDeleter> subpacket_;
   std::unique_ptr<AVFrame, LibavDeleter> frame_;

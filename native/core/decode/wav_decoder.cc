@@ -10,11 +10,11 @@
 namespace undertone {
 namespace {
 
-constexpr uint32_t kStreamed = 0x7FFFF000;  // sizes from here on are written by those who cannot seek back
+constexpr uint32_t kUnknownSize = 0x7FFFF000;  // written by encoders that cannot seek back
 constexpr uint16_t kExtensible = 0xFFFE;
 
-// RIFX is RIFF with every number and sample the other way round.
-struct Order {
+// RIFX is RIFF in big-endian order.
+struct ByteOrder {
   bool big;
 
   template <typename T>
@@ -43,70 +43,73 @@ struct Wave {
   bool truncated = false;
 };
 
-// The oldest files end before the bits of a sample: then they are those of its bytes.
-Format ReadFormat(const uint8_t* chunk, size_t size, Order order) {
+// A format chunk of 14 bytes has no bits per sample.
+Format ReadFormat(const uint8_t* chunk, size_t size, ByteOrder order) {
   Format format{order.Load<uint16_t>(chunk), order.Load<uint16_t>(chunk + 2), order.Load<uint32_t>(chunk + 4),
                 order.Load<uint16_t>(chunk + 12), size < 16 ? uint16_t{0} : order.Load<uint16_t>(chunk + 14)};
   if (format.tag == kExtensible && size >= 26) format.tag = order.Load<uint16_t>(chunk + 24);
   return format;
 }
 
-bool LooksLikeChunk(const uint8_t* bytes, size_t size, Order order) {
+bool LooksLikeChunk(const uint8_t* bytes, size_t size, ByteOrder order) {
   return size >= 8 && std::all_of(bytes, bytes + 4, [](uint8_t c) { return c >= 0x20 && c < 0x7F; }) &&
          order.Load<uint32_t>(bytes + 4) <= size - 8;
 }
 
-// `claimed` is the data chunk's size, `wide` RF64's or 0, `room` what the file holds from there on.
-void TakeData(const uint8_t* data, size_t room, uint32_t claimed, uint64_t wide, bool streamed, Wave* wave) {
-  const uint64_t size = claimed == 0xFFFFFFFF && wide != 0 ? wide : claimed;
-  const bool to_end = wide == 0 && (claimed >= kStreamed || (claimed == 0 && streamed));
+// `declared`: size of the data chunk; `rf64_size`: size in the ds64 chunk or 0; `room`: bytes up to the end
+// of the file.
+void SetData(const uint8_t* data, size_t room, uint32_t declared, uint64_t rf64_size, bool streamed,
+             Wave* wave) {
+  const uint64_t size = declared == 0xFFFFFFFF && rf64_size != 0 ? rf64_size : declared;
+  const bool to_end = rf64_size == 0 && (declared >= kUnknownSize || (declared == 0 && streamed));
   wave->data = data;
   wave->size = to_end ? room : static_cast<size_t>(std::min<uint64_t>(size, room));
   wave->truncated = !to_end && size > room;
 }
 
-// Walks the chunks up to the first data chunk that holds something.
-Wave ReadChunks(const uint8_t* bytes, size_t size, Order order) {
+// Parses the chunks up to the first data chunk that is not empty.
+Wave ReadChunks(const uint8_t* bytes, size_t size, ByteOrder order) {
   Wave wave;
-  uint64_t wide = 0;
+  uint64_t rf64_size = 0;
   const uint32_t riff = order.Load<uint32_t>(bytes + 4);
   size_t at = 12;
   while (at + 8 <= size && wave.size == 0) {
     const uint8_t* body = bytes + at + 8;
     const size_t room = size - at - 8;
-    const uint32_t claimed = order.Load<uint32_t>(bytes + at + 4);
+    const uint32_t declared = order.Load<uint32_t>(bytes + at + 4);
     if (std::memcmp(bytes + at, "data", 4) == 0) {
-      const bool streamed = riff == 0 || riff >= kStreamed || !LooksLikeChunk(body, room, order);
-      TakeData(body, room, claimed, wide, streamed, &wave);
-    } else if (std::memcmp(bytes + at, "fmt ", 4) == 0 && claimed >= 14 && room >= claimed) {
-      wave.format = ReadFormat(body, claimed, order);
+      const bool streamed = riff == 0 || riff >= kUnknownSize || !LooksLikeChunk(body, room, order);
+      SetData(body, room, declared, rf64_size, streamed, &wave);
+    } else if (std::memcmp(bytes + at, "fmt ", 4) == 0 && declared >= 14 && room >= declared) {
+      wave.format = ReadFormat(body, declared, order);
       wave.has_format = true;
     } else if (std::memcmp(bytes + at, "ds64", 4) == 0 && room >= 16) {
-      wide = order.Load<uint64_t>(body + 8);
+      rf64_size = order.Load<uint64_t>(body + 8);
     }
-    if (claimed > room) break;
-    at += 8 + size_t{claimed} + (claimed & 1);
+    if (declared > room) break;
+    at += 8 + size_t{declared} + (declared & 1);
   }
   return wave;
 }
 
-// The sample's place is whole bytes, padding below it: 12 bits lie in the upper part of 16.
-bool ToEncoding(const Format& format, Encoding* encoding, const char** codec) {
+// Samples fill whole bytes from the top: 12 bits are the upper bits of 16.
+bool ToSampleFormat(const Format& format, SampleFormat* sample_format, const char** codec) {
   const unsigned bytes = format.channels == 0 ? 0 : format.frame_bytes / format.channels;
-  struct Row {
+  struct Codec {
     uint16_t tag;
     unsigned bytes;
-    Encoding encoding;
-    const char* codec;
+    SampleFormat sample_format;
+    const char* name;
   };
-  static constexpr Row kRows[] = {{1, 1, Encoding::kU8, "pcm_u8"},     {1, 2, Encoding::kS16, "pcm_s16le"},
-                                  {1, 3, Encoding::kS24, "pcm_s24le"}, {1, 4, Encoding::kS32, "pcm_s32le"},
-                                  {3, 4, Encoding::kF32, "pcm_f32le"}, {3, 8, Encoding::kF64, "pcm_f64le"},
-                                  {6, 1, Encoding::kALaw, "pcm_alaw"}, {7, 1, Encoding::kMuLaw, "pcm_mulaw"}};
-  for (const Row& row : kRows) {
-    if (row.tag != format.tag || row.bytes != bytes || format.bits > 8 * bytes) continue;
-    *encoding = row.encoding;
-    *codec = row.codec;
+  static constexpr Codec kCodecs[] = {
+      {1, 1, SampleFormat::kU8, "pcm_u8"},     {1, 2, SampleFormat::kS16, "pcm_s16le"},
+      {1, 3, SampleFormat::kS24, "pcm_s24le"}, {1, 4, SampleFormat::kS32, "pcm_s32le"},
+      {3, 4, SampleFormat::kF32, "pcm_f32le"}, {3, 8, SampleFormat::kF64, "pcm_f64le"},
+      {6, 1, SampleFormat::kALaw, "pcm_alaw"}, {7, 1, SampleFormat::kMuLaw, "pcm_mulaw"}};
+  for (const Codec& one : kCodecs) {
+    if (one.tag != format.tag || one.bytes != bytes || format.bits > 8 * bytes) continue;
+    *sample_format = one.sample_format;
+    *codec = one.name;
     return true;
   }
   return false;
@@ -119,33 +122,33 @@ void Swap(const uint8_t* from, size_t count, size_t step, std::vector<uint8_t>* 
     std::reverse_copy(from + at, from + at + step, to->data() + at);
 }
 
-// One block of frames at each step.
+// Writes one block of frames per step.
 class WavDecoder : public Decoder {
  public:
-  WavDecoder(const Wave& wave, Encoding encoding, const char* codec, Order order, Sink* sink)
+  WavDecoder(const Wave& wave, SampleFormat sample_format, const char* codec, ByteOrder order, Sink* sink)
       : wave_(wave),
-        encoding_(encoding),
+        sample_format_(sample_format),
         codec_(codec),
-        swap_(order.big && SampleBytes(encoding) > 1),
-        left_(wave.size / wave.format.frame_bytes),
+        swap_(order.big && BytesPerSample(sample_format) > 1),
+        frames_left_(wave.size / wave.format.frame_bytes),
         sink_(sink) {
     if (swap_) codec_.replace(codec_.size() - 2, 2, "be");
   }
 
   bool Step() override {
-    if (left_ == 0) return false;
+    if (frames_left_ == 0) return false;
     const size_t stride = wave_.format.frame_bytes;
-    const size_t step = SampleBytes(encoding_);
-    const size_t count = std::min(left_, Sink::kBlock);
+    const size_t step = BytesPerSample(sample_format_);
+    const size_t count = std::min(frames_left_, Sink::kBlock);
     if (swap_) Swap(wave_.data, count * stride, step, &swapped_);
     const uint8_t* frame = swap_ ? swapped_.data() : wave_.data;
     for (int channel = 0; channel < wave_.format.channels; ++channel) {
-      ToFloat(encoding_, frame + static_cast<size_t>(channel) * step, stride, count,
-              sink_->scratch()[channel]);
+      ConvertToFloat(sample_format_, frame + static_cast<size_t>(channel) * step, stride, count,
+                     sink_->scratch()[channel]);
     }
     sink_->Write(sink_->scratch(), count);
     wave_.data += count * stride;
-    left_ -= count;
+    frames_left_ -= count;
     return true;
   }
 
@@ -153,11 +156,11 @@ class WavDecoder : public Decoder {
   std::string codec() const override { return codec_; }
 
  private:
-  Wave wave_;  // its data from the next frame on
-  Encoding encoding_;
+  Wave wave_;  // `data` is at the next frame
+  SampleFormat sample_format_;
   std::string codec_;
   bool swap_;
-  size_t left_;  // frames
+  size_t frames_left_;
   std::vector<uint8_t> swapped_;
   Sink* sink_;
 };
@@ -165,21 +168,21 @@ class WavDecoder : public Decoder {
 }  // namespace
 
 std::unique_ptr<Decoder> OpenWav(const uint8_t* bytes, size_t size, Sink* sink) {
-  const Order order{std::memcmp(bytes, "RIFX", 4) == 0};
+  const ByteOrder order{std::memcmp(bytes, "RIFX", 4) == 0};
   const Wave wave = ReadChunks(bytes, size, order);
   if (!wave.has_format) throw Error(ErrorCode::kMalformed, "Expected a WAV format chunk, got none");
-  Encoding encoding{};
+  SampleFormat sample_format{};
   const char* codec = nullptr;
   sink->CheckChannels(wave.format.channels);
   sink->CheckRate(static_cast<int>(std::min<uint32_t>(wave.format.rate, 0x7FFFFFFF)));
-  if (!ToEncoding(wave.format, &encoding, &codec)) return nullptr;
+  if (!ToSampleFormat(wave.format, &sample_format, &codec)) return nullptr;
   const size_t frames = wave.size / wave.format.frame_bytes;
   if (frames == 0) throw Error(ErrorCode::kEmpty, "Expected samples in the wav file, got none");
   const double seconds = static_cast<double>(frames) / wave.format.rate;
   sink->CheckSeconds(seconds);
   sink->ReserveDuration(seconds);
-  sink->SetFormat(static_cast<int>(wave.format.rate), wave.format.channels, FullScale(encoding));
-  return std::make_unique<WavDecoder>(wave, encoding, codec, order, sink);
+  sink->SetFormat(static_cast<int>(wave.format.rate), wave.format.channels, FullScale(sample_format));
+  return std::make_unique<WavDecoder>(wave, sample_format, codec, order, sink);
 }
 
 }  // namespace undertone

@@ -19,11 +19,11 @@ constexpr const char* kTooComplex =
     "far more";
 
 // What decoding answers when the clocks jump at the n-th reading.
-std::string RefusalAt(int reading, const Bytes& bytes) {
+std::string ErrorAt(int reading, const Bytes& bytes) {
   AdvanceClocks(reading);
   DecodeOptions options = Limits();
   options.deadline_seconds = 0;
-  return Refusal(bytes, options);
+  return ErrorOf(bytes, options);
 }
 
 TEST_CASE("an exhausted CPU budget has its own code, wherever it runs out") {
@@ -33,12 +33,12 @@ TEST_CASE("an exhausted CPU budget has its own code, wherever it runs out") {
     int reading = 3;  // the first two start the clocks
     for (;; ++reading) {
       CAPTURE(reading);
-      const std::string refusal = RefusalAt(reading, bytes);
+      const std::string refusal = ErrorAt(reading, bytes);
       if (!ClocksAdvanced()) break;
       REQUIRE(refusal == kTooComplex);
     }
     CHECK(reading > 3);
-    CHECK(RefusalAt(0, bytes).empty());
+    CHECK(ErrorAt(0, bytes).empty());
   }
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("without memory for the allow-lists nothing is opened") {
     CHECK_THROWS_AS(Decode(flac.data(), flac.size(), Limits()), std::bad_alloc);
   }
   FailStringCopy(0);
-  CHECK(Refusal(flac).empty());
+  CHECK(ErrorOf(flac).empty());
 }
 
 }  // namespace

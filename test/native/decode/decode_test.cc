@@ -180,8 +180,8 @@ TEST_CASE("channels are averaged, or one is taken") {
   options.channel = 1;
   CHECK(DecodeAll(wav, options).samples[100] == doctest::Approx(-0.5F * left[100]));
   options.channel = 2;
-  CHECK(Refusal(wav, options) == "channel: Expected a channel of 0 to 1 for `channel`, got 2");
-  CHECK(Refusal(WavFloat(16000, 1, left), options) ==
+  CHECK(ErrorOf(wav, options) == "channel: Expected a channel of 0 to 1 for `channel`, got 2");
+  CHECK(ErrorOf(WavFloat(16000, 1, left), options) ==
         "channel: Expected 0, the only channel, for `channel`, got 2");
 }
 

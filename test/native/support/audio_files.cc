@@ -134,7 +134,7 @@ SineFit FitSine(const float* samples, size_t count, double hertz, double rate) {
   return {10 * std::log10((a * a + b * b) / 2), 10 * std::log10(rest / static_cast<double>(count) + 1e-30)};
 }
 
-std::string Refusal(const Bytes& bytes, const DecodeOptions& options) {
+std::string ErrorOf(const Bytes& bytes, const DecodeOptions& options) {
   try {
     Decode(bytes.data(), bytes.size(), options);
   } catch (const Error& error) {

@@ -46,7 +46,7 @@ SineFit FitSine(const float* samples, size_t count, double hertz, double rate);
 
 // The message of the Error that decoding throws, its code's name in front: "empty: Expected ..."; "" for
 // none.
-std::string Refusal(const Bytes& bytes, const DecodeOptions& options);
-inline std::string Refusal(const Bytes& bytes) { return Refusal(bytes, Limits()); }
+std::string ErrorOf(const Bytes& bytes, const DecodeOptions& options);
+inline std::string ErrorOf(const Bytes& bytes) { return ErrorOf(bytes, Limits()); }
 
 }  // namespace undertone::test

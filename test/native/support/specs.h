@@ -7,17 +7,17 @@ inline undertone::FeatureSpec WhisperSpec() {
   using namespace undertone;
   FeatureSpec spec;
   spec.sample_rate = 16000;
-  spec.frame_length = 400;
-  spec.hop = 160;
+  spec.win_length = 400;
+  spec.hop_length = 160;
   spec.padding = Padding::kReflectCenter;
   spec.drop_last = true;
   spec.remove_dc = false;
   spec.preemphasis = 0.0;
   spec.window = Window::kHann;
   spec.window_periodic = true;
-  spec.fft_length = 400;
+  spec.n_fft = 400;
   spec.spectrum = Spectrum::kPower;
-  spec.bins = 80;
+  spec.n_mels = 80;
   spec.low_hz = 0.0;
   spec.high_hz = 8000.0;
   spec.mel_scale = MelScale::kSlaney;
@@ -25,10 +25,10 @@ inline undertone::FeatureSpec WhisperSpec() {
   spec.mel_triangles = MelTriangles::kHz;
   spec.log_base = LogBase::k10;
   spec.log_floor = 1e-10;
-  spec.dynamic_range = std::nullopt;
+  spec.top_db = std::nullopt;
   spec.offset = 0.0;
   spec.scale = 1.0;
-  spec.coefficients = std::nullopt;
+  spec.n_mfcc = std::nullopt;
   spec.lifter = 0.0;
   spec.energy = Energy::kNone;
   return spec;
@@ -43,7 +43,7 @@ inline undertone::FeatureSpec KaldiSpec() {
   spec.preemphasis = 0.97;
   spec.window = Window::kPovey;
   spec.window_periodic = false;
-  spec.fft_length = 512;
+  spec.n_fft = 512;
   spec.low_hz = 20.0;
   spec.mel_scale = MelScale::kHtk;
   spec.mel_norm = MelNorm::kNone;
@@ -56,9 +56,9 @@ inline undertone::FeatureSpec KaldiSpec() {
 inline undertone::FeatureSpec KaldiMfccSpec() {
   using namespace undertone;
   FeatureSpec spec = KaldiSpec();
-  spec.padding = Padding::kReflectKaldi;
-  spec.bins = 23;
-  spec.coefficients = 13;
+  spec.padding = Padding::kSnipEdgesFalse;
+  spec.n_mels = 23;
+  spec.n_mfcc = 13;
   spec.lifter = 22.0;
   spec.energy = Energy::kLog;
   return spec;
