@@ -68,7 +68,7 @@ test('the features version is a positive integer', (t) => {
 test('the same call gives the same bits, whatever other specs were used between', (t) => {
   const samples = noise(8000);
   const first = extract(samples, spec);
-  for (let hop = 100; hop < 112; hop += 1) extract(samples, { ...spec, hop });
+  for (let hopLength = 100; hopLength < 112; hopLength += 1) extract(samples, { ...spec, hopLength });
   t.deepEqual(extract(samples, { ...spec }), first);
 });
 
@@ -76,9 +76,9 @@ test('a getter of the spec that transfers the samples leaves none to extract', (
   const samples = noise(16_000);
   const transferring = {
     ...spec,
-    get hop() {
+    get hopLength() {
       structuredClone(samples, { transfer: [samples.buffer] });
-      return spec.hop;
+      return spec.hopLength;
     },
   };
   t.is(extract(samples, transferring).frames, 0);
@@ -92,14 +92,14 @@ test('recordings shorter than a frame give what fits', (t) => {
 });
 
 test('MFCC has as many columns as coefficients', (t) => {
-  t.is(extract(noise(1600), { ...spec, coefficients: 13, lifter: 22 }).bins, 13);
+  t.is(extract(noise(1600), { ...spec, nMfcc: 13, lifter: 22 }).bins, 13);
 });
 
 test('a spec says everything: missing and unknown keys are refused', (t) => {
-  const { hop: _, ...incomplete } = spec;
+  const { hopLength: _, ...incomplete } = spec;
   const samples = noise(400);
   const refuse = (other: unknown) => refusal(() => extract(samples, other as FeatureSpec));
-  t.deepEqual(refuse(incomplete), badArgument('Expected an integer for `hop`, got undefined'));
+  t.deepEqual(refuse(incomplete), badArgument('Expected an integer for `hopLength`, got undefined'));
   t.deepEqual(refuse({ ...spec, fmin: 20 }), badArgument('Expected no unknown key for `spec`, got "fmin"'));
   t.deepEqual(refuse(undefined), badArgument('Expected an object for `spec`, got undefined'));
   t.deepEqual(refuse([spec]), badArgument('Expected an object for `spec`, got an array'));
@@ -108,9 +108,12 @@ test('a spec says everything: missing and unknown keys are refused', (t) => {
 test('values of the wrong type or range are refused by name', (t) => {
   const samples = noise(400);
   const refuse = (change: object) => refusal(() => extract(samples, { ...spec, ...change }));
-  t.deepEqual(refuse({ hop: 1.5 }), badArgument('Expected an integer for `hop`, got 1.5'));
-  t.deepEqual(refuse({ hop: 0 }), badArgument('Expected a number from 1 to 32768 for `hop`, got 0'));
-  t.deepEqual(refuse({ bins: '80' }), badArgument('Expected an integer for `bins`, got "80"'));
+  t.deepEqual(refuse({ hopLength: 1.5 }), badArgument('Expected an integer for `hopLength`, got 1.5'));
+  t.deepEqual(
+    refuse({ hopLength: 0 }),
+    badArgument('Expected a number from 1 to 32768 for `hopLength`, got 0'),
+  );
+  t.deepEqual(refuse({ nMels: '80' }), badArgument('Expected an integer for `nMels`, got "80"'));
   t.deepEqual(refuse({ lowHz: Number.NaN }), badArgument('Expected a finite number for `lowHz`, got NaN'));
   t.deepEqual(refuse({ dropLast: 1 }), badArgument('Expected a boolean for `dropLast`, got 1'));
   t.deepEqual(
@@ -118,16 +121,16 @@ test('values of the wrong type or range are refused by name', (t) => {
     badArgument('Expected "hann" or "hamming" or "povey" for `window`, got "hanning"'),
   );
   t.deepEqual(
-    refuse({ dynamicRange: undefined }),
-    badArgument('Expected a finite number or null for `dynamicRange`, got undefined'),
+    refuse({ topDb: undefined }),
+    badArgument('Expected a finite number or null for `topDb`, got undefined'),
   );
   t.deepEqual(
-    refuse({ fftLength: 406 }),
-    badArgument('Expected an even product of 2, 3 and 5 for `fftLength`, got 406'),
+    refuse({ nFft: 406 }),
+    badArgument('Expected an even product of 2, 3 and 5 for `nFft`, got 406'),
   );
   t.deepEqual(
     refuse({ energy: 'log' }),
-    badArgument('Expected "none" without `coefficients` for `energy`, got "log"'),
+    badArgument('Expected "none" without `nMfcc` for `energy`, got "log"'),
   );
 });
 
@@ -153,7 +156,7 @@ test('arrays of another type are refused', (t) => {
 test('a result too large for an array buffer is refused, not allocated', (t) => {
   const samples = new Float32Array(1 << 20);
   t.deepEqual(
-    refusal(() => extract(samples, { ...spec, hop: 1, bins: 1024 })),
+    refusal(() => extract(samples, { ...spec, hopLength: 1, nMels: 1024 })),
     badArgument('Expected at most 536870912 feature values for `samples`, got 1048576 frames of 1024'),
   );
 });

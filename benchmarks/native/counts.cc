@@ -30,12 +30,13 @@ constexpr int kRate = 16000;
 constexpr int kSourceRate = 44100;
 constexpr size_t kSeconds = 10;
 
-Work ExtractWork(int lanes, int coefficients) {
+Work ExtractWork(int lanes, int n_mfcc) {
   FeatureSpec spec = WhisperSpec();
-  if (coefficients > 0) spec.coefficients = coefficients;
+  if (n_mfcc > 0) spec.n_mfcc = n_mfcc;
   auto extractor = std::make_shared<Extractor>(spec, static_cast<Lanes>(lanes));
   auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kRate, 0.5, 1));
-  auto out = std::make_shared<std::vector<float>>(extractor->Frames(samples->size()) * extractor->Bins());
+  auto out =
+      std::make_shared<std::vector<float>>(extractor->Frames(samples->size()) * extractor->n_features());
   return [=] { extractor->Extract(samples->data(), samples->size(), out->data()); };
 }
 
@@ -57,8 +58,8 @@ Work DecodeWork(const char* path) {
   return [=] { undertone::Decode(bytes->data(), bytes->size(), options); };
 }
 
-Work VoiceWork() {
-  auto tracker = std::make_shared<undertone::VoiceTracker>(Lanes::kEight);
+Work ProsodyWork() {
+  auto tracker = std::make_shared<undertone::ProsodyTracker>(Lanes::kEight);
   auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kRate, 0.5, 1));
   return [=] { (*tracker)(samples->data(), samples->size()); };
 }
@@ -73,7 +74,7 @@ int main(int argc, char** argv) {
       {"log-mel-avx2", [] { return ExtractWork(8, 0); }},
       {"mfcc-avx2", [] { return ExtractWork(8, 13); }},
       {"resample", ResampleWork},
-      {"voice-avx2", VoiceWork},
+      {"voice-avx2", ProsodyWork},
       {"decode", [&] { return DecodeWork(argc == 3 ? argv[2] : ""); }},
   };
   const auto task = tasks.find(argc > 1 ? argv[1] : "");

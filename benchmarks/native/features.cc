@@ -34,7 +34,7 @@ constexpr size_t kShortSamples = 160000;  // 10 s
 FeatureSpec LibrosaSpec() {
   FeatureSpec spec = WhisperSpec();
   spec.drop_last = false;
-  spec.fft_length = 512;
+  spec.n_fft = 512;
   return spec;
 }
 
@@ -46,7 +46,7 @@ FeatureSpec PlainSpec() {
 
 FeatureSpec MfccSpec() {
   FeatureSpec spec = PlainSpec();
-  spec.coefficients = 13;
+  spec.n_mfcc = 13;
   return spec;
 }
 
@@ -59,14 +59,14 @@ FeatureSpec TorchaudioSpec() {
 
 FeatureSpec KaldiReflectSpec() {
   FeatureSpec spec = KaldiSpec();
-  spec.padding = undertone::Padding::kReflectKaldi;
+  spec.padding = undertone::Padding::kSnipEdgesFalse;
   return spec;
 }
 
 // As Whisper's encoder is given them.
 FeatureSpec WhisperInputSpec() {
   FeatureSpec spec = WhisperSpec();
-  spec.dynamic_range = 8.0;
+  spec.top_db = 80;
   spec.offset = 4.0;
   spec.scale = 0.25;
   return spec;
@@ -79,12 +79,12 @@ class FftwLoop {
       : spec_(spec),
         window_(undertone::MakeWindow(spec)),
         filters_(undertone::MakeMelFilters(spec)),
-        cepstrum_(undertone::MakeCepstrum(spec)),
-        mel_(static_cast<size_t>(spec.bins)) {
-    frame_ = fftwf_alloc_real(static_cast<size_t>(spec.fft_length));
-    spectrum_ = fftwf_alloc_complex(static_cast<size_t>(spec.fft_length) / 2 + 1);
-    plan_ = fftwf_plan_dft_r2c_1d(spec.fft_length, frame_, spectrum_, FFTW_MEASURE);
-    for (int i = 0; i < spec.fft_length; ++i) frame_[i] = 0.0f;
+        dct_(undertone::MakeDctMatrix(spec)),
+        mel_(static_cast<size_t>(spec.n_mels)) {
+    frame_ = fftwf_alloc_real(static_cast<size_t>(spec.n_fft));
+    spectrum_ = fftwf_alloc_complex(static_cast<size_t>(spec.n_fft) / 2 + 1);
+    plan_ = fftwf_plan_dft_r2c_1d(spec.n_fft, frame_, spectrum_, FFTW_MEASURE);
+    for (int i = 0; i < spec.n_fft; ++i) frame_[i] = 0.0f;
   }
   ~FftwLoop() {
     fftwf_destroy_plan(plan_);
@@ -96,19 +96,19 @@ class FftwLoop {
 
   void Run(const float* samples, size_t frames, float* out) {
     for (size_t t = 0; t < frames; ++t) {
-      const float* start = samples + t * static_cast<size_t>(spec_.hop);
-      for (int i = 0; i < spec_.frame_length; ++i) frame_[i] = start[i] * window_[static_cast<size_t>(i)];
+      const float* start = samples + t * static_cast<size_t>(spec_.hop_length);
+      for (int i = 0; i < spec_.win_length; ++i) frame_[i] = start[i] * window_[static_cast<size_t>(i)];
       fftwf_execute(plan_);
-      float* row = cepstrum_.empty() ? out + t * mel_.size() : mel_.data();
+      float* row = dct_.empty() ? out + t * mel_.size() : mel_.data();
       Mel(row);
-      if (!cepstrum_.empty()) Cosine(row, out + t * (cepstrum_.size() / mel_.size()));
+      if (!dct_.empty()) Mfcc(row, out + t * (dct_.size() / mel_.size()));
     }
   }
 
  private:
   void Mel(float* row) {
     float* power = frame_power_;
-    for (int k = 0; k <= spec_.fft_length / 2; ++k) {
+    for (int k = 0; k <= spec_.n_fft / 2; ++k) {
       power[k] = spectrum_[k][0] * spectrum_[k][0] + spectrum_[k][1] * spectrum_[k][1];
     }
     const float* weights = filters_.weights.data();
@@ -120,11 +120,11 @@ class FftwLoop {
     }
   }
 
-  void Cosine(const float* mel, float* out) const {
-    const size_t coefficients = cepstrum_.size() / mel_.size();
-    for (size_t c = 0; c < coefficients; ++c) {
+  void Mfcc(const float* mel, float* out) const {
+    const size_t n_mfcc = dct_.size() / mel_.size();
+    for (size_t c = 0; c < n_mfcc; ++c) {
       float sum = 0.0f;
-      for (size_t m = 0; m < mel_.size(); ++m) sum += cepstrum_[c * mel_.size() + m] * mel[m];
+      for (size_t m = 0; m < mel_.size(); ++m) sum += dct_[c * mel_.size() + m] * mel[m];
       out[c] = sum;
     }
   }
@@ -132,7 +132,7 @@ class FftwLoop {
   FeatureSpec spec_;
   std::vector<float> window_;
   undertone::MelFilters filters_;
-  std::vector<float> cepstrum_;
+  std::vector<float> dct_;
   std::vector<float> mel_;
   float frame_power_[1024];
   float* frame_;
@@ -183,7 +183,7 @@ class Bench {
   // The widest vectors this processor has, as the product runs.
   void Ours(const std::string& name, const FeatureSpec& spec, size_t n, int rounds) {
     Extractor extractor(spec);
-    std::vector<float> out(extractor.Frames(n) * extractor.Bins());
+    std::vector<float> out(extractor.Frames(n) * extractor.n_features());
     std::vector<Series> series;
     series.push_back(
         {name, extractor.Frames(n), [&] { extractor.Extract(samples_.data(), n, out.data()); }, {}});
@@ -203,7 +203,7 @@ class Bench {
     }
     const size_t frames = extractors[0].Frames(kShortSamples);
     std::vector<std::vector<float>> outs(extractors.size() + 1,
-                                         std::vector<float>(frames * extractors[0].Bins()));
+                                         std::vector<float>(frames * extractors[0].n_features()));
     std::vector<Series> series;
     series.push_back(
         {name + "-fftw", frames, [&] { loop.Run(samples_.data(), frames, outs[0].data()); }, {}});

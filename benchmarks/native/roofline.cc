@@ -30,9 +30,9 @@ constexpr int kRepeats = 20000;
 constexpr int kChains = 12;
 
 double CountFlops(const FeatureSpec& spec) {
-  const double n = spec.fft_length;
+  const double n = spec.n_fft;
   const double weights = static_cast<double>(undertone::MakeMelFilters(spec).weights.size());
-  return spec.frame_length + 2.5 * n * std::log2(n) + 3 * (n / 2 + 1) + 2 * weights + 30 * spec.bins;
+  return spec.win_length + 2.5 * n * std::log2(n) + 3 * (n / 2 + 1) + 2 * weights + 30 * spec.n_mels;
 }
 
 volatile float sink;
@@ -83,10 +83,10 @@ struct Probe {
 
 void Measure(const Probe& probe, const std::vector<float>& samples) {
   FeatureSpec spec = WhisperSpec();
-  spec.fft_length = 512;
+  spec.n_fft = 512;
   Extractor extractor(spec, static_cast<Lanes>(probe.lanes));
   const double frames = static_cast<double>(extractor.Frames(kShortSamples));
-  std::vector<float> out(extractor.Frames(kShortSamples) * extractor.Bins());
+  std::vector<float> out(extractor.Frames(kShortSamples) * extractor.n_features());
   std::vector<double> gflops, ns;
   for (int round = 0; round <= kRounds; ++round) {
     double start = Nanoseconds();

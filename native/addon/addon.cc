@@ -16,7 +16,7 @@ namespace {
   throw error;
 }
 
-// Turns what the core throws into a JavaScript Error with `code` and `reason`.
+// Converts exceptions to JavaScript errors with `code` and `reason`.
 template <Napi::Value (*call)(const Napi::CallbackInfo&)>
 Napi::Value Guard(const Napi::CallbackInfo& info) {
   try {
@@ -40,8 +40,9 @@ Napi::Object Register(Napi::Env env, Napi::Object exports) {
   exports["closeChunkedDecoder"] =
       Napi::Function::New<Guard<CloseChunkedDecoderCall>>(env, "closeChunkedDecoder");
   exports["extract"] = Napi::Function::New<Guard<ExtractCall>>(env, "extract");
-  exports["measure"] = Napi::Function::New<Guard<MeasureCall>>(env, "measure");
-  exports["voice"] = Napi::Function::New<Guard<VoiceCall>>(env, "voice");
+  exports["measureSignalQuality"] =
+      Napi::Function::New<Guard<MeasureSignalQualityCall>>(env, "measureSignalQuality");
+  exports["trackProsody"] = Napi::Function::New<Guard<TrackProsodyCall>>(env, "trackProsody");
   exports["setEnvironmentVariable"] =
       Napi::Function::New<Guard<SetEnvironmentVariableCall>>(env, "setEnvironmentVariable");
   exports["featuresVersion"] = Napi::Number::New(env, kFeaturesVersion);

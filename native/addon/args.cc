@@ -8,18 +8,19 @@
 namespace undertone {
 namespace {
 
-constexpr size_t kShownCharacters = 60;
+constexpr size_t kMaxQuotedCharacters = 60;
 
 Napi::TypedArray ToArray(const Napi::Value& value, napi_typedarray_type type, const char* expected,
                          const char* name) {
-  if (!value.IsTypedArray()) Refuse(expected, name, value);
+  if (!value.IsTypedArray()) ThrowBadArgument(expected, name, value);
   const Napi::TypedArray array = value.As<Napi::TypedArray>();
-  if (array.TypedArrayType() != type) Refuse(expected, name, value);
+  if (array.TypedArrayType() != type) ThrowBadArgument(expected, name, value);
   return array;
 }
 
 std::string Quote(const std::string& text) {
-  return '"' + (text.size() > kShownCharacters ? text.substr(0, kShownCharacters) + "..." : text) + '"';
+  return '"' + (text.size() > kMaxQuotedCharacters ? text.substr(0, kMaxQuotedCharacters) + "..." : text) +
+         '"';
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ std::string Describe(const Napi::Value& value) {
   return value.IsObject() ? "an object" : "another type";
 }
 
-void Refuse(const std::string& expected, const std::string& name, const Napi::Value& got) {
+void ThrowBadArgument(const std::string& expected, const std::string& name, const Napi::Value& got) {
   throw Error(ErrorCode::kBadArgument, "Expected " + expected + " for `" + name + "`, got " + Describe(got));
 }
 
@@ -53,22 +54,23 @@ Napi::Float32Array ToSamples(const Napi::Value& value, const char* name) {
 }
 
 int ToInteger(const Napi::Value& value, const std::string& name) {
-  if (!value.IsNumber()) Refuse("an integer", name, value);
+  if (!value.IsNumber()) ThrowBadArgument("an integer", name, value);
   const double number = value.As<Napi::Number>().DoubleValue();
   const bool fits = std::abs(number) <= std::numeric_limits<int>::max();
-  if (!fits || number != std::floor(number)) Refuse("an integer", name, value);
+  if (!fits || number != std::floor(number)) ThrowBadArgument("an integer", name, value);
   return static_cast<int>(number);
 }
 
 double ToNumber(const Napi::Value& value, const std::string& name) {
-  if (!value.IsNumber()) Refuse("a finite number", name, value);
+  if (!value.IsNumber()) ThrowBadArgument("a finite number", name, value);
   const double number = value.As<Napi::Number>().DoubleValue();
-  if (!std::isfinite(number)) Refuse("a finite number", name, value);
+  if (!std::isfinite(number)) ThrowBadArgument("a finite number", name, value);
   return number;
 }
 
 Fields::Fields(const Napi::Value& value, std::string name) : name_(std::move(name)) {
-  if (!value.IsObject() || value.IsArray() || value.IsTypedArray()) Refuse("an object", name_, value);
+  if (!value.IsObject() || value.IsArray() || value.IsTypedArray())
+    ThrowBadArgument("an object", name_, value);
   object_ = value.As<Napi::Object>();
 }
 
@@ -83,41 +85,41 @@ double Fields::Number(const char* key) { return ToNumber(Value(key), key); }
 
 bool Fields::Boolean(const char* key) {
   const Napi::Value value = Value(key);
-  if (!value.IsBoolean()) Refuse("a boolean", key, value);
+  if (!value.IsBoolean()) ThrowBadArgument("a boolean", key, value);
   return value.As<Napi::Boolean>().Value();
 }
 
 std::optional<int> Fields::IntegerOrNull(const char* key) {
   const Napi::Value value = Value(key);
   if (value.IsNull()) return std::nullopt;
-  if (!value.IsNumber()) Refuse("an integer or null", key, value);
+  if (!value.IsNumber()) ThrowBadArgument("an integer or null", key, value);
   return ToInteger(value, key);
 }
 
 std::optional<double> Fields::NumberOrNull(const char* key) {
   const Napi::Value value = Value(key);
   if (value.IsNull()) return std::nullopt;
-  if (!value.IsNumber()) Refuse("a finite number or null", key, value);
+  if (!value.IsNumber()) ThrowBadArgument("a finite number or null", key, value);
   return ToNumber(value, key);
 }
 
-int Fields::Choice(const char* key, std::initializer_list<const char*> words) {
+int Fields::EnumIndex(const char* key, std::initializer_list<const char*> names) {
   const Napi::Value value = Value(key);
   const std::string got = value.IsString() ? value.As<Napi::String>().Utf8Value() : "";
   std::string expected;
   int index = 0;
-  for (const char* word : words) {
-    if (value.IsString() && got == word) return index;
-    expected += std::string(index++ == 0 ? "" : " or ") + '"' + word + '"';
+  for (const char* name : names) {
+    if (value.IsString() && got == name) return index;
+    expected += std::string(index++ == 0 ? "" : " or ") + '"' + name + '"';
   }
-  Refuse(expected, key, value);
+  ThrowBadArgument(expected, key, value);
 }
 
-void Fields::Close() {
+void Fields::RejectUnknownKeys() {
   const Napi::Array keys = object_.GetPropertyNames();
   for (uint32_t i = 0; i < keys.Length(); ++i) {
     const Napi::Value key = keys.Get(i);
-    if (read_.count(key.ToString().Utf8Value()) == 0) Refuse("no unknown key", name_, key);
+    if (read_.count(key.ToString().Utf8Value()) == 0) ThrowBadArgument("no unknown key", name_, key);
   }
 }
 

@@ -9,21 +9,21 @@
 
 namespace undertone {
 
-// A JavaScript value as an error message shows it.
+// Describes a value for an error message.
 std::string Describe(const Napi::Value& value);
 
 // Throws kBadArgument: Expected X for `name`, got Y.
-[[noreturn]] void Refuse(const std::string& expected, const std::string& name, const Napi::Value& got);
+[[noreturn]] void ThrowBadArgument(const std::string& expected, const std::string& name,
+                                   const Napi::Value& got);
 
-// An array's address and length hold until JavaScript runs next: options, whose getters are JavaScript, are
-// read before it. Bytes that another thread could change during the call are refused.
+// Address and length of an array are valid until JavaScript runs again, so options, which may have getters,
+// are read first. ToBytes rejects shared memory, which another thread could change during the call.
 Napi::Uint8Array ToBytes(const Napi::Value& value, const char* name);
 Napi::Float32Array ToSamples(const Napi::Value& value, const char* name);
 int ToInteger(const Napi::Value& value, const std::string& name);
 double ToNumber(const Napi::Value& value, const std::string& name);
 
-// An options object read key by key. Each reader throws kBadArgument; Close refuses the keys that nobody
-// read.
+// Reads an options object key by key. All readers throw kBadArgument.
 class Fields {
  public:
   Fields(const Napi::Value& value, std::string name);
@@ -35,16 +35,18 @@ class Fields {
   std::optional<int> IntegerOrNull(const char* key);
   std::optional<double> NumberOrNull(const char* key);
 
-  // Index of the string among `words`, which has the order of an enum.
-  int Choice(const char* key, std::initializer_list<const char*> words);
+  // Reads a string as an enum whose values have the order of `names`.
   template <typename T>
-  T Word(const char* key, std::initializer_list<const char*> words) {
-    return static_cast<T>(Choice(key, words));
+  T Enum(const char* key, std::initializer_list<const char*> names) {
+    return static_cast<T>(EnumIndex(key, names));
   }
 
-  void Close();
+  // Throws for a key that was not read.
+  void RejectUnknownKeys();
 
  private:
+  int EnumIndex(const char* key, std::initializer_list<const char*> names);
+
   Napi::Object object_;
   std::string name_;
   std::set<std::string> read_;

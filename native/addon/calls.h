@@ -7,26 +7,25 @@ namespace undertone {
 // decode(bytes, {sampleRate, channel, limits, cancel}) -> {samples, sampleRate, seconds, source}
 Napi::Value DecodeCall(const Napi::CallbackInfo& info);
 
-// openChunkedDecoder(bytes, decode's options, samples a chunk) -> decoder
+// openChunkedDecoder(bytes, options of decode, samples per chunk) -> decoder
 Napi::Value OpenChunkedDecoderCall(const Napi::CallbackInfo& info);
 
-// decodeChunk(decoder) -> {samples, declaredSeconds}, with no samples at the end, when there is a `source`
-// too
+// decodeChunk(decoder) -> {samples, declaredSeconds}; at the end {samples: empty, declaredSeconds, source}
 Napi::Value DecodeChunkCall(const Napi::CallbackInfo& info);
 
-// closeChunkedDecoder(decoder): frees what it holds
+// closeChunkedDecoder(decoder)
 Napi::Value CloseChunkedDecoderCall(const Napi::CallbackInfo& info);
 
 // extract(samples, spec) -> {data, frames, bins}
 Napi::Value ExtractCall(const Napi::CallbackInfo& info);
 
-// measure(samples, sampleRate, segments) -> {levelDbfs, snrDb, bandwidthHz}
-Napi::Value MeasureCall(const Napi::CallbackInfo& info);
+// measureSignalQuality(samples, sampleRate, segments) -> {levelDbfs, snrDb, bandwidthHz}
+Napi::Value MeasureSignalQualityCall(const Napi::CallbackInfo& info);
 
-// setEnvironmentVariable(name, value): in the environment that native libraries read
+// trackProsody(samples, sampleRate) -> {pitchHz, levelDb, tiltDb}, one value per 10 ms
+Napi::Value TrackProsodyCall(const Napi::CallbackInfo& info);
+
+// setEnvironmentVariable(name, value): in the environment of the process
 Napi::Value SetEnvironmentVariableCall(const Napi::CallbackInfo& info);
-
-// voice(samples, sampleRate) -> {pitchHz, levelDb, tiltDb}, a value every 10 ms
-Napi::Value VoiceCall(const Napi::CallbackInfo& info);
 
 }  // namespace undertone

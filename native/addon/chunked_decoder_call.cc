@@ -9,11 +9,11 @@
 namespace undertone {
 namespace {
 
-// A typed array that a decoder reads in each of its calls. JavaScript may transfer or resize its memory
-// between them, but not during them: only the calling thread can do that.
-class HeldArray {
+// A typed array that a decoder reads in each call. JavaScript may transfer or resize its memory between
+// calls.
+class ArrayReference {
  public:
-  explicit HeldArray(const Napi::TypedArray& array)
+  explicit ArrayReference(const Napi::TypedArray& array)
       : array_(Napi::Persistent(array.As<Napi::Object>())),
         data_(Address(array)),
         length_(array.ByteLength()) {}
@@ -36,17 +36,17 @@ class HeldArray {
 };
 
 struct OpenDecoder {
-  std::unique_ptr<HeldArray> bytes;
-  std::unique_ptr<HeldArray> cancel;        // null without one
+  std::unique_ptr<ArrayReference> bytes;
+  std::unique_ptr<ArrayReference> cancel;   // null without one
   std::unique_ptr<ChunkedDecoder> decoder;  // null once closed
 };
 
 OpenDecoder& ToOpenDecoder(const Napi::Value& value) {
-  if (!value.IsExternal()) Refuse("what openChunkedDecoder returned", "decoder", value);
+  if (!value.IsExternal()) ThrowBadArgument("a decoder from openChunkedDecoder", "decoder", value);
   return *value.As<Napi::External<OpenDecoder>>().Data();
 }
 
-void RequireUnchanged(const HeldArray* array, const char* name) {
+void RequireUnchanged(const ArrayReference* array, const char* name) {
   if (array == nullptr || array->IsUnchanged()) return;
   throw Error(ErrorCode::kBadArgument,
               std::string("Expected the memory that the decoder was opened with for `") + name +
@@ -59,11 +59,11 @@ Napi::Value OpenChunkedDecoderCall(const Napi::CallbackInfo& info) {
   Napi::Value cancel;
   const DecodeOptions options = ToDecodeOptions(info[1], &cancel);
   const int length = ToInteger(info[2], "chunkLength");
-  if (length < 1) Refuse("at least 1", "chunkLength", info[2]);
+  if (length < 1) ThrowBadArgument("at least 1", "chunkLength", info[2]);
   const Napi::Uint8Array bytes = ToBytes(info[0], "bytes");
   auto opened = std::make_unique<OpenDecoder>();
-  opened->bytes = std::make_unique<HeldArray>(bytes);
-  if (cancel.IsTypedArray()) opened->cancel = std::make_unique<HeldArray>(cancel.As<Napi::TypedArray>());
+  opened->bytes = std::make_unique<ArrayReference>(bytes);
+  if (cancel.IsTypedArray()) opened->cancel = std::make_unique<ArrayReference>(cancel.As<Napi::TypedArray>());
   opened->decoder = std::make_unique<ChunkedDecoder>(bytes.Data(), bytes.ElementLength(), options,
                                                      static_cast<size_t>(length));
   return Napi::External<OpenDecoder>::New(info.Env(), opened.release(),
@@ -72,7 +72,7 @@ Napi::Value OpenChunkedDecoderCall(const Napi::CallbackInfo& info) {
 
 Napi::Value DecodeChunkCall(const Napi::CallbackInfo& info) {
   OpenDecoder& opened = ToOpenDecoder(info[0]);
-  if (!opened.decoder) Refuse("a decoder that is open", "decoder", info[0]);
+  if (!opened.decoder) ThrowBadArgument("an open decoder", "decoder", info[0]);
   RequireUnchanged(opened.bytes.get(), "bytes");
   RequireUnchanged(opened.cancel.get(), "cancel");
   const std::vector<float> chunk = opened.decoder->Next();

@@ -15,24 +15,25 @@ void ReadLimits(const Napi::Value& value, DecodeOptions* options) {
   options->min_source_rate = limits.Integer("minSampleRate");
   options->max_source_rate = limits.Integer("maxSampleRate");
   options->deadline_seconds = limits.Number("deadlineSeconds");
-  limits.Close();
+  limits.RejectUnknownKeys();
 }
 
-// Other threads write the flag with Atomics.store: an Int32Array over shared memory is an array of atomics.
+// Other threads write the flag with Atomics.store, so the shared Int32Array is read as an array of atomics.
 const std::atomic<int32_t>* ToCancel(const Napi::Value& value) {
   if (value.IsNull()) return nullptr;
   constexpr const char* kExpected = "an Int32Array of at least one element or null";
-  if (!value.IsTypedArray()) Refuse(kExpected, "cancel", value);
+  if (!value.IsTypedArray()) ThrowBadArgument(kExpected, "cancel", value);
   const Napi::TypedArray array = value.As<Napi::TypedArray>();
   if (array.TypedArrayType() != napi_int32_array || array.ElementLength() == 0) {
-    Refuse(kExpected, "cancel", value);
+    ThrowBadArgument(kExpected, "cancel", value);
   }
   return reinterpret_cast<const std::atomic<int32_t>*>(array.As<Napi::Int32Array>().Data());
 }
 
 int ToChannel(Fields* fields) {
   const std::optional<int> channel = fields->IntegerOrNull("channel");
-  if (channel && *channel < 0) Refuse("a channel number from 0 or null", "channel", fields->Value("channel"));
+  if (channel && *channel < 0)
+    ThrowBadArgument("a channel number from 0 or null", "channel", fields->Value("channel"));
   return channel.value_or(-1);
 }
 
@@ -45,8 +46,8 @@ DecodeOptions ToDecodeOptions(const Napi::Value& value, Napi::Value* cancel) {
   options.channel = ToChannel(&fields);
   ReadLimits(fields.Value("limits"), &options);
   const Napi::Value flag = fields.Value("cancel");
-  fields.Close();
-  options.cancel = ToCancel(flag);  // last, since no JavaScript may run after it
+  fields.RejectUnknownKeys();
+  options.cancel = ToCancel(flag);  // last: no JavaScript may run after it
   if (cancel != nullptr) *cancel = flag;
   return options;
 }

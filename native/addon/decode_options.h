@@ -6,8 +6,8 @@
 
 namespace undertone {
 
-// {sampleRate, channel, limits, cancel}; every key is required and no other is allowed. Reads each key once;
-// `cancel` gets that value where the caller keeps the options.
+// {sampleRate, channel, limits, cancel}: all keys are required, others rejected. Each key is read once.
+// `cancel` receives the value of that key.
 DecodeOptions ToDecodeOptions(const Napi::Value& value, Napi::Value* cancel = nullptr);
 
 Napi::Object ToObject(Napi::Env env, const Source& source);

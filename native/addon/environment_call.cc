@@ -9,14 +9,14 @@ namespace undertone {
 namespace {
 
 std::string ToText(const Napi::Value& value, const char* name) {
-  if (!value.IsString()) Refuse("a string", name, value);
+  if (!value.IsString()) ThrowBadArgument("a string", name, value);
   return value.As<Napi::String>();
 }
 
 }  // namespace
 
-// In a worker thread `process.env` is a copy that native libraries do not see. Other threads may read the
-// environment at the same time, so a variable that has the value already is not written again.
+// In a worker thread `process.env` is a copy that native libraries do not see. Does not rewrite an equal
+// value, because other threads may read the environment.
 Napi::Value SetEnvironmentVariableCall(const Napi::CallbackInfo& info) {
   const std::string name = ToText(info[0], "name");
   const std::string value = ToText(info[1], "value");

@@ -6,7 +6,7 @@
 
 namespace undertone {
 
-// A manifest's `features` object; every key is required and no other is allowed.
+// The `features` object of a manifest: all keys are required, others rejected.
 FeatureSpec ToFeatureSpec(const Napi::Value& value);
 
 }  // namespace undertone

@@ -11,10 +11,10 @@ namespace {
 // Pairs of start and end in seconds.
 std::vector<Segment> ToSegments(const Napi::Value& value) {
   constexpr const char* kExpected = "a Float64Array of start and end pairs";
-  if (!value.IsTypedArray()) Refuse(kExpected, "segments", value);
+  if (!value.IsTypedArray()) ThrowBadArgument(kExpected, "segments", value);
   const Napi::TypedArray array = value.As<Napi::TypedArray>();
   if (array.TypedArrayType() != napi_float64_array || array.ElementLength() % 2 != 0) {
-    Refuse(kExpected, "segments", value);
+    ThrowBadArgument(kExpected, "segments", value);
   }
   const Napi::Float64Array times = array.As<Napi::Float64Array>();
   std::vector<Segment> segments;
@@ -24,11 +24,12 @@ std::vector<Segment> ToSegments(const Napi::Value& value) {
 
 }  // namespace
 
-Napi::Value MeasureCall(const Napi::CallbackInfo& info) {
+Napi::Value MeasureSignalQualityCall(const Napi::CallbackInfo& info) {
   const Napi::Float32Array samples = ToSamples(info[0], "samples");
   const int rate = ToInteger(info[1], "sampleRate");
-  if (rate < 1) Refuse("a positive integer", "sampleRate", info[1]);
-  const Quality quality = MeasureQuality(samples.Data(), samples.ElementLength(), rate, ToSegments(info[2]));
+  if (rate < 1) ThrowBadArgument("a positive integer", "sampleRate", info[1]);
+  const SignalQuality quality =
+      MeasureSignalQuality(samples.Data(), samples.ElementLength(), rate, ToSegments(info[2]));
   Napi::Object result = Napi::Object::New(info.Env());
   result["levelDbfs"] = quality.level_dbfs;
   result["snrDb"] = info.Env().Null();

@@ -207,7 +207,7 @@ function spanOf(
   results: readonly { readonly frames: number; readonly segments: readonly Segment[] }[],
   { features, vad }: Models,
 ): Span {
-  const framesPerSecond = features.sampleRate / features.hop;
+  const framesPerSecond = features.sampleRate / features.hopLength;
   const minPause = vad.manifest.params.minPauseSeconds * framesPerSecond;
   const segments = joinGaps(
     shiftToRecording(results, (result) => result.segments),

@@ -94,7 +94,7 @@ export async function* detectChunks(
   { chunkSeconds, maxCutSeconds }: Chunking,
   timer: StageTimer,
 ): AsyncGenerator<SpeechChunk> {
-  const { hop, sampleRate } = models.features;
+  const { hopLength, sampleRate } = models.features;
   let carried: Float32Array = new Float32Array(0);
   let { start } = unbounded;
   for (const { samples, isLast } of decodeChunks(decoder, chunkSeconds * sampleRate)) {
@@ -105,8 +105,8 @@ export async function* detectChunks(
       return;
     }
     const end = cutFrame(speech, maxCutSeconds);
-    carried = joined.slice(end * hop);
-    yield { speech: truncateSpeech(speech, end, hop), bounds: { start, end }, isWhole: false, isLast };
+    carried = joined.slice(end * hopLength);
+    yield { speech: truncateSpeech(speech, end, hopLength), bounds: { start, end }, isWhole: false, isLast };
     start = 0;
   }
 }

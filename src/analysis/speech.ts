@@ -30,7 +30,7 @@ export async function detectSpeech(
   const spec = models.features;
   const features = extract(audio.samples, spec);
   timer.mark('features');
-  const framesPerSecond = spec.sampleRate / spec.hop;
+  const framesPerSecond = spec.sampleRate / spec.hopLength;
   if (features.frames === 0) return noSpeech(audio, features, framesPerSecond);
   const outputs = await models.vad.session.run({
     features: { data: features.data, shape: [1, features.frames, features.bins] },

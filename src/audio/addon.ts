@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { upgradeFeatureSpec } from './feature-spec.ts';
 
 /** What one recording may be; the rest is refused while decoding. */
 export type DecodeLimits = {
@@ -40,20 +41,21 @@ export type Audio = {
   readonly source: Source;
 };
 
-/** Everything that decides a feature's value. All keys are required and no other is allowed. */
+/** All parameters of the features. All keys are required, others are rejected. Lengths are in samples. */
 export type FeatureSpec = {
   readonly sampleRate: number;
-  readonly frameLength: number;
-  readonly hop: number;
-  readonly padding: 'none' | 'reflect-center' | 'reflect-kaldi';
+  readonly winLength: number;
+  readonly hopLength: number;
+  /** none: whole frames only; reflect-center: librosa's center=True; snip-edges-false: Kaldi's snip_edges=false. */
+  readonly padding: 'none' | 'reflect-center' | 'snip-edges-false';
   readonly dropLast: boolean;
   readonly removeDc: boolean;
   readonly preemphasis: number;
   readonly window: 'hann' | 'hamming' | 'povey';
   readonly windowPeriodic: boolean;
-  readonly fftLength: number;
+  readonly nFft: number;
   readonly spectrum: 'power' | 'magnitude';
-  readonly bins: number;
+  readonly nMels: number;
   readonly lowHz: number;
   readonly highHz: number;
   readonly melScale: 'htk' | 'slaney';
@@ -61,10 +63,12 @@ export type FeatureSpec = {
   readonly melTriangles: 'hz' | 'mel';
   readonly logBase: 'e' | '10';
   readonly logFloor: number;
-  readonly dynamicRange: number | null;
+  /** Floor in dB below the maximum of the recording; null: none. */
+  readonly topDb: number | null;
   readonly offset: number;
   readonly scale: number;
-  readonly coefficients: number | null;
+  /** Number of MFCCs; null: log-mel. */
+  readonly nMfcc: number | null;
   readonly lifter: number;
   readonly energy: 'none' | 'log';
 };
@@ -137,8 +141,8 @@ type Addon = {
   decodeChunk(decoder: DecoderHandle): Chunk;
   closeChunkedDecoder(decoder: DecoderHandle): void;
   extract(samples: Float32Array, spec: FeatureSpec): Features;
-  measure(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
-  voice(samples: Float32Array, sampleRate: number): ProsodyTrack;
+  measureSignalQuality(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
+  trackProsody(samples: Float32Array, sampleRate: number): ProsodyTrack;
   setEnvironmentVariable(name: string, value: string): void;
   readonly featuresVersion: number;
 };
@@ -177,14 +181,16 @@ export function openChunkedDecoder(
   };
 }
 
-/** Computes log-mel or MFCC features. */
-export const extract = addon.extract;
+/** Computes log-mel features or MFCCs. Accepts specs with keys of earlier versions. */
+export function extract(samples: Float32Array, spec: FeatureSpec): Features {
+  return addon.extract(samples, upgradeFeatureSpec(spec));
+}
 
 /** Level, signal-to-noise ratio and bandwidth; `segments` holds start and end of speech in seconds, in pairs. */
-export const measureQuality = addon.measure;
+export const measureQuality = addon.measureSignalQuality;
 
 /** Pitch, level and spectral tilt of 16 kHz samples. */
-export const trackProsody = addon.voice;
+export const trackProsody = addon.trackProsody;
 
 /** Sets a variable that native libraries read: in a worker thread `process.env` is a copy that they do not see. */
 export const setEnvironmentVariable = addon.setEnvironmentVariable;

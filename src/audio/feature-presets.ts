@@ -4,17 +4,17 @@ import type { FeatureSpec } from './addon.ts';
 /** Whisper's front end up to the logarithm: what every shipped model reads. */
 const whisper: FeatureSpec = {
   sampleRate: 16_000,
-  frameLength: 400,
-  hop: 160,
+  winLength: 400,
+  hopLength: 160,
   padding: 'reflect-center',
   dropLast: true,
   removeDc: false,
   preemphasis: 0,
   window: 'hann',
   windowPeriodic: true,
-  fftLength: 400,
+  nFft: 400,
   spectrum: 'power',
-  bins: 80,
+  nMels: 80,
   lowHz: 0,
   highHz: 8000,
   melScale: 'slaney',
@@ -22,10 +22,10 @@ const whisper: FeatureSpec = {
   melTriangles: 'hz',
   logBase: '10',
   logFloor: 1e-10,
-  dynamicRange: null,
+  topDb: null,
   offset: 0,
   scale: 1,
-  coefficients: null,
+  nMfcc: null,
   lifter: 0,
   energy: 'none',
 };
@@ -39,7 +39,7 @@ const kaldi: FeatureSpec = {
   preemphasis: 0.97,
   window: 'povey',
   windowPeriodic: false,
-  fftLength: 512,
+  nFft: 512,
   lowHz: 20,
   melScale: 'htk',
   melNorm: 'none',
@@ -50,11 +50,11 @@ const kaldi: FeatureSpec = {
 
 export const specs: Readonly<Record<string, FeatureSpec>> = {
   'whisper-log-mel-80': whisper,
-  /** What Whisper's encoder is given: floored 8 below the recording's maximum, then (x + 4) / 4. */
-  'whisper-input-80': { ...whisper, dynamicRange: 8, offset: 4, scale: 0.25 },
+  /** The input of Whisper's encoder: floored 80 dB below the maximum of the recording, then (x + 4) / 4. */
+  'whisper-input-80': { ...whisper, topDb: 80, offset: 4, scale: 0.25 },
   'kaldi-log-mel-80': kaldi,
   /** Kaldi's compute-mfcc-feats: 23 bins, lifter 22, log energy in place of coefficient 0. */
-  'kaldi-mfcc-13': { ...kaldi, bins: 23, coefficients: 13, lifter: 22, energy: 'log' },
+  'kaldi-mfcc-13': { ...kaldi, nMels: 23, nMfcc: 13, lifter: 22, energy: 'log' },
   /** librosa's power_to_db(melspectrogram(n_fft=400, hop_length=160, n_mels=80, pad_mode='reflect')). */
-  'librosa-log-mel-80': { ...whisper, dropLast: false, dynamicRange: 8, scale: 10 },
+  'librosa-log-mel-80': { ...whisper, dropLast: false, topDb: 80, scale: 10 },
 };

@@ -58,7 +58,7 @@ export async function loadModels(modelsDir: string): Promise<Models> {
 }
 
 function silentFrame(spec: FeatureSpec): Float32Array {
-  const { data, bins } = extract(new Float32Array(spec.frameLength), spec);
+  const { data, bins } = extract(new Float32Array(spec.winLength), spec);
   return data.slice(0, bins);
 }
 

@@ -2,13 +2,16 @@
 import { z } from 'zod';
 import { definitions, type ParamsOf, type Signal, signals } from '../analysis/signals/table.ts';
 import type { FeatureSpec } from '../audio/addon.ts';
+import { upgradeFeatureSpec } from '../audio/feature-spec.ts';
 
 const fraction = z.number().min(0).max(1);
 const positive = z.number().positive();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** Keys and values are checked by the extractor itself, once, when the registry loads the model. */
-const featureSpec = z.custom<FeatureSpec>((value) => typeof value === 'object' && value !== null);
+const featureSpec = z
+  .custom<FeatureSpec>((value) => typeof value === 'object' && value !== null)
+  .transform(upgradeFeatureSpec);
 
 const recordings = z.strictObject({
   name: z.string(),

@@ -44,7 +44,7 @@ for (const name of ['whisper-log-mel-80', 'kaldi-mfcc-13']) {
 
 test('a spec of one’s own, several files, one of them broken', async (t) => {
   const folder = makeFolder();
-  const spec = { ...(specs['whisper-log-mel-80'] as FeatureSpec), bins: 40 };
+  const spec = { ...(specs['whisper-log-mel-80'] as FeatureSpec), nMels: 40 };
   fs.writeFileSync(join(folder, 'mine.json'), JSON.stringify(spec));
   fs.copyFileSync(sample, join(folder, 'a.wav'));
   fs.writeFileSync(join(folder, 'b.wav'), 'no sound');
@@ -119,12 +119,12 @@ for (const [args, message] of misuses) {
 
 test('a spec that lacks a key is refused before any file', async (t) => {
   const folder = makeFolder();
-  const { hop: _, ...rest } = specs['kaldi-mfcc-13'] as FeatureSpec;
+  const { hopLength: _, ...rest } = specs['kaldi-mfcc-13'] as FeatureSpec;
   fs.writeFileSync(join(folder, 'mine.json'), JSON.stringify(rest));
   const { code, stderr } = await runCli(['features', sample, '--spec', 'mine.json', '--out', 'x'], {
     cwd: folder,
   });
   t.is(code, 2);
-  t.regex(stderr, /^Expected a whole feature spec for `--spec`, got mine\.json: .*hop/);
+  t.regex(stderr, /^Expected a whole feature spec for `--spec`, got mine\.json: .*hopLength/);
   t.deepEqual(fs.readdirSync(folder), ['mine.json']);
 });

@@ -11,8 +11,8 @@
 
 namespace {
 
-constexpr size_t kMostHeap = size_t{256} << 20;  // bytes at once, what the sanitizers add not counted
-constexpr double kMostSeconds = 5;  // of the processor, sanitizers and all: the machine may be busy
+constexpr size_t kMaxHeapBytes = size_t{256} << 20;  // bytes at once, what the sanitizers add not counted
+constexpr double kMaxSeconds = 5;  // of the processor, sanitizers and all: the machine may be busy
 constexpr size_t kCounters = 1024;
 
 // libFuzzer takes these for branches: an outcome not seen before is worth keeping.
@@ -21,8 +21,8 @@ __attribute__((section("__libfuzzer_extra_counters"))) uint8_t outcomes[kCounter
 std::atomic<size_t> heap{0};
 
 void Allocated(const volatile void* address, size_t size) {
-  if (address == nullptr || heap.fetch_add(size) + size <= kMostHeap) return;
-  std::fprintf(stderr, "Expected at most %zu bytes of memory for one input, got more\n", kMostHeap);
+  if (address == nullptr || heap.fetch_add(size) + size <= kMaxHeapBytes) return;
+  std::fprintf(stderr, "Expected at most %zu bytes of memory for one input, got more\n", kMaxHeapBytes);
   std::abort();
 }
 
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const double start = ProcessorSeconds();
   try {
     outcomes[undertone::fuzz::UNDERTONE_FUZZ_TARGET(bytes, size) % kCounters] = 1;
-    undertone::fuzz::Expect(ProcessorSeconds() - start <= kMostSeconds, "more than 5 s of work");
+    undertone::fuzz::Expect(ProcessorSeconds() - start <= kMaxSeconds, "more than 5 s of work");
   } catch (const undertone::fuzz::Finding& finding) {
     std::fprintf(stderr, "Expected only what is allowed, got %s\n", finding.what);
     std::abort();

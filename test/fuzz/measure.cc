@@ -23,14 +23,14 @@ std::vector<Segment> PickSegments(Input* input) {
   return segments;
 }
 
-void CheckQuality(const Quality& quality, int rate) {
+void CheckQuality(const SignalQuality& quality, int rate) {
   Expect(std::isfinite(quality.level_dbfs), "a level that is not finite");
   Expect(std::isnan(quality.snr_db) || (quality.snr_db >= 0 && quality.snr_db <= 60),
          "a ratio outside 0 to 60");
   Expect(quality.bandwidth_hz >= 0 && quality.bandwidth_hz <= rate / 2.0, "a bandwidth outside the band");
 }
 
-void CheckTrack(const VoiceTrack& track) {
+void CheckTrack(const ProsodyTrack& track) {
   Expect(AllFinite(track.level_db) && AllFinite(track.tilt_db), "a level or tilt that is not finite");
   for (const float hertz : track.pitch_hz) {
     Expect(hertz == 0 || (hertz > 50 && hertz < 700), "a pitch that no voice has");
@@ -38,13 +38,13 @@ void CheckTrack(const VoiceTrack& track) {
 }
 
 // Plans take longer than an input does.
-VoiceTracker& Tracker(int width) {
-  static std::map<int, VoiceTracker> trackers;
+ProsodyTracker& Tracker(int width) {
+  static std::map<int, ProsodyTracker> trackers;
   return trackers.try_emplace(width, static_cast<Lanes>(width)).first->second;
 }
 
 size_t Track(const std::vector<float>& samples, Lanes lanes, bool wild) {
-  const VoiceTrack track = Tracker(LaneWidth(lanes))(samples.data(), samples.size());
+  const ProsodyTrack track = Tracker(LaneWidth(lanes))(samples.data(), samples.size());
   if (!wild) CheckTrack(track);
   size_t voiced = 0;
   for (const float hertz : track.pitch_hz) voiced += hertz > 0 ? 1 : 0;
@@ -62,7 +62,7 @@ size_t Measure(const uint8_t* bytes, size_t size) {
   const std::vector<float> samples = wild ? input.Floats() : input.Samples();
   size_t outcome = Track(samples, lanes, wild);
   try {
-    const Quality quality = MeasureQuality(samples.data(), samples.size(), rate, segments);
+    const SignalQuality quality = MeasureSignalQuality(samples.data(), samples.size(), rate, segments);
     if (!wild) CheckQuality(quality, rate);
     outcome = outcome * 31 + static_cast<size_t>(quality.bandwidth_hz / 500);
   } catch (const Error& error) {

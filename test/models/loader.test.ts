@@ -23,7 +23,7 @@ const refused: readonly (readonly [string, string, (manifest: Json) => void, Reg
     'a feature spec that another model does not share',
     'vad',
     (m) => {
-      (m.features as Json).hop = 80;
+      (m.features as Json).hopLength = 80;
     },
     /Model vad: Expected .* for `features`/,
   ],

@@ -26,8 +26,9 @@ Heard Hear(const Bytes& file) {
   const Audio audio = Decode(file.data(), file.size(), Limits());
   const std::vector<float>& samples = audio.samples;
   const Features features = Extractor(WhisperSpec())(samples.data(), samples.size());
-  const VoiceTrack track = VoiceTracker()(samples.data(), samples.size());
-  const Quality quality = MeasureQuality(samples.data(), samples.size(), audio.sample_rate, {{0.5, 2}});
+  const ProsodyTrack track = ProsodyTracker()(samples.data(), samples.size());
+  const SignalQuality quality =
+      MeasureSignalQuality(samples.data(), samples.size(), audio.sample_rate, {{0.5, 2}});
   return {features.data, track.pitch_hz, quality.bandwidth_hz};
 }
 

@@ -34,7 +34,7 @@ function speechOf(seed: number): Float32Array {
 
 /** Windows as they reach the trunk. */
 async function cutsOf(speech: Float32Array, models: Models): Promise<Cut[]> {
-  const { bins } = models.features;
+  const { nMels: bins } = models.features;
   const data = Float32Array.from({ length: speech.length * bins }, (_, index) => Math.floor(index / bins));
   const segments = findSegments(speech, framesPerSecond, models.vad.manifest.params);
   const features = { data, frames: speech.length, bins };

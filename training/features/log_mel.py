@@ -15,7 +15,7 @@ from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
 from training.features.spec import SPEC
 
-BINS = SPEC["bins"]
+BINS = SPEC["nMels"]
 FEATURES_VERSION = 1  # that of the native extractor
 
 

@@ -4,4 +4,4 @@ import json
 from pathlib import Path
 
 SPEC = json.loads(Path(__file__).with_name("spec.json").read_text())
-FRAMES_PER_SECOND = SPEC["sampleRate"] // SPEC["hop"]
+FRAMES_PER_SECOND = SPEC["sampleRate"] // SPEC["hopLength"]

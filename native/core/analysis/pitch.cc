@@ -11,11 +11,11 @@ constexpr size_t kUnvoiced = kVoicedCandidates;
 constexpr size_t kStates = kVoicedCandidates + 1;
 constexpr float kImpossible = -1e9F;
 
-// Boersma's values are 0.45, 0.03, 0.01, 0.35 and 0.14. The first four were raised because more of the frames
-// then agree with a second, learned estimator (docs/measures.md). A step is 10 ms, as where he states the
-// costs.
+// Boersma's values are 0.45, 0.03, 0.01, 0.35 and 0.14. The first four are higher because more frames then
+// agree with a second, learned estimator (docs/measures.md). Costs are per step of 10 ms, as in his paper.
 constexpr float kVoicingThreshold = 0.55F;
-constexpr float kSilenceThreshold = 0.05F;  // of the loudest frame's RMS, where he takes peaks
+constexpr float kSilenceThreshold =
+    0.05F;  // relative to the RMS of the loudest frame; his is relative to the peak
 constexpr float kOctaveCost = 0.02F;
 constexpr float kOctaveJumpCost = 0.5F;
 constexpr float kVoicedUnvoicedCost = 0.14F;
@@ -25,7 +25,7 @@ struct Peak {
   float height;
 };
 
-// Through three neighbouring values, the middle one being the largest.
+// Parabolic interpolation of a local maximum.
 Peak Parabola(const float* correlation, size_t lag) {
   const float left = correlation[lag - 1];
   const float middle = correlation[lag];
@@ -35,12 +35,12 @@ Peak Parabola(const float* correlation, size_t lag) {
   return {static_cast<float>(lag) + shift, middle - 0.25F * (left - right) * shift};
 }
 
-// Takes the place of the weakest one when it is stronger.
-void Offer(float octaves, float strength, PitchCandidates* candidates) {
+// Replaces the weakest candidate by a stronger one.
+void KeepBest(float log2_hz, float strength, PitchCandidates* candidates) {
   float* weakest = std::min_element(candidates->strength, candidates->strength + kVoicedCandidates);
   if (strength <= *weakest) return;
   *weakest = strength;
-  candidates->octaves[weakest - candidates->strength] = octaves;
+  candidates->log2_hz[weakest - candidates->strength] = log2_hz;
 }
 
 float UnvoicedStrength(float amplitude, float loudest) {
@@ -52,11 +52,11 @@ float UnvoicedStrength(float amplitude, float loudest) {
 float Transition(const PitchCandidates& from, size_t i, const PitchCandidates& to, size_t j) {
   if ((i == kUnvoiced) != (j == kUnvoiced)) return kVoicedUnvoicedCost;
   if (i == kUnvoiced) return 0;
-  return kOctaveJumpCost * std::abs(from.octaves[i] - to.octaves[j]);
+  return kOctaveJumpCost * std::abs(from.log2_hz[i] - to.log2_hz[j]);
 }
 
-// Adds to `score` the best way from the frame before; `came` gets where it came from.
-void Step(const PitchCandidates& from, const PitchCandidates& to, float* score, uint8_t* came) {
+// Advances `score`, the best score of each candidate, by one frame.
+void ViterbiStep(const PitchCandidates& from, const PitchCandidates& to, float* score, uint8_t* backpointer) {
   float next[kStates];
   for (size_t j = 0; j < kStates; ++j) {
     float best = std::numeric_limits<float>::lowest();
@@ -64,11 +64,11 @@ void Step(const PitchCandidates& from, const PitchCandidates& to, float* score, 
       const float value = score[i] - Transition(from, i, to, j);
       if (value <= best) continue;
       best = value;
-      came[j] = static_cast<uint8_t>(i);
+      backpointer[j] = static_cast<uint8_t>(i);
     }
     next[j] = std::max(best + to.strength[j], kImpossible);
   }
-  // Only differences count: the best path stays at 0, so that long recordings lose no precision.
+  // Keeps the best score at 0, so that long recordings lose no precision.
   const float top = *std::max_element(next, next + kStates);
   for (size_t j = 0; j < kStates; ++j) score[j] = next[j] - top;
 }
@@ -84,30 +84,29 @@ PitchCandidates FindPitchCandidates(const float* correlation, size_t lags) {
     if (correlation[lag] < 0.5F * kVoicingThreshold) continue;
     if (correlation[lag] <= correlation[lag - 1] || correlation[lag] < correlation[lag + 1]) continue;
     const Peak peak = Parabola(correlation, lag);
-    const float octaves = std::log2(kPitchRate / peak.lag);
+    const float log2_hz = std::log2(kPitchRate / peak.lag);
     const float height = std::min(peak.height, 1 / peak.height);
-    Offer(octaves, height - kOctaveCost * (std::log2(static_cast<float>(kLowestPitchHz)) - octaves),
-          &candidates);
+    KeepBest(log2_hz, height - kOctaveCost * (std::log2(static_cast<float>(kLowestPitchHz)) - log2_hz),
+             &candidates);
   }
   return candidates;
 }
 
-void FindPitchPath(std::vector<PitchCandidates>* candidates, const std::vector<float>& amplitude,
-                   float* pitch_hz) {
+void Viterbi(std::vector<PitchCandidates>* candidates, const std::vector<float>& amplitude, float* pitch_hz) {
   const size_t frames = candidates->size();
   if (frames == 0) return;
   const float loudest = *std::max_element(amplitude.begin(), amplitude.end());
-  std::vector<uint8_t> came(frames * kStates);
+  std::vector<uint8_t> backpointers(frames * kStates);
   float score[kStates] = {};
   for (size_t frame = 0; frame < frames; ++frame) {
     PitchCandidates& to = (*candidates)[frame];
     to.strength[kUnvoiced] = UnvoicedStrength(amplitude[frame], loudest);
-    Step((*candidates)[frame == 0 ? 0 : frame - 1], to, score, came.data() + frame * kStates);
+    ViterbiStep((*candidates)[frame == 0 ? 0 : frame - 1], to, score, backpointers.data() + frame * kStates);
   }
   size_t state = static_cast<size_t>(std::max_element(score, score + kStates) - score);
   for (size_t frame = frames; frame-- > 0;) {
-    pitch_hz[frame] = state == kUnvoiced ? 0.0F : std::exp2((*candidates)[frame].octaves[state]);
-    state = came[frame * kStates + state];
+    pitch_hz[frame] = state == kUnvoiced ? 0.0F : std::exp2((*candidates)[frame].log2_hz[state]);
+    state = backpointers[frame * kStates + state];
   }
 }
 

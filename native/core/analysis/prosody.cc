@@ -12,38 +12,38 @@
 namespace undertone {
 namespace {
 
-// Three periods of the lowest pitch, Hann: Boersma's choice for pitch.
+// Three periods of the lowest pitch, as Boersma.
 constexpr int kFrameLength = static_cast<int>(3 * kPitchRate / kLowestPitchHz);
 constexpr int kFftLength = 1080;
 constexpr int kLags = 272;  // past the longest period, 266.7
 constexpr double kHzPerBin = static_cast<double>(kPitchRate) / kFftLength;
-// Octave-wide bands, so that one harmonic of any voice lies in each, half an octave apart.
-constexpr double kBandCentresHz[kVoiceBands] = {500, 707.1, 1000, 1414.2, 2000};
-constexpr double kBandOctaves[kVoiceBands] = {-1, -0.5, 0, 0.5, 1};
+// One octave wide, so that each has a harmonic of any voice.
+constexpr double kBandCentresHz[kTiltBands] = {500, 707.1, 1000, 1414.2, 2000};
+constexpr double kBandOctaves[kTiltBands] = {-1, -0.5, 0, 0.5, 1};
 constexpr double kSilenceDb = -100;
 
-const VoiceKernel* FindKernel(Lanes lanes) {
+const ProsodyKernel* FindKernel(Lanes lanes) {
   switch (LaneWidth(lanes)) {
 #if defined(__x86_64__)
     case 4:
-      return &lanes4::kVoiceKernel;
+      return &lanes4::kProsodyKernel;
     case 8:
-      return &lanes8::kVoiceKernel;
+      return &lanes8::kProsodyKernel;
     case 16:
-      return &lanes16::kVoiceKernel;
+      return &lanes16::kProsodyKernel;
 #endif
     default:
-      return &lanes1::kVoiceKernel;
+      return &lanes1::kProsodyKernel;
   }
 }
 
-// Rises from 0 at `low` to 1 at `high` along a half cosine, or falls when `low` is the larger.
+// Half cosine from 0 at `low` to 1 at `high`; falls if `low` is larger.
 double Ramp(double low, double high, double hz) {
   const double place = std::clamp((hz - low) / (high - low), 0.0, 1.0);
   return 0.5 - 0.5 * std::cos(M_PI * place);
 }
 
-// Takes out what is below speech (DC, hum) and what only sharpens the correlation's noise.
+// Band pass: removes DC and hum below speech, and noise above 4 kHz.
 std::vector<float> MakeGain() {
   std::vector<float> gain;
   for (int k = 0; k <= kFftLength / 2; ++k) {
@@ -61,7 +61,7 @@ std::vector<float> MakeHann() {
   return window;
 }
 
-// 1 / the window's autocorrelation, 1 at lag 0.
+// Reciprocal of the autocorrelation of the window, 1 at lag 0.
 std::vector<float> InverseAutocorrelation(const std::vector<float>& window) {
   std::vector<float> inverse;
   double zero = 0;
@@ -74,11 +74,11 @@ std::vector<float> InverseAutocorrelation(const std::vector<float>& window) {
   return inverse;
 }
 
-// Least squares over the bands' decibels.
+// Least-squares slope over the bands in dB per octave.
 float Tilt(const float* bands) {
   double slope = 0;
   double square = 0;
-  for (int band = 0; band < kVoiceBands; ++band) {
+  for (int band = 0; band < kTiltBands; ++band) {
     if (bands[band] <= 0) return 0;
     slope += kBandOctaves[band] * 10 * std::log10(static_cast<double>(bands[band]));
     square += kBandOctaves[band] * kBandOctaves[band];
@@ -88,59 +88,59 @@ float Tilt(const float* bands) {
 
 }  // namespace
 
-struct VoiceTracker::State {
+struct ProsodyTracker::State {
   explicit State(Lanes lanes);
   ~State() { kernel->destroy(frames); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  VoicePlan Plan() const;
+  ProsodyPlan Plan() const;
   void RunBlock(const float* samples, size_t count, size_t frame);
 
-  const VoiceKernel* kernel;
+  const ProsodyKernel* kernel;
   size_t width;
   std::vector<float> window;
   std::vector<float> gain;
   std::vector<float> inverse;  // [kLags]
   double window_power;
-  std::vector<float> edge;  // samples of a block that reaches past the recording
+  std::vector<float> edge;  // the samples of a block at the edge of the recording
   std::vector<float> rows;  // [width x (kAutocorrelationColumn + kLags)]
-  void* frames;             // the kernel's own state
+  void* frames;             // state of the kernel
 };
 
-VoiceTracker::State::State(Lanes lanes)
+ProsodyTracker::State::State(Lanes lanes)
     : kernel(FindKernel(lanes)),
       width(static_cast<size_t>(LaneWidth(lanes))),
       window(MakeHann()),
       gain(MakeGain()),
       inverse(InverseAutocorrelation(window)),
       window_power(0),
-      edge((width - 1) * kVoiceHop + kFrameLength),
+      edge((width - 1) * kProsodyHop + kFrameLength),
       rows(width * (kAutocorrelationColumn + kLags)),
       frames(kernel->create(Plan())) {
   if (frames == nullptr) throw std::bad_alloc();
   for (const float weight : window) window_power += static_cast<double>(weight) * weight;
 }
 
-VoicePlan VoiceTracker::State::Plan() const {
-  VoicePlan plan = {};
-  plan.frame_length = kFrameLength;
-  plan.hop = kVoiceHop;
-  plan.fft_length = kFftLength;
+ProsodyPlan ProsodyTracker::State::Plan() const {
+  ProsodyPlan plan = {};
+  plan.win_length = kFrameLength;
+  plan.hop_length = kProsodyHop;
+  plan.n_fft = kFftLength;
   plan.lags = kLags;
   plan.window = window.data();
   plan.gain = gain.data();
   plan.gain_end = static_cast<int>(std::ceil(4000 / kHzPerBin));
-  for (int band = 0; band < kVoiceBands; ++band) {
+  for (int band = 0; band < kTiltBands; ++band) {
     plan.band_first[band] = static_cast<int>(std::ceil(kBandCentresHz[band] / M_SQRT2 / kHzPerBin));
     plan.band_last[band] = static_cast<int>(std::floor(kBandCentresHz[band] * M_SQRT2 / kHzPerBin));
   }
   return plan;
 }
 
-// Rows of `width` frames from `frame` on; outside the recording there is silence.
-void VoiceTracker::State::RunBlock(const float* samples, size_t count, size_t frame) {
-  const int64_t begin = static_cast<int64_t>(frame * kVoiceHop) - kFrameLength / 2;
+// Computes the rows of `width` frames from `frame`. Samples outside the recording are 0.
+void ProsodyTracker::State::RunBlock(const float* samples, size_t count, size_t frame) {
+  const int64_t begin = static_cast<int64_t>(frame * kProsodyHop) - kFrameLength / 2;
   const int64_t end = begin + static_cast<int64_t>(edge.size());
   const float* source = edge.data();
   if (begin < 0 || end > static_cast<int64_t>(count)) {
@@ -154,11 +154,11 @@ void VoiceTracker::State::RunBlock(const float* samples, size_t count, size_t fr
   kernel->run(frames, source, rows.data());
 }
 
-VoiceTracker::VoiceTracker(Lanes lanes) : state_(new State(lanes)) {}
-VoiceTracker::~VoiceTracker() = default;
+ProsodyTracker::ProsodyTracker(Lanes lanes) : state_(new State(lanes)) {}
+ProsodyTracker::~ProsodyTracker() = default;
 
-void VoiceTracker::Track(const float* samples, size_t count, float* pitch_hz, float* level_db,
-                         float* tilt_db) {
+void ProsodyTracker::Track(const float* samples, size_t count, float* pitch_hz, float* level_db,
+                           float* tilt_db) {
   const size_t frames = Frames(count);
   std::vector<PitchCandidates> candidates(frames);
   std::vector<float> amplitude(frames);
@@ -175,12 +175,12 @@ void VoiceTracker::Track(const float* samples, size_t count, float* pitch_hz, fl
     for (size_t lag = 0; lag < kLags; ++lag) correlation[lag] *= scale * state_->inverse[lag];
     candidates[frame] = FindPitchCandidates(correlation, kLags);
   }
-  FindPitchPath(&candidates, amplitude, pitch_hz);
+  Viterbi(&candidates, amplitude, pitch_hz);
 }
 
-VoiceTrack VoiceTracker::operator()(const float* samples, size_t count) {
+ProsodyTrack ProsodyTracker::operator()(const float* samples, size_t count) {
   const size_t frames = Frames(count);
-  VoiceTrack track = {std::vector<float>(frames), std::vector<float>(frames), std::vector<float>(frames)};
+  ProsodyTrack track = {std::vector<float>(frames), std::vector<float>(frames), std::vector<float>(frames)};
   Track(samples, count, track.pitch_hz.data(), track.level_db.data(), track.tilt_db.data());
   return track;
 }

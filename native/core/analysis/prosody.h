@@ -1,6 +1,6 @@
 #pragma once
 
-// Pitch, level and spectral tilt of every 10 ms, for the measures of a recording.
+// Pitch, level and spectral tilt every 10 ms.
 
 #include <cstddef>
 #include <memory>
@@ -10,28 +10,27 @@
 
 namespace undertone {
 
-constexpr size_t kVoiceHop = 160;  // samples of 16 kHz: 10 ms
+constexpr size_t kProsodyHop = 160;  // samples of 16 kHz: 10 ms
 
-// One value a frame; frame i is centred on sample i * kVoiceHop, as log-mel frames are.
-struct VoiceTrack {
-  std::vector<float> pitch_hz;  // 0 where the frame is unvoiced
-  std::vector<float> level_db;  // power up to 4 kHz re full scale, a sine being at -3; -100 in silence
-  std::vector<float> tilt_db;   // dB an octave, power density, 354 Hz to 2828 Hz; 0 in silence
+// One value per frame. Frame i is centred on sample i * kProsodyHop, like log-mel frames.
+struct ProsodyTrack {
+  std::vector<float> pitch_hz;  // 0: unvoiced
+  std::vector<float> level_db;  // power up to 4 kHz re full scale (a full-scale sine: -3); -100 in silence
+  std::vector<float> tilt_db;   // slope of the power density from 354 to 2828 Hz, dB per octave; 0 in silence
 };
 
-// Holds plans and scratch: one per thread. A call allocates its result and what the path through the frames
-// needs: 76 bytes a frame, none of it frame by frame.
-class VoiceTracker {
+// Holds plans and scratch: one per thread. A call allocates its result and 76 bytes per frame, at once.
+class ProsodyTracker {
  public:
-  explicit VoiceTracker(Lanes lanes = Lanes::kAuto);
-  ~VoiceTracker();
-  VoiceTracker(const VoiceTracker&) = delete;
-  VoiceTracker& operator=(const VoiceTracker&) = delete;
+  explicit ProsodyTracker(Lanes lanes = Lanes::kAuto);
+  ~ProsodyTracker();
+  ProsodyTracker(const ProsodyTracker&) = delete;
+  ProsodyTracker& operator=(const ProsodyTracker&) = delete;
 
-  static size_t Frames(size_t sample_count) { return sample_count / kVoiceHop; }
-  // Mono samples of 16 kHz in [-1, 1], finite. Each array gets Frames(count) values.
+  static size_t Frames(size_t sample_count) { return sample_count / kProsodyHop; }
+  // Mono finite samples at 16 kHz, full scale 1. Writes Frames(count) values to each array.
   void Track(const float* samples, size_t count, float* pitch_hz, float* level_db, float* tilt_db);
-  VoiceTrack operator()(const float* samples, size_t count);
+  ProsodyTrack operator()(const float* samples, size_t count);
 
  private:
   struct State;

@@ -10,45 +10,45 @@ namespace undertone {
 namespace UNDERTONE_LANES_NAMESPACE {
 namespace {
 
-using Lane = undertone_lanes;  // one value of every frame of the block
+using Lane = undertone_lanes;  // one value per frame of the block
 
 struct State {
-  VoicePlan plan;
+  ProsodyPlan plan;
   Fft* fft;
-  Lane* frames;    // [fft_length]: samples, then the whole power spectrum
-  Lane* spectrum;  // [fft_length / 2 + 1] pairs
+  Lane* frames;    // [n_fft]: samples, then the whole power spectrum
+  Lane* spectrum;  // [n_fft / 2 + 1] pairs
 };
 
-void LoadWindowed(const VoicePlan& plan, const float* samples, Lane* frames) {
-  const size_t length = static_cast<size_t>(plan.frame_length);
-  const size_t hop = static_cast<size_t>(plan.hop);
+void LoadWindowed(const ProsodyPlan& plan, const float* samples, Lane* frames) {
+  const size_t length = static_cast<size_t>(plan.win_length);
+  const size_t hop_length = static_cast<size_t>(plan.hop_length);
   for (size_t i = 0; i < length; i += 4) {
-    LoadFour(samples + i, hop, frames + i);
+    LoadFour(samples + i, hop_length, frames + i);
     for (size_t k = 0; k < 4; ++k) frames[i + k] *= plan.window[i + k];
   }
-  for (int i = plan.frame_length; i < plan.fft_length; ++i) frames[i] = Lane{};
+  for (int i = plan.win_length; i < plan.n_fft; ++i) frames[i] = Lane{};
 }
 
 inline Lane Power(const Lane* spectrum, int k) {
   return spectrum[2 * k] * spectrum[2 * k] + spectrum[2 * k + 1] * spectrum[2 * k + 1];
 }
 
-void MeasureBands(const VoicePlan& plan, const Lane* spectrum, Lane* bands) {
-  for (int band = 0; band < kVoiceBands; ++band) {
+void MeasureBands(const ProsodyPlan& plan, const Lane* spectrum, Lane* bands) {
+  for (int band = 0; band < kTiltBands; ++band) {
     Lane sum = {};
     for (int k = plan.band_first[band]; k <= plan.band_last[band]; ++k) sum += Power(spectrum, k);
     bands[band] = sum * (1.0f / static_cast<float>(plan.band_last[band] - plan.band_first[band] + 1));
   }
 }
 
-// A power spectrum is even, so that its transform is real and the plan of the samples serves again.
-void FillPower(const VoicePlan& plan, const Lane* spectrum, Lane* power) {
-  const float scale = 1.0f / static_cast<float>(plan.fft_length);
+// A power spectrum is even: its transform is real, and the plan of the samples can be used.
+void FillPower(const ProsodyPlan& plan, const Lane* spectrum, Lane* power) {
+  const float scale = 1.0f / static_cast<float>(plan.n_fft);
   power[0] = Power(spectrum, 0) * (plan.gain[0] * scale);
   for (int k = 1; k < plan.gain_end; ++k) {
-    power[k] = power[plan.fft_length - k] = Power(spectrum, k) * (plan.gain[k] * scale);
+    power[k] = power[plan.n_fft - k] = Power(spectrum, k) * (plan.gain[k] * scale);
   }
-  for (int k = plan.gain_end; k <= plan.fft_length - plan.gain_end; ++k) power[k] = Lane{};
+  for (int k = plan.gain_end; k <= plan.n_fft - plan.gain_end; ++k) power[k] = Lane{};
 }
 
 void Destroy(void* opaque) {
@@ -60,13 +60,13 @@ void Destroy(void* opaque) {
   std::free(state);
 }
 
-void* Create(const VoicePlan& plan) {
+void* Create(const ProsodyPlan& plan) {
   State* state = static_cast<State*>(std::calloc(1, sizeof(State)));
   if (state == nullptr) return nullptr;
   state->plan = plan;
-  state->fft = CreateFft(plan.fft_length);
-  state->frames = Zeros(static_cast<size_t>(plan.fft_length));
-  state->spectrum = Zeros(static_cast<size_t>(plan.fft_length) + 2);
+  state->fft = CreateFft(plan.n_fft);
+  state->frames = AllocateZeroed(static_cast<size_t>(plan.n_fft));
+  state->spectrum = AllocateZeroed(static_cast<size_t>(plan.n_fft) + 2);
   if (state->fft && state->frames && state->spectrum) return state;
   Destroy(state);
   return nullptr;
@@ -74,7 +74,7 @@ void* Create(const VoicePlan& plan) {
 
 void Run(void* opaque, const float* samples, float* rows) {
   State* state = static_cast<State*>(opaque);
-  const VoicePlan& plan = state->plan;
+  const ProsodyPlan& plan = state->plan;
   const size_t stride = static_cast<size_t>(kAutocorrelationColumn + plan.lags);
   LoadWindowed(plan, samples, state->frames);
   RunFft(state->fft, state->frames, state->spectrum);
@@ -93,8 +93,8 @@ void Run(void* opaque, const float* samples, float* rows) {
 
 }  // namespace
 
-extern const VoiceKernel kVoiceKernel;
-const VoiceKernel kVoiceKernel = {Create, Destroy, Run};
+extern const ProsodyKernel kProsodyKernel;
+const ProsodyKernel kProsodyKernel = {Create, Destroy, Run};
 
 }  // namespace UNDERTONE_LANES_NAMESPACE
 }  // namespace undertone

@@ -13,18 +13,18 @@ namespace undertone {
 namespace {
 
 constexpr double kSilenceDb = -100;
-constexpr double kShortestSeconds = 0.1;
-constexpr double kHighestSnrDb = 60;
-constexpr double kGuardSeconds = 0.1;  // next to speech: its onsets and tails are no noise
-constexpr double kEnoughNoiseSeconds = 0.3;
+constexpr double kMinSpeechSeconds = 0.1;
+constexpr double kMaxSnrDb = 60;
+constexpr double kCollarSeconds = 0.1;  // next to speech, excluded from noise: onsets and tails
+constexpr double kMinNoiseSeconds = 0.3;
 constexpr double kPowerFrameSeconds = 0.02;
-constexpr double kQuietShare = 0.1;        // of a recording's frames: what the noise is read from
-constexpr double kQuietBias = 1.07;        // mean power of steady noise over that of its quieter frames
-constexpr double kDigitalSilence = 1e-10;  // mean power; below it nothing was recorded
+constexpr double kNoiseQuantile = 0.1;     // of the frame powers, taken as noise
+constexpr double kQuietBias = 1.07;        // mean power of steady noise over its quantile
+constexpr double kDigitalSilence = 1e-10;  // mean power
 constexpr double kBandwidthDb = 60;
-constexpr size_t kFrame = 512;        // samples of one spectrum
-constexpr size_t kMostSpectra = 400;  // evenly picked from the speech
-constexpr int kBands = 128;           // equally wide on the mel scale: 170 Hz at 8 kHz
+constexpr size_t kFrame = 512;       // samples per spectrum
+constexpr size_t kMaxSpectra = 400;  // evenly spread over the speech
+constexpr int kBands = 128;          // equally wide on the mel scale; 170 Hz at 8 kHz
 constexpr double kSilentDensity = 1e-12;
 
 struct Range {
@@ -32,7 +32,7 @@ struct Range {
   size_t end;
 };
 
-// Sorted, disjoint, inside the recording.
+// Sorted, disjoint and inside the recording.
 std::vector<Range> ToRanges(const std::vector<Segment>& segments, size_t count, int rate) {
   std::vector<Range> ranges;
   const auto clamp = [&](double seconds) {
@@ -86,22 +86,22 @@ Loudness Measure(const float* samples, const std::vector<Range>& ranges) {
   return loudness;
 }
 
-// What the ranges leave of the recording, `guard` samples away from them.
-std::vector<Range> Between(const std::vector<Range>& ranges, size_t count, size_t guard) {
+// The parts of the recording at least `collar` samples away from the ranges.
+std::vector<Range> Complement(const std::vector<Range>& ranges, size_t count, size_t collar) {
   std::vector<Range> between;
   const auto add = [&](size_t start, size_t end) {
     if (end > start) between.push_back({start, end});
   };
   size_t at = 0;
   for (const Range& range : ranges) {
-    add(at, range.start - std::min(range.start, guard));
-    at = range.end + guard;
+    add(at, range.start - std::min(range.start, collar));
+    at = range.end + collar;
   }
   add(at, count);
   return between;
 }
 
-// Mean power of each whole frame inside the ranges that holds any sound.
+// Mean power of each whole frame inside the ranges, without digital silence.
 std::vector<double> FramePowers(const float* samples, const std::vector<Range>& ranges, size_t frame) {
   std::vector<double> powers;
   for (const Range& range : ranges) {
@@ -113,39 +113,39 @@ std::vector<double> FramePowers(const float* samples, const std::vector<Range>& 
   return powers;
 }
 
-// Mean power between the speech where that lasts long enough, else of the quietest tenth of all frames.
+// Mean power between the speech, or the noise quantile of all frames where that is too short.
 double NoisePower(const float* samples, const std::vector<Range>& speech, size_t count, int rate) {
   const auto frame = static_cast<size_t>(kPowerFrameSeconds * rate);
-  const auto guard = static_cast<size_t>(kGuardSeconds * rate);
-  const std::vector<double> between = FramePowers(samples, Between(speech, count, guard), frame);
-  if (static_cast<double>(between.size() * frame) >= kEnoughNoiseSeconds * rate) {
-    return std::accumulate(between.begin(), between.end(), 0.0) / static_cast<double>(between.size());
+  const auto collar = static_cast<size_t>(kCollarSeconds * rate);
+  const std::vector<double> gaps = FramePowers(samples, Complement(speech, count, collar), frame);
+  if (static_cast<double>(gaps.size() * frame) >= kMinNoiseSeconds * rate) {
+    return std::accumulate(gaps.begin(), gaps.end(), 0.0) / static_cast<double>(gaps.size());
   }
   std::vector<double> all = FramePowers(samples, {{0, count}}, frame);
   if (all.empty()) return 0;
-  const auto quiet = static_cast<size_t>(kQuietShare * static_cast<double>(all.size()));
+  const auto quiet = static_cast<size_t>(kNoiseQuantile * static_cast<double>(all.size()));
   std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(quiet), all.end());
   return kQuietBias * all[quiet];
 }
 
 double ToDb(double power) { return power > 0 ? std::max(10 * std::log10(power), kSilenceDb) : kSilenceDb; }
 
-// Speech power without the noise's share, over the noise.
+// (speech - noise) / noise in dB.
 double SnrDb(double speech_power, double noise_power) {
-  if (noise_power <= 0) return speech_power > 0 ? kHighestSnrDb : 0;
-  return std::clamp(10 * std::log10(std::max(speech_power / noise_power - 1, 1e-12)), 0.0, kHighestSnrDb);
+  if (noise_power <= 0) return speech_power > 0 ? kMaxSnrDb : 0;
+  return std::clamp(10 * std::log10(std::max(speech_power / noise_power - 1, 1e-12)), 0.0, kMaxSnrDb);
 }
 
-// Mean density in triangles that touch: Hann, power, HTK mel scale, unit area (Slaney's norm).
+// Mean power density in mel bands: Hann window, HTK mel scale, triangles of unit area.
 FeatureSpec SpectrumSpec(int rate) {
   FeatureSpec spec{};
   spec.sample_rate = rate;
-  spec.frame_length = spec.hop = spec.fft_length = static_cast<int>(kFrame);
+  spec.win_length = spec.hop_length = spec.n_fft = static_cast<int>(kFrame);
   spec.padding = Padding::kNone;
   spec.window = Window::kHann;
   spec.window_periodic = true;
   spec.spectrum = Spectrum::kPower;
-  spec.bins = kBands;
+  spec.n_mels = kBands;
   spec.high_hz = rate / 2.0;
   spec.mel_scale = MelScale::kHtk;
   spec.mel_norm = MelNorm::kSlaney;
@@ -157,17 +157,17 @@ FeatureSpec SpectrumSpec(int rate) {
   return spec;
 }
 
-// Centre of a band in Hz; the edges of kBands triangles are kBands + 2 equal steps on the mel scale.
+// Centre of a band; the edges are equal steps on the mel scale.
 double BandHz(int band, int rate) {
   const double top = 2595 * std::log10(1 + rate / 2.0 / 700);
   return 700 * (std::pow(10, top * (band + 1) / (kBands + 1) / 2595) - 1);
 }
 
-// Whole frames out of the speech, one after the other: all of them, or kMostSpectra evenly spread.
+// Concatenates whole frames of the speech: all, or kMaxSpectra evenly spread.
 std::vector<float> PickFrames(const float* samples, const std::vector<Range>& speech) {
   size_t total = 0;
   for (const Range& range : speech) total += (range.end - range.start) / kFrame;
-  const size_t picked = std::min(total, kMostSpectra);
+  const size_t picked = std::min(total, kMaxSpectra);
   std::vector<float> frames;
   frames.reserve(picked * kFrame);
   size_t index = 0;
@@ -186,7 +186,7 @@ std::vector<double> MeanDensity(const std::vector<float>& frames, int rate) {
   thread_local std::optional<Extractor> extractor;
   thread_local int extractor_rate = 0;
   if (extractor_rate != rate) {
-    // Not in place: a rate that is refused leaves the last one whole.
+    // Constructed before assignment: a rate that throws keeps the previous extractor.
     extractor = Extractor(SpectrumSpec(rate));
     extractor_rate = rate;
   }
@@ -210,11 +210,12 @@ double BandwidthHz(const float* samples, int rate, const std::vector<Range>& spe
 
 }  // namespace
 
-Quality MeasureQuality(const float* samples, size_t count, int rate, const std::vector<Segment>& speech) {
+SignalQuality MeasureSignalQuality(const float* samples, size_t count, int rate,
+                                   const std::vector<Segment>& speech) {
   if (rate < 1000) throw Error(ErrorCode::kBadArgument, "Expected at least 1000 for `sampleRate`, got less");
   const std::vector<Range> ranges = ToRanges(speech, count, rate);
   const Loudness inside = Measure(samples, ranges);
-  const bool enough = inside.count >= kShortestSeconds * rate;
+  const bool enough = inside.count >= kMinSpeechSeconds * rate;
   return {ToDb(inside.Power()),
           enough ? SnrDb(inside.Power(), NoisePower(samples, ranges, count, rate))
                  : std::numeric_limits<double>::quiet_NaN(),

@@ -16,19 +16,25 @@
 namespace undertone {
 namespace {
 
-const Kernel* FindKernel(Lanes lanes) {
+const FrameKernel* FindKernel(Lanes lanes) {
   switch (LaneWidth(lanes)) {
 #if defined(__x86_64__)
     case 4:
-      return &lanes4::kKernel;
+      return &lanes4::kFrameKernel;
     case 8:
-      return &lanes8::kKernel;
+      return &lanes8::kFrameKernel;
     case 16:
-      return &lanes16::kKernel;
+      return &lanes16::kFrameKernel;
 #endif
     default:
-      return &lanes1::kKernel;
+      return &lanes1::kFrameKernel;
   }
+}
+
+// 10 log10 of power, 20 log10 of magnitude.
+double DbPerLogUnit(const FeatureSpec& spec) {
+  const double per_decade = spec.spectrum == Spectrum::kPower ? 10 : 20;
+  return spec.log_base == LogBase::k10 ? per_decade : per_decade / std::log(10.0);
 }
 
 size_t RoundUp(size_t count) { return (count + 3) / 4 * 4; }
@@ -41,46 +47,45 @@ struct Extractor::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  KernelPlan Plan() const;
-  size_t Columns() const { return static_cast<size_t>(spec.coefficients.value_or(spec.bins)); }
-  // With a dynamic range the maximum must be known first: offset, scale and cosine transform come in a second
-  // pass.
-  bool TwoPasses() const { return spec.dynamic_range.has_value(); }
-  size_t KernelColumns() const { return TwoPasses() ? static_cast<size_t>(spec.bins) : Columns(); }
+  FramePlan Plan() const;
+  size_t Columns() const { return static_cast<size_t>(spec.n_mfcc.value_or(spec.n_mels)); }
+  // top_db needs the maximum of the recording: offset, scale and DCT follow in a second pass.
+  bool NeedsGlobalMax() const { return spec.top_db.has_value(); }
+  size_t KernelColumns() const { return NeedsGlobalMax() ? static_cast<size_t>(spec.n_mels) : Columns(); }
   void RunBlock(const float* samples, size_t n, size_t frame, size_t valid, float* out);
   void RunAll(const float* samples, size_t n, size_t frame_count, float* out);
-  void Finish(const float* log_mel, size_t frame_count, float* out) const;
+  void FinishSecondPass(const float* log_mel, size_t frame_count, float* out) const;
 
   FeatureSpec spec;
-  const Kernel* kernel;
+  const FrameKernel* kernel;
   std::vector<float> window;
   MelFilters filters;
-  std::vector<float> cepstrum;
-  std::vector<float> edge;  // samples of a block that reaches into the padding
+  std::vector<float> dct;
+  std::vector<float> edge;  // the samples of a block with padding
   std::vector<float> rows;  // [lanes x columns rounded up to 4]
-  void* frames;             // the kernel's own state
+  void* frames;             // state of the kernel
 };
 
 Extractor::State::State(const FeatureSpec& feature_spec, Lanes lanes)
     : spec(feature_spec), kernel(FindKernel(lanes)), frames(nullptr) {
-  CheckSpec(spec);
+  CheckFeatureSpec(spec);
   window = MakeWindow(spec);
   filters = MakeMelFilters(spec);
-  cepstrum = MakeCepstrum(spec);
+  dct = MakeDctMatrix(spec);
   const size_t width = static_cast<size_t>(kernel->lanes);
-  edge.resize((width - 1) * static_cast<size_t>(spec.hop) + static_cast<size_t>(spec.frame_length));
+  edge.resize((width - 1) * static_cast<size_t>(spec.hop_length) + static_cast<size_t>(spec.win_length));
   rows.resize(width * RoundUp(KernelColumns()));
   frames = kernel->create(Plan());
   if (frames == nullptr) throw std::bad_alloc();
 }
 
-KernelPlan Extractor::State::Plan() const {
-  KernelPlan plan = {};
-  plan.frame_length = spec.frame_length;
-  plan.hop = spec.hop;
-  plan.fft_length = spec.fft_length;
-  plan.bins = spec.bins;
-  plan.coefficients = TwoPasses() ? 0 : spec.coefficients.value_or(0);
+FramePlan Extractor::State::Plan() const {
+  FramePlan plan = {};
+  plan.win_length = spec.win_length;
+  plan.hop_length = spec.hop_length;
+  plan.n_fft = spec.n_fft;
+  plan.n_mels = spec.n_mels;
+  plan.n_mfcc = NeedsGlobalMax() ? 0 : spec.n_mfcc.value_or(0);
   plan.window = window.data();
   plan.preemphasis = static_cast<float>(spec.preemphasis);
   plan.remove_dc = spec.remove_dc;
@@ -91,18 +96,19 @@ KernelPlan Extractor::State::Plan() const {
   plan.mel_weights = filters.weights.data();
   plan.log_floor = static_cast<float>(spec.log_floor);
   plan.log_gain = spec.log_base == LogBase::k10 ? static_cast<float>(1.0 / std::log(10.0)) : 1.0f;
-  plan.offset = TwoPasses() ? 0.0f : static_cast<float>(spec.offset);
-  plan.scale = TwoPasses() ? 1.0f : static_cast<float>(spec.scale);
-  plan.cepstrum = cepstrum.data();
+  plan.offset = NeedsGlobalMax() ? 0.0f : static_cast<float>(spec.offset);
+  plan.scale = NeedsGlobalMax() ? 1.0f : static_cast<float>(spec.scale);
+  plan.dct = dct.data();
   return plan;
 }
 
-// Frames [frame, frame + valid); a short last block fills its other lanes with zeros.
+// Computes frames [frame, frame + valid). The other lanes of a short last block are zero.
 void Extractor::State::RunBlock(const float* samples, size_t n, size_t frame, size_t valid, float* out) {
   const size_t width = static_cast<size_t>(kernel->lanes);
   const size_t columns = KernelColumns();
   const size_t stride = RoundUp(columns);
-  const size_t length = (valid - 1) * static_cast<size_t>(spec.hop) + static_cast<size_t>(spec.frame_length);
+  const size_t length =
+      (valid - 1) * static_cast<size_t>(spec.hop_length) + static_cast<size_t>(spec.win_length);
   const int64_t begin = FrameStart(spec, frame);
   const float* source = edge.data();
   if (valid < width || begin < 0 || static_cast<size_t>(begin) + length > n) {
@@ -128,22 +134,23 @@ void Extractor::State::RunAll(const float* samples, size_t n, size_t frame_count
   }
 }
 
-void Extractor::State::Finish(const float* log_mel, size_t frame_count, float* out) const {
-  const size_t bins = static_cast<size_t>(spec.bins);
-  const size_t count = frame_count * bins;
+void Extractor::State::FinishSecondPass(const float* log_mel, size_t frame_count, float* out) const {
+  const size_t n_mels = static_cast<size_t>(spec.n_mels);
+  const size_t count = frame_count * n_mels;
   if (count == 0) return;
-  const float floor = *std::max_element(log_mel, log_mel + count) - static_cast<float>(*spec.dynamic_range);
+  const float floor =
+      *std::max_element(log_mel, log_mel + count) - static_cast<float>(*spec.top_db / DbPerLogUnit(spec));
   const float offset = static_cast<float>(spec.offset);
   const float scale = static_cast<float>(spec.scale);
   const auto level = [=](float x) { return (std::max(x, floor) + offset) * scale; };
-  if (cepstrum.empty()) {
+  if (dct.empty()) {
     std::transform(log_mel, log_mel + count, out, level);
     return;
   }
   for (size_t frame = 0; frame < frame_count; ++frame) {
     for (size_t c = 0; c < Columns(); ++c) {
       float sum = 0.0f;
-      for (size_t m = 0; m < bins; ++m) sum += cepstrum[c * bins + m] * level(log_mel[frame * bins + m]);
+      for (size_t m = 0; m < n_mels; ++m) sum += dct[c * n_mels + m] * level(log_mel[frame * n_mels + m]);
       *out++ = sum;
     }
   }
@@ -156,23 +163,23 @@ Extractor& Extractor::operator=(Extractor&&) noexcept = default;
 
 size_t Extractor::Frames(size_t sample_count) const { return FrameCount(state_->spec, sample_count); }
 
-size_t Extractor::Bins() const { return state_->Columns(); }
+size_t Extractor::n_features() const { return state_->Columns(); }
 
 void Extractor::Extract(const float* samples, size_t n, float* out) {
   const size_t frame_count = Frames(n);
-  if (!state_->TwoPasses()) return state_->RunAll(samples, n, frame_count, out);
-  if (!state_->spec.coefficients) {
+  if (!state_->NeedsGlobalMax()) return state_->RunAll(samples, n, frame_count, out);
+  if (!state_->spec.n_mfcc) {
     state_->RunAll(samples, n, frame_count, out);
-    return state_->Finish(out, frame_count, out);
+    return state_->FinishSecondPass(out, frame_count, out);
   }
-  std::vector<float> log_mel(frame_count * static_cast<size_t>(state_->spec.bins));
+  std::vector<float> log_mel(frame_count * static_cast<size_t>(state_->spec.n_mels));
   state_->RunAll(samples, n, frame_count, log_mel.data());
-  state_->Finish(log_mel.data(), frame_count, out);
+  state_->FinishSecondPass(log_mel.data(), frame_count, out);
 }
 
 Features Extractor::operator()(const float* samples, size_t n) {
-  Features features = {{}, Frames(n), Bins()};
-  features.data.resize(features.frames * features.bins);
+  Features features = {{}, Frames(n), n_features()};
+  features.data.resize(features.frames * features.n_features);
   Extract(samples, n, features.data.data());
   return features;
 }

@@ -9,10 +9,12 @@
 
 namespace undertone {
 
-// Changes whenever the same samples and spec would give other numbers than before.
+// Changes whenever the results for the same samples and spec change.
 constexpr int kFeaturesVersion = 1;
 
-enum class Padding { kNone, kReflectCenter, kReflectKaldi };
+// kNone: whole frames only, as Kaldi snip_edges=true. kReflectCenter: librosa center=True,
+// pad_mode="reflect". kSnipEdgesFalse: Kaldi snip_edges=false.
+enum class Padding { kNone, kReflectCenter, kSnipEdgesFalse };
 enum class Window { kHann, kHamming, kPovey };
 enum class Spectrum { kPower, kMagnitude };
 enum class MelScale { kHtk, kSlaney };
@@ -21,46 +23,45 @@ enum class MelTriangles { kHz, kMel };
 enum class LogBase { kE, k10 };
 enum class Energy { kNone, kLog };
 
-// Everything that decides a feature's value; there are no defaults. docs/features.md has a line for each
-// member.
+// All parameters of the features; none has a default. Names follow librosa where it has one.
 struct FeatureSpec {
-  int sample_rate;     // Hz
-  int frame_length;    // samples
-  int hop;             // samples
-  Padding padding;     // none: whole frames only; reflect-center: librosa pad_mode="reflect"; reflect-kaldi:
-                       // snip_edges=false
-  bool drop_last;      // Whisper drops the last frame of reflect-center
-  bool remove_dc;      // subtract each frame's mean
-  double preemphasis;  // per frame, as Kaldi; 0 = none
+  int sample_rate;  // Hz
+  int win_length;   // samples per frame
+  int hop_length;   // samples between frames
+  Padding padding;
+  bool drop_last;      // drops the last frame, as Whisper does with reflect-center
+  bool remove_dc;      // subtracts the mean of each frame
+  double preemphasis;  // per frame, as Kaldi; 0: none
   Window window;
   bool window_periodic;
-  int fft_length;  // even, a product of 2, 3 and 5, at least frame_length; frames are zero-padded at the end
+  int n_fft;  // even, a product of 2, 3 and 5, at least win_length; frames are zero-padded at the end
   Spectrum spectrum;
-  int bins;                // mel bins
+  int n_mels;
   double low_hz, high_hz;  // edges of the lowest and highest triangle
   MelScale mel_scale;
   MelNorm mel_norm;
   MelTriangles mel_triangles;  // the axis on which triangles are straight: hz as librosa, mel as Kaldi
   LogBase log_base;
-  double log_floor;                     // applied before the logarithm
-  std::optional<double> dynamic_range;  // log units below the recording's maximum at which values are floored
-  double offset, scale;                 // (x + offset) * scale, after the floor
-  std::optional<int> coefficients;      // MFCC: this many of an orthonormal DCT-II
-  double lifter;                        // Kaldi's cepstral lifter; 0 = none
-  Energy energy;                        // log: the frame's raw log energy replaces coefficient 0
+  double log_floor;              // minimum before the logarithm
+  std::optional<double> top_db;  // floor in dB below the maximum of the recording
+  double offset, scale;          // (x + offset) * scale, after the floor
+  std::optional<int> n_mfcc;     // coefficients of an orthonormal DCT-II; none: log-mel
+  double lifter;                 // Kaldi's cepstral lifter; 0: none
+  Energy energy;                 // log: the raw log energy of the frame replaces coefficient 0
 };
 
 bool operator==(const FeatureSpec& a, const FeatureSpec& b);
 inline bool operator!=(const FeatureSpec& a, const FeatureSpec& b) { return !(a == b); }
 
-// Row-major [frames x bins]; bins is the number of columns (mel bins or coefficients).
+// Row-major [frames x n_features]: mel bands or MFCC coefficients.
 struct Features {
   std::vector<float> data;
   size_t frames;
-  size_t bins;
+  size_t n_features;
 };
 
-// Holds plans and scratch: one per thread. Construction plans everything; a call allocates only its result.
+// Computes log-mel features or MFCCs. Holds plans and scratch: one per thread. The constructor does all
+// planning; a call allocates only its result.
 class Extractor {
  public:
   // Throws kBadArgument when a member is out of range or the combination has no meaning.
@@ -70,8 +71,8 @@ class Extractor {
   Extractor& operator=(Extractor&&) noexcept;
 
   size_t Frames(size_t sample_count) const;
-  size_t Bins() const;
-  // Writes Frames(n) x Bins() floats to `out`. Samples are expected in [-1, 1], and finite.
+  size_t n_features() const;
+  // Writes Frames(n) x n_features() floats. Samples must be finite, with full scale 1.
   void Extract(const float* samples, size_t n, float* out);
   Features operator()(const float* samples, size_t n);
 
@@ -80,7 +81,7 @@ class Extractor {
   std::unique_ptr<State> state_;
 };
 
-// Throws kBadArgument naming the first member that is out of range, with the names of the manifest.
-void CheckSpec(const FeatureSpec& spec);
+// Throws kBadArgument for the first member that is out of range, by its name in a manifest.
+void CheckFeatureSpec(const FeatureSpec& spec);
 
 }  // namespace undertone

@@ -7,13 +7,13 @@
 namespace undertone {
 namespace UNDERTONE_LANES_NAMESPACE {
 
-// The first bytes of kissfft's own block; the alignment gap in front of it is part of the allocation.
+// Start of the allocation: a gap for alignment, then kissfft's plan.
 struct Fft {};
 
 namespace {
 
 constexpr size_t kAlignment = 64;
-// kissfft puts vectors right behind the header of its plan.
+// The vectors follow the header of kissfft's plan.
 constexpr size_t kGap = kAlignment - UNDERTONE_FFT_PLAN_HEADER_BYTES;
 
 kiss_fftr_cfg Plan(Fft* fft) { return reinterpret_cast<kiss_fftr_cfg>(reinterpret_cast<char*>(fft) + kGap); }

@@ -1,7 +1,6 @@
 #pragma once
 
-// Real FFT of UNDERTONE_LANES frames at once; only for files compiled once per vector width (see
-// fft_lanes.h).
+// Real FFT of UNDERTONE_LANES frames at once, for files compiled once per vector width (see fft_lanes.h).
 
 #include "dsp/fft_lanes.h"
 
@@ -10,7 +9,8 @@ namespace UNDERTONE_LANES_NAMESPACE {
 
 struct Fft;
 
-// `n` even and a product of 2, 3 and 5, so that kissfft never allocates while it runs. nullptr: no memory.
+// `n`: even and a product of 2, 3 and 5, for which kissfft does not allocate per call. nullptr: out of
+// memory.
 Fft* CreateFft(int n);
 void DestroyFft(Fft* fft);
 // `frames` holds n values; `spectrum` gets n / 2 + 1 pairs (real, imaginary), unscaled.

@@ -1,6 +1,5 @@
-/* Forced into every file that is compiled once per vector width. UNDERTONE_LANES is the number of frames side
- * by side. kissfft's USE_SIMD means four floats; here its scalar becomes a vector of UNDERTONE_LANES floats.
- */
+/* Included by the build into each file that is compiled once per vector width. UNDERTONE_LANES is the number
+ * of frames computed side by side. It replaces the four floats of kissfft's USE_SIMD. */
 #ifndef UNDERTONE_FFT_LANES_H
 #define UNDERTONE_FFT_LANES_H
 
@@ -24,7 +23,7 @@ typedef float undertone_lanes __attribute__((vector_size(4 * UNDERTONE_LANES)));
 static inline undertone_lanes undertone_broadcast(float x) { return (undertone_lanes){} + x; }
 #define __m128 undertone_lanes
 #define _mm_set1_ps(x) undertone_broadcast((float)(x))
-/* Of kissfft's real plan: four pointers, three without USE_SIMD. fft_plan_layout.c checks it. */
+/* Header of kissfft's real plan: four pointers, three without USE_SIMD. fft_plan_layout.c checks it. */
 #define UNDERTONE_FFT_PLAN_HEADER_BYTES (4 * sizeof(void*))
 #else
 #define UNDERTONE_FFT_PLAN_HEADER_BYTES (3 * sizeof(void*))

@@ -12,14 +12,14 @@ namespace undertone {
 namespace UNDERTONE_LANES_NAMESPACE {
 namespace {
 
-using Lane = undertone_lanes;  // one value of every frame of the block
+using Lane = undertone_lanes;  // one value per frame of the block
 
 struct State {
-  KernelPlan plan;
+  FramePlan plan;
   Fft* fft;
-  Lane* frames;    // [fft_length], then their spectrum, [fft_length / 2 + 1] pairs, then its power
-  Lane* mel;       // [bins], rounded up to 4
-  Lane* cepstrum;  // [coefficients], rounded up to 4
+  Lane* frames;  // [n_fft], then their spectrum, [n_fft / 2 + 1] pairs, then its power
+  Lane* mel;     // [n_mels], rounded up to 4
+  Lane* mfcc;    // [n_mfcc], rounded up to 4
 };
 
 size_t RoundUp(int count) { return (static_cast<size_t>(count) + 3) / 4 * 4; }
@@ -32,83 +32,82 @@ inline Lane SquareRoot(Lane x) { return UNDERTONE_MM(sqrt_ps)(x); }
 inline Lane SquareRoot(Lane x) { return __builtin_sqrtf(x); }
 #endif
 
-void LoadWindowed(const KernelPlan& plan, const float* samples, Lane* frames) {
-  const size_t length = static_cast<size_t>(plan.frame_length);
-  const size_t hop = static_cast<size_t>(plan.hop);
+void LoadWindowed(const FramePlan& plan, const float* samples, Lane* frames) {
+  const size_t length = static_cast<size_t>(plan.win_length);
+  const size_t hop_length = static_cast<size_t>(plan.hop_length);
   size_t i = 0;
   for (; i + 4 <= length; i += 4) {
-    LoadFour(samples + i, hop, frames + i);
+    LoadFour(samples + i, hop_length, frames + i);
     for (size_t k = 0; k < 4; ++k) frames[i + k] *= plan.window[i + k];
   }
-  for (; i < length; ++i) frames[i] = LoadOne(samples + i, hop) * plan.window[i];
+  for (; i < length; ++i) frames[i] = LoadOne(samples + i, hop_length) * plan.window[i];
 }
 
-void LoadPlain(const KernelPlan& plan, const float* samples, Lane* frames) {
-  const size_t length = static_cast<size_t>(plan.frame_length);
-  const size_t hop = static_cast<size_t>(plan.hop);
+void LoadFrames(const FramePlan& plan, const float* samples, Lane* frames) {
+  const size_t length = static_cast<size_t>(plan.win_length);
+  const size_t hop_length = static_cast<size_t>(plan.hop_length);
   size_t i = 0;
-  for (; i + 4 <= length; i += 4) LoadFour(samples + i, hop, frames + i);
-  for (; i < length; ++i) frames[i] = LoadOne(samples + i, hop);
+  for (; i + 4 <= length; i += 4) LoadFour(samples + i, hop_length, frames + i);
+  for (; i < length; ++i) frames[i] = LoadOne(samples + i, hop_length);
 }
 
-void RemoveMean(const KernelPlan& plan, Lane* frames) {
+void RemoveMean(const FramePlan& plan, Lane* frames) {
   Lane sum[4] = {};
-  for (int i = 0; i < plan.frame_length; ++i) sum[i & 3] += frames[i];
-  const Lane mean = (sum[0] + sum[1] + sum[2] + sum[3]) * (1.0f / static_cast<float>(plan.frame_length));
-  for (int i = 0; i < plan.frame_length; ++i) frames[i] -= mean;
+  for (int i = 0; i < plan.win_length; ++i) sum[i & 3] += frames[i];
+  const Lane mean = (sum[0] + sum[1] + sum[2] + sum[3]) * (1.0f / static_cast<float>(plan.win_length));
+  for (int i = 0; i < plan.win_length; ++i) frames[i] -= mean;
 }
 
-Lane LogEnergy(const KernelPlan& plan, const Lane* frames) {
+Lane LogEnergy(const FramePlan& plan, const Lane* frames) {
   Lane sum[4] = {};
-  for (int i = 0; i < plan.frame_length; ++i) sum[i & 3] += frames[i] * frames[i];
+  for (int i = 0; i < plan.win_length; ++i) sum[i & 3] += frames[i] * frames[i];
   const Lane energy = Max(sum[0] + sum[1] + sum[2] + sum[3], undertone_broadcast(plan.log_floor));
   return Log(energy) * plan.log_gain;
 }
 
-void EmphasizeAndWindow(const KernelPlan& plan, Lane* frames) {
+void EmphasizeAndWindow(const FramePlan& plan, Lane* frames) {
   Lane previous = frames[0];
-  for (int i = 0; i < plan.frame_length; ++i) {
+  for (int i = 0; i < plan.win_length; ++i) {
     const Lane current = frames[i];
     frames[i] = (current - previous * plan.preemphasis) * plan.window[i];
     previous = current;
   }
 }
 
-// Returns the raw log energy when the plan asks for it.
-Lane Prepare(const KernelPlan& plan, const float* samples, Lane* frames) {
+// Returns the raw log energy where the plan has it.
+Lane WindowFrame(const FramePlan& plan, const float* samples, Lane* frames) {
   Lane energy = {};
   if (!plan.remove_dc && plan.preemphasis == 0.0f && !plan.energy) {
     LoadWindowed(plan, samples, frames);
     return energy;
   }
-  LoadPlain(plan, samples, frames);
+  LoadFrames(plan, samples, frames);
   if (plan.remove_dc) RemoveMean(plan, frames);
   if (plan.energy) energy = LogEnergy(plan, frames);
   EmphasizeAndWindow(plan, frames);
   return energy;
 }
 
-void Square(const KernelPlan& plan, const Lane* spectrum, Lane* power) {
-  const int bins = plan.fft_length / 2 + 1;
-  for (int k = 0; k < bins; ++k) {
+void PowerSpectrum(const FramePlan& plan, const Lane* spectrum, Lane* power) {
+  const int n_mels = plan.n_fft / 2 + 1;
+  for (int k = 0; k < n_mels; ++k) {
     power[k] = spectrum[2 * k] * spectrum[2 * k] + spectrum[2 * k + 1] * spectrum[2 * k + 1];
   }
   if (!plan.magnitude) return;
-  for (int k = 0; k < bins; ++k) power[k] = SquareRoot(power[k]);
+  for (int k = 0; k < n_mels; ++k) power[k] = SquareRoot(power[k]);
 }
 
-// Where the next block will read and write. Long recordings come from memory, faster when asked for ahead of
-// time, and a little with every filter: all at once would block the loads of this block. The last block
-// points past the arrays, which a prefetch may.
-struct Ahead {
-  Ahead(const KernelPlan& plan, const float* samples, const float* rows, size_t stride)
+// Prefetches the input and output of the next block, a part per mel filter: all at once would block the loads
+// of this block. The last block prefetches past the arrays, which is allowed.
+struct Prefetcher {
+  Prefetcher(const FramePlan& plan, const float* samples, const float* rows, size_t stride)
       : next_samples(reinterpret_cast<uintptr_t>(samples)), next_rows(reinterpret_cast<uintptr_t>(rows)) {
-    const size_t advance = sizeof(float) * UNDERTONE_LANES * static_cast<size_t>(plan.hop);
-    const size_t bins = static_cast<size_t>(plan.bins);
-    next_samples += advance + sizeof(float) * static_cast<size_t>(plan.frame_length);
+    const size_t advance = sizeof(float) * UNDERTONE_LANES * static_cast<size_t>(plan.hop_length);
+    const size_t n_mels = static_cast<size_t>(plan.n_mels);
+    next_samples += advance + sizeof(float) * static_cast<size_t>(plan.win_length);
     next_rows += sizeof(float) * UNDERTONE_LANES * stride;
-    sample_step = advance / bins;
-    row_step = sizeof(float) * UNDERTONE_LANES * stride / bins;
+    sample_step = advance / n_mels;
+    row_step = sizeof(float) * UNDERTONE_LANES * stride / n_mels;
   }
 
   void Prefetch() {
@@ -121,36 +120,36 @@ struct Ahead {
 
   uintptr_t next_samples;
   uintptr_t next_rows;
-  size_t sample_step;  // bytes a filter
+  size_t sample_step;  // bytes per filter
   size_t row_step;
 };
 
-void FilterAndLog(const KernelPlan& plan, const Lane* power, Ahead ahead, Lane* mel) {
+void LogMel(const FramePlan& plan, const Lane* power, Prefetcher prefetcher, Lane* mel) {
   const float* weights = plan.mel_weights;
   const Lane floor = undertone_broadcast(plan.log_floor);
   const float gain = plan.log_gain * plan.scale;
   const float shift = plan.offset * plan.scale;
-  for (int m = 0; m < plan.bins; ++m) {
+  for (int m = 0; m < plan.n_mels; ++m) {
     const Lane* bin = power + plan.mel_first[m];
     Lane sum = {};
-    ahead.Prefetch();
+    prefetcher.Prefetch();
     for (int k = 0; k < plan.mel_count[m]; ++k) sum += bin[k] * *weights++;
     mel[m] = Log(Max(sum, floor)) * gain + shift;
   }
 }
 
-void Cosine(const KernelPlan& plan, const Lane* mel, Lane* cepstrum) {
-  const float* row = plan.cepstrum;
-  for (int c = 0; c < plan.coefficients; ++c, row += plan.bins) {
+void Dct(const FramePlan& plan, const Lane* mel, Lane* mfcc) {
+  const float* row = plan.dct;
+  for (int c = 0; c < plan.n_mfcc; ++c, row += plan.n_mels) {
     Lane even = {};
     Lane odd = {};
     int m = 0;
-    for (; m + 1 < plan.bins; m += 2) {
+    for (; m + 1 < plan.n_mels; m += 2) {
       even += mel[m] * row[m];
       odd += mel[m + 1] * row[m + 1];
     }
-    if (m < plan.bins) even += mel[m] * row[m];
-    cepstrum[c] = even + odd;
+    if (m < plan.n_mels) even += mel[m] * row[m];
+    mfcc[c] = even + odd;
   }
 }
 
@@ -160,39 +159,39 @@ void Destroy(void* opaque) {
   if (state->fft != nullptr) DestroyFft(state->fft);
   std::free(state->frames);
   std::free(state->mel);
-  std::free(state->cepstrum);
+  std::free(state->mfcc);
   std::free(state);
 }
 
-void* Create(const KernelPlan& plan) {
+void* Create(const FramePlan& plan) {
   State* state = static_cast<State*>(std::calloc(1, sizeof(State)));
   if (state == nullptr) return nullptr;
   state->plan = plan;
-  state->fft = CreateFft(plan.fft_length);
-  state->frames = Zeros(static_cast<size_t>(plan.fft_length) + 2);
-  state->mel = Zeros(RoundUp(plan.bins));
-  state->cepstrum = Zeros(RoundUp(plan.coefficients) + 4);
-  if (state->fft && state->frames && state->mel && state->cepstrum) return state;
+  state->fft = CreateFft(plan.n_fft);
+  state->frames = AllocateZeroed(static_cast<size_t>(plan.n_fft) + 2);
+  state->mel = AllocateZeroed(RoundUp(plan.n_mels));
+  state->mfcc = AllocateZeroed(RoundUp(plan.n_mfcc) + 4);
+  if (state->fft && state->frames && state->mel && state->mfcc) return state;
   Destroy(state);
   return nullptr;
 }
 
 void Run(void* opaque, const float* samples, float* rows, size_t stride) {
   State* state = static_cast<State*>(opaque);
-  const KernelPlan& plan = state->plan;
-  const Lane energy = Prepare(plan, samples, state->frames);
-  for (int i = plan.frame_length; i < plan.fft_length; ++i) state->frames[i] = Lane{};
-  // The samples have been read when the spectrum is written over them, and pair k when power[k] is: one array
-  // in place of three leaves more of the first cache to the transform.
+  const FramePlan& plan = state->plan;
+  const Lane energy = WindowFrame(plan, samples, state->frames);
+  for (int i = plan.win_length; i < plan.n_fft; ++i) state->frames[i] = Lane{};
+  // One array for samples, spectrum and power leaves more of the L1 cache to the transform. Each is read
+  // before the next one overwrites it.
   RunFft(state->fft, state->frames, state->frames);
-  Square(plan, state->frames, state->frames);
-  FilterAndLog(plan, state->frames, Ahead(plan, samples, rows, stride), state->mel);
+  PowerSpectrum(plan, state->frames, state->frames);
+  LogMel(plan, state->frames, Prefetcher(plan, samples, rows, stride), state->mel);
   Lane* columns = state->mel;
-  int count = plan.bins;
-  if (plan.coefficients > 0) {
-    Cosine(plan, state->mel, state->cepstrum);
-    columns = state->cepstrum;
-    count = plan.coefficients;
+  int count = plan.n_mels;
+  if (plan.n_mfcc > 0) {
+    Dct(plan, state->mel, state->mfcc);
+    columns = state->mfcc;
+    count = plan.n_mfcc;
     if (plan.energy) columns[0] = energy;
   }
   for (int c = 0; c < count; c += 4) StoreFour(columns + c, rows + c, stride);
@@ -200,8 +199,8 @@ void Run(void* opaque, const float* samples, float* rows, size_t stride) {
 
 }  // namespace
 
-extern const Kernel kKernel;
-const Kernel kKernel = {UNDERTONE_LANES, Create, Destroy, Run};
+extern const FrameKernel kFrameKernel;
+const FrameKernel kFrameKernel = {UNDERTONE_LANES, Create, Destroy, Run};
 
 }  // namespace UNDERTONE_LANES_NAMESPACE
 }  // namespace undertone

@@ -1,21 +1,21 @@
 #pragma once
 
-// The frame loop, compiled once per vector width from kernel.cc, fft.cc and kissfft. Only plain C types cross
-// this line: a template instantiated under wide instructions could be picked by the linker for a processor
+// The frame loop of Extractor, compiled once per vector width with fft.cc and kissfft. The interface has
+// plain C types only: the linker could pick a template instantiated with wide instructions for a processor
 // without them.
 
 #include <cstddef>
 
 namespace undertone {
 
-// Everything planned for a spec; arrays belong to the Extractor.
-struct KernelPlan {
-  int frame_length;
-  int hop;
-  int fft_length;
-  int bins;
-  int coefficients;     // 0: log-mel
-  const float* window;  // [frame_length]
+// The plan of a spec. The Extractor owns the arrays.
+struct FramePlan {
+  int win_length;
+  int hop_length;
+  int n_fft;
+  int n_mels;
+  int n_mfcc;           // 0: log-mel
+  const float* window;  // [win_length]
   float preemphasis;
   bool remove_dc;
   bool magnitude;
@@ -27,30 +27,30 @@ struct KernelPlan {
   float log_gain;  // 1 for natural logarithms, log10(e) for decimal ones
   float offset;
   float scale;
-  const float* cepstrum;  // [coefficients x bins]
+  const float* dct;  // [n_mfcc x n_mels]
 };
 
-struct Kernel {
+struct FrameKernel {
   int lanes;
-  // Aligned scratch and FFT plan for one thread; nullptr when memory is short.
-  void* (*create)(const KernelPlan& plan);
+  // Returns aligned scratch and an FFT plan for one thread; nullptr: out of memory.
+  void* (*create)(const FramePlan& plan);
   void (*destroy)(void* state);
-  // Frames [0, lanes) start at samples + lane * hop; row `lane` is written at rows + lane * stride. `stride`
-  // is a multiple of 4 and at least the number of columns: entries past the columns are overwritten.
+  // Frames [0, lanes) start at samples + lane * hop_length; row `lane` is written at rows + lane * stride.
+  // `stride` is a multiple of 4 and at least the number of columns: entries past the columns are overwritten.
   void (*run)(void* state, const float* samples, float* rows, size_t stride);
 };
 
 namespace lanes1 {
-extern const Kernel kKernel;
+extern const FrameKernel kFrameKernel;
 }
 namespace lanes4 {
-extern const Kernel kKernel;
+extern const FrameKernel kFrameKernel;
 }
 namespace lanes8 {
-extern const Kernel kKernel;
+extern const FrameKernel kFrameKernel;
 }
 namespace lanes16 {
-extern const Kernel kKernel;
+extern const FrameKernel kFrameKernel;
 }
 
 }  // namespace undertone

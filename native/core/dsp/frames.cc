@@ -15,8 +15,8 @@ int64_t Mirror(int64_t index, int64_t n, bool repeat_edge) {
 }  // namespace
 
 size_t FrameCount(const FeatureSpec& spec, size_t n) {
-  const size_t hop = static_cast<size_t>(spec.hop);
-  const size_t length = static_cast<size_t>(spec.frame_length);
+  const size_t hop = static_cast<size_t>(spec.hop_length);
+  const size_t length = static_cast<size_t>(spec.win_length);
   size_t frames = 0;
   if (n == 0) return 0;
   switch (spec.padding) {
@@ -26,7 +26,7 @@ size_t FrameCount(const FeatureSpec& spec, size_t n) {
     case Padding::kReflectCenter:
       frames = 1 + n / hop;
       break;
-    case Padding::kReflectKaldi:
+    case Padding::kSnipEdgesFalse:
       frames = (n + hop / 2) / hop;
       break;
   }
@@ -34,21 +34,21 @@ size_t FrameCount(const FeatureSpec& spec, size_t n) {
 }
 
 int64_t FrameStart(const FeatureSpec& spec, size_t frame) {
-  const int64_t start = static_cast<int64_t>(frame) * spec.hop;
+  const int64_t start = static_cast<int64_t>(frame) * spec.hop_length;
   switch (spec.padding) {
     case Padding::kNone:
       return start;
     case Padding::kReflectCenter:
-      return start - spec.frame_length / 2;
-    case Padding::kReflectKaldi:
-      return start + spec.hop / 2 - spec.frame_length / 2;
+      return start - spec.win_length / 2;
+    case Padding::kSnipEdgesFalse:
+      return start + spec.hop_length / 2 - spec.win_length / 2;
   }
   return start;
 }
 
 void CopyMirrored(const float* samples, size_t n, Padding padding, int64_t begin, size_t length, float* out) {
   const int64_t count = static_cast<int64_t>(n);
-  const bool repeat_edge = padding == Padding::kReflectKaldi;
+  const bool repeat_edge = padding == Padding::kSnipEdgesFalse;
   for (size_t i = 0; i < length; ++i) {
     out[i] = samples[Mirror(begin + static_cast<int64_t>(i), count, repeat_edge)];
   }

@@ -1,8 +1,7 @@
 #pragma once
 
-// Natural logarithm of UNDERTONE_LANES floats (fft_lanes.h), for normal positive numbers. Cephes logf's
-// polynomial on [sqrt(1/2), sqrt(2)), within 2e-7 of the true value, absolute or relative. Infinity
-// gives 88.72, not infinity.
+// Natural logarithm of UNDERTONE_LANES normal positive floats (fft_lanes.h): the polynomial of Cephes logf on
+// [sqrt(1/2), sqrt(2)), error below 2e-7, absolute or relative. Infinity becomes 88.72.
 
 #include "dsp/fft_lanes.h"
 

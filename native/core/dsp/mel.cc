@@ -6,14 +6,14 @@
 namespace undertone {
 namespace {
 
-// Slaney's Auditory Toolbox: linear below 1 kHz, 27 steps an octave-like factor of 6.4 above.
+// Slaney's Auditory Toolbox: linear below 1 kHz, 27 steps per factor of 6.4 above.
 constexpr double kSlaneyHzPerMel = 200.0 / 3.0;
 constexpr double kSlaneyBreakHz = 1000.0;
 constexpr double kSlaneyBreakMel = kSlaneyBreakHz / kSlaneyHzPerMel;
 
 double SlaneyLogStep() { return std::log(6.4) / 27.0; }
 
-// The straight-line triangle over left < centre < right, zero outside.
+// Triangle over left < centre < right, 0 outside.
 double Triangle(double x, double left, double centre, double right) {
   return std::max(0.0, std::min((x - left) / (centre - left), (right - x) / (right - centre)));
 }
@@ -21,9 +21,9 @@ double Triangle(double x, double left, double centre, double right) {
 std::vector<double> MelEdges(const FeatureSpec& spec) {
   const double low = HzToMel(spec.low_hz, spec.mel_scale);
   const double high = HzToMel(spec.high_hz, spec.mel_scale);
-  std::vector<double> edges(static_cast<size_t>(spec.bins) + 2);
+  std::vector<double> edges(static_cast<size_t>(spec.n_mels) + 2);
   for (size_t i = 0; i < edges.size(); ++i) {
-    edges[i] = low + (high - low) * static_cast<double>(i) / (spec.bins + 1);
+    edges[i] = low + (high - low) * static_cast<double>(i) / (spec.n_mels + 1);
   }
   return edges;
 }
@@ -46,9 +46,9 @@ double MelToHz(double mel, MelScale scale) {
 MelFilters MakeMelFilters(const FeatureSpec& spec) {
   const std::vector<double> mel_edges = MelEdges(spec);
   const bool on_mel = spec.mel_triangles == MelTriangles::kMel;
-  const int spectrum_bins = spec.fft_length / 2 + 1;
+  const int spectrum_bins = spec.n_fft / 2 + 1;
   MelFilters filters;
-  for (size_t m = 0; m < static_cast<size_t>(spec.bins); ++m) {
+  for (size_t m = 0; m < static_cast<size_t>(spec.n_mels); ++m) {
     double edge[3];
     for (size_t i = 0; i < 3; ++i) {
       edge[i] = on_mel ? mel_edges[m + i] : MelToHz(mel_edges[m + i], spec.mel_scale);
@@ -57,7 +57,7 @@ MelFilters MakeMelFilters(const FeatureSpec& spec) {
     int first = 0;
     int count = 0;
     for (int k = 0; k < spectrum_bins; ++k) {
-      const double hz = static_cast<double>(k) * spec.sample_rate / spec.fft_length;
+      const double hz = static_cast<double>(k) * spec.sample_rate / spec.n_fft;
       const double x = on_mel ? HzToMel(hz, spec.mel_scale) : hz;
       const double weight = norm * Triangle(x, edge[0], edge[1], edge[2]);
       if (weight <= 0.0) continue;

@@ -6,8 +6,8 @@
 
 namespace undertone {
 
-// Triangular filters without their zeros: filter m weighs spectrum bins [first[m], first[m] + count[m]) with
-// the next count[m] entries of `weights`.
+// Sparse triangular filters: filter m weights spectrum bins [first[m], first[m] + count[m]) with the next
+// count[m] entries of `weights`.
 struct MelFilters {
   std::vector<int> first;
   std::vector<int> count;

@@ -6,9 +6,8 @@
 
 namespace undertone {
 
-// Row-major [coefficients x bins]: orthonormal DCT-II (row 0 scaled by sqrt(1/N), the others by sqrt(2/N);
-// scipy norm="ortho", Kaldi), each row times Kaldi's lifter 1 + Q/2 sin(pi i / Q). Empty when the spec asks
-// for no MFCC.
-std::vector<float> MakeCepstrum(const FeatureSpec& spec);
+// Row-major [n_mfcc x n_mels]: orthonormal DCT-II (row 0 scaled by sqrt(1/N), the others by sqrt(2/N); scipy
+// norm="ortho", Kaldi), row i times Kaldi's lifter 1 + Q/2 sin(pi i / Q). Empty without n_mfcc.
+std::vector<float> MakeDctMatrix(const FeatureSpec& spec);
 
 }  // namespace undertone

@@ -42,22 +42,22 @@ struct Resampler::State {
   }
   ~State() { soxr_delete(soxr); }
 
-  // Gives `count` samples, or the end when `samples` is null, and takes whatever comes out.
-  void Pump(const float* samples, size_t count, std::vector<float>* out) {
-    size_t given = 0;
+  // Appends the output for `count` samples; null: the end of the input.
+  void Run(const float* samples, size_t count, std::vector<float>* out) {
+    size_t consumed = 0;
     for (;;) {
       size_t used = 0;
-      size_t made = 0;
-      const float* next = samples == nullptr ? nullptr : samples + given;
-      Require(soxr_process(soxr, next, count - given, &used, block.data(), block.size(), &made));
-      given += used;
-      out->insert(out->end(), block.data(), block.data() + made);
-      if (made < block.size() && given == count) return;
+      size_t produced = 0;
+      const float* next = samples == nullptr ? nullptr : samples + consumed;
+      Require(soxr_process(soxr, next, count - consumed, &used, block.data(), block.size(), &produced));
+      consumed += used;
+      out->insert(out->end(), block.data(), block.data() + produced);
+      if (produced < block.size() && consumed == count) return;
     }
   }
 
   soxr_t soxr;               // null when the rates are equal
-  std::vector<float> block;  // where soxr writes
+  std::vector<float> block;  // output of soxr
 };
 
 Resampler::Resampler(int source_rate, int target_rate) : state_(new State(source_rate, target_rate)) {}
@@ -70,12 +70,12 @@ void Resampler::Process(const float* samples, size_t count, std::vector<float>* 
   if (state_->soxr == nullptr) {
     out->insert(out->end(), samples, samples + count);
   } else {
-    state_->Pump(samples, count, out);
+    state_->Run(samples, count, out);
   }
 }
 
 void Resampler::Flush(std::vector<float>* out) {
-  if (state_->soxr != nullptr) state_->Pump(nullptr, 0, out);
+  if (state_->soxr != nullptr) state_->Run(nullptr, 0, out);
 }
 
 }  // namespace undertone

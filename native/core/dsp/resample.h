@@ -6,9 +6,8 @@
 
 namespace undertone {
 
-// Mono rate conversion as a stream: soxr at its HQ recipe (20 bit, linear phase, pass band to 0.91 of the
-// lower Nyquist frequency). Equal rates copy. The result is aligned with the source: no delay, round(n *
-// target / source) samples for n.
+// Streaming mono resampler: soxr's HQ recipe (20 bit, linear phase, pass band up to 0.91 of the lower Nyquist
+// frequency). Equal rates copy. Without delay: n samples become round(n * target / source).
 class Resampler {
  public:
   // Rates in Hz, both above 0.
@@ -17,10 +16,10 @@ class Resampler {
   Resampler(Resampler&&) noexcept;
   Resampler& operator=(Resampler&&) noexcept;
 
-  // Appends to `out` what the samples so far decide.
+  // Appends the output available so far.
   void Process(const float* samples, size_t count, std::vector<float>* out);
 
-  // Appends the rest; nothing may follow.
+  // Appends the rest. Process may not be called afterwards.
   void Flush(std::vector<float>* out);
 
  private:

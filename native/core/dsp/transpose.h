@@ -1,7 +1,7 @@
 #pragma once
 
-// Moving between frames (rows in memory) and lanes (one vector holds one position of every frame). Only for
-// files compiled once per vector width (see fft_lanes.h).
+// Transposes between frames (rows in memory) and lanes (a vector with one position of each frame), for files
+// compiled once per vector width (see fft_lanes.h).
 
 #include <cstddef>
 

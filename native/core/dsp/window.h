@@ -6,7 +6,7 @@
 
 namespace undertone {
 
-// frame_length coefficients; periodic divides by the length, symmetric by length - 1.
+// win_length weights; a periodic window divides the phase by win_length, a symmetric one by win_length - 1.
 std::vector<float> MakeWindow(const FeatureSpec& spec);
 
 }  // namespace undertone

@@ -46,8 +46,8 @@ std::vector<float> Pulses(double hertz) {
   return samples;
 }
 
-VoiceTrack Track(const std::vector<float>& samples, Lanes lanes = Lanes::kAuto) {
-  return VoiceTracker(lanes)(samples.data(), samples.size());
+ProsodyTrack Track(const std::vector<float>& samples, Lanes lanes = Lanes::kAuto) {
+  return ProsodyTracker(lanes)(samples.data(), samples.size());
 }
 
 double Cents(double hertz, double expected) { return 1200 * std::log2(hertz / expected); }
@@ -97,7 +97,7 @@ TEST_CASE("a glide of an octave a second is followed, a frame being centred on i
 
 TEST_CASE("noise and silence are unvoiced") {
   CHECK(VoicedShare(Track(Noise(160000, 0.3)).pitch_hz) < 0.02);
-  const VoiceTrack silence = Track(std::vector<float>(16000));
+  const ProsodyTrack silence = Track(std::vector<float>(16000));
   CHECK(VoicedShare(silence.pitch_hz) == 0);
   CHECK(silence.level_db == std::vector<float>(100, -100.0F));
   CHECK(silence.tilt_db == std::vector<float>(100, 0.0F));
@@ -131,8 +131,8 @@ TEST_CASE("gain changes no pitch and no tilt, and moves the level by itself") {
   const std::vector<float> voice = Steady(130);
   std::vector<float> soft = voice;
   for (float& sample : soft) sample /= 8;
-  const VoiceTrack loud = Track(voice);
-  const VoiceTrack quiet = Track(soft);
+  const ProsodyTrack loud = Track(voice);
+  const ProsodyTrack quiet = Track(soft);
   CHECK(loud.pitch_hz == quiet.pitch_hz);
   CheckEvery(loud.level_db, 1e-3, [&](size_t i) { return loud.level_db[i] - quiet.level_db[i] - 18.0618; });
   CheckEvery(loud.tilt_db, 1e-3, [&](size_t i) { return loud.tilt_db[i] - quiet.tilt_db[i]; });
@@ -163,10 +163,10 @@ TEST_CASE("tilt is the slope of the power density") {
 
 TEST_CASE("every vector width hears the same") {
   const std::vector<float> samples = Voice([](double s) { return 90 + 60 * s; }, 1.234);
-  const VoiceTrack scalar = Track(samples, Lanes::kScalar);
+  const ProsodyTrack scalar = Track(samples, Lanes::kScalar);
   for (const Lanes lanes : {Lanes::kFour, Lanes::kEight, Lanes::kSixteen}) {
     if (!LanesSupported(lanes)) continue;
-    const VoiceTrack wide = Track(samples, lanes);
+    const ProsodyTrack wide = Track(samples, lanes);
     REQUIRE(wide.pitch_hz.size() == scalar.pitch_hz.size());
     for (size_t i = 0; i < wide.pitch_hz.size(); ++i) {
       CHECK(wide.pitch_hz[i] == doctest::Approx(scalar.pitch_hz[i]).epsilon(1e-4));
@@ -177,12 +177,12 @@ TEST_CASE("every vector width hears the same") {
 }
 
 TEST_CASE("a tracker gives the same bits again, whatever it heard between") {
-  VoiceTracker tracker;
+  ProsodyTracker tracker;
   const std::vector<float> voice = Steady(117);
-  const VoiceTrack first = tracker(voice.data(), voice.size());
+  const ProsodyTrack first = tracker(voice.data(), voice.size());
   const std::vector<float> noise = Noise(5000, 0.5);
   tracker(noise.data(), noise.size());
-  const VoiceTrack again = tracker(voice.data(), voice.size());
+  const ProsodyTrack again = tracker(voice.data(), voice.size());
   CHECK(first.pitch_hz == again.pitch_hz);
   CHECK(first.level_db == again.level_db);
   CHECK(first.tilt_db == again.tilt_db);

@@ -21,8 +21,8 @@ std::vector<float> Recording(const std::vector<float>& sound, double noise) {
   return samples;
 }
 
-Quality Measure(const std::vector<float>& samples, const std::vector<Segment>& speech) {
-  return MeasureQuality(samples.data(), samples.size(), kRate, speech);
+SignalQuality Measure(const std::vector<float>& samples, const std::vector<Segment>& speech) {
+  return MeasureSignalQuality(samples.data(), samples.size(), kRate, speech);
 }
 
 TEST_CASE("level is the RMS of the speech alone") {
@@ -101,7 +101,7 @@ TEST_CASE("silence, nothing and nonsense have an answer") {
 TEST_CASE("a rate that is refused changes nothing for the next recording") {
   const std::vector<float> noise = Noise(kRate, 0.1);
   const double before = Measure(noise, {{0, 1}}).bandwidth_hz;
-  CHECK_THROWS_WITH(MeasureQuality(noise.data(), noise.size(), 500000, {{0, 1}}),
+  CHECK_THROWS_WITH(MeasureSignalQuality(noise.data(), noise.size(), 500000, {{0, 1}}),
                     "Expected a number from 1000 to 384000 for `sampleRate`, got 500000");
   CHECK(Measure(noise, {{0, 1}}).bandwidth_hz == before);
 }

@@ -43,10 +43,10 @@ TEST_CASE("equals kaldi-native-fbank's filter bank") { CheckOracle("kaldi_fbank"
 
 TEST_CASE("equals kaldi-native-fbank with Hamming, magnitude and reflected edges") {
   FeatureSpec spec = KaldiSpec();
-  spec.padding = Padding::kReflectKaldi;
+  spec.padding = Padding::kSnipEdgesFalse;
   spec.window = Window::kHamming;
   spec.spectrum = Spectrum::kMagnitude;
-  spec.bins = 40;
+  spec.n_mels = 40;
   CheckOracle("kaldi_magnitude", spec, 1e-3);
 }
 
@@ -57,11 +57,11 @@ TEST_CASE("equals kaldi-native-fbank's MFCC with lifter and raw energy") {
 FeatureSpec LibrosaSpec() {
   FeatureSpec spec = WhisperSpec();
   spec.drop_last = false;
-  spec.fft_length = 512;
-  spec.bins = 64;
+  spec.n_fft = 512;
+  spec.n_mels = 64;
   spec.low_hz = 50.0;
   spec.high_hz = 7600.0;
-  spec.dynamic_range = 3.0;  // 30 dB
+  spec.top_db = 30;
   spec.scale = 10.0;
   return spec;
 }
@@ -72,13 +72,13 @@ TEST_CASE("equals librosa's melspectrogram and power_to_db") {
 
 TEST_CASE("equals librosa's MFCC") {
   FeatureSpec spec = LibrosaSpec();
-  spec.coefficients = 20;
+  spec.n_mfcc = 20;
   CheckOracle("librosa_mfcc", spec, 1e-3);
 }
 
 TEST_CASE("equals Whisper's normalised log-mel") {
   FeatureSpec spec = WhisperSpec();
-  spec.dynamic_range = 8.0;
+  spec.top_db = 80;
   spec.offset = 4.0;
   spec.scale = 0.25;
   CheckOracle("whisper", spec, 1e-3);
@@ -87,7 +87,7 @@ TEST_CASE("equals Whisper's normalised log-mel") {
 TEST_CASE("equals torchaudio's MelSpectrogram") {
   FeatureSpec spec = WhisperSpec();
   spec.drop_last = false;
-  spec.bins = 40;
+  spec.n_mels = 40;
   spec.mel_scale = MelScale::kHtk;
   spec.mel_norm = MelNorm::kNone;
   spec.log_base = LogBase::kE;

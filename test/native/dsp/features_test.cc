@@ -31,9 +31,9 @@ double LargestDifference(const std::vector<float>& a, const std::vector<float>& 
   return worst;
 }
 
-std::string Refusal(const FeatureSpec& spec) {
+std::string ErrorOf(const FeatureSpec& spec) {
   try {
-    CheckSpec(spec);
+    CheckFeatureSpec(spec);
   } catch (const Error& error) {
     CHECK(error.code == ErrorCode::kBadArgument);
     return error.what();
@@ -54,19 +54,19 @@ TEST_CASE("every vector width gives the scalar path's numbers") {
 
 TEST_CASE("odd lengths, hops and column counts leave no lane behind") {
   FeatureSpec spec = WhisperSpec();
-  spec.frame_length = 397;
-  spec.hop = 101;
-  spec.bins = 23;
+  spec.win_length = 397;
+  spec.hop_length = 101;
+  spec.n_mels = 23;
   const std::vector<float> samples = TestSignal(3, 4001);
   const Features scalar = Extractor(spec, Lanes::kScalar)(samples.data(), samples.size());
-  CHECK(scalar.bins == 23);
+  CHECK(scalar.n_features == 23);
   CHECK(scalar.frames == 4001 / 101);
   for (Lanes lanes : SupportedLanes()) {
     CHECK(LargestDifference(scalar.data, Extractor(spec, lanes)(samples.data(), samples.size()).data) < 1e-3);
   }
 }
 
-TEST_CASE("digital silence is the logarithm of the floor, times nothing else") {
+TEST_CASE("digital silence is the logarithm of the floor") {
   const std::vector<float> silence(16000, 0.0f);
   FeatureSpec spec = WhisperSpec();
   const Features features = Extractor(spec)(silence.data(), silence.size());
@@ -88,7 +88,7 @@ TEST_CASE("a cosine on a bin has its closed form") {
   spec.padding = Padding::kNone;
   spec.mel_norm = MelNorm::kNone;
   spec.mel_scale = MelScale::kHtk;
-  spec.bins = 1;
+  spec.n_mels = 1;
   spec.low_hz = 0.0;
   spec.high_hz = 8000.0;
   const Features features = Extractor(spec)(cosine.data(), cosine.size());
@@ -123,7 +123,7 @@ TEST_CASE("short recordings give frames or none, never a fault") {
       const std::vector<float> samples = TestSignal(2, n);
       for (const FeatureSpec& spec : {WhisperSpec(), KaldiSpec(), KaldiMfccSpec()}) {
         const Features features = Extractor(spec, lanes)(samples.data(), n);
-        CHECK(features.data.size() == features.frames * features.bins);
+        CHECK(features.data.size() == features.frames * features.n_features);
         for (float value : features.data) CHECK(std::isfinite(value));
       }
     }
@@ -179,32 +179,32 @@ TEST_CASE("the same extractor gives the same bits twice, and several threads agr
 
 TEST_CASE("a spec out of range is refused by name") {
   FeatureSpec spec = WhisperSpec();
-  CHECK(Refusal(spec) == "accepted");
-  spec.hop = 0;
-  CHECK(Refusal(spec) == "Expected a number from 1 to 32768 for `hop`, got 0");
+  CHECK(ErrorOf(spec) == "accepted");
+  spec.hop_length = 0;
+  CHECK(ErrorOf(spec) == "Expected a number from 1 to 32768 for `hopLength`, got 0");
   spec = WhisperSpec();
-  spec.fft_length = 399;
-  CHECK(Refusal(spec) == "Expected a number from 400 to 32768 for `fftLength`, got 399");
-  spec.fft_length = 406;
-  CHECK(Refusal(spec) == "Expected an even product of 2, 3 and 5 for `fftLength`, got 406");
+  spec.n_fft = 399;
+  CHECK(ErrorOf(spec) == "Expected a number from 400 to 32768 for `nFft`, got 399");
+  spec.n_fft = 406;
+  CHECK(ErrorOf(spec) == "Expected an even product of 2, 3 and 5 for `nFft`, got 406");
   spec = WhisperSpec();
   spec.high_hz = 9000;
-  CHECK(Refusal(spec) == "Expected a number from 0 to 8000 for `highHz`, got 9000");
+  CHECK(ErrorOf(spec) == "Expected a number from 0 to 8000 for `highHz`, got 9000");
   spec.low_hz = 8000;
   spec.high_hz = 8000;
-  CHECK(Refusal(spec) == "Expected more than `lowHz` for `highHz`, got 8000");
+  CHECK(ErrorOf(spec) == "Expected more than `lowHz` for `highHz`, got 8000");
   spec = WhisperSpec();
   spec.log_floor = 0;
-  CHECK(Refusal(spec) == "Expected a number from 1e-37 to 1 for `logFloor`, got 0");
+  CHECK(ErrorOf(spec) == "Expected a number from 1e-37 to 1 for `logFloor`, got 0");
   spec = WhisperSpec();
   spec.preemphasis = std::numeric_limits<double>::quiet_NaN();
-  CHECK(Refusal(spec) == "Expected a number from 0 to 1 for `preemphasis`, got nan");
+  CHECK(ErrorOf(spec) == "Expected a number from 0 to 1 for `preemphasis`, got nan");
   spec = WhisperSpec();
-  spec.coefficients = 81;
-  CHECK(Refusal(spec) == "Expected a number from 1 to 80 for `coefficients`, got 81");
+  spec.n_mfcc = 81;
+  CHECK(ErrorOf(spec) == "Expected a number from 1 to 80 for `nMfcc`, got 81");
   spec = WhisperSpec();
   spec.energy = Energy::kLog;
-  CHECK(Refusal(spec) == "Expected \"none\" without `coefficients` for `energy`, got \"log\"");
+  CHECK(ErrorOf(spec) == "Expected \"none\" without `nMfcc` for `energy`, got \"log\"");
 }
 
 }  // namespace

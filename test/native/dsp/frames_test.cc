@@ -17,7 +17,7 @@ std::vector<float> Mirrored(Padding padding, int64_t begin, size_t length) {
 TEST_CASE("reflect-center does not repeat the edge, reflect-kaldi does") {
   CHECK(Mirrored(Padding::kReflectCenter, -5, 14) ==
         std::vector<float>{1, 2, 3, 2, 1, 0, 1, 2, 3, 2, 1, 0, 1, 2});
-  CHECK(Mirrored(Padding::kReflectKaldi, -5, 14) ==
+  CHECK(Mirrored(Padding::kSnipEdgesFalse, -5, 14) ==
         std::vector<float>{3, 3, 2, 1, 0, 0, 1, 2, 3, 3, 2, 1, 0, 0});
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("frame counts and starts follow their conventions") {
   CHECK(FrameCount(spec, 559) == 1);
   CHECK(FrameCount(spec, 560) == 2);
   CHECK(FrameStart(spec, 2) == 320);
-  spec.padding = Padding::kReflectKaldi;
+  spec.padding = Padding::kSnipEdgesFalse;
   CHECK(FrameCount(spec, 79) == 0);
   CHECK(FrameCount(spec, 80) == 1);
   CHECK(FrameStart(spec, 0) == -120);

@@ -24,7 +24,7 @@ TEST_CASE("mel scales have their anchors and are inverted") {
 TEST_CASE("neighbouring triangles sum to one between the first and the last top") {
   FeatureSpec spec = WhisperSpec();
   spec.mel_norm = MelNorm::kNone;
-  spec.bins = 20;
+  spec.n_mels = 20;
   const MelFilters filters = MakeMelFilters(spec);
   std::vector<double> sums(201);
   size_t at = 0;
@@ -39,8 +39,8 @@ TEST_CASE("neighbouring triangles sum to one between the first and the last top"
 
 TEST_CASE("Slaney's norm gives every triangle the area one") {
   FeatureSpec spec = WhisperSpec();
-  spec.bins = 10;
-  spec.fft_length = 32000;  // half a hertz a bin: the sum is the area
+  spec.n_mels = 10;
+  spec.n_fft = 32000;  // half a hertz a bin: the sum is the area
   const MelFilters filters = MakeMelFilters(spec);
   auto weight = filters.weights.begin();
   for (size_t m = 0; m < 10; ++m) {
