@@ -69,7 +69,7 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
 
   function onReady(generation: Generation, threadId: number): void {
     generation.ready.add(threadId);
-    if (!startedUp) return finishStart();
+    if (!startedUp) finishStart();
     if (generation !== next || generation.ready.size < options.threads) return;
     const old = current;
     current = generation;
@@ -82,7 +82,10 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
     const [error] = startErrors;
     if (closed || current.ready.size + startErrors.length < options.threads) return;
     startedUp = error === undefined;
-    if (error === undefined) return resolve();
+    if (error === undefined) {
+      resolve();
+      return;
+    }
     closed = true;
     void current.piscina.destroy().then(() => reject(error));
   }
@@ -92,7 +95,8 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
     if (closed || (generation !== current && generation !== next)) return;
     if (!startedUp) {
       startErrors.push(cause);
-      return finishStart();
+      finishStart();
+      return;
     }
     countLost(cause);
     if (generation === next) {

@@ -1,0 +1,167 @@
+/** Rules of the tree. Biome checks the rest: cycles, `any`, default exports, function length, `process.env`, file names. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import * as path from 'node:path';
+import test from 'ava';
+import { type SourceFile, wrongImports, wrongIncludes } from './support/import-rules.ts';
+
+const maxLines = 400;
+
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  encoding: 'utf8',
+}).split('\n');
+const code = tracked
+  .filter((file) => /\.(ts|mjs|js|h|cc|c|py|css|sh)$/.test(file) && fs.existsSync(file))
+  .filter((file) => !file.includes('third_party/') && !isGenerated(file))
+  .map((file): SourceFile => ({ path: file, text: fs.readFileSync(file, 'utf8') }));
+
+function isGenerated(file: string): boolean {
+  return /^clients\/typescript\/(dist\/|src\/schema\.ts)|^clients\/python\/.*\/reports\.py$/.test(file);
+}
+
+/** A file and whether one of its imports breaks a rule. */
+const importControls: readonly (readonly [string, string, boolean])[] = [
+  ['src/analysis/analyze.ts', "import { InferenceSession } from 'onnxruntime-node';", true],
+  ['src/models/session.ts', "import { InferenceSession } from 'onnxruntime-node';", false],
+  ['src/serve.ts', "const Koa = await import('koa');", true],
+  ['src/workers/pool.ts', "export type { Router } from '@koa/router';", true],
+  ['src/cli.ts', "const addon = require('../build/Release/undertone.node');", true],
+  ['src/cli.ts', "const addon = '../build/Release/undertone.node';", true],
+  ['src/audio/addon.ts', "const addon = '../build/Release/undertone.node';", false],
+  ['src/analysis/signals/tone.ts', "import type { Config } from '../../runtime/config.ts';", true],
+  ['src/analysis/signals/tone.ts', "import { readFileSync } from 'node:fs';", true],
+  ['src/analysis/signals/tone.ts', "import { pool } from './pooling.ts';", false],
+  ['web/playground/report.ts', "import { reportSchemas } from '../../src/analysis/report.ts';", true],
+  ['web/playground/report.ts', "import type { CombinedReport } from '../../src/analysis/report.ts';", false],
+  ['web/playground/main.ts', "const { z } = await import('zod');", true],
+  ['src/auth/accounts.ts', "import { createUsers } from './users.ts';", true],
+  ['src/auth/accounts.ts', "import type { Users } from './users.ts';", false],
+  ['src/auth/accounts.ts', "const { createUsers } = await import('./users.ts');", false],
+  ['src/jobs/worker.ts', "import { openRedis } from '../runtime/redis.ts';", false],
+  ['clients/typescript/src/client.ts', "import { x } from '../../../src/analysis/report.ts';", true],
+  ['clients/typescript/src/client.ts', "import fetch from 'node-fetch';", true],
+];
+
+for (const [index, [file, text, isWrong]] of importControls.entries()) {
+  test(`${isWrong ? 'refuses' : 'allows'} in ${file}: ${text} [${index}]`, (t) => {
+    t.is(wrongImports({ path: file, text }).length, isWrong ? 1 : 0);
+  });
+}
+
+test('refuses includes of libraries outside their folder', (t) => {
+  const include = (file: string, header: string) =>
+    wrongIncludes({ path: file, text: `# include <${header}>\n` });
+  t.is(include('native/core/dsp/mel.cc', 'napi.h').length, 1);
+  t.is(include('native/core/dsp/mel.cc', 'kiss_fftr.h').length, 1);
+  t.is(include('native/core/dsp/resample.cc', 'libavcodec/avcodec.h').length, 1);
+  t.deepEqual(include('native/core/decode/decode.cc', 'libavcodec/avcodec.h'), []);
+});
+
+test('no file of the tree breaks a rule of imports', (t) => {
+  const files = code.filter(({ path: file }) => file.endsWith('.ts'));
+  t.true(files.length > 200);
+  t.deepEqual(files.flatMap(wrongImports), []);
+  t.deepEqual(code.filter(({ path: file }) => /^native\//.test(file)).flatMap(wrongIncludes), []);
+});
+
+/** Files that break one rule of Biome each. */
+const lintControls: Readonly<Record<string, readonly [file: string, text: string]>> = {
+  noExplicitAny: ['src/any.ts', 'export const x = JSON.parse("1") as any;\n'],
+  noDefaultExport: ['src/default.ts', 'export default 1;\n'],
+  noProcessEnv: ['src/runtime/config.ts', 'export const home = process.env.HOME;\n'],
+  useFilenamingConvention: ['src/fooBar.ts', 'export const x = 1;\n'],
+  noExcessiveLinesPerFunction: ['src/long.ts', `export function f() {\n${'  f();\n'.repeat(120)}}\n`],
+  noImportCycles: ['src/one.ts', "import { two } from './two.ts';\nexport const one = two;\n"],
+};
+
+test('lint refuses what the rules of Biome refuse', (t) => {
+  const folder = fs.mkdtempSync(path.join(tmpdir(), 'undertone-lint-'));
+  t.teardown(() => fs.rmSync(folder, { recursive: true }));
+  fs.copyFileSync('biome.json', path.join(folder, 'biome.json'));
+  fs.mkdirSync(path.join(folder, 'src/runtime'), { recursive: true });
+  for (const [file, text] of Object.values(lintControls)) fs.writeFileSync(path.join(folder, file), text);
+  fs.writeFileSync(
+    path.join(folder, 'src/two.ts'),
+    "import { one } from './one.ts';\nexport const two = one;\n",
+  );
+  const lint = spawnSync(path.resolve('node_modules/.bin/biome'), ['lint', '.'], { cwd: folder });
+  const errors = String(lint.stderr);
+  for (const [rule, [file]] of Object.entries(lintControls)) {
+    t.regex(errors, new RegExp(`${file}\\S* lint/\\w+/${rule} `), rule);
+  }
+});
+
+test('src/serve.ts and src/cli.ts alone end the process', (t) => {
+  const ends = /\bprocess\.exit\(|from '(node:)?process'/;
+  const files = code.filter(({ path: file }) => /^src\/(?!serve\.ts|cli\.ts)/.test(file));
+  t.deepEqual(
+    files.filter(({ text }) => ends.test(text)).map(({ path: file }) => file),
+    [],
+  );
+});
+
+test('file names state a content, in the case of their language', (t) => {
+  const wrong = code.filter(({ path: file }) => {
+    const name = path.basename(file);
+    if (/(^|\/)(utils?|helpers?|common|misc)(\/|\.|$)/.test(file)) return true;
+    return /^native\/.*\.(h|cc|c)$/.test(file) && !/^[a-z0-9]+(_[a-z0-9]+)*\.\w+$/.test(name);
+  });
+  t.deepEqual(
+    wrong.map(({ path: file }) => file),
+    [],
+  );
+});
+
+test(`no file is longer than ${maxLines} lines`, (t) => {
+  const long = code.filter(({ text }) => text.split('\n').length - 1 > maxLines);
+  t.deepEqual(
+    long.map(({ path: file }) => file),
+    [],
+  );
+});
+
+test('retired identifiers do not come back', (t) => {
+  const words = fs.readFileSync('test/retired-words.txt', 'utf8').trim().split('\n');
+  const retired = new RegExp(`\\b(${words.join('|')})\\b`, 'g');
+  t.is('the Crews of openCrews'.match(retired)?.length, 2);
+  const found = code.flatMap(({ path: file, text }) =>
+    [...text.matchAll(retired)].map(([word]) => `${file}: ${word}`),
+  );
+  t.deepEqual(
+    found.filter((each) => !each.startsWith('test/architecture.test.ts')),
+    [],
+  );
+});
+
+type Manifest = {
+  readonly name: string;
+  readonly weights: { readonly file: string; readonly sha256: string };
+  readonly trunk: { readonly name: string; readonly version: string; readonly sha256: string } | null;
+};
+
+const sha256 = (file: string): string => createHash('sha256').update(fs.readFileSync(file)).digest('hex');
+
+for (const set of ['models/standard', 'models/fast']) {
+  const readManifest = (name: string): Manifest =>
+    JSON.parse(fs.readFileSync(path.join(set, name, 'manifest.json'), 'utf8'));
+
+  test(`each folder of ${set} holds a model whose weights are those of its manifest`, (t) => {
+    const names = fs.readdirSync(set).sort();
+    t.deepEqual(names, ['cognitive', 'emotion', 'trunk', 'vad']);
+    for (const name of names) {
+      const { weights, trunk } = readManifest(name);
+      t.is(sha256(path.join(set, name, weights.file)), weights.sha256);
+      const files = fs.readdirSync(path.join(set, name)).sort();
+      t.deepEqual(files, ['CARD.md', 'golden.json', 'manifest.json', weights.file]);
+      if (trunk) t.is(readManifest(trunk.name).weights.sha256, trunk.sha256);
+    }
+  });
+}
+
+test('the lock file names no registry host', (t) => {
+  const lock = JSON.parse(fs.readFileSync('package-lock.json', 'utf8'));
+  const hosts = Object.entries<{ resolved?: string }>(lock.packages).filter(([, entry]) => entry.resolved);
+  t.deepEqual(hosts, []);
+});
