@@ -53,7 +53,7 @@ export function registerAnalyze(program: Command, terminal: CliContext): void {
     .option('--list <file>', 'more of them, one a line; - is standard input')
     .option('--output <style>', `${outputFormatNames} (text)`)
     .option('--jsonl', 'one line of JSON a file: --output jsonl')
-    .option('--signals <names>', 'emotion, cognitive, or both with a comma between', signals.join(','))
+    .option('--signals <names>', `${signals.join(', ')}, or several with commas between`, signals.join(','))
     .option('--models-dir <folder>', 'models to use (UNDERTONE_MODELS_DIR, or those of this package)')
     .option('--jobs <n>', 'files at a time (one a core)')
     .addHelpText('after', examples)

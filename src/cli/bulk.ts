@@ -103,8 +103,8 @@ async function ask(
   path: string,
 ): Promise<FileResult | { readonly unanswered: string }> {
   try {
-    const { emotion, cognitive, audio } = await client.analyze(path);
-    return { report: { emotion, cognitive, audio } as Report };
+    const { status: _, request_id: __, ...report } = await client.analyze(path);
+    return { report: report as Report };
   } catch (error) {
     const item = error instanceof ValidationError ? error.items[0] : undefined;
     if (item !== undefined) return { error: { ...item, loc: ['body', item.loc[1] ?? 'audio'] }, cause: null };

@@ -1,27 +1,23 @@
 /** An outcome as one row: of CSV, or of a table for a terminal. */
+import { definitions, type Signal, signals } from '../analysis/signals/table.ts';
 import type { Report } from '../index.ts';
 import type { FileResult } from './analyze-thread.ts';
 
-/** Seconds, and scores from 0 to 1, as in the reports; null where there is none. */
-type Row = Readonly<Record<(typeof columns)[number], string | number | null>>;
+type Cell = string | number | null;
+/** Seconds, and scores from 0 to 1, as in the reports; absent without a value. */
+type Row = Readonly<Record<string, Cell>>;
+type SignalReport = NonNullable<Report[Signal]>;
 
+const signalColumns = signals.flatMap((signal) => definitions[signal].columns);
 const columns = [
   'path',
   'status',
   'duration_s',
   'speech_s',
-  'valence',
-  'arousal',
-  'dominant_emotion',
-  'tone',
-  'emotion_confidence',
-  'cognitive_load',
-  'clarity',
-  'processing',
-  'cognitive_confidence',
+  ...signalColumns.map(({ name }) => name),
   'warnings',
   'error',
-] as const;
+];
 
 export const csvHeader = columns.join(',');
 
@@ -31,59 +27,59 @@ export function toCsv(path: string, outcome: FileResult): string {
   return columns.map((name) => quote(String(row[name] ?? ''))).join(',');
 }
 
-/** What of a row a terminal has room for, with its heading and width; the path ends the line. */
-const shown = [
+/** Columns of the table for terminals: name, heading and width. The path ends the line. */
+const shown: readonly (readonly [string, string, number])[] = [
   ['status', 'STATUS', 10],
   ['speech_s', 'SPEECH', 7],
-  ['valence', 'VALENCE', 7],
-  ['arousal', 'AROUSAL', 7],
-  ['dominant_emotion', 'EMOTION', 9],
-  ['cognitive_load', 'LOAD', 5],
-  ['clarity', 'CLARITY', 7],
-  ['processing', 'PROCESSING', 10],
-] as const;
+  ...signalColumns.flatMap(({ name, table }) => (table === undefined ? [] : [[name, ...table] as const])),
+];
 
 export const tableHeader = `${shown.map(([, heading, width]) => heading.padEnd(width)).join('  ')}  PATH`;
 
 export function toTable(path: string, outcome: FileResult): string {
   const row = toRow(path, outcome);
   const cells = shown.map(([name, , width]) => brief(row[name]).padEnd(width));
-  return `${cells.join('  ')}  ${path}${row.error === null ? '' : `: ${row.error}`}`;
+  return `${cells.join('  ')}  ${path}${row.error === undefined ? '' : `: ${row.error}`}`;
+}
+
+/** The signals of a report, in the order of the table of signals. */
+export function reportsOf(report: Report): (readonly [Signal, SignalReport])[] {
+  return signals.flatMap((signal) =>
+    report[signal] === undefined ? [] : [[signal, report[signal]] as const],
+  );
+}
+
+/** Warnings of all signals, each once. */
+export function warningsOf(report: Report): string[] {
+  return [...new Set(reportsOf(report).flatMap(([, { warnings }]) => warnings))];
 }
 
 function toRow(path: string, outcome: FileResult): Row {
-  const empty = Object.fromEntries(columns.map((name) => [name, null])) as Row;
-  if ('error' in outcome) return { ...empty, path, status: 'failed', error: outcome.error.msg };
-  const { audio, emotion, cognitive } = outcome.report;
+  if ('error' in outcome) return { path, status: 'failed', error: outcome.error.msg };
+  const { report } = outcome;
+  const reports = reportsOf(report);
   return {
-    ...empty,
     path,
-    status: (emotion ?? cognitive)?.status ?? null,
-    duration_s: audio.duration_s,
-    speech_s: audio.speech_s,
-    ...emotionCells(emotion),
-    ...cognitiveCells(cognitive),
-    warnings: [...new Set([...(emotion?.warnings ?? []), ...(cognitive?.warnings ?? [])])].join(' '),
+    status: reports[0]?.[1].status ?? null,
+    duration_s: report.audio.duration_s,
+    speech_s: report.audio.speech_s,
+    ...Object.assign({}, ...reports.map(([signal, { signals }]) => toCells(signal, signals))),
+    warnings: warningsOf(report).join(' '),
   };
 }
 
-function emotionCells(report: Report['emotion']): Partial<Row> {
-  if (report === undefined || !('valence' in report.signals)) return {};
-  const { valence, arousal, dominant_emotion, tone, confidence } = report.signals;
-  return { valence, arousal, dominant_emotion, tone, emotion_confidence: confidence };
-}
-
-function cognitiveCells(report: Report['cognitive']): Partial<Row> {
-  if (report === undefined || !('clarity' in report.signals)) return {};
-  const { cognitive_load, clarity, processing, confidence } = report.signals;
-  return { cognitive_load, clarity, processing, cognitive_confidence: confidence };
+function toCells(signal: Signal, scores: object): Row {
+  const fields = scores as Row;
+  return Object.fromEntries(
+    definitions[signal].columns.map(({ name, field }) => [name, fields[field] ?? null]),
+  );
 }
 
 function quote(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function brief(value: string | number | null): string {
+function brief(value: Cell | undefined): string {
   if (value === 'insufficient_speech') return 'too short';
   return typeof value === 'number' ? value.toFixed(2) : (value ?? '-');
 }

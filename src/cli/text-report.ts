@@ -1,39 +1,23 @@
-/** A report as a few lines for a person. */
+/** A report as a few lines of text. */
+import { definitions } from '../analysis/signals/table.ts';
 import type { Report } from '../index.ts';
+import { reportsOf, warningsOf } from './csv.ts';
 
-type Range = readonly [number, number];
+const labelWidth = 16;
 
-export function describeReport(path: string, { audio, emotion, cognitive }: Report): string {
-  const warnings = new Set([...(emotion?.warnings ?? []), ...(cognitive?.warnings ?? [])]);
+export function describeReport(path: string, report: Report): string {
+  const { speech_s, duration_s, container, codec } = report.audio;
+  const warnings = warningsOf(report);
   const lines = [
     path,
-    `  ${audio.speech_s.toFixed(1)} s of speech in ${audio.duration_s.toFixed(1)} s, ${audio.container} ${audio.codec}`,
-    ...(emotion === undefined ? [] : describeEmotion(emotion)),
-    ...(cognitive === undefined ? [] : describeCognitive(cognitive)),
-    ...(warnings.size === 0 ? [] : [`  warnings: ${[...warnings].join(', ')}`]),
+    `  ${speech_s.toFixed(1)} s of speech in ${duration_s.toFixed(1)} s, ${container} ${codec}`,
+    ...reportsOf(report).flatMap(([signal, { status, signals }]) => {
+      if (status !== 'ok') return [`  ${signal}: ${status}`];
+      return definitions[signal]
+        .describe(signals)
+        .map(([label, value]) => `  ${label.padEnd(labelWidth)}${value}`);
+    }),
+    ...(warnings.length === 0 ? [] : [`  warnings: ${warnings.join(', ')}`]),
   ];
   return lines.join('\n');
-}
-
-function describeEmotion({ signals, status }: NonNullable<Report['emotion']>): string[] {
-  if (!('valence' in signals)) return [`  emotion: ${status}`];
-  const { valence, arousal, intervals, dominant_emotion, confidence, tone } = signals;
-  return [
-    `  emotion         ${dominant_emotion} (${confidence.toFixed(2)}), tone ${tone}`,
-    `  valence         ${withRange(valence, intervals.valence)}`,
-    `  arousal         ${withRange(arousal, intervals.arousal)}`,
-  ];
-}
-
-function describeCognitive({ signals, status }: NonNullable<Report['cognitive']>): string[] {
-  if (!('clarity' in signals)) return [`  cognitive: ${status}`];
-  return [
-    `  cognitive load  ${signals.cognitive_load.toFixed(2)}`,
-    `  processing      ${signals.processing.toFixed(2)}`,
-    `  clarity         ${withRange(signals.clarity, signals.intervals.clarity)}`,
-  ];
-}
-
-function withRange(score: number, [lower, upper]: Range): string {
-  return `${score.toFixed(2)}  (${lower.toFixed(2)} to ${upper.toFixed(2)})`;
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { scopes } from '../auth/token-input.ts';
 import type { ListedToken, TokenRecord, Tokens } from '../auth/tokens.ts';
 import { parseConfig } from '../runtime/config.ts';
 import { type CliContext, expected, UsageError } from './context.ts';
@@ -37,7 +38,7 @@ export function registerToken(program: Command, terminal: CliContext): void {
     .command('create')
     .description('make a token')
     .requiredOption('--name <name>', 'what to call it; unique among live tokens')
-    .requiredOption('--scopes <scopes>', 'analyze:emotion, analyze:cognitive, or both with a comma between')
+    .requiredOption('--scopes <scopes>', `${scopes.join(', ')}, or several with commas between`)
     .option('--expires <duration>', 'such as 30m, 12h, 90d, 2w or 1y; never when left out')
     .addHelpText('after', createExamples)
     .action((options: CreateOptions) => withTokens(terminal, (tokens) => create(tokens, options, terminal)));

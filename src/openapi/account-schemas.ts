@@ -1,6 +1,6 @@
 /** What the account page asks for and gets. */
 import { z } from 'zod';
-import { reportSchemas } from '../analysis/report.ts';
+import { envelope } from '../analysis/report-schema.ts';
 import { scopes } from '../auth/token-input.ts';
 import { logInBody, passwordBody, removeBody, signUpBody, tokenBody } from '../http/body/account-body.ts';
 import { withDescriptions } from './with-descriptions.ts';
@@ -85,7 +85,7 @@ export const accountSchemas = {
   AccountValidationFailure: z
     .strictObject({
       detail: z.array(item).min(1).describe('One item for each field that is wrong.'),
-      request_id: reportSchemas.emotion.shape.request_id,
+      request_id: envelope.request_id,
     })
     .describe('The body of 413 and 422.'),
 } as const satisfies Readonly<Record<string, z.ZodType>>;

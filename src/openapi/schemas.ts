@@ -1,14 +1,14 @@
 /** The named schemas of the document: those that validate, and the bodies of errors. */
 import { z } from 'zod';
 import { combinedReportSchema, reportSchemas } from '../analysis/report.ts';
-import { type Signal, signals } from '../analysis/signals/table.ts';
+import { envelope, noSignalsSchema, reportShape } from '../analysis/report-schema.ts';
+import { definitions, type Signal, signals } from '../analysis/signals/table.ts';
 import type { ErrorCode } from '../runtime/errors.ts';
 import { accountSchemas } from './account-schemas.ts';
 import { errorTable, validationTypes } from './errors.ts';
 import { jobSchemas } from './job-schemas.ts';
 
-const { emotion, cognitive } = reportSchemas;
-const requestId = emotion.shape.request_id;
+const requestId = envelope.request_id;
 const listing: readonly ErrorCode[] = ['too_large', 'invalid'];
 const codes = (Object.keys(errorTable) as ErrorCode[]).filter((code) => !listing.includes(code));
 
@@ -83,17 +83,9 @@ function signalReports(): Readonly<Record<ReportName, z.ZodType>> {
 const named = {
   ...signalReports(),
   Report: combinedReportSchema,
-  EmotionSignals: emotion.shape.signals.options[0],
-  CognitiveSignals: cognitive.shape.signals.options[0],
-  EmotionIntervals: emotion.shape.signals.options[0].shape.intervals,
-  CognitiveIntervals: cognitive.shape.signals.options[0].shape.intervals,
-  NoSignals: emotion.shape.signals.options[1],
-  EmotionWindow: emotion.shape.timeline.element,
-  ClarityWindow: cognitive.shape.timeline.element,
-  Measure: cognitive.shape.measures.valueType,
-  Contribution: cognitive.shape.contributions.shape.processing.element,
-  Audio: emotion.shape.audio,
-  Model: emotion.shape.model,
+  NoSignals: noSignalsSchema,
+  Audio: envelope.audio,
+  Model: reportShape.model,
   Failure: failureSchema,
   ValidationFailure: validationFailureSchema,
   ValidationItem: itemSchema,
@@ -112,7 +104,8 @@ export function schemaRef(name: SchemaName): { readonly $ref: string } {
 
 export function componentSchemas(): Readonly<Record<string, object>> {
   const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+  const ofSignals = signals.flatMap((signal) => Object.entries(definitions[signal].components));
+  for (const [id, schema] of [...Object.entries(named), ...ofSignals]) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, {
     io: 'input',
     uri: (id) => schemaRef(id as SchemaName).$ref,

@@ -523,101 +523,8 @@ export interface components {
             /** @description As in the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
-        /** @description How the voice sounds to listeners, which is not what the person feels. */
-        EmotionSignals: {
-            /** @description How positive listeners find the voice, 0 (negative) to 1 (positive). */
-            valence: number;
-            /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated). */
-            arousal: number;
-            /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
-            dominant_emotion: string;
-            /** @description A word by a fixed rule on valence and arousal: calm, engaged, tense, distressed, subdued or neutral. */
-            tone: string;
-            /** @description Probability of each label, 0 to 1; together they are 1. */
-            emotions: {
-                [key: string]: number;
-            };
-            /** @description Probability of the dominant emotion, 0 to 1. */
-            confidence: number;
-            intervals: components["schemas"]["EmotionIntervals"];
-        };
-        /** @description How fluently the person speaks. Indices of timing, not clinical measures. */
-        CognitiveSignals: {
-            /** @description Index of pausing against the reference recordings, or the baseline, 0 to 1; 0.5 is like them, higher is more effort. */
-            cognitive_load: number;
-            /** @description Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer. */
-            clarity: number;
-            /** @description Index of fluent planning against the same reference, 0 to 1; 0.5 is like it, higher is longer runs and fewer pauses. */
-            processing: number;
-            /** @description Share of the indices that this recording supplies (the rest is the reference), times 1 less the width of the interval of clarity; three quarters of that with possibly_scripted. 0 to 1. */
-            confidence: number;
-            intervals: components["schemas"]["CognitiveIntervals"];
-        };
-        /** @description Calibrated on speakers left out of training; wider when speech is short or the recording poor. */
-        EmotionIntervals: {
-            /** @description 80 % interval of valence: lower and upper end, 0 to 1. */
-            valence: [
-                number,
-                number
-            ];
-            /** @description 80 % interval of arousal: lower and upper end, 0 to 1. */
-            arousal: [
-                number,
-                number
-            ];
-        };
-        /** @description Calibrated on speakers left out of training; wider when speech is short or the recording poor. */
-        CognitiveIntervals: {
-            /** @description 80 % interval of clarity: lower and upper end, 0 to 1. */
-            clarity: [
-                number,
-                number
-            ];
-        };
         /** @description There was too little speech. */
         NoSignals: Record<string, never>;
-        /** @description A window of at most 10 s. */
-        EmotionWindow: {
-            /** @description Start of the window, s. */
-            start_s: number;
-            /** @description End of the window, s. */
-            end_s: number;
-            /** @description How positive listeners find the voice, 0 (negative) to 1 (positive). */
-            valence: number;
-            /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated). */
-            arousal: number;
-            /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
-            dominant_emotion: string;
-            /** @description Probability of the dominant emotion in this window, 0 to 1. */
-            confidence: number;
-        };
-        /** @description A window of at most 10 s. */
-        ClarityWindow: {
-            /** @description Start of the window, s. */
-            start_s: number;
-            /** @description End of the window, s. */
-            end_s: number;
-            /** @description Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer. */
-            clarity: number;
-        };
-        /** @description One measure of the timing of speech. */
-        Measure: {
-            /** @description The value, in `unit`. */
-            value: number;
-            /** @description The unit: s, 1/min, ratio, ... */
-            unit: string;
-        };
-        /** @description What one measure adds to a score. */
-        Contribution: {
-            /** @description Name of the measure, as in `measures`. */
-            measure: string;
-            /** @description Value of the measure, in its unit. */
-            value: number;
-            /** @description What it adds to the score, -1 to 1. */
-            effect: number;
-            /** @description The study behind the direction. */
-            source: string;
-        };
         /** @description The recording itself: what it was, and how well speech could be heard in it. */
         Audio: {
             /** @description Length of the recording as it was decoded, s. */
@@ -978,6 +885,99 @@ export interface components {
              * @default null
              */
             callback: string | null;
+        };
+        /** @description How the voice sounds to listeners, which is not what the person feels. */
+        EmotionSignals: {
+            /** @description How positive listeners find the voice, 0 (negative) to 1 (positive). */
+            valence: number;
+            /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated). */
+            arousal: number;
+            /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
+            dominant_emotion: string;
+            /** @description A word by a fixed rule on valence and arousal: calm, engaged, tense, distressed, subdued or neutral. */
+            tone: string;
+            /** @description Probability of each label, 0 to 1; together they are 1. */
+            emotions: {
+                [key: string]: number;
+            };
+            /** @description Probability of the dominant emotion, 0 to 1. */
+            confidence: number;
+            intervals: components["schemas"]["EmotionIntervals"];
+        };
+        /** @description Calibrated on speakers left out of training; wider when speech is short or the recording poor. */
+        EmotionIntervals: {
+            /** @description 80 % interval of valence: lower and upper end, 0 to 1. */
+            valence: [
+                number,
+                number
+            ];
+            /** @description 80 % interval of arousal: lower and upper end, 0 to 1. */
+            arousal: [
+                number,
+                number
+            ];
+        };
+        /** @description A window of at most 10 s. */
+        EmotionWindow: {
+            /** @description Start of the window, s. */
+            start_s: number;
+            /** @description End of the window, s. */
+            end_s: number;
+            /** @description How positive listeners find the voice, 0 (negative) to 1 (positive). */
+            valence: number;
+            /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated). */
+            arousal: number;
+            /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
+            dominant_emotion: string;
+            /** @description Probability of the dominant emotion in this window, 0 to 1. */
+            confidence: number;
+        };
+        /** @description How fluently the person speaks. Indices of timing, not clinical measures. */
+        CognitiveSignals: {
+            /** @description Index of pausing against the reference recordings, or the baseline, 0 to 1; 0.5 is like them, higher is more effort. */
+            cognitive_load: number;
+            /** @description Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer. */
+            clarity: number;
+            /** @description Index of fluent planning against the same reference, 0 to 1; 0.5 is like it, higher is longer runs and fewer pauses. */
+            processing: number;
+            /** @description Share of the indices that this recording supplies (the rest is the reference), times 1 less the width of the interval of clarity; three quarters of that with possibly_scripted. 0 to 1. */
+            confidence: number;
+            intervals: components["schemas"]["CognitiveIntervals"];
+        };
+        /** @description Calibrated on speakers left out of training; wider when speech is short or the recording poor. */
+        CognitiveIntervals: {
+            /** @description 80 % interval of clarity: lower and upper end, 0 to 1. */
+            clarity: [
+                number,
+                number
+            ];
+        };
+        /** @description A window of at most 10 s. */
+        ClarityWindow: {
+            /** @description Start of the window, s. */
+            start_s: number;
+            /** @description End of the window, s. */
+            end_s: number;
+            /** @description Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer. */
+            clarity: number;
+        };
+        /** @description One measure of the timing of speech. */
+        Measure: {
+            /** @description The value, in `unit`. */
+            value: number;
+            /** @description The unit: s, 1/min, ratio, ... */
+            unit: string;
+        };
+        /** @description What one measure adds to a score. */
+        Contribution: {
+            /** @description Name of the measure, as in `measures`. */
+            measure: string;
+            /** @description Value of the measure, in its unit. */
+            value: number;
+            /** @description What it adds to the score, -1 to 1. */
+            effect: number;
+            /** @description The study behind the direction. */
+            source: string;
         };
     };
     responses: never;

@@ -13,7 +13,7 @@ import { round, roundInterval, roundParts } from '../rounding.ts';
 import { cognitiveConfidence } from './confidence.ts';
 import type { SignalDefinition } from './definition.ts';
 import { computeIndex, type Index, indexWeightsParams, referenceParams, referenceScore } from './indices.ts';
-import { type Interval, interval, intervalParams } from './intervals.ts';
+import { formatScore, type Interval, interval, intervalParams } from './intervals.ts';
 import type { Measures } from './measures.ts';
 import { poolWindows, speechPerWindow, windowSeconds } from './pooling.ts';
 import { scriptedParams, seemsScripted } from './scripted.ts';
@@ -55,7 +55,13 @@ const clarity = scoreSchema.describe(
   'Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer.',
 );
 
-const cognitiveSignals = z
+const intervals = z
+  .strictObject({
+    clarity: intervalSchema.describe('80 % interval of clarity: lower and upper end, 0 to 1.'),
+  })
+  .describe('Calibrated on speakers left out of training; wider when speech is short or the recording poor.');
+
+const scores = z
   .strictObject({
     cognitive_load: scoreSchema.describe(
       'Index of pausing against the reference recordings, or the baseline, 0 to 1; 0.5 is like them, higher is more effort.',
@@ -68,17 +74,11 @@ const cognitiveSignals = z
       'Share of the indices that this recording supplies (the rest is the reference), times 1 less the width of ' +
         'the interval of clarity; three quarters of that with possibly_scripted. 0 to 1.',
     ),
-    intervals: z
-      .strictObject({
-        clarity: intervalSchema.describe('80 % interval of clarity: lower and upper end, 0 to 1.'),
-      })
-      .describe(
-        'Calibrated on speakers left out of training; wider when speech is short or the recording poor.',
-      ),
+    intervals,
   })
   .describe('How fluently the person speaks. Indices of timing, not clinical measures.');
 
-const contributionSchema = z
+const contribution = z
   .strictObject({
     measure: z.string().describe('Name of the measure, as in `measures`.'),
     value: z.number().describe('Value of the measure, in its unit.'),
@@ -95,24 +95,23 @@ const clarityWindow = z
   })
   .describe('A window of at most 10 s.');
 
+const measure = z
+  .strictObject({
+    value: z.number().describe('The value, in `unit`.'),
+    unit: z.string().describe('The unit: s, 1/min, ratio, ...'),
+  })
+  .describe('One measure of the timing of speech.');
+
 const contributionsOf = (name: string) =>
-  z.array(contributionSchema).describe(`What adds up, from \`reference\`, to ${name} as printed.`);
+  z.array(contribution).describe(`What adds up, from \`reference\`, to ${name} as printed.`);
 
 const body = z.strictObject({
   ...reportShape,
   signals: z
-    .union([cognitiveSignals, noSignalsSchema])
+    .union([scores, noSignalsSchema])
     .describe('The cognitive signals, or nothing when there is too little speech.'),
   measures: z
-    .record(
-      z.string(),
-      z
-        .strictObject({
-          value: z.number().describe('The value, in `unit`.'),
-          unit: z.string().describe('The unit: s, 1/min, ratio, ...'),
-        })
-        .describe('One measure of the timing of speech.'),
-    )
+    .record(z.string(), measure)
     .describe(
       'Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent.',
     ),
@@ -140,6 +139,19 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
   params,
   usesBaseline: true,
   body,
+  components: {
+    CognitiveSignals: scores,
+    CognitiveIntervals: intervals,
+    ClarityWindow: clarityWindow,
+    Measure: measure,
+    Contribution: contribution,
+  },
+  columns: [
+    { name: 'cognitive_load', field: 'cognitive_load', table: ['LOAD', 5] },
+    { name: 'clarity', field: 'clarity', table: ['CLARITY', 7] },
+    { name: 'processing', field: 'processing', table: ['PROCESSING', 10] },
+    { name: 'cognitive_confidence', field: 'confidence' },
+  ],
 
   async infer({ encoded, speech, timer }, { session }) {
     const clarity: number[] = [];
@@ -207,9 +219,17 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
       ],
     };
   },
+
+  describe({ cognitive_load, processing, clarity, intervals }) {
+    return [
+      ['cognitive load', cognitive_load.toFixed(2)],
+      ['processing', processing.toFixed(2)],
+      ['clarity', formatScore(clarity, intervals.clarity)],
+    ];
+  },
 };
 
-function signalsOf(result: CognitiveResult): z.infer<typeof cognitiveSignals> {
+function signalsOf(result: CognitiveResult): z.infer<typeof scores> {
   return {
     cognitive_load: round(result.cognitiveLoad.score),
     clarity: round(result.clarity),

@@ -1,7 +1,8 @@
-/** What a signal defines. Pipeline, manifests, reports, routes, scopes and OpenAPI follow from it. */
+/** The definition of a signal. Pipeline, manifests, reports, routes, scopes, OpenAPI and CLI output follow from it. */
 import type { z } from 'zod';
 import type { Session } from '../../models/session.ts';
 import type { EncodedWindow } from '../encode.ts';
+import type { noSignalsSchema } from '../report-schema.ts';
 import type { SpeechAnalysis } from '../speech.ts';
 import type { StageTimer } from '../stage-timer.ts';
 import type { RecordingContext } from '../types.ts';
@@ -18,11 +19,23 @@ export type SignalInput = {
   readonly timer: StageTimer;
 };
 
-/** The fields of a report that are the signal's own. */
+/** The fields of a report that only this signal has. */
 export type SignalReport = {
   readonly signals: object;
   readonly warnings: readonly string[];
 };
+
+/** A field of `signals` as a column of the CLI output. */
+export type Column = {
+  /** Column name in CSV. */
+  readonly name: string;
+  readonly field: string;
+  /** Heading and width in the table for terminals. Columns without it appear only in CSV. */
+  readonly table?: readonly [heading: string, width: number];
+};
+
+/** `signals` of a report with enough speech. */
+type ScoresOf<Body extends z.ZodObject> = Exclude<z.infer<Body>['signals'], z.infer<typeof noSignalsSchema>>;
 
 /**
  * @typeParam Params of the manifest
@@ -45,8 +58,13 @@ export type SignalDefinition<
   /** Whether the part `baseline` of an upload is used. */
   readonly usesBaseline: boolean;
   readonly body: Body;
+  /** Parts of `body` that are named components of the OpenAPI document. */
+  readonly components: Readonly<Record<string, z.ZodType>>;
+  readonly columns: readonly Column[];
   infer(input: SignalInput, head: Head<Params>): Promise<Chunk>;
   aggregate(chunks: readonly Chunk[], recording: RecordingContext, head: Head<Params>): Result;
   /** @param result null when there was too little speech */
   report(result: Result | null): SignalReport;
+  /** Lines of the text report of the CLI. */
+  describe(scores: ScoresOf<Body>): readonly (readonly [label: string, value: string])[];
 };

@@ -11,7 +11,7 @@ import {
 } from '../report-schema.ts';
 import { indexOfMax, round, roundInterval, roundParts } from '../rounding.ts';
 import type { SignalDefinition } from './definition.ts';
-import { type Interval, interval, intervalParams } from './intervals.ts';
+import { formatScore, type Interval, interval, intervalParams } from './intervals.ts';
 import { poolWindows, speechPerWindow, windowSeconds } from './pooling.ts';
 import { toneOf } from './tone.ts';
 
@@ -45,7 +45,13 @@ const valence = scoreSchema.describe('How positive listeners find the voice, 0 (
 const arousal = scoreSchema.describe(
   'How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated).',
 );
-const emotionSignals = z
+const intervals = z
+  .strictObject({
+    valence: intervalSchema.describe('80 % interval of valence: lower and upper end, 0 to 1.'),
+    arousal: intervalSchema.describe('80 % interval of arousal: lower and upper end, 0 to 1.'),
+  })
+  .describe('Calibrated on speakers left out of training; wider when speech is short or the recording poor.');
+const scores = z
   .strictObject({
     valence,
     arousal,
@@ -59,14 +65,7 @@ const emotionSignals = z
       .record(z.string(), scoreSchema.describe('Probability, 0 to 1.'))
       .describe('Probability of each label, 0 to 1; together they are 1.'),
     confidence: scoreSchema.describe('Probability of the dominant emotion, 0 to 1.'),
-    intervals: z
-      .strictObject({
-        valence: intervalSchema.describe('80 % interval of valence: lower and upper end, 0 to 1.'),
-        arousal: intervalSchema.describe('80 % interval of arousal: lower and upper end, 0 to 1.'),
-      })
-      .describe(
-        'Calibrated on speakers left out of training; wider when speech is short or the recording poor.',
-      ),
+    intervals,
   })
   .describe('How the voice sounds to listeners, which is not what the person feels.');
 
@@ -84,7 +83,7 @@ const emotionWindow = z
 const body = z.strictObject({
   ...reportShape,
   signals: z
-    .union([emotionSignals, noSignalsSchema])
+    .union([scores, noSignalsSchema])
     .describe('The emotion signals, or nothing when there is too little speech.'),
   timeline: timelineSchema(emotionWindow),
 });
@@ -107,6 +106,14 @@ export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], E
   params,
   usesBaseline: false,
   body,
+  components: { EmotionSignals: scores, EmotionIntervals: intervals, EmotionWindow: emotionWindow },
+  columns: [
+    { name: 'valence', field: 'valence', table: ['VALENCE', 7] },
+    { name: 'arousal', field: 'arousal', table: ['AROUSAL', 7] },
+    { name: 'dominant_emotion', field: 'dominant_emotion', table: ['EMOTION', 9] },
+    { name: 'tone', field: 'tone' },
+    { name: 'emotion_confidence', field: 'confidence' },
+  ],
 
   async infer({ encoded, timer }, { session }) {
     const rows: Row[] = [];
@@ -152,9 +159,17 @@ export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], E
       ],
     };
   },
+
+  describe({ valence, arousal, dominant_emotion, tone, confidence, intervals }) {
+    return [
+      ['emotion', `${dominant_emotion} (${confidence.toFixed(2)}), tone ${tone}`],
+      ['valence', formatScore(valence, intervals.valence)],
+      ['arousal', formatScore(arousal, intervals.arousal)],
+    ];
+  },
 };
 
-function signalsOf(result: EmotionResult): z.infer<typeof emotionSignals> {
+function signalsOf(result: EmotionResult): z.infer<typeof scores> {
   const top = indexOfMax(result.probabilities);
   const shares = roundParts(result.probabilities, 1);
   return {

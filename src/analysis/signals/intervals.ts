@@ -53,3 +53,8 @@ function degradationsOf({ speechSeconds, snrDb, bandwidthHz, clippedRatio }: Con
     clipped: Math.min(1, clippedRatio / fullyClippedRatio),
   };
 }
+
+/** "0.36  (0.20 to 0.53)". */
+export function formatScore(score: number, [lower, upper]: Interval): string {
+  return `${score.toFixed(2)}  (${lower.toFixed(2)} to ${upper.toFixed(2)})`;
+}

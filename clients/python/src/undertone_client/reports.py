@@ -7,79 +7,11 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from typing_extensions import NotRequired
 
-ValenceItem: TypeAlias = float
-
-
-ArousalItem: TypeAlias = float
-
-
-class EmotionIntervals(TypedDict):
-    """
-    Calibrated on speakers left out of training; wider when speech is short or the recording poor.
-    """
-
-    valence: tuple[ValenceItem, ValenceItem]
-    arousal: tuple[ArousalItem, ArousalItem]
-
-
-ClarityItem: TypeAlias = float
-
-
-class CognitiveIntervals(TypedDict):
-    """
-    Calibrated on speakers left out of training; wider when speech is short or the recording poor.
-    """
-
-    clarity: tuple[ClarityItem, ClarityItem]
-
 
 class NoSignals(TypedDict):
     """
     There was too little speech.
     """
-
-
-class EmotionWindow(TypedDict):
-    """
-    A window of at most 10 s.
-    """
-
-    start_s: float
-    end_s: float
-    valence: float
-    arousal: float
-    dominant_emotion: str
-    confidence: float
-
-
-class ClarityWindow(TypedDict):
-    """
-    A window of at most 10 s.
-    """
-
-    start_s: float
-    end_s: float
-    clarity: float
-
-
-class Measure(TypedDict):
-    """
-    One measure of the timing of speech.
-    """
-
-    value: float
-    unit: str
-
-
-class Contribution(TypedDict):
-    """
-    What one measure adds to a score.
-    """
-
-    measure: str
-    value: float
-    effect: float
-    source: str
 
 
 class Audio(TypedDict):
@@ -305,6 +237,75 @@ class JobList(TypedDict):
     callback: NotRequired[str | None]
 
 
+ValenceItem: TypeAlias = float
+
+
+ArousalItem: TypeAlias = float
+
+
+class EmotionIntervals(TypedDict):
+    """
+    Calibrated on speakers left out of training; wider when speech is short or the recording poor.
+    """
+
+    valence: tuple[ValenceItem, ValenceItem]
+    arousal: tuple[ArousalItem, ArousalItem]
+
+
+class EmotionWindow(TypedDict):
+    """
+    A window of at most 10 s.
+    """
+
+    start_s: float
+    end_s: float
+    valence: float
+    arousal: float
+    dominant_emotion: str
+    confidence: float
+
+
+ClarityItem: TypeAlias = float
+
+
+class CognitiveIntervals(TypedDict):
+    """
+    Calibrated on speakers left out of training; wider when speech is short or the recording poor.
+    """
+
+    clarity: tuple[ClarityItem, ClarityItem]
+
+
+class ClarityWindow(TypedDict):
+    """
+    A window of at most 10 s.
+    """
+
+    start_s: float
+    end_s: float
+    clarity: float
+
+
+class Measure(TypedDict):
+    """
+    One measure of the timing of speech.
+    """
+
+    value: float
+    unit: str
+
+
+class Contribution(TypedDict):
+    """
+    What one measure adds to a score.
+    """
+
+    measure: str
+    value: float
+    effect: float
+    source: str
+
+
 class Contributions(TypedDict):
     """
     What each index is made of.
@@ -312,32 +313,6 @@ class Contributions(TypedDict):
 
     cognitive_load: list[Contribution]
     processing: list[Contribution]
-
-
-class EmotionSignals(TypedDict):
-    """
-    How the voice sounds to listeners, which is not what the person feels.
-    """
-
-    valence: float
-    arousal: float
-    dominant_emotion: str
-    tone: str
-    emotions: dict[str, float]
-    confidence: float
-    intervals: EmotionIntervals
-
-
-class CognitiveSignals(TypedDict):
-    """
-    How fluently the person speaks. Indices of timing, not clinical measures.
-    """
-
-    cognitive_load: float
-    clarity: float
-    processing: float
-    confidence: float
-    intervals: CognitiveIntervals
 
 
 class ValidationFailure(TypedDict):
@@ -377,6 +352,32 @@ class JobPage(TypedDict):
 
     jobs: list[JobSummary]
     next: str | None
+
+
+class EmotionSignals(TypedDict):
+    """
+    How the voice sounds to listeners, which is not what the person feels.
+    """
+
+    valence: float
+    arousal: float
+    dominant_emotion: str
+    tone: str
+    emotions: dict[str, float]
+    confidence: float
+    intervals: EmotionIntervals
+
+
+class CognitiveSignals(TypedDict):
+    """
+    How fluently the person speaks. Indices of timing, not clinical measures.
+    """
+
+    cognitive_load: float
+    clarity: float
+    processing: float
+    confidence: float
+    intervals: CognitiveIntervals
 
 
 class EmotionReport(TypedDict):

@@ -1,0 +1,82 @@
+/** One file, one entry of the table and one model folder add a signal to everything that the service offers. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import test from 'ava';
+import { makeFolder } from '../../support/folder.ts';
+import { editManifest } from '../../support/models.ts';
+
+/** Prints everything that follows from the table of signals. */
+const probe = `
+import { readFileSync } from 'node:fs';
+import { scopes } from './src/auth/token-input.ts';
+import { csvHeader, tableHeader, toCsv } from './src/cli/csv.ts';
+import { describeReport } from './src/cli/text-report.ts';
+import { createRoutes } from './src/http/routes.ts';
+import { analyze } from './src/index.ts';
+import { openApiDocument } from './src/openapi/document.ts';
+import { parseConfig } from './src/runtime/config.ts';
+
+const report = await analyze(readFileSync('examples/sample.wav'), { modelsDir: 'models/standard' });
+const routes = createRoutes({ config: parseConfig({}), manifests: [], pages: { documents: [], assets: new Map() } });
+console.log(JSON.stringify({
+  report,
+  routes: routes.stack.map(({ path }) => path),
+  scopes,
+  csv: [csvHeader, toCsv('a.wav', { report })],
+  tableHeader,
+  text: describeReport('a.wav', report),
+  document: openApiDocument('1.0.0'),
+}));
+`;
+
+function copySources(): string {
+  const folder = makeFolder();
+  for (const path of ['src', 'models/standard', 'package.json', 'tsconfig.json']) {
+    cpSync(path, join(folder, path), { recursive: true });
+  }
+  for (const path of ['node_modules', 'build', 'examples', 'clients'])
+    symlinkSync(resolve(path), join(folder, path));
+  return folder;
+}
+
+async function addSignal(folder: string): Promise<void> {
+  const source = readFileSync('test/analysis/signals/energy.ts', 'utf8');
+  const signals = join(folder, 'src/analysis/signals');
+  writeFileSync(join(signals, 'energy.ts'), source.replaceAll("'../../../src/analysis/", "'../"));
+  const table = readFileSync(join(signals, 'table.ts'), 'utf8');
+  const entry = table.replace('emotion, cognitive }', 'emotion, cognitive, energy }');
+  writeFileSync(join(signals, 'table.ts'), `import { energy } from './energy.ts';\n${entry}`);
+  const models = join(folder, 'models/standard');
+  cpSync(join(models, 'cognitive'), join(models, 'energy'), { recursive: true });
+  await editManifest(models, 'energy', (manifest) =>
+    Object.assign(manifest, { name: 'energy', kind: 'energy' }),
+  );
+}
+
+test('a third signal is in the report, routes, scopes, CLI output and OpenAPI document', async (t) => {
+  const folder = copySources();
+  await addSignal(folder);
+  writeFileSync(join(folder, 'probe.ts'), probe);
+  const output = execFileSync(process.execPath, ['--import=tsx', 'probe.ts'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  const { report, routes, scopes, csv, tableHeader, text, document } = JSON.parse(output);
+
+  t.is(report.energy.model.name, 'energy');
+  const level = report.energy.signals.level_db;
+  t.true(level < 0 && level > -60, `${level} dB`);
+  t.true(routes.includes('/v1/analyze/energy'), routes.join(' '));
+  t.deepEqual(scopes, ['analyze:emotion', 'analyze:cognitive', 'analyze:energy']);
+  t.regex(csv[0], /,cognitive_confidence,level_db,warnings,error$/);
+  t.true(csv[1].includes(`,${level},`), csv[1]);
+  t.regex(tableHeader, /PROCESSING {2}LEVEL {3}PATH$/);
+  t.true(text.includes(`\n  level           ${level} dB`), text);
+
+  t.truthy(document.paths['/v1/analyze/energy'].post);
+  const { schemas } = document.components;
+  t.truthy(schemas.EnergyReport);
+  t.truthy(schemas.EnergySignals.properties.level_db);
+  t.truthy(schemas.Report.properties.energy);
+});
