@@ -1,4 +1,4 @@
-/** Writes examples/answers.json, the examples of the document, and the answer in README.md: asked of the built service. */
+/** Writes src/openapi/examples.json, the examples of the document, and the answer in README.md: asked of the built service. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { askAll } from '../test/support/answers.ts';
@@ -15,7 +15,7 @@ try {
   const server = await startServer({ teardown: (clean) => cleanups.push(clean) });
   const narrow = makeToken(server, 'analyze:emotion');
   const answers = await askAll({ ...server, narrow });
-  writeFileSync('examples/answers.json', format(answers));
+  writeFileSync('src/openapi/examples.json', format(answers));
   const readme = readFileSync('README.md', 'utf8');
   const block = `\`\`\`json\n${format(answers.emotion?.body ?? {})}\`\`\`\n`;
   writeFileSync(

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document of the service, made from the schemas that validate and the table of errors. */
 import type { ErrorCode } from '../runtime/errors.ts';
 import { errorTable } from './errors.ts';
-import { readExamples } from './examples.ts';
+import { exampleResponses } from './examples.ts';
 import { pathsOf } from './operations.ts';
 import { componentSchemas } from './schemas.ts';
 
@@ -54,7 +54,7 @@ export function openApiDocument(version: string): object {
       { name: 'Account', description: 'Log-ins and tokens, for the account page.' },
       { name: 'Service', description: 'What runs here, and whether it does.' },
     ],
-    paths: pathsOf(readExamples()),
+    paths: pathsOf(exampleResponses),
     components: {
       schemas: componentSchemas(),
       headers,

@@ -1,5 +1,5 @@
-/** Real answers of the service, as `npm run answers` wrote them: the examples of the document. */
-import { createRequire } from 'node:module';
+/** Recorded answers of the service: the examples of the OpenAPI document. */
+import examples from './examples.json' with { type: 'json' };
 
 export type ExampleResponse = {
   /** What was asked, in words. */
@@ -12,12 +12,8 @@ export type ExampleResponse = {
 
 export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
 
-const require = createRequire(import.meta.url);
-
-/** The sources lie as deep as what is built. */
-export function readExamples(): Readonly<Record<string, ExampleResponse>> {
-  return require('../../examples/answers.json');
-}
+/** Written by `npm run answers`. */
+export const exampleResponses: Readonly<Record<string, ExampleResponse>> = examples;
 
 /** Those of one operation and status; failures look alike on the three analysis paths. */
 export function examplesOf(

@@ -19,7 +19,7 @@ import { ceilingMs } from '../support/wait.ts';
 
 const document = openApiDocument(version) as Document;
 const stored: Readonly<Record<string, ExampleResponse>> = JSON.parse(
-  readFileSync('examples/answers.json', 'utf8'),
+  readFileSync('src/openapi/examples.json', 'utf8'),
 );
 const sample = readFileSync('examples/sample.wav');
 
