@@ -102,6 +102,21 @@ test('refused: a missing kind and a folder that is not there', async (t) => {
   await t.throwsAsync(loadModels(absent), { instanceOf: ModelError, message: /which cannot be read/ });
 });
 
+const releasedKeys: Readonly<Record<string, string>> = {
+  winLength: 'frameLength',
+  hopLength: 'hop',
+  nFft: 'fftLength',
+  nMels: 'bins',
+  nMfcc: 'coefficients',
+  topDb: 'dynamicRange',
+};
+
+function withReleasedKeys(features: Json): Json {
+  return Object.fromEntries(
+    Object.entries(features).map(([key, value]) => [releasedKeys[key] ?? key, value]),
+  );
+}
+
 test('a model folder of release 0.1.0 loads', async (t) => {
   const parent = await copyModels(t);
   const models = join(parent, 'models-fast');
@@ -113,6 +128,7 @@ test('a model folder of release 0.1.0 loads', async (t) => {
       manifest.rule = manifest.params;
       delete manifest.params;
       if (name === 'activity') Object.assign(manifest, { name, kind: name });
+      if (manifest.features !== null) manifest.features = withReleasedKeys(manifest.features as Json);
     });
   }
   t.truthy(await loadModels(models));
