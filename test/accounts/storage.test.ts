@@ -16,12 +16,12 @@ import { makeFolder } from '../support/folder.ts';
 const modeOf = (path: string) => (fs.statSync(path).mode & 0o777).toString(8);
 
 const opener = `
-  import { openStorage } from './src/accounts/storage.ts';
-  import { createTokens } from './src/accounts/tokens.ts';
+  import { openDatabase } from './src/db/database.ts';
+  import { createTokens } from './src/auth/tokens.ts';
   const [url, name] = process.argv.slice(1);
   process.stdout.write('ready');
   await new Promise((resolve) => process.stdin.once('end', resolve).resume());
-  const database = await openStorage(url);
+  const database = await openDatabase(url);
   await createTokens({ database, staticToken: null }).create({ name, scopes: ['analyze:emotion'], expiresAt: null });
   await database.destroy();
 `;
