@@ -24,8 +24,13 @@ constexpr Signature kBinary[] = {
     {0, "PK\3\4"sv, "a zip archive"},  // also Office documents
     {0, "\x1F\x8B"sv, "gzip data"},
     {0, "MThd"sv, "a MIDI file"},
-    // These may contain bare MPEG frames, which the probe would find.
+    // The rest may contain bare MPEG frames, which the probe would find.
     {257, "ustar"sv, "a tar archive"},
+    {0, "!<arch>\n"sv, "an ar archive"},
+    {0, "07070"sv, "a cpio archive"},
+    {0, "\x28\xB5\x2F\xFD"sv, "zstd data"},
+    {0, "\xD0\xCF\x11\xE0"sv, "an Office document"},
+    {0, "FWS"sv, "a Flash film"},
     {8, "AVI "sv, "an AVI video"},
     {0, "\0\0\1\xBA"sv, "an MPEG program stream"},
 };

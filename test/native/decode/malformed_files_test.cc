@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <ctime>
 #include <limits>
 #include <utility>
@@ -47,10 +46,12 @@ TEST_CASE("the error names common files that are not audio") {
 
 TEST_CASE("MPEG frames in an archive or a video are not decoded") {
   const Bytes mp3 = Fixture("cbr.mp3");
-  const std::pair<size_t, const char*> magics[] = {{257, "ustar"}, {8, "AVI "}};
+  const std::pair<size_t, std::string> magics[] = {
+      {257, "ustar"},          {0, "!<arch>\n"},        {0, "070701"}, {8, "AVI "},
+      {0, "\x28\xB5\x2F\xFD"}, {0, "\xD0\xCF\x11\xE0"}, {0, "FWS\6"},  {0, {"\0\0\1\xBA", 4}}};
   for (const auto& [at, magic] : magics) {
     Bytes file(512, 0);
-    std::copy_n(magic, std::strlen(magic), file.begin() + static_cast<ptrdiff_t>(at));
+    std::copy(magic.begin(), magic.end(), file.begin() + static_cast<ptrdiff_t>(at));
     CAPTURE(magic);
     CHECK(ErrorOf(Join({file, mp3})).substr(0, 11) == "unsupported");
   }
