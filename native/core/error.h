@@ -1,12 +1,13 @@
 #pragma once
 
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
 namespace undertone {
 
-// By fault: the codes up to kCancelled are about the input or the caller's limits, kBadArgument is a mistake
-// in the calling code, kInternal is a defect here.
+// Up to kCancelled the input or the caller's limits are at fault; kBadArgument: the caller; kInternal: this
+// code.
 enum class ErrorCode {
   kEmpty,
   kMalformed,
@@ -28,35 +29,13 @@ struct Error : std::runtime_error {
   ErrorCode code;
 };
 
-// The code's name as JavaScript sees it.
+// The name of a code in JavaScript.
 inline const char* CodeName(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kEmpty:
-      return "empty";
-    case ErrorCode::kMalformed:
-      return "malformed";
-    case ErrorCode::kUnsupported:
-      return "unsupported";
-    case ErrorCode::kTooLong:
-      return "too_long";
-    case ErrorCode::kTooComplex:
-      return "too_complex";
-    case ErrorCode::kTooManyChannels:
-      return "too_many_channels";
-    case ErrorCode::kSampleRate:
-      return "sample_rate";
-    case ErrorCode::kChannel:
-      return "channel";
-    case ErrorCode::kDeadline:
-      return "deadline";
-    case ErrorCode::kCancelled:
-      return "cancelled";
-    case ErrorCode::kBadArgument:
-      return "bad_argument";
-    case ErrorCode::kInternal:
-      return "internal";
-  }
-  return "internal";
+  static constexpr const char* kNames[] = {"empty",       "malformed",         "unsupported",  "too_long",
+                                           "too_complex", "too_many_channels", "sample_rate",  "channel",
+                                           "deadline",    "cancelled",         "bad_argument", "internal"};
+  static_assert(std::size(kNames) == static_cast<size_t>(ErrorCode::kInternal) + 1);
+  return kNames[static_cast<size_t>(code)];
 }
 
 }  // namespace undertone

@@ -22,21 +22,6 @@ constexpr double kBandCentresHz[kTiltBands] = {500, 707.1, 1000, 1414.2, 2000};
 constexpr double kBandOctaves[kTiltBands] = {-1, -0.5, 0, 0.5, 1};
 constexpr double kSilenceDb = -100;
 
-const ProsodyKernel* FindKernel(Lanes lanes) {
-  switch (LaneWidth(lanes)) {
-#if defined(__x86_64__)
-    case 4:
-      return &lanes4::kProsodyKernel;
-    case 8:
-      return &lanes8::kProsodyKernel;
-    case 16:
-      return &lanes16::kProsodyKernel;
-#endif
-    default:
-      return &lanes1::kProsodyKernel;
-  }
-}
-
 // Half cosine from 0 at `low` to 1 at `high`; falls if `low` is larger.
 double Ramp(double low, double high, double hz) {
   const double place = std::clamp((hz - low) / (high - low), 0.0, 1.0);
@@ -109,7 +94,7 @@ struct ProsodyTracker::State {
 };
 
 ProsodyTracker::State::State(Lanes lanes)
-    : kernel(FindKernel(lanes)),
+    : kernel(&UNDERTONE_SELECT_WIDTH(lanes, kProsodyKernel)),
       width(static_cast<size_t>(LaneWidth(lanes))),
       window(MakeHann()),
       gain(MakeGain()),

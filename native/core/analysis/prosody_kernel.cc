@@ -19,16 +19,6 @@ struct State {
   Lane* spectrum;  // [n_fft / 2 + 1] pairs
 };
 
-void LoadWindowed(const ProsodyPlan& plan, const float* samples, Lane* frames) {
-  const size_t length = static_cast<size_t>(plan.win_length);
-  const size_t hop_length = static_cast<size_t>(plan.hop_length);
-  for (size_t i = 0; i < length; i += 4) {
-    LoadFour(samples + i, hop_length, frames + i);
-    for (size_t k = 0; k < 4; ++k) frames[i + k] *= plan.window[i + k];
-  }
-  for (int i = plan.win_length; i < plan.n_fft; ++i) frames[i] = Lane{};
-}
-
 inline Lane Power(const Lane* spectrum, int k) {
   return spectrum[2 * k] * spectrum[2 * k] + spectrum[2 * k + 1] * spectrum[2 * k + 1];
 }
@@ -76,7 +66,9 @@ void Run(void* opaque, const float* samples, float* rows) {
   State* state = static_cast<State*>(opaque);
   const ProsodyPlan& plan = state->plan;
   const size_t stride = static_cast<size_t>(kAutocorrelationColumn + plan.lags);
-  LoadWindowed(plan, samples, state->frames);
+  const size_t hop_length = static_cast<size_t>(plan.hop_length);
+  LoadWindowed(samples, hop_length, plan.window, static_cast<size_t>(plan.win_length), state->frames);
+  for (int i = plan.win_length; i < plan.n_fft; ++i) state->frames[i] = Lane{};
   RunFft(state->fft, state->frames, state->spectrum);
   Lane bands[kAutocorrelationColumn] = {};
   MeasureBands(plan, state->spectrum, bands);
@@ -93,7 +85,6 @@ void Run(void* opaque, const float* samples, float* rows) {
 
 }  // namespace
 
-extern const ProsodyKernel kProsodyKernel;
 const ProsodyKernel kProsodyKernel = {Create, Destroy, Run};
 
 }  // namespace UNDERTONE_LANES_NAMESPACE

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "dsp/lanes.h"
+
 namespace undertone {
 
 constexpr int kTiltBands = 5;
@@ -32,17 +34,6 @@ struct ProsodyKernel {
   void (*run)(void* state, const float* samples, float* rows);
 };
 
-namespace lanes1 {
-extern const ProsodyKernel kProsodyKernel;
-}
-namespace lanes4 {
-extern const ProsodyKernel kProsodyKernel;
-}
-namespace lanes8 {
-extern const ProsodyKernel kProsodyKernel;
-}
-namespace lanes16 {
-extern const ProsodyKernel kProsodyKernel;
-}
+UNDERTONE_DECLARE_PER_WIDTH(ProsodyKernel, kProsodyKernel)
 
 }  // namespace undertone

@@ -1,5 +1,7 @@
 #include "decode/codecs.h"
 
+#include <iterator>
+
 #include "decode/pcm_convert.h"
 
 namespace undertone {
@@ -45,29 +47,10 @@ constexpr AllowedCodec kAllowed[] = {
 }  // namespace
 
 const char* DemuxerName(ContainerFormat format) {
-  switch (format) {
-    case ContainerFormat::kWav:
-      return "wav";
-    case ContainerFormat::kMp3:
-      return "mp3";
-    case ContainerFormat::kAdts:
-      return "aac";
-    case ContainerFormat::kFlac:
-      return "flac";
-    case ContainerFormat::kOgg:
-      return "ogg";
-    case ContainerFormat::kMatroska:
-      return "matroska";
-    case ContainerFormat::kMp4:
-      return "mov";
-    case ContainerFormat::kAiff:
-      return "aiff";
-    case ContainerFormat::kCaf:
-      return "caf";
-    case ContainerFormat::kAmr:
-      return "amr";
-  }
-  return "";
+  static constexpr const char* kNames[] = {"wav",      "mp3", "aac",  "flac", "ogg",
+                                           "matroska", "mov", "aiff", "caf",  "amr"};
+  static_assert(std::size(kNames) == static_cast<size_t>(ContainerFormat::kAmr) + 1);
+  return kNames[static_cast<size_t>(format)];
 }
 
 const AVCodec* AllowedDecoder(AVCodecID codec) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 namespace undertone {
@@ -68,23 +69,9 @@ void ConvertEach(const uint8_t* from, size_t stride, size_t count, float* to, Re
 }  // namespace
 
 size_t BytesPerSample(SampleFormat format) {
-  switch (format) {
-    case SampleFormat::kU8:
-    case SampleFormat::kALaw:
-    case SampleFormat::kMuLaw:
-      return 1;
-    case SampleFormat::kS16:
-      return 2;
-    case SampleFormat::kS24:
-      return 3;
-    case SampleFormat::kS32:
-    case SampleFormat::kF32:
-      return 4;
-    case SampleFormat::kS64:
-    case SampleFormat::kF64:
-      return 8;
-  }
-  return 0;
+  static constexpr size_t kBytes[] = {1, 2, 3, 4, 8, 4, 8, 1, 1};
+  static_assert(std::size(kBytes) == static_cast<size_t>(SampleFormat::kMuLaw) + 1);
+  return kBytes[static_cast<size_t>(format)];
 }
 
 float FullScale(SampleFormat format) {

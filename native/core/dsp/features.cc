@@ -16,21 +16,6 @@
 namespace undertone {
 namespace {
 
-const FrameKernel* FindKernel(Lanes lanes) {
-  switch (LaneWidth(lanes)) {
-#if defined(__x86_64__)
-    case 4:
-      return &lanes4::kFrameKernel;
-    case 8:
-      return &lanes8::kFrameKernel;
-    case 16:
-      return &lanes16::kFrameKernel;
-#endif
-    default:
-      return &lanes1::kFrameKernel;
-  }
-}
-
 // 10 log10 of power, 20 log10 of magnitude.
 double DbPerLogUnit(const FeatureSpec& spec) {
   const double per_decade = spec.spectrum == Spectrum::kPower ? 10 : 20;
@@ -67,7 +52,7 @@ struct Extractor::State {
 };
 
 Extractor::State::State(const FeatureSpec& feature_spec, Lanes lanes)
-    : spec(feature_spec), kernel(FindKernel(lanes)), frames(nullptr) {
+    : spec(feature_spec), kernel(&UNDERTONE_SELECT_WIDTH(lanes, kFrameKernel)), frames(nullptr) {
   CheckFeatureSpec(spec);
   window = MakeWindow(spec);
   filters = MakeMelFilters(spec);

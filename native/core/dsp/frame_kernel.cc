@@ -32,17 +32,6 @@ inline Lane SquareRoot(Lane x) { return UNDERTONE_MM(sqrt_ps)(x); }
 inline Lane SquareRoot(Lane x) { return __builtin_sqrtf(x); }
 #endif
 
-void LoadWindowed(const FramePlan& plan, const float* samples, Lane* frames) {
-  const size_t length = static_cast<size_t>(plan.win_length);
-  const size_t hop_length = static_cast<size_t>(plan.hop_length);
-  size_t i = 0;
-  for (; i + 4 <= length; i += 4) {
-    LoadFour(samples + i, hop_length, frames + i);
-    for (size_t k = 0; k < 4; ++k) frames[i + k] *= plan.window[i + k];
-  }
-  for (; i < length; ++i) frames[i] = LoadOne(samples + i, hop_length) * plan.window[i];
-}
-
 void LoadFrames(const FramePlan& plan, const float* samples, Lane* frames) {
   const size_t length = static_cast<size_t>(plan.win_length);
   const size_t hop_length = static_cast<size_t>(plan.hop_length);
@@ -78,7 +67,8 @@ void EmphasizeAndWindow(const FramePlan& plan, Lane* frames) {
 Lane WindowFrame(const FramePlan& plan, const float* samples, Lane* frames) {
   Lane energy = {};
   if (!plan.remove_dc && plan.preemphasis == 0.0f && !plan.energy) {
-    LoadWindowed(plan, samples, frames);
+    LoadWindowed(samples, static_cast<size_t>(plan.hop_length), plan.window,
+                 static_cast<size_t>(plan.win_length), frames);
     return energy;
   }
   LoadFrames(plan, samples, frames);
@@ -199,7 +189,6 @@ void Run(void* opaque, const float* samples, float* rows, size_t stride) {
 
 }  // namespace
 
-extern const FrameKernel kFrameKernel;
 const FrameKernel kFrameKernel = {UNDERTONE_LANES, Create, Destroy, Run};
 
 }  // namespace UNDERTONE_LANES_NAMESPACE

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 
+#include "dsp/lanes.h"
+
 namespace undertone {
 
 // The plan of a spec. The Extractor owns the arrays.
@@ -40,17 +42,6 @@ struct FrameKernel {
   void (*run)(void* state, const float* samples, float* rows, size_t stride);
 };
 
-namespace lanes1 {
-extern const FrameKernel kFrameKernel;
-}
-namespace lanes4 {
-extern const FrameKernel kFrameKernel;
-}
-namespace lanes8 {
-extern const FrameKernel kFrameKernel;
-}
-namespace lanes16 {
-extern const FrameKernel kFrameKernel;
-}
+UNDERTONE_DECLARE_PER_WIDTH(FrameKernel, kFrameKernel)
 
 }  // namespace undertone

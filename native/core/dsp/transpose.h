@@ -96,6 +96,17 @@ inline undertone_lanes LoadOne(const float* rows, size_t) { return rows[0]; }
 
 #endif
 
+// Positions 0 to length - 1 of each row, times the window.
+inline void LoadWindowed(const float* rows, size_t stride, const float* window, size_t length,
+                         undertone_lanes* lanes) {
+  size_t i = 0;
+  for (; i + 4 <= length; i += 4) {
+    LoadFour(rows + i, stride, lanes + i);
+    for (size_t k = 0; k < 4; ++k) lanes[i + k] *= window[i + k];
+  }
+  for (; i < length; ++i) lanes[i] = LoadOne(rows + i, stride) * window[i];
+}
+
 }  // namespace
 }  // namespace UNDERTONE_LANES_NAMESPACE
 }  // namespace undertone

@@ -1,0 +1,171 @@
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "args.h"
+#include "calls.h"
+#include "decode/chunked_decoder.h"
+#include "decode/decode.h"
+
+namespace undertone {
+namespace {
+
+void ReadLimits(const Napi::Value& value, DecodeOptions* options) {
+  Fields limits(value, "limits");
+  options->max_seconds = limits.Number("seconds");
+  options->max_channels = limits.Integer("channels");
+  options->min_source_rate = limits.Integer("minSampleRate");
+  options->max_source_rate = limits.Integer("maxSampleRate");
+  options->deadline_seconds = limits.Number("deadlineSeconds");
+  limits.RejectUnknownKeys();
+}
+
+// Other threads write the flag with Atomics.store, so the shared Int32Array is read as an array of atomics.
+const std::atomic<int32_t>* ToCancel(const Napi::Value& value) {
+  if (value.IsNull()) return nullptr;
+  constexpr const char* kExpected = "an Int32Array of at least one element or null";
+  if (!value.IsTypedArray()) ThrowBadArgument(kExpected, "cancel", value);
+  const Napi::TypedArray array = value.As<Napi::TypedArray>();
+  if (array.TypedArrayType() != napi_int32_array || array.ElementLength() == 0) {
+    ThrowBadArgument(kExpected, "cancel", value);
+  }
+  return reinterpret_cast<const std::atomic<int32_t>*>(array.As<Napi::Int32Array>().Data());
+}
+
+int ToChannel(Fields* fields) {
+  const std::optional<int> channel = fields->IntegerOrNull("channel");
+  if (channel && *channel < 0)
+    ThrowBadArgument("a channel number from 0 or null", "channel", fields->Value("channel"));
+  return channel.value_or(-1);
+}
+
+// {sampleRate, channel, limits, cancel}: all keys are required, others rejected. Each key is read once.
+// `cancel` receives the value of that key.
+DecodeOptions ToDecodeOptions(const Napi::Value& value, Napi::Value* cancel) {
+  Fields fields(value, "options");
+  DecodeOptions options = {};
+  options.sample_rate = fields.Integer("sampleRate");
+  options.channel = ToChannel(&fields);
+  ReadLimits(fields.Value("limits"), &options);
+  const Napi::Value flag = fields.Value("cancel");
+  fields.RejectUnknownKeys();
+  options.cancel = ToCancel(flag);  // last: no JavaScript may run after it
+  if (cancel != nullptr) *cancel = flag;
+  return options;
+}
+
+Napi::Object ToObject(Napi::Env env, const Source& source) {
+  Napi::Object object = Napi::Object::New(env);
+  object["container"] = source.container;
+  object["codec"] = source.codec;
+  object["sampleRate"] = static_cast<double>(source.sample_rate);
+  object["channels"] = static_cast<double>(source.channels);
+  object["clippedRatio"] = source.clipped_ratio;
+  object["channelCorrelation"] = source.channel_correlation;
+  object["truncated"] = source.truncated;
+  return object;
+}
+
+Napi::Float32Array ToFloat32Array(Napi::Env env, const std::vector<float>& samples) {
+  Napi::Float32Array array = Napi::Float32Array::New(env, samples.size());
+  if (!samples.empty()) std::memcpy(array.Data(), samples.data(), samples.size() * sizeof(float));
+  return array;
+}
+
+// A typed array that a decoder reads in each call. JavaScript may transfer or resize its memory between
+// calls.
+class ArrayReference {
+ public:
+  explicit ArrayReference(const Napi::TypedArray& array)
+      : array_(Napi::Persistent(array.As<Napi::Object>())),
+        data_(Address(array)),
+        length_(array.ByteLength()) {}
+
+  bool IsUnchanged() const {
+    const auto array = array_.Value().As<Napi::TypedArray>();
+    return array.ByteLength() == length_ && Address(array) == data_;
+  }
+
+ private:
+  static const void* Address(const Napi::TypedArray& array) {
+    void* data = nullptr;
+    napi_get_typedarray_info(array.Env(), array, nullptr, nullptr, &data, nullptr, nullptr);
+    return data;
+  }
+
+  Napi::ObjectReference array_;
+  const void* data_;
+  size_t length_;
+};
+
+struct OpenDecoder {
+  std::unique_ptr<ArrayReference> bytes;
+  std::unique_ptr<ArrayReference> cancel;   // null without one
+  std::unique_ptr<ChunkedDecoder> decoder;  // null once closed
+};
+
+OpenDecoder& ToOpenDecoder(const Napi::Value& value) {
+  if (!value.IsExternal()) ThrowBadArgument("a decoder from openChunkedDecoder", "decoder", value);
+  return *value.As<Napi::External<OpenDecoder>>().Data();
+}
+
+void RequireUnchanged(const ArrayReference* array, const char* name) {
+  if (array == nullptr || array->IsUnchanged()) return;
+  throw Error(ErrorCode::kBadArgument,
+              std::string("Expected the memory that the decoder was opened with for `") + name +
+                  "`, got a transferred or resized buffer");
+}
+
+}  // namespace
+
+Napi::Value DecodeCall(const Napi::CallbackInfo& info) {
+  const DecodeOptions options = ToDecodeOptions(info[1], nullptr);
+  const Napi::Uint8Array bytes = ToBytes(info[0], "bytes");
+  const Audio audio = Decode(bytes.Data(), bytes.ElementLength(), options);
+  Napi::Object result = Napi::Object::New(info.Env());
+  result["samples"] = ToFloat32Array(info.Env(), audio.samples);
+  result["sampleRate"] = static_cast<double>(audio.sample_rate);
+  result["seconds"] = static_cast<double>(audio.samples.size()) / audio.sample_rate;
+  result["source"] = ToObject(info.Env(), audio.source);
+  return result;
+}
+
+Napi::Value OpenChunkedDecoderCall(const Napi::CallbackInfo& info) {
+  Napi::Value cancel;
+  const DecodeOptions options = ToDecodeOptions(info[1], &cancel);
+  const int length = ToInteger(info[2], "chunkLength");
+  if (length < 1) ThrowBadArgument("at least 1", "chunkLength", info[2]);
+  const Napi::Uint8Array bytes = ToBytes(info[0], "bytes");
+  auto opened = std::make_unique<OpenDecoder>();
+  opened->bytes = std::make_unique<ArrayReference>(bytes);
+  if (cancel.IsTypedArray()) opened->cancel = std::make_unique<ArrayReference>(cancel.As<Napi::TypedArray>());
+  opened->decoder = std::make_unique<ChunkedDecoder>(bytes.Data(), bytes.ElementLength(), options,
+                                                     static_cast<size_t>(length));
+  return Napi::External<OpenDecoder>::New(info.Env(), opened.release(),
+                                          [](Napi::Env, OpenDecoder* data) { delete data; });
+}
+
+Napi::Value DecodeChunkCall(const Napi::CallbackInfo& info) {
+  OpenDecoder& opened = ToOpenDecoder(info[0]);
+  if (!opened.decoder) ThrowBadArgument("an open decoder", "decoder", info[0]);
+  RequireUnchanged(opened.bytes.get(), "bytes");
+  RequireUnchanged(opened.cancel.get(), "cancel");
+  const std::vector<float> chunk = opened.decoder->Next();
+  Napi::Object result = Napi::Object::New(info.Env());
+  result["samples"] = ToFloat32Array(info.Env(), chunk);
+  result["declaredSeconds"] = opened.decoder->declared_seconds();
+  if (chunk.empty()) result["source"] = ToObject(info.Env(), opened.decoder->source());
+  return result;
+}
+
+Napi::Value CloseChunkedDecoderCall(const Napi::CallbackInfo& info) {
+  OpenDecoder& opened = ToOpenDecoder(info[0]);
+  opened.decoder.reset();
+  opened.bytes.reset();
+  opened.cancel.reset();
+  return info.Env().Undefined();
+}
+
+}  // namespace undertone
