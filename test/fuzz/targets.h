@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// What is fuzzed: each takes any bytes, throws Finding (or dies by a sanitizer) when the code that ships did
-// what it never may, and returns a number that tells outcomes apart: libFuzzer cannot see into the libraries
-// behind, and learns from that number what a mutation changed there.
+// Fuzz targets. Each accepts any bytes, throws Finding when the code under test breaks an invariant, and
+// returns a number per distinct outcome: libFuzzer does not instrument the libraries, so the number is its
+// coverage of them.
 
 namespace undertone::fuzz {
 
@@ -21,7 +21,7 @@ inline void Expect(bool holds, const char* what) {
 size_t Decode(const uint8_t* bytes, size_t size);
 // The bytes are a spec, then samples.
 size_t Extract(const uint8_t* bytes, size_t size);
-// The bytes are where the speech lies, then samples.
+// The bytes are speech segments, then samples.
 size_t Measure(const uint8_t* bytes, size_t size);
 
 }  // namespace undertone::fuzz

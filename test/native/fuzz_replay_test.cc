@@ -37,7 +37,7 @@ size_t Replay(const std::string& folder) {
   return files;
 }
 
-TEST_CASE("what fuzzers start from is taken") { CHECK(Replay(TEST_DIR "/fuzz/corpus") > 50); }
+TEST_CASE("the corpus of the fuzzers has no findings") { CHECK(Replay(TEST_DIR "/fuzz/corpus") > 50); }
 
 }  // namespace
 }  // namespace undertone

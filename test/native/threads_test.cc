@@ -32,7 +32,7 @@ Heard Hear(const Bytes& file) {
   return {features.data, track.pitch_hz, quality.bandwidth_hz};
 }
 
-TEST_CASE("recordings heard at once are heard as alone") {
+TEST_CASE("parallel decodes equal serial ones") {
   const std::vector<const char*> names = {"cbr.mp3", "opus.webm", "aac.m4a", "mono-16k.wav"};
   std::vector<Bytes> files;
   for (const char* name : names) files.push_back(Fixture(name));

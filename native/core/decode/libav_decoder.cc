@@ -11,12 +11,12 @@ namespace {
 
 constexpr double kMinBytesPerSecond = 1000;  // below it a declared duration is not trusted
 constexpr double kMaxPacketSeconds = 16.4;   // of FLAC: 65,535 samples at 4 kHz
-constexpr double kShortfall = 0.02;          // share of the declared duration that may be missing
-constexpr double kShortfallSeconds = 0.2;    // and as much again for delay and padding
+constexpr double kMaxMissingShare = 0.02;    // of the declared duration, without `truncated`
+constexpr double kMaxMissingSeconds = 0.2;   // more, for codec delay and padding
 
 // Checks what the header declares against the limits, where the file is large enough for it. Returns the
 // trusted duration in seconds, 0 for none.
-double CheckDeclared(const Demuxer& demuxer, size_t size, Sink* sink) {
+double CheckDeclaredFormat(const Demuxer& demuxer, size_t size, Sink* sink) {
   const int channels = demuxer.stream().codecpar->ch_layout.nb_channels;
   if (channels > 0) sink->CheckChannels(channels);
   const double seconds = demuxer.DeclaredSeconds();
@@ -34,10 +34,10 @@ class LibavDecoder : public Decoder {
         size_(size),
         probe_(probe),
         sink_(sink),
-        before_(sink->seconds()),
+        start_seconds_(sink->seconds()),
         demuxer_(bytes, size, probe, SanitizeContainer(bytes, size, probe.format, sink->budget()),
                  sink->budget()),
-        trusted_(CheckDeclared(demuxer_, size, sink)),
+        trusted_seconds_(CheckDeclaredFormat(demuxer_, size, sink)),
         decoder_(demuxer_.stream(), sink),
         codec_(avcodec_get_name(demuxer_.stream().codecpar->codec_id)),
         packet_(Own(av_packet_alloc())) {}
@@ -46,7 +46,8 @@ class LibavDecoder : public Decoder {
     while (!decoder_.WriteFrame()) {
       if (drained_) return false;
       av_packet_unref(packet_.get());
-      if (!counted_ && decoded() > trusted_ + kMaxUndeclaredSeconds) CountRest();
+      if (!duration_checked_ && decoded_seconds() > trusted_seconds_ + kMaxUndeclaredSeconds)
+        CheckRemainingDuration();
       if (demuxer_.Read(packet_.get())) {
         ++packets_;
         decoder_.Start(packet_.get());
@@ -60,42 +61,42 @@ class LibavDecoder : public Decoder {
 
   DecodeResult result() const override {
     const double declared = demuxer_.DeclaredStreamSeconds();
-    const bool short_of_declared = decoded() < declared * (1 - kShortfall) - kShortfallSeconds;
-    return {packets_, demuxer_.corrupt() || short_of_declared};
+    const bool is_short = decoded_seconds() < declared * (1 - kMaxMissingShare) - kMaxMissingSeconds;
+    return {packets_, demuxer_.corrupt() || is_short};
   }
 
   std::string codec() const override { return codec_; }
 
  private:
-  double decoded() const { return sink_->seconds() - before_; }
+  double decoded_seconds() const { return sink_->seconds() - start_seconds_; }
 
-  void CountRest() {
-    counted_ = true;
-    const double mean = decoded() / static_cast<double>(packets_);
-    const double max = sink_->budget().max_seconds() + 1 - before_;
-    const double seconds = CountSeconds(bytes_, size_, probe_, sink_->budget(), mean, max);
-    sink_->CheckSeconds(before_ + seconds - 1);
+  void CheckRemainingDuration() {
+    duration_checked_ = true;
+    const double mean = decoded_seconds() / static_cast<double>(packets_);
+    const double max = sink_->budget().max_seconds() + 1 - start_seconds_;
+    const double seconds = SumPacketDurations(bytes_, size_, probe_, sink_->budget(), mean, max);
+    sink_->CheckSeconds(start_seconds_ + seconds - 1);
   }
 
   const uint8_t* bytes_;
   size_t size_;
   const ProbeResult probe_;
   Sink* sink_;
-  const double before_;  // seconds in the sink when this file was opened
+  const double start_seconds_;  // seconds in the sink when this file was opened
   Demuxer demuxer_;
-  const double trusted_;  // declared duration in seconds, 0 where it is not trusted
+  const double trusted_seconds_;  // declared duration in seconds, 0 where it is not trusted
   StreamDecoder decoder_;
   const std::string codec_;  // at opening: the demuxer may change it while it reads
   std::unique_ptr<AVPacket, LibavDeleter> packet_;
   size_t packets_ = 0;
-  bool counted_ = false;
+  bool duration_checked_ = false;
   bool drained_ = false;
 };
 
 }  // namespace
 
-double CountSeconds(const uint8_t* bytes, size_t size, const ProbeResult& probe, const DecodeBudget& budget,
-                    double default_seconds, double max_seconds) {
+double SumPacketDurations(const uint8_t* bytes, size_t size, const ProbeResult& probe,
+                          const DecodeBudget& budget, double default_seconds, double max_seconds) {
   Demuxer demuxer(bytes, size, probe, SanitizeContainer(bytes, size, probe.format, budget), budget);
   const double unit = av_q2d(demuxer.stream().time_base);
   const auto packet = Own(av_packet_alloc());

@@ -10,7 +10,7 @@
 
 namespace undertone {
 
-// Audio decoded beyond the trusted duration before CountSeconds runs over the file.
+// Audio decoded beyond the trusted duration before SumPacketDurations runs over the file.
 constexpr double kMaxUndeclaredSeconds = 60;
 
 // Opens the container's first audio stream. Throws kUnsupported for other codecs, kMalformed for unreadable
@@ -20,7 +20,7 @@ std::unique_ptr<Decoder> OpenLibav(const uint8_t* bytes, size_t size, const Prob
 // Sums the packet durations of that stream without decoding; packets without one count as `default_seconds`.
 // Finds hours of silence in a few kilobytes before they take memory. Stops after `max_seconds`. Throws what
 // the demuxer throws.
-double CountSeconds(const uint8_t* bytes, size_t size, const ProbeResult& probe, const DecodeBudget& budget,
-                    double default_seconds, double max_seconds);
+double SumPacketDurations(const uint8_t* bytes, size_t size, const ProbeResult& probe,
+                          const DecodeBudget& budget, double default_seconds, double max_seconds);
 
 }  // namespace undertone

@@ -47,20 +47,20 @@ class OggChainDecoder : public Decoder {
   void OpenNext() {
     link_.reset();
     if (next_ + 1 == links_.size()) return;
-    if (!counted_ && sink_->seconds() > kMaxUndeclaredSeconds) CountRest();
+    if (!duration_checked_ && sink_->seconds() > kMaxUndeclaredSeconds) CheckRemainingDuration();
     const size_t at = next_++;
     link_ = OpenLibav(bytes_ + links_[at], links_[at + 1] - links_[at], probe_, sink_);
   }
 
   // Checks the duration of the remaining links, up to the first damaged one, before they are decoded.
-  void CountRest() {
-    counted_ = true;
+  void CheckRemainingDuration() {
+    duration_checked_ = true;
     const double max = sink_->budget().max_seconds() + 1;
     double seconds = sink_->seconds();
     try {
       for (size_t i = next_; i + 1 < links_.size() && seconds <= max; ++i) {
-        seconds += CountSeconds(bytes_ + links_[i], links_[i + 1] - links_[i], probe_, sink_->budget(), 0,
-                                max - seconds);
+        seconds += SumPacketDurations(bytes_ + links_[i], links_[i + 1] - links_[i], probe_, sink_->budget(),
+                                      0, max - seconds);
       }
     } catch (const Error& error) {
       if (!IsDamage(error)) throw;
@@ -76,7 +76,7 @@ class OggChainDecoder : public Decoder {
   std::unique_ptr<Decoder> link_;
   std::string codec_;  // of the first link
   DecodeResult result_;
-  bool counted_ = false;
+  bool duration_checked_ = false;
 };
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST_CASE("sines, voices and pulses have their pitch within 5 cents, whatever th
   }
 }
 
-TEST_CASE("a missing fundamental is heard") {
+TEST_CASE("a missing fundamental is found") {
   std::vector<float> samples(static_cast<size_t>(kRate));
   for (const double harmonic : {600.0, 800.0, 1000.0}) {
     const std::vector<float> sine = test::Sine(harmonic, kRate, samples.size(), 0.1);
@@ -161,7 +161,7 @@ TEST_CASE("tilt is the slope of the power density") {
   CHECK(std::abs(sum / static_cast<double>(tilt.size())) < 0.3);
 }
 
-TEST_CASE("every vector width hears the same") {
+TEST_CASE("all vector widths agree") {
   const std::vector<float> samples = Voice([](double s) { return 90 + 60 * s; }, 1.234);
   const ProsodyTrack scalar = Track(samples, Lanes::kScalar);
   for (const Lanes lanes : {Lanes::kFour, Lanes::kEight, Lanes::kSixteen}) {
@@ -176,7 +176,7 @@ TEST_CASE("every vector width hears the same") {
   }
 }
 
-TEST_CASE("a tracker gives the same bits again, whatever it heard between") {
+TEST_CASE("a tracker repeats its result to the bit") {
   ProsodyTracker tracker;
   const std::vector<float> voice = Steady(117);
   const ProsodyTrack first = tracker(voice.data(), voice.size());

@@ -30,7 +30,7 @@ double Resident() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-TEST_CASE("chunks are decoded on the thread that asks for them") {
+TEST_CASE("chunks are decoded on the calling thread") {
   const Bytes mp3 = Fixture("cbr.mp3");
   const size_t before = CountThreads();
   ChunkedDecoder decoder(mp3.data(), mp3.size(), Limits(), kSecond);

@@ -36,7 +36,7 @@ double BestCorrelation(const std::vector<float>& a, const std::vector<float>& b)
   return best;
 }
 
-TEST_CASE("every container and coding gives the original's sound") {
+TEST_CASE("every container and codec decodes to the original") {
   const Audio original = DecodeAll(Fixture("speech.wav"));
   for (const std::string& name : FixtureNames()) {
     if (name == "encrypted.mp4" || name == "silent-film.mp4" || name.find("chain") != std::string::npos)
@@ -79,7 +79,7 @@ TEST_CASE("the source is named") {
   CHECK(name("video.mp4") == "mp4 aac 44100 2");
 }
 
-TEST_CASE("a chained Ogg file is heard to its end, whatever its links") {
+TEST_CASE("a chained Ogg file is decoded to its end") {
   const auto seconds = [](const char* file) { return DecodeAll(Fixture(file)).samples.size() / 16000.0; };
   const double one = seconds("speech.wav");
   CHECK(seconds("chained.ogg") == doctest::Approx(2 * one).epsilon(0.01));
@@ -128,7 +128,7 @@ Bytes JoinSamples(Bytes from, uint32_t frames) {
   return from;
 }
 
-TEST_CASE("every AMR frame of a sample is heard, and the pauses between them kept") {
+TEST_CASE("every AMR frame of a sample is decoded, and empty ones are silence") {
   const Bytes single = Fixture("speech.3gp");
   const Audio audio = DecodeAll(JoinSamples(single, 5));
   CHECK(audio.samples == DecodeAll(single).samples);
@@ -165,7 +165,7 @@ TEST_CASE("a RIFX file may have an extensible format and 24 bits") {
   CHECK(audio.source.codec == "pcm_s24be");
 }
 
-TEST_CASE("channels are averaged, or one is taken") {
+TEST_CASE("channels are averaged, or one is selected") {
   std::vector<float> left = Sine(500, 16000, 16000, 0.5);
   std::vector<float> stereo(32000);
   for (size_t i = 0; i < 16000; ++i) {
@@ -185,7 +185,7 @@ TEST_CASE("channels are averaged, or one is taken") {
         "channel: Expected 0, the only channel, for `channel`, got 2");
 }
 
-TEST_CASE("correlation tells one voice from two, and silence says nothing") {
+TEST_CASE("correlation separates one voice from two and ignores silence") {
   const std::vector<float> a = Sine(500, 16000, 16000, 0.5);
   const std::vector<float> b = Sine(730, 16000, 16000, 0.5);
   std::vector<float> two(32000);

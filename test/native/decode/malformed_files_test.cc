@@ -64,7 +64,7 @@ TEST_CASE("a WAV format chunk may have no bits per sample") {
   CHECK(DecodeAll(wav).samples.size() == 16000);
 }
 
-TEST_CASE("one frame header in noise makes no stream, whatever it claims") {
+TEST_CASE("one frame header in noise is not a stream") {
   Bytes noise(3000, 1);
   const Bytes header = {0xFF, 0xF1, 0x50, 0x80, 0x40, 0x1F, 0xFC};  // ADTS, 512 bytes
   std::copy(header.begin(), header.end(), noise.begin() + 2900);
@@ -145,7 +145,7 @@ TEST_CASE("options out of range are the caller's mistake") {
   CHECK(ErrorOf(wav, options) == "bad_argument: Expected an index for `channel`, got a negative number");
 }
 
-TEST_CASE("a file that ends early is heard up to the cut") {
+TEST_CASE("a file that ends early is decoded up to the cut") {
   const size_t whole = DecodeAll(Fixture("speech.wav")).samples.size();
   for (const char* name :
        {"speech.wav", "cbr.mp3", "adts.aac", "speech.flac", "vorbis.ogg", "opus.ogg", "opus.webm", "aac.mkv",
@@ -250,7 +250,7 @@ TEST_CASE("damage among the frames of a later link is skipped as in any file") {
   CHECK(all < 3 * alone);
 }
 
-// Most of it is never decoded: that takes less processor time than half as much audio that is taken.
+// Most of it is not decoded, so it costs less CPU time than half as much accepted audio.
 TEST_CASE("more audio than allowed is found out by its packets") {
   const Bytes ogg = Fixture("opus.ogg");
   Bytes chain;

@@ -41,7 +41,7 @@ std::string ErrorOf(const FeatureSpec& spec) {
   return "accepted";
 }
 
-TEST_CASE("every vector width gives the scalar path's numbers") {
+TEST_CASE("all vector widths agree with the scalar path") {
   const std::vector<float> samples = TestSignal(7, 16000);
   for (const FeatureSpec& spec : {WhisperSpec(), KaldiSpec(), KaldiMfccSpec()}) {
     const Features scalar = Extractor(spec, Lanes::kScalar)(samples.data(), samples.size());
@@ -117,7 +117,7 @@ TEST_CASE("twice the amplitude adds log10(4) to every bin") {
   CHECK(LargestDifference(before.data, after.data) < 1e-5);
 }
 
-TEST_CASE("short recordings give frames or none, never a fault") {
+TEST_CASE("short recordings have frames or none, without a fault") {
   for (Lanes lanes : SupportedLanes()) {
     for (size_t n : {0, 1, 2, 159, 160, 199, 200, 201, 399, 400, 401}) {
       const std::vector<float> samples = TestSignal(2, n);
@@ -162,7 +162,7 @@ TEST_CASE("a frame's numbers do not depend on its neighbours in the block") {
   }
 }
 
-TEST_CASE("the same extractor gives the same bits twice, and several threads agree") {
+TEST_CASE("an extractor repeats its result to the bit, and threads agree") {
   const std::vector<float> samples = TestSignal(11, 32000);
   const Features expected = Extractor(WhisperSpec())(samples.data(), samples.size());
   std::vector<Features> results(4);

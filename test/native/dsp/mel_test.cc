@@ -37,7 +37,7 @@ TEST_CASE("neighbouring triangles sum to one between the first and the last top"
   for (size_t k = 10; k < 150; ++k) CHECK(sums[k] == doctest::Approx(1.0).epsilon(1e-6));
 }
 
-TEST_CASE("Slaney's norm gives every triangle the area one") {
+TEST_CASE("Slaney's norm scales each triangle to area one") {
   FeatureSpec spec = WhisperSpec();
   spec.n_mels = 10;
   spec.n_fft = 32000;  // half a hertz a bin: the sum is the area

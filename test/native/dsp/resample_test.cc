@@ -38,7 +38,7 @@ TEST_CASE("a sine keeps its frequency and level, 100 dB above all else") {
   }
 }
 
-TEST_CASE("what lies above the new Nyquist frequency is 80 dB down") {
+TEST_CASE("content above the new Nyquist frequency is 80 dB down") {
   for (const int from : {44100, 48000}) {
     for (const double hertz : {8800.0, 11000.0, 15000.0, 20000.0}) {
       CAPTURE(hertz);

@@ -1,4 +1,4 @@
-// One fault on purpose, named by the argument: what proves that a sanitizer would have told of it.
+// Injects the fault named by the argument: proves that the sanitizer reports it.
 
 #include <climits>
 #include <string>

@@ -1,5 +1,4 @@
-// Reads past the end as soon as it is loaded: what proves that a fault of the addon inside Node would be
-// told.
+// Reads past the end when it is loaded: proves that a fault of the addon inside Node is reported.
 
 namespace {
 

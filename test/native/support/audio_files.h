@@ -23,7 +23,7 @@ Bytes Corpus(const std::string& name);
 Bytes Join(const std::vector<Bytes>& parts);
 Bytes FromText(const std::string& text);
 
-// A WAV with an honest header around interleaved samples.
+// A WAV with a valid header around interleaved samples.
 Bytes WavOf(uint16_t tag, uint16_t bits, uint32_t rate, uint16_t channels, const Bytes& data);
 Bytes Wav16(uint32_t rate, uint16_t channels, const std::vector<float>& samples);
 Bytes WavFloat(uint32_t rate, uint16_t channels, const std::vector<float>& samples);
