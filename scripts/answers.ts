@@ -1,7 +1,7 @@
 /** Writes src/openapi/examples.json, the examples of the document, and the answer in README.md: asked of the built service. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { askAll } from '../test/support/answers.ts';
+import { sendExamples } from '../test/support/example-requests.ts';
 import { makeToken, startServer } from '../test/support/server.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -14,7 +14,7 @@ function format(value: object): string {
 try {
   const server = await startServer({ teardown: (clean) => cleanups.push(clean) });
   const narrow = makeToken(server, 'analyze:emotion');
-  const answers = await askAll({ ...server, narrow });
+  const answers = await sendExamples({ ...server, narrow });
   writeFileSync('src/openapi/examples.json', format(answers));
   const readme = readFileSync('README.md', 'utf8');
   const block = `\`\`\`json\n${format(answers.emotion?.body ?? {})}\`\`\`\n`;

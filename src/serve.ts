@@ -91,12 +91,12 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Start
   const database = await openDatabase(config.databaseUrl);
   const tokens = createTokens({ database, staticToken: config.token });
   const secret = config.secret ?? (await loadOrCreateSecret(config.dataDir));
-  const counters = await openCounters(config, secret, logger);
-  const accounts = openAccounts({ config, database, tokens, secret, counters });
+  const rateLimiters = await openCounters(config, secret, logger);
+  const accounts = openAccounts({ config, database, tokens, secret, rateLimiters });
   const jobs = await openJobQueue(config, database, secret, logger);
   const pages = await readPages(pagesFolder);
   const collaborators = { config, pool, tokens, accounts, metrics, logger, manifests, lifecycle, pages };
-  const app = createApp({ ...collaborators, counters, ...(jobs === null ? {} : { jobs }) });
+  const app = createApp({ ...collaborators, rateLimiters, ...(jobs === null ? {} : { jobs }) });
   const seconds = config.deadlineSeconds;
   const main = createHttpServer(app.callback(), {
     seconds,
@@ -131,9 +131,9 @@ async function openJobQueue(
   if (redisUrl === null) return null;
   const { openJobs } = await import('./jobs/jobs.ts');
   const { PersistenceError } = await import('./runtime/redis.ts');
-  const onAway = () => logger.warn('Redis cannot be reached: jobs are refused until it can');
+  const onUnreachable = () => logger.warn('Redis cannot be reached: jobs are refused until it can');
   const onUploadThreadLost = (cause: Error) => logger.error({ err: cause }, 'upload thread lost');
-  return openJobs({ redisUrl, database, secret, settings, onAway, onUploadThreadLost }).catch(
+  return openJobs({ redisUrl, database, secret, settings, onUnreachable, onUploadThreadLost }).catch(
     (error: unknown) => {
       throw error instanceof PersistenceError ? new ConfigError([error.message]) : error;
     },
@@ -158,7 +158,7 @@ async function openCounters(
 function openAccounts({
   config,
   ...parts
-}: Pick<AccountOptions, 'database' | 'tokens' | 'secret' | 'counters'> & {
+}: Pick<AccountOptions, 'database' | 'tokens' | 'secret' | 'rateLimiters'> & {
   readonly config: Config;
 }): Accounts {
   return createAccounts({

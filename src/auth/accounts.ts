@@ -53,13 +53,13 @@ export type AccountOptions = {
   /** Cookies go over https alone. */
   readonly secure: boolean;
   /** Where attempts are counted; undefined: in this process. */
-  readonly counters?: RateLimiterFactory | undefined;
+  readonly rateLimiters?: RateLimiterFactory | undefined;
 };
 
 export function createAccounts(options: AccountOptions): Accounts {
   const { database, tokens } = options;
   const guard = lazily(async () =>
-    (await import('./login-throttle.ts')).createLoginThrottle(options.counters),
+    (await import('./login-throttle.ts')).createLoginThrottle(options.rateLimiters),
   );
   const users = lazily(async () => (await import('./users.ts')).createUsers(options));
   const { state, create } = createSignUp(database, options.signUp);

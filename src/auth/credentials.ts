@@ -2,11 +2,11 @@
 import { z } from 'zod';
 
 /** In UTF-16 units. */
-export const passwordLength = { least: 10, most: 128 } as const;
+export const passwordLength = { min: 10, max: 128 } as const;
 const maxEmailLength = 254;
 
-const { least, most } = passwordLength;
-const lengths = `${least} to ${most} characters`;
+const { min, max } = passwordLength;
+const lengths = `${min} to ${max} characters`;
 
 /** Messages say what was expected. */
 export const email = z
@@ -14,10 +14,10 @@ export const email = z
   .max(maxEmailLength, { error: 'an e-mail address' });
 export const newPassword = z
   .string({ error: lengths })
-  .min(least, { error: lengths })
-  .max(most, { error: lengths });
+  .min(min, { error: lengths })
+  .max(max, { error: lengths });
 /** One that is compared with what was set before. */
 export const givenPassword = z
   .string({ error: 'a password' })
   .min(1, { error: 'a password' })
-  .max(most, { error: 'a password' });
+  .max(max, { error: 'a password' });

@@ -35,14 +35,14 @@ export type ListedToken = TokenRecord & { readonly ownerEmail: string | null };
 
 export type TokenRow = Selectable<TokenTable>;
 
-export type Which = { readonly key: 'id' | 'name'; readonly value: string; readonly owner?: Owner };
+export type TokenSelector = { readonly key: 'id' | 'name'; readonly value: string; readonly owner?: Owner };
 
 /** Every function throws Failure `storage_unavailable` when the database cannot be used. */
 export type TokenTableAccess = {
   find(hash: string): Promise<TokenRow | undefined>;
   insert(row: TokenRow): Promise<'done' | 'name taken' | 'owner gone'>;
   /** The row as it is now, if it was live and was asked for by name. */
-  revoke(which: Which, now: number): Promise<TokenRow | undefined>;
+  revoke(which: TokenSelector, now: number): Promise<TokenRow | undefined>;
   /** Revokes all that were asked for by name. */
   revokeAll(owner: string, now: number): Promise<void>;
   /** Those that were asked for by name, oldest first; of one owner, or all. */

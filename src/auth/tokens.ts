@@ -9,9 +9,9 @@ import {
   type Principal,
   type TokenRecord,
   type TokenRow,
+  type TokenSelector,
   tokenTable,
   toRecord,
-  type Which,
 } from './token-table.ts';
 import { createVerifier, sha256 } from './verifier.ts';
 
@@ -72,7 +72,7 @@ export function createTokens(options: {
 
   const forgetOwner = (owner: string) => forget((record) => record.owner === owner);
 
-  async function revoke(which: Which): Promise<TokenRecord | null> {
+  async function revoke(which: TokenSelector): Promise<TokenRecord | null> {
     const row = await table.revoke(which, now());
     if (row === undefined) return null;
     forget((record) => record.id === row.id);

@@ -171,8 +171,8 @@ function configure({ database, kind, secret, secure }: Parameters<typeof createU
     baseURL: secure ? 'https://undertone.invalid' : 'http://undertone.invalid',
     emailAndPassword: {
       enabled: true,
-      minPasswordLength: passwordLength.least,
-      maxPasswordLength: passwordLength.most,
+      minPasswordLength: passwordLength.min,
+      maxPasswordLength: passwordLength.max,
     },
     user: { deleteUser: { enabled: true } },
     session: { expiresIn: sessionSeconds, updateAge: refreshSeconds },

@@ -38,7 +38,7 @@ export type AppOptions = {
   /** Without them the routes of jobs say that they are not configured. */
   readonly jobs?: Jobs;
   /** Where requests are counted; by default in this process. */
-  readonly counters?: RateLimiterFactory | undefined;
+  readonly rateLimiters?: RateLimiterFactory | undefined;
 };
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
@@ -69,7 +69,7 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(handleErrors(logger));
   app.use(requireHost());
   if (config.corsOrigins.length > 0) app.use(allowOrigins(config.corsOrigins));
-  const limits = createRateLimits(config, options.counters);
+  const limits = createRateLimits(config, options.rateLimiters);
   const readJson = createJsonReader({ config, budget, lifecycle, account: tokenAccount });
   app.use(createRoutes({ ...options, budget, limits, jobs, readJson }).routes());
   const { accounts } = options;

@@ -1,8 +1,8 @@
 /** Fetches the recording of a job. A server that is slow does not hold an analysis slot. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Permit } from './fair-semaphore.ts';
 import { ReservationError } from './http-client.ts';
 import { fetchAudio, UnreachableError, unreachable } from './remote-audio.ts';
-import type { Slot } from './slots.ts';
 import { type QueueJob, shareKeys, type WorkerContext } from './worker-context.ts';
 
 /** A fetch keeps the slot for this long: fast servers need no share. */
@@ -12,7 +12,7 @@ export type RemoteRecording = {
   readonly job: QueueJob;
   readonly owner: string;
   readonly url: string;
-  readonly slot: Slot;
+  readonly slot: Permit;
   readonly end: AbortSignal;
 };
 
@@ -29,7 +29,7 @@ export async function fetchRecording(
     const fetched = await Promise.race([fetching, sleep(slowAfterMs, null)]);
     if (fetched !== null) return fetched;
     if (!place.add(1)) throw new ReservationError('Expected a place for a slow fetch, got none');
-    return await slot.leaveDuring(fetching);
+    return await slot.releaseDuring(fetching);
   } catch (error) {
     const last = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
     throw last && error instanceof UnreachableError ? unreachable(error.message) : error;

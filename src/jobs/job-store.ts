@@ -27,11 +27,11 @@ const listed = [
 ] as const;
 
 /** Who a job belongs to: an account, or a token that belongs to none. */
-export type JobOwner = { readonly name: string; readonly owner: string | null };
+export type JobOwner = { readonly name: string; readonly account: string | null };
 
 export type NewJob = {
   readonly id: string;
-  readonly holder: JobOwner;
+  readonly owner: JobOwner;
   readonly idempotencyKey: string | null;
   /** Keyed digest of the request; kept beside its idempotency key alone. */
   readonly digest: string;
@@ -65,11 +65,11 @@ export function createJobStore(database: Database, now: () => number = Date.now)
   let installation: string | null = null;
   const live = () => database.selectFrom('jobs').selectAll().where('expires_at', '>', now());
   return {
-    async insert({ id, holder, idempotencyKey, digest, expiresAt }) {
+    async insert({ id, owner, idempotencyKey, digest, expiresAt }) {
       const row = {
         id,
-        holder: holder.name,
-        owner: holder.owner,
+        holder: owner.name,
+        owner: owner.account,
         idempotency_key: idempotencyKey,
         digest: idempotencyKey === null ? null : digest,
         created_at: now(),

@@ -7,7 +7,7 @@ import { signals } from '../analysis/signals/table.ts';
 import { type ThreadSettings, toErrorReply } from '../workers/protocol.ts';
 import { reportHeapPressure, reportReady } from '../workers/thread-status.ts';
 import type { JobProgressMessage, JobReply, JobTask } from './job-task.ts';
-import { createTurns, type Turns } from './turns.ts';
+import { createYieldingMutex, type YieldingMutex } from './yielding-mutex.ts';
 
 export const run = start(workerData as ThreadSettings);
 
@@ -15,16 +15,20 @@ async function start(settings: ThreadSettings): Promise<(task: JobTask) => Promi
   const analyzer = await createAnalyzer(settings);
   await analyzer.warm();
   reportReady();
-  const turns = createTurns();
+  const turns = createYieldingMutex();
   return async (task) => {
-    const reply = await turns.run(() => work(analyzer, task, turns));
+    const reply = await turns.runExclusive(() => work(analyzer, task, turns));
     reportHeapPressure();
     return reply;
   };
 }
 
 /** Never rejects: a failure of any kind is a reply. */
-async function work(analyzer: Analyzer, { id, lane, ...asked }: JobTask, turns: Turns): Promise<JobReply> {
+async function work(
+  analyzer: Analyzer,
+  { id, lane, ...asked }: JobTask,
+  turns: YieldingMutex,
+): Promise<JobReply> {
   const request = { ...asked, signals };
   const afterChunk = async (analysed: number, declared: number | null) => {
     const progress = { analysed_s: round(analysed), duration_s: declared === null ? null : round(declared) };

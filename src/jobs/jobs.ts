@@ -29,7 +29,7 @@ export type { JobOwner } from './job-store.ts';
 export type { JobStats } from './queue-state.ts';
 
 export type JobRequest = {
-  readonly holder: JobOwner;
+  readonly owner: JobOwner;
   readonly idempotencyKey: string | null;
   /** HMAC-SHA256 of the request with `digestKey`, hexadecimal: see `digest.ts`. */
   readonly digest: string;
@@ -86,15 +86,15 @@ export async function openJobs(options: {
   readonly secret: string;
   readonly settings: JobSettings;
   /** Hears of a Redis that is away at the start. */
-  readonly onAway: () => void;
+  readonly onUnreachable: () => void;
   /** Hears why the upload thread was lost; it is replaced. */
   readonly onUploadThreadLost?: (cause: Error) => void;
 }): Promise<Jobs> {
-  const { redisUrl, secret, settings, onAway } = options;
+  const { redisUrl, secret, settings, onUnreachable } = options;
   const redis = openRedis(redisUrl);
   try {
     if (await waitForRedis(redis)) await requireNoPersistence(redis);
-    else onAway();
+    else onUnreachable();
   } catch (error) {
     redis.disconnect();
     throw error;
@@ -115,7 +115,7 @@ export async function openJobs(options: {
   });
   const places = createQueueSlots({
     size: settings.queue,
-    countTaken: (owner) => reach(() => Promise.all([countWaiting(queues), countWaitingOf(queues, owner)])),
+    countUsed: (owner) => reach(() => Promise.all([countWaiting(queues), countWaitingOf(queues, owner)])),
   });
   const expiresAt = () => Date.now() + 1000 * (settings.audioSeconds + settings.resultSeconds);
 
@@ -134,23 +134,23 @@ export async function openJobs(options: {
   }
 
   async function enter(id: string, request: JobRequest): Promise<JobJson> {
-    const { holder, idempotencyKey, digest, ...rest } = request;
+    const { owner, idempotencyKey, digest, ...rest } = request;
     const installation = await store.instanceId();
-    const outcome = await store.insert({ id, holder, idempotencyKey, digest, expiresAt: expiresAt() });
+    const outcome = await store.insert({ id, owner, idempotencyKey, digest, expiresAt: expiresAt() });
     if (outcome === 'owner gone')
       throw new ServiceError('unauthenticated', 'The account of this token is gone');
     const row =
-      outcome === 'done' ? await store.read(id) : await store.findByKey(holder, idempotencyKey ?? '');
+      outcome === 'done' ? await store.read(id) : await store.findByKey(owner, idempotencyKey ?? '');
     if (row === null) throw justRemoved();
     if (outcome === 'taken') {
       requireSameRequest(row, digest);
       await uploadStore.delete(id);
       return view(row);
     }
-    const payload = encryptPayload({ ...rest, holder: holder.name, installation }, id, cipher);
+    const payload = encryptPayload({ ...rest, holder: owner.name, installation }, id, cipher);
     const queue = async () => {
       if (rest.source.kind === 'upload' && !(await uploadStore.keep(id))) throw justRemoved();
-      await queues.analyses.add({ id, owner: holder.name, payload, createdAt: Number(row.created_at) });
+      await queues.analyses.add({ id, owner: owner.name, payload, createdAt: Number(row.created_at) });
     };
     await reach(queue).catch(async (error: unknown) => {
       await store.delete(id);

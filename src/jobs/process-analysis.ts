@@ -2,19 +2,19 @@
 import { setInterval } from 'node:timers/promises';
 import { DelayedError, WaitingError } from 'bullmq';
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
+import type { FairSemaphore, Permit } from './fair-semaphore.ts';
 import { fetchRecording } from './fetch-recording.ts';
 import { ReservationError } from './http-client.ts';
 import { storedError } from './job-json.ts';
 import type { Lane } from './job-task.ts';
 import { decryptPayload, type Payload } from './payload.ts';
 import type { JobQueue } from './queues.ts';
-import type { Slot, Slots } from './slots.ts';
 import { cancelJob, finishJob, type QueueJob, startJob, type WorkerContext } from './worker-context.ts';
 
 /** How often a worker looks whether the job that it has was removed. */
 const removalCheckMs = 1000;
 
-export type AnalysisLane = { readonly name: Lane; readonly queue: JobQueue; readonly slots: Slots };
+export type AnalysisLane = { readonly name: Lane; readonly queue: JobQueue; readonly slots: FairSemaphore };
 
 /** In the lane `short`, a job whose recording is found to be long goes on to the queue of long ones. */
 export async function processAnalysis(
@@ -29,7 +29,7 @@ export async function processAnalysis(
   const row = await store.read(id);
   if (row === null) return cancelJob(context, job, payload);
   if (row.outcome !== null) return void (await finishJob(context, job, payload, row.outcome, row.body ?? ''));
-  const entering = lane.slots.enter(payload.holder);
+  const entering = lane.slots.acquire(payload.holder);
   if (entering === null) return moveToWait(job, token);
   const slot = await entering;
   const started = performance.now();
@@ -88,7 +88,7 @@ function watchRemoval({ store }: WorkerContext, id: string, ended: AbortSignal):
 
 type Analysis = {
   readonly lane: Lane;
-  readonly slot: Slot;
+  readonly slot: Permit;
   readonly job: QueueJob;
   readonly payload: Payload;
   readonly removed: AbortSignal;

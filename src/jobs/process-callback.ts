@@ -1,6 +1,6 @@
 /** Makes one callback that a worker has taken from the queue. */
 import { DelayedError, WaitingError } from 'bullmq';
-import type { FairShares } from './fair-shares.ts';
+import type { FairBudget } from './fair-budget.ts';
 import { cancelledJobJson, type JobJson, toJobJson } from './job-json.ts';
 import type { Payload } from './payload.ts';
 import { deliver } from './webhook.ts';
@@ -8,7 +8,7 @@ import { type QueueJob, shareKeys, startJob, type WorkerContext } from './worker
 
 export async function processCallback(
   context: WorkerContext,
-  shares: FairShares,
+  shares: FairBudget,
   job: QueueJob,
   token: string | undefined,
 ): Promise<void> {

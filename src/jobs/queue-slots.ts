@@ -14,7 +14,7 @@ const retryAfterSeconds = 5;
 export function createQueueSlots(options: {
   readonly size: number;
   /** Places taken by everybody, and by the owner. */
-  countTaken(owner: string): Promise<readonly [all: number, own: number]>;
+  countUsed(owner: string): Promise<readonly [all: number, own: number]>;
 }): QueueSlots {
   /** Places of this process whose jobs are not in the queue yet. */
   const reserved = new Map<string, number>();
@@ -26,7 +26,7 @@ export function createQueueSlots(options: {
   return {
     async reserve(owner, count, work) {
       if (count === 0) return work();
-      const [all, own] = await options.countTaken(owner);
+      const [all, own] = await options.countUsed(owner);
       const reservedByAll = [...reserved.values()].reduce((sum, one) => sum + one, 0);
       const free = options.size - all - reservedByAll;
       const left = freeFor(own + (reserved.get(owner) ?? 0), free);

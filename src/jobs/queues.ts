@@ -2,7 +2,7 @@
 import { type Job, Queue } from 'bullmq';
 import type { Redis } from '../runtime/redis.ts';
 import type { Cipher } from './encryption.ts';
-import { createFairOrder, type FairOrder } from './fair-order.ts';
+import { createFairPriority, type FairPriority } from './fair-priority.ts';
 import type { EncryptedPayload } from './payload.ts';
 
 const prefix = 'undertone';
@@ -55,7 +55,7 @@ export function openQueues(redis: Redis, cipher: Cipher): Queues {
     });
     // Each call says for itself that it failed.
     queue.on('error', () => {});
-    return toJobQueue(queue, createFairOrder(redis, name), cipher);
+    return toJobQueue(queue, createFairPriority(redis, name), cipher);
   };
   const analyses = open('analyses', analysis);
   const long = open('long', analysis);
@@ -70,7 +70,7 @@ export function openQueues(redis: Redis, cipher: Cipher): Queues {
   };
 }
 
-function toJobQueue(queue: Queue<EncryptedPayload>, order: FairOrder, { pseudonym }: Cipher): JobQueue {
+function toJobQueue(queue: Queue<EncryptedPayload>, order: FairPriority, { pseudonym }: Cipher): JobQueue {
   return {
     name: queue.name,
     queue,
@@ -79,7 +79,7 @@ function toJobQueue(queue: Queue<EncryptedPayload>, order: FairOrder, { pseudony
       await queue.add('job', payload, { jobId: id, priority, timestamp: createdAt });
     },
     async markStarted(job) {
-      const shift = await order.serve(job.priority);
+      const shift = await order.advance(job.priority);
       if (shift > 0) void rebase(queue, shift).catch(() => {});
     },
     async delay(job, owner, token) {

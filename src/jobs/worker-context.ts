@@ -4,7 +4,7 @@ import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { Logger } from 'pino';
 import type { Config } from '../runtime/config.ts';
 import type { Cipher } from './encryption.ts';
-import type { FairShares } from './fair-shares.ts';
+import type { FairBudget } from './fair-budget.ts';
 import type { JobStore, Outcome } from './job-store.ts';
 import type { JobThreads } from './job-threads.ts';
 import {
@@ -26,9 +26,9 @@ export type WorkerContext = {
   readonly queues: Queues;
   readonly threads: JobThreads;
   /** Jobs that have left their slots while their recordings are fetched. */
-  readonly slowFetches: FairShares;
+  readonly slowFetches: FairBudget;
   /** Bytes of recordings that were fetched and are not analysed yet. */
-  readonly fetchedBytes: FairShares;
+  readonly fetchedBytes: FairBudget;
   /** Jobs go back into the queue. */
   readonly stop: AbortSignal;
 };

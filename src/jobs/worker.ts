@@ -5,7 +5,8 @@ import type { Database } from '../db/database.ts';
 import type { Config } from '../runtime/config.ts';
 import { openWorkerRedis, type Redis, requireNoPersistence, withoutCommand } from '../runtime/redis.ts';
 import { createCipher } from './encryption.ts';
-import { createFairShares } from './fair-shares.ts';
+import { createFairBudget } from './fair-budget.ts';
+import { createFairSemaphore } from './fair-semaphore.ts';
 import { createJobStore } from './job-store.ts';
 import type { Lane } from './job-task.ts';
 import { createJobThreads, type JobThreads } from './job-threads.ts';
@@ -13,7 +14,6 @@ import type { EncryptedPayload } from './payload.ts';
 import { markLost, processAnalysis } from './process-analysis.ts';
 import { processCallback } from './process-callback.ts';
 import { connectionOptions, type JobQueue, openQueues } from './queues.ts';
-import { createSlots } from './slots.ts';
 import { createUploadStore } from './upload-store.ts';
 import type { QueueJob, WorkerContext } from './worker-context.ts';
 
@@ -65,9 +65,9 @@ export async function startJobWorker(options: {
     uploadStore: createUploadStore({ redis, cipher, settings: config.jobs }),
     queues: openQueues(redis, cipher),
     threads,
-    slowFetches: createFairShares(maxSlowFetches),
+    slowFetches: createFairBudget(maxSlowFetches),
     // One owner alone may fetch a recording of any size while others hold as much.
-    fetchedBytes: createFairShares((config.workers + 2) * config.jobs.maxBytes),
+    fetchedBytes: createFairBudget((config.workers + 2) * config.jobs.maxBytes),
     stop: stop.signal,
   };
   const workers = openWorkers(redis, context);
@@ -95,7 +95,7 @@ type Process = (job: QueueJob, token: string | undefined) => Promise<void>;
 /** Long recordings have places of their own: a thread that has one lets others run between its chunks. */
 function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
   const { config, logger, queues } = context;
-  const shares = createFairShares(maxCallbacks);
+  const shares = createFairBudget(maxCallbacks);
   const locks = { lockDuration: lockMs, stalledInterval: stalledIntervalMs, maxStalledCount: maxStalled };
   const open = ({ name }: JobQueue, concurrency: number, process: Process) => {
     const worker = new Worker<EncryptedPayload>(name, process, {
@@ -107,7 +107,7 @@ function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
     return worker;
   };
   const openLane = (queue: JobQueue, name: Lane) => {
-    const slots = createSlots(config.workers, (left) => resize(worker, config.workers + left));
+    const slots = createFairSemaphore(config.workers, (left) => resize(worker, config.workers + left));
     const lane = { name, queue, slots };
     const worker = open(queue, config.workers, (job, token) => processAnalysis(context, lane, job, token));
     worker.on('failed', (job, error) => {

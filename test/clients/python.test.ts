@@ -4,9 +4,9 @@ import { cpSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
 import { buildPython, clients, generated } from '../../scripts/clients.ts';
-import { startAnswering } from '../support/answering.ts';
 import { makeFolder } from '../support/folder.ts';
 import { clientVenv } from '../support/python.ts';
+import { startScriptedServer } from '../support/scripted-server.ts';
 import { startServer } from '../support/server.ts';
 
 const body = { detail: 'busy', code: 'overloaded', request_id: 'id-1' };
@@ -19,13 +19,13 @@ test.serial('a stranger installs it, and both clients do what they say', async (
   const pip = ['install', '--quiet', '--no-build-isolation', '--no-deps', '--target', join(folder, 'site')];
   execFileSync(join(clientVenv(), 'pip'), [...pip, join(folder, 'client')], { stdio: 'pipe' });
   const server = await startServer(t);
-  const busy = await startAnswering(t, [{ status: 500 }, { status: 503, body, headers: later }]);
+  const busy = await startScriptedServer(t, [{ status: 500 }, { status: 503, body, headers: later }]);
   const refusing = await Promise.all(
-    [401, 403, 422, 429].map((status) => startAnswering(t, [{ status, body }])),
+    [401, 403, 422, 429].map((status) => startScriptedServer(t, [{ status, body }])),
   );
-  const slow = await startAnswering(t, [{ status: 200, ms: 600_000 }]);
+  const slow = await startScriptedServer(t, [{ status: 200, ms: 600_000 }]);
   const [sync, async] = await Promise.all(
-    [1, 2].map(() => startAnswering(t, [{ status: null }, { status: 502 }, { status: 200 }])),
+    [1, 2].map(() => startScriptedServer(t, [{ status: null }, { status: 502 }, { status: 200 }])),
   );
   const lost = { sync: sync?.url, async: async?.url };
   const told = { lost, busy: busy.url, refusing: refusing.map(({ url }) => url), slow: slow.url };

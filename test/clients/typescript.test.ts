@@ -10,9 +10,9 @@ import {
   ValidationError,
 } from '../../clients/typescript/src/index.ts';
 import { buildTypeScript, clients } from '../../scripts/clients.ts';
-import { startAnswering } from '../support/answering.ts';
 import { openChromium } from '../support/chromium.ts';
 import { makeFolder } from '../support/folder.ts';
+import { startScriptedServer } from '../support/scripted-server.ts';
 import { startServer } from '../support/server.ts';
 import { toneFile } from '../support/upload.ts';
 import { ceilingMs } from '../support/wait.ts';
@@ -80,7 +80,7 @@ async function waitsOf(work: () => Promise<unknown>): Promise<number[]> {
 }
 
 test.serial('500 and 503 are asked again after 1, 2 and 4 s, with the whole upload', async (t) => {
-  const server = await startAnswering(t, [{ status: 500 }, overloaded]);
+  const server = await startScriptedServer(t, [{ status: 500 }, overloaded]);
   let failed: unknown;
   const waits = await waitsOf(async () => {
     failed = await t.throwsAsync(createClient({ ...server, token }).analyze(createReadStream(path)));
@@ -92,7 +92,7 @@ test.serial('500 and 503 are asked again after 1, 2 and 4 s, with the whole uplo
 });
 
 test.serial('Retry-After is honoured, and an answer ends the asking', async (t) => {
-  const server = await startAnswering(t, [
+  const server = await startScriptedServer(t, [
     { ...overloaded, headers: { 'Retry-After': '3' } },
     { status: 200, body: { status: 'ok' } },
   ]);
@@ -103,7 +103,7 @@ test.serial('Retry-After is honoured, and an answer ends the asking', async (t) 
 });
 
 test.serial('a lost connection, 502 and 504 are asked again', async (t) => {
-  const server = await startAnswering(t, [
+  const server = await startScriptedServer(t, [
     { status: null },
     { status: 502 },
     { status: 504 },
@@ -114,7 +114,7 @@ test.serial('a lost connection, 502 and 504 are asked again', async (t) => {
 
 for (const status of [400, 401, 403, 413, 422, 429, 501]) {
   test(`${status} is not asked again`, async (t) => {
-    const server = await startAnswering(t, [{ status }]);
+    const server = await startScriptedServer(t, [{ status }]);
     const failed = await t.throwsAsync(createClient({ ...server, token }).analyze(bytes));
     t.like(failed, { status });
     t.is(server.lengths.length, 1);
@@ -122,7 +122,7 @@ for (const status of [400, 401, 403, 413, 422, 429, 501]) {
 }
 
 test('an answer that comes late, no service, and a call that is given up', async (t) => {
-  const slow = await startAnswering(t, [{ status: 200, ms: 600_000 }]);
+  const slow = await startScriptedServer(t, [{ status: 200, ms: 600_000 }]);
   const client = createClient({ ...slow, token, timeoutMs: 200 });
   const late = await t.throwsAsync(client.analyze(bytes), { instanceOf: NoAnswerError });
   t.is(late.message, `Expected an answer within 200 ms from ${slow.url}, got none`);
@@ -131,7 +131,7 @@ test('an answer that comes late, no service, and a call that is given up', async
     any: true,
     name: 'TimeoutError',
   });
-  const busy = await startAnswering(t, [overloaded]);
+  const busy = await startScriptedServer(t, [overloaded]);
   const giveUp = AbortSignal.timeout(300);
   const waiting = createClient({ ...busy, token }).analyze(bytes, { signal: giveUp });
   await t.throwsAsync(waiting, { any: true, name: 'TimeoutError' });

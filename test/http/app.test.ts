@@ -84,7 +84,7 @@ test.serial('a path is taken letter by letter', async (t) => {
 test.serial('a queue that has been full for 5 s makes the service unready', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_QUEUE: '0' } });
   const gate = createGate();
-  const working = call(app.port, analysis(gate.order));
+  const working = call(app.port, analysis(gate.task));
   await until(() => app.pool.stats().running > 0);
   const ready = () => call(app.port, { path: '/ready', headers: { 'X-Request-Id': 'id-1' } });
   for (let { status } = await ready(); app.pool.fullForMs() < 5000; { status } = await ready()) {
@@ -110,8 +110,8 @@ test.serial('metrics count requests by route and show what is held', async (t) =
   );
   t.true(reply.body.includes('undertone_requests_total{route="other",method="GET",status="404"} 1'));
   t.false(reply.body.includes('secret-path'));
-  t.is(await app.figure('undertone_held_bytes'), 0);
-  t.is(await app.figure('undertone_ready'), 1);
+  t.is(await app.metric('undertone_held_bytes'), 0);
+  t.is(await app.metric('undertone_ready'), 1);
 });
 
 test.serial('with an address of its own, metrics are not shown beside the service', async (t) => {
@@ -152,5 +152,5 @@ test.serial('many at once are all answered', async (t) => {
     Array.from({ length: 64 }, () => call(app.port, analysis({ do: 'work', ms: 5 }))),
   );
   t.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
-  await until(async () => (await app.figure('undertone_held_bytes')) === 0);
+  await until(async () => (await app.metric('undertone_held_bytes')) === 0);
 });

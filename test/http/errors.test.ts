@@ -155,7 +155,7 @@ const rows: readonly Row[] = [
   },
   {
     name: '503 past the deadline',
-    call: analysis(createGate().order),
+    call: analysis(createGate().task),
     status: 503,
     body: plain('deadline', 'The request took longer than it may'),
     headers: later,
@@ -212,7 +212,7 @@ for (const row of rows) {
     if (row.status === 503 && row.body.includes('share of the memory')) {
       const other = await wire(app.port);
       other.socket.write(`${rawHead('Content-Length: 900')}\r\n${'x'.repeat(500)}`);
-      await until(async () => (await app.figure('undertone_held_bytes')) === 500);
+      await until(async () => (await app.metric('undertone_held_bytes')) === 500);
     }
     check(t, await call(app.port, row.call), row);
   });
@@ -221,7 +221,7 @@ for (const row of rows) {
 test.serial('503 when the queue is full, before the body is asked for', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_QUEUE: '0' } });
   const gate = createGate();
-  const working = call(app.port, analysis(gate.order));
+  const working = call(app.port, analysis(gate.task));
   await until(() => app.pool.stats().running > 0);
   const client = await wire(app.port);
   client.socket.write(`${rawHead('Content-Length: 900')}\r\n`);

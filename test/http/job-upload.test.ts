@@ -249,7 +249,7 @@ test.serial('a client has to wait while its bytes are not in Redis', async (t) =
 
 test.serial('a thread that is lost fails its uploads, leaves nothing, and is replaced', async (t) => {
   const causes: Error[] = [];
-  const file = new URL('../support/mortal-upload-thread.ts', import.meta.url).pathname;
+  const file = new URL('../support/crashing-upload-thread.ts', import.meta.url).pathname;
   const place = await open(t, { file, onLost: (cause) => causes.push(cause) });
   const audio = { name: 'audio', bytes: bytesOf(2 * chunkBytes) };
   const { client, end } = place.begin();

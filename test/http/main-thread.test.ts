@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { wire } from '../support/http.ts';
-import { openWorkplace, type Workplace } from '../support/jobs.ts';
+import { type JobStack, startJobStack } from '../support/jobs.ts';
 import { contentType, multipart } from '../support/upload.ts';
 
 type Body = { readonly path: string; readonly type: string; readonly framed: Buffer };
@@ -67,7 +67,7 @@ const hostile: Readonly<Record<string, Body>> = {
 };
 
 /** What the main thread spends on a body from its first byte to the answer, and until the connection is gone. */
-async function spend({ server }: Workplace, { path, type, framed }: Body): Promise<number> {
+async function spend({ server }: JobStack, { path, type, framed }: Body): Promise<number> {
   const pid = server.process.pid as number;
   const before = mainThreadMs(pid);
   const client = await wire(server.port);
@@ -86,7 +86,7 @@ async function spend({ server }: Workplace, { path, type, framed }: Body): Promi
   return mainThreadMs(pid) - before;
 }
 
-async function repeat(t: ExecutionContext, place: Workplace, body: Body): Promise<number[]> {
+async function repeat(t: ExecutionContext, place: JobStack, body: Body): Promise<number[]> {
   const spent: number[] = [];
   for (let count = 0; count < tries; count++) spent.push(await spend(place, body));
   t.log(`${body.path}: ${spent.map((ms) => ms.toFixed(0)).join(', ')} ms`);
@@ -94,7 +94,7 @@ async function repeat(t: ExecutionContext, place: Workplace, body: Body): Promis
 }
 
 test.serial('no body costs the main thread more than a plain upload of its length', async (t) => {
-  const place = await openWorkplace(t);
+  const place = await startJobStack(t);
   const [job, analysis] = [plain('/v1/jobs'), plain('/v1/analyze')];
   await repeat(t, place, job);
   const most = Math.max(...(await repeat(t, place, job)), ...(await repeat(t, place, analysis)));

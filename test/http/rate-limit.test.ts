@@ -92,12 +92,12 @@ test('a body is not waited for', async (t) => {
 
 test('the counts can be kept elsewhere', async (t) => {
   const names: string[] = [];
-  const counters: RateLimiterFactory = (name, rate) => {
+  const rateLimiters: RateLimiterFactory = (name, rate) => {
     names.push(name);
     return inMemory(name, rate);
   };
   const env = { UNDERTONE_ADDRESS_RATE_LIMIT: '5/60', UNDERTONE_RATE_LIMIT: '5/60' };
-  const app = await startApp(t, { env, counters });
+  const app = await startApp(t, { env, rateLimiters });
   await call(app.port, echo);
   t.deepEqual(names, ['address-rate', 'token-rate']);
 });
@@ -111,8 +111,8 @@ test('a Redis that hangs holds one request up, and those that come meanwhile', a
   const connection = openRedis(redis.url);
   t.teardown(() => connection.disconnect());
   const heard: boolean[] = [];
-  const counters = createSharedRateLimiters(connection, 's', (there) => heard.push(there));
-  const { port } = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '999/600' }, counters });
+  const rateLimiters = createSharedRateLimiters(connection, 's', (there) => heard.push(there));
+  const { port } = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '999/600' }, rateLimiters });
   const seconds = async () => {
     const asked = performance.now();
     t.is((await call(port, echo)).status, 200);
@@ -147,7 +147,7 @@ test('hosts that share a Redis count together, and each for itself while it is a
     t.teardown(() => connection.disconnect());
     return startApp(t, {
       env,
-      counters: createSharedRateLimiters(connection, 's', (there) => heard.push(there)),
+      rateLimiters: createSharedRateLimiters(connection, 's', (there) => heard.push(there)),
     });
   };
   const [first, second] = await Promise.all([host(), host()]);

@@ -8,10 +8,10 @@ import { openApiDocument } from '../../src/openapi/document.ts';
 import { errorTable } from '../../src/openapi/errors.ts';
 import type { ExampleResponse } from '../../src/openapi/examples.ts';
 import { version } from '../../src/runtime/version.ts';
-import { askAll } from '../support/answers.ts';
 import { openChromium } from '../support/chromium.ts';
 import { runCli } from '../support/cli.ts';
 import { createContract, type Document, type Schema } from '../support/contract.ts';
+import { sendExamples } from '../support/example-requests.ts';
 import { makeFolder } from '../support/folder.ts';
 import { makeToken, type Server, startServer } from '../support/server.ts';
 import { toneFile } from '../support/upload.ts';
@@ -95,7 +95,7 @@ function closeTo(t: ExecutionContext, got: unknown, want: unknown, where: string
 
 test.serial('the examples, in the document and in README.md, are what the service answers', async (t) => {
   const server = await startServer(t);
-  const answers = await askAll({ ...server, narrow: makeToken(server, 'analyze:emotion') });
+  const answers = await sendExamples({ ...server, narrow: makeToken(server, 'analyze:emotion') });
   closeTo(t, answers, stored, 'run `npm run answers`');
   for (const { asked, status, body } of Object.values(stored)) checkAnswer(t, asked, status, body);
   const shown = /^```json\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8'))?.[1] ?? '';

@@ -11,7 +11,7 @@ const other = tokens.emotion;
 const refusedSoFar = 'undertone_requests_total{route="/v1/analyze/emotion",method="POST",status="503"}';
 
 const untilFigure = (app: App, name: string, reached: (value: number) => boolean): Promise<void> =>
-  until(async () => reached(await app.figure(name)));
+  until(async () => reached(await app.metric(name)));
 
 const isRefused = ({ status, headers, body }: Reply) =>
   status === 503 && headers['retry-after'] === '1' && JSON.parse(body).code === 'overloaded';
@@ -19,12 +19,12 @@ const isRefused = ({ status, headers, body }: Reply) =>
 test.serial('a queue that one account fills takes the analyses of another', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_QUEUE: '4' } });
   const first = await wire(app.port);
-  const work = JSON.stringify(createGate().order);
+  const work = JSON.stringify(createGate().task);
   first.socket.write(`${rawHead(`Content-Length: ${work.length}`)}\r\n${work}`);
   await untilFigure(app, 'undertone_workers_busy', (value) => value === 1);
   const flood = Array.from({ length: 12 }, () => call(app.port, analysis({ do: 'echo' })));
   await untilFigure(app, refusedSoFar, (value) => value === 8);
-  t.is(await app.figure('undertone_queue_length'), 4);
+  t.is(await app.metric('undertone_queue_length'), 4);
   const mine = call(app.port, analysis({ do: 'echo' }, other));
   await untilFigure(app, 'undertone_queue_displaced', (value) => value === 1);
   t.is((await call(app.port, { path: '/ready' })).status, 200);
@@ -49,7 +49,7 @@ test.serial('memory that one account fills takes the bodies of another', async (
   await untilFigure(app, 'undertone_held_bytes', (value) => value >= 700_000);
   const refused = await Promise.race(clients.map((client) => client.until(/"overloaded"/)));
   t.regex(refused, /^HTTP\/1\.1 503 /);
-  t.true((await app.figure('undertone_held_bytes')) <= 750_000);
+  t.true((await app.metric('undertone_held_bytes')) <= 750_000);
   const large = {
     ...analysis({ do: 'echo' }, other),
     body: JSON.stringify({ do: 'echo', x: 'x'.repeat(150_000) }),

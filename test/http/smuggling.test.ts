@@ -13,7 +13,7 @@ async function answerTo(app: App, bytes: string): Promise<string> {
 }
 
 const untilNothingIsHeld = (app: App): Promise<void> =>
-  until(async () => (await app.figure('undertone_held_bytes')) === 0);
+  until(async () => (await app.metric('undertone_held_bytes')) === 0);
 
 const bodyOf = (answer: string) => answer.slice(answer.indexOf('\r\n\r\n') + 4);
 

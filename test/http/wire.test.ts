@@ -10,7 +10,7 @@ const bodyOf = (answer: string) => answer.slice(answer.indexOf('\r\n\r\n') + 4);
 const uuid = '[0-9a-f-]{36}';
 
 const untilFigure = (app: App, name: string, value: number): Promise<void> =>
-  until(async () => (await app.figure(name)) === value);
+  until(async () => (await app.metric(name)) === value);
 
 async function answerTo(app: App, bytes: string): Promise<string> {
   const client = await wire(app.port);
@@ -208,7 +208,7 @@ test.serial('a client that leaves in mid-upload lets go of what was held', async
 
 test.serial('a client that leaves while its analysis runs or waits frees the worker', async (t) => {
   const app = await startApp(t);
-  const work = JSON.stringify(createGate().order);
+  const work = JSON.stringify(createGate().task);
   const clients = await Promise.all([1, 2, 3].map(() => wire(app.port)));
   for (const client of clients)
     client.socket.write(`${rawHead(`Content-Length: ${work.length}`)}\r\n${work}`);
@@ -243,7 +243,7 @@ test.serial('requests sent in one go are all answered in order', async (t) => {
 test.serial('health answers while every worker is busy', async (t) => {
   const app = await startApp(t);
   const gate = createGate();
-  const working = call(app.port, analysis(gate.order));
+  const working = call(app.port, analysis(gate.task));
   await untilFigure(app, 'undertone_workers_busy', 1);
   const probe = async () => t.is((await call(app.port, { path: '/health' })).status, 200);
   t.true((await fastest(50, probe)) < 50);

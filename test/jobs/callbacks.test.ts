@@ -13,7 +13,7 @@ import {
   UnreachableError,
 } from '../../src/jobs/remote-audio.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
-import { type JobAnswer, jobOf, openWorkplace } from '../support/jobs.ts';
+import { type JobReply, jobOf, startJobStack } from '../support/jobs.ts';
 import { listen } from '../support/listening.ts';
 import { until } from '../support/wait.ts';
 import { wavFile } from '../support/wav.ts';
@@ -172,7 +172,7 @@ test.serial(
       response.writeHead(heard.length < 3 ? 500 : 204).end();
     });
     const url = `http://127.0.0.1:${port}/`;
-    const place = await openWorkplace(t, {
+    const place = await startJobStack(t, {
       UNDERTONE_JOB_URL_PREFIXES: url,
       UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
       UNDERTONE_JOB_QUEUE: '7',
@@ -191,7 +191,7 @@ test.serial(
       urls: [`${url}a.wav`, `${url}missing.wav?signature=secret-of-the-bucket`],
       callback: `${url}hook`,
     };
-    const begun: { jobs: JobAnswer[]; callback_secret: string } = JSON.parse(
+    const begun: { jobs: JobReply[]; callback_secret: string } = JSON.parse(
       (await place.list(wanted, key)).body,
     );
     const again: typeof begun = JSON.parse((await place.list(wanted, key)).body);
@@ -202,7 +202,7 @@ test.serial(
     const kept = await place.redis.dump();
     for (const plain of ['secret-of-the-bucket', '/hook', 'a.wav']) t.is(kept.indexOf(plain), -1, plain);
     await place.startWorker();
-    const [first, second] = begun.jobs as [JobAnswer, JobAnswer];
+    const [first, second] = begun.jobs as [JobReply, JobReply];
     t.is((await place.ended(first.id)).status, 'done');
     const missing = await place.ended(second.id);
     t.like(missing, { status: 'failed', error: { detail: [{ type: 'value_error.url.unreachable' }] } });

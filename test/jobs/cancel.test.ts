@@ -6,7 +6,7 @@ import { openJobService } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 import { toneFile } from '../support/upload.ts';
 
-const holder = { name: 'token:1', owner: null };
+const owner = { name: 'token:1', account: null };
 
 /** A server that never answers for recordings, and takes callbacks. */
 async function openWeb(t: ExecutionContext) {
@@ -27,7 +27,7 @@ async function openWeb(t: ExecutionContext) {
     UNDERTONE_JOB_UPLOAD_S: '600',
   };
   const request = {
-    holder,
+    owner,
     idempotencyKey: null,
     digest: '',
     source: { kind: 'object', url: `${url}a.wav` },
@@ -41,12 +41,12 @@ test.serial('a job that is removed while it waits is called back as cancelled, o
   const { calls, env, request } = await openWeb(t);
   const { jobs, queues, work } = await openJobService(t, env);
   const { created_at } = await jobs.create('job_1', request);
-  t.true(await jobs.remove(holder, 'job_1'));
-  t.false(await jobs.remove(holder, 'job_1'));
-  t.is(await jobs.find(holder, 'job_1'), null);
-  t.is(await queues.analyses.countWaiting(holder.name), 0);
+  t.true(await jobs.remove(owner, 'job_1'));
+  t.false(await jobs.remove(owner, 'job_1'));
+  t.is(await jobs.find(owner, 'job_1'), null);
+  t.is(await queues.analyses.countWaiting(owner.name), 0);
   await jobs.create('job_2', { ...request, callback: null });
-  t.true(await jobs.remove(holder, 'job_2'));
+  t.true(await jobs.remove(owner, 'job_2'));
   await work();
   while (calls.length === 0) await sleep(20);
   while ((await queues.callbacks.queue.getJob('job_1')) !== undefined) await sleep(20);
@@ -73,8 +73,8 @@ test.serial(
     await work();
     await jobs.create('job_1', request);
     while (asked() === 0) await sleep(20);
-    t.like(await jobs.find(holder, 'job_1'), { status: 'running' });
-    t.true(await jobs.remove(holder, 'job_1'));
+    t.like(await jobs.find(owner, 'job_1'), { status: 'running' });
+    t.true(await jobs.remove(owner, 'job_1'));
     while (calls.length === 0) await sleep(20);
     for (const queue of [queues.analyses, queues.callbacks]) {
       while ((await queue.queue.getJob('job_1')) !== undefined) await sleep(20);
@@ -105,9 +105,9 @@ test.serial('a job that is removed just before its end is called back as cancell
   const env = { UNDERTONE_JOB_URL_PREFIXES: url, UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1' };
   const { jobs, queues, work } = await openJobService(t, env);
   await work();
-  remove = async () => void (await jobs.remove(holder, 'job_1'));
+  remove = async () => void (await jobs.remove(owner, 'job_1'));
   const source = { kind: 'object', url } as const;
-  const request = { holder, idempotencyKey: null, digest: '', source, channel: null, callback: url };
+  const request = { owner, idempotencyKey: null, digest: '', source, channel: null, callback: url };
   await jobs.create('job_1', request);
   while ((await queues.analyses.queue.getJob('job_1')) !== undefined) await sleep(20);
   while ((await queues.callbacks.queue.getJob('job_1')) !== undefined) await sleep(20);

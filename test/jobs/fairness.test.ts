@@ -10,8 +10,8 @@ import { listen } from '../support/listening.ts';
 import { lecture } from '../support/recordings.ts';
 import { toneFile } from '../support/upload.ts';
 
-const busy: JobOwner = { name: 'token:busy', owner: null };
-const other: JobOwner = { name: 'token:other', owner: null };
+const busy: JobOwner = { name: 'token:busy', account: null };
+const other: JobOwner = { name: 'token:other', account: null };
 const request = { idempotencyKey: null, digest: '', channel: null, callback: null };
 
 const hostSettings = (url: string) => ({
@@ -28,8 +28,8 @@ test.serial('the job of another owner is the next one, however many wait', async
   });
   const url = `http://127.0.0.1:${port}/`;
   const { jobs, work } = await openJobService(t, hostSettings(url));
-  const begin = (holder: JobOwner, name: string) =>
-    jobs.create(`job_${name}`, { ...request, holder, source: { kind: 'object', url: `${url}${name}` } });
+  const begin = (owner: JobOwner, name: string) =>
+    jobs.create(`job_${name}`, { ...request, owner, source: { kind: 'object', url: `${url}${name}` } });
   for (let index = 0; index < 30; index++) await begin(busy, `busy${index}`);
   await begin(other, 'other0');
   await begin(other, 'other1');
@@ -63,23 +63,23 @@ async function openHooks(t: ExecutionContext) {
 async function addCallback(
   { database, queues, cipher }: JobService,
   id: string,
-  holder: JobOwner,
+  owner: JobOwner,
   url: string,
 ) {
   const store = createJobStore(database);
   const expiresAt = Date.now() + 1_000_000;
-  await store.insert({ id, holder, idempotencyKey: null, digest: '', expiresAt });
+  await store.insert({ id, owner, idempotencyKey: null, digest: '', expiresAt });
   await store.finish(id, 'done', '{}', expiresAt);
   const payload = {
     source: { kind: 'object', url: 'https://bucket.example/a.wav' },
     channel: null,
     callback: url,
-    holder: holder.name,
+    holder: owner.name,
     installation: await store.instanceId(),
   } as const;
   const entry = {
     id,
-    owner: holder.name,
+    owner: owner.name,
     payload: encryptPayload(payload, id, cipher),
     createdAt: Date.now(),
   };
@@ -120,8 +120,8 @@ test.serial('40 URLs of one owner that are never answered hold up no job of anot
   });
   const url = `http://127.0.0.1:${port}/`;
   const { jobs, queues, work } = await openJobService(t, hostSettings(url));
-  const begin = (holder: JobOwner, id: string, path: string) =>
-    jobs.create(id, { ...request, holder, source: { kind: 'object', url: `${url}${path}` } });
+  const begin = (owner: JobOwner, id: string, path: string) =>
+    jobs.create(id, { ...request, owner, source: { kind: 'object', url: `${url}${path}` } });
   for (let index = 0; index < 40; index++) await begin(busy, `job_${index}`, 'silent');
   const { stop, abort } = await work();
   while (silent.length < 4) await sleep(20);
@@ -147,10 +147,10 @@ test.serial('40 URLs of one owner that are never answered hold up no job of anot
 
 test.serial('the job of another owner runs between the chunks of a long recording', async (t) => {
   const { jobs, work } = await openJobService(t);
-  const upload = async (id: string, holder: JobOwner, audio: Uint8Array) => {
+  const upload = async (id: string, owner: JobOwner, audio: Uint8Array) => {
     await jobs.uploadStore.append(id, 'audio', 0, audio);
     const source = { kind: 'upload', sizes: { audio: audio.length, baseline: 0 } } as const;
-    await jobs.create(id, { ...request, holder, source });
+    await jobs.create(id, { ...request, owner, source });
   };
   await work();
   await upload('job_long', busy, lecture(1500));

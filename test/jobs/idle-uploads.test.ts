@@ -1,7 +1,7 @@
 /** Many uploads of one account that send nothing, or hardly anything: everybody else is served as ever. */
 import test from 'ava';
 import { call, type Wire, wire } from '../support/http.ts';
-import { openWorkplace, type Workplace } from '../support/jobs.ts';
+import { type JobStack, startJobStack } from '../support/jobs.ts';
 import { makeToken } from '../support/server.ts';
 import { contentType, multipart, toneFile } from '../support/upload.ts';
 import { until } from '../support/wait.ts';
@@ -11,7 +11,7 @@ const everyScope = 'analyze:emotion,analyze:cognitive';
 const form = multipart([{ name: 'audio', bytes: toneFile(1) }]);
 
 /** `first`: what each of them sends after its headers. */
-async function openIdle({ server }: Workplace, path: string, first: string): Promise<Wire[]> {
+async function openIdle({ server }: JobStack, path: string, first: string): Promise<Wire[]> {
   const head = [
     `POST ${path} HTTP/1.1`,
     'Host: x',
@@ -24,12 +24,12 @@ async function openIdle({ server }: Workplace, path: string, first: string): Pro
   return clients;
 }
 
-async function heldBytes({ server }: Workplace): Promise<number> {
+async function heldBytes({ server }: JobStack): Promise<number> {
   const { body } = await call(server.port, { path: '/metrics' });
   return Number(/^undertone_held_bytes (\d+)$/m.exec(body)?.[1]);
 }
 
-async function statuses({ server }: Workplace, token: string, email: string) {
+async function statuses({ server }: JobStack, token: string, email: string) {
   const { port, url } = server;
   const upload = (path: string) =>
     call(port, {
@@ -62,7 +62,7 @@ for (const [name, path, first] of [
   test.serial(`${idleUploads} idle ${name} of one account hold up nobody else`, async (t) => {
     // Those that sent a byte hold a place each, the two jobs below one as well, and all of them leave half free.
     const places = first === '' ? 4 : 2 * (idleUploads + 2);
-    const place = await openWorkplace(t, { UNDERTONE_JOB_QUEUE: String(places) });
+    const place = await startJobStack(t, { UNDERTONE_JOB_QUEUE: String(places) });
     const { server } = place;
     const other = makeToken(server, everyScope);
     const email = 'somebody@example.org';
@@ -93,7 +93,7 @@ const paths: Readonly<Record<string, readonly [path: string, type: string]>> = {
 };
 
 test.serial('a body that hardly comes is ended by the minimum rate, whatever it is of', async (t) => {
-  const { server } = await openWorkplace(t);
+  const { server } = await startJobStack(t);
   const ended = async (name: string, [path, type]: readonly [string, string], first: string) => {
     const client = await wire(server.port);
     const lines = [`POST ${path} HTTP/1.1`, `Host: 127.0.0.1:${server.port}`, `Origin: ${server.url}`];

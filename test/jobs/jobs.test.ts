@@ -4,7 +4,7 @@ import { syntheticSignal } from '../../src/models/golden.ts';
 import { samplesOf } from '../support/analysis.ts';
 import { makeFolder } from '../support/folder.ts';
 import { call } from '../support/http.ts';
-import { jobOf, openWorkplace } from '../support/jobs.ts';
+import { jobOf, startJobStack } from '../support/jobs.ts';
 import { startRedis } from '../support/redis.ts';
 import { makeToken, spawnServer, startServer } from '../support/server.ts';
 import { contentType, multipart } from '../support/upload.ts';
@@ -34,7 +34,7 @@ test.serial('without Redis jobs are not configured, and everything else works', 
 });
 
 test.serial('a job waits sealed, is analysed as /v1/analyze does, and leaves nothing behind', async (t) => {
-  const place = await openWorkplace(t);
+  const place = await startJobStack(t);
   const baseline = { name: 'baseline', bytes: wavFile(samplesOf('speech.wav')) };
   const channel = { name: 'channel', bytes: '0' };
   const reply = await place.upload([audio, baseline, channel, { name: 'other', bytes: 'ignored' }]);
@@ -73,7 +73,7 @@ test.serial('a job waits sealed, is analysed as /v1/analyze does, and leaves not
 });
 
 test.serial('a job belongs to the token that made it', async (t) => {
-  const place = await openWorkplace(t);
+  const place = await startJobStack(t);
   const both = 'analyze:emotion,analyze:cognitive';
   const other = makeToken(place.server, both);
   const { id } = jobOf(await place.upload([audio]));
@@ -97,7 +97,7 @@ test.serial('a job belongs to the token that made it', async (t) => {
 });
 
 test.serial('the same Idempotency-Key is the same job', async (t) => {
-  const place = await openWorkplace(t);
+  const place = await startJobStack(t);
   const key = { 'Idempotency-Key': 'order-7' };
   const first = jobOf(await place.upload([audio], key));
   const again = await place.upload([audio], key);
@@ -119,7 +119,7 @@ test.serial('the same Idempotency-Key is the same job', async (t) => {
 });
 
 test.serial('what cannot be a job is refused, and leaves nothing in Redis', async (t) => {
-  const place = await openWorkplace(t, { UNDERTONE_JOB_MAX_BYTES: '100000' });
+  const place = await startJobStack(t, { UNDERTONE_JOB_MAX_BYTES: '100000' });
   const typeOf = (body: string) => JSON.parse(body).detail[0].type;
   const refused = async (status: number, type: string, parts: Parameters<typeof place.upload>[0]) => {
     const reply = await place.upload(parts);
@@ -159,7 +159,7 @@ test.serial('what cannot be a job is refused, and leaves nothing in Redis', asyn
 });
 
 test.serial('a recording that cannot be analysed is a job that failed, and says why', async (t) => {
-  const place = await openWorkplace(t, { UNDERTONE_JOB_MAX_SECONDS: '5' });
+  const place = await startJobStack(t, { UNDERTONE_JOB_MAX_SECONDS: '5' });
   await place.startWorker();
   const long = jobOf(await place.upload([audio]));
   const text = jobOf(await place.upload([{ name: 'audio', bytes: 'no recording at all' }]));
@@ -181,7 +181,7 @@ test.serial('a recording that cannot be analysed is a job that failed, and says 
 });
 
 test.serial('a full queue is told, and so is a recording that waited too long', async (t) => {
-  const place = await openWorkplace(t, { UNDERTONE_JOB_QUEUE: '1', UNDERTONE_JOB_AUDIO_S: '1' });
+  const place = await startJobStack(t, { UNDERTONE_JOB_QUEUE: '1', UNDERTONE_JOB_AUDIO_S: '1' });
   const { id } = jobOf(await place.upload([audio]));
   const full = await place.upload([audio]);
   t.is(full.status, 503);
@@ -211,7 +211,7 @@ test.serial('a Redis that persists is refused at the start', async (t) => {
 test.serial(
   'while Redis is away jobs are a 503 and everything else works; what it forgot is told',
   async (t) => {
-    const place = await openWorkplace(t);
+    const place = await startJobStack(t);
     const { id } = jobOf(await place.upload([audio], { 'Idempotency-Key': 'k' }));
     await place.redis.kill();
     for (const reply of [await place.upload([audio]), await place.show(id), await place.remove(id)]) {
@@ -235,7 +235,7 @@ test.serial(
 
 test.serial('a worker with another database leaves jobs to those that know them, and says so', async (t) => {
   const secret = { UNDERTONE_SECRET: 'a secret that both of them have, and more' };
-  const place = await openWorkplace(t, secret);
+  const place = await startJobStack(t, secret);
   const settings = { ...secret, UNDERTONE_REDIS_URL: place.redis.url, UNDERTONE_WORKERS: '1' };
   const wrong = await startWorker(t, { ...settings, UNDERTONE_DATA_DIR: makeFolder() });
   const { id } = jobOf(await place.upload([audio]));

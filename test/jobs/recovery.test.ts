@@ -1,7 +1,7 @@
 /** A worker that dies in the middle of a long recording: another one finishes it, once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import { type JobAnswer, jobOf, openWorkplace, type Workplace } from '../support/jobs.ts';
+import { type JobReply, type JobStack, jobOf, startJobStack } from '../support/jobs.ts';
 import { listen } from '../support/listening.ts';
 import { lecture } from '../support/recordings.ts';
 import { until } from '../support/wait.ts';
@@ -10,7 +10,7 @@ import type { WorkerProcess } from '../support/worker.ts';
 const seconds = 1000;
 
 /** Stops the worker's process with SIGSTOP between the first chunk of the job and its end. */
-async function stopInside(place: Workplace, worker: WorkerProcess, id: string): Promise<JobAnswer> {
+async function stopInside(place: JobStack, worker: WorkerProcess, id: string): Promise<JobReply> {
   for (;;) {
     process.kill(worker.pid, 'SIGSTOP');
     const job = jobOf(await place.show(id));
@@ -28,7 +28,7 @@ test.serial('a worker killed in the middle of a job is replaced, and the job end
     response.end();
   });
   const callback = `http://127.0.0.1:${port}/`;
-  const place = await openWorkplace(t, { UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1' });
+  const place = await startJobStack(t, { UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1' });
   const first = await place.startWorker();
   const parts = [
     { name: 'audio', bytes: lecture(seconds) },
@@ -53,7 +53,7 @@ test.serial('a worker killed in the middle of a job is replaced, and the job end
 });
 
 test.serial('a worker that is told to stop gives its job back, and one that was removed ends', async (t) => {
-  const place = await openWorkplace(t, { UNDERTONE_SHUTDOWN_S: '0.5' });
+  const place = await startJobStack(t, { UNDERTONE_SHUTDOWN_S: '0.5' });
   const first = await place.startWorker();
   const { id } = jobOf(await place.upload([{ name: 'audio', bytes: lecture(seconds) }]));
   await stopInside(place, first, id);
@@ -71,7 +71,7 @@ test.serial('a worker that is told to stop gives its job back, and one that was 
 
 test.serial('a second signal puts a job back at once, and the worker ends with code 1', async (t) => {
   const url = `http://127.0.0.1:${await listen(t, () => {})}/`;
-  const place = await openWorkplace(t, {
+  const place = await startJobStack(t, {
     UNDERTONE_JOB_URL_PREFIXES: url,
     UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
     UNDERTONE_SHUTDOWN_S: '600',

@@ -1,11 +1,11 @@
 /** The built service as a process of its own for the length of one piece of work. */
 import type { RequestListener } from 'node:http';
 import { buildService } from '../../benchmarks/service.ts';
-import { openWorkplace, type Workplace } from '../support/jobs.ts';
+import { type JobStack, startJobStack } from '../support/jobs.ts';
 import { listen } from '../support/listening.ts';
 import { type Server, startServer } from '../support/server.ts';
 
-export type { Workplace } from '../support/jobs.ts';
+export type { JobStack } from '../support/jobs.ts';
 export type { Server } from '../support/server.ts';
 export { buildService };
 
@@ -32,9 +32,9 @@ export function withServer<Result>(
 /** The same beside a Redis of its own. */
 export function withJobs<Result>(
   env: Readonly<Record<string, string>>,
-  work: (place: Workplace) => Promise<Result>,
+  work: (place: JobStack) => Promise<Result>,
 ): Promise<Result> {
-  return during(async (t) => work(await openWorkplace(t, env)));
+  return during(async (t) => work(await startJobStack(t, env)));
 }
 
 /** The same with a small server of the case's own. */

@@ -12,7 +12,7 @@ import type { Pages } from '../../src/http/routes/static.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import { type Config, parseConfig } from '../../src/runtime/config.ts';
 import { createPool, type Pool } from '../../src/workers/pool.ts';
-import type { Order } from './thread.ts';
+import type { ThreadTask } from './thread.ts';
 import { boundary, contentType } from './upload.ts';
 
 export type App = {
@@ -27,7 +27,7 @@ export type App = {
   /** Lets the threads get warm where `wait` is false. */
   load(): void;
   /** The value of a gauge or counter by its whole name, labels included. */
-  figure(name: string): Promise<number>;
+  metric(name: string): Promise<number>;
 };
 
 export const tokens = {
@@ -40,7 +40,7 @@ export type AppSettings = {
   readonly env?: Readonly<Record<string, string>>;
   readonly verifier?: TokenVerifier;
   readonly accounts?: Accounts;
-  readonly counters?: RateLimiterFactory;
+  readonly rateLimiters?: RateLimiterFactory;
   /** None by default. */
   readonly pages?: Pages;
   /** False serves before the threads are warm, which they get with `load`. */
@@ -82,8 +82,8 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     Atomics.notify(loaded, 0);
   };
   const pages = settings.pages ?? { documents: new Map(), assets: new Map() };
-  const { accounts, counters } = settings;
-  const extras = { ...(accounts && { accounts }), ...(counters && { counters }) };
+  const { accounts, rateLimiters } = settings;
+  const extras = { ...(accounts && { accounts }), ...(rateLimiters && { rateLimiters }) };
   const collaborators = { config, pool, metrics, logger, lifecycle, manifests: [], pages };
   const app = createApp({ ...collaborators, tokens: settings.verifier ?? verifier, ...extras });
   const server = createHttpServer(app.callback(), { seconds: config.deadlineSeconds });
@@ -94,15 +94,15 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     await pool.close();
   });
   if (settings.wait !== false) await pool.started;
-  const figure = async (name: string) => {
+  const metric = async (name: string) => {
     const line = (await metrics.text()).split('\n').find((text) => text.startsWith(`${name} `));
     return Number(line?.slice(name.length + 1));
   };
-  return { port: Number(new URL(url).port), config, pool, lifecycle, metrics, server, log, load, figure };
+  return { port: Number(new URL(url).port), config, pool, lifecycle, metrics, server, log, load, metric };
 }
 
 /** The head and body of an analysis whose thread does as told. */
-export function analysis(order: Order, token: string = tokens.full) {
+export function analysis(order: ThreadTask, token: string = tokens.full) {
   return {
     method: 'POST',
     path: '/v1/analyze/emotion',

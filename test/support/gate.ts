@@ -2,11 +2,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from './folder.ts';
-import type { Order } from './thread.ts';
+import type { ThreadTask } from './thread.ts';
 
-export type Gate = { readonly order: Order; open(): void };
+export type Gate = { readonly task: ThreadTask; open(): void };
 
 export function createGate(): Gate {
   const file = join(makeFolder(), 'open');
-  return { order: { do: 'hold', file }, open: () => writeFileSync(file, '') };
+  return { task: { do: 'hold', file }, open: () => writeFileSync(file, '') };
 }

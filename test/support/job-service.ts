@@ -35,10 +35,10 @@ export async function openJobService(
   const config = parseConfig({ UNDERTONE_WORKERS: '1', ...env });
   const database = await openDatabase(databaseUrl);
   const options = { redisUrl: redis.url, database, secret };
-  const onAway = () => {
+  const onUnreachable = () => {
     throw new Error('Expected Redis to be there, got nothing');
   };
-  const jobs = await openJobs({ ...options, settings: config.jobs, onAway });
+  const jobs = await openJobs({ ...options, settings: config.jobs, onUnreachable });
   const cipher = createCipher(secret);
   const queues = openQueues(redis.client, cipher);
   const lines: Readonly<Record<string, unknown>>[] = [];

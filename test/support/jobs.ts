@@ -9,7 +9,7 @@ import { startWorker, type WorkerProcess } from './worker.ts';
 type Teardown = { teardown(clean: () => unknown): void };
 type Json = Readonly<Record<string, unknown>>;
 
-export type JobAnswer = {
+export type JobReply = {
   readonly id: string;
   readonly status: string;
   readonly created_at: string;
@@ -21,7 +21,7 @@ export type JobAnswer = {
   readonly callback_secret?: string;
 };
 
-export type Workplace = {
+export type JobStack = {
   readonly redis: RedisServer;
   readonly server: Server;
   startWorker(): Promise<WorkerProcess>;
@@ -32,13 +32,13 @@ export type Workplace = {
   show(id: string, token?: string): Promise<Reply>;
   remove(id: string, token?: string): Promise<Reply>;
   /** Resolves when it is done or failed. */
-  ended(id: string): Promise<JobAnswer>;
+  ended(id: string): Promise<JobReply>;
 };
 
-export async function openWorkplace(
+export async function startJobStack(
   t: Teardown,
   env: Readonly<Record<string, string>> = {},
-): Promise<Workplace> {
+): Promise<JobStack> {
   const redis = await startRedis();
   t.teardown(async () => {
     redis.client.disconnect();
@@ -77,4 +77,4 @@ export async function openWorkplace(
   };
 }
 
-export const jobOf = ({ body }: Reply): JobAnswer => JSON.parse(body);
+export const jobOf = ({ body }: Reply): JobReply => JSON.parse(body);

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import type { HeapPressure, Reply, TaskMessage } from '../../src/workers/protocol.ts';
 
-export type Order =
+export type ThreadTask =
   | { readonly do: 'echo' }
   /** Holds the thread until the flag is raised or the time is over. */
   | { readonly do: 'work'; readonly ms: number }
@@ -39,7 +39,7 @@ async function start(): Promise<(task: TaskMessage) => Promise<Reply>> {
 }
 
 async function obey({ body, cancel, requestId }: TaskMessage): Promise<Reply> {
-  const order: Order = JSON.parse(Buffer.concat(body).toString());
+  const order: ThreadTask = JSON.parse(Buffer.concat(body).toString());
   if (settings.trace !== undefined)
     writeFileSync(settings.trace, `${requestId} ${order.do}\n`, { flag: 'a' });
   if (order.do === 'fill') parentPort?.postMessage({ heapPressure: threadId } satisfies HeapPressure);

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { ServiceError } from '../../src/runtime/errors.ts';
 import { createPool, type PendingAnalysis, type Pool } from '../../src/workers/pool.ts';
 import { createGate } from '../support/gate.ts';
-import type { Order } from '../support/thread.ts';
+import type { ThreadTask } from '../support/thread.ts';
 import { until } from '../support/wait.ts';
 
 const file = fileURLToPath(new URL('../support/thread.ts', import.meta.url));
@@ -35,7 +35,7 @@ const farMs = 3_600_000;
 
 function give(
   pool: Pool,
-  order: Order,
+  order: ThreadTask,
   deadlineMs = farMs,
   released: Released = { count: 0 },
   account = 'a',
@@ -100,7 +100,7 @@ for (const isolation of ['threads', 'processes'] as const) {
   test.serial(`${isolation}: beyond the queue a task is refused at once`, async (t) => {
     const { pool } = await open(t, isolation, 1, 2);
     const gate = createGate();
-    const jobs = [1, 2, 3].map(() => give(pool, gate.order));
+    const jobs = [1, 2, 3].map(() => give(pool, gate.task));
     t.false(pool.accepts('a'));
     const released = { count: 0 };
     t.is(
@@ -118,7 +118,7 @@ for (const isolation of ['threads', 'processes'] as const) {
     const ends: string[] = [];
     const gate = createGate();
     const start = (name: string, account: string, released?: Released) => {
-      const job = give(pool, gate.order, farMs, released, account);
+      const job = give(pool, gate.task, farMs, released, account);
       return outcome(job).then((end) => ends.push(`${name} ${end}`));
     };
     const released = { count: 0 };
@@ -136,8 +136,8 @@ for (const isolation of ['threads', 'processes'] as const) {
 
   test.serial(`${isolation}: a pool is full once it accepts no account at all`, async (t) => {
     const { pool } = await open(t, isolation, 1, 2);
-    const { order } = createGate();
-    const jobs = ['a', 'a', 'b'].map((account) => give(pool, order, farMs, undefined, account));
+    const { task } = createGate();
+    const jobs = ['a', 'a', 'b'].map((account) => give(pool, task, farMs, undefined, account));
     await sleep(20);
     t.true(pool.fullForMs() > 0);
     t.deepEqual([pool.accepts('a'), pool.accepts('b'), pool.accepts('c')], [false, false, false]);
@@ -159,9 +159,9 @@ for (const isolation of ['threads', 'processes'] as const) {
     async (t) => {
       const { pool, lost } = await open(t, isolation, 1, 2);
       const released = { count: 0 };
-      const { order } = createGate();
-      const running = give(pool, order, 500, released);
-      const queued = give(pool, order, 50, released);
+      const { task } = createGate();
+      const running = give(pool, task, 500, released);
+      const queued = give(pool, task, 50, released);
       const ended: string[] = [];
       const noted = async (name: string, job: PendingAnalysis) =>
         ended.push(`${name}: ${await outcome(job)}`);
@@ -179,9 +179,9 @@ for (const isolation of ['threads', 'processes'] as const) {
     async (t) => {
       const { pool } = await open(t, isolation, 1, 2);
       const released = { count: 0 };
-      const { order } = createGate();
-      const running = give(pool, order, farMs, released);
-      const queued = give(pool, order, farMs, released);
+      const { task } = createGate();
+      const running = give(pool, task, farMs, released);
+      const queued = give(pool, task, farMs, released);
       queued.cancel();
       t.is(released.count, 1);
       running.cancel();
@@ -222,7 +222,7 @@ for (const isolation of ['threads', 'processes'] as const) {
     `${isolation}: a thread whose heap is full answers, and is replaced by a new one`,
     async (t) => {
       const { pool, lost } = await open(t, isolation, 1, 8);
-      const done = async (order: Order) =>
+      const done = async (order: ThreadTask) =>
         JSON.parse(Buffer.from((await give(pool, order).result)?.json ?? []).toString()).thread;
       const before = await done({ do: 'echo' });
       t.is(await done({ do: 'fill' }), before);
@@ -243,8 +243,8 @@ for (const isolation of ['threads', 'processes'] as const) {
 
   test.serial(`${isolation}: at the end every request can be failed`, async (t) => {
     const { pool } = await open(t, isolation, 1, 1);
-    const { order } = createGate();
-    const jobs = [1, 2].map(() => give(pool, order));
+    const { task } = createGate();
+    const jobs = [1, 2].map(() => give(pool, task));
     pool.failAll(new ServiceError('shutting_down', 'x'));
     t.deepEqual(await Promise.all(jobs.map(outcome)), ['shutting_down', 'shutting_down']);
   });

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { createProcesses, type ProcessesOptions } from '../../src/workers/processes.ts';
 import type { Workers } from '../../src/workers/workers.ts';
 import { createGate } from '../support/gate.ts';
-import type { Order } from '../support/thread.ts';
+import type { ThreadTask } from '../support/thread.ts';
 
 const file = fileURLToPath(new URL('../support/thread.ts', import.meta.url));
 const limits = { seconds: 1, channels: 1, minSampleRate: 1, maxSampleRate: 1, deadlineSeconds: 1 };
@@ -27,7 +27,7 @@ async function open(
   return { workers, causes };
 }
 
-function order(workers: Workers, what: Order) {
+function order(workers: Workers, what: ThreadTask) {
   const body = Uint8Array.from(Buffer.from(JSON.stringify(what)));
   return workers.run({ body: [body], boundary: 'b', signals: ['emotion'], requestId: 'r' });
 }
@@ -59,7 +59,7 @@ test.serial('a process that does not heed its flag is ended', async (t) => {
 test.serial('a task that is stopped before a process is free never runs', async (t) => {
   const { workers } = await open(t);
   const gate = createGate();
-  const first = order(workers, gate.order);
+  const first = order(workers, gate.task);
   const second = order(workers, { do: 'crash', signal: 'SIGKILL' });
   second.stop(1);
   t.is((await second.reply).kind, 'failure');

@@ -35,7 +35,7 @@ export function addJobRoutes(router: Router<State>, options: JobOptions & AuthOp
   router.post('/v1/jobs', ...gate, async function beginJob(context: Context) {
     if (jobs === null) return;
     const key = idempotencyKey(context);
-    const asked = { context, jobs, options, key, holder: ownerOf(context.state.grant) };
+    const asked = { context, jobs, options, key, owner: ownerOf(context.state.grant) };
     if (context.is('application/json')) return createJobs(asked);
     return createJob(asked);
   });
@@ -67,11 +67,11 @@ type JobRequestContext = {
   readonly jobs: Jobs;
   readonly options: JobOptions;
   readonly key: string | null;
-  readonly holder: JobOwner;
+  readonly owner: JobOwner;
 };
 
 async function createJob(asked: JobRequestContext): Promise<void> {
-  const { context, jobs, options, key, holder } = asked;
+  const { context, jobs, options, key, owner } = asked;
   const { req, res } = context;
   const boundary = boundaryOf(req.headers['content-type']);
   if (boundary === null) throw invalidPart('audio', 'missing', 'field required');
@@ -79,37 +79,37 @@ async function createJob(asked: JobRequestContext): Promise<void> {
   if (declaredLength(req) > maxBodyBytes(maxBytes)) throw tooLarge(maxBytes);
   requireOpen(options);
   // The recording of a known job is read for its digest alone, and needs no place.
-  const known = key !== null && (await jobs.hasKey(holder, key));
+  const known = key !== null && (await jobs.hasKey(owner, key));
   const places = known ? 0 : 1;
   // A full queue is said before the body is asked for; the place is reserved once the body arrives.
-  await jobs.reserveSlots(holder, places, async () => {});
+  await jobs.reserveSlots(owner, places, async () => {});
   sendContinue(req, res);
   const { config, lifecycle } = options;
   const deadlineAt = performance.now() + 1000 * config.jobs.uploadSeconds;
   const limits = { shutdown: lifecycle.shutdown, deadlineAt };
   if (!(await bodyArrives(req, limits))) return markAborted(context);
-  await jobs.reserveSlots(holder, places, async () => {
+  await jobs.reserveSlots(owner, places, async () => {
     const id = jobs.createId();
     const form = await upload(asked, { ...limits, id, boundary, keep: !known });
     if (form === null) return markAborted(context);
     const { sizes, channel, callback, digest } = form;
     const source = { kind: 'upload', sizes } as const;
-    const request = { holder, idempotencyKey: key, digest, source, channel, callback };
+    const request = { owner, idempotencyKey: key, digest, source, channel, callback };
     const job = await jobs.create(id, request);
-    sendAccepted(context, { ...job, ...secretFor(callback, jobs, holder) });
+    sendAccepted(context, { ...job, ...secretFor(callback, jobs, owner) });
   });
 }
 
 /** Null when the client left. What came of an upload that failed is dropped. */
 async function upload(
-  { context, holder, jobs, options }: JobRequestContext,
+  { context, owner, jobs, options }: JobRequestContext,
   limits: BodyLimits & Pick<JobUploadOptions, 'id' | 'boundary' | 'keep'>,
 ): Promise<UploadedForm | null> {
   const { budget, config } = options;
   const form = await uploadJob(context.req, {
     ...limits,
     uploads: jobs.uploads,
-    memory: createReservation(budget, holder.name),
+    memory: createReservation(budget, owner.name),
     maxBytes: config.jobs.maxBytes,
   });
   try {
@@ -121,7 +121,7 @@ async function upload(
   return form;
 }
 
-async function createJobs({ context, jobs, options, key, holder }: JobRequestContext): Promise<void> {
+async function createJobs({ context, jobs, options, key, owner }: JobRequestContext): Promise<void> {
   const { config } = options;
   const { urls, channel, callback } = await options.readJson(context, jobsBody, jobsRules);
   if (config.jobs.urlPrefixes.length === 0) {
@@ -134,19 +134,19 @@ async function createJobs({ context, jobs, options, key, holder }: JobRequestCon
   const requests = urls.map((url, index): JobRequest => {
     const digest = jobs.digest({ source: { url }, channel, callback });
     const source = { kind: 'object', url } as const;
-    return { holder, idempotencyKey: keyOf(key, index), digest, source, channel, callback };
+    return { owner, idempotencyKey: keyOf(key, index), digest, source, channel, callback };
   });
   const known: (JobJson | null)[] = [];
   for (const { idempotencyKey, digest } of requests) {
-    known.push(idempotencyKey === null ? null : await jobs.findByKey(holder, idempotencyKey, digest));
+    known.push(idempotencyKey === null ? null : await jobs.findByKey(owner, idempotencyKey, digest));
   }
   const created: JobJson[] = [];
-  await jobs.reserveSlots(holder, known.filter((job) => job === null).length, async () => {
+  await jobs.reserveSlots(owner, known.filter((job) => job === null).length, async () => {
     for (const [index, request] of requests.entries()) {
       created.push(known[index] ?? (await jobs.create(jobs.createId(), request)));
     }
   });
-  sendAccepted(context, { jobs: created, ...secretFor(callback, jobs, holder) });
+  sendAccepted(context, { jobs: created, ...secretFor(callback, jobs, owner) });
 }
 
 function requireOpen({ lifecycle }: JobOptions): void {
@@ -173,7 +173,7 @@ function requireQueue(jobs: Jobs | null): Middleware<State> {
 
 /** An account's tokens share its jobs; each token of the operator has its own. */
 function ownerOf(grant: Principal | undefined): JobOwner {
-  return { name: accountOf(grant), owner: grant?.owner ?? null };
+  return { name: accountOf(grant), account: grant?.owner ?? null };
 }
 
 function idempotencyKey(context: Context): string | null {
@@ -196,8 +196,8 @@ function sendAccepted(context: Context, body: object): void {
   send(context, body);
 }
 
-function secretFor(callback: string | null, jobs: Jobs, holder: JobOwner): { callback_secret?: string } {
-  return callback === null ? {} : { callback_secret: jobs.callbackSecret(holder) };
+function secretFor(callback: string | null, jobs: Jobs, owner: JobOwner): { callback_secret?: string } {
+  return callback === null ? {} : { callback_secret: jobs.callbackSecret(owner) };
 }
 
 function send(context: Context, body: object): void {

@@ -2,11 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { speechFile } from '../../../benchmarks/speech.ts';
-import { type JobAnswer, jobOf } from '../../support/jobs.ts';
+import { type JobReply, jobOf } from '../../support/jobs.ts';
 import { atMost, exactly, type Row } from '../case.ts';
 import { eventually } from '../load/footprint.ts';
 import { encode } from '../load/mix.ts';
-import { type Workplace, withJobs, withListener } from '../service.ts';
+import { type JobStack, withJobs, withListener } from '../service.ts';
 import { type Account, openAccount } from './account.ts';
 
 export type Load = {
@@ -35,7 +35,7 @@ const pollMs = 20;
 const short = speechFile(1, 1);
 const tenSeconds = speechFile(10, 1);
 
-type Bench = { readonly place: Workplace; readonly peer: Peer; readonly load: Load };
+type Bench = { readonly place: JobStack; readonly peer: Peer; readonly load: Load };
 type Seconds = { readonly start: number; readonly callback: number };
 const never: Seconds = { start: Number.POSITIVE_INFINITY, callback: Number.POSITIVE_INFINITY };
 
@@ -66,7 +66,7 @@ async function postList({ place }: Bench, { token }: Account, body: Readonly<Rec
   const reply = await place.list(body, { Authorization: `Bearer ${token}` });
   if (reply.status === 503) return [];
   if (reply.status >= 300) throw new Error(`Expected jobs, got ${reply.status} ${reply.body}`);
-  return (JSON.parse(reply.body) as { readonly jobs: readonly JobAnswer[] }).jobs;
+  return (JSON.parse(reply.body) as { readonly jobs: readonly JobReply[] }).jobs;
 }
 
 /** Null when the job was refused. */

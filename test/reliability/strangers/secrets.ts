@@ -10,7 +10,7 @@ import { makeToken } from '../../support/server.ts';
 import { atMost, none, type Row } from '../case.ts';
 import { analysis, exchange } from '../load/exchange.ts';
 import { speechUpload } from '../load/speech.ts';
-import { type Server, type Workplace, withServer } from '../service.ts';
+import { type JobStack, type Server, withServer } from '../service.ts';
 import { credentials, openAccount, post } from './account.ts';
 
 const addresses = ['203.0.113.77', '2001:db8:77:88::99'];
@@ -52,7 +52,7 @@ export const keySettings = {
 const person = 'bob@home.example';
 
 /** Log-ins, right and wrong, and requests that are counted. */
-export async function useCounters({ server }: Workplace): Promise<void> {
+export async function useCounters({ server }: JobStack): Promise<void> {
   const { email, visitor } = await openAccount(server, 'ada');
   for (const address of addresses) {
     const headers = { 'X-Forwarded-For': address };
@@ -64,7 +64,7 @@ export async function useCounters({ server }: Workplace): Promise<void> {
   }
 }
 
-export async function keyRow({ redis }: Workplace): Promise<Row> {
+export async function keyRow({ redis }: JobStack): Promise<Row> {
   const keys = await redis.client.keys('*');
   const words = ['ada@home.example', person, ...addresses, '2001:db8:77:88::', '127.0.0.1'];
   const found = revealing(keys, words);

@@ -7,9 +7,9 @@ import { openJobService as open } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 import { until } from '../support/wait.ts';
 
-const holder = { name: 'token:1', owner: null };
+const owner = { name: 'token:1', account: null };
 const upload: JobRequest = {
-  holder,
+  owner,
   idempotencyKey: 'k',
   source: { kind: 'upload', sizes: { audio: 4, baseline: 0 } },
   channel: null,
@@ -60,21 +60,21 @@ test.serial('places in the queue are kept for those that are on their way', asyn
     message: /^Expected at most \d more jobs of this owner in the queue/,
   };
   await t.throwsAsync(
-    jobs.reserveSlots(holder, 4, async () => t.fail()),
+    jobs.reserveSlots(owner, 4, async () => t.fail()),
     full,
   );
-  await jobs.reserveSlots(holder, 2, async () => {
+  await jobs.reserveSlots(owner, 2, async () => {
     await t.throwsAsync(
-      jobs.reserveSlots(holder, 2, async () => t.fail()),
+      jobs.reserveSlots(owner, 2, async () => t.fail()),
       full,
     );
-    await jobs.reserveSlots(holder, 1, () => jobs.create('job_1', object));
+    await jobs.reserveSlots(owner, 1, () => jobs.create('job_1', object));
   });
   await t.throwsAsync(
-    jobs.reserveSlots(holder, 3, async () => t.fail()),
+    jobs.reserveSlots(owner, 3, async () => t.fail()),
     full,
   );
-  t.is(await jobs.reserveSlots(holder, 2, async () => 'taken'), 'taken');
+  t.is(await jobs.reserveSlots(owner, 2, async () => 'taken'), 'taken');
 });
 
 test.serial('a job that its workers were lost with is given up', async (t) => {
@@ -85,8 +85,8 @@ test.serial('a job that its workers were lost with is given up', async (t) => {
   // As BullMQ marks one that was lost too often.
   await redis.client.hset(kept, 'defa', 'job stalled more than allowable limit');
   const worker = await work();
-  await until(async () => (await jobs.find(holder, 'job_1'))?.status === 'failed');
-  t.like((await jobs.find(holder, 'job_1'))?.error, { code: 'worker_lost' });
+  await until(async () => (await jobs.find(owner, 'job_1'))?.status === 'failed');
+  t.like((await jobs.find(owner, 'job_1'))?.error, { code: 'worker_lost' });
   await worker.stop();
   t.deepEqual(await redis.client.keys('undertone:waiting:*'), []);
 });
@@ -101,7 +101,7 @@ test.serial('a worker that is stopped does not wait for a recording that never c
   });
   const worker = await work();
   const { id } = await jobs.create('job_1', { ...upload, source: { kind: 'object', url } });
-  await until(async () => (await jobs.find(holder, id))?.status === 'running');
+  await until(async () => (await jobs.find(owner, id))?.status === 'running');
   await worker.stop();
-  t.is((await jobs.find(holder, id))?.status, 'waiting');
+  t.is((await jobs.find(owner, id))?.status, 'waiting');
 });

@@ -3,19 +3,19 @@
  * thresholds), so one key alone gets half.
  */
 
-export type FairShares = {
-  open(keys: readonly string[]): Share;
+export type FairBudget = {
+  open(keys: readonly string[]): Reservation;
 };
 
 /** Held by all keys that it was opened with. */
-export type Share = {
+export type Reservation = {
   /** Returns false, and adds nothing, when one of the keys would exceed its share. */
   add(amount: number): boolean;
   /** Releases all that was added. */
   release(): void;
 };
 
-export function createFairShares(size: number): FairShares {
+export function createFairBudget(size: number): FairBudget {
   const held = new Map<string, number>();
   let total = 0;
   const change = (keys: readonly string[], by: number) => {

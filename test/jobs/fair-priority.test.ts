@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import test, { type ExecutionContext } from 'ava';
 import { createCipher } from '../../src/jobs/encryption.ts';
-import { createFairOrder, maxTurn } from '../../src/jobs/fair-order.ts';
+import { createFairPriority, maxPriority } from '../../src/jobs/fair-priority.ts';
 import { openQueues } from '../../src/jobs/queues.ts';
 import { startRedis } from '../support/redis.ts';
 
@@ -17,12 +17,12 @@ async function open(t: ExecutionContext) {
 
 test.serial('the first job of another owner comes right after the one that is served', async (t) => {
   const redis = await open(t);
-  const order = createFairOrder(redis.client, 'q');
+  const order = createFairPriority(redis.client, 'q');
   for (let turn = 1; turn <= 100; turn++) t.is(await order.next('a'), turn);
   t.is(await order.countWaiting('a'), 100);
   t.is(await order.next('b'), 1);
-  await order.serve(40);
-  await order.serve(39);
+  await order.advance(40);
+  await order.advance(39);
   t.is(await order.countWaiting('a'), 60);
   t.is(await order.countWaiting('b'), 0);
   t.is(await order.next('b'), 41);
@@ -72,10 +72,10 @@ test.serial('turns begin anew before they are used up, and those that wait keep 
 
 test.serial('an owner with more jobs than turns waits at the last one', async (t) => {
   const redis = await open(t);
-  const order = createFairOrder(redis.client, 'q');
-  await redis.client.zadd('undertone:turns:q', maxTurn - 1, 'a');
-  t.is(await order.next('a'), maxTurn);
-  t.is(await order.next('a'), maxTurn);
+  const order = createFairPriority(redis.client, 'q');
+  await redis.client.zadd('undertone:turns:q', maxPriority - 1, 'a');
+  t.is(await order.next('a'), maxPriority);
+  t.is(await order.next('a'), maxPriority);
 });
 
 test.serial('a job costs as much to add and to take beside 10,000 that wait as beside none', async (t) => {

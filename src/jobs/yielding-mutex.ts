@@ -1,9 +1,9 @@
 /** One analysis at a time in a thread. A long one lets others run between its chunks. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export type Turns = {
+export type YieldingMutex = {
   /** Runs `work` once those before it have ended or yielded. */
-  run<Value>(work: () => Promise<Value>): Promise<Value>;
+  runExclusive<Value>(work: () => Promise<Value>): Promise<Value>;
   /** Called inside `work`: lets others run for as long as this one has run since its last turn, or until none is there. */
   yieldTurn(): Promise<void>;
 };
@@ -11,7 +11,7 @@ export type Turns = {
 /** The next task arrives some time after the reply to the one before. */
 const arrivalMs = 50;
 
-export function createTurns(): Turns {
+export function createYieldingMutex(): YieldingMutex {
   const queue: (() => void)[] = [];
   let running = false;
   let startedAt = 0;
@@ -33,7 +33,7 @@ export function createTurns(): Turns {
   }
 
   return {
-    async run(work) {
+    async runExclusive(work) {
       await acquire();
       try {
         return await work();

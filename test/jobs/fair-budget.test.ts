@@ -1,12 +1,12 @@
 /** Shares of the places in the queue, and of the callbacks under way: one owner always leaves some to the others. */
 import test from 'ava';
-import { createFairShares } from '../../src/jobs/fair-shares.ts';
+import { createFairBudget } from '../../src/jobs/fair-budget.ts';
 import { createQueueSlots } from '../../src/jobs/queue-slots.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
 
 function openPlaces(size: number, taken: Readonly<Record<string, number>> = {}) {
   const all = Object.values(taken).reduce((sum, one) => sum + one, 0);
-  return createQueueSlots({ size, countTaken: async (owner) => [all, taken[owner] ?? 0] });
+  return createQueueSlots({ size, countUsed: async (owner) => [all, taken[owner] ?? 0] });
 }
 
 const most = async (places: ReturnType<typeof openPlaces>, owner: string, size: number) => {
@@ -52,7 +52,7 @@ test('places are reserved while their jobs are on their way', async (t) => {
 });
 
 test('callbacks of one owner or to one host leave half of the room, whatever becomes of them', (t) => {
-  const shares = createFairShares(64);
+  const shares = createFairBudget(64);
   const take = (owner: string, host: string) => {
     const share = shares.open([`owner ${owner}`, `host ${host}`]);
     return share.add(1) ? share.release : null;
@@ -73,7 +73,7 @@ test('callbacks of one owner or to one host leave half of the room, whatever bec
 });
 
 test('a share of bytes grows as far as it leaves as much free, and is released as a whole', (t) => {
-  const shares = createFairShares(1000);
+  const shares = createFairBudget(1000);
   const [a, b] = [shares.open(['a']), shares.open(['b'])];
   t.true(a.add(400));
   t.false(a.add(101));

@@ -1,13 +1,13 @@
 /** Turns of analyses in one thread. */
 import { setTimeout as sleep, setImmediate as tick } from 'node:timers/promises';
 import test from 'ava';
-import { createTurns } from '../../src/jobs/turns.ts';
+import { createYieldingMutex } from '../../src/jobs/yielding-mutex.ts';
 
 test('one analysis runs at a time, in the order in which they came', async (t) => {
-  const turns = createTurns();
+  const turns = createYieldingMutex();
   const events: string[] = [];
   const work = (name: string) =>
-    turns.run(async () => {
+    turns.runExclusive(async () => {
       events.push(`${name} begins`);
       await sleep(5);
       events.push(`${name} ends`);
@@ -17,14 +17,14 @@ test('one analysis runs at a time, in the order in which they came', async (t) =
 });
 
 test('a long analysis lets others run between its chunks, also those that come one after the other', async (t) => {
-  const turns = createTurns();
+  const turns = createYieldingMutex();
   const events: string[] = [];
   const short = (name: string) =>
-    turns.run(async () => {
+    turns.runExclusive(async () => {
       events.push(name);
       await sleep(40);
     });
-  const long = turns.run(async () => {
+  const long = turns.runExclusive(async () => {
     for (const chunk of [1, 2]) {
       events.push(`chunk ${chunk}`);
       await sleep(2000);
@@ -40,9 +40,9 @@ test('a long analysis lets others run between its chunks, also those that come o
 });
 
 test('a long analysis gets its turn back though others never end to come', async (t) => {
-  const turns = createTurns();
+  const turns = createYieldingMutex();
   let chunks = 0;
-  const long = turns.run(async () => {
+  const long = turns.runExclusive(async () => {
     for (; chunks < 3; chunks++) {
       await sleep(20);
       await turns.yieldTurn();
@@ -50,7 +50,7 @@ test('a long analysis gets its turn back though others never end to come', async
   });
   let shorts = 0;
   while (chunks < 3) {
-    await turns.run(() => sleep(5));
+    await turns.runExclusive(() => sleep(5));
     shorts++;
   }
   await long;
@@ -58,7 +58,7 @@ test('a long analysis gets its turn back though others never end to come', async
 });
 
 test('what fails gives its turn back', async (t) => {
-  const turns = createTurns();
-  await t.throwsAsync(turns.run(() => Promise.reject(new Error('no'))));
-  t.is(await turns.run(async () => 'next'), 'next');
+  const turns = createYieldingMutex();
+  await t.throwsAsync(turns.runExclusive(() => Promise.reject(new Error('no'))));
+  t.is(await turns.runExclusive(async () => 'next'), 'next');
 });

@@ -37,7 +37,7 @@ test('neither addresses nor accounts nor tokens can be read from Redis, and host
     UNDERTONE_RATE_LIMIT: '9/60',
     UNDERTONE_TRUST_PROXY: '1',
   };
-  const app = await startApp(t, { env, counters: await counters(secret) });
+  const app = await startApp(t, { env, rateLimiters: await counters(secret) });
   const echo = analysis({ do: 'echo' });
   const headers = { ...echo.headers, 'X-Forwarded-For': '198.51.100.99' };
   t.is((await call(app.port, { ...echo, headers })).status, 200);

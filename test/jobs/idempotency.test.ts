@@ -2,7 +2,7 @@
 import test from 'ava';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { openJobService } from '../support/job-service.ts';
-import { type JobAnswer, jobOf, openWorkplace } from '../support/jobs.ts';
+import { type JobReply, jobOf, startJobStack } from '../support/jobs.ts';
 import { makeToken } from '../support/server.ts';
 import type { PartSpec } from '../support/upload.ts';
 import { wavFile } from '../support/wav.ts';
@@ -17,7 +17,7 @@ const callback = { name: 'callback', bytes: 'https://hooks.example.org/a' };
 test.serial(
   'a key that comes back with another request is refused, and with the same one is the same job',
   async (t) => {
-    const place = await openWorkplace(t);
+    const place = await startJobStack(t);
     const key = { 'Idempotency-Key': 'order-7' };
     const parts = [audio, baseline, channel, callback];
     const first = await place.upload(parts, key);
@@ -65,10 +65,10 @@ test.serial(
 
 test.serial('the key of a list is that of each of its addresses', async (t) => {
   const url = 'https://bucket.example/a/';
-  const place = await openWorkplace(t, { UNDERTONE_JOB_URL_PREFIXES: url });
+  const place = await startJobStack(t, { UNDERTONE_JOB_URL_PREFIXES: url });
   const key = { 'Idempotency-Key': 'list-1' };
   const wanted = { urls: [`${url}1`, `${url}2`], channel: null, callback: 'https://hooks.example.org/' };
-  const idsOf = (body: string) => JSON.parse(body).jobs.map(({ id }: JobAnswer) => id);
+  const idsOf = (body: string) => JSON.parse(body).jobs.map(({ id }: JobReply) => id);
   const first = await place.list(wanted, key);
   t.is(first.status, 202, first.body);
   const again = await place.list(wanted, key);
@@ -83,8 +83,8 @@ test.serial('the key of a list is that of each of its addresses', async (t) => {
   }
 });
 
-test.serial('jobs are listed to their holder, newest first, page by page', async (t) => {
-  const place = await openWorkplace(t);
+test.serial('jobs are listed to their owner, newest first, page by page', async (t) => {
+  const place = await startJobStack(t);
   const empty = await place.get('/v1/jobs');
   t.is(empty.status, 200, empty.body);
   t.deepEqual(JSON.parse(empty.body), { jobs: [], next: null });
@@ -93,14 +93,14 @@ test.serial('jobs are listed to their holder, newest first, page by page', async
   const { jobs, next } = JSON.parse((await place.get('/v1/jobs')).body);
   t.is(next, null);
   t.deepEqual(
-    jobs.map(({ id }: JobAnswer) => id),
+    jobs.map(({ id }: JobReply) => id),
     [...ids].reverse(),
   );
   const { result: _, error: __, ...summary } = jobOf(await place.show(ids[0] as string));
   t.deepEqual(jobs[2], summary);
   const older = await place.get(`/v1/jobs/after/${ids[1]}`);
   t.deepEqual(
-    JSON.parse(older.body).jobs.map(({ id }: JobAnswer) => id),
+    JSON.parse(older.body).jobs.map(({ id }: JobReply) => id),
     [ids[0]],
   );
   const theirs = makeToken(place.server, 'analyze:emotion,analyze:cognitive');
@@ -112,10 +112,10 @@ test.serial('jobs are listed to their holder, newest first, page by page', async
 
 test.serial('a page has 100 jobs, and jobs of the same moment are on one page alone', async (t) => {
   const { jobs, database } = await openJobService(t);
-  const holder = { name: 'token:1', owner: null };
+  const owner = { name: 'token:1', account: null };
   const rows = Array.from({ length: 250 }, (_, index) => ({
     id: `job_${(index * 7919) % 1000}`,
-    holder: index < 249 ? holder.name : 'token:2',
+    holder: index < 249 ? owner.name : 'token:2',
     owner: null,
     idempotency_key: null,
     digest: null,
@@ -129,7 +129,7 @@ test.serial('a page has 100 jobs, and jobs of the same moment are on one page al
   const seen: string[] = [];
   const sizes: number[] = [];
   for (let after: string | null | undefined = null; after !== undefined; ) {
-    const page: Awaited<ReturnType<typeof jobs.list>> = await jobs.list(holder, after);
+    const page: Awaited<ReturnType<typeof jobs.list>> = await jobs.list(owner, after);
     seen.push(...(page?.jobs ?? []).map(({ id }) => id));
     sizes.push(page?.jobs.length ?? 0);
     after = page?.last ?? undefined;

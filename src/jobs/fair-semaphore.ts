@@ -4,19 +4,19 @@
  */
 import { createFairQueue } from '../workers/fair-queue.ts';
 
-export type Slots = {
+export type FairSemaphore = {
   /** Returns null when all slots are taken and no job of this worker waits for one: another worker may have one. */
-  enter(owner: string): Promise<Slot> | null;
+  acquire(owner: string): Promise<Permit> | null;
 };
 
-export type Slot = {
+export type Permit = {
   /** Another job may have the slot until `work` is fulfilled. The slot is gone when `work` rejects. */
-  leaveDuring<Value>(work: Promise<Value>): Promise<Value>;
+  releaseDuring<Value>(work: Promise<Value>): Promise<Value>;
   release(): void;
 };
 
 /** @param onLeft receives the number of jobs that have left their slots */
-export function createSlots(size: number, onLeft: (count: number) => void): Slots {
+export function createFairSemaphore(size: number, onLeft: (count: number) => void): FairSemaphore {
   const waiting = createFairQueue<() => void>(Number.POSITIVE_INFINITY);
   let free = size;
   let left = 0;
@@ -33,10 +33,10 @@ export function createSlots(size: number, onLeft: (count: number) => void): Slot
     if (next === null) free++;
     else next();
   }
-  function createSlot(owner: string): Slot {
+  function createSlot(owner: string): Permit {
     let held = true;
     return {
-      async leaveDuring(work) {
+      async releaseDuring(work) {
         held = false;
         release();
         changeLeft(1);
@@ -56,7 +56,7 @@ export function createSlots(size: number, onLeft: (count: number) => void): Slot
     };
   }
   return {
-    enter(owner) {
+    acquire(owner) {
       if (free === 0 && waiting.size() === 0) return null;
       return acquire(owner).then(() => createSlot(owner));
     },

@@ -16,12 +16,12 @@ import {
 import { makeFolder } from '../support/folder.ts';
 import { openJobService, secret } from '../support/job-service.ts';
 
-const folder = new URL('released/', import.meta.url);
+const folder = new URL('release-0.1.0/', import.meta.url);
 const payloads: Readonly<Record<string, EncryptedPayload>> = JSON.parse(
   readFileSync(new URL('payloads-1.json', folder), 'utf8'),
 );
 const installation = '00000000-0000-4000-8000-000000000001';
-const holder = { name: 'token:released', owner: null };
+const owner = { name: 'token:released', account: null };
 const waitingId = 'job_releasedWaiting00001';
 const cipher = createCipher(secret);
 
@@ -39,7 +39,7 @@ test('payloads of the first release with jobs are read', (t) => {
     source: { kind: 'upload', sizes: { audio: 4, baseline: 0 } },
     channel: null,
     callback: null,
-    holder: holder.name,
+    holder: owner.name,
     installation,
     cancelledAt: null,
   });
@@ -99,14 +99,14 @@ test.serial('a job that the first release queued is analysed, after its key was 
   // The first release gave its jobs no turns.
   const payload = payloads[waitingId] as EncryptedPayload;
   await queues.analyses.queue.add('analysis', payload, { jobId: waitingId });
-  t.like(await jobs.find(holder, waitingId), { status: 'waiting', result: null });
+  t.like(await jobs.find(owner, waitingId), { status: 'waiting', result: null });
   const digest = digestRequest(cipher.digestKey, { source: { url: 'x' }, channel: null, callback: null });
-  t.is((await jobs.findByKey(holder, 'order-1', digest))?.id, waitingId);
-  t.is((await jobs.list(holder, null))?.jobs.length, 2);
+  t.is((await jobs.findByKey(owner, 'order-1', digest))?.id, waitingId);
+  t.is((await jobs.list(owner, null))?.jobs.length, 2);
   t.is((await jobs.stats()).waiting, 1);
   await work();
-  while ((await jobs.find(holder, waitingId))?.finished_at === null) await sleep(50);
-  t.like(await jobs.find(holder, waitingId), {
+  while ((await jobs.find(owner, waitingId))?.finished_at === null) await sleep(50);
+  t.like(await jobs.find(owner, waitingId), {
     status: 'failed',
     error: { detail: [{ loc: ['body', 'audio'], type: 'value_error.audio.unsupported' }] },
   });
@@ -115,7 +115,7 @@ test.serial('a job that the first release queued is analysed, after its key was 
 test.serial('a job that a later release queued is left to a worker of that release', async (t) => {
   const { jobs, queues, log, work } = await openJobService(t);
   const url = 'https://bucket.example/a.wav';
-  const request = { holder, idempotencyKey: null, digest: '', channel: null, callback: null };
+  const request = { owner, idempotencyKey: null, digest: '', channel: null, callback: null };
   await jobs.create('job_1', { ...request, source: { kind: 'object', url } });
   const job = await queues.analyses.queue.getJob('job_1');
   await job?.updateData(sealed({ version: 3 }));
@@ -123,6 +123,6 @@ test.serial('a job that a later release queued is left to a worker of that relea
   const left = () => log().find(({ msg }) => msg === 'job of a later release left in the queue');
   while (left() === undefined) await sleep(50);
   while ((await job?.getState()) !== 'delayed') await sleep(50);
-  t.like(await jobs.find(holder, 'job_1'), { status: 'waiting', error: null });
+  t.like(await jobs.find(owner, 'job_1'), { status: 'waiting', error: null });
   t.is((await queues.analyses.queue.getJob('job_1'))?.attemptsMade, 0);
 });

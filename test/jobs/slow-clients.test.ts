@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { createHttpServer } from '../../src/http/server.ts';
 import { call, wire } from '../support/http.ts';
-import { openWorkplace, type Workplace } from '../support/jobs.ts';
+import { type JobStack, startJobStack } from '../support/jobs.ts';
 import { contentType, multipart } from '../support/upload.ts';
 import { until } from '../support/wait.ts';
 
 const json = 'application/json';
 
-function head({ server }: Workplace, target: string, type: string, length: number): string {
+function head({ server }: JobStack, target: string, type: string, length: number): string {
   const lines = [
     `${target} HTTP/1.1`,
     `Host: 127.0.0.1:${server.port}`,
@@ -21,7 +21,7 @@ function head({ server }: Workplace, target: string, type: string, length: numbe
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-async function heldBytes({ server }: Workplace): Promise<number> {
+async function heldBytes({ server }: JobStack): Promise<number> {
   const { body } = await call(server.port, { path: '/metrics' });
   return Number(/^undertone_held_bytes (\d+)$/m.exec(body)?.[1]);
 }
@@ -43,7 +43,7 @@ const slow: Readonly<Record<string, readonly [type: string, status: number]>> = 
 test.serial(
   'a body that hardly comes ends its connection soon, whatever its path, unless it is of a job',
   async (t) => {
-    const place = await openWorkplace(t, { UNDERTONE_DEADLINE_S: '2' });
+    const place = await startJobStack(t, { UNDERTONE_DEADLINE_S: '2' });
     const trickle = async (target: string, type: string) => {
       const client = await wire(place.server.port);
       t.teardown(() => client.socket.destroy());
@@ -91,7 +91,7 @@ test.serial('an answer that nobody reads is given up soon, unless it is of a job
 
 test.serial('lists of addresses count among the bodies held, until they are answered', async (t) => {
   const limit = { UNDERTONE_BUFFER_BYTES: '300000', UNDERTONE_MAX_UPLOAD_BYTES: '225000' };
-  const place = await openWorkplace(t, limit);
+  const place = await startJobStack(t, limit);
   const first = await wire(place.server.port);
   first.socket.write(head(place, 'POST /v1/jobs', json, 250_000));
   first.socket.write('x'.repeat(200_000));
@@ -119,7 +119,7 @@ const breaks: Readonly<Record<string, readonly [end: string, told: RegExp]>> = {
 };
 
 test.serial('an upload of a job that breaks off is told so, and leaves nothing', async (t) => {
-  const place = await openWorkplace(t);
+  const place = await startJobStack(t);
   const keys = () => place.redis.client.keys('undertone:waiting:*');
   const form = multipart([{ name: 'audio', bytes: Buffer.alloc(2 ** 20, 'x') }]).subarray(0, 2 ** 20);
   const chunked = head(place, 'POST /v1/jobs', contentType, 0).replace(

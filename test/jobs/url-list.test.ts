@@ -1,7 +1,7 @@
 /** Lists of addresses, as JSON: what is refused, in a few words however much was sent. */
 import test from 'ava';
 import { call, type Reply } from '../support/http.ts';
-import { openWorkplace } from '../support/jobs.ts';
+import { startJobStack } from '../support/jobs.ts';
 
 const json = 'application/json';
 
@@ -61,7 +61,7 @@ const toldBy = ({ body }: Reply): unknown => {
 };
 
 test.serial('what is no list of addresses is refused, in a few words', async (t) => {
-  const { server } = await openWorkplace(t);
+  const { server } = await startJobStack(t);
   for (const [name, { body, headers = {}, status, told }] of Object.entries(cases)) {
     const reply = await call(server.port, {
       method: 'POST',

@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import { listen } from './listening.ts';
 
-export type Told = {
+export type ScriptedResponse = {
   /** Null: the connection is cut instead. */
   readonly status: number | null;
   readonly headers?: Readonly<Record<string, string>>;
@@ -11,16 +11,16 @@ export type Told = {
   readonly ms?: number;
 };
 
-export type Answering = {
+export type ScriptedServer = {
   readonly url: string;
   /** Bytes of the body of each request. */
   readonly lengths: readonly number[];
 };
 
-export async function startAnswering(
+export async function startScriptedServer(
   t: Pick<ExecutionContext, 'teardown'>,
-  answers: readonly Told[],
-): Promise<Answering> {
+  answers: readonly ScriptedResponse[],
+): Promise<ScriptedServer> {
   const lengths: number[] = [];
   const port = await listen(t, (request, response) => {
     let length = 0;
@@ -28,7 +28,7 @@ export async function startAnswering(
       length += chunk.length;
     });
     request.on('end', () => {
-      const told = answers[Math.min(lengths.length, answers.length - 1)] as Told;
+      const told = answers[Math.min(lengths.length, answers.length - 1)] as ScriptedResponse;
       lengths.push(length);
       if (told.status === null) return request.socket.destroy();
       response.writeHead(told.status, { 'Content-Type': 'application/json', ...told.headers });

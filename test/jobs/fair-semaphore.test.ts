@@ -1,28 +1,28 @@
 /** Analysis slots of a lane. */
 import { setImmediate as tick } from 'node:timers/promises';
 import test from 'ava';
-import { createSlots, type Slot } from '../../src/jobs/slots.ts';
+import { createFairSemaphore, type Permit } from '../../src/jobs/fair-semaphore.ts';
 
 function openSlots(size: number) {
   const left: number[] = [];
-  const slots = createSlots(size, (count) => left.push(count));
+  const slots = createFairSemaphore(size, (count) => left.push(count));
   return { ...slots, left };
 }
 
 test('a job that waits for a server leaves its slot to another one, and has one again afterwards', async (t) => {
   const slots = openSlots(1);
-  const first = (await slots.enter('a')) as Slot;
-  t.is(slots.enter('b'), null);
+  const first = (await slots.acquire('a')) as Permit;
+  t.is(slots.acquire('b'), null);
   let answer = (_: string) => {};
   const server = new Promise<string>((resolve) => {
     answer = resolve;
   });
   let back = false;
-  const work = first.leaveDuring(server).then((value) => {
+  const work = first.releaseDuring(server).then((value) => {
     back = true;
     return value;
   });
-  const second = (await slots.enter('b')) as Slot;
+  const second = (await slots.acquire('b')) as Permit;
   answer('value');
   await tick();
   t.false(back);
@@ -31,20 +31,22 @@ test('a job that waits for a server leaves its slot to another one, and has one 
   t.deepEqual(slots.left, [1, 0]);
   first.release();
   first.release();
-  t.truthy(await slots.enter('c'));
-  t.is(slots.enter('c'), null, 'a slot is released once');
+  t.truthy(await slots.acquire('c'));
+  t.is(slots.acquire('c'), null, 'a slot is released once');
 });
 
 test('owners that wait for a slot take turns', async (t) => {
   const slots = openSlots(4);
-  const held = await Promise.all(['a', 'a', 'a', 'b'].map((owner) => slots.enter(owner) as Promise<Slot>));
+  const held = await Promise.all(
+    ['a', 'a', 'a', 'b'].map((owner) => slots.acquire(owner) as Promise<Permit>),
+  );
   const order: string[] = [];
   const back = held.map(async (slot, index) => {
-    await slot.leaveDuring(tick());
+    await slot.releaseDuring(tick());
     order.push(index < 3 ? 'a' : 'b');
     slot.release();
   });
-  const others = await Promise.all([0, 1, 2, 3].map(() => slots.enter('c') as Promise<Slot>));
+  const others = await Promise.all([0, 1, 2, 3].map(() => slots.acquire('c') as Promise<Permit>));
   await tick();
   await tick();
   for (const slot of others) slot.release();
@@ -54,10 +56,10 @@ test('owners that wait for a slot take turns', async (t) => {
 
 test('a job whose fetch fails has no slot any more', async (t) => {
   const slots = openSlots(1);
-  const slot = (await slots.enter('a')) as Slot;
-  await t.throwsAsync(slot.leaveDuring(Promise.reject(new Error('away'))), { message: 'away' });
+  const slot = (await slots.acquire('a')) as Permit;
+  await t.throwsAsync(slot.releaseDuring(Promise.reject(new Error('away'))), { message: 'away' });
   slot.release();
   t.deepEqual(slots.left, [1, 0]);
-  t.truthy(slots.enter('a'));
-  t.is(slots.enter('a'), null);
+  t.truthy(slots.acquire('a'));
+  t.is(slots.acquire('a'), null);
 });

@@ -5,14 +5,14 @@
  */
 import type { Redis } from '../runtime/redis.ts';
 
-export type FairOrder = {
+export type FairPriority = {
   /** The turn of the owner's next job. */
   next(owner: string): Promise<number>;
   /**
    * A worker has begun a job of that turn. Returns what has been subtracted from every turn: 0, but before turns are
    * used up, when they begin anew.
    */
-  serve(turn: number): Promise<number>;
+  advance(turn: number): Promise<number>;
   /** A job of the owner that was waiting has been removed. */
   remove(owner: string): Promise<void>;
   /** Jobs of the owner that wait; at most some more than there are, until their turn has passed. */
@@ -20,7 +20,7 @@ export type FairOrder = {
 };
 
 /** BullMQ's largest priority. */
-export const maxTurn = 2 ** 21 - 1;
+export const maxPriority = 2 ** 21 - 1;
 /** Turns begin anew from here on, which leaves half of them to those that wait. */
 const rebaseAt = 2 ** 20;
 
@@ -51,13 +51,13 @@ const scripts = {
 } as const;
 
 /** @param name of the queue */
-export function createFairOrder(redis: Redis, name: string): FairOrder {
+export function createFairPriority(redis: Redis, name: string): FairPriority {
   const keys = [`undertone:turns:${name}`, `undertone:served:${name}`] as const;
   const run = async (script: keyof typeof scripts, argument: string | number) =>
     Number(await redis.eval(scripts[script], keys.length, ...keys, argument));
   return {
-    next: async (owner) => Math.min(maxTurn, await run('next', owner)),
-    serve: (turn) => run('serve', turn),
+    next: async (owner) => Math.min(maxPriority, await run('next', owner)),
+    advance: (turn) => run('serve', turn),
     remove: async (owner) => void (await run('leave', owner)),
     countWaiting: (owner) => run('waiting', owner),
   };
