@@ -1,42 +1,49 @@
 /**
- * A resource shared by keys, such as owners and hosts. A key may hold at most as much as it leaves free (dynamic
- * thresholds), so one key alone gets half.
+ * A budget shared by keys, such as owners and hosts, with dynamic thresholds (Choudhury and Hahne 1998): a key may use
+ * at most as much as it leaves free. A single key gets half, two keys a third each.
  */
-
 export type FairBudget = {
+  /** The most that the key may add now. */
+  available(key: string, used?: ExternalUse): number;
   open(keys: readonly string[]): Reservation;
 };
 
-/** Held by all keys that it was opened with. */
+/** What is used outside of this process: by all keys, and by one key. */
+export type ExternalUse = { readonly all: number; readonly own: number };
+
+/** Counts for all keys that it was opened with. */
 export type Reservation = {
   /** Returns false, and adds nothing, when one of the keys would exceed its share. */
-  add(amount: number): boolean;
-  /** Releases all that was added. */
+  add(amount: number, used?: ExternalUse): boolean;
+  /** Releases the total. */
   release(): void;
 };
 
-export function createFairBudget(size: number): FairBudget {
-  const held = new Map<string, number>();
+/** @param firstAmount what a key without any use may add regardless of its share, as far as it is free */
+export function createFairBudget(size: number, firstAmount = size): FairBudget {
+  const amounts = new Map<string, number>();
   let total = 0;
-  const change = (keys: readonly string[], by: number) => {
+  function change(keys: readonly string[], by: number): void {
     total += by;
     for (const key of keys) {
-      const now = (held.get(key) ?? 0) + by;
-      if (now > 0) held.set(key, now);
-      else held.delete(key);
+      const amount = (amounts.get(key) ?? 0) + by;
+      if (amount > 0) amounts.set(key, amount);
+      else amounts.delete(key);
     }
-  };
-  const fits = (key: string, amount: number) => {
-    const own = held.get(key) ?? 0;
-    const free = size - total - amount;
-    return own === 0 ? free >= 0 : own + amount <= free;
-  };
+  }
+  function available(key: string, { all, own }: ExternalUse = { all: 0, own: 0 }): number {
+    const used = own + (amounts.get(key) ?? 0);
+    const free = size - all - total;
+    const first = used === 0 ? Math.min(firstAmount, free) : 0;
+    return Math.max(0, first, Math.floor((free - used) / 2));
+  }
   return {
+    available,
     open(keys) {
       let added = 0;
       return {
-        add(amount) {
-          if (!keys.every((key) => fits(key, amount))) return false;
+        add(amount, used) {
+          if (keys.some((key) => amount > available(key, used))) return false;
           change(keys, amount);
           added += amount;
           return true;

@@ -77,6 +77,6 @@ export function storedError(error: SerializedError): string {
   return JSON.stringify(errorJson(error));
 }
 
-export const lostBody = storedError(
+export const lostJobBody = storedError(
   new ServiceError('queue_unavailable', 'The queue lost this job; send it again'),
 );

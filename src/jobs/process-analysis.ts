@@ -113,7 +113,7 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<stri
     });
     if (reply.kind === 'long') return null;
     if (reply.kind === 'report') return reply.json;
-    if (reply.kind === 'fault') throw new Error(reply.cause);
+    if (reply.kind === 'internalError') throw new Error(reply.cause);
     throw deserializeError(reply.failure);
   } finally {
     end.removeEventListener('abort', raise);

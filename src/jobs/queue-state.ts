@@ -1,5 +1,6 @@
-/** What the queues know of jobs: where one waits, whether a worker has it, and how many there are. */
+/** State of jobs in the queues, and totals. */
 import type { Job } from 'bullmq';
+import type { ExternalUse } from './fair-budget.ts';
 import { isProgress, type QueueState } from './job-json.ts';
 import type { EncryptedPayload } from './payload.ts';
 import type { JobQueue, Queues } from './queues.ts';
@@ -9,11 +10,11 @@ export type QueuedJob = { readonly job: Job<EncryptedPayload>; readonly queue: J
 export type JobStats = {
   readonly waiting: number;
   readonly running: number;
-  /** Seconds that the next job in the queue has waited. */
+  /** Age of the next job in the queue, in seconds. */
   readonly oldest: number;
 };
 
-/** Null when no queue has it. A job that goes on to the queue of long ones is in both for a moment. */
+/** Searches `long` first: a job that moves there is in both queues for a moment. */
 export async function findQueued({ long, analyses }: Queues, id: string): Promise<QueuedJob | null> {
   for (const queue of [long, analyses]) {
     const job = await queue.queue.getJob(id);
@@ -22,7 +23,6 @@ export async function findQueued({ long, analyses }: Queues, id: string): Promis
   return null;
 }
 
-/** Null when no queue has it. */
 export async function queueStateOf(queues: Queues, id: string): Promise<QueueState | null> {
   const found = await findQueued(queues, id);
   if (found === null) return null;
@@ -32,31 +32,35 @@ export async function queueStateOf(queues: Queues, id: string): Promise<QueueSta
   return { status: state === 'active' ? 'running' : 'waiting', progress };
 }
 
-/** Jobs of everybody that wait for a worker. */
-export async function countWaiting({ analyses, long }: Queues): Promise<number> {
-  const counts = await Promise.all([analyses, long].map(({ queue }) => queue.getJobCountByTypes(...waiting)));
-  return counts.reduce((sum, count) => sum + count, 0);
-}
-
-/** Those of one owner. */
-export async function countWaitingOf({ analyses, long }: Queues, owner: string): Promise<number> {
-  const counts = await Promise.all([analyses, long].map((queue) => queue.countWaiting(owner)));
-  return counts.reduce((sum, count) => sum + count, 0);
+/** Counts the jobs that wait for a worker. */
+export async function countWaiting(queues: Queues, owner: string): Promise<ExternalUse> {
+  const [all, own] = await Promise.all([
+    countJobs(queues, waitingStates),
+    sumOf([queues.analyses, queues.long].map((queue) => queue.countWaiting(owner))),
+  ]);
+  return { all, own };
 }
 
 export async function readStats(queues: Queues): Promise<JobStats> {
-  const { analyses, long } = queues;
-  const [count, running, [first]] = await Promise.all([
-    countWaiting(queues),
-    Promise.all([analyses, long].map(({ queue }) => queue.getActiveCount())),
-    analyses.queue.getJobs(['waiting', 'prioritized'], 0, 0, true),
+  const [waiting, running, [first]] = await Promise.all([
+    countJobs(queues, waitingStates),
+    countJobs(queues, ['active']),
+    queues.analyses.queue.getJobs(['waiting', 'prioritized'], 0, 0, true),
   ]);
-  return {
-    waiting: count,
-    running: running.reduce((sum, one) => sum + one, 0),
-    oldest: first === undefined ? 0 : Math.max(0, Date.now() - first.timestamp) / 1000,
-  };
+  const oldest = first === undefined ? 0 : Math.max(0, Date.now() - first.timestamp) / 1000;
+  return { waiting, running, oldest };
 }
 
-/** Jobs of releases without turns are `waiting`. */
-const waiting = ['waiting', 'prioritized', 'delayed'] as const;
+/** Jobs of releases without priorities are `waiting`. */
+const waitingStates = ['waiting', 'prioritized', 'delayed'] as const;
+
+function countJobs(
+  { analyses, long }: Queues,
+  states: readonly ('active' | (typeof waitingStates)[number])[],
+): Promise<number> {
+  return sumOf([analyses, long].map(({ queue }) => queue.getJobCountByTypes(...states)));
+}
+
+async function sumOf(counts: readonly Promise<number>[]): Promise<number> {
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}

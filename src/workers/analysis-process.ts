@@ -1,29 +1,29 @@
 /**
- * The file that each analysis process runs. A thread analyses; this one only hands over, so that it hears at
- * once when a task is to be stopped or the service is gone.
+ * Entry file of an analysis process. Analysis runs in one thread, so that the main thread receives commands and notices
+ * a disconnect at once.
  */
 import { writeFileSync } from 'node:fs';
 import type { ProcessCommand, ProcessMessage } from './protocol.ts';
 import { createThreads } from './threads.ts';
 import type { Run, Workers } from './workers.ts';
 
-/** Where memory runs out, the kernel shall end this process and not the service. */
+/** On memory exhaustion the kernel kills this process rather than the service. */
 const oomScore = '500';
 
 let workers: Workers | null = null;
 let run: Run | null = null;
 
-// The service says when its processes end; terminals and supervisors signal all of them.
+// Terminals and supervisors signal every process of the group; the service stops its own.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {});
 process.on('disconnect', killSelf);
 process.on('message', onCommand);
 raiseOomScore();
 
-function onCommand(order: ProcessCommand): void {
-  if (order.kind === 'stop') run?.stop(order.flag);
-  else if (order.kind === 'start') start(order);
-  else void runTask(order.task);
+function onCommand(command: ProcessCommand): void {
+  if (command.kind === 'stop') run?.stop(command.flag);
+  else if (command.kind === 'start') start(command);
+  else void runTask(command.task);
 }
 
 function start({ settings, file }: ProcessCommand & { kind: 'start' }): void {
@@ -36,13 +36,13 @@ function start({ settings, file }: ProcessCommand & { kind: 'start' }): void {
   workers.started.then(() => send({ kind: 'ready' }), reportLoss);
 }
 
-/** A thread that is lost takes its process with it: there is one way to be replaced. */
+/** A process ends with its thread: processes are the unit of replacement. */
 async function runTask(task: (ProcessCommand & { kind: 'run' })['task']): Promise<void> {
   try {
     run = (workers as Workers).run({ ...task, body: task.body.map((block) => new Uint8Array(block)) });
     send({ kind: 'reply', reply: await run.reply });
   } catch {
-    // Told by `onLost`.
+    // `onLost` reports it.
   }
 }
 
@@ -54,7 +54,7 @@ function send(message: ProcessMessage, then: () => void = () => {}): void {
   process.send?.(message, then);
 }
 
-/** An exit would wait for the thread, and abort where that is in the middle of inference. */
+/** `process.exit` waits for the thread, and aborts while it runs inference. */
 function killSelf(): void {
   process.kill(process.pid, 'SIGKILL');
 }
@@ -63,6 +63,6 @@ function raiseOomScore(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', oomScore);
   } catch {
-    // Not every system has it.
+    // Not every system has this file.
   }
 }

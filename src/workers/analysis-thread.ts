@@ -1,4 +1,4 @@
-/** The file that each analysis thread runs: loads the models once, then answers one task at a time. */
+/** Entry file of an analysis thread: loads the models once, then handles one task at a time. */
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { createAnalyzer } from '../analysis/analyze.ts';
@@ -6,7 +6,7 @@ import { handleTask } from './handle-task.ts';
 import type { Reply, TaskMessage, ThreadSettings } from './protocol.ts';
 import { reportHeapPressure, reportReady } from './thread-status.ts';
 
-/** The pool awaits this export before it gives the thread any task. */
+/** piscina awaits this export before the first task. */
 export const run = start(workerData as ThreadSettings);
 
 async function start(settings: ThreadSettings): Promise<(task: TaskMessage) => Promise<unknown>> {
@@ -20,7 +20,7 @@ async function start(settings: ThreadSettings): Promise<(task: TaskMessage) => P
   };
 }
 
-/** Reports leave the thread without a copy. */
+/** Transfers reports instead of copying them. */
 function transferred(reply: Reply): unknown {
   if (reply.kind !== 'report') return reply;
   return move({ [transferableSymbol]: [reply.json.buffer], [valueSymbol]: reply });

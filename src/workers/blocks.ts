@@ -1,4 +1,3 @@
-/** The blocks of an upload as one array. */
 export function joinBlocks(blocks: readonly Uint8Array[]): Uint8Array {
   return blocks.length === 1 ? (blocks[0] as Uint8Array) : Buffer.concat(blocks);
 }

@@ -1,37 +1,36 @@
 /**
- * A bounded queue that accounts share. They take turns: between two tasks of one account at most one of each other
- * account leaves. When every place is taken, the share of an account is the places divided by the accounts that wait,
- * itself included. An account within its share is always accepted: the newest task of the account with the most tasks
- * gives way. That account is over its share, since the others together fill more than their shares.
+ * A bounded queue with round robin over accounts. In a full queue the share of an account is the capacity divided by the
+ * number of queued accounts, itself included. An account within its share is always accepted: it displaces the newest
+ * task of the account with the most tasks, which exceeds its share.
  */
 export type FairQueue<Task> = {
   size(): number;
-  /** Accounts with at least one task. */
+  /** Number of accounts with at least one task. */
   accounts(): number;
-  /** Whether the account may add a task now. */
+  /** Whether `add` is allowed for the account now. */
   accepts(account: string): boolean;
-  /** Whether no account may, not even one without any task. */
+  /** Whether every account is refused, including one without a task. */
   refusesAll(): boolean;
-  /** The task that has to be removed before the task of an accepted account is added; null when there is a place. */
+  /** The task to remove before `add`; null below capacity. */
   victim(): Task | null;
   add(account: string, task: Task): void;
-  /** False when the task does not wait. */
+  /** Returns false when the task is not queued. */
   remove(account: string, task: Task): boolean;
-  /** Removes the task whose turn it is; null when there is none. */
+  /** Removes and returns the next task; null when empty. */
   next(): Task | null;
   all(): Task[];
 };
 
-export function createFairQueue<Task>(places: number): FairQueue<Task> {
-  /** In the order of their turns; each account's tasks from the oldest to the newest. */
+export function createFairQueue<Task>(capacity: number): FairQueue<Task> {
+  /** Accounts in round-robin order, each with its tasks from oldest to newest. */
   const waiting = new Map<string, Set<Task>>();
   let size = 0;
   const lengthOf = (account: string) => waiting.get(account)?.size ?? 0;
 
   function accepts(account: string): boolean {
-    if (size < places) return true;
+    if (size < capacity) return true;
     const accounts = waiting.size + (waiting.has(account) ? 0 : 1);
-    return (lengthOf(account) + 1) * accounts <= places;
+    return (lengthOf(account) + 1) * accounts <= capacity;
   }
 
   function remove(account: string, task: Task): boolean {
@@ -46,9 +45,9 @@ export function createFairQueue<Task>(places: number): FairQueue<Task> {
     size: () => size,
     accounts: () => waiting.size,
     accepts,
-    refusesAll: () => size >= places && waiting.size >= places,
+    refusesAll: () => size >= capacity && waiting.size >= capacity,
     victim: () => {
-      if (size < places) return null;
+      if (size < capacity) return null;
       let longest = new Set<Task>();
       for (const tasks of waiting.values()) if (tasks.size > longest.size) longest = tasks;
       return [...longest].at(-1) ?? null;
@@ -63,7 +62,7 @@ export function createFairQueue<Task>(places: number): FairQueue<Task> {
       for (const [account, tasks] of waiting) {
         for (const task of tasks) {
           remove(account, task);
-          // The account goes to the end of the order.
+          // Moves the account to the end.
           if (waiting.delete(account)) waiting.set(account, tasks);
           return task;
         }

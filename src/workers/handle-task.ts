@@ -1,4 +1,4 @@
-/** One task on an analysis thread: multipart scan, analysis, JSON bytes. */
+/** One task on an analysis thread: multipart form, analysis, JSON bytes. */
 
 import type { Analyzer } from '../analysis/analyze.ts';
 import { combinedReport, signalReport } from '../analysis/report.ts';
@@ -12,7 +12,7 @@ import { flags, type Reply, type TaskMessage, toErrorReply } from './protocol.ts
 
 const encoder = new TextEncoder();
 
-/** Never rejects: a failure of any kind is a reply. */
+/** Never rejects: errors are replies. */
 export async function handleTask(analyzer: Analyzer, task: TaskMessage): Promise<Reply> {
   try {
     if (Atomics.load(task.cancel, 0) !== flags.run) throw new ServiceError('deadline', stoppedMessage);
@@ -25,14 +25,14 @@ export async function handleTask(analyzer: Analyzer, task: TaskMessage): Promise
 async function report(analyzer: Analyzer, { body, boundary, signals, requestId, cancel }: TaskMessage) {
   const started = performance.now();
   const form = readForm(joinBlocks(body), boundary);
-  const scanned = performance.now();
+  const parsed = performance.now();
   const analysis = await analyzer.analyze({ ...form, signals, cancel });
-  const analysed = performance.now();
+  const analyzed = performance.now();
   const json = encoder.encode(JSON.stringify(reportOf(analysis, signals, requestId)));
   const stages: Stage[] = [
-    { name: 'multipart', ms: scanned - started },
+    { name: 'multipart', ms: parsed - started },
     ...analysis.stages,
-    { name: 'report', ms: performance.now() - analysed },
+    { name: 'report', ms: performance.now() - analyzed },
   ];
   return { kind: 'report', json, stages } as const;
 }

@@ -1,6 +1,6 @@
 /**
- * The workers and the bounded queue before them. A worker is not ended in mid-run: a deadline or a
- * client that left raises the task's flag, which the worker looks at between its stages.
+ * The workers behind one bounded queue. A deadline or a disconnected client sets the flag of the task, which the worker
+ * reads between its stages: running workers are not terminated.
  */
 
 import type { Stage } from '../analysis/stage-timer.ts';
@@ -14,18 +14,17 @@ import { deferred, type Run, type Workers, type WorkersOptions } from './workers
 export type AnalysisResult = { readonly json: Uint8Array; readonly stages: readonly Stage[] };
 
 export type PendingAnalysis = {
-  /** Null when it was cancelled. */
+  /** Null when cancelled. */
   readonly result: Promise<AnalysisResult | null>;
-  /** For a client that left: nobody waits for the answer any more. */
   cancel(): void;
 };
 
 export type SubmitOptions = {
-  /** Whose share of the queue the task uses. */
+  /** The task counts against the share of this account. */
   readonly account: string;
-  /** On the clock of performance.now(). */
+  /** In ms, as performance.now(). */
   readonly deadlineAt: number;
-  /** Called once, when the body's bytes are held no longer. */
+  /** Called once, when the pool no longer holds the body. */
   release(): void;
 };
 
@@ -34,31 +33,33 @@ export type PoolStats = {
   readonly running: number;
   /** Workers that died. */
   readonly lost: number;
-  /** Accounts with tasks that wait. */
+  /** Accounts with queued tasks. */
   readonly accounts: number;
-  /** Tasks that gave their place in the queue to another account. */
+  /** Queued tasks that were failed in favour of another account. */
   readonly displaced: number;
 };
 
 export type Pool = {
-  /** Resolves when every worker has its models; rejects when one cannot start. */
+  /** Resolves when every worker has loaded its models. Rejects when one cannot start. */
   readonly started: Promise<void>;
+  /** Whether a worker is ready. */
   warm(): boolean;
-  /** Whether a task of the account would find a worker or a place in the queue. */
+  /** Whether `submit` accepts a task of the account now. */
   accepts(account: string): boolean;
-  /** Milliseconds for which no account has been accepted, without a break. */
+  /** How long every account has been refused without interruption. */
   fullForMs(): number;
+  /** @throws ServiceError `overloaded` */
   submit(task: Task, options: SubmitOptions): PendingAnalysis;
-  /** Fails every request that is queued or running. */
+  /** Fails every queued and running task. */
   failAll(failure: ServiceError): void;
   stats(): PoolStats;
   close(): Promise<void>;
 };
 
-export type PoolOptions = WorkersOptions & {
-  /** Tasks that may wait. */
+export type PoolOptions = Omit<WorkersOptions, 'onReady'> & {
+  /** Maximum number of queued tasks. */
   readonly queue: number;
-  /** Null: the workers are threads. Else they are processes with this environment. */
+  /** Null for threads; otherwise the environment of the analysis processes. */
   readonly processes?: { readonly env: Readonly<Record<string, string | undefined>> } | null;
 };
 
@@ -68,25 +69,26 @@ type Entry = {
   readonly queuedAt: number;
   readonly timer: NodeJS.Timeout;
   readonly release: () => void;
-  readonly resolve: (answer: AnalysisResult | null) => void;
+  readonly resolve: (result: AnalysisResult | null) => void;
   readonly reject: (error: Error) => void;
-  /** Null while it waits. */
+  /** Null while queued. */
   run: Run | null;
 };
 
 const closePollMs = 10;
-/** Longer than any stage takes: ending the process while a thread is inside the model runtime would abort it. */
+/** Longer than any stage: an exit while a thread runs inference aborts the process. */
 const closeWithinMs = 10_000;
 
 export function createPool(options: PoolOptions): Pool {
   const { processes = null } = options;
-  const workers = processes === null ? createThreads(options) : createProcesses({ ...options, ...processes });
+  const shared = { ...options, onReady: update };
+  const workers = processes === null ? createThreads(shared) : createProcesses({ ...shared, ...processes });
   const waiting = createFairQueue<Entry>(options.queue);
   const running = new Set<Entry>();
   let fullSince: number | null = null;
   let displaced = 0;
 
-  const idle = () => running.size < options.workers;
+  const idle = () => running.size < workers.ready();
   const accepts = (account: string) => idle() || waiting.accepts(account);
 
   function update(): void {
@@ -110,8 +112,8 @@ export function createPool(options: PoolOptions): Pool {
   async function work(entry: Entry): Promise<void> {
     running.add(entry);
     const queueMs = performance.now() - entry.queuedAt;
-    entry.run = workers.run(entry.task);
     try {
+      entry.run = workers.run(entry.task);
       settle(entry, await entry.run.reply, queueMs);
     } catch {
       entry.reject(new ServiceError('worker_lost', 'The worker that had this request was lost'));
@@ -122,7 +124,7 @@ export function createPool(options: PoolOptions): Pool {
     update();
   }
 
-  /** Ends the wait for an answer; a running worker keeps its place until it has noticed the flag. */
+  /** Removes the task from the queue, or sets its flag: its worker stays busy until it has read the flag. */
   function stop(entry: Entry, flag: number): void {
     entry.run?.stop(flag);
     clearTimeout(entry.timer);
@@ -143,12 +145,12 @@ export function createPool(options: PoolOptions): Pool {
     }
     const { promise, resolve, reject } = deferred<AnalysisResult | null>();
     const now = performance.now();
-    const late = () => fail(entry, new ServiceError('deadline', 'The request took longer than it may'));
+    const onDeadline = () => fail(entry, new ServiceError('deadline', 'The request took longer than it may'));
     const entry: Entry = {
       account,
       task,
       queuedAt: now,
-      timer: setTimeout(late, Math.max(0, deadlineAt - now)),
+      timer: setTimeout(onDeadline, Math.max(0, deadlineAt - now)),
       release,
       resolve,
       reject,
@@ -166,7 +168,7 @@ export function createPool(options: PoolOptions): Pool {
 
   return {
     started: workers.started,
-    warm: workers.warm,
+    warm: () => workers.ready() > 0,
     accepts,
     fullForMs: () => (fullSince === null ? 0 : performance.now() - fullSince),
     submit,
@@ -184,7 +186,7 @@ export function createPool(options: PoolOptions): Pool {
   };
 }
 
-/** For an account whose share of the queue is used up. */
+/** The share of the account is used up. */
 export function queueFull(): ServiceError {
   return new ServiceError('overloaded', 'All workers are busy and the queue is full');
 }
@@ -195,14 +197,14 @@ function displacedError(): ServiceError {
 
 function settle(entry: Entry, reply: Reply, queueMs: number): void {
   if (reply.kind === 'failure') entry.reject(deserializeError(reply.failure));
-  else if (reply.kind === 'fault') entry.reject(new Error(reply.cause));
+  else if (reply.kind === 'internalError') entry.reject(new Error(reply.cause));
   else entry.resolve({ json: reply.json, stages: [{ name: 'queue', ms: queueMs }, ...reply.stages] });
 }
 
-/** Workers that still run are waited for, but not for ever. */
+/** Waits a limited time for running tasks. */
 async function close(running: ReadonlySet<Entry>, workers: Workers): Promise<void> {
-  const until = performance.now() + closeWithinMs;
-  while (running.size > 0 && performance.now() < until) {
+  const deadline = performance.now() + closeWithinMs;
+  while (running.size > 0 && performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, closePollMs));
   }
   await workers.close();

@@ -1,23 +1,23 @@
-/** What crosses between the main thread and an analysis thread, or a process with such a thread. */
+/** Messages between the main thread and analysis threads and processes. */
 import type { Signal } from '../analysis/signals/table.ts';
 import type { Stage } from '../analysis/stage-timer.ts';
 import type { DecodeLimits } from '../audio/addon.ts';
 import { type SerializedError, ServiceError, serializeError } from '../runtime/errors.ts';
 
-/** Given to each thread once, at its start. */
+/** The `workerData` of a thread. */
 export type ThreadSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };
 
-/** Posted once by each thread, when its models are loaded and warm. */
+/** Posted once by each thread, after its models are loaded and warmed up. */
 export type ThreadReady = { readonly ready: number };
 
-/** Posted by a thread whose heap stays too full. */
+/** Posted by a thread whose heap exceeds `maxHeapRatio`. */
 export type HeapPressure = { readonly heapPressure: number };
 
-/** Values of the shared flag of a task; anything but `run` stops it at the next stage. */
+/** Values of the shared flag of a task. Any value but `run` stops it before the next stage. */
 export const flags = { run: 0, deadline: 1, cancelled: 2 } as const;
 
 export type Task = {
-  /** The raw upload in blocks, whose buffers are given away. */
+  /** The raw upload in blocks, whose buffers are transferred. */
   readonly body: readonly Uint8Array[];
   readonly boundary: string;
   readonly signals: readonly Signal[];
@@ -32,22 +32,24 @@ export type Reply =
 
 export type ErrorReply =
   | { readonly kind: 'failure'; readonly failure: SerializedError }
-  /** Our own fault: the cause, for the log alone. */
-  | { readonly kind: 'fault'; readonly cause: string };
+  /** The cause is logged and never sent to clients. */
+  | { readonly kind: 'internalError'; readonly cause: string };
 
-/** What is told of an analysis that threw. */
 export function toErrorReply(error: unknown): ErrorReply {
   if (error instanceof ServiceError) return { kind: 'failure', failure: serializeError(error) };
-  return { kind: 'fault', cause: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  return {
+    kind: 'internalError',
+    cause: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  };
 }
 
-/** To an analysis process; the first is `start`, and `run` comes after the reply to the one before. */
+/** Sent to an analysis process: `start` first, then one `run` at a time. */
 export type ProcessCommand =
   | { readonly kind: 'start'; readonly settings: ThreadSettings; readonly file: string | undefined }
   | { readonly kind: 'run'; readonly task: Task }
   | { readonly kind: 'stop'; readonly flag: number };
 
-/** From an analysis process. `lost` is its last. */
+/** Sent by an analysis process; `lost` is the last message. */
 export type ProcessMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'reply'; readonly reply: Reply }

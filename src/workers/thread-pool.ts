@@ -14,14 +14,16 @@ export type ThreadPoolOptions<Note> = {
   /** Concurrent tasks per thread; 1 by default. */
   readonly tasksPerThread?: number;
   onNote?(note: Note): void;
+  /** Called when a thread becomes ready. */
+  onReady?(): void;
   onLost?(cause: Error): void;
 };
 
 export type ThreadPool<Message, Reply> = {
   /** Resolves when every thread is ready. Rejects, and closes the pool, when one cannot start. */
   readonly started: Promise<void>;
-  /** Whether a thread is ready. */
-  warm(): boolean;
+  /** Counts the threads that are ready. */
+  ready(): number;
   /** Threads that died so far. */
   lost(): number;
   /** Transfers the buffers of `transferList`. Rejects when the thread dies. */
@@ -67,14 +69,21 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
     return generation;
   }
 
+  function ready(): number {
+    if (closed) return 0;
+    return current.piscina.threads.filter(({ threadId }) => current.ready.has(threadId)).length;
+  }
+
   function onReady(generation: Generation, threadId: number): void {
     generation.ready.add(threadId);
     if (!startedUp) finishStart();
-    if (generation !== next || generation.ready.size < options.threads) return;
-    const old = current;
-    current = generation;
-    next = null;
-    retire(old);
+    else if (generation === next && generation.ready.size >= options.threads) {
+      const old = current;
+      current = generation;
+      next = null;
+      retire(old);
+    }
+    options.onReady?.();
   }
 
   /** Waits for every thread, since terminating one inside the model runtime aborts the process. */
@@ -140,7 +149,7 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
 
   return {
     started,
-    warm: () => !closed && current.piscina.threads.some(({ threadId }) => current.ready.has(threadId)),
+    ready,
     lost: () => lost,
     run,
     close: async () => {

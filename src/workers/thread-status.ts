@@ -1,16 +1,16 @@
-/** What a thread says of itself to those who opened it. */
+/** Status messages of a thread to its pool. */
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, resourceLimits, threadId } from 'node:worker_threads';
 import type { HeapPressure, ThreadReady } from './protocol.ts';
 
-/** Share of the heap's limit; an analysis alone leaves it far below. */
+/** Part of the heap limit. A single analysis stays far below it. */
 const maxHeapRatio = 0.6;
 
 export function reportReady(): void {
   parentPort?.postMessage({ ready: threadId } satisfies ThreadReady);
 }
 
-/** A heap that is found full inside the model runtime aborts the process: the thread is given up before. */
+/** The pool replaces the thread in time: a full heap during inference aborts the process. */
 export function reportHeapPressure(): void {
   const limit = 2 ** 20 * (resourceLimits.maxOldGenerationSizeMb ?? Number.POSITIVE_INFINITY);
   if (getHeapStatistics().used_heap_size <= maxHeapRatio * limit) return;

@@ -6,13 +6,12 @@ import type { Run, Workers, WorkersOptions } from './workers.ts';
 
 const heapMebibytes = 512;
 
-export function createThreads({ workers, file, settings, onLost }: WorkersOptions): Workers {
+export function createThreads({ workers, file, ...options }: WorkersOptions): Workers {
   const pool = createThreadPool<TaskMessage, Reply>({
     threads: workers,
     file: file ?? threadFile('workers/analysis-thread'),
-    settings,
     heapMebibytes,
-    ...(onLost && { onLost }),
+    ...options,
   });
   function run(task: Task): Run {
     const flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

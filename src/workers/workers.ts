@@ -1,35 +1,37 @@
-/** Those who do the tasks, threads of this process or processes of their own: the pool cannot tell which. */
+/** What threads of this process and analysis processes have in common: the pool cannot tell them apart. */
 import type { Reply, Task, ThreadSettings } from './protocol.ts';
 
 export type Workers = {
-  /** Resolves when every one has its models; rejects when one cannot start, and nothing is retried. */
+  /** Resolves when every worker has loaded its models. Rejects, without a retry, when one cannot start. */
   readonly started: Promise<void>;
-  /** Whether any can take a task. */
-  warm(): boolean;
-  /** How many died; each is replaced. */
+  /** Counts the workers that have loaded their models. Each runs one task at a time. */
+  ready(): number;
+  /** Counts the workers that died. Each is replaced. */
   lost(): number;
+  /** Expects fewer running tasks than ready workers. */
   run(task: Task): Run;
-  /** Threads in mid-run are left alone. */
+  /** Threads with running tasks are not terminated. */
   close(): Promise<void>;
 };
 
 export type Run = {
-  /** Rejects when the worker died. */
+  /** Rejects when the worker dies. */
   readonly reply: Promise<Reply>;
-  /** Raises a flag that is looked at between the stages; the reply still comes. */
+  /** Sets the flag that the analysis reads between its stages. The reply still arrives. */
   stop(flag: number): void;
 };
 
 export type WorkersOptions = {
   readonly workers: number;
   readonly settings: ThreadSettings;
-  /** The file each thread runs; it exports `run` and posts a ThreadReady. */
+  /** Entry file of the threads; see ThreadPoolOptions. */
   readonly file?: string;
-  /** Hears why a worker was lost. */
+  /** Called when a worker becomes ready. */
+  onReady?(): void;
   onLost?(cause: Error): void;
 };
 
-/** After a start that failed. */
+/** Delay after a start that failed. */
 export const respawnDelayMs = 500;
 
 export function deferred<T>() {

@@ -48,7 +48,7 @@ async function obey({ body, cancel, requestId }: TaskMessage): Promise<Reply> {
   if (order.do === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms);
   if (order.do === 'throw') await crash();
   if (order.do === 'exhaust') exhaust();
-  if (order.do === 'fault') return { kind: 'fault', cause: 'Error: a secret cause' };
+  if (order.do === 'fault') return { kind: 'internalError', cause: 'Error: a secret cause' };
   if (order.do === 'refuse') {
     const problems = [{ where: 'body', field: 'audio', reason: 'audio.malformed', message: 'no' }] as const;
     return { kind: 'failure', failure: { code: 'invalid', message: 'no', problems, retryAfterSeconds: 1 } };

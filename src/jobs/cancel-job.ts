@@ -1,0 +1,30 @@
+/** Cancels a job that has not ended. */
+import type { Cipher } from './encryption.ts';
+import type { JobsContext } from './jobs-context.ts';
+import { decryptPayload, type EncryptedPayload, encryptPayload, type Payload } from './payload.ts';
+import { findQueued } from './queue-state.ts';
+
+/** A running job is ended by its worker, which also sends the callback. */
+export async function cancelJob(context: JobsContext, id: string): Promise<void> {
+  const { store, queues, cipher, uploadStore, withRedis } = context;
+  const queued = await withRedis(() => findQueued(queues, id));
+  if (!(await store.cancel(id))) return store.delete(id);
+  await withRedis(async () => {
+    await uploadStore.delete(id);
+    if (queued === null) return;
+    const { job, queue } = queued;
+    const payload = readPayload(job.data, id, cipher);
+    if (payload === null || !(await queue.remove(job, payload.holder)) || payload.callback === null) return;
+    const cancelled = encryptPayload({ ...payload, cancelledAt: Date.now() }, id, cipher);
+    await queues.callbacks.add({ id, owner: payload.holder, payload: cancelled, createdAt: job.timestamp });
+  });
+}
+
+/** Null for a payload of a later release, whose worker finds the job removed. */
+function readPayload(encrypted: EncryptedPayload, id: string, cipher: Cipher): Payload | null {
+  try {
+    return decryptPayload(encrypted, id, cipher);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,84 @@
+/** Creates a job in the database and in the queue. */
+import { ServiceError } from '../runtime/errors.ts';
+import { type JobJson, toJobJson } from './job-json.ts';
+import type { JobOwner, JobRow } from './job-store.ts';
+import type { JobsContext } from './jobs-context.ts';
+import { encryptPayload, type Payload } from './payload.ts';
+import { readJob } from './read-job.ts';
+
+export type JobRequest = {
+  readonly owner: JobOwner;
+  readonly idempotencyKey: string | null;
+  /** From `digestRequest`. */
+  readonly digest: string;
+  readonly source: Payload['source'];
+  readonly channel: number | null;
+  readonly callback: string | null;
+};
+
+/**
+ * Returns the existing job for a reused idempotency key. Deletes the upload of an `id` that does not become a job.
+ * @throws ServiceError `invalid` when the key was used for a different request
+ */
+export async function createJob(context: JobsContext, id: string, request: JobRequest): Promise<JobJson> {
+  try {
+    const inserted = await insert(context, id, request);
+    if (inserted.existing) {
+      await context.uploadStore.delete(id);
+      return await readJob(context, inserted.row);
+    }
+    await enqueue(context, inserted.row, request);
+    return toJobJson(inserted.row, { status: 'waiting', progress: null });
+  } catch (error) {
+    await context.uploadStore.delete(id).catch(() => {});
+    throw error;
+  }
+}
+
+async function insert(
+  { store, expiresAt }: JobsContext,
+  id: string,
+  { owner, idempotencyKey, digest }: JobRequest,
+): Promise<{ readonly row: JobRow; readonly existing: boolean }> {
+  const outcome = await store.insert({ id, owner, idempotencyKey, digest, expiresAt: expiresAt() });
+  if (outcome === 'owner gone') {
+    throw new ServiceError('unauthenticated', 'The account of this token is gone');
+  }
+  const existing = outcome === 'taken';
+  const row = existing ? await store.findByKey(owner, idempotencyKey ?? '') : await store.read(id);
+  if (row === null) throw jobRemoved();
+  if (existing) requireSameRequest(row, digest);
+  return { row, existing };
+}
+
+async function enqueue(
+  { store, queues, cipher, uploadStore, withRedis }: JobsContext,
+  { id, created_at }: JobRow,
+  { owner, source, channel, callback }: JobRequest,
+): Promise<void> {
+  try {
+    const installation = await store.instanceId();
+    const fields = { source, channel, callback, holder: owner.name, installation };
+    const payload = encryptPayload(fields, id, cipher);
+    await withRedis(async () => {
+      if (source.kind === 'upload' && !(await uploadStore.keep(id))) throw jobRemoved();
+      await queues.analyses.add({ id, owner: owner.name, payload, createdAt: Number(created_at) });
+    });
+  } catch (error) {
+    await store.delete(id);
+    throw error;
+  }
+}
+
+/** The job of the idempotency key was removed during the request, or the upload has expired. */
+function jobRemoved(): ServiceError {
+  return new ServiceError('overloaded', 'The job has just been removed; send it again');
+}
+
+/** Rows of earlier releases have no digest and match any request. */
+export function requireSameRequest(row: JobRow, digest: string): void {
+  if (row.digest === null || row.digest === digest) return;
+  const message = 'Expected the request that this `Idempotency-Key` was first used for, got a different one';
+  const problem = { where: 'header', field: 'Idempotency-Key', reason: 'idempotency_key', message } as const;
+  throw new ServiceError('invalid', message, { problems: [problem] });
+}
