@@ -48,6 +48,7 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
         arousal: 1 - score,
         intervals: { valence: [0, score], arousal: [0, 1] },
         timeline: [{ start: 0, end: 3, probabilities, valence: score, arousal: score }],
+        tone: 'engaged',
         lowConfidence: true,
         shortSpeech: true,
       },

@@ -14,7 +14,7 @@ from training.augment import synthetic_music
 from training.augment.augmented import AugmentedCopies
 from training.calibration import timing_reference
 from training.calibration.affine import calibrate_emotion
-from training.calibration.intervals import first_rule, fit_intervals
+from training.calibration.intervals import DEGRADATION_PARAMS, first_rule, fit_intervals
 from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
 from training.encoder import distill, embeddings, finetune
@@ -26,7 +26,7 @@ from training.export.manifest import write_model
 from training.export.model_spec import ModelSpec
 from training.export.trunk_graph import write_trunk
 from training.export.vad_graph import write_vad
-from training.features.windows import SEGMENT_PARAMS, WINDOW_SECONDS
+from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS, WINDOW_SECONDS
 from training.heads import clarity, emotion
 from training.heads.fit import mean_per_clip, predict
 from training.reporting.cards import write_cards
@@ -35,6 +35,7 @@ from training.vad import speech_check
 from training.vad import train as vad_train
 
 EMOTION_SHORT_SECONDS, CLARITY_SHORT_SECONDS = 3, 10  # less speech than this lowers the confidence
+TONE_PARAMS = {"lowArousal": 0.4, "highArousal": 0.6, "veryLowValence": 0.3, "lowValence": 0.45, "highValence": 0.55}
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,15 @@ def train_vad() -> None:
     net, graph = vad_train.train(settings.SIZES.vad_steps), settings.CACHE / "vad.onnx"
     min_voice, check_metrics = speech_check.fit(net)
     write_vad(net, graph)
-    params = SEGMENT_PARAMS | {"minVoice": min_voice}
+    params = SEGMENT_PARAMS | {"minVoice": min_voice} | vad_spec.RECORDING_PARAMS
     write_model(vad_spec.SPEC, graph, settings.MODELS, params, vad_train.measure(net) | check_metrics, [synthetic_music.openmsx_data()])
 
 
 def write_trunk_model(spec: ModelSpec, trunk: Trunk, models: Path) -> None:
     graph = settings.CACHE / "trunk.onnx"
     write_trunk(trunk, graph)
-    write_model(spec, graph, models, {"windowSeconds": WINDOW_SECONDS, "framesPerToken": trunk.frames_per_embedding})
+    params = {"windowSeconds": WINDOW_SECONDS, "framesPerToken": trunk.frames_per_embedding, **WINDOW_PARAMS}
+    write_model(spec, graph, models, params)
 
 
 def train_trunk() -> None:
@@ -90,7 +92,8 @@ def train_emotion(models: ModelSet) -> None:
     rated = np.array([clips[i].dimensions is not None and clips[i].dimensions.rated for i in rows])
     found = calibrate_emotion(values, rows, rated, targets)
     write_emotion(heads, found.temperature, found.slopes, found.intercepts, graph)
-    params = {"intervals": found.intervals, "shortSpeechSeconds": EMOTION_SHORT_SECONDS, "lowConfidence": found.low_confidence}
+    params = {"intervals": found.intervals, "degradations": DEGRADATION_PARAMS, "shortSpeechSeconds": EMOTION_SHORT_SECONDS,
+              "lowConfidence": found.low_confidence, "tone": TONE_PARAMS}  # fmt: skip
     write_model(emotion.SPEC, graph, models.models, params)
 
 
@@ -105,7 +108,7 @@ def train_clarity(models: ModelSet) -> None:
     write_clarity(heads, slope, intercept, graph)
     timing, counts = timing_reference.fit_params()
     interval = first_rule(truth, np.clip(slope * predicted + intercept, 0, 1))
-    params = {"intervals": {"clarity": interval}, "shortSpeechSeconds": CLARITY_SHORT_SECONDS, **timing}
+    params = {"intervals": {"clarity": interval}, "degradations": DEGRADATION_PARAMS, "shortSpeechSeconds": CLARITY_SHORT_SECONDS, **timing}
     recordings = ", ".join(f"{count} of {name}" for name, count in counts.items())
     spec = replace(clarity.SPEC, limits=tuple(text.format(counts=recordings) for text in clarity.SPEC.limits))
     write_model(spec, graph, models.models, params)

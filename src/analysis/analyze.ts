@@ -20,7 +20,7 @@ import {
 import { encode } from './encode.ts';
 import { joinQualities, meanBySpeech, meanLevel } from './quality.ts';
 import { countFrames, joinGaps, type Segment } from './segments.ts';
-import { describeChunk, joinChunks, type Speaker, type SpeakerChunk } from './signals/speaker.ts';
+import { describeChunk, type Span, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
 import { definitions, type Signal, signals } from './signals/table.ts';
 import { segmentSeconds } from './speech.ts';
 import { type StageTimer, startStageTimer } from './stage-timer.ts';
@@ -43,8 +43,6 @@ export type Analyzer = {
   warm(): Promise<void>;
 };
 
-/** With less speech there is no score. */
-export const minSpeechSeconds = 0.5;
 const warmUpSeconds = 2;
 
 /** Loads every model of `modelsDir` for the calling thread. @throws ModelError */
@@ -83,7 +81,7 @@ async function analyze(
   const { sampleRate } = models.features;
   const decoder = open('audio', request.audio, request, context, timer);
   const results: ChunkResult[] = [];
-  let baseline: Speaker | null = null;
+  let baseline: SpeakerRecording | null = null;
   try {
     for await (const chunk of detectChunks(decoder, models, chunking, timer)) {
       if (oneChunkOnly && !chunk.isWhole) return null;
@@ -116,28 +114,29 @@ async function describeBaseline(
   request: AnalyzeRequest,
   context: Context,
   timer: StageTimer,
-): Promise<Speaker | null> {
+): Promise<SpeakerRecording | null> {
   const isUsed = request.signals.some((signal) => definitions[signal].usesBaseline);
   if (request.baseline === null || !isUsed) return null;
   const seconds = Math.min(context.limits.seconds, context.chunking.singlePassMaxSeconds);
   const limits = { ...context.limits, seconds };
   const speaker = await describeSpeaker('baseline', request.baseline, request, { ...context, limits }, timer);
-  if (speaker.speechSeconds < minSpeechSeconds) {
+  const { minTotalSpeechSeconds } = context.models.vad.manifest.params;
+  if (speaker.speechSeconds < minTotalSpeechSeconds) {
     const got = `${speaker.speechSeconds.toFixed(2)} s`;
-    const msg = `Expected at least ${minSpeechSeconds} s of speech for \`baseline\`, got ${got}`;
+    const msg = `Expected at least ${minTotalSpeechSeconds} s of speech for \`baseline\`, got ${got}`;
     throw invalidPart('baseline', 'audio.insufficient_speech', msg);
   }
   return speaker;
 }
 
-/** All measures of the speech of one recording, without running the trunk or a head. */
+/** Decodes a recording and collects what measures need, without the trunk and the heads. */
 export async function describeSpeaker(
   part: UploadPart,
   bytes: Uint8Array,
   request: Pick<AnalyzeRequest, 'cancel' | 'channel'>,
   context: Context,
   timer: StageTimer,
-): Promise<Speaker> {
+): Promise<SpeakerRecording> {
   const { models, chunking } = context;
   const decoder = open(part, bytes, request, context, timer);
   const chunks: (SpeakerChunk & { readonly frames: number; readonly segments: readonly Segment[] })[] = [];
@@ -150,7 +149,7 @@ export async function describeSpeaker(
     decoder.close();
   }
   timer.mark('measures');
-  return joinChunks(chunks, spanOf(chunks, models));
+  return { chunks, ...spanOf(chunks, models) };
 }
 
 /** What is kept of a chunk: mergeable, without its samples and features. Positions are frames of the chunk. */
@@ -162,7 +161,7 @@ type ChunkResult = {
   readonly windows: readonly Window[];
   readonly voice: number;
   readonly quality: SignalQuality;
-  /** RMS of all samples; measured only with less speech than `minSpeechSeconds`. */
+  /** RMS of all samples; measured only with less speech than `minTotalSpeechSeconds`. */
   readonly levelDbfs: number;
   readonly signals: Partial<Record<Signal, unknown>>;
 };
@@ -176,7 +175,7 @@ async function analyzeChunk(
   const { audio, features, segments, speechSeconds } = speech;
   const { samples, sampleRate } = audio;
   const quality = measureQuality(samples, sampleRate, segmentSeconds(speech));
-  const hasSpeech = speechSeconds >= minSpeechSeconds;
+  const hasSpeech = speechSeconds >= models.vad.manifest.params.minTotalSpeechSeconds;
   const all = Float64Array.of(0, samples.length / sampleRate);
   const { levelDbfs } = hasSpeech ? quality : measureQuality(samples, sampleRate, all);
   timer.mark('quality');
@@ -199,8 +198,6 @@ async function analyzeChunk(
     signals: results,
   };
 }
-
-type Span = Pick<RecordingContext, 'segments' | 'framesPerSecond' | 'speechSeconds'>;
 
 /** Segments in frames of the whole recording; a pause that a cut has shortened is joined. */
 function spanOf(
@@ -230,15 +227,16 @@ function shiftToRecording<Result extends { readonly frames: number }, Part exten
 
 function aggregate(
   results: readonly ChunkResult[],
-  { source, baseline }: { readonly source: Source; readonly baseline: Speaker | null },
+  { source, baseline }: { readonly source: Source; readonly baseline: SpeakerRecording | null },
   wanted: readonly Signal[],
   models: Models,
   timer: StageTimer,
 ): Analysis {
   const span = spanOf(results, models);
   const { speechSeconds } = span;
+  const { params } = models.vad.manifest;
   const windows = shiftToRecording(results, (result) => result.windows);
-  const enough = speechSeconds >= minSpeechSeconds && windows.length > 0;
+  const enough = speechSeconds >= params.minTotalSpeechSeconds && windows.length > 0;
   const quality = joinQualities(results);
   const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
   const recording: RecordingContext = { ...span, windows, conditions, baseline };
@@ -261,7 +259,7 @@ function aggregate(
       source,
       enough ? { ...quality, voice: meanBySpeech(results, ({ voice }) => voice) } : null,
       enough ? quality.levelDbfs : meanLevel(results),
-      models.vad.manifest.params.minVoice,
+      params,
     ),
     models: manifestsOf(models),
   };

@@ -23,10 +23,10 @@ export async function encode(
   timer: StageTimer,
   bounds: Segment = unbounded,
 ): Promise<EncodedWindow[]> {
-  const { windowSeconds, framesPerToken } = models.trunk.manifest.params;
+  const { params } = models.trunk.manifest;
   const { bins, frames } = speech.features;
   const encoded: EncodedWindow[] = [];
-  for (const window of cutWindows(speech.segments, frames, speech.framesPerSecond, windowSeconds, bounds)) {
+  for (const window of cutWindows(speech.segments, frames, speech.framesPerSecond, params, bounds)) {
     const outputs = await models.trunk.session.run({
       features: {
         data: framesOf(speech.features, window, models.silence),
@@ -36,7 +36,7 @@ export async function encode(
     encoded.push({
       window: { ...window, start: Math.max(0, window.start), end: Math.min(frames, window.end) },
       embeddings: outputs.tokens as Values,
-      weights: speechWeights(speech.speech, window, framesPerToken),
+      weights: speechWeights(speech.speech, window, params.framesPerToken),
     });
     timer.check();
   }

@@ -1,9 +1,8 @@
 /** The input and the result of an analysis, before the report names and rounds its fields. */
 import type { Audio, SignalQuality } from '../audio/addon.ts';
 import type { Manifest } from '../models/manifest.ts';
-import type { Segment } from './segments.ts';
 import type { Conditions } from './signals/intervals.ts';
-import type { Speaker } from './signals/speaker.ts';
+import type { Span, SpeakerRecording } from './signals/speaker.ts';
 import type { ResultOf, Signal } from './signals/table.ts';
 import type { Stage } from './stage-timer.ts';
 import type { RecordingWarning } from './warnings.ts';
@@ -20,14 +19,11 @@ export type AnalyzeRequest = {
   readonly cancel: Int32Array | null;
 };
 
-/** The whole recording, as signals aggregate over it; positions are frames. */
-export type RecordingContext = {
-  readonly segments: readonly Segment[];
+/** The whole recording, over which signals aggregate; positions are frames. */
+export type RecordingContext = Span & {
   readonly windows: readonly Window[];
-  readonly framesPerSecond: number;
-  readonly speechSeconds: number;
   readonly conditions: Conditions;
-  readonly baseline: Speaker | null;
+  readonly baseline: SpeakerRecording | null;
 };
 
 export type Analysis = {

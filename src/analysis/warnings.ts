@@ -1,17 +1,11 @@
-/** What a reader of the scores should know of the recording, each with its bound. */
+/** Warnings about the quality of a recording. */
+import type { Source as DecodedSource, SignalQuality } from '../audio/addon.ts';
+import type { ManifestOf } from '../models/manifest.ts';
 
-type Source = {
-  readonly channels: number;
-  readonly clippedRatio: number;
-  readonly channelCorrelation: number;
-  readonly truncated: boolean;
-};
+type Source = Pick<DecodedSource, 'channels' | 'clippedRatio' | 'channelCorrelation' | 'truncated'>;
 
-/** What there is to tell of the speech; null where there was none. */
-type SpeechQuality = {
-  readonly snrDb: number | null;
-  readonly bandwidthHz: number;
-  /** Mean log odds, over what was taken for speech, that it is speech and no other sound. */
+type SpeechQuality = Pick<SignalQuality, 'snrDb' | 'bandwidthHz'> & {
+  /** Mean log odds over the segments that they are speech and no other sound. */
   readonly voice: number;
 };
 
@@ -23,33 +17,25 @@ export type RecordingWarning =
   | 'channels_differ'
   | 'truncated';
 
-/** Speech less than this many dB above the noise between it. */
-const lowSnrDb = 10;
-/** More than this share of the samples at full scale. */
-const clippedRatio = 0.001;
-/** Telephone speech ends at 3400 to 4000 Hz. */
-const narrowBandHz = 4500;
-/** A recording without speech is no silence from this RMS level on. */
-const audibleDbfs = -50;
-/** Two microphones on one voice correlate; two voices on two channels do not. */
-const sameVoiceCorrelation = 0.5;
+type Params = Pick<ManifestOf<'vad'>['params'], 'minVoice' | 'warnings'>;
 
 /**
- * @param minVoice bound on `voice`, from the rule of the VAD model
+ * @param spoken null without speech
  * @param levelDbfs RMS of the whole recording
  */
 export function recordingWarnings(
   source: Source,
   spoken: SpeechQuality | null,
   levelDbfs: number,
-  minVoice: number,
+  { minVoice, warnings: bounds }: Params,
 ): RecordingWarning[] {
   const warnings: RecordingWarning[] = [];
-  if (spoken?.snrDb != null && spoken.snrDb < lowSnrDb) warnings.push('low_snr');
-  if (source.clippedRatio > clippedRatio) warnings.push('clipped');
-  if (spoken !== null && spoken.bandwidthHz < narrowBandHz) warnings.push('narrow_band');
-  if (spoken === null ? levelDbfs >= audibleDbfs : spoken.voice < minVoice) warnings.push('music_or_noise');
-  if (source.channels > 1 && source.channelCorrelation < sameVoiceCorrelation)
+  if (spoken?.snrDb != null && spoken.snrDb < bounds.minSnrDb) warnings.push('low_snr');
+  if (source.clippedRatio > bounds.maxClippedRatio) warnings.push('clipped');
+  if (spoken !== null && spoken.bandwidthHz < bounds.minBandwidthHz) warnings.push('narrow_band');
+  if (spoken === null ? levelDbfs >= bounds.audibleDbfs : spoken.voice < minVoice)
+    warnings.push('music_or_noise');
+  if (source.channels > 1 && source.channelCorrelation < bounds.minChannelCorrelation)
     warnings.push('channels_differ');
   if (source.truncated) warnings.push('truncated');
   return warnings;

@@ -1,47 +1,47 @@
-/** Cuts the span of speech into the windows that the trunk sees. */
+/** Cuts the span of speech into input windows of the trunk. */
+import type { ManifestOf } from '../models/manifest.ts';
 import type { Segment } from './segments.ts';
 
-/** A stretch of the recording, in frames, and how many of them are speech. */
+export type WindowParams = Pick<
+  ManifestOf<'trunk'>['params'],
+  'windowSeconds' | 'edgeSeconds' | 'minWindowSpeechSeconds'
+>;
+
+/** A part of the recording, in frames. */
 export type Window = Segment & { readonly speechFrames: number };
 
-/** A whole recording: nothing is known of what came before and after it. */
+/** Bounds of a whole recording: windows may extend beyond its ends. */
 export const unbounded: Segment = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY };
 
-/** Context kept before the first and after the last speech of a recording, in seconds. */
-const edgeSeconds = 0.2;
-/** A window with less speech than this says nothing and is left out. */
-const minSpeechSeconds = 0.25;
-
 /**
- * Equal windows of at most `windowSeconds` over the span from first to last speech. Those with too little
- * speech are dropped, unless all are.
- * They may begin before the recording and end after it, so that its edges have their context, unless that would
- * take a window more.
+ * Equal windows of at most `windowSeconds` over the span from first to last speech, with `edgeSeconds` of context.
+ * The context may lie outside the recording, unless that adds a window.
+ * Windows with less speech than `minWindowSpeechSeconds` are dropped, unless all have less.
  * @param frames length of the recording in frames
- * @param bounds no window reaches beyond them
+ * @param bounds limits of all windows, in frames
  */
 export function cutWindows(
   segments: readonly Segment[],
   frames: number,
   framesPerSecond: number,
-  windowSeconds: number,
+  { windowSeconds, edgeSeconds, minWindowSpeechSeconds }: WindowParams,
   bounds: Segment = unbounded,
 ): Window[] {
   const first = segments[0];
   const last = segments.at(-1);
   if (first === undefined || last === undefined) return [];
   const edge = Math.round(edgeSeconds * framesPerSecond);
-  const longest = Math.round(windowSeconds * framesPerSecond);
-  const wanted = {
+  const maxLength = Math.round(windowSeconds * framesPerSecond);
+  const padded = {
     start: Math.max(bounds.start, first.start - edge),
     end: Math.min(bounds.end, last.end + edge),
   };
-  const inside = { start: Math.max(0, wanted.start), end: Math.min(frames, wanted.end) };
+  const inside = { start: Math.max(0, padded.start), end: Math.min(frames, padded.end) };
   const length = inside.end - inside.start;
-  const count = Math.ceil(length / longest);
-  const room = Math.floor((count * longest - length) / 2);
-  const start = Math.max(wanted.start, inside.start - room);
-  const end = Math.min(wanted.end, inside.end + room);
+  const count = Math.ceil(length / maxLength);
+  const room = Math.floor((count * maxLength - length) / 2);
+  const start = Math.max(padded.start, inside.start - room);
+  const end = Math.min(padded.end, inside.end + room);
   const windows: Window[] = [];
   for (let index = 0; index < count; index++) {
     const from = start + Math.floor(((end - start) * index) / count);
@@ -49,8 +49,9 @@ export function cutWindows(
     const speechFrames = overlap(segments, from, to);
     if (speechFrames > 0) windows.push({ start: from, end: to, speechFrames });
   }
-  const telling = windows.filter(({ speechFrames }) => speechFrames >= minSpeechSeconds * framesPerSecond);
-  return telling.length > 0 ? telling : windows;
+  const minSpeechFrames = minWindowSpeechSeconds * framesPerSecond;
+  const usable = windows.filter(({ speechFrames }) => speechFrames >= minSpeechFrames);
+  return usable.length > 0 ? usable : windows;
 }
 
 function overlap(segments: readonly Segment[], from: number, to: number): number {

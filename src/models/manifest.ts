@@ -71,6 +71,20 @@ const vadParams = z.strictObject({
   minPauseSeconds: positive,
   /** Speech whose mean `voice` is lower comes with the warning `music_or_noise`. */
   minVoice: z.number(),
+  /** Recordings with less speech have no scores. */
+  minTotalSpeechSeconds: positive,
+  /** Beyond these bounds a report carries a warning. */
+  warnings: z.strictObject({
+    minSnrDb: z.number(),
+    /** Samples at full scale / all samples. */
+    maxClippedRatio: fraction,
+    /** Telephone speech ends at 3400 to 4000 Hz. */
+    minBandwidthHz: positive,
+    /** Without speech, a recording of at least this RMS level is not silent. */
+    audibleDbfs: z.number(),
+    /** Two microphones on one voice correlate; two voices on two channels do not. */
+    minChannelCorrelation: z.number(),
+  }),
 });
 
 const vadManifest = z.strictObject({
@@ -88,7 +102,14 @@ const trunkManifest = z.strictObject({
   features: featureSpec,
   trunk: z.null(),
   labels: z.null(),
-  params: z.strictObject({ windowSeconds: positive, framesPerToken: z.int().positive() }),
+  params: z.strictObject({
+    windowSeconds: positive,
+    framesPerToken: z.int().positive(),
+    /** Context before the first and after the last speech of a recording. */
+    edgeSeconds: z.number().nonnegative(),
+    /** Windows with less speech are dropped, unless all have less. */
+    minWindowSpeechSeconds: positive,
+  }),
 });
 
 /** The head of a signal, which defines its params and labels. */
@@ -115,14 +136,48 @@ export type Kind = Manifest['kind'];
 export type ManifestOf<K extends Kind> = Extract<Manifest, { kind: K }>;
 
 export const manifestSchema = z.preprocess(
-  renamePublished,
+  upgradeReleased,
   z.discriminatedUnion('kind', [vadManifest, trunkManifest, ...headManifests]),
 ) as unknown as z.ZodType<Manifest>;
 
-/** Manifests of releases up to 0.1.0 name the VAD model `activity` and its parameters `rule`. */
-function renamePublished(json: unknown): unknown {
-  if (typeof json !== 'object' || json === null || !('rule' in json)) return json;
-  const { rule, ...manifest } = json;
-  const isVad = 'kind' in manifest && manifest.kind === 'activity';
-  return { ...manifest, params: rule, ...(isVad ? { kind: 'vad' } : {}) };
+const releasedDegradations = {
+  fullSpeechSeconds: 3,
+  cleanSnrDb: 25,
+  fullBandwidthHz: 7000,
+  fullyClippedRatio: 0.01,
+};
+
+/** Params that releases up to 0.1.0 kept in their sources, by the kind of their manifests. */
+const releasedParams: Readonly<Record<string, object>> = {
+  activity: {
+    minTotalSpeechSeconds: 0.5,
+    warnings: {
+      minSnrDb: 10,
+      maxClippedRatio: 0.001,
+      minBandwidthHz: 4500,
+      audibleDbfs: -50,
+      minChannelCorrelation: 0.5,
+    },
+  },
+  trunk: { edgeSeconds: 0.2, minWindowSpeechSeconds: 0.25 },
+  emotion: {
+    degradations: releasedDegradations,
+    tone: { lowArousal: 0.4, highArousal: 0.6, veryLowValence: 0.3, lowValence: 0.45, highValence: 0.55 },
+  },
+  cognitive: {
+    degradations: releasedDegradations,
+    measures: { longPauseSeconds: 1, rateWindowSeconds: 1, minRateWindows: 3, minVoicedSeconds: 1 },
+    scriptedConfidence: 0.75,
+  },
+};
+
+const releasedManifest = z.looseObject({ kind: z.string(), rule: z.looseObject({}) });
+
+/** Manifests of releases up to 0.1.0 name the VAD model `activity` and their parameters `rule`. */
+function upgradeReleased(json: unknown): unknown {
+  const parsed = releasedManifest.safeParse(json);
+  if (!parsed.success) return json;
+  const { rule, kind, ...manifest } = parsed.data;
+  const params = { ...releasedParams[kind], ...rule };
+  return { ...manifest, kind: kind === 'activity' ? 'vad' : kind, params };
 }

@@ -117,6 +117,14 @@ function withReleasedKeys(features: Json): Json {
   );
 }
 
+/** Params that release 0.1.0 kept in its sources. */
+const addedParams: Readonly<Record<string, readonly string[]>> = {
+  activity: ['minTotalSpeechSeconds', 'warnings'],
+  trunk: ['edgeSeconds', 'minWindowSpeechSeconds'],
+  emotion: ['degradations', 'tone'],
+  cognitive: ['degradations', 'measures', 'scriptedConfidence'],
+};
+
 test('a model folder of release 0.1.0 loads', async (t) => {
   const parent = await copyModels(t);
   const models = join(parent, 'models-fast');
@@ -125,13 +133,18 @@ test('a model folder of release 0.1.0 loads', async (t) => {
   await rename(join(parent, 'vad'), join(models, 'activity'));
   for (const name of ['activity', 'trunk', 'emotion', 'cognitive']) {
     await editManifest(models, name, (manifest) => {
-      manifest.rule = manifest.params;
+      const rule = manifest.params as Json;
+      for (const key of addedParams[name] ?? []) delete rule[key];
       delete manifest.params;
+      manifest.rule = rule;
       if (name === 'activity') Object.assign(manifest, { name, kind: name });
       if (manifest.features !== null) manifest.features = withReleasedKeys(manifest.features as Json);
     });
   }
   t.truthy(await loadModels(models));
+  const paramsByKind = async (folder: string) =>
+    Object.fromEntries((await readManifests(folder)).map(({ kind, params }) => [kind, params]));
+  t.deepEqual(await paramsByKind(models), await paramsByKind('models/standard'));
 });
 
 test('the folders of release 0.1.0 name the shipped sets', async (t) => {

@@ -1,7 +1,11 @@
 import test from 'ava';
+import type { Segment } from '../../src/analysis/segments.ts';
 import { measureTiming } from '../../src/analysis/signals/measures.ts';
 
 const framesPerSecond = 100;
+const params = { longPauseSeconds: 1, rateWindowSeconds: 1, minRateWindows: 3 };
+const measure = (segments: readonly Segment[], syllableRate: Float32Array) =>
+  measureTiming({ segments, syllableRate, framesPerSecond }, params);
 const steady = (rate: number, frames: number) => new Float32Array(frames).fill(rate);
 
 test('known timing gives known measures', (t) => {
@@ -10,7 +14,7 @@ test('known timing gives known measures', (t) => {
     { start: 450, end: 650 },
     { start: 800, end: 1100 },
   ];
-  const measures = measureTiming({ segments, syllableRate: steady(4, 1200), framesPerSecond });
+  const measures = measure(segments, steady(4, 1200));
   const near = (name: string, expected: number) => {
     t.true(
       Math.abs((measures[name]?.value ?? Number.NaN) - expected) < 1e-9,
@@ -29,38 +33,32 @@ test('known timing gives known measures', (t) => {
 });
 
 test('silence at either end changes nothing', (t) => {
-  const inner = measureTiming({
-    segments: [
+  const inner = measure(
+    [
       { start: 0, end: 300 },
       { start: 350, end: 600 },
     ],
-    syllableRate: steady(3, 600),
-    framesPerSecond,
-  });
-  const padded = measureTiming({
-    segments: [
+    steady(3, 600),
+  );
+  const padded = measure(
+    [
       { start: 1000, end: 1300 },
       { start: 1350, end: 1600 },
     ],
-    syllableRate: steady(3, 4000),
-    framesPerSecond,
-  });
+    steady(3, 4000),
+  );
   t.deepEqual(padded, inner);
 });
 
-test('what cannot be told is absent', (t) => {
-  const measures = measureTiming({
-    segments: [{ start: 0, end: 100 }],
-    syllableRate: steady(4, 100),
-    framesPerSecond,
-  });
+test('undefined measures are absent', (t) => {
+  const measures = measure([{ start: 0, end: 100 }], steady(4, 100));
   t.false('mean_pause' in measures);
   t.false('rate_variability' in measures);
-  t.deepEqual(measureTiming({ segments: [], syllableRate: steady(0, 0), framesPerSecond }), {});
+  t.deepEqual(measure([], steady(0, 0)), {});
 });
 
 test('an uneven rate has its coefficient of variation', (t) => {
   const syllableRate = Float32Array.from([...steady(2, 200), ...steady(6, 200)]);
-  const measures = measureTiming({ segments: [{ start: 0, end: 400 }], syllableRate, framesPerSecond });
+  const measures = measure([{ start: 0, end: 400 }], syllableRate);
   t.is(measures.rate_variability?.value, 0.5);
 });

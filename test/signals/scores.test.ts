@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { cognitiveConfidence } from '../../src/analysis/signals/confidence.ts';
-import { interval } from '../../src/analysis/signals/intervals.ts';
+import { degradationsOf, interval } from '../../src/analysis/signals/intervals.ts';
 import { poolWindows } from '../../src/analysis/signals/pooling.ts';
 import { seemsScripted } from '../../src/analysis/signals/scripted.ts';
 import { toneOf } from '../../src/analysis/signals/tone.ts';
@@ -20,9 +20,10 @@ test('windows weigh by their speech', (t) => {
 });
 
 const params = { base: 0.1, short: 0.5, noise: 0.2, narrow: 0.3, clipped: 0.4 };
+const fitted = { fullSpeechSeconds: 3, cleanSnrDb: 25, fullBandwidthHz: 7000, fullyClippedRatio: 0.01 };
 const good = { speechSeconds: 10, snrDb: 25, bandwidthHz: 7000, clippedRatio: 0 };
-const halfWidth = (lack: object) => {
-  const [lower, upper] = interval(0.5, params, { ...good, ...lack });
+const halfWidth = (change: object) => {
+  const [lower, upper] = interval(0.5, params, degradationsOf({ ...good, ...change }, fitted));
   return (upper - lower) / 2;
 };
 const near = (t: ExecutionContext, value: number, expected: number) =>
@@ -33,7 +34,7 @@ test('a good recording has the base half-width, and a better one no less', (t) =
   near(t, halfWidth({ speechSeconds: 600, snrDb: 60, bandwidthHz: 8000 }), 0.1);
 });
 
-test('each lack widens the interval by its own exponent', (t) => {
+test('each degradation widens the interval by its own exponent', (t) => {
   near(t, halfWidth({ speechSeconds: 0.75 }), 0.1 * 4 ** 0.5);
   near(t, halfWidth({ snrDb: 5 }), 0.1 * Math.exp(0.4));
   near(t, halfWidth({ bandwidthHz: 3500 }), 0.1 * 2 ** 0.3);
@@ -43,9 +44,17 @@ test('each lack widens the interval by its own exponent', (t) => {
 });
 
 test('an interval stays in [0, 1]', (t) => {
-  t.deepEqual(interval(0.05, { ...params, base: 0.2 }, good), [0, 0.25]);
-  t.deepEqual(interval(0.9, params, { ...good, speechSeconds: 0.01 }), [0, 1]);
+  t.deepEqual(interval(0.05, { ...params, base: 0.2 }, degradationsOf(good, fitted)), [0, 0.25]);
+  t.deepEqual(interval(0.9, params, degradationsOf({ ...good, speechSeconds: 0.01 }, fitted)), [0, 1]);
 });
+
+const toneParams = {
+  lowArousal: 0.4,
+  highArousal: 0.6,
+  veryLowValence: 0.3,
+  lowValence: 0.45,
+  highValence: 0.55,
+};
 
 test('tone follows its documented bounds', (t) => {
   const cases = [
@@ -57,7 +66,7 @@ test('tone follows its documented bounds', (t) => {
     [0.5, 0.6, 'engaged'],
     [0.5, 0.5, 'neutral'],
   ] as const;
-  for (const [valence, arousal, tone] of cases) t.is(toneOf(valence, arousal), tone);
+  for (const [valence, arousal, tone] of cases) t.is(toneOf(valence, arousal, toneParams), tone);
 });
 
 const source = {
@@ -69,17 +78,24 @@ const source = {
   channelCorrelation: 1,
   truncated: false,
 };
+const warnings = {
+  minSnrDb: 10,
+  maxClippedRatio: 0.001,
+  minBandwidthHz: 4500,
+  audibleDbfs: -50,
+  minChannelCorrelation: 0.5,
+};
 const spoken = { snrDb: 30, bandwidthHz: 7000, voice: 3 };
 const warningsOf = (
-  sourceFault: object,
-  spokenFault: object | null,
+  sourceChange: object,
+  spokenChange: object | null,
   { level = -20, minVoice = 0 }: { level?: number; minVoice?: number } = {},
 ) =>
   recordingWarnings(
-    { ...source, ...sourceFault },
-    spokenFault === null ? null : { ...spoken, ...spokenFault },
+    { ...source, ...sourceChange },
+    spokenChange === null ? null : { ...spoken, ...spokenChange },
     level,
-    minVoice,
+    { minVoice, warnings },
   );
 
 test('a good recording has no warning', (t) => {
@@ -96,14 +112,14 @@ const bounds = [
   ['truncated', {}, {}, { truncated: true }, {}],
 ] as const;
 
-for (const [name, source, speech, faultySource, faultySpeech] of bounds) {
-  test(`${name} comes beyond its bound and not at it`, (t) => {
+for (const [name, source, speech, badSource, badSpeech] of bounds) {
+  test(`${name} is absent at its bound and present beyond it`, (t) => {
     t.deepEqual(warningsOf(source, speech), []);
-    t.deepEqual(warningsOf(faultySource, faultySpeech), [name]);
+    t.deepEqual(warningsOf(badSource, badSpeech), [name]);
   });
 }
 
-test('without speech there is music_or_noise from -50 dBFS on, and silence below', (t) => {
+test('without speech, music_or_noise starts at -50 dBFS', (t) => {
   t.deepEqual(warningsOf({}, null, { level: -50 }), ['music_or_noise']);
   t.deepEqual(warningsOf({}, null, { level: -50.1 }), []);
 });
@@ -112,22 +128,22 @@ test('one channel cannot differ from itself', (t) => {
   t.deepEqual(warningsOf({ channels: 1, channelCorrelation: 0 }, {}), []);
 });
 
-const heard = (run: number, ratio: number, speechSeconds: number) => ({
+const measured = (run: number, ratio: number, speechSeconds: number) => ({
   measures: { mean_run: { value: run, unit: 's' }, pause_ratio: { value: ratio, unit: 'ratio' } },
   speechSeconds,
 });
 const scripted = { minSpeechSeconds: 10, minMeanRun: 3, maxPauseRatio: 0.2 };
 
 test('long runs with few pauses over enough speech seem scripted', (t) => {
-  t.true(seemsScripted(heard(3, 0.2, 10), scripted));
-  t.false(seemsScripted(heard(2.9, 0.2, 10), scripted));
-  t.false(seemsScripted(heard(3, 0.21, 10), scripted));
-  t.false(seemsScripted(heard(3, 0.2, 9.9), scripted));
+  t.true(seemsScripted(measured(3, 0.2, 10), scripted));
+  t.false(seemsScripted(measured(2.9, 0.2, 10), scripted));
+  t.false(seemsScripted(measured(3, 0.21, 10), scripted));
+  t.false(seemsScripted(measured(3, 0.2, 9.9), scripted));
   t.false(seemsScripted({ measures: {}, speechSeconds: 60 }, scripted));
 });
 
 test('confidence follows its documented rule', (t) => {
-  const params = { priorSeconds: 20, reference: {} };
-  near(t, cognitiveConfidence(heard(2, 0.2, 20), params, [0.4, 0.6], false), 0.5 * 0.8);
-  near(t, cognitiveConfidence(heard(2, 0.2, 60), params, [0.4, 0.6], true), 0.75 * 0.8 * 0.75);
+  const params = { priorSeconds: 20, reference: {}, scriptedConfidence: 0.75 };
+  near(t, cognitiveConfidence(measured(2, 0.2, 20), params, [0.4, 0.6], false), 0.5 * 0.8);
+  near(t, cognitiveConfidence(measured(2, 0.2, 60), params, [0.4, 0.6], true), 0.75 * 0.8 * 0.75);
 });

@@ -3,6 +3,7 @@ import { findSegments, type Segment } from '../../src/analysis/segments.ts';
 import { cutWindows } from '../../src/analysis/windows.ts';
 
 const params = { onset: 0.6, offset: 0.4, minSpeechSeconds: 0.1, minPauseSeconds: 0.25 };
+const windowParams = { windowSeconds: 10, edgeSeconds: 0.2, minWindowSpeechSeconds: 0.25 };
 const frames = (...runs: readonly (readonly [number, number])[]) =>
   Float32Array.from(runs.flatMap(([probability, count]) => new Array<number>(count).fill(probability)));
 
@@ -21,7 +22,7 @@ test('a click of 0.09 s is not speech', (t) => {
 });
 
 test('windows are equal, at most the limit, and cover the speech with its edges', (t) => {
-  const windows = cutWindows([{ start: 100, end: 2600 }], 3000, 100, 10);
+  const windows = cutWindows([{ start: 100, end: 2600 }], 3000, 100, windowParams);
   t.deepEqual(
     windows.map(({ start, end }) => [start, end]),
     [
@@ -36,14 +37,14 @@ test('windows are equal, at most the limit, and cover the speech with its edges'
   );
 });
 
-test('windows keep their edges beyond the recording, not beyond their bounds', (t) => {
-  const cut = (bounds?: Segment) => cutWindows([{ start: 5, end: 295 }], 300, 100, 10, bounds);
+test('edges extend beyond the recording, not beyond the bounds', (t) => {
+  const cut = (bounds?: Segment) => cutWindows([{ start: 5, end: 295 }], 300, 100, windowParams, bounds);
   t.deepEqual(cut(), [{ start: -15, end: 315, speechFrames: 290 }]);
   t.deepEqual(cut({ start: 0, end: 300 }), [{ start: 0, end: 300, speechFrames: 290 }]);
 });
 
-test('edges beyond the recording do not take a window more', (t) => {
-  const cut = (end: number) => cutWindows([{ start: 0, end }], end, 100, 10);
+test('edges beyond the recording do not add a window', (t) => {
+  const cut = (end: number) => cutWindows([{ start: 0, end }], end, 100, windowParams);
   t.deepEqual(cut(1000), [{ start: 0, end: 1000, speechFrames: 1000 }]);
   t.deepEqual(cut(980), [{ start: -10, end: 990, speechFrames: 980 }]);
   t.deepEqual(
@@ -55,7 +56,7 @@ test('edges beyond the recording do not take a window more', (t) => {
   );
 });
 
-test('a window without speech is left out', (t) => {
+test('a window without speech is dropped', (t) => {
   const windows = cutWindows(
     [
       { start: 0, end: 500 },
@@ -63,7 +64,7 @@ test('a window without speech is left out', (t) => {
     ],
     4000,
     100,
-    10,
+    windowParams,
   );
   t.deepEqual(
     windows.map(({ start }) => start),
@@ -71,14 +72,14 @@ test('a window without speech is left out', (t) => {
   );
 });
 
-test('speech that is thin everywhere is heard all the same', (t) => {
+test('windows with too little speech are kept when there is no other', (t) => {
   const thin = [0, 1, 2].map((index) => ({ start: 1000 * index + 500, end: 1000 * index + 520 }));
   t.deepEqual(
-    cutWindows(thin, 3000, 100, 10).map(({ speechFrames }) => speechFrames),
+    cutWindows(thin, 3000, 100, windowParams).map(({ speechFrames }) => speechFrames),
     [20, 20, 20],
   );
 });
 
 test('no speech, no window', (t) => {
-  t.deepEqual(cutWindows([], 1000, 100, 10), []);
+  t.deepEqual(cutWindows([], 1000, 100, windowParams), []);
 });

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, ".")
-from training.features.windows import SEGMENT_PARAMS, SILENCE, cut_windows, embedding_weights, find_segments, slice_padded
+from training.features.windows import SEGMENT_PARAMS, SILENCE, WINDOW_PARAMS, cut_windows, embedding_weights, find_segments, slice_padded
 
 request = json.load(sys.stdin)
 
@@ -26,4 +26,4 @@ def windows_of(recording: list[float]) -> list[dict]:
     ]
 
 
-json.dump({"params": SEGMENT_PARAMS, "recordings": [windows_of(each) for each in request["recordings"]]}, sys.stdout)
+json.dump({"vad": SEGMENT_PARAMS, "trunk": WINDOW_PARAMS, "recordings": [windows_of(each) for each in request["recordings"]]}, sys.stdout)

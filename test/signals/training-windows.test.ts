@@ -12,7 +12,11 @@ import { loadModels, type Models } from '../../src/models/loader.ts';
 import type { Values } from '../../src/models/session.ts';
 
 type Cut = { readonly features: number[]; readonly weights: number[]; readonly speechFrames: number };
-type TrainingWindows = { readonly params: object; readonly recordings: readonly Cut[][] };
+type TrainingWindows = {
+  readonly vad: object;
+  readonly trunk: object;
+  readonly recordings: readonly Cut[][];
+};
 
 const framesPerSecond = 100;
 const numpy = readFileSync('training/requirements.txt', 'utf8').match(/^numpy==.+$/m)?.[0] as string;
@@ -79,7 +83,8 @@ for (const folder of ['models/standard', 'models/fast']) {
         maxBuffer: 2 ** 26,
       }),
     ) as TrainingWindows;
-    t.like(models.vad.manifest.params, training.params);
+    t.like(models.vad.manifest.params, training.vad);
+    t.like(models.trunk.manifest.params, training.trunk);
     let windows = 0;
     for (const [index, speech] of recordings.entries()) {
       // Training drops windows with too little speech; the service keeps one if there is no other.

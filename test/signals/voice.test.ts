@@ -1,11 +1,15 @@
 import test from 'ava';
+import type { Segment } from '../../src/analysis/segments.ts';
 import { measureProsody } from '../../src/analysis/signals/prosody.ts';
+import type { ProsodyTrack } from '../../src/audio/addon.ts';
 
+const measure = (track: ProsodyTrack, segments: readonly Segment[], framesPerSecond: number) =>
+  measureProsody(track, segments, framesPerSecond, { minVoicedSeconds: 1 });
 const filled = (frames: number, value: (frame: number) => number) =>
   Float32Array.from({ length: frames }, (_, frame) => value(frame));
 const whole = (frames: number) => [{ start: 0, end: frames }];
 
-function voiceOf(frames: number, hertz: (frame: number) => number) {
+function trackOf(frames: number, hertz: (frame: number) => number) {
   return {
     pitchHz: filled(frames, hertz),
     levelDb: filled(frames, (frame) => -30 + (frame % 101) / 10),
@@ -15,8 +19,8 @@ function voiceOf(frames: number, hertz: (frame: number) => number) {
 
 test('known tracks give known measures', (t) => {
   // 110 Hz is two octaves above 27.5 Hz; the track climbs an octave in equal steps.
-  const voice = voiceOf(202, (frame) => 110 * 2 ** (frame / 201));
-  const measures = measureProsody(voice, whole(202), 100);
+  const track = trackOf(202, (frame) => 110 * 2 ** (frame / 201));
+  const measures = measure(track, whole(202), 100);
   const near = (name: string, expected: number, unit: string) => {
     t.true(Math.abs((measures[name]?.value ?? Number.NaN) - expected) < 1e-3, `${name}`);
     t.is(measures[name]?.unit, unit);
@@ -29,25 +33,25 @@ test('known tracks give known measures', (t) => {
 
 test('only voiced frames inside the segments count', (t) => {
   const inside = (frame: number) => frame >= 100 && frame < 300;
-  const voice = voiceOf(400, (frame) => (inside(frame) ? (frame % 2 === 0 ? 220 : 0) : 440));
-  const measures = measureProsody(voice, [{ start: 100, end: 300 }], 100);
+  const track = trackOf(400, (frame) => (inside(frame) ? (frame % 2 === 0 ? 220 : 0) : 440));
+  const measures = measure(track, [{ start: 100, end: 300 }], 100);
   t.is(measures.pitch_level?.value, 36);
   t.is(measures.pitch_range?.value, 0);
   t.is(measures.spectral_tilt?.value, -6);
 });
 
 test('segments of another frame rate mean the same times', (t) => {
-  const voice = voiceOf(400, (frame) => (frame < 200 ? 110 : 220));
+  const track = trackOf(400, (frame) => (frame < 200 ? 110 : 220));
   t.deepEqual(
-    measureProsody(voice, [{ start: 100, end: 200 }], 50),
-    measureProsody(voice, [{ start: 200, end: 400 }], 100),
+    measure(track, [{ start: 100, end: 200 }], 50),
+    measure(track, [{ start: 200, end: 400 }], 100),
   );
 });
 
 test('under a second of voiced speech there are none', (t) => {
   t.deepEqual(
-    measureProsody(
-      voiceOf(99, () => 110),
+    measure(
+      trackOf(99, () => 110),
       whole(99),
       100,
     ),
@@ -55,8 +59,8 @@ test('under a second of voiced speech there are none', (t) => {
   );
   t.is(
     Object.keys(
-      measureProsody(
-        voiceOf(100, () => 110),
+      measure(
+        trackOf(100, () => 110),
         whole(100),
         100,
       ),
@@ -64,8 +68,8 @@ test('under a second of voiced speech there are none', (t) => {
     4,
   );
   t.deepEqual(
-    measureProsody(
-      voiceOf(0, () => 110),
+    measure(
+      trackOf(0, () => 110),
       whole(500),
       100,
     ),

@@ -23,7 +23,8 @@ from training.corpora.recipe import RECIPE
 from training.evaluation.pipeline import analyze, is_ok
 
 COVERAGE = 0.8
-FULL_SPEECH_SECONDS, CLEAN_SNR_DB, FULL_BANDWIDTH_HZ, FULLY_CLIPPED = 3, 25, 7000, 0.01
+# Values of a recording without a degradation; clipping counts up to the last one.
+DEGRADATION_PARAMS = {"fullSpeechSeconds": 3, "cleanSnrDb": 25, "fullBandwidthHz": 7000, "fullyClippedRatio": 0.01}
 DEGRADATIONS = ["short", "noise", "narrow", "clipped"]
 MIN_EXPONENT = 0.1  # rated recordings are all short and clean; every degradation makes a score less certain
 # The condition with most of each degradation, in the order in which exponents are raised.
@@ -48,12 +49,13 @@ class Errors:
 
 def degradations_of(audio: dict) -> list[float]:
     """Of the audio block of a report; 0 for none."""
+    p = DEGRADATION_PARAMS
     snr = 0 if audio["snr_db"] is None else audio["snr_db"]
     return [
-        max(0.0, np.log(FULL_SPEECH_SECONDS / audio["speech_s"])),
-        max(0.0, CLEAN_SNR_DB - snr) / 10,
-        max(0.0, np.log(FULL_BANDWIDTH_HZ / max(audio["bandwidth_hz"], 1000))),
-        min(1.0, audio["clipped_ratio"] / FULLY_CLIPPED),
+        max(0.0, np.log(p["fullSpeechSeconds"] / audio["speech_s"])),
+        max(0.0, p["cleanSnrDb"] - snr) / 10,
+        max(0.0, np.log(p["fullBandwidthHz"] / max(audio["bandwidth_hz"], 1000))),
+        min(1.0, audio["clipped_ratio"] / p["fullyClippedRatio"]),
     ]
 
 

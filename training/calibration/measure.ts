@@ -7,8 +7,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, stderr, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { describeSpeaker, minSpeechSeconds } from '../../src/analysis/analyze.ts';
+import { describeSpeaker } from '../../src/analysis/analyze.ts';
 import { defaultChunking } from '../../src/analysis/chunked.ts';
+import { measureSpeaker } from '../../src/analysis/signals/speaker.ts';
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
 import { loadModels } from '../../src/models/loader.ts';
 
@@ -22,10 +23,11 @@ async function main([list, root]: string[]): Promise<void> {
     const audio = readFileSync(join(root, path));
     const request = { channel: null, cancel: null };
     const context = { models, limits, chunking: defaultChunking };
-    const speaker = await describeSpeaker('audio', audio, request, context, startStageTimer(null));
+    const recording = await describeSpeaker('audio', audio, request, context, startStageTimer(null));
     if (index % 500 === 0) stderr.write(`${index} of ${paths.length} recordings\n`);
-    const { measures, cepstrum, speechSeconds } = speaker;
-    if (speechSeconds < minSpeechSeconds) continue;
+    const { speechSeconds } = recording;
+    if (speechSeconds < models.vad.manifest.params.minTotalSpeechSeconds) continue;
+    const { measures, cepstrum } = measureSpeaker(recording, models.cognitive.manifest.params.measures);
     const values = Object.fromEntries(Object.entries(measures).map(([name, { value }]) => [name, value]));
     stdout.write(`${JSON.stringify({ path, speech_s: speechSeconds, measures: values, cepstrum })}\n`);
   }

@@ -27,6 +27,8 @@ PROCESSING = {"mean_run": ("up", 3), "pause_ratio": ("down", 2), "rate_variabili
 PRIOR_SECONDS = 30  # with it, a pause of 0.25 s more or less moves no index by 0.035
 # Matches half of LibriSpeech's read recordings of 10 s of speech and 1 of AMI's 8 of meetings.
 SCRIPTED = {"minSpeechSeconds": 10, "minMeanRun": 3, "maxPauseRatio": 0.2}
+SCRIPTED_CONFIDENCE = 0.75
+MEASURE_PARAMS = {"longPauseSeconds": 1, "rateWindowSeconds": 1, "minRateWindows": 3, "minVoicedSeconds": 1}
 SCALES = {"odds": lambda x: x / (1 - x), "inverse": lambda x: 1 / x, "ratio": lambda x: x}
 
 
@@ -97,4 +99,6 @@ def fit_params() -> tuple[dict, dict[str, int]]:
         "otherSpeaker": baseline["otherSpeaker"],
         "cognitiveLoad": index_weights(LOAD, LOAD_RELATIVE),
         "processing": index_weights(PROCESSING, {}),
+        "measures": MEASURE_PARAMS,
+        "scriptedConfidence": SCRIPTED_CONFIDENCE,
     }, counts

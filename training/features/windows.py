@@ -7,8 +7,8 @@ import numpy as np
 from training.features.spec import FRAMES_PER_SECOND, SPEC
 
 SEGMENT_PARAMS = {"onset": 0.5, "offset": 0.3, "minSpeechSeconds": 0.1, "minPauseSeconds": 0.25}
-EDGE_SECONDS, MIN_WINDOW_SPEECH_SECONDS = 0.2, 0.25
-EDGE = round(EDGE_SECONDS * FRAMES_PER_SECOND)  # frames kept before the first and after the last segment
+WINDOW_PARAMS = {"edgeSeconds": 0.2, "minWindowSpeechSeconds": 0.25}
+EDGE = round(WINDOW_PARAMS["edgeSeconds"] * FRAMES_PER_SECOND)  # frames kept before the first and after the last segment
 SILENCE = math.log10(SPEC["logFloor"])  # every feature of a frame of digital silence
 WINDOW_SECONDS = 10
 MAX_FRAMES = WINDOW_SECONDS * FRAMES_PER_SECOND
@@ -47,7 +47,7 @@ def cut_windows(segments: list[tuple[int, int]], frames: int, seconds: float) ->
     for index in range(count):
         a, b = start + (end - start) * index // count, start + (end - start) * (index + 1) // count
         inside = sum(max(0, min(e, b) - max(s, a)) for s, e in segments)
-        if inside >= MIN_WINDOW_SPEECH_SECONDS * FRAMES_PER_SECOND:
+        if inside >= WINDOW_PARAMS["minWindowSpeechSeconds"] * FRAMES_PER_SECOND:
             windows.append((a, b, inside))
     return windows
 

@@ -3,6 +3,12 @@
 from training.corpora.recipe import RECIPE
 from training.export.model_spec import ModelSpec
 
+# Minimum speech of a recording with scores, and the bounds of its warnings.
+RECORDING_PARAMS = {
+    "minTotalSpeechSeconds": 0.5,
+    "warnings": {"minSnrDb": 10, "maxClippedRatio": 0.001, "minBandwidthHz": 4500, "audibleDbfs": -50, "minChannelCorrelation": 0.5},
+}
+
 SPEC = ModelSpec(
     name="vad",
     description="Speech probability and syllable rate of each 10 ms frame, and whether it is speech or another sound",

@@ -13,14 +13,29 @@ import { round, roundInterval, roundParts } from '../rounding.ts';
 import { cognitiveConfidence } from './confidence.ts';
 import type { SignalDefinition } from './definition.ts';
 import { computeIndex, type Index, indexWeightsParams, referenceParams, referenceScore } from './indices.ts';
-import { formatScore, type Interval, interval, intervalParams } from './intervals.ts';
+import {
+  degradationParams,
+  degradationsOf,
+  formatScore,
+  type Interval,
+  interval,
+  intervalParams,
+} from './intervals.ts';
 import type { Measures } from './measures.ts';
 import { poolWindows, speechPerWindow, windowSeconds } from './pooling.ts';
 import { scriptedParams, seemsScripted } from './scripted.ts';
-import { describeChunk, joinChunks, type SpeakerChunk, soundsLikeAnother, speakerParams } from './speaker.ts';
+import {
+  describeChunk,
+  measureSpeaker,
+  measuresParams,
+  type SpeakerChunk,
+  soundsLikeAnother,
+  speakerParams,
+} from './speaker.ts';
 
 const params = z.strictObject({
   intervals: z.strictObject({ clarity: intervalParams }),
+  degradations: degradationParams,
   shortSpeechSeconds: z.number().positive(),
   /** Seconds of speech at the reference that every index is mixed with. */
   priorSeconds: z.number().positive(),
@@ -31,6 +46,9 @@ const params = z.strictObject({
   reference: referenceParams,
   cognitiveLoad: indexWeightsParams,
   processing: indexWeightsParams,
+  measures: measuresParams,
+  /** Factor of the confidence of scripted speech: its pauses follow the text more than the effort. */
+  scriptedConfidence: z.number().min(0).max(1),
 });
 
 export type CognitiveResult = {
@@ -168,29 +186,32 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
   aggregate(chunks, recording, { manifest: { params } }) {
     const { baseline, conditions, speechSeconds, windows } = recording;
     const rows = chunks.flatMap((chunk) => chunk.clarity);
-    const measured = joinChunks(
-      chunks.map((chunk) => chunk.speaker),
-      recording,
-    );
+    const speaker = { ...recording, chunks: chunks.map((chunk) => chunk.speaker) };
+    const measured = measureSpeaker(speaker, params.measures);
+    const rested = baseline && measureSpeaker(baseline, params.measures);
     const [clarity = Number.NaN] = poolWindows(
       rows.map((row) => [row]),
       speechPerWindow(recording),
     );
-    const bounds = interval(clarity, params.intervals.clarity, conditions);
+    const bounds = interval(
+      clarity,
+      params.intervals.clarity,
+      degradationsOf(conditions, params.degradations),
+    );
     const scripted = seemsScripted(measured, params.scripted);
     return {
       clarity,
       intervals: { clarity: bounds },
       confidence: cognitiveConfidence(measured, params, bounds, scripted),
-      cognitiveLoad: computeIndex(measured, params.cognitiveLoad, params, baseline),
-      processing: computeIndex(measured, params.processing, params, baseline),
+      cognitiveLoad: computeIndex(measured, params.cognitiveLoad, params, rested),
+      processing: computeIndex(measured, params.processing, params, rested),
       measures: measured.measures,
       timeline: windows.map((window, index) => ({
         ...windowSeconds(window, recording),
         clarity: rows[index] as number,
       })),
-      relative: baseline !== null,
-      otherSpeaker: baseline !== null && soundsLikeAnother(measured, baseline, params.otherSpeaker),
+      relative: rested !== null,
+      otherSpeaker: rested !== null && soundsLikeAnother(measured, rested, params.otherSpeaker),
       shortSpeech: speechSeconds < params.shortSpeechSeconds,
       scripted,
     };

@@ -1,19 +1,15 @@
-/** How far the cognitive signals of one recording can be trusted. */
+/** Confidence of the cognitive signals of one recording. */
 import { type IndexParams, type Measured, ownShare } from './indices.ts';
 import type { Interval } from './intervals.ts';
 
-/** Pauses of read speech follow the text more than the reader's effort. */
-const scriptedFactor = 0.75;
+type Params = IndexParams & { readonly scriptedConfidence: number };
 
-/**
- * Share of the indices that the recording itself supplies, times 1 less the width of clarity's interval;
- * three quarters of that for speech that seems to be read.
- */
+/** Share of the indices that the recording itself supplies, times 1 - the width of clarity's interval. */
 export function cognitiveConfidence(
   { speechSeconds }: Measured,
-  { priorSeconds }: IndexParams,
+  { priorSeconds, scriptedConfidence }: Params,
   [lower, upper]: Interval,
   scripted: boolean,
 ): number {
-  return ownShare(speechSeconds, priorSeconds) * (1 - (upper - lower)) * (scripted ? scriptedFactor : 1);
+  return ownShare(speechSeconds, priorSeconds) * (1 - (upper - lower)) * (scripted ? scriptedConfidence : 1);
 }

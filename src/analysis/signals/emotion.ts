@@ -11,15 +11,24 @@ import {
 } from '../report-schema.ts';
 import { indexOfMax, round, roundInterval, roundParts } from '../rounding.ts';
 import type { SignalDefinition } from './definition.ts';
-import { formatScore, type Interval, interval, intervalParams } from './intervals.ts';
+import {
+  degradationParams,
+  degradationsOf,
+  formatScore,
+  type Interval,
+  interval,
+  intervalParams,
+} from './intervals.ts';
 import { poolWindows, speechPerWindow, windowSeconds } from './pooling.ts';
-import { toneOf } from './tone.ts';
+import { type Tone, toneOf, toneParams } from './tone.ts';
 
 const params = z.strictObject({
   intervals: z.strictObject({ valence: intervalParams, arousal: intervalParams }),
+  degradations: degradationParams,
   shortSpeechSeconds: z.number().positive(),
   /** Below this probability of the dominant emotion the report warns `low_confidence`. */
   lowConfidence: z.number().min(0).max(1),
+  tone: toneParams,
 });
 
 type Scores = {
@@ -30,6 +39,7 @@ type Scores = {
 
 export type EmotionResult = Scores & {
   readonly labels: readonly string[];
+  readonly tone: Tone;
   readonly intervals: { readonly valence: Interval; readonly arousal: Interval };
   readonly timeline: readonly (Scores & { readonly start: number; readonly end: number })[];
   readonly lowConfidence: boolean;
@@ -133,12 +143,14 @@ export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], E
     const { windows, conditions, speechSeconds } = recording;
     const rows = chunks.flat();
     const pooled = toScores(poolWindows(rows, speechPerWindow(recording)));
+    const degradations = degradationsOf(conditions, params.degradations);
     return {
       ...pooled,
       labels: labels ?? [],
+      tone: toneOf(pooled.valence, pooled.arousal, params.tone),
       intervals: {
-        valence: interval(pooled.valence, params.intervals.valence, conditions),
-        arousal: interval(pooled.arousal, params.intervals.arousal, conditions),
+        valence: interval(pooled.valence, params.intervals.valence, degradations),
+        arousal: interval(pooled.arousal, params.intervals.arousal, degradations),
       },
       timeline: windows.map((window, index) => ({
         ...windowSeconds(window, recording),
@@ -176,7 +188,7 @@ function signalsOf(result: EmotionResult): z.infer<typeof scores> {
     valence: round(result.valence),
     arousal: round(result.arousal),
     dominant_emotion: result.labels[top] as string,
-    tone: toneOf(result.valence, result.arousal),
+    tone: result.tone,
     emotions: Object.fromEntries(result.labels.map((label, index) => [label, shares[index] as number])),
     confidence: shares[top] as number,
     intervals: {

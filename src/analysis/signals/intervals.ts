@@ -1,4 +1,4 @@
-/** 80 % intervals: the half-width met on speakers left out of training, wider on short or poor recordings. */
+/** 80 % intervals, calibrated on held-out speakers: wider on short or poor recordings. */
 import { z } from 'zod';
 
 /** Lower and upper bound, inside [0, 1]. */
@@ -6,9 +6,9 @@ export type Interval = readonly [number, number];
 
 /** Growth of the interval per degradation, fitted on held-out speakers (training/calibration/intervals.py). */
 export const intervalParams = z.strictObject({
-  /** Half-width on 3 s or more of clean, wide-band speech. */
+  /** Half-width without degradations. */
   base: z.number().min(0).max(1),
-  /** Exponents, none negative, of the lacks below. */
+  /** Exponents of the degradations. */
   short: z.number().nonnegative(),
   noise: z.number().nonnegative(),
   narrow: z.number().nonnegative(),
@@ -16,42 +16,51 @@ export const intervalParams = z.strictObject({
 });
 export type IntervalParams = z.infer<typeof intervalParams>;
 
+/** Values of a recording without a degradation; clipping counts up to `fullyClippedRatio`. */
+export const degradationParams = z.strictObject({
+  /** Rated recordings are hardly longer, so that narrower intervals cannot be fitted. */
+  fullSpeechSeconds: z.number().positive(),
+  cleanSnrDb: z.number(),
+  fullBandwidthHz: z.number().positive(),
+  fullyClippedRatio: z.number().positive(),
+});
+
 export type Conditions = {
   readonly speechSeconds: number;
-  /** null counts as the worst: nothing is known of the noise. */
+  /** null, an unknown level of noise, counts as 0 dB. */
   readonly snrDb: number | null;
   readonly bandwidthHz: number;
   readonly clippedRatio: number;
 };
 
-/** Rated recordings are hardly longer, so that nothing is known of narrower intervals. */
-const fullSpeechSeconds = 3;
-const cleanSnrDb = 25;
-const fullBandwidthHz = 7000;
-const fullyClippedRatio = 0.01;
+/** Each 0 for a good recording. */
+type Degradations = Readonly<Record<'short' | 'noise' | 'narrow' | 'clipped', number>>;
 
-/** half = base exp(short s + noise n + narrow b + clipped c), with the lacks s, n, b and c from 0. */
-export function interval(score: number, params: IntervalParams, conditions: Conditions): Interval {
-  const lacks = degradationsOf(conditions);
-  const half =
-    params.base *
-    Math.exp(
-      params.short * lacks.short +
-        params.noise * lacks.noise +
-        params.narrow * lacks.narrow +
-        params.clipped * lacks.clipped,
-    );
-  return [Math.max(0, score - half), Math.min(1, score + half)];
+/** Bandwidths below it count as this one. */
+const minBandwidthHz = 1000;
+
+/** Logarithm of the speech missing, tens of dB of SNR missing, logarithm of the bandwidth missing, share of clipping. */
+export function degradationsOf(
+  { speechSeconds, snrDb, bandwidthHz, clippedRatio }: Conditions,
+  params: z.infer<typeof degradationParams>,
+): Degradations {
+  return {
+    short: Math.max(0, Math.log(params.fullSpeechSeconds / speechSeconds)),
+    noise: Math.max(0, params.cleanSnrDb - (snrDb ?? 0)) / 10,
+    narrow: Math.max(0, Math.log(params.fullBandwidthHz / Math.max(bandwidthHz, minBandwidthHz))),
+    clipped: Math.min(1, clippedRatio / params.fullyClippedRatio),
+  };
 }
 
-/** Log of the speech missing to 3 s, tens of dB missing to 25 dB, log of the band missing to 7 kHz, clipping to 1 %. */
-function degradationsOf({ speechSeconds, snrDb, bandwidthHz, clippedRatio }: Conditions) {
-  return {
-    short: Math.max(0, Math.log(fullSpeechSeconds / speechSeconds)),
-    noise: Math.max(0, cleanSnrDb - (snrDb ?? 0)) / 10,
-    narrow: Math.max(0, Math.log(fullBandwidthHz / Math.max(bandwidthHz, 1000))),
-    clipped: Math.min(1, clippedRatio / fullyClippedRatio),
-  };
+/** Half-width = base exp(short s + noise n + narrow b + clipped c) for the degradations s, n, b and c. */
+export function interval(
+  score: number,
+  { base, short, noise, narrow, clipped }: IntervalParams,
+  by: Degradations,
+): Interval {
+  const half =
+    base * Math.exp(short * by.short + noise * by.noise + narrow * by.narrow + clipped * by.clipped);
+  return [Math.max(0, score - half), Math.min(1, score + half)];
 }
 
 /** "0.36  (0.20 to 0.53)". */

@@ -1,4 +1,5 @@
-/** Timing of speech and pauses: what is measured, in which unit. Undefined measures are absent. */
+/** Timing of speech and pauses. Undefined measures are absent. */
+import { z } from 'zod';
 import type { Segment } from '../segments.ts';
 
 export type Measure = { readonly value: number; readonly unit: string };
@@ -6,21 +7,24 @@ export type Measures = Readonly<Record<string, Measure>>;
 
 type Timing = {
   readonly segments: readonly Segment[];
-  /** Syllables a second, one value a frame. */
+  /** Syllables per second, one value per frame. */
   readonly syllableRate: Float32Array;
   readonly framesPerSecond: number;
 };
 
-const longPauseSeconds = 1;
-/** Speech is cut into pieces of this length to see how steady its rate is. */
-const windowSeconds = 1;
-const minWindows = 3;
+export const timingParams = z.strictObject({
+  longPauseSeconds: z.number().positive(),
+  /** The variability of the syllable rate is measured over windows of speech of this length. */
+  rateWindowSeconds: z.number().positive(),
+  minRateWindows: z.int().positive(),
+});
+type TimingParams = z.infer<typeof timingParams>;
 
 /**
- * Leading and trailing silence never counts. Pauses are the gaps between segments, which the rule of
- * the VAD model keeps at 0.25 s or more.
+ * Leading and trailing silence does not count. Pauses are the gaps between segments: at least `minPauseSeconds` of the
+ * VAD model.
  */
-export function measureTiming(timing: Timing): Measures {
+export function measureTiming(timing: Timing, params: TimingParams): Measures {
   const { segments, framesPerSecond } = timing;
   if (segments.length === 0) return {};
   const pauses = pauseSeconds(segments, framesPerSecond);
@@ -34,14 +38,14 @@ export function measureTiming(timing: Timing): Measures {
     pause_rate: { value: pauses.length / minutes, unit: '1/min' },
     ...(pauses.length > 0 && { mean_pause: { value: pause / pauses.length, unit: 's' } }),
     long_pause_rate: {
-      value: pauses.filter((seconds) => seconds >= longPauseSeconds).length / minutes,
+      value: pauses.filter((seconds) => seconds >= params.longPauseSeconds).length / minutes,
       unit: '1/min',
     },
     mean_run: { value: speech / runs, unit: 's' },
     mean_run_syllables: { value: syllables / runs, unit: 'syllables' },
     articulation_rate: { value: syllables / speech, unit: 'syllables/s' },
     speech_rate: { value: syllables / (speech + pause), unit: 'syllables/s' },
-    ...rateVariability(timing),
+    ...rateVariability(timing, params),
   };
 }
 
@@ -62,23 +66,26 @@ function countSyllables({ segments, syllableRate, framesPerSecond }: Timing): nu
   return sum / framesPerSecond;
 }
 
-/** Coefficient of variation of the syllable rate over whole one-second pieces of speech, pauses cut out. */
-function rateVariability({ segments, syllableRate, framesPerSecond }: Timing): Measures {
-  const pieceFrames = windowSeconds * framesPerSecond;
+/** Coefficient of variation of the syllable rate over whole windows of speech, pauses excluded. */
+function rateVariability(
+  { segments, syllableRate, framesPerSecond }: Timing,
+  { rateWindowSeconds, minRateWindows }: TimingParams,
+): Measures {
+  const windowFrames = rateWindowSeconds * framesPerSecond;
   const rates: number[] = [];
   let sum = 0;
   let filled = 0;
   for (const { start, end } of segments) {
     for (let frame = start; frame < end; frame++) {
       sum += syllableRate[frame] as number;
-      if (++filled < pieceFrames) continue;
-      rates.push(sum / pieceFrames);
+      if (++filled < windowFrames) continue;
+      rates.push(sum / windowFrames);
       sum = 0;
       filled = 0;
     }
   }
   const mean = rates.reduce((total, rate) => total + rate, 0) / rates.length;
-  if (rates.length < minWindows || mean <= 0) return {};
+  if (rates.length < minRateWindows || mean <= 0) return {};
   const variance = rates.reduce((total, rate) => total + (rate - mean) ** 2, 0) / rates.length;
   return { rate_variability: { value: Math.sqrt(variance) / mean, unit: 'ratio' } };
 }

@@ -1,21 +1,10 @@
 /** Pitch, level and spectral tilt of the voiced speech. Undefined measures are absent. */
-
+import type { ProsodyTrack } from '../../audio/addon.ts';
 import type { Segment } from '../segments.ts';
 import type { Measures } from './measures.ts';
 
-/** One value every 10 ms, the first at time 0. */
-export type ProsodyTrack = {
-  /** 0 where the voice is unvoiced. */
-  readonly pitchHz: Float32Array;
-  readonly levelDb: Float32Array;
-  /** dB an octave. */
-  readonly tiltDb: Float32Array;
-};
-
-const voiceFramesPerSecond = 100;
-/** With less voiced speech its measures are chance. */
-const minVoicedSeconds = 1;
-/** Semitones are counted from here, as in eGeMAPS (Eyben et al. 2016). */
+const trackFramesPerSecond = 100;
+/** Origin of the semitone scale, as in eGeMAPS (Eyben et al. 2016). */
 const semitoneZeroHz = 27.5;
 
 /**
@@ -26,9 +15,10 @@ export function measureProsody(
   { pitchHz, levelDb, tiltDb }: ProsodyTrack,
   segments: readonly Segment[],
   framesPerSecond: number,
+  { minVoicedSeconds }: { readonly minVoicedSeconds: number },
 ): Measures {
-  const voiced = voicedFrames(pitchHz, segments, voiceFramesPerSecond / framesPerSecond);
-  if (voiced.length < minVoicedSeconds * voiceFramesPerSecond) return {};
+  const voiced = voicedFrames(pitchHz, segments, trackFramesPerSecond / framesPerSecond);
+  if (voiced.length < minVoicedSeconds * trackFramesPerSecond) return {};
   const of = (values: Float32Array) => Float64Array.from(voiced, (frame) => values[frame] as number);
   const semitones = of(pitchHz).map((hertz) => 12 * Math.log2(hertz / semitoneZeroHz));
   const tilts = of(tiltDb);

@@ -5,7 +5,7 @@ import { joinArrays } from '../join-arrays.ts';
 import { meanBySpeech } from '../quality.ts';
 import type { Segment } from '../segments.ts';
 import type { SpeechAnalysis } from '../speech.ts';
-import { type Measures, measureTiming } from './measures.ts';
+import { type Measures, measureTiming, timingParams } from './measures.ts';
 import { measureProsody } from './prosody.ts';
 
 /** What is compared of a voice. */
@@ -47,26 +47,36 @@ export function describeChunk({ audio, features, segments, ...speech }: SpeechAn
   };
 }
 
-/** @param recording segments in frames of the whole recording */
-export function joinChunks(
-  chunks: readonly SpeakerChunk[],
-  recording: {
-    readonly segments: readonly Segment[];
-    readonly framesPerSecond: number;
-    readonly speechSeconds: number;
-  },
+export const measuresParams = timingParams.extend({
+  /** With less voiced speech the measures of prosody are undefined. */
+  minVoicedSeconds: z.number().positive(),
+});
+
+/** Speech of a whole recording. */
+export type Span = {
+  /** In frames of the recording. */
+  readonly segments: readonly Segment[];
+  readonly framesPerSecond: number;
+  readonly speechSeconds: number;
+};
+
+export type SpeakerRecording = Span & { readonly chunks: readonly SpeakerChunk[] };
+
+export function measureSpeaker(
+  { chunks, segments, framesPerSecond, speechSeconds }: SpeakerRecording,
+  params: z.infer<typeof measuresParams>,
 ): Speaker {
-  const { segments, framesPerSecond, speechSeconds } = recording;
   const join = (values: (chunk: SpeakerChunk) => Float32Array) => joinArrays(chunks.map(values));
   const track = {
     pitchHz: join((chunk) => chunk.track.pitchHz),
     levelDb: join((chunk) => chunk.track.levelDb),
     tiltDb: join((chunk) => chunk.track.tiltDb),
   };
+  const timing = { segments, syllableRate: join((chunk) => chunk.syllableRate), framesPerSecond };
   return {
     measures: {
-      ...measureTiming({ segments, syllableRate: join((chunk) => chunk.syllableRate), framesPerSecond }),
-      ...measureProsody(track, segments, framesPerSecond),
+      ...measureTiming(timing, params),
+      ...measureProsody(track, segments, framesPerSecond, params),
     },
     speechSeconds,
     cepstrum: Array.from({ length: cepstrumLength }, (_, index) =>

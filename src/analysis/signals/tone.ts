@@ -1,15 +1,21 @@
-/** A word for valence and arousal, for clients that expect one. */
+/** One word for valence and arousal, for clients that expect one. */
+import { z } from 'zod';
 
 export type Tone = 'calm' | 'engaged' | 'tense' | 'distressed' | 'subdued' | 'neutral';
 
-/**
- * Arousal up to 0.4 is `subdued` (valence under 0.45) or `calm`. Above that, valence under 0.3 is
- * `distressed`, under 0.45 `tense`, from 0.55 on `engaged`; between them the voice is `engaged` from an
- * arousal of 0.6 on, else `neutral`.
- */
-export function toneOf(valence: number, arousal: number): Tone {
-  if (arousal <= 0.4) return valence < 0.45 ? 'subdued' : 'calm';
-  if (valence < 0.3) return 'distressed';
-  if (valence < 0.45) return 'tense';
-  return valence >= 0.55 || arousal >= 0.6 ? 'engaged' : 'neutral';
+const fraction = z.number().min(0).max(1);
+export const toneParams = z.strictObject({
+  lowArousal: fraction,
+  highArousal: fraction,
+  veryLowValence: fraction,
+  lowValence: fraction,
+  highValence: fraction,
+});
+
+/** Up to `lowArousal` a voice is subdued or calm. Above it, valence decides; `highArousal` makes a neutral voice engaged. */
+export function toneOf(valence: number, arousal: number, params: z.infer<typeof toneParams>): Tone {
+  if (arousal <= params.lowArousal) return valence < params.lowValence ? 'subdued' : 'calm';
+  if (valence < params.veryLowValence) return 'distressed';
+  if (valence < params.lowValence) return 'tense';
+  return valence >= params.highValence || arousal >= params.highArousal ? 'engaged' : 'neutral';
 }
