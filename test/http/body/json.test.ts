@@ -4,11 +4,11 @@ import { Socket } from 'node:net';
 import test from 'ava';
 import Koa, { type Context } from 'koa';
 import { z } from 'zod';
-import { createByteBudget } from '../../src/http/body/byte-budget.ts';
-import { checkUrls } from '../../src/http/body/job-body.ts';
-import { createJsonReader } from '../../src/http/body/json.ts';
-import { createLifecycle } from '../../src/http/lifecycle.ts';
-import { parseConfig } from '../../src/runtime/config.ts';
+import { createByteBudget } from '../../../src/http/body/byte-budget.ts';
+import { checkUrls } from '../../../src/http/body/job-body.ts';
+import { createJsonReader } from '../../../src/http/body/json.ts';
+import { createLifecycle } from '../../../src/http/lifecycle.ts';
+import { parseConfig } from '../../../src/runtime/config.ts';
 
 const app = new Koa();
 const rules = { maxBytes: 1000, reasonOf: (kind: string) => kind };

@@ -2,13 +2,13 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { type BodyLimits, bodyArrives, guardBody } from '../../src/http/body/body-guard.ts';
-import { createByteBudget } from '../../src/http/body/byte-budget.ts';
-import { readBody } from '../../src/http/body/upload.ts';
-import { createLifecycle, type Lifecycle } from '../../src/http/lifecycle.ts';
-import { type Wire, wire } from '../support/http.ts';
-import { listen } from '../support/listening.ts';
-import { ceilingMs } from '../support/wait.ts';
+import { type BodyLimits, bodyArrives, guardBody } from '../../../src/http/body/body-guard.ts';
+import { createByteBudget } from '../../../src/http/body/byte-budget.ts';
+import { readBody } from '../../../src/http/body/upload.ts';
+import { createLifecycle, type Lifecycle } from '../../../src/http/lifecycle.ts';
+import { type Wire, wire } from '../../support/http.ts';
+import { listen } from '../../support/listening.ts';
+import { ceilingMs } from '../../support/wait.ts';
 
 const everyMs = 200;
 

@@ -1,10 +1,10 @@
 /** Every row of the table of errors, byte for byte. */
 import test, { type ExecutionContext } from 'ava';
-import { ServiceError } from '../../src/runtime/errors.ts';
-import { type AppSettings, analysis, rawHead, startApp, tokens } from '../support/app.ts';
-import { createGate } from '../support/gate.ts';
-import { type Call, call, type Reply, wire } from '../support/http.ts';
-import { until } from '../support/wait.ts';
+import { ServiceError } from '../../../src/runtime/errors.ts';
+import { type AppSettings, analysis, rawHead, startApp, tokens } from '../../support/app.ts';
+import { createGate } from '../../support/gate.ts';
+import { type Call, call, type Reply, wire } from '../../support/http.ts';
+import { until } from '../../support/wait.ts';
 
 type Row = {
   readonly name: string;

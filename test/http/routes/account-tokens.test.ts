@@ -1,8 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
-import { createTokens } from '../../src/auth/tokens.ts';
-import { openDatabase } from '../../src/db/database.ts';
-import { type AccountApp, startAccountApp, statusWith } from '../support/account.ts';
-import { databaseKinds } from '../support/database.ts';
+import { createTokens } from '../../../src/auth/tokens.ts';
+import { openDatabase } from '../../../src/db/database.ts';
+import { type AccountApp, startAccountApp, statusWith } from '../../support/account.ts';
+import { databaseKinds } from '../../support/database.ts';
 
 type Body = (t: ExecutionContext, app: AccountApp) => Promise<void>;
 type Listed = Readonly<Record<string, unknown>>;

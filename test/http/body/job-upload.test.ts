@@ -3,19 +3,19 @@ import { type ClientRequest, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { type ByteBudget, createByteBudget, createReservation } from '../../src/http/body/byte-budget.ts';
-import { uploadJob } from '../../src/http/body/job-upload.ts';
-import { createLifecycle, type Lifecycle } from '../../src/http/lifecycle.ts';
-import { createCipher } from '../../src/jobs/encryption.ts';
-import { chunkBytes, createUploadStore, type UploadStore } from '../../src/jobs/upload-store.ts';
-import type { UploadedForm, UploadsOptions } from '../../src/jobs/uploads.ts';
-import { createUploads } from '../../src/jobs/uploads.ts';
-import { readForm } from '../../src/multipart/form.ts';
-import { parseConfig } from '../../src/runtime/config.ts';
-import { ServiceError } from '../../src/runtime/errors.ts';
-import { listen } from '../support/listening.ts';
-import { type RedisServer, startRedis } from '../support/redis.ts';
-import { contentType, multipart, type PartSpec } from '../support/upload.ts';
+import { type ByteBudget, createByteBudget, createReservation } from '../../../src/http/body/byte-budget.ts';
+import { uploadJob } from '../../../src/http/body/job-upload.ts';
+import { createLifecycle, type Lifecycle } from '../../../src/http/lifecycle.ts';
+import { createCipher } from '../../../src/jobs/encryption.ts';
+import { chunkBytes, createUploadStore, type UploadStore } from '../../../src/jobs/upload-store.ts';
+import type { UploadedForm, UploadsOptions } from '../../../src/jobs/uploads.ts';
+import { createUploads } from '../../../src/jobs/uploads.ts';
+import { readForm } from '../../../src/multipart/form.ts';
+import { parseConfig } from '../../../src/runtime/config.ts';
+import { ServiceError } from '../../../src/runtime/errors.ts';
+import { listen } from '../../support/listening.ts';
+import { type RedisServer, startRedis } from '../../support/redis.ts';
+import { contentType, multipart, type PartSpec } from '../../support/upload.ts';
 
 type Place = {
   readonly redis: RedisServer;
@@ -249,7 +249,7 @@ test.serial('a client has to wait while its bytes are not in Redis', async (t) =
 
 test.serial('a thread that is lost fails its uploads, leaves nothing, and is replaced', async (t) => {
   const causes: Error[] = [];
-  const file = new URL('../support/crashing-upload-thread.ts', import.meta.url).pathname;
+  const file = new URL('../../support/crashing-upload-thread.ts', import.meta.url).pathname;
   const place = await open(t, { file, onLost: (cause) => causes.push(cause) });
   const audio = { name: 'audio', bytes: bytesOf(2 * chunkBytes) };
   const { client, end } = place.begin();

@@ -1,7 +1,7 @@
 /** Signals that end a process: the first in order, the second at once, the third without waiting. */
 import test, { type ExecutionContext } from 'ava';
 import pino from 'pino';
-import { handleSignals } from '../src/runtime/shutdown.ts';
+import { handleSignals } from '../../src/runtime/shutdown.ts';
 
 type Signal = 'SIGTERM' | 'SIGINT';
 

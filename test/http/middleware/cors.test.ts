@@ -1,7 +1,7 @@
 /** What pages of other sites may read: nothing, but for the origins that the operator named. */
 import test from 'ava';
-import { analysis, startApp } from '../support/app.ts';
-import { type Call, call } from '../support/http.ts';
+import { analysis, startApp } from '../../support/app.ts';
+import { type Call, call } from '../../support/http.ts';
 
 const origin = 'https://app.example';
 const env = { UNDERTONE_CORS_ORIGINS: `${origin}, https://other.example` };

@@ -1,9 +1,9 @@
 import test from 'ava';
 import { sql } from 'kysely';
-import { cookieOf, password, startAccountApp } from '../support/account.ts';
-import { analysis, tokens } from '../support/app.ts';
-import { databaseKinds } from '../support/database.ts';
-import { call } from '../support/http.ts';
+import { cookieOf, password, startAccountApp } from '../../support/account.ts';
+import { analysis, tokens } from '../../support/app.ts';
+import { databaseKinds } from '../../support/database.ts';
+import { call } from '../../support/http.ts';
 
 const email = 'ada@home.example';
 

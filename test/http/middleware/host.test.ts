@@ -1,9 +1,9 @@
 /** By which names browsers may reach the pages and routes that use cookies. */
 import test from 'ava';
-import { hostsOf, isKnownHost } from '../../src/http/middleware/host.ts';
-import { cookieOf, password, startAccountApp } from '../support/account.ts';
-import { startApp } from '../support/app.ts';
-import { call, wire } from '../support/http.ts';
+import { hostsOf, isKnownHost } from '../../../src/http/middleware/host.ts';
+import { cookieOf, password, startAccountApp } from '../../support/account.ts';
+import { startApp } from '../../support/app.ts';
+import { call, wire } from '../../support/http.ts';
 
 const email = 'ada@home.example';
 const pages = {

@@ -2,10 +2,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { openDatabase } from '../../src/db/database.ts';
-import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
-import { makeFolder } from '../support/folder.ts';
-import { startServer } from '../support/server.ts';
+import { openDatabase } from '../../../src/db/database.ts';
+import { databaseKinds, makeDatabaseUrl } from '../../support/database.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { startServer } from '../../support/server.ts';
 
 const credentials = { email: 'ada@home.example', password: 'correct horse battery' };
 

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { readPages } from '../../src/http/routes/static.ts';
-import { startApp } from '../support/app.ts';
-import { makeFolder } from '../support/folder.ts';
-import { call } from '../support/http.ts';
+import { readPages } from '../../../src/http/routes/static.ts';
+import { startApp } from '../../support/app.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { call } from '../../support/http.ts';
 
 function build(files: Readonly<Record<string, string>> = {}): string {
   const folder = makeFolder();

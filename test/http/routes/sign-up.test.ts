@@ -1,9 +1,9 @@
 /** Sign-up closes with the first account, unless the operator opens it. */
 import test, { type ExecutionContext } from 'ava';
-import { claimFirstAccount, keepAsFirst } from '../../src/auth/administrators.ts';
-import { createSignUp } from '../../src/auth/sign-up.ts';
-import { type AccountApp, password, startAccountApp } from '../support/account.ts';
-import { databaseKinds } from '../support/database.ts';
+import { claimFirstAccount, keepAsFirst } from '../../../src/auth/administrators.ts';
+import { createSignUp } from '../../../src/auth/sign-up.ts';
+import { type AccountApp, password, startAccountApp } from '../../support/account.ts';
+import { databaseKinds } from '../../support/database.ts';
 
 type Body = (t: ExecutionContext, app: AccountApp) => Promise<void>;
 

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { chunksTooSmall, GatheredRequest } from '../../src/http/body/gathered-request.ts';
-import { createHttpServer } from '../../src/http/server.ts';
-import { wire } from '../support/http.ts';
+import { chunksTooSmall, GatheredRequest } from '../../../src/http/body/gathered-request.ts';
+import { createHttpServer } from '../../../src/http/server.ts';
+import { wire } from '../../support/http.ts';
 
 function chunked(): GatheredRequest {
   const request = new GatheredRequest(new Socket());

@@ -1,12 +1,12 @@
 /** Limits that the operator switched on: 429 before the body, headers that say how much is left. */
 import test from 'ava';
-import { inMemory, type RateLimiterFactory } from '../../src/auth/rate-limiter.ts';
-import { createSharedRateLimiters } from '../../src/auth/shared-rate-limiter.ts';
-import { openRedis } from '../../src/runtime/redis.ts';
-import { analysis, rawHead, startApp, tokens } from '../support/app.ts';
-import { type Call, call, wire } from '../support/http.ts';
-import { startRedis } from '../support/redis.ts';
-import { until } from '../support/wait.ts';
+import { inMemory, type RateLimiterFactory } from '../../../src/auth/rate-limiter.ts';
+import { createSharedRateLimiters } from '../../../src/auth/shared-rate-limiter.ts';
+import { openRedis } from '../../../src/runtime/redis.ts';
+import { analysis, rawHead, startApp, tokens } from '../../support/app.ts';
+import { type Call, call, wire } from '../../support/http.ts';
+import { startRedis } from '../../support/redis.ts';
+import { until } from '../../support/wait.ts';
 
 const echo = analysis({ do: 'echo' });
 const from = (address: string, asked: Call = echo): Call => ({

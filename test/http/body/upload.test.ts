@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { type ByteBudget, createByteBudget } from '../../src/http/body/byte-budget.ts';
-import { readBody, type Upload } from '../../src/http/body/upload.ts';
-import { createLifecycle } from '../../src/http/lifecycle.ts';
-import { ceilingMs } from '../support/wait.ts';
+import { type ByteBudget, createByteBudget } from '../../../src/http/body/byte-budget.ts';
+import { readBody, type Upload } from '../../../src/http/body/upload.ts';
+import { createLifecycle } from '../../../src/http/lifecycle.ts';
+import { ceilingMs } from '../../support/wait.ts';
 
 type Collected = { readonly upload: Upload; readonly budget: ByteBudget };
 

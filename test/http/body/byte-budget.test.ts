@@ -1,7 +1,7 @@
 /** Shares of the memory for bodies, checked over random sequences of reservations and releases. */
 import test from 'ava';
 import fc from 'fast-check';
-import { createByteBudget, createReservation } from '../../src/http/body/byte-budget.ts';
+import { createByteBudget, createReservation } from '../../../src/http/body/byte-budget.ts';
 
 const limit = 1024;
 const accounts = ['a', 'b', 'c', 'd'] as const;

@@ -1,7 +1,7 @@
 /** What every answer tells a browser. */
 import test from 'ava';
-import { startApp } from '../support/app.ts';
-import { call } from '../support/http.ts';
+import { startApp } from '../../support/app.ts';
+import { call } from '../../support/http.ts';
 
 test('every answer, errors too, says what a browser must not do with it', async (t) => {
   const app = await startApp(t);

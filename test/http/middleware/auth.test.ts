@@ -1,6 +1,6 @@
 /** Which account a request is counted for, and whose jobs its caller sees. */
 import test from 'ava';
-import { accountOf } from '../../src/http/middleware/auth.ts';
+import { accountOf } from '../../../src/http/middleware/auth.ts';
 
 const grant = { id: 'tok_1', name: 'ci', owner: null, scopes: [] };
 
