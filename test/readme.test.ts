@@ -109,13 +109,13 @@ test('docs/operations.md lists every metric', async (t) => {
   const metrics = createMetrics();
   const none = () => 0;
   const pool = () => ({ queued: 0, running: 0, lost: 0, accounts: 0, displaced: 0 });
-  metrics.watch({
+  metrics.addGauges({
     bodies: { bytes: none, accounts: none },
     accountBodies: { bytes: none },
     pool,
     ready: () => true,
   });
-  metrics.watchJobs(async () => ({ waiting: 0, running: 0, oldest: 0 }));
+  metrics.addJobGauges(async () => ({ waiting: 0, running: 0, oldest: 0 }));
   const known = (await metrics.text()).match(/(?<=^# TYPE )undertone_\w+/gm) ?? [];
   const listed = readFileSync('docs/operations.md', 'utf8').match(/(?<=`)undertone_\w+(?=`)/g) ?? [];
   t.deepEqual([...new Set(listed)].sort(), [...known].sort());

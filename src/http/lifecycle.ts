@@ -1,44 +1,44 @@
-/** Whether new work is taken: before the models are warm and after the signal to stop, it is not. */
+/** Whether the service accepts work: not before the models are warm, and not during shutdown. */
 import { ServiceError } from '../runtime/errors.ts';
 import type { Pool } from '../workers/pool.ts';
 
 export type Lifecycle = {
-  /** After either of the two below. */
+  /** True after `startDraining` or `refuseNew`. */
   draining(): boolean;
   refusing(): boolean;
-  /** From now on load balancers are told to go elsewhere, and what still comes is answered as ever. */
+  /** GET /ready answers 503 from now on; other requests are served as before. */
   startDraining(): void;
-  /** From now on analyses are refused. */
+  /** Analyses are refused from now on. */
   refuseNew(): void;
   readonly shutdown: ShutdownSignal;
-  /** The time to finish is over. @returns what the requests that are cut off are told */
+  /** Ends all uploads. @returns the error of the aborted requests */
   abort(): ServiceError;
 };
 
-/** Ends uploads. Every request listens, so it must cost next to nothing: an AbortSignal does not. */
+/** Ends uploads. Every request listens, and an AbortSignal costs too much per listener. */
 export type ShutdownSignal = {
-  /** Null before the cut. */
+  /** Null before the abort. */
   reason(): ServiceError | null;
-  /** @returns how to stop listening */
+  /** @returns a function that removes the listener */
   listen(end: (reason: ServiceError) => void): () => void;
 };
 
 const maxFullMs = 5000;
 
 export function createLifecycle(): Lifecycle {
-  let leaving = false;
-  let closed = false;
+  let draining = false;
+  let refusing = false;
   let reason: ServiceError | null = null;
   const listeners = new Set<(reason: ServiceError) => void>();
   return {
-    draining: () => leaving,
-    refusing: () => closed,
+    draining: () => draining,
+    refusing: () => refusing,
     startDraining: () => {
-      leaving = true;
+      draining = true;
     },
     refuseNew: () => {
-      leaving = true;
-      closed = true;
+      draining = true;
+      refusing = true;
     },
     shutdown: {
       reason: () => reason,
@@ -48,32 +48,31 @@ export function createLifecycle(): Lifecycle {
       },
     },
     abort: () => {
-      const told = reason ?? shuttingDown();
-      reason = told;
-      for (const end of listeners) end(told);
-      return told;
+      const error = reason ?? shuttingDown();
+      reason = error;
+      for (const end of listeners) end(error);
+      return error;
     },
   };
 }
 
-/** Why an analysis cannot be taken now; null when it can. */
+/** Returns why an analysis cannot start now; null when it can. */
 export function admissionError(lifecycle: Lifecycle, pool: Pick<Pool, 'warm'>): ServiceError | null {
   if (lifecycle.refusing()) return shuttingDown();
   return pool.warm() ? null : new ServiceError('not_ready', 'The models are being loaded');
 }
 
-/** Why a load balancer should send its requests elsewhere; null when it should not. */
+/** Returns the error of GET /ready; null when the service is ready. */
 export function readinessError(
   lifecycle: Lifecycle,
   pool: Pick<Pool, 'warm' | 'fullForMs'>,
 ): ServiceError | null {
   if (lifecycle.draining()) return shuttingDown();
-  const refused = admissionError(lifecycle, pool);
-  if (refused !== null || pool.fullForMs() < maxFullMs) return refused;
+  const error = admissionError(lifecycle, pool);
+  if (error !== null || pool.fullForMs() < maxFullMs) return error;
   return new ServiceError('overloaded', 'The queue has been full for 5 s');
 }
 
-/** What new work is told once the service is being stopped. */
 export function shuttingDown(): ServiceError {
   return new ServiceError('shutting_down', 'The service is being stopped');
 }

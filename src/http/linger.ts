@@ -1,29 +1,29 @@
 /**
- * An answer that comes before the whole body was read. Closing a socket with bytes unread resets the
- * connection, which can destroy the answer on its way: half-close it instead and read on for a moment.
+ * Lingering close, for a response that is sent before the whole body was read. Closing a socket with unread bytes
+ * resets the connection, which can destroy the response in transit: half-close the socket and read on for a moment.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 const lingerMs = 1000;
-/** Clients that put a long body together before they look for an answer get the time for it: Node's fetch is one. */
+/** Some clients, as Node's fetch, read a response only after they have sent the body: allow for its length. */
 const bytesPerMs = 20_000;
 const maxLingerMs = 10_000;
 const lingering = new WeakSet<Socket>();
 
-/** True once a connection only waits to be closed: whatever else arrives on it is not a request. */
+/** True for a connection that waits to be closed; bytes that arrive on it are no request. */
 export function isLingering(socket: Socket): boolean {
   return lingering.has(socket);
 }
 
-/** To be called before the answer is written; does nothing when the body has been read or there is none. */
+/** Call before the response is written. Does nothing when the body has been read or is empty. */
 export function lingerAfter(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || !hasBody(request) || response.headersSent) return;
   response.setHeader('Connection', 'close');
-  // Node calls this when the last answer of a connection has been written.
+  // Node.js calls this when the last response of a connection has been written.
   request.socket.destroySoon = () => {
     if (isChunked(request)) closeSlowly(request.socket);
-    else closeAfter(request);
+    else closeAfterBody(request);
   };
 }
 
@@ -31,12 +31,12 @@ export function lingerAfter(request: IncomingMessage, response: ServerResponse):
 export function closeSlowly(socket: Socket): void {
   if (!startLingering(socket, lingerMs)) return;
   socket.end();
-  // Not from within the HTTP parser, which may have called.
+  // The caller may be the HTTP parser, which must return first.
   setImmediate(discard, socket);
 }
 
-/** The same for the rest of a body of known length, for as long as so many bytes may take; they end the wait. */
-function closeAfter(request: IncomingMessage): void {
+/** Half-closes, then reads the rest of a body of known length within the time that it may take. */
+function closeAfterBody(request: IncomingMessage): void {
   const { socket } = request;
   if (!startLingering(socket, lingerLimitMs(request))) return;
   request.once('end', () => socket.destroy());
@@ -54,7 +54,7 @@ function startLingering(socket: Socket, withinMs: number): boolean {
   return true;
 }
 
-/** A listener of our own takes the socket back from the HTTP parser, which has a cost per chunk of a body. */
+/** Replaces the HTTP parser as the reader of the socket, since it has a cost per chunk of a body. */
 function discard(socket: Socket): void {
   if (socket.destroyed) return;
   socket.removeAllListeners('data');

@@ -1,4 +1,4 @@
-/** The HTTP server around an app: time limits, broken requests, and an orderly end. */
+/** The HTTP server around an app: time limits, malformed requests and graceful shutdown. */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -15,7 +15,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => Pr
 export type HttpServer = {
   readonly server: Server;
   listen(address: Address): Promise<string>;
-  /** Stops listening; resolves when every request that came in has been answered and its connection closed. */
+  /** Stops listening. Resolves when all requests have been answered and their connections closed. */
   drain(): Promise<void>;
   destroy(): void;
 };
@@ -23,57 +23,57 @@ export type HttpServer = {
 const headersMs = 10_000;
 const keepAliveMs = 65_000;
 const connectionsCheckMs = 500;
-/** A connection that was just accepted gets this long to say what it wants before the end. */
-const silentConnectionMs = 500;
-const sweepMs = 100;
+/** Time for the first byte of a new connection during shutdown. */
+const firstByteMs = 500;
+const idleSweepMs = 100;
 const maxHeaderBytes = 16_384;
 
-const reasons: Partial<Record<ErrorCode, string>> = {
+const reasonPhrases: Partial<Record<ErrorCode, string>> = {
   bad_request: 'Bad Request',
   timeout: 'Request Timeout',
   headers_too_large: 'Request Header Fields Too Large',
 };
 
 export type TimeLimits = {
-  /** The longest that a whole request may take to arrive, and its answer to be read. */
+  /** For a request to arrive, and for its response to be read. */
   readonly seconds: number;
-  /** The same of requests for jobs, where it is longer: the app ends all others that arrive too slowly. */
+  /** The same for job requests. The app enforces `seconds` on all others. */
   readonly jobSeconds?: number;
 };
 
 export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: TimeLimits): HttpServer {
-  const usualMs = Math.max(1000, 1000 * seconds);
-  const longestMs = Math.max(usualMs, 1000 * jobSeconds);
+  const requestMs = Math.max(1000, 1000 * seconds);
+  const jobRequestMs = Math.max(requestMs, 1000 * jobSeconds);
   const server = createServer({
     IncomingMessage: GatheredRequest,
-    headersTimeout: Math.min(headersMs, usualMs),
-    requestTimeout: longestMs,
+    headersTimeout: Math.min(headersMs, requestMs),
+    requestTimeout: jobRequestMs,
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: connectionsCheckMs,
     maxHeaderSize: maxHeaderBytes,
     requireHostHeader: false,
     noDelay: true,
   });
-  const busy = new Map<Socket, ServerResponse>();
+  const responses = new Map<Socket, ServerResponse>();
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
   const handle = (request: IncomingMessage, response: ServerResponse) => {
-    request.once(chunksTooSmall, () => rejectRequest({ code: chunksTooSmall }, request.socket, busy));
-    const readMs = request.url?.startsWith('/v1/jobs') ? longestMs : usualMs;
-    serve(handler, busy, readMs, request, response);
+    request.once(chunksTooSmall, () => rejectRequest({ code: chunksTooSmall }, request.socket, responses));
+    const readMs = request.url?.startsWith('/v1/jobs') ? jobRequestMs : requestMs;
+    handleRequest(handler, responses, readMs, request, response);
   };
   server.on('request', handle);
   server.on('checkContinue', handle);
   server.on('checkExpectation', handle);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => rejectRequest(error, socket, busy));
-  server.on('connect', (_request, socket) => rejectRequest({ code: 'CONNECT' }, socket, busy));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => rejectRequest(error, socket, responses));
+  server.on('connect', (_request, socket) => rejectRequest({ code: 'CONNECT' }, socket, responses));
   return {
     server,
     listen: (address) => listen(server, address),
-    drain: () => drain(server, busy, sockets),
+    drain: () => drain(server, responses, sockets),
     destroy: () => {
       server.close();
       server.closeAllConnections();
@@ -81,18 +81,18 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
   };
 }
 
-function serve(
+function handleRequest(
   handler: Handler,
-  busy: Map<Socket, ServerResponse>,
+  responses: Map<Socket, ServerResponse>,
   readMs: number,
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
   const { socket } = request;
   if (isLingering(socket)) return;
-  busy.set(socket, response);
+  responses.set(socket, response);
   response.once('close', () => {
-    if (busy.get(socket) === response) busy.delete(socket);
+    if (responses.get(socket) === response) responses.delete(socket);
   });
   void handler(request, response).finally(() => {
     if (!response.writableEnded || response.writableFinished) return;
@@ -101,90 +101,87 @@ function serve(
   });
 }
 
-/** Answers what never became a request, or stopped being one in its body. */
+/** Answers bytes that are not a request, or stop being one within the body. */
 function rejectRequest(
   error: { code?: string | undefined },
   duplex: Duplex,
-  busy: ReadonlyMap<Socket, ServerResponse>,
+  responses: ReadonlyMap<Socket, ServerResponse>,
 ): void {
   const socket = duplex as Socket;
-  const response = busy.get(socket);
+  const response = responses.get(socket);
   if (isLingering(socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable || response?.headersSent) {
     socket.destroy();
     return;
   }
   if (response?.req.complete) {
-    // The broken bytes came after a whole request, whose answer is on its way.
+    // The malformed bytes follow a complete request, whose response is pending.
     response.setHeader('Connection', 'close');
     return;
   }
-  const given = response?.getHeader('X-Request-Id');
-  const failure = toServiceError(error.code);
-  socket.write(rawResponse(failure, typeof given === 'string' ? given : randomUUID()));
+  const requestId = response?.getHeader('X-Request-Id');
+  const id = typeof requestId === 'string' ? requestId : randomUUID();
+  socket.write(rawResponse(toServiceError(error.code), id));
   closeSlowly(socket);
 }
 
 function toServiceError(code: string | undefined): ServiceError {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new ServiceError('timeout', 'The request took longer to arrive than it may');
-  }
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new ServiceError(
-      'headers_too_large',
-      `Expected at most ${maxHeaderBytes} bytes of headers, got more`,
-    );
+    const message = `Expected at most ${maxHeaderBytes} bytes of headers, got more`;
+    return new ServiceError('headers_too_large', message);
   }
   if (code === chunksTooSmall) return new ServiceError('bad_request', expectedChunks);
   return new ServiceError('bad_request', 'Expected an HTTP/1.1 request, got something else');
 }
 
-function rawResponse(failure: ServiceError, requestId: string): string {
-  const body = errorBody(failure, requestId);
+function rawResponse(error: ServiceError, requestId: string): string {
+  const body = errorBody(error, requestId);
   const headers = {
     'Content-Type': 'application/json',
     'Content-Length': String(Buffer.byteLength(body)),
     'X-Request-Id': requestId,
     Connection: 'close',
-    ...errorHeaders(failure),
+    ...errorHeaders(error),
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${httpStatus(failure.code)} ${reasons[failure.code] ?? ''}\r\n${lines.join('')}\r\n${body}`;
+  return `HTTP/1.1 ${httpStatus(error.code)} ${reasonPhrases[error.code] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** @returns the address as a URL, with the port that was taken */
+/** @returns the URL, with the port that the server is bound to */
 function listen(server: Server, { host, port }: Address): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
       server.off('error', reject);
-      const taken = (server.address() as AddressInfo).port;
-      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${taken}`);
+      const bound = (server.address() as AddressInfo).port;
+      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);
     });
   });
 }
 
-/** A connection with a request half sent is left to the time limits; those without any are closed. */
+/** Closes idle connections. The time limits apply to a connection that has sent part of a request. */
 function drain(
   server: Server,
-  busy: ReadonlyMap<Socket, ServerResponse>,
+  responses: ReadonlyMap<Socket, ServerResponse>,
   sockets: ReadonlySet<Socket>,
 ): Promise<void> {
-  for (const response of busy.values()) {
+  for (const response of responses.values()) {
     if (!response.headersSent) response.setHeader('Connection', 'close');
   }
   return new Promise((resolve) => {
-    // Before the next `setImmediate` whatever has arrived is read: no connection with a request in it is taken for idle.
-    const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), sweepMs);
+    // setImmediate runs after the poll phase: a connection whose request has arrived does not count as idle.
+    const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), idleSweepMs);
     setImmediate(() =>
       server.close(() => {
         clearInterval(sweep);
         resolve();
       }),
     );
-    const closeSilent = () => {
+    const destroySilent = () => {
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     };
-    setTimeout(() => setImmediate(closeSilent), silentConnectionMs).unref();
+    setTimeout(() => setImmediate(destroySilent), firstByteMs).unref();
   });
 }

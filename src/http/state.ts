@@ -1,21 +1,21 @@
-/** What the middlewares of one request share. */
+/** State that the middleware of one request shares. */
 import type { Context } from 'koa';
 import type { Stage } from '../analysis/stage-timer.ts';
 import type { Principal } from './middleware/auth.ts';
 
 export type State = {
-  /** Of the token, on paths that need one. */
-  grant?: Principal;
+  /** Set on paths that require a token. */
+  principal?: Principal;
   requestId: string;
   /** On the clock of performance.now(). */
   startedAt: number;
   stages: Stage[];
-  /** The client left before its answer. */
+  /** The client closed the connection before the response. */
   clientAborted: boolean;
 };
 
-/** For a client that left: there is nobody to answer. */
+/** Sends no response, since the client closed the connection. */
 export function markAborted(context: Context): void {
-  context.state.gone = true;
+  context.state.clientAborted = true;
   context.respond = false;
 }

@@ -1,4 +1,4 @@
-/** The JSON that the account page sends. */
+/** The JSON bodies of the account page. */
 import { z } from 'zod';
 import { email, givenPassword, newPassword } from '../../auth/credentials.ts';
 import { scopes } from '../../auth/tokens.ts';
@@ -29,9 +29,9 @@ export const tokenBody = z.object({
   expires_in_days: days.nullable().default(null),
 });
 
-export const accountRules: BodyRules = { maxBytes: maxBytes, reasonOf: (kind) => kind };
+export const accountRules: BodyRules = { maxBytes, reasonOf: (kind) => kind };
 
-/** @param kind further tells what is wrong with the field */
+/** @param kind narrows the reason: `taken` for a value in use */
 export function invalidField(field: string, message: string, kind?: 'taken'): ServiceError {
   const reason = kind === undefined ? field : `${field}.${kind}`;
   return new ServiceError('invalid', message, { problems: [{ where: 'body', field, reason, message }] });

@@ -1,9 +1,9 @@
-/** Ends a body that arrives too slowly, or that is still arriving when the service stops. */
+/** Time limits of request bodies: a deadline, a minimum rate and the shutdown of the service. */
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { ShutdownSignal } from '../lifecycle.ts';
 
-/** Each span of `everyMs` must bring at least `bytes`. */
+/** At least `bytes` must arrive in each interval of `everyMs`. */
 export type BodyRate = { readonly bytes: number; readonly everyMs: number };
 
 /** 1 KiB/s, or 8 kbit/s. GPRS carries 20 kbit/s or more. */
@@ -16,57 +16,56 @@ export type BodyLimits = {
   readonly rate?: BodyRate;
 };
 
-/** Calls `fail` when the body has to end. @returns how to stop watching */
+/** Calls `fail` when the body exceeds a limit. @returns a function that stops the guard */
 export function guardBody(
   request: IncomingMessage,
   { shutdown, deadlineAt, rate = minBodyRate }: BodyLimits,
-  fail: (failure: ServiceError) => void,
+  fail: (error: ServiceError) => void,
 ): () => void {
   const { socket } = request;
-  const late = () => fail(tooSlow());
-  const deadline = setTimeout(late, Math.max(0, deadlineAt - performance.now()));
-  // The check runs after the sockets were read: bytes that arrived while this process was busy count.
-  const pace = setInterval(() => setImmediate(check), rate.everyMs);
-  const ignoreCut = shutdown.listen(fail);
-  let watching = true;
+  const deadline = setTimeout(() => fail(tooSlow()), Math.max(0, deadlineAt - performance.now()));
+  // setImmediate runs after the poll phase: bytes that arrived while the event loop was blocked count.
+  const rateCheck = setInterval(() => setImmediate(check), rate.everyMs);
+  const ignoreShutdown = shutdown.listen(fail);
+  let active = true;
   let received = socket.bytesRead;
   function check(): void {
     const arrived = socket.bytesRead - received;
     received += arrived;
-    // With bytes that nobody has read yet, the slow side is the service.
-    if (watching && !request.complete && arrived < rate.bytes && request.readableLength === 0)
+    // Unread bytes mean that the service is the slow side.
+    if (active && !request.complete && arrived < rate.bytes && request.readableLength === 0)
       fail(belowMinRate(rate));
   }
   return () => {
-    watching = false;
+    active = false;
     clearTimeout(deadline);
-    clearInterval(pace);
-    ignoreCut();
+    clearInterval(rateCheck);
+    ignoreShutdown();
   };
 }
 
-/** Resolves to false when the client left, and otherwise once there is something to read: bytes, or the end. @throws Failure */
-export function bodyArrives(request: IncomingMessage, limits: BodyLimits): Promise<boolean> {
+/** Resolves to true once the body is readable or ended, and to false when the client aborted. @throws ServiceError */
+export function waitForBody(request: IncomingMessage, limits: BodyLimits): Promise<boolean> {
   if (request.complete || request.readableLength > 0) return Promise.resolve(!request.destroyed);
   return new Promise((resolve, reject) => {
-    const stopGuard = guardBody(request, limits, (failure) => {
+    const stopGuard = guardBody(request, limits, (error) => {
       detach();
-      reject(failure);
+      reject(error);
     });
     function detach(): void {
       stopGuard();
-      request.off('readable', arrive).off('close', leave);
+      request.off('readable', onReadable).off('close', onClose);
     }
-    function arrive(): void {
+    function onReadable(): void {
       detach();
       resolve(true);
     }
-    function leave(): void {
+    function onClose(): void {
       detach();
       resolve(false);
     }
-    request.on('readable', arrive).on('close', leave);
-    if (request.destroyed) leave();
+    request.on('readable', onReadable).on('close', onClose);
+    if (request.destroyed) onClose();
   });
 }
 

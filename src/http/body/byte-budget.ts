@@ -1,32 +1,32 @@
 /**
  * Bytes of request bodies in memory, shared among accounts by dynamic thresholds (Choudhury and Hahne, IEEE/ACM
- * Transactions on Networking 6(2), 1998): an account may hold at most three times the bytes that are left free.
- * A single account reaches 3/4 of the limit; n busy accounts settle at 3/(3n + 1) each. An account that holds nothing can
- * always reserve 3/4 of the free bytes, so no account takes the last of them.
+ * Transactions on Networking 6(2), 1998): an account may hold at most three times the free bytes.
+ * A single account reaches 3/4 of the limit; n busy accounts settle at 3/(3n + 1) each. An account without a reservation
+ * can always reserve 3/4 of the free bytes.
  */
 import { ServiceError } from '../../runtime/errors.ts';
 
 export type ByteBudget = {
-  /** Whether `reserve` would succeed now. */
+  /** Returns whether `reserve` would succeed now. */
   fits(account: string, bytes: number): boolean;
-  /** Reserves all of the bytes, or none and returns false. */
+  /** Reserves all of the bytes, or none of them and returns false. */
   reserve(account: string, bytes: number): boolean;
   release(account: string, bytes: number): void;
   /** Reserved by all accounts together. */
   bytes(): number;
-  /** Accounts that hold any. */
+  /** Accounts with a reservation. */
   accounts(): number;
 };
 
-/** An account may hold at most so many times the free bytes. */
-const timesFree = 3;
+/** Bytes that an account may hold per free byte. */
+const shareOfFree = 3;
 
 export function createByteBudget(limit: number): ByteBudget {
   const held = new Map<string, number>();
   let total = 0;
   const heldBy = (account: string) => held.get(account) ?? 0;
   const fits = (account: string, bytes: number) =>
-    heldBy(account) + bytes <= timesFree * (limit - total - bytes);
+    heldBy(account) + bytes <= shareOfFree * (limit - total - bytes);
   return {
     fits,
     reserve: (account, bytes) => {
@@ -37,8 +37,8 @@ export function createByteBudget(limit: number): ByteBudget {
     },
     release: (account, bytes) => {
       total -= bytes;
-      const left = heldBy(account) - bytes;
-      if (left > 0) held.set(account, left);
+      const remaining = heldBy(account) - bytes;
+      if (remaining > 0) held.set(account, remaining);
       else held.delete(account);
     },
     bytes: () => total,
@@ -46,11 +46,11 @@ export function createByteBudget(limit: number): ByteBudget {
   };
 }
 
-/** What one body holds of a budget. */
+/** The reserved bytes of one body. */
 export type Reservation = {
-  /** Adds bytes that arrived. False when they do not fit into the account's share. */
+  /** Reserves bytes that arrived. Returns false when they exceed the account's share. */
   add(bytes: number): boolean;
-  /** Gives so many bytes back, or everything. */
+  /** Releases all bytes by default. */
   release(bytes?: number): void;
 };
 

@@ -1,33 +1,32 @@
 /**
- * A request whose body may come in small chunks (RFC 9112, section 7.1). The HTTP parser of Node.js has a cost per chunk, and a read
- * from the socket holds up to 11,000 of them: small ones are gathered and delivered together, after one read at a time, so that other
- * connections have their turn. A body in chunks of a few bytes is refused.
+ * A request that coalesces small chunks of a chunked body (RFC 9112, section 7.1). The HTTP parser of Node.js has a cost per chunk,
+ * and one socket read holds up to 11,000 chunks: small chunks are concatenated and delivered after one read at a time, so that the
+ * event loop serves other connections in between. A body of chunks of a few bytes is refused.
  */
 import { IncomingMessage } from 'node:http';
 
-/** Emitted at most once, when the chunks are too small; the rest of the body is dropped. */
+/** Event, emitted at most once, when the chunks are too small; the rest of the body is dropped. */
 export const chunksTooSmall = 'chunksTooSmall';
 
-/** Chunks of at least this length are delivered as they come. */
-const smallBytes = 1024;
-/** Chunks may be shorter than this on average ... */
+/** Chunks of at least this length are delivered unchanged. */
+const minDirectBytes = 1024;
 const minAverageBytes = 8;
-/** ... for so many of them. */
+/** Chunks that may be shorter than the average. */
 const maxTinyChunks = 4096;
 
-/** What a client is told. */
+/** Error message for the client. */
 export const expectedChunks = `Expected chunks of at least ${minAverageBytes} bytes on average for \`body\`, got smaller ones`;
 
 export class GatheredRequest extends IncomingMessage {
   #gathered: Buffer[] = [];
-  #deliveryPlanned = false;
+  #deliveryScheduled = false;
   #refused = false;
-  /** How many more chunks may be tiny; each byte earns a part of a chunk. */
+  /** Remaining tiny chunks; each byte adds 1 / minAverageBytes. */
   #credit = maxTinyChunks;
 
-  /** Called by the HTTP parser; false stops reading from the socket until the stream asks for more. */
+  /** Called by the HTTP parser; false pauses the socket until the stream reads again. */
   override push(chunk: Buffer | null): boolean {
-    if (chunk === null || chunk.length >= smallBytes || !this.#isChunked()) {
+    if (chunk === null || chunk.length >= minDirectBytes || !this.#isChunked()) {
       this.#deliver();
       return super.push(chunk);
     }
@@ -44,10 +43,10 @@ export class GatheredRequest extends IncomingMessage {
 
   #gather(chunk: Buffer): void {
     this.#gathered.push(chunk);
-    if (this.#deliveryPlanned) return;
-    this.#deliveryPlanned = true;
+    if (this.#deliveryScheduled) return;
+    this.#deliveryScheduled = true;
     setImmediate(() => {
-      this.#deliveryPlanned = false;
+      this.#deliveryScheduled = false;
       this.#deliver();
     });
   }

@@ -1,4 +1,4 @@
-/** A job, or many, for recordings that lie somewhere else: the JSON that asks for them. */
+/** The JSON body of POST /v1/jobs: recordings to fetch by URL. */
 import { z } from 'zod';
 import type { JobSettings } from '../../runtime/config.ts';
 import { invalidPart } from '../../runtime/errors.ts';
@@ -7,34 +7,35 @@ import { createTurns } from './turns.ts';
 
 export const maxUrls = 1000;
 
-const list = `1 to ${maxUrls} addresses`;
-const address = 'addresses as text';
+const listError = `1 to ${maxUrls} addresses`;
+const urlError = 'addresses as text';
+const channelError = 'the number of a channel';
 
 export const jobsBody = z.strictObject({
   urls: z
-    .array(z.string({ error: address }).max(2048, { error: address }), { error: list })
-    .min(1, { error: list })
-    .max(maxUrls, { error: list }),
+    .array(z.string({ error: urlError }).max(2048, { error: urlError }), { error: listError })
+    .min(1, { error: listError })
+    .max(maxUrls, { error: listError }),
   channel: z
-    .int({ error: 'the number of a channel' })
-    .min(0, { error: 'the number of a channel' })
-    .max(9999, { error: 'the number of a channel' })
+    .int({ error: channelError })
+    .min(0, { error: channelError })
+    .max(9999, { error: channelError })
     .nullable()
     .default(null),
   callback: z.string({ error: 'an address' }).nullable().default(null),
 });
 
-/** What uploads know too is told as of them. */
+/** Reasons that uploads share carry the prefix `audio.`. */
 export const jobsRules: BodyRules = {
   maxBytes: 2 ** 18,
   reasonOf: (kind) => `${kind === 'channel' || kind === 'too_large' ? 'audio.' : ''}${kind}`,
 };
 
-/** URLs that are checked in one turn of the event loop. */
+/** URLs checked per turn of the event loop. */
 const urlsPerTurn = 100;
 const nextTurn = createTurns();
 
-/** @throws Failure `invalid` for the first URL that is not allowed */
+/** @throws ServiceError `invalid` for the first URL that is not allowed */
 export async function checkUrls(urls: readonly string[], settings: JobSettings): Promise<void> {
   const { checkAudioUrl } = await import('../../jobs/remote-audio.ts');
   for (const [index, url] of urls.entries()) {

@@ -1,4 +1,4 @@
-/** The body of a job: passed on block by block as it arrives, so that an upload of hours is never held. */
+/** The multipart body of a job, streamed block by block to Redis. */
 import type { IncomingMessage } from 'node:http';
 import type { UploadedForm, Uploads } from '../../jobs/uploads.ts';
 import { tooLarge } from '../../runtime/errors.ts';
@@ -7,27 +7,27 @@ import { overByteShare, type Reservation } from './byte-budget.ts';
 import { createBlocks } from './read-body.ts';
 
 export type JobUploadOptions = BodyLimits & {
-  /** Of the job to create. */
+  /** Id of the new job. */
   readonly id: string;
-  /** False: the form is read for its digest alone, and nothing is written to Redis. */
+  /** False: the form is only hashed, and nothing is written to Redis. */
   readonly keep: boolean;
   readonly boundary: string;
   readonly uploads: Uploads;
-  /** For the bytes that have arrived and are not in Redis yet. */
+  /** Bytes that have arrived and are not in Redis yet. */
   readonly memory: Reservation;
-  /** Of both recordings together. */
+  /** Limit for both recordings together. */
   readonly maxBytes: number;
 };
 
-/** Of a form, beside its recordings. */
+/** Limit for a form beside its recordings. */
 const maxFormBytes = 2 ** 22;
-/** Bytes of one upload in memory at which the client has to wait, and at which it may go on: a piece on its way to Redis is less. */
+/** High and low watermark of one upload in memory; a block on its way to Redis is smaller. */
 const maxUnreleasedBytes = 2 ** 21;
 const resumeBytes = 2 ** 20;
 
 export const maxBodyBytes = (maxBytes: number): number => maxBytes + maxFormBytes;
 
-/** Null when the client left before the end. Nothing is left in Redis then, or after a failure. @throws Failure */
+/** Returns null when the client aborted. An abort or error deletes what Redis holds of the upload. @throws ServiceError */
 export function uploadJob(request: IncomingMessage, options: JobUploadOptions): Promise<UploadedForm | null> {
   const { shutdown, maxBytes, memory } = options;
   const blocks = createBlocks();
@@ -42,7 +42,7 @@ export function uploadJob(request: IncomingMessage, options: JobUploadOptions): 
     if (unreleased <= resumeBytes && request.isPaused()) request.resume();
   }
 
-  function pass(chunk: Buffer): void {
+  function forward(chunk: Buffer): void {
     unreleased += chunk.length;
     blocks.add(chunk);
     for (const block of blocks.takeFull()) upload.write(block);
@@ -54,7 +54,7 @@ export function uploadJob(request: IncomingMessage, options: JobUploadOptions): 
 
     function detach(): void {
       stopGuard();
-      request.off('data', receive).off('end', finish).off('close', leave).off('error', leave);
+      request.off('data', receive).off('end', finish).off('close', onClose).off('error', onClose);
       request.on('error', () => {});
       upload.abort();
       release(unreleased);
@@ -63,7 +63,7 @@ export function uploadJob(request: IncomingMessage, options: JobUploadOptions): 
       detach();
       reject(error);
     }
-    function leave(): void {
+    function onClose(): void {
       if (ended) return;
       detach();
       resolve(null);
@@ -72,17 +72,17 @@ export function uploadJob(request: IncomingMessage, options: JobUploadOptions): 
       received += chunk.length;
       if (received > maxBodyBytes(maxBytes)) fail(tooLarge(maxBytes));
       else if (!memory.add(chunk.length)) fail(overByteShare());
-      else pass(chunk);
+      else forward(chunk);
     }
     function finish(): void {
       ended = true;
       for (const block of blocks.takeAll()) upload.write(block);
       upload.end();
     }
-    request.on('data', receive).on('end', finish).on('close', leave).on('error', leave);
+    request.on('data', receive).on('end', finish).on('close', onClose).on('error', onClose);
     const reason = shutdown.reason();
     if (reason !== null) fail(reason);
-    else if (request.destroyed) leave();
+    else if (request.destroyed) onClose();
     upload.result.then((form) => {
       detach();
       resolve(form);

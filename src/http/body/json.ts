@@ -1,4 +1,4 @@
-/** JSON bodies: read by koa-body, bounded in size, time and memory like an upload, and checked against a schema. */
+/** JSON bodies: read by koa-body, limited in size, time and memory like uploads, and validated by a schema. */
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import type { Context } from 'koa';
@@ -13,13 +13,12 @@ import { createTurns } from './turns.ts';
 import { declaredLength, sendContinue } from './upload.ts';
 
 export type BodyRules = {
-  /** Bytes. */
   readonly maxBytes: number;
-  /** The type of a validation error. @param kind the field; or `too_large`, `unknown` */
+  /** Returns the reason of a validation error. @param kind the field, `too_large` or `unknown` */
   reasonOf(kind: string): string;
 };
 
-/** @throws Failure `bad_request`, `timeout`, `too_large`, `overloaded` or `invalid` */
+/** @throws ServiceError `bad_request`, `timeout`, `too_large`, `overloaded` or `invalid` */
 export type ReadJson = <Schema extends z.ZodType>(
   context: Context,
   schema: Schema,
@@ -29,26 +28,26 @@ export type ReadJson = <Schema extends z.ZodType>(
 type Options = {
   readonly config: Config;
   readonly budget: ByteBudget;
-  /** Whose share of the budget a body uses. */
+  /** Returns the account whose share of the budget the body uses. */
   readonly account: (context: Context) => Promise<string>;
   readonly lifecycle: Lifecycle;
 };
 
-/** What costs more than its bytes to check: more fields than any schema has, longer lists than any takes, an item for each fault. */
+/** Limits on validation work; no schema has more fields or accepts longer lists. */
 const maxFields = 64;
 const maxEntries = 1000;
-const maxItems = 16;
+const maxProblems = 16;
 
 export function createJsonReader(options: Options): ReadJson {
   const nextTurn = createTurns();
   return async (context, schema, rules) => {
     checkHeaders(context, rules);
-    const given = requireObject(await read(context, options, rules, nextTurn));
-    checkSize(given, rules);
-    const parsed = schema.safeParse(given);
+    const input = requireObject(await read(context, options, rules, nextTurn));
+    checkSize(input, rules);
+    const parsed = schema.safeParse(input);
     if (parsed.success) return parsed.data;
-    const items = parsed.error.issues.slice(0, maxItems).map((issue) => toProblem(issue, given, rules));
-    throw invalid(items);
+    const issues = parsed.error.issues.slice(0, maxProblems);
+    throw invalid(issues.map((issue) => toProblem(issue, input, rules)));
   };
 }
 
@@ -64,7 +63,7 @@ function checkHeaders(context: Context, rules: BodyRules): void {
   if (declaredLength(context.req) > rules.maxBytes) throw tooLarge(rules);
 }
 
-/** Its bytes count as held until the answer is sent: what is made of them is not smaller. */
+/** The bytes stay reserved until the response is sent, since the parsed value is not smaller. */
 async function read(
   context: Context,
   options: Options,
@@ -77,43 +76,43 @@ async function read(
   const parse = parserOf(rules.maxBytes);
   sendContinue(req, res);
   res.once('close', () => memory.release());
-  const text = createUtf8Check();
+  const utf8 = createUtf8Check();
   const delayed = delayEnd(req, nextTurn);
   let detach = () => {};
   const body = new Promise<unknown>((resolve, reject) => {
     const stopGuard = guardBody(req, { deadlineAt, shutdown: options.lifecycle.shutdown }, reject);
-    const leave = () => {
+    const onClose = () => {
       if (req.readableEnded) return;
-      state.gone = true;
+      state.clientAborted = true;
       reject(expectedObject());
     };
-    const hold = (bytes: Buffer) => {
-      text.add(bytes);
+    const onData = (bytes: Buffer) => {
+      utf8.add(bytes);
       if (!memory.add(bytes.length)) reject(overByteShare());
     };
     detach = () => {
       stopGuard();
-      req.off('data', hold).off('close', leave).unpipe(delayed);
+      req.off('data', onData).off('close', onClose).unpipe(delayed);
       delayed.destroy();
     };
-    const given = () => resolve(text.isValid() ? context.request.body : null);
+    const onParsed = () => resolve(utf8.isValid() ? context.request.body : null);
     const source: Context = Object.create(context, { req: { value: delayed } });
-    parse(source, async () => {}).then(given, (error: unknown) => reject(toFailure(error, rules)));
-    req.on('data', hold).on('close', leave);
+    parse(source, async () => {}).then(onParsed, (error: unknown) => reject(toServiceError(error, rules)));
+    req.on('data', onData).on('close', onClose);
     const reason = options.lifecycle.shutdown.reason();
     if (reason !== null) reject(reason);
-    else if (req.destroyed) leave();
+    else if (req.destroyed) onClose();
   });
   return body.finally(() => detach());
 }
 
-/** koa-body parses a body as soon as it ends: the end waits for its turn, so that no two bodies are parsed in one. */
+/** koa-body parses a body when it ends: the end is delayed, so that one turn of the event loop parses at most one body. */
 function delayEnd(request: IncomingMessage, nextTurn: () => Promise<void>): PassThrough {
   const body = new PassThrough({ flush: (done) => void nextTurn().then(() => done()) });
   return Object.assign(request.pipe(body), { headers: request.headers });
 }
 
-/** koa-body takes nothing for an empty object, and replaces what is not UTF-8. */
+/** koa-body reads an empty body as an empty object, and replaces invalid UTF-8. */
 function createUtf8Check() {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let empty = true;
@@ -155,8 +154,8 @@ function parserOf(maxBytes: number): Parser {
   return parser;
 }
 
-/** The errors of raw-body have a type; those of the JSON parser have the whole body in them, which is not passed on. */
-function toFailure(error: unknown, rules: BodyRules): ServiceError {
+/** Errors of raw-body have a type. Errors of the JSON parser contain the body, so they are dropped. */
+function toServiceError(error: unknown, rules: BodyRules): ServiceError {
   const type = error instanceof Error && 'type' in error ? error.type : null;
   return type === 'entity.too.large' ? tooLarge(rules) : expectedObject();
 }
@@ -166,11 +165,11 @@ function requireObject(body: unknown): Readonly<Record<string, unknown>> {
   return body as Readonly<Record<string, unknown>>;
 }
 
-function checkSize(given: Readonly<Record<string, unknown>>, { reasonOf }: BodyRules): void {
-  const fields = Object.keys(given);
+function checkSize(input: Readonly<Record<string, unknown>>, { reasonOf }: BodyRules): void {
+  const fields = Object.keys(input);
   if (fields.length > maxFields) throw invalid([unknownField(reasonOf)]);
   for (const field of fields) {
-    const value = given[field];
+    const value = input[field];
     if (!Array.isArray(value) || value.length <= maxEntries) continue;
     const message = `Expected at most ${maxEntries} entries for \`${field}\`, got more`;
     throw invalid([problem(field, reasonOf(field), message)]);
@@ -195,15 +194,15 @@ function tooLarge({ maxBytes, reasonOf }: BodyRules): ServiceError {
   return new ServiceError('too_large', message, { problems });
 }
 
-/** Says what was expected and never what was given: it may be a password. */
+/** The message omits the received value, which may be a password. */
 function toProblem(
   issue: z.core.$ZodIssue,
-  given: Readonly<Record<string, unknown>>,
+  input: Readonly<Record<string, unknown>>,
   { reasonOf }: BodyRules,
 ): Problem {
   if (issue.code === 'unrecognized_keys') return unknownField(reasonOf);
   const field = String(issue.path[0]);
-  if (given[field] === undefined) return problem(field, 'missing', 'field required');
+  if (input[field] === undefined) return problem(field, 'missing', 'field required');
   return problem(field, reasonOf(field), `Expected ${issue.message} for \`${field}\`, got something else`);
 }
 

@@ -1,18 +1,18 @@
-/** The bytes of a body in blocks that each own their buffer, so that they can be transferred to another thread. */
+/** The bytes of a body in blocks that own their ArrayBuffer, so that they can be transferred to another thread. */
 
 export type Blocks = {
   add(chunk: Buffer): void;
-  /** Removes and returns the blocks that are full. */
+  /** Removes and returns the full blocks. */
   takeFull(): readonly Uint8Array[];
-  /** Removes and returns all of them; the last one may be short. */
+  /** Removes and returns all blocks; the last one may be short. */
   takeAll(): readonly Uint8Array[];
 };
 
-/** Chunks of at least this length are kept as they came; shorter ones are gathered, since each block has a cost of its own. */
-const wholeBytes = 16_384;
-const gatherBytes = 65_536;
+/** Chunks of at least this length become blocks without a copy; shorter chunks share a block. */
+const minOwnBlockBytes = 16_384;
+const sharedBlockBytes = 65_536;
 
-/** Only what is gathered is copied, and memory follows the bytes that came, not the length that a header claims. */
+/** Allocates by the bytes that arrived, not by Content-Length. */
 export function createBlocks(): Blocks {
   let full: Uint8Array[] = [];
   let open: Buffer | null = null;
@@ -24,12 +24,12 @@ export function createBlocks(): Blocks {
     filled = 0;
   }
 
-  function gather(chunk: Buffer): void {
-    open ??= Buffer.allocUnsafeSlow(gatherBytes);
+  function append(chunk: Buffer): void {
+    open ??= Buffer.allocUnsafeSlow(sharedBlockBytes);
     const copied = chunk.copy(open, filled);
     filled += copied;
-    if (filled === gatherBytes) close();
-    if (copied < chunk.length) gather(chunk.subarray(copied));
+    if (filled === sharedBlockBytes) close();
+    if (copied < chunk.length) append(chunk.subarray(copied));
   }
 
   function takeFull(): readonly Uint8Array[] {
@@ -40,8 +40,8 @@ export function createBlocks(): Blocks {
 
   return {
     add(chunk) {
-      const whole = chunk.length >= wholeBytes && chunk.length === chunk.buffer.byteLength;
-      if (!whole) return gather(chunk);
+      const isOwnBlock = chunk.length >= minOwnBlockBytes && chunk.length === chunk.buffer.byteLength;
+      if (!isOwnBlock) return append(chunk);
       close();
       full.push(chunk);
     },

@@ -1,7 +1,7 @@
-/** Divides work of the main thread: between two turns the event loop reads from sockets and answers other requests. */
+/** Splits work of the main thread, so that the event loop serves other requests in between. */
 import { setImmediate as nextIteration } from 'node:timers/promises';
 
-/** Returns a function that resolves in an iteration of the event loop of its own, first come, first served. */
+/** Each call of the returned function resolves in a separate iteration of the event loop, in the order of the calls. */
 export function createTurns(): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   return () => {

@@ -1,4 +1,4 @@
-/** Collects the raw body of an upload, bounded in size, in time, in rate and in the account's share of the memory. */
+/** Reads the raw body of an upload within limits on size, time, rate and the account's share of memory. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ServiceError, tooLarge } from '../../runtime/errors.ts';
 import { type BodyLimits, guardBody } from './body-guard.ts';
@@ -6,9 +6,9 @@ import { type ByteBudget, createReservation, overByteShare } from './byte-budget
 import { createBlocks } from './read-body.ts';
 
 export type Upload = {
-  /** The body from its first byte to its last; each block owns its whole buffer, so that it can be transferred. */
+  /** The whole body; each block owns its ArrayBuffer, so that it can be transferred. */
   readonly blocks: readonly Uint8Array[];
-  /** To be called once the bytes are not needed any more. */
+  /** Call when the bytes are no longer needed. */
   release(): void;
 };
 
@@ -18,53 +18,53 @@ export type UploadOptions = BodyLimits & {
   readonly account: string;
 };
 
-/** @throws Failure when Content-Length alone tells that the body is too large */
+/** @throws ServiceError when Content-Length exceeds the limit */
 export function checkLength(request: IncomingMessage, maxBytes: number): void {
   if (declaredLength(request) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** For a client that waits until its body is wanted. */
+/** Sends 100 Continue to a client that waits for it. */
 export function sendContinue({ headers }: IncomingMessage, response: ServerResponse): void {
   if (/^100-continue$/i.test(headers.expect ?? '')) response.writeContinue();
 }
 
-/** Null when the client left before the end. Whatever the way out, listeners, timers and bytes are let go. */
+/** Returns null when the client aborted. Every outcome removes listeners and timers; only success keeps bytes. */
 export function readBody(request: IncomingMessage, options: UploadOptions): Promise<Upload | null> {
   const body = createBody(options);
   return new Promise((resolve, reject) => {
     const stopGuard = guardBody(request, options, fail);
     function detach(): void {
       stopGuard();
-      request.off('data', receive).off('end', finish).off('close', leave).off('error', leave);
-      request.on('error', ignore);
+      request.off('data', receive).off('end', finish).off('close', onClose).off('error', onClose);
+      request.on('error', () => {});
     }
     function finish(): void {
       detach();
       resolve({ blocks: body.blocks(), release: body.release });
     }
-    function leave(): void {
+    function onClose(): void {
       detach();
       body.release();
       resolve(null);
     }
-    function fail(failure: ServiceError): void {
+    function fail(error: ServiceError): void {
       detach();
       body.release();
-      reject(failure);
+      reject(error);
     }
     function receive(chunk: Buffer): void {
-      const failure = body.add(chunk);
-      if (failure !== null) fail(failure);
+      const error = body.add(chunk);
+      if (error !== null) fail(error);
     }
-    request.on('data', receive).on('end', finish).on('close', leave).on('error', leave);
+    request.on('data', receive).on('end', finish).on('close', onClose).on('error', onClose);
     const reason = options.shutdown.reason();
     if (reason !== null) fail(reason);
-    else if (request.destroyed) leave();
+    else if (request.destroyed) onClose();
   });
 }
 
 type Body = {
-  /** Null, or why the chunk cannot be taken. */
+  /** Returns an error when the chunk exceeds a limit, else null. */
   add(chunk: Buffer): ServiceError | null;
   blocks(): readonly Uint8Array[];
   release(): void;
@@ -90,6 +90,3 @@ function createBody({ account, budget, maxBytes }: UploadOptions): Body {
 export function declaredLength(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
 }
-
-/** A connection that breaks after its upload was given up is nobody's concern. */
-function ignore(): void {}

@@ -1,13 +1,13 @@
-/** Lets pages of other sites that the operator named read what programs read; nothing about accounts, and no cookies. */
+/** CORS for the API routes; never for accounts, never with cookies. */
 import cors from '@koa/cors';
 import type { Context, Middleware, Next } from 'koa';
 
-const shared = /^\/(v1\/.*|health|openapi\.json)$/;
+const apiPath = /^\/(v1\/.*|health|openapi\.json)$/;
 const preflightSeconds = 600;
 
 export function allowOrigins(origins: readonly string[]): Middleware {
-  const answer = cors({
-    // Without an origin the request goes on as if there were no such thing.
+  const handleCors = cors({
+    // An empty origin sends no CORS headers.
     origin: (context) => origins.find((origin) => origin === context.get('Origin')) ?? '',
     allowMethods: ['GET', 'HEAD', 'POST', 'DELETE'],
     allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'],
@@ -16,6 +16,6 @@ export function allowOrigins(origins: readonly string[]): Middleware {
     keepHeadersOnError: false,
   });
   return async function crossOrigin(context: Context, next: Next) {
-    return shared.test(context.path) ? answer(context, next) : next();
+    return apiPath.test(context.path) ? handleCors(context, next) : next();
   };
 }

@@ -1,24 +1,25 @@
-/** From a thrown failure to the answer that the client gets. */
+/** Maps thrown errors to HTTP responses. */
 import type { Context, Middleware, Next } from 'koa';
 import type { Logger } from 'pino';
 import { errorJson, httpStatus } from '../../openapi/errors.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import { lingerAfter } from '../linger.ts';
+import { sendJson } from '../respond.ts';
 import type { State } from '../state.ts';
 
 const internalMessage = 'Something went wrong on our side';
 
-/** The JSON of a failure; `invalid` and `too_large` list what is wrong with the body. */
-export function errorBody(failure: ServiceError, requestId: string): string {
-  return JSON.stringify({ ...errorJson(failure), request_id: requestId });
+/** Serializes the response body of an error. */
+export function errorBody(error: ServiceError, requestId: string): string {
+  return JSON.stringify({ ...errorJson(error), request_id: requestId });
 }
 
-/** Headers that belong to a failure, whoever sends it. */
-export function errorHeaders(failure: ServiceError): Record<string, string> {
-  const status = httpStatus(failure.code);
+/** Response headers of an error. */
+export function errorHeaders(error: ServiceError): Record<string, string> {
+  const status = httpStatus(error.code);
   return {
     ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
-    ...(status === 503 || status === 429 ? { 'Retry-After': String(failure.retryAfterSeconds) } : {}),
+    ...(status === 503 || status === 429 ? { 'Retry-After': String(error.retryAfterSeconds) } : {}),
   };
 }
 
@@ -26,23 +27,19 @@ export function unknownPath(): ServiceError {
   return new ServiceError('not_found', 'Expected a path that /openapi.json lists for `path`, got another');
 }
 
-/**
- * Turns whatever is thrown below it into JSON; the cause of a 500 goes to the log and nowhere else. No answer, good or
- * bad, waits for a body that nobody read.
- */
+/** Sends every error as JSON. The cause of an internal error is only logged. No response waits for an unread body. */
 export function handleErrors(logger: Logger): Middleware<State> {
-  return async function failures(context: Context, next: Next) {
+  return async function errors(context: Context, next: Next) {
     try {
       await next();
-    } catch (error) {
-      const failure = error instanceof ServiceError ? error : new ServiceError('internal', internalMessage);
-      const cause = failure === error ? failure.cause : error;
-      if (cause !== undefined)
-        logger.error({ err: cause, request_id: context.state.requestId }, failure.code);
-      context.status = httpStatus(failure.code);
-      context.set(errorHeaders(failure));
-      context.set('Content-Type', 'application/json');
-      context.body = errorBody(failure, context.state.requestId);
+    } catch (thrown) {
+      const { requestId } = context.state;
+      const error = thrown instanceof ServiceError ? thrown : new ServiceError('internal', internalMessage);
+      const cause = error === thrown ? error.cause : thrown;
+      if (cause !== undefined) logger.error({ err: cause, request_id: requestId }, error.code);
+      context.status = httpStatus(error.code);
+      context.set(errorHeaders(error));
+      sendJson(context, errorBody(error, requestId));
     }
     lingerAfter(context.req, context.res);
   };

@@ -1,4 +1,4 @@
-/** Which host a request names: exactly one in every request, and a known one where cookies are used. */
+/** Checks of the Host header: exactly one per request, and a known one on paths that use cookies. */
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import type { Context, Middleware, Next } from 'koa';
@@ -10,7 +10,7 @@ import type { State } from '../state.ts';
 const authority = /^(?:\[([0-9A-Fa-f:.]+)\]|([\w.~!$&'()*+,;=%-]*))(?::\d{0,5})?$/;
 const absoluteTarget = /^https?:\/\/([^/?#]*)/i;
 
-/** RFC 9112, section 3.2. Node's own check answers without a body and takes repeated headers, so it is switched off. */
+/** RFC 9112, section 3.2. Node's own check (`requireHostHeader`) sends no body and accepts repeated headers. */
 export function requireHost(): Middleware<State> {
   return async function host({ req }: Context, next: Next) {
     const count = countHosts(req);
@@ -32,15 +32,15 @@ function countHosts({ rawHeaders }: IncomingMessage): number {
 }
 
 /**
- * Refuses names that anybody could bind to the address of this service (DNS rebinding): a page of theirs would be of
- * the same origin as ours. Forwarded names are ignored, since every client can write them.
+ * Prevents DNS rebinding: a foreign name that resolves to this service would share its origin. X-Forwarded-Host is
+ * ignored, since every client can set it.
  */
 export function requireKnownHost(config: Pick<Config, 'publicUrl' | 'host'>): Middleware<State> {
   const known = hostsOf(config);
   return async function knownHost({ req }: Context, next: Next) {
     const target = absoluteTarget.exec(req.url ?? '')?.[1];
-    const named = [req.headers.host ?? '', ...(target === undefined ? [] : [target])];
-    const unknown = named.find((host) => !isKnownHost(host, known));
+    const hosts = [req.headers.host ?? '', ...(target === undefined ? [] : [target])];
+    const unknown = hosts.find((host) => !isKnownHost(host, known));
     if (unknown === undefined) return next();
     throw new ServiceError(
       'misdirected',
@@ -49,13 +49,13 @@ export function requireKnownHost(config: Pick<Config, 'publicUrl' | 'host'>): Mi
   };
 }
 
-/** Names in lower case that may be used beside IP addresses: nobody else decides where these lead. */
+/** Names, in lower case, that are allowed beside IP addresses: a third party cannot rebind them. */
 export function hostsOf({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>): ReadonlySet<string> {
   const publicHost = publicUrl === null ? [] : [new URL(publicUrl).hostname];
   return new Set(['localhost', host.toLowerCase(), ...publicHost]);
 }
 
-/** @param host as the header has it; the port does not count: it says nothing about where the name leads */
+/** @param host value of the header; its port is ignored */
 export function isKnownHost(host: string, known: ReadonlySet<string>): boolean {
   const [, address = '', name = ''] = authority.exec(host) ?? [];
   return isIPv6(address) || isIP(name) === 4 || known.has(name.toLowerCase().replace(/\.$/, ''));

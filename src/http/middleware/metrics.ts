@@ -1,4 +1,4 @@
-/** Counters and gauges in Prometheus' text format. */
+/** Metrics in the text format of Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Stage } from '../../analysis/stage-timer.ts';
 import type { JobStats } from '../../jobs/jobs.ts';
@@ -12,10 +12,10 @@ export type MetricSources = {
   ready(): boolean;
 };
 
-export type Request = {
+export type RequestMetrics = {
   readonly route: string;
   readonly method: string;
-  /** 499 for a client that left before its answer. */
+  /** 499 when the client closed the connection before the response. */
   readonly status: number;
   readonly ms: number;
   readonly stages: readonly Stage[];
@@ -24,11 +24,11 @@ export type Request = {
 export type Metrics = {
   readonly contentType: string;
   text(): Promise<string>;
-  record(request: Request): void;
-  /** Gauges read these whenever the text is made. */
-  watch(figures: MetricSources): void;
-  /** What cannot be asked is told as NaN. */
-  watchJobs(figures: () => Promise<JobStats>): void;
+  record(request: RequestMetrics): void;
+  /** The gauges read the sources at each scrape. */
+  addGauges(sources: MetricSources): void;
+  /** The gauges are NaN while `readStats` fails. */
+  addJobGauges(readStats: () => Promise<JobStats>): void;
 };
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -57,33 +57,34 @@ export function createMetrics(): Metrics {
     buckets,
     registers,
   });
-  const counted = remember<Counter.Internal>();
-  const timed = remember<Histogram.Internal<string>>();
-  const staged = remember<Histogram.Internal<string>>();
+  const countOf = cacheByKey<Counter.Internal>();
+  const timerOf = cacheByKey<Histogram.Internal<string>>();
+  const stageTimerOf = cacheByKey<Histogram.Internal<string>>();
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
     record: ({ route, method, status, ms, stages }) => {
-      counted(`${status} ${method} ${route}`, () => requests.labels(route, method, String(status))).inc();
-      timed(route, () => seconds.labels(route)).observe(ms / 1000);
-      for (const { name, ms } of stages) staged(name, () => stageSeconds.labels(name)).observe(ms / 1000);
+      countOf(`${status} ${method} ${route}`, () => requests.labels(route, method, String(status))).inc();
+      timerOf(route, () => seconds.labels(route)).observe(ms / 1000);
+      for (const { name, ms } of stages)
+        stageTimerOf(name, () => stageSeconds.labels(name)).observe(ms / 1000);
     },
-    watch: (figures) => watch(registers, figures),
-    watchJobs: (figures) => watchJobs(registers, figures),
+    addGauges: (sources) => addGauges(registers, sources),
+    addJobGauges: (readStats) => addJobGauges(registers, readStats),
   };
 }
 
-/** Finding a series by its labels costs more than counting in it. */
-function remember<Series>(): (key: string, make: () => Series) => Series {
-  const known = new Map<string, Series>();
-  return (key, make) => {
-    const found = known.get(key) ?? make();
-    known.set(key, found);
-    return found;
+/** Caches series by key, since prom-client's lookup by labels costs more than the update. */
+function cacheByKey<Series>(): (key: string, create: () => Series) => Series {
+  const cache = new Map<string, Series>();
+  return (key, create) => {
+    const series = cache.get(key) ?? create();
+    cache.set(key, series);
+    return series;
   };
 }
 
-function watch(registers: Registry[], figures: MetricSources): void {
+function addGauges(registers: Registry[], sources: MetricSources): void {
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name,
@@ -93,7 +94,7 @@ function watch(registers: Registry[], figures: MetricSources): void {
         this.set(read());
       },
     });
-  const { accountBodies, bodies, pool } = figures;
+  const { accountBodies, bodies, pool } = sources;
   gauge('undertone_held_bytes', 'Bytes of request bodies in memory', bodies.bytes);
   gauge('undertone_held_accounts', 'Accounts with request bodies in memory', bodies.accounts);
   gauge('undertone_account_request_bytes', 'Bytes of account requests in memory', accountBodies.bytes);
@@ -106,29 +107,29 @@ function watch(registers: Registry[], figures: MetricSources): void {
   );
   gauge('undertone_workers_busy', 'Workers with an analysis', () => pool().running);
   gauge('undertone_workers_lost', 'Workers that died and were replaced', () => pool().lost);
-  gauge('undertone_ready', '1 when GET /ready answers 200', () => Number(figures.ready()));
+  gauge('undertone_ready', '1 when GET /ready answers 200', () => Number(sources.ready()));
 }
 
-/** One question to Redis serves the three gauges of a scrape. */
-const sameScrapeMs = 500;
+/** One read of Redis serves all gauges of a scrape. */
+const maxStatsAgeMs = 500;
 
-function watchJobs(registers: Registry[], figures: () => Promise<JobStats>): void {
+function addJobGauges(registers: Registry[], readStats: () => Promise<JobStats>): void {
   const unknown = { waiting: Number.NaN, running: Number.NaN, oldest: Number.NaN };
-  let asked: { readonly at: number; readonly answer: Promise<JobStats> } | null = null;
-  const ask = (): Promise<JobStats> => {
+  let last: { readonly at: number; readonly stats: Promise<JobStats> } | null = null;
+  const recentStats = (): Promise<JobStats> => {
     const now = performance.now();
-    if (asked === null || now - asked.at > sameScrapeMs) {
-      asked = { at: now, answer: figures().catch(() => unknown) };
+    if (last === null || now - last.at > maxStatsAgeMs) {
+      last = { at: now, stats: readStats().catch(() => unknown) };
     }
-    return asked.answer;
+    return last.stats;
   };
-  const gauge = (name: string, help: string, read: keyof JobStats) =>
+  const gauge = (name: string, help: string, key: keyof JobStats) =>
     new Gauge({
       name,
       help,
       registers,
       async collect() {
-        this.set((await ask())[read]);
+        this.set((await recentStats())[key]);
       },
     });
   gauge('undertone_jobs_waiting', 'Jobs that wait for a worker, on whatever host', 'waiting');

@@ -1,17 +1,17 @@
-/** How often a token, and an address, may ask: counted from the headers alone, before any body is read. */
+/** Rate limits by token and by address, applied before the body is read. */
 import type { Context } from 'koa';
 import type { RateLimiterFactory, RateLimitResult } from '../../auth/rate-limiter.ts';
 import type { Config, Rate } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 
 export type RateLimits = {
-  /** To be asked before the token is looked at, so that guesses count too. @throws Failure `rate_limited` */
+  /** Call before the token is verified, so that guesses count too. @throws ServiceError `rate_limited` */
   address(context: Context): Promise<void>;
-  /** @throws Failure `rate_limited` */
+  /** @throws ServiceError `rate_limited` */
   token(context: Context, id: string): Promise<void>;
 };
 
-/** `store`: null for the memory of this process. */
+/** @param store null for the memory of this process */
 export function createRateLimits(
   { addressRate, tokenRate }: Pick<Config, 'addressRate' | 'tokenRate'>,
   store: RateLimiterFactory | null = null,
@@ -38,12 +38,12 @@ function createLimit(name: Name, rate: Rate | null, store: RateLimiterFactory | 
     context.append('RateLimit-Policy', policy);
     context.append('RateLimit', `"${name}";r=${remaining};t=${seconds}`);
     if (!full) return;
-    const most = `at most ${rate.requests} requests in ${rate.seconds} s from one ${name}`;
-    throw new ServiceError('rate_limited', `Expected ${most}, got more`, { retryAfterSeconds: seconds });
+    const limit = `at most ${rate.requests} requests in ${rate.seconds} s from one ${name}`;
+    throw new ServiceError('rate_limited', `Expected ${limit}, got more`, { retryAfterSeconds: seconds });
   };
 }
 
-/** Loaded when the first request comes: without a limit nothing needs it. */
+/** Loads its module on the first request. */
 async function openCounter(name: Name, rate: Rate, store: RateLimiterFactory | null): Promise<Counter> {
   const { consume, inMemory, networkOf } = await import('../../auth/rate-limiter.ts');
   const counter = (store ?? inMemory)(`${name}-rate`, rate);

@@ -1,15 +1,15 @@
-/** Keeps other sites from acting with a visitor's cookies. */
+/** Protection against cross-site request forgery. */
 import type { Context, Middleware, Next } from 'koa';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { State } from '../state.ts';
 
-/** Browsers name the page's origin in every request that changes something. */
+/** Browsers send `Origin` with every POST. */
 export function requireSameOrigin(publicUrl: string | null): Middleware<State> {
-  return async function ownOrigin(context: Context, next: Next) {
+  return async function sameOrigin(context: Context, next: Next) {
     const origin = context.get('Origin');
     const host = context.get('Host');
-    const own = publicUrl === null ? matchesHost(origin, host) : origin === publicUrl;
-    if (own) return next();
+    const isSame = publicUrl === null ? matchesHost(origin, host) : origin === publicUrl;
+    if (isSame) return next();
     const expected = publicUrl ?? `the service's own address (${host})`;
     throw new ServiceError(
       'forbidden',
@@ -18,10 +18,10 @@ export function requireSameOrigin(publicUrl: string | null): Middleware<State> {
   };
 }
 
-/** Without a setting the scheme is unknown: a proxy may have ended TLS. */
+/** Ignores the scheme, which is unknown without UNDERTONE_PUBLIC_URL: a proxy may terminate TLS. */
 function matchesHost(origin: string, host: string): boolean {
   const url = URL.canParse(origin) ? new URL(origin) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) return false;
-  const named = `${url.protocol}//${host}`;
-  return url.origin === origin && URL.canParse(named) && new URL(named).origin === origin;
+  const target = `${url.protocol}//${host}`;
+  return url.origin === origin && URL.canParse(target) && new URL(target).origin === origin;
 }

@@ -1,5 +1,5 @@
-/** What the account page and the playground ask for. Only here do cookies count. */
-import { Router } from '@koa/router';
+/** The routes of the account page and the playground: the only ones that read cookies. */
+import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import type { z } from 'zod';
 import type { Accounts, AuthenticatedRequest } from '../../auth/accounts.ts';
@@ -20,8 +20,10 @@ import {
 import type { ReadJson } from '../body/json.ts';
 import { requireKnownHost } from '../middleware/host.ts';
 import { requireSameOrigin } from '../middleware/same-origin.ts';
+import { sendPrivateJson } from '../respond.ts';
 import type { State } from '../state.ts';
 
+const prefix = '/account/api';
 const dayMs = 86_400_000;
 
 export type AccountRouteOptions = {
@@ -30,92 +32,91 @@ export type AccountRouteOptions = {
   readonly readJson: ReadJson;
 };
 
-export function createAccountRoutes({ accounts, config, readJson }: AccountRouteOptions): Router<State> {
-  const router = new Router<State>({ strict: true, sensitive: true, prefix: '/account/api' });
-  router.use(requireKnownHost(config), mapUserErrors());
-  const ownOrigin = requireSameOrigin(config.publicUrl);
-  const read: Read = (context, schema) => readJson(context, schema, accountRules);
-  addSessionRoutes(router, accounts, ownOrigin, read);
-  addTokenRoutes(router, accounts, ownOrigin, read);
-  return router;
+export function addAccountRoutes(router: Router<State>, options: AccountRouteOptions): void {
+  const { accounts, config, readJson } = options;
+  const base = [requireKnownHost(config), mapUserErrors()] as const;
+  const routes: Routes = {
+    accounts,
+    get: (path, handler) => router.get(`${prefix}${path}`, ...base, handler),
+    post: (path, handler) => router.post(`${prefix}${path}`, ...base, sameOrigin, handler),
+    read: (context, schema) => readJson(context, schema, accountRules),
+  };
+  const sameOrigin = requireSameOrigin(config.publicUrl);
+  addSessionRoutes(routes);
+  addTokenRoutes(routes);
 }
 
-type Read = <Schema extends z.ZodType>(context: Context, schema: Schema) => Promise<z.output<Schema>>;
+type Routes = {
+  readonly accounts: Accounts;
+  get(path: string, handler: Middleware<State>): void;
+  post(path: string, handler: Middleware<State>): void;
+  read<Schema extends z.ZodType>(context: Context, schema: Schema): Promise<z.output<Schema>>;
+};
 
-function addSessionRoutes(
-  router: Router<State>,
-  accounts: Accounts,
-  ownOrigin: Middleware<State>,
-  read: Read,
-): void {
+function addSessionRoutes({ accounts, get, post, read }: Routes): void {
   const show = async (context: Context, session: Session | null) => {
     setCookies(context, session?.cookies ?? []);
     const administrator = session !== null && (await accounts.isAdministrator(session));
     const user = session === null ? null : { email: session.email, administrator };
-    send(context, { user, sign_up: await accounts.signUpState() });
+    sendPrivateJson(context, { user, sign_up: await accounts.signUpState() });
   };
-  router.get('/session', async function session(context) {
+  get('/session', async function session(context: Context) {
     await show(context, await accounts.authenticate(context.get('Cookie')));
   });
-  router.post('/sign-up', ownOrigin, async function signUp(context) {
+  post('/sign-up', async function signUp(context: Context) {
     await show(context, await accounts.signUp(await read(context, signUpBody), context.ip));
   });
-  router.post('/log-in', ownOrigin, async function logIn(context) {
+  post('/log-in', async function logIn(context: Context) {
     const from = { cookie: context.get('Cookie'), address: context.ip };
     await show(context, await accounts.logIn(await read(context, logInBody), from));
   });
-  router.post('/log-out', ownOrigin, async function logOut(context) {
+  post('/log-out', async function logOut(context: Context) {
     setCookies(context, await accounts.logOut(context.get('Cookie')));
-    send(context, {});
+    sendPrivateJson(context, {});
   });
-  router.post('/password', ownOrigin, async function changePassword(context) {
+  post('/password', async function changePassword(context: Context) {
     const request = await authenticate(accounts, context);
     const body = await read(context, passwordBody);
     const { current_password: current, new_password: next, revoke_tokens: revokeTokens } = body;
     setCookies(context, await accounts.changePassword({ current, next, revokeTokens }, request));
-    send(context, {});
+    sendPrivateJson(context, {});
   });
-  router.post('/remove', ownOrigin, async function remove(context) {
+  post('/remove', async function removeAccount(context: Context) {
     const request = await authenticate(accounts, context);
     const { password } = await read(context, removeBody);
     setCookies(context, await accounts.remove(password, request));
-    send(context, {});
+    sendPrivateJson(context, {});
   });
 }
 
-function addTokenRoutes(
-  router: Router<State>,
-  accounts: Accounts,
-  ownOrigin: Middleware<State>,
-  read: Read,
-): void {
-  router.get('/tokens', async function listTokens(context) {
+function addTokenRoutes({ accounts, get, post, read }: Routes): void {
+  get('/tokens', async function listTokens(context: Context) {
     const { session } = await authenticate(accounts, context);
     const records = await accounts.tokens(session);
-    send(context, { tokens: records.map((record) => toJson(record, session)) });
+    sendPrivateJson(context, { tokens: records.map((record) => toJson(record, session)) });
   });
-  router.post('/tokens', ownOrigin, async function createToken(context) {
+  post('/tokens', async function createToken(context: Context) {
     const { session } = await authenticate(accounts, context);
     const { name, scopes, expires_in_days: days } = await read(context, tokenBody);
     const expiresAt = days === null ? null : new Date(Date.now() + days * dayMs);
     const { token, record } = await accounts.createToken(session, { name, scopes, expiresAt });
-    send(context, { token, ...toJson(record, session) });
+    sendPrivateJson(context, { token, ...toJson(record, session) });
   });
-  router.post('/tokens/:id/revoke', ownOrigin, async function revokeToken(context) {
+  post('/tokens/:id/revoke', async function revokeToken(context: Context) {
     const { session } = await authenticate(accounts, context);
     if (!(await accounts.revokeToken(session, context.params.id ?? ''))) {
       throw new ServiceError('not_found', 'Expected the id of a live token of yours, got another');
     }
-    send(context, {});
+    sendPrivateJson(context, {});
   });
-  router.post('/playground-token', ownOrigin, async function playgroundToken(context) {
+  post('/playground-token', async function playgroundToken(context: Context) {
     const { session } = await authenticate(accounts, context);
     const { token, record } = await accounts.playgroundToken(session);
-    send(context, { token, expires_at: record.expiresAt });
+    sendPrivateJson(context, { token, expires_at: record.expiresAt });
   });
 }
 
-/** @throws Failure `unauthenticated` */
+/** @throws ServiceError `unauthenticated` */
 async function authenticate(accounts: Accounts, context: Context): Promise<AuthenticatedRequest> {
   const cookie = context.get('Cookie');
   const session = await accounts.authenticate(cookie);
@@ -139,7 +140,7 @@ function toJson(record: TokenRecord, session: Session) {
 }
 
 function mapUserErrors(): Middleware<State> {
-  return async function refusals(_context: Context, next: Next) {
+  return async function userErrors(_context: Context, next: Next) {
     try {
       await next();
     } catch (error) {
@@ -156,9 +157,4 @@ function mapUserErrors(): Middleware<State> {
 
 function setCookies(context: Context, cookies: readonly string[]): void {
   if (cookies.length > 0) context.set('Set-Cookie', [...cookies]);
-}
-
-function send(context: Context, body: object): void {
-  context.set({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-  context.body = JSON.stringify(body);
 }

@@ -1,7 +1,9 @@
-/** The analysis routes: from the head of an upload to its report. */
+/** POST /v1/analyze and POST /v1/analyze/SIGNAL. */
+import type { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import type { Signal } from '../../analysis/signals/table.ts';
+import { signals as allSignals, type Signal } from '../../analysis/signals/table.ts';
 import type { Stage } from '../../analysis/stage-timer.ts';
+import { scopeOf } from '../../auth/tokens.ts';
 import { boundaryOf } from '../../multipart/headers.ts';
 import type { Config } from '../../runtime/config.ts';
 import { invalidPart } from '../../runtime/errors.ts';
@@ -10,26 +12,33 @@ import type { Task } from '../../workers/protocol.ts';
 import { type ByteBudget, overByteShare } from '../body/byte-budget.ts';
 import { checkLength, declaredLength, readBody, sendContinue, type Upload } from '../body/upload.ts';
 import { admissionError, type Lifecycle } from '../lifecycle.ts';
-import { accountOf } from '../middleware/auth.ts';
+import { type AuthOptions, accountOf, requireScopes } from '../middleware/auth.ts';
 import { markAborted, type State } from '../state.ts';
 
-export type AnalysisOptions = {
+export type AnalysisOptions = AuthOptions & {
   readonly config: Config;
   readonly pool: Pool;
   readonly budget: ByteBudget;
   readonly lifecycle: Lifecycle;
 };
 
-/** Everything that the head of a request can be refused for is looked at before its body is asked for. */
-export function analyze(signals: readonly Signal[], options: AnalysisOptions): Middleware<State> {
+export function addAnalyzeRoutes(router: Router<State>, options: AnalysisOptions): void {
+  const add = (path: string, signals: readonly Signal[]) =>
+    router.post(path, requireScopes(options, signals.map(scopeOf)), analyze(signals, options));
+  for (const signal of allSignals) add(`/v1/analyze/${signal}`, [signal]);
+  add('/v1/analyze', allSignals);
+}
+
+/** Checks everything that the headers decide before it requests the body. */
+function analyze(signals: readonly Signal[], options: AnalysisOptions): Middleware<State> {
   const { budget, config, lifecycle } = options;
   return async function analyze(context: Context) {
     const { req, res, state } = context;
-    const account = accountOf(state.grant);
+    const account = accountOf(state.principal);
     const boundary = checkHeaders(context, account, options);
     sendContinue(req, res);
     const deadlineAt = state.startedAt + 1000 * config.deadlineSeconds;
-    const asked = performance.now();
+    const uploadStartedAt = performance.now();
     const upload = await readBody(req, {
       maxBytes: config.maxUploadBytes,
       budget,
@@ -37,12 +46,12 @@ export function analyze(signals: readonly Signal[], options: AnalysisOptions): M
       deadlineAt,
       shutdown: lifecycle.shutdown,
     });
-    state.stages.push({ name: 'upload', ms: performance.now() - asked });
+    state.stages.push({ name: 'upload', ms: performance.now() - uploadStartedAt });
     const task = { boundary, signals, requestId: state.requestId };
-    const answer =
+    const result =
       upload === null ? null : await run(context, task, upload, { account, deadlineAt }, options.pool);
-    if (answer === null) markAborted(context);
-    else send(context, answer);
+    if (result === null) markAborted(context);
+    else send(context, result);
   };
 }
 
@@ -52,8 +61,8 @@ function checkHeaders(
   account: string,
   { budget, config, lifecycle, pool }: AnalysisOptions,
 ): string {
-  const refused = admissionError(lifecycle, pool);
-  if (refused !== null) throw refused;
+  const error = admissionError(lifecycle, pool);
+  if (error !== null) throw error;
   checkLength(req, config.maxUploadBytes);
   const boundary = boundaryOf(req.headers['content-type']);
   if (boundary === null) throw invalidPart('audio', 'missing', 'field required');
@@ -86,7 +95,7 @@ function send(context: Context, { json, stages }: AnalysisResult): void {
   context.body = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
 }
 
-/** W3C Server Timing: milliseconds for each stage. */
+/** W3C Server Timing: milliseconds per stage. */
 function serverTiming(stages: readonly Stage[]): string {
   return stages.map(({ name, ms }) => `${name};dur=${ms.toFixed(3)}`).join(', ');
 }

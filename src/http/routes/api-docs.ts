@@ -1,10 +1,10 @@
-/** GET /openapi.json, and GET /docs, which shows it: all from memory, nothing from elsewhere. */
-import { createHash } from 'node:crypto';
+/** GET /openapi.json and GET /docs, which renders it with Swagger UI. Every file is served from memory. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
 import { openApiDocument } from '../../openapi/document.ts';
 import { version } from '../../runtime/version.ts';
+import { sendTagged, type TaggedBody, tagBody } from '../respond.ts';
 import type { State } from '../state.ts';
 
 const page = `<!doctype html>
@@ -35,12 +35,12 @@ SwaggerUIBundle({
   domNode: document.getElementById('reference'),
   defaultModelsExpandDepth: 0,
   validatorUrl: null,
-  // One server, this one: there is nothing to choose.
+  // The document lists one server: the menu is hidden.
   plugins: [() => ({ wrapComponents: { ServersContainer: () => () => null } })],
 });
 `;
 
-/** Swagger UI's light colours are too pale for white words on them and for words on white. */
+/** Swagger UI's light colours do not reach the contrast of WCAG AA. */
 const contrast = `html:not(.dark-mode) .swagger-ui .opblock-get .opblock-summary-method { background: #1b5e9e; }
 html:not(.dark-mode) .swagger-ui .opblock-post .opblock-summary-method { background: #14704a; }
 html:not(.dark-mode) .swagger-ui .opblock-delete .opblock-summary-method { background: #b3261e; }
@@ -52,7 +52,7 @@ html:not(.dark-mode) .swagger-ui .btn.authorize { border-color: #14704a; color: 
 html:not(.dark-mode) .swagger-ui .btn.authorize svg { fill: #14704a; }
 `;
 
-/** Swagger UI's icons are data: images in its style sheet. */
+/** Swagger UI's style sheet holds its icons as data: images. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -70,19 +70,14 @@ const swaggerFiles = {
   'favicon-32x32.png': 'image/png',
 } as const;
 
-type Content = { readonly body: string | Buffer; readonly tag: string };
-
-export function addApiDocs(router: Router<State>): void {
-  const add = (path: string, type: string, make: () => string | Buffer) => {
-    let made: Content | null = null;
-    router.get(path, async function reference(context) {
-      // The document takes a while to make, and the start need not wait for it.
-      made ??= tagged(make());
-      context.set({ 'Content-Type': type, 'Cache-Control': 'no-cache', ETag: made.tag });
+export function addApiDocsRoutes(router: Router<State>): void {
+  const add = (path: string, type: string, read: () => string | Buffer) => {
+    let content: TaggedBody | null = null;
+    router.get(path, async function apiDocs(context) {
+      // The document is built on the first request, so that it does not delay the start.
+      content ??= tagBody(read(), type);
       context.set('Content-Security-Policy', policy);
-      context.status = 200;
-      if (context.fresh) context.status = 304;
-      else context.body = made.body;
+      sendTagged(context, content, 'no-cache');
     });
   };
   add('/openapi.json', 'application/json', () => JSON.stringify(openApiDocument(version)));
@@ -90,15 +85,7 @@ export function addApiDocs(router: Router<State>): void {
   add('/docs/contrast.css', 'text/css; charset=utf-8', () => contrast);
   add('/docs/start.js', 'text/javascript; charset=utf-8', () => start);
   for (const [name, type] of Object.entries(swaggerFiles)) {
-    const bytes = readShipped(name);
+    const bytes = readFileSync(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
     add(`/docs/${name}`, type, () => bytes);
   }
-}
-
-function tagged(body: string | Buffer): Content {
-  return { body, tag: `"${createHash('sha256').update(body).digest('base64url')}"` };
-}
-
-function readShipped(name: string): Buffer {
-  return readFileSync(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
 }

@@ -1,4 +1,4 @@
-/** The routes of jobs: recordings of hours, and many at a time, that nobody waits for. */
+/** The routes of jobs: asynchronous analyses of long recordings and of lists of URLs. */
 import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import { scopes } from '../../auth/tokens.ts';
@@ -7,7 +7,7 @@ import type { UploadedForm } from '../../jobs/uploads.ts';
 import { boundaryOf } from '../../multipart/headers.ts';
 import type { Config } from '../../runtime/config.ts';
 import { invalidPart, ServiceError, tooLarge } from '../../runtime/errors.ts';
-import { type BodyLimits, bodyArrives } from '../body/body-guard.ts';
+import { type BodyLimits, waitForBody } from '../body/body-guard.ts';
 import { type ByteBudget, createReservation } from '../body/byte-budget.ts';
 import { checkUrls, jobsBody, jobsRules } from '../body/job-body.ts';
 import { type JobUploadOptions, maxBodyBytes, uploadJob } from '../body/job-upload.ts';
@@ -15,9 +15,10 @@ import type { ReadJson } from '../body/json.ts';
 import { declaredLength, sendContinue } from '../body/upload.ts';
 import { type Lifecycle, shuttingDown } from '../lifecycle.ts';
 import { type AuthOptions, accountOf, type Principal, requireScopes } from '../middleware/auth.ts';
+import { sendPrivateJson } from '../respond.ts';
 import { markAborted, type State } from '../state.ts';
 
-export type JobOptions = {
+export type JobOptions = AuthOptions & {
   readonly config: Config;
   readonly budget: ByteBudget;
   readonly lifecycle: Lifecycle;
@@ -26,40 +27,41 @@ export type JobOptions = {
 };
 
 const keyPattern = /^[\x21-\x7e]{1,200}$/;
-/** For each address its own: the keys of a list cannot be given by clients. */
+/** Each URL of a list has its own key; the space keeps it apart from the keys of clients. */
 const keyOf = (key: string | null, index: number) => (key === null ? null : `${key} ${index}`);
 
-export function addJobRoutes(router: Router<State>, options: JobOptions & AuthOptions): void {
+export function addJobRoutes(router: Router<State>, options: JobOptions): void {
   const { jobs } = options;
   const gate = [requireScopes(options, scopes), requireQueue(jobs)] as const;
-  router.post('/v1/jobs', ...gate, async function beginJob(context: Context) {
+  router.post('/v1/jobs', ...gate, async function postJob(context: Context) {
     if (jobs === null) return;
     const key = idempotencyKey(context);
-    const asked = { context, jobs, options, key, owner: ownerOf(context.state.grant) };
-    if (context.is('application/json')) return createJobs(asked);
-    return createJob(asked);
+    const request = { context, jobs, options, key, owner: ownerOf(context.state.principal) };
+    return context.is('application/json') ? createJobs(request) : createJob(request);
   });
   router.get('/v1/jobs/:id', ...gate, async function showJob(context: Context) {
-    const found = await jobs?.find(ownerOf(context.state.grant), context.params.id ?? '');
-    if (!found) throw unknownJob();
-    send(context, found);
+    const job = await jobs?.find(ownerOf(context.state.principal), context.params.id ?? '');
+    if (!job) throw unknownJob();
+    sendPrivateJson(context, job);
   });
   router.get('/v1/jobs', ...gate, (context: Context) => listJobs(context, jobs, null));
   router.get('/v1/jobs/after/:id', ...gate, (context: Context) =>
     listJobs(context, jobs, context.params.id ?? ''),
   );
   router.delete('/v1/jobs/:id', ...gate, async function removeJob(context: Context) {
-    const removed = await jobs?.remove(ownerOf(context.state.grant), context.params.id ?? '');
+    const removed = await jobs?.remove(ownerOf(context.state.principal), context.params.id ?? '');
     if (!removed) throw unknownJob();
-    send(context, {});
+    sendPrivateJson(context, {});
   });
 }
 
-/** `next` is the path of the next page. */
 async function listJobs(context: Context, jobs: Jobs | null, after: string | null): Promise<void> {
-  const page = await jobs?.list(ownerOf(context.state.grant), after);
+  const page = await jobs?.list(ownerOf(context.state.principal), after);
   if (!page) throw unknownJob();
-  send(context, { jobs: page.jobs, next: page.last === null ? null : `/v1/jobs/after/${page.last}` });
+  sendPrivateJson(context, {
+    jobs: page.jobs,
+    next: page.last === null ? null : `/v1/jobs/after/${page.last}`,
+  });
 }
 
 type JobRequestContext = {
@@ -70,37 +72,36 @@ type JobRequestContext = {
   readonly owner: JobOwner;
 };
 
-async function createJob(asked: JobRequestContext): Promise<void> {
-  const { context, jobs, options, key, owner } = asked;
+async function createJob(request: JobRequestContext): Promise<void> {
+  const { context, jobs, options, key, owner } = request;
   const { req, res } = context;
   const boundary = boundaryOf(req.headers['content-type']);
   if (boundary === null) throw invalidPart('audio', 'missing', 'field required');
   const { maxBytes } = options.config.jobs;
   if (declaredLength(req) > maxBodyBytes(maxBytes)) throw tooLarge(maxBytes);
-  requireOpen(options);
-  // The recording of a known job is read for its digest alone, and needs no place.
+  requireAccepting(options);
+  // The upload of a repeated request is only hashed, so it needs no slot.
   const known = key !== null && (await jobs.hasKey(owner, key));
-  const places = known ? 0 : 1;
-  // A full queue is said before the body is asked for; the place is reserved once the body arrives.
-  await jobs.reserveSlots(owner, places, async () => {});
+  const slots = known ? 0 : 1;
+  // A full queue is reported before the body is requested; the slot is reserved once the body arrives.
+  await jobs.reserveSlots(owner, slots, async () => {});
   sendContinue(req, res);
   const { config, lifecycle } = options;
   const deadlineAt = performance.now() + 1000 * config.jobs.uploadSeconds;
   const limits = { shutdown: lifecycle.shutdown, deadlineAt };
-  if (!(await bodyArrives(req, limits))) return markAborted(context);
-  await jobs.reserveSlots(owner, places, async () => {
+  if (!(await waitForBody(req, limits))) return markAborted(context);
+  await jobs.reserveSlots(owner, slots, async () => {
     const id = jobs.createId();
-    const form = await upload(asked, { ...limits, id, boundary, keep: !known });
+    const form = await upload(request, { ...limits, id, boundary, keep: !known });
     if (form === null) return markAborted(context);
     const { sizes, channel, callback, digest } = form;
     const source = { kind: 'upload', sizes } as const;
-    const request = { owner, idempotencyKey: key, digest, source, channel, callback };
-    const job = await jobs.create(id, request);
+    const job = await jobs.create(id, { owner, idempotencyKey: key, digest, source, channel, callback });
     sendAccepted(context, { ...job, ...secretFor(callback, jobs, owner) });
   });
 }
 
-/** Null when the client left. What came of an upload that failed is dropped. */
+/** Returns null when the client aborted. Deletes the upload when its callback is invalid. */
 async function upload(
   { context, owner, jobs, options }: JobRequestContext,
   limits: BodyLimits & Pick<JobUploadOptions, 'id' | 'boundary' | 'keep'>,
@@ -130,7 +131,7 @@ async function createJobs({ context, jobs, options, key, owner }: JobRequestCont
   }
   await checkUrls(urls, config.jobs);
   await checkCallback(callback, config);
-  requireOpen(options);
+  requireAccepting(options);
   const requests = urls.map((url, index): JobRequest => {
     const digest = jobs.digest({ source: { url }, channel, callback });
     const source = { kind: 'object', url } as const;
@@ -149,7 +150,7 @@ async function createJobs({ context, jobs, options, key, owner }: JobRequestCont
   sendAccepted(context, { jobs: created, ...secretFor(callback, jobs, owner) });
 }
 
-function requireOpen({ lifecycle }: JobOptions): void {
+function requireAccepting({ lifecycle }: JobOptions): void {
   if (lifecycle.refusing()) throw shuttingDown();
 }
 
@@ -171,9 +172,9 @@ function requireQueue(jobs: Jobs | null): Middleware<State> {
   };
 }
 
-/** An account's tokens share its jobs; each token of the operator has its own. */
-function ownerOf(grant: Principal | undefined): JobOwner {
-  return { name: accountOf(grant), account: grant?.owner ?? null };
+/** Tokens of one account share its jobs; each operator token owns its jobs alone. */
+function ownerOf(principal: Principal | undefined): JobOwner {
+  return { name: accountOf(principal), account: principal?.owner ?? null };
 }
 
 function idempotencyKey(context: Context): string | null {
@@ -190,17 +191,11 @@ function unknownJob(): ServiceError {
   return new ServiceError('not_found', 'Expected the id of a job of this token, got another');
 }
 
-/** The job exists, and its result does not yet. */
 function sendAccepted(context: Context, body: object): void {
   context.status = 202;
-  send(context, body);
+  sendPrivateJson(context, body);
 }
 
 function secretFor(callback: string | null, jobs: Jobs, owner: JobOwner): { callback_secret?: string } {
   return callback === null ? {} : { callback_secret: jobs.callbackSecret(owner) };
-}
-
-function send(context: Context, body: object): void {
-  context.set({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-  context.body = JSON.stringify(body);
 }

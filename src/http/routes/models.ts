@@ -1,5 +1,17 @@
-/** The machine-readable evidence card of each model, as GET /v1/models shows it. */
+/** GET /v1/models: the machine-readable evidence card of each model. */
+import type { Router } from '@koa/router';
 import type { Manifest } from '../../models/manifest.ts';
+import { sendJson } from '../respond.ts';
+import type { State } from '../state.ts';
+
+export type ModelOptions = { readonly manifests: readonly Manifest[] };
+
+export function addModelRoutes(router: Router<State>, { manifests }: ModelOptions): void {
+  const cards = evidenceCards(manifests);
+  router.get('/v1/models', async function listModels(context) {
+    sendJson(context, cards);
+  });
+}
 
 export function evidenceCards(manifests: readonly Manifest[]): string {
   return JSON.stringify({ models: manifests.map(evidenceCard) });
@@ -29,7 +41,7 @@ function evidenceCard(manifest: Manifest): object {
   };
 }
 
-/** Clients know the VAD model as `activity`. */
+/** The VAD model is published as `activity`. */
 function publishedName(name: string): string {
   return name === 'vad' ? 'activity' : name;
 }

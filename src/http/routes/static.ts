@@ -1,25 +1,28 @@
-/** The built pages and what they load, from memory. */
-import { createHash, randomBytes } from 'node:crypto';
+/** The pages that `vite build web` wrote, served from memory. */
+import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Router } from '@koa/router';
-import type { Context, Middleware } from 'koa';
+import type { Context } from 'koa';
+import type { Config } from '../../runtime/config.ts';
 import { unknownPath } from '../middleware/errors.ts';
+import { requireKnownHost } from '../middleware/host.ts';
+import { sendTagged, type TaggedBody, tagBody } from '../respond.ts';
 import type { State } from '../state.ts';
 
-type Asset = { readonly bytes: Buffer; readonly type: string; readonly tag: string };
-
 export type Pages = {
-  /** By path: HTML with `nonceMark` where each answer has a nonce of its own. */
+  /** HTML by path, with `noncePlaceholder` where each response has its own nonce. */
   readonly documents: ReadonlyMap<string, string>;
-  /** By file name; the name holds a hash of the content. */
-  readonly assets: ReadonlyMap<string, Asset>;
+  /** By file name, which contains a hash of the content. */
+  readonly assets: ReadonlyMap<string, TaggedBody>;
 };
 
-/** As `web/vite.config.ts` writes it. */
+export type StaticOptions = { readonly pages: Pages; readonly config: Pick<Config, 'publicUrl' | 'host'> };
+
+/** Written by `web/vite.config.ts`. */
 const noncePlaceholder = 'CSP_NONCE';
 const documentFiles = { '/': 'index.html', '/account': 'account/index.html' };
-const year = 31_536_000;
+const assetCaching = 'public, max-age=31536000, immutable';
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -28,7 +31,7 @@ const types: Readonly<Record<string, string>> = {
   '.wav': 'audio/wav',
 };
 
-/** @param folder what `vite build web` wrote */
+/** @param folder output of `vite build web` */
 export async function readPages(folder: string): Promise<Pages> {
   const documents = Object.entries(documentFiles).map(
     async ([path, file]) => [path, await readFile(join(folder, file), 'utf8')] as const,
@@ -38,24 +41,24 @@ export async function readPages(folder: string): Promise<Pages> {
   return { documents: new Map(await Promise.all(documents)), assets: new Map(await Promise.all(assets)) };
 }
 
-async function readAsset(file: string): Promise<Asset> {
+async function readAsset(file: string): Promise<TaggedBody> {
   const type = types[extname(file)];
   if (type === undefined) throw new Error(`Expected one of ${Object.keys(types).join(', ')}, got ${file}`);
-  const bytes = await readFile(file);
-  return { bytes, type, tag: `"${createHash('sha256').update(bytes).digest('base64url')}"` };
+  return tagBody(await readFile(file), type);
 }
 
-/** @param knownHost refuses other hosts: the pages use the cookies of accounts */
-export function addStaticRoutes(router: Router<State>, pages: Pages, knownHost: Middleware<State>): void {
+/** Pages use the cookies of accounts, so they require a known host. */
+export function addStaticRoutes(router: Router<State>, { pages, config }: StaticOptions): void {
+  const knownHost = requireKnownHost(config);
   for (const [path, html] of pages.documents) {
     router.get(path, knownHost, async function page(context) {
       sendDocument(context, html);
     });
   }
-  router.get('/assets/:name', async function asset(context) {
-    const found = pages.assets.get(context.params.name ?? '');
-    if (found === undefined) throw unknownPath();
-    sendAsset(context, found);
+  router.get('/assets/:name', async function sendAsset(context) {
+    const asset = pages.assets.get(context.params.name ?? '');
+    if (asset === undefined) throw unknownPath();
+    sendTagged(context, asset, assetCaching);
   });
 }
 
@@ -70,7 +73,7 @@ function sendDocument(context: Context, html: string): void {
   context.body = html.replaceAll(noncePlaceholder, nonce);
 }
 
-/** The nonce lets the waveform style its own shadow tree; scripts come from files alone. */
+/** wavesurfer.js styles its shadow tree with a nonce; scripts load from files only. */
 function contentSecurityPolicy(nonce: string): string {
   return [
     "default-src 'none'",
@@ -83,11 +86,4 @@ function contentSecurityPolicy(nonce: string): string {
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
-}
-
-function sendAsset(context: Context, { bytes, type, tag }: Asset): void {
-  context.set({ 'Content-Type': type, 'Cache-Control': `public, max-age=${year}, immutable`, ETag: tag });
-  context.status = 200;
-  if (context.fresh) context.status = 304;
-  else context.body = bytes;
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { type BodyLimits, bodyArrives, guardBody } from '../../../src/http/body/body-guard.ts';
+import { type BodyLimits, guardBody, waitForBody } from '../../../src/http/body/body-guard.ts';
 import { createByteBudget } from '../../../src/http/body/byte-budget.ts';
 import { readBody } from '../../../src/http/body/upload.ts';
 import { createLifecycle, type Lifecycle } from '../../../src/http/lifecycle.ts';
@@ -81,12 +81,12 @@ test('a body that is late, or cut off by the end of the service, is ended', asyn
   const late = await send(t, ['Content-Length: 5']);
   const limits = { ...late.limits, deadlineAt: performance.now() + 10 };
   t.like(await failureOf({ ...late, limits }), { message: 'The body took longer to arrive than it may' });
-  await t.throwsAsync(bodyArrives(late.request, limits), {
+  await t.throwsAsync(waitForBody(late.request, limits), {
     message: 'The body took longer to arrive than it may',
   });
   const cut = await send(t, ['Content-Length: 5']);
   const failed = failureOf(cut);
-  const awaited = t.throwsAsync(bodyArrives(cut.request, cut.limits), { message: /being stopped/ });
+  const awaited = t.throwsAsync(waitForBody(cut.request, cut.limits), { message: /being stopped/ });
   cut.lifecycle.abort();
   t.like(await failed, { code: 'shutting_down' });
   await awaited;
@@ -94,10 +94,10 @@ test('a body that is late, or cut off by the end of the service, is ended', asyn
 
 test('a client that leaves before the first byte, or left already, is noticed', async (t) => {
   const arrived = await send(t, ['Content-Length: 5']);
-  const waiting = bodyArrives(arrived.request, arrived.limits);
+  const waiting = waitForBody(arrived.request, arrived.limits);
   arrived.client.socket.destroy();
   t.false(await waiting);
-  t.false(await bodyArrives(arrived.request, arrived.limits));
+  t.false(await waitForBody(arrived.request, arrived.limits));
   const options = { ...arrived.limits, maxBytes: 10, budget: createByteBudget(100), account: 'a' };
   t.is(await readBody(arrived.request, options), null);
 });
@@ -117,7 +117,7 @@ for (const [name, [line, early, late, body]] of Object.entries(bodies)) {
   test(`a body that was waited for is still whole: ${name}`, async (t) => {
     const { client, request, limits } = await send(t, [line], early);
     let ready = false;
-    const waiting = bodyArrives(request, limits).then((arrives) => {
+    const waiting = waitForBody(request, limits).then((arrives) => {
       ready = true;
       return arrives;
     });
