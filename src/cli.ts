@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The undertone command. */
+/** The `undertone` command. */
 import { Command, CommanderError } from 'commander';
 import { registerAnalyze } from './cli/analyze.ts';
 import { registerBulk } from './cli/bulk.ts';
@@ -11,7 +11,7 @@ import { registerToken } from './cli/token.ts';
 import { registerUser } from './cli/user.ts';
 import { registerWorker } from './cli/worker.ts';
 import { ConfigError } from './runtime/config.ts';
-import { ServiceError } from './runtime/errors.ts';
+import { describeServiceError, ServiceError } from './runtime/errors.ts';
 import { version } from './runtime/version.ts';
 
 const exitCodes = { failed: 1, misused: 2 } as const;
@@ -22,15 +22,15 @@ Exit codes:
   1  something failed; standard error says what
   2  the command line or a setting is wrong`;
 
-let readerGone = false;
-const terminal: CliContext = {
+let stdoutClosed = false;
+const context: CliContext = {
   env: process.env,
   get stdin() {
     return process.stdin;
   },
   stdout: process.stdout,
   stderr: process.stderr,
-  stdoutClosed: () => readerGone,
+  stdoutClosed: () => stdoutClosed,
   fail: () => {
     process.exitCode = exitCodes.failed;
   },
@@ -44,7 +44,7 @@ function buildProgram(): Command {
     .exitOverride()
     .addHelpText('afterAll', exitCodeHelp)
     .showHelpAfterError('(--help says more)');
-  for (const add of [
+  for (const register of [
     registerServe,
     registerWorker,
     registerAnalyze,
@@ -54,20 +54,19 @@ function buildProgram(): Command {
     registerUser,
     registerOpenApi,
   ])
-    add(program, terminal);
+    register(program, context);
   return program;
 }
 
-/** Faults of whoever typed the command are told in one line; others with where they came from. */
+/** Formats usage and configuration errors as one line, and unexpected errors with their stack. */
 function explain(error: unknown): string {
-  if (error instanceof ServiceError) return `${error.message}: ${reasonOf(error.cause)}`;
-  const expected = error instanceof UsageError || error instanceof ConfigError;
-  if (error instanceof Error) return expected ? error.message : (error.stack ?? error.message);
-  return String(error);
+  if (isMisuse(error)) return error.message;
+  if (error instanceof ServiceError) return describeServiceError(error);
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+function isMisuse(error: unknown): error is UsageError | ConfigError {
+  return error instanceof UsageError || error instanceof ConfigError;
 }
 
 async function main(): Promise<void> {
@@ -79,16 +78,14 @@ async function main(): Promise<void> {
       return;
     }
     process.stderr.write(`${explain(error)}\n`);
-    const misused = error instanceof UsageError || error instanceof ConfigError;
-    process.exitCode = misused ? exitCodes.misused : exitCodes.failed;
+    process.exitCode = isMisuse(error) ? exitCodes.misused : exitCodes.failed;
   }
 }
 
-// Whoever reads the output may stop before its end, as `head` does.
-// Exiting at once would end a thread in the middle of inference, which aborts the process.
+// A reader such as `head` may close the pipe early. Exiting at once would abort the process if a thread runs inference.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
-  readerGone = true;
+  stdoutClosed = true;
   process.exitCode = exitCodes.failed;
 });
 

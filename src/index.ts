@@ -1,4 +1,4 @@
-/** What the package offers to a Node program. All of it works on the calling thread: mind your event loop. */
+/** The API of the package for Node.js programs. Every call runs on the calling thread and blocks its event loop. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Analyzer, createAnalyzer } from './analysis/analyze.ts';
@@ -26,11 +26,11 @@ export {
 export { specs } from './audio/feature-presets.ts';
 export type { ValidationItem } from './openapi/errors.ts';
 
-/** Thrown by `analyze` for a recording that cannot be analysed. */
+/** Thrown by `analyze` when a recording cannot be analysed. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: ErrorCode;
-  /** As `detail` in the answers of the HTTP service. */
+  /** As `detail` of the HTTP service. */
   readonly items: readonly ValidationItem[];
 
   constructor({ code, message, problems }: ServiceError) {
@@ -41,50 +41,50 @@ export class Failure extends Error {
 }
 
 export type DecodeOptions = {
-  /** Hz; 16000 when left out. */
+  /** Hz; 16000 by default. */
   readonly sampleRate?: number;
-  /** 0-based; null, or left out, averages all channels. */
+  /** 0-based; null, the default, averages all channels. */
   readonly channel?: number | null;
-  /** Those of the service where left out. */
+  /** Defaults of the service. */
   readonly limits?: Partial<DecodeLimits>;
-  /** Element 0 other than 0 stops the call; shared memory lets another thread do it. */
+  /** The call stops once element 0 is not 0; another thread can set it in shared memory. */
   readonly cancel?: Int32Array | null;
 };
 
 export type AnalyzeOptions = {
-  /** Both when left out. */
+  /** All by default. */
   readonly signals?: readonly Signal[];
-  /** The same speaker, rested: makes the cognitive signals relative. */
+  /** The same speaker at rest: makes the cognitive signals relative. */
   readonly baseline?: Uint8Array | null;
   /** 0-based; null averages all channels. */
   readonly channel?: number | null;
-  /** The models that come with the package when left out. */
+  /** The models of the package by default. */
   readonly modelsDir?: string;
-  /** Those of the service when left out. */
+  /** Defaults of the service. */
   readonly limits?: DecodeLimits;
 };
 
-/** The reports of the HTTP service without its request id; a signal that was not asked for is absent. */
+/** The reports of the HTTP service without its request id. Signals that were not requested are absent. */
 export type Report = Pick<CombinedReport, 'audio'> & Partial<Pick<CombinedReport, Signal>>;
 
-/** From src/ and from dist/src/. */
-const modelPlaces = ['../models/standard', '../../models/standard'].map((place) =>
-  fileURLToPath(new URL(place, import.meta.url)),
+/** Relative to src/ and to dist/src/. */
+const modelFolders = ['../models/standard', '../../models/standard'].map((folder) =>
+  fileURLToPath(new URL(folder, import.meta.url)),
 );
 const analyzers = new Map<string, Promise<Analyzer>>();
 let last: Promise<unknown> = Promise.resolve();
 
-/** The folder of the models that come with the package. */
-export const shippedModels = modelPlaces.find((place) => existsSync(place)) ?? (modelPlaces[0] as string);
+/** The folder of the package's models. */
+export const shippedModels = modelFolders.find((folder) => existsSync(folder)) ?? (modelFolders[0] as string);
 
-/** A whole file of any supported format; throws an AudioError and never gives half a result. */
+/** Decodes a whole file of any supported format. @throws AudioError; never returns a partial result */
 export function decode(bytes: Uint8Array, options: DecodeOptions = {}): Audio {
   const { sampleRate = 16_000, channel = null, limits, cancel = null } = options;
   const all = { ...parseConfig({}).limits, ...limits };
   return decodeAll(bytes, { sampleRate, channel, limits: all, cancel });
 }
 
-/** One analysis at a time. The first call loads the models. @throws Failure for a recording that cannot be taken */
+/** Runs one analysis at a time. The first call loads the models. @throws Failure when the recording cannot be analysed */
 export function analyze(audio: Uint8Array, options: AnalyzeOptions = {}): Promise<Report> {
   const done = last.then(() => report(audio, options)).catch(rethrow);
   last = done.catch(() => {});
@@ -101,15 +101,15 @@ async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Repor
   const request: AnalyzeRequest = { audio, baseline, channel, signals, cancel: null };
   const analysis = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
   const full = combinedReport(analysis, '');
-  const wanted = allSignals.filter((signal) => signals.includes(signal));
-  return { ...Object.fromEntries(wanted.map((signal) => [signal, full[signal]])), audio: full.audio };
+  const requested = allSignals.filter((signal) => signals.includes(signal));
+  return { ...Object.fromEntries(requested.map((signal) => [signal, full[signal]])), audio: full.audio };
 }
 
-/** Models are kept for every further call; a folder that could not be loaded is tried again. */
+/** Caches the models of each folder. A failed load is retried by the next call. */
 function loadAnalyzer(modelsDir: string, limits: DecodeLimits): Promise<Analyzer> {
   const key = JSON.stringify([modelsDir, limits]);
-  const known = analyzers.get(key);
-  if (known !== undefined) return known;
+  const cached = analyzers.get(key);
+  if (cached !== undefined) return cached;
   const loading = createAnalyzer({ modelsDir, limits });
   analyzers.set(key, loading);
   loading.catch(() => analyzers.delete(key));

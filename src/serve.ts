@@ -1,4 +1,4 @@
-/** Environment -> config -> models -> app -> listen; signals and exit codes. */
+/** Composition root of the service: environment, config, models, app, server, signals and exit codes. */
 import { fileURLToPath } from 'node:url';
 import pino, { type Logger } from 'pino';
 import { type AccountOptions, type Accounts, createAccounts } from './auth/accounts.ts';
@@ -15,12 +15,12 @@ import type { Jobs } from './jobs/jobs.ts';
 import { ModelError, readManifests } from './models/loader.ts';
 import { type Config, ConfigError, parseConfig } from './runtime/config.ts';
 import { ensureDir } from './runtime/ensure-dir.ts';
-import { ServiceError } from './runtime/errors.ts';
+import { describeServiceError, ServiceError } from './runtime/errors.ts';
 import { handleSignals } from './runtime/shutdown.ts';
 import { createPool, type Pool } from './workers/pool.ts';
 
 export type ServeOptions = {
-  /** Called once, when the service is ready: may greet whoever started it. */
+  /** Called once, when the service is ready. */
   readonly welcome?: (service: {
     readonly url: string;
     readonly config: Config;
@@ -28,10 +28,10 @@ export type ServeOptions = {
   }) => Promise<void>;
 };
 
-/** Beside the compiled sources. */
+/** Relative to the compiled sources. */
 const pagesFolder = fileURLToPath(new URL('../web', import.meta.url));
 const exitCodes = { failed: 1, misconfigured: 2 } as const;
-/** Answers to requests that are cut off need a moment to leave. */
+/** Time to send the responses of aborted requests. */
 const abortFlushMs = 300;
 
 type Service = {
@@ -43,7 +43,7 @@ type Service = {
   readonly tokens: Tokens;
 };
 
-/** Resolves when the service is ready; the process ends by itself, on a signal or when the start fails. */
+/** Resolves when the service is ready. A signal or a failed start ends the process. */
 export async function serve(env: Environment, { welcome }: ServeOptions = {}): Promise<void> {
   try {
     await start(parseConfig(env), env, welcome);
@@ -68,12 +68,12 @@ async function start(config: Config, env: Environment, welcome: ServeOptions['we
     processes: config.isolation === 'process' ? { env } : null,
     onLost: (cause) => logger.error({ err: cause }, 'worker lost'),
   });
-  // The threads load the models while this one does the rest; models that are wrong are told below, by what is read here.
+  // Threads load the models meanwhile; `open` reports invalid models.
   const loaded = Promise.allSettled([pool.started]);
   try {
     await open({ config, welcome, logger, lifecycle, metrics, pool });
   } catch (error) {
-    // Ending the process while a thread is inside the runtime would abort it.
+    // Exiting while a thread is inside ONNX Runtime would abort the process.
     await loaded;
     throw error;
   }
@@ -84,14 +84,14 @@ type StartContext = Pick<Service, 'config' | 'logger' | 'lifecycle' | 'pool'> & 
   readonly metrics: ReturnType<typeof createMetrics>;
 };
 
-/** Everything but the threads; then waits for them. */
+/** Opens everything but the threads, then waits for them. */
 async function open({ config, welcome, logger, lifecycle, metrics, pool }: StartContext): Promise<void> {
   const manifests = await readManifests(config.modelsDir);
   ensureDir(config.dataDir);
   const database = await openDatabase(config.databaseUrl);
   const tokens = createTokens({ database, staticToken: config.token });
   const secret = config.secret ?? (await loadOrCreateSecret(config.dataDir));
-  const rateLimiters = await openCounters(config, secret, logger);
+  const rateLimiters = await openRateLimiters(config, secret, logger);
   const accounts = openAccounts({ config, database, tokens, secret, rateLimiters });
   const jobs = await openJobQueue(config, database, secret, logger);
   const pages = await readPages(pagesFolder);
@@ -105,9 +105,9 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Start
   const servers = [main];
   const url = await main.listen(config);
   if (config.metricsAddress !== null) {
-    const aside = createHttpServer(createMetricsApp(metrics, logger).callback(), { seconds });
-    servers.push(aside);
-    logger.info({ url: await aside.listen(config.metricsAddress) }, 'metrics');
+    const metricsServer = createHttpServer(createMetricsApp(metrics, logger).callback(), { seconds });
+    servers.push(metricsServer);
+    logger.info({ url: await metricsServer.listen(config.metricsAddress) }, 'metrics');
   }
   const service: Service = { config, logger, lifecycle, pool, servers, tokens };
   handleSignals({
@@ -121,7 +121,7 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Start
   await welcome?.({ url, config, tokens });
 }
 
-/** Loaded where Redis is configured. */
+/** Loads its modules only if Redis is configured. */
 async function openJobQueue(
   { redisUrl, jobs: settings }: Config,
   database: Database,
@@ -140,8 +140,8 @@ async function openJobQueue(
   );
 }
 
-/** Of a fleet together where Redis is configured, of this process otherwise. */
-async function openCounters(
+/** Counts requests in Redis for all hosts if it is configured, else in this process. */
+async function openRateLimiters(
   { redisUrl }: Config,
   secret: string,
   logger: Logger,
@@ -149,8 +149,8 @@ async function openCounters(
   if (redisUrl === null) return undefined;
   const { createSharedRateLimiters } = await import('./auth/shared-rate-limiter.ts');
   const { openRedis } = await import('./runtime/redis.ts');
-  return createSharedRateLimiters(openRedis(redisUrl), secret, (there) => {
-    if (there) logger.info('Redis is back: limits are counted for all hosts together');
+  return createSharedRateLimiters(openRedis(redisUrl), secret, (reachable) => {
+    if (reachable) logger.info('Redis is back: limits are counted for all hosts together');
     else logger.warn('Redis cannot be reached: this process counts its own requests against the limits');
   });
 }
@@ -169,11 +169,11 @@ function openAccounts({
   });
 }
 
-/** Whatever has not been answered when the time is nearly over is answered 503. */
+/** Graceful shutdown. Requests that are still running shortly before the limit are answered 503. */
 async function stop({ config, lifecycle, logger, pool, servers, tokens }: Service): Promise<void> {
   const limitMs = 1000 * config.shutdownSeconds;
   lifecycle.startDraining();
-  const over = setTimeout(
+  const abortTimer = setTimeout(
     () => {
       logger.warn(pool.stats(), 'cutting off what is still running');
       pool.failAll(lifecycle.abort());
@@ -187,25 +187,23 @@ async function stop({ config, lifecycle, logger, pool, servers, tokens }: Servic
   await new Promise((resolve) => setTimeout(resolve, graceMs));
   lifecycle.refuseNew();
   await Promise.all(servers.map((server) => server.drain()));
-  clearTimeout(over);
+  clearTimeout(abortTimer);
   await pool.close();
   await tokens.flush().catch((error: unknown) => logger.warn({ err: error }, 'last uses are not written'));
   logger.info('stopped');
 }
 
-/** Ending the process while a thread is inside the runtime would abort it; between two steps of an analysis threads stop. */
+/** Waits for the threads, which stop between two steps of an analysis: exiting inside ONNX Runtime would abort the process. */
 async function abort({ lifecycle, pool }: Service): Promise<void> {
   pool.failAll(lifecycle.abort());
   await pool.close();
 }
 
-/** Faults of the operator are told in one line each; others with where they came from. */
+/** Formats errors of the operator as one line each, and unexpected errors with their stack. */
 function describeError(error: unknown): string {
   if (error instanceof ConfigError || error instanceof ModelError) return error.message;
-  if (error instanceof ServiceError) {
-    return `${error.message}: ${error.cause instanceof Error ? error.cause.message : String(error.cause)}`;
-  }
+  if (error instanceof ServiceError) return describeServiceError(error);
   if (!(error instanceof Error)) return String(error);
-  // The system refused: a port in use, a folder that cannot be made.
+  // A system call failed: the port is in use, or the folder is not writable.
   return 'syscall' in error ? `The service cannot start: ${error.message}` : (error.stack ?? error.message);
 }

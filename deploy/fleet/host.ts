@@ -18,7 +18,7 @@ export type Host = {
   start(): Promise<void>;
   /** Resolves with its exit code when it has ended. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
-  /** `undertone work` beside it, on its address; resolves when it takes jobs, with what ends it. */
+  /** `undertone worker` beside it, on its address; resolves when it takes jobs, with what ends it. */
   work(): Promise<(signal: NodeJS.Signals) => Promise<unknown>>;
   /** Lines on standard error, of every start. */
   log(): string;
@@ -35,7 +35,7 @@ export function createHost(namespace: Namespace, env: Readonly<Record<string, st
   });
 
   /** Resolves when it says that it is ready. */
-  async function launch(command: 'serve' | 'work', settings: NodeJS.ProcessEnv): Promise<ChildProcess> {
+  async function launch(command: 'serve' | 'worker', settings: NodeJS.ProcessEnv): Promise<ChildProcess> {
     const [program = '', ...args] = [...namespace.enter, process.execPath, 'dist/src/cli.js', command];
     const child = spawn(program, args, {
       cwd: root,
@@ -76,7 +76,7 @@ export function createHost(namespace: Namespace, env: Readonly<Record<string, st
     work: async () => {
       const { UNDERTONE_DATABASE_URL, UNDERTONE_REDIS_URL, UNDERTONE_SECRET } = env;
       const shared = { UNDERTONE_DATABASE_URL, UNDERTONE_REDIS_URL, UNDERTONE_SECRET };
-      const worker = await launch('work', { ...shared, UNDERTONE_WORKERS: '1' });
+      const worker = await launch('worker', { ...shared, UNDERTONE_WORKERS: '1' });
       return (signal) => end(worker, signal);
     },
     log: () => log,

@@ -1,4 +1,4 @@
-/** One file on one thread of `undertone analyze`. */
+/** Thread entry of `undertone analyze`: analyses one file at a time. */
 import { readFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import type { Signal } from '../analysis/signals/table.ts';
@@ -12,23 +12,23 @@ export type AnalyzeTask = Input & { readonly signals: readonly Signal[] };
 
 export type FileResult =
   | { readonly report: Report }
-  /** `cause`: our own fault, for standard error. */
+  /** `cause` is the stack of an internal error, for standard error. */
   | { readonly error: ValidationItem; readonly cause: string | null };
 
 const settings = workerData as AnalyzeSettings;
 
 reportReady();
 
-/** Never rejects: a failure of any kind is an outcome. */
+/** Never rejects: an error is a result. */
 export async function run({ path, bytes, signals }: AnalyzeTask): Promise<FileResult> {
   try {
     return { report: await analyze(bytes ?? (await readFile(path)), { signals, ...settings }) };
   } catch (error) {
-    return explain(error);
+    return toResult(error);
   }
 }
 
-function explain(error: unknown): FileResult {
+function toResult(error: unknown): FileResult {
   const item = (msg: string, type: string): ValidationItem => ({ loc: ['body', 'audio'], msg, type });
   if (error instanceof Failure) {
     return { error: error.items[0] ?? item(error.message, `value_error.audio.${error.code}`), cause: null };

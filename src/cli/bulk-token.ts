@@ -1,4 +1,4 @@
-/** The token of `undertone bulk`: from the environment, a file or standard input, where no other user of the machine sees it. */
+/** The token of `undertone bulk`: from the environment, a file or standard input, hidden from other users. */
 import { createReadStream } from 'node:fs';
 import { type CliContext, expected } from './context.ts';
 import { checkStandardInput, standardInput } from './inputs.ts';
@@ -8,14 +8,14 @@ export type TokenOptions = {
   readonly token?: string;
   /** `-` is standard input. */
   readonly tokenFile?: string;
-  /** Of recordings; `-` is standard input. */
+  /** List of recordings; `-` is standard input. */
   readonly list?: string;
 };
 
-/** Others cannot be sent in a header, and the error of the client would show them. */
-const sendable = /^[\x21-\x7e]+$/;
+/** Other characters are invalid in a header, and the error of fetch would contain the token. */
+const validToken = /^[\x21-\x7e]+$/;
 
-/** @throws UsageError when there is none, or more than one */
+/** @throws UsageError unless exactly one source has a token */
 export async function readToken(options: TokenOptions, terminal: CliContext): Promise<string> {
   const { token, tokenFile, list = '' } = options;
   if (token !== undefined && tokenFile !== undefined)
@@ -24,9 +24,9 @@ export async function readToken(options: TokenOptions, terminal: CliContext): Pr
     tokenFile === undefined
       ? ['UNDERTONE_TOKEN or --token-file', token ?? terminal.env.UNDERTONE_TOKEN ?? '']
       : ['--token-file', await readLine(tokenFile, list, terminal)];
-  const given = text.trim();
-  if (sendable.test(given)) return given;
-  throw expected('a token', source, given === '' ? 'none' : 'other characters');
+  const trimmed = text.trim();
+  if (validToken.test(trimmed)) return trimmed;
+  throw expected('a token', source, trimmed === '' ? 'none' : 'other characters');
 }
 
 async function readLine(file: string, list: string, terminal: CliContext): Promise<string> {

@@ -1,4 +1,4 @@
-/** Where a command reads its settings and writes its output, and how it says that it was misused. */
+/** The environment, streams and exit of a command, and its usage errors. */
 import { once } from 'node:events';
 import type { ReadStream, WriteStream } from 'node:tty';
 
@@ -7,22 +7,22 @@ export type CliContext = {
   readonly stdin: ReadStream;
   readonly stdout: WriteStream;
   readonly stderr: WriteStream;
-  /** Nobody reads standard output any more: finish what runs, start nothing. */
+  /** True once the reader of standard output has closed it: finish running work, start nothing. */
   stdoutClosed(): boolean;
-  /** The command goes on to its end, and its exit code is 1. */
+  /** Sets the exit code to 1. */
   fail(): void;
-  /** There and then. */
+  /** Exits immediately. */
   exit(code: number): void;
 };
 
-/** The command line is wrong: one line, exit code 2. */
+/** Invalid command line: printed as one line, exit code 2. */
 export class UsageError extends Error {}
 
 export function expected(what: string, name: string, got: string): UsageError {
   return new UsageError(`Expected ${what} for \`${name}\`, got ${got}`);
 }
 
-/** Waits when the reader is slower than we are; one that is gone is told by `readerGone`. */
+/** Applies back-pressure. `stdoutClosed` reports a closed stream. */
 export async function writeLine(stream: WriteStream, line: string): Promise<void> {
   if (!stream.write(`${line}\n`)) await once(stream, 'drain').catch(() => {});
 }

@@ -1,4 +1,4 @@
-/** One file on one thread of `undertone features`. */
+/** Thread entry of `undertone features`: extracts the features of one file at a time. */
 import { open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { workerData } from 'node:worker_threads';
@@ -16,7 +16,7 @@ const { spec, limits } = workerData as FeaturesSettings;
 
 reportReady();
 
-/** Never rejects: a failure of any kind is a result. */
+/** Never rejects: an error is a result. */
 export async function run({ path, bytes, output }: FeaturesTask): Promise<Extracted> {
   try {
     const recording = bytes ?? (await readFile(path));

@@ -57,24 +57,24 @@ async function writeFeatures(
   const file = threadFile('cli/features-thread');
   const lost = (_: FeaturesTask, { message }: Error): Extracted => ({ error: message });
   const progress = showProgress(tasks.length, terminal);
-  const sums = { done: 0, failed: 0, frames: 0 };
+  const totals = { done: 0, failed: 0, frames: 0 };
   for await (const extracted of mapInOrder({ file, jobs, settings, tasks, lost })) {
-    const { path } = tasks[sums.done++] as FeaturesTask;
+    const { path } = tasks[totals.done++] as FeaturesTask;
     if ('error' in extracted) {
-      sums.failed++;
+      totals.failed++;
       terminal.stderr.write(`${path}: ${extracted.error}\n`);
-    } else sums.frames += extracted.frames;
+    } else totals.frames += extracted.frames;
     await progress.step();
   }
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  progress.end(`${countFiles(sums.done)}, ${sums.failed} failed, ${sums.frames} frames in ${seconds} s`);
-  if (sums.failed > 0) terminal.fail();
+  progress.end(`${countFiles(totals.done)}, ${totals.failed} failed, ${totals.frames} frames in ${seconds} s`);
+  if (totals.failed > 0) terminal.fail();
 }
 
-/** The extractor itself checks a spec, before any file is touched. */
+/** The extractor validates the spec before any file is read. */
 async function readSpec(name: string): Promise<FeatureSpec> {
-  const known = Object.hasOwn(specs, name) ? specs[name] : undefined;
-  if (known !== undefined) return known;
+  const preset = Object.hasOwn(specs, name) ? specs[name] : undefined;
+  if (preset !== undefined) return preset;
   if (extname(name) !== '.json') {
     throw expected(`${Object.keys(specs).join(', ')} or a .json file`, '--spec', JSON.stringify(name));
   }
@@ -144,7 +144,7 @@ function toTasks(
   return Promise.all(tasks);
 }
 
-/** Two recordings that write to one place would leave only the slower one's array. */
+/** Two recordings with one output would overwrite each other. @throws UsageError */
 function checkOutputs(tasks: FeaturesTask[], name: string): FeaturesTask[] {
   const seen = new Set<string>();
   for (const { output } of tasks) {

@@ -1,4 +1,4 @@
-/** What `npm start` says below the listening line. */
+/** The token that `npm start` prints below the listening line. */
 import { scopes } from '../auth/token-input.ts';
 import type { TokenRecord, Tokens } from '../auth/tokens.ts';
 
@@ -11,7 +11,7 @@ type StartedService = {
 const firstName = 'first';
 const another = `another token: npx undertone token create --name NAME --scopes ${scopes.join(',')}\n`;
 
-/** Makes the first token when there is none, and shows it this once; later says how to make another. */
+/** Creates and prints the first token if none exists, else prints how to create one. */
 export async function printFirstToken(
   { url, config, tokens }: StartedService,
   stdout: { write(text: string): void },
@@ -20,7 +20,7 @@ export async function printFirstToken(
   stdout.write(first === null ? another : describeFirstToken(url, first.token));
 }
 
-/** Null when another process was faster. */
+/** Returns null if another process created one meanwhile. */
 async function createFirstToken(tokens: Tokens): Promise<{ token: string; record: TokenRecord } | null> {
   try {
     return await tokens.create({ name: firstName, scopes, expiresAt: null });

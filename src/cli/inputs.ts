@@ -1,4 +1,4 @@
-/** Which recordings a command reads: files, folders, a list of them, or standard input. */
+/** The recordings that a command reads: files, folders, a list of both, or standard input. */
 import { readFile } from 'node:fs/promises';
 import { buffer, text } from 'node:stream/consumers';
 import { type CliContext, expected } from './context.ts';
@@ -11,7 +11,7 @@ export type Input = { readonly path: string; readonly bytes: Uint8Array | null }
 
 type Stdin = Pick<CliContext, 'stdin'>;
 
-/** Folders are walked. @throws UsageError */
+/** Walks folders. @throws UsageError */
 export async function findInputs(
   paths: readonly string[],
   list: string | undefined,
@@ -20,27 +20,27 @@ export async function findInputs(
   if (paths.length === 0 && list === undefined) throw expected('at least one recording', 'path', 'none');
   checkStandardInput([...paths, list ?? '']);
   const listed = list === undefined ? [] : await readLines(list, terminal);
-  const wanted = [...paths, ...listed];
-  checkStandardInput([...wanted, list ?? '']);
+  const names = [...paths, ...listed];
+  checkStandardInput([...names, list ?? '']);
   const found: Input[] = [];
-  for (const path of wanted) {
+  for (const path of names) {
     if (path === standardInput) found.push({ path, bytes: await readBytes(terminal) });
     else found.push(...(await findFiles([path])).map((file) => ({ path: file, bytes: null })));
   }
   return found;
 }
 
-/** The lines of a file, or of standard input, that hold something. @throws UsageError */
+/** The non-empty lines of a file or of standard input. @throws UsageError */
 export async function readLines(list: string, terminal: Stdin): Promise<string[]> {
-  const whole = list === standardInput ? await text(terminal.stdin) : await readText(list);
-  return whole.split(/\r?\n/).filter((line) => line !== '');
+  const content = list === standardInput ? await text(terminal.stdin) : await readText(list);
+  return content.split(/\r?\n/).filter((line) => line !== '');
 }
 
 export function readBytes({ stdin }: Stdin): Promise<Uint8Array> {
   return buffer(stdin);
 }
 
-/** It can be read once. @throws UsageError */
+/** @throws UsageError when standard input is named more than once */
 export function checkStandardInput(names: readonly string[]): void {
   if (names.filter((name) => name === standardInput).length > 1) {
     throw expected('standard input once', standardInput, 'it more often');

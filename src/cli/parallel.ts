@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { expected } from './context.ts';
 
 /**
- * ONNX Runtime reads the process's command line with a recursive matcher at its start, which took 250 bytes
- * of stack a character: with Node's 4 MiB, a list of 350 paths ended the process.
+ * ONNX Runtime matches the process's command line recursively at its start, with 250 bytes of stack per character:
+ * 350 paths overflow Node's default of 4 MiB.
  */
 export function stackMebibytes(argv: readonly string[]): number {
   const characters = argv.reduce((sum, argument) => sum + Buffer.byteLength(argument) + 1, 0);
@@ -34,13 +34,13 @@ export async function* mapInOrder<Task, Result>(options: MapOptions<Task, Result
     settings: options.settings,
     stackMebibytes: stackMebibytes(process.argv),
   });
-  // A thread that cannot start fails its tasks below.
+  // The tasks of a thread that cannot start fail below.
   pool.started.catch(() => {});
-  const work = (task: Task) => pool.run(task, []).catch((cause: Error) => lost(task, cause));
+  const run = (task: Task) => pool.run(task, []).catch((cause: Error) => lost(task, cause));
   const running: Promise<Result>[] = [];
   try {
     for (const task of tasks) {
-      running.push(work(task));
+      running.push(run(task));
       if (running.length >= threads * aheadPerThread) yield (await running.shift()) as Result;
     }
     while (running.length > 0) yield (await running.shift()) as Result;

@@ -2,14 +2,14 @@ import { Presets, SingleBar } from 'cli-progress';
 import { type CliContext, writeLine } from './context.ts';
 
 export type Progress = {
-  /** One more file is done; `line` goes to standard output, above the bar when both are on the screen. */
+  /** Counts a finished file. Writes `line` to standard output, above the bar. */
   step(line?: string): Promise<void>;
   end(summary: string): void;
 };
 
 const clearLine = '\r\x1b[K';
 
-/** A bar on standard error when that is a terminal. */
+/** Shows a bar on standard error if that is a terminal. */
 export function showProgress(total: number, { stdout, stderr }: CliContext): Progress {
   const shown = stderr.isTTY === true && total > 1;
   const format = '{bar} {value}/{total} files, {eta_formatted} to go';
@@ -17,7 +17,7 @@ export function showProgress(total: number, { stdout, stderr }: CliContext): Pro
     { stream: stderr, format, clearOnComplete: true, forceRedraw: true, hideCursor: true },
     Presets.shades_classic,
   );
-  const forget = shown ? stopOnSignals(bar) : null;
+  const removeHandlers = shown ? stopOnSignals(bar) : null;
   if (shown) bar.start(total, 0);
   return {
     async step(line) {
@@ -28,26 +28,26 @@ export function showProgress(total: number, { stdout, stderr }: CliContext): Pro
       if (shown) bar.increment();
     },
     end(summary) {
-      forget?.();
+      removeHandlers?.();
       if (shown) bar.stop();
       stderr.write(`${summary}\n`);
     },
   };
 }
 
-/** A signal ends the process as it would without a bar, once the cursor is visible again. */
+/** Restores the cursor before a signal ends the process. @returns a function that removes the handlers */
 function stopOnSignals(bar: SingleBar): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  const forget = () => {
+  const removeHandlers = () => {
     for (const signal of signals) process.off(signal, end);
   };
   function end(signal: NodeJS.Signals): void {
-    forget();
+    removeHandlers();
     bar.stop();
     process.kill(process.pid, signal);
   }
   for (const signal of signals) process.on(signal, end);
-  return forget;
+  return removeHandlers;
 }
 
 export function countFiles(count: number): string {

@@ -57,13 +57,13 @@ export function registerToken(program: Command, terminal: CliContext): void {
 
 type CreateOptions = { readonly name: string; readonly scopes: string; readonly expires?: string };
 
-async function withTokens(terminal: CliContext, work: (tokens: Tokens) => Promise<void>): Promise<void> {
+async function withTokens(terminal: CliContext, run: (tokens: Tokens) => Promise<void>): Promise<void> {
   const { databaseUrl } = parseConfig(terminal.env);
   const { openDatabase } = await import('../db/database.ts');
   const { createTokens, TokenError } = await import('../auth/tokens.ts');
   const database = await openDatabase(databaseUrl);
   try {
-    await work(createTokens({ database, staticToken: null }));
+    await run(createTokens({ database, staticToken: null }));
   } catch (error) {
     throw error instanceof TokenError ? new UsageError(error.message) : error;
   } finally {

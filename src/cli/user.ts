@@ -68,11 +68,11 @@ async function setPassword({ email, revokeTokens }: PasswordOptions, terminal: C
 
 type Opened = { readonly database: Database; readonly users: Users };
 
-/** Reads a new password before the database is opened. @throws UsageError */
+/** Reads the password before it opens the database. @throws UsageError */
 async function withUsers(
   address: string,
   terminal: CliContext,
-  work: (opened: Opened, credentials: Credentials) => Promise<void>,
+  run: (opened: Opened, credentials: Credentials) => Promise<void>,
 ): Promise<void> {
   const { databaseUrl } = parseConfig(terminal.env);
   const credentials = await readCredentials(address, terminal);
@@ -81,10 +81,10 @@ async function withUsers(
   const { randomBase62 } = await import('../auth/token-format.ts');
   const database = await openDatabase(databaseUrl);
   try {
-    // No browser ever gets the cookie of a session that is made here.
+    // Sessions created here never reach a browser, so the secret is not kept.
     const secret = randomBase62(40);
     const users = createUsers({ database, kind: databaseKind(databaseUrl), secret, secure: false });
-    await work({ database, users }, credentials);
+    await run({ database, users }, credentials);
   } finally {
     await database.destroy();
   }

@@ -2,12 +2,12 @@ import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
 /**
- * Absolute paths: files as given, whether they are there or not, and every file below the given folders in sorted
- * order. Links to folders are not followed below a given one: they may lead in a circle.
+ * Returns absolute paths: named files, even missing ones, and every file below the named folders in sorted order.
+ * Symbolic links to folders are not followed, since they may form a cycle.
  */
 export async function findFiles(paths: readonly string[]): Promise<string[]> {
   const found: string[] = [];
-  for (const path of paths.map((given) => resolve(given))) {
+  for (const path of paths.map((each) => resolve(each))) {
     const isFolder = await stat(path).then(
       (entry) => entry.isDirectory(),
       () => false,
@@ -28,7 +28,7 @@ async function walk(folder: string, found: string[]): Promise<void> {
   }
 }
 
-/** A link that leads nowhere counts as a file, and fails as one. Devices and pipes could be read for ever. */
+/** True for a broken link too, which fails when it is read. Excludes devices and pipes, which may never end. */
 async function isFileLink(path: string): Promise<boolean> {
   return stat(path).then(
     (entry) => entry.isFile(),

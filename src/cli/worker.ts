@@ -9,11 +9,12 @@ UNDERTONE_SECRET (or the same UNDERTONE_DATA_DIR), UNDERTONE_WORKERS, UNDERTONE_
 SIGTERM waits UNDERTONE_SHUTDOWN_S for what is being analysed; then, or at a second signal, it goes back into the queue.
 
 Examples:
-  UNDERTONE_REDIS_URL=redis://127.0.0.1 undertone work`;
+  UNDERTONE_REDIS_URL=redis://127.0.0.1 undertone worker`;
 
 export function registerWorker(program: Command, terminal: CliContext): void {
   program
-    .command('work')
+    .command('worker')
+    .alias('work')
     .description('take jobs from the queue and analyse them')
     .addHelpText('after', examples)
     .action(() => runWorker(terminal));

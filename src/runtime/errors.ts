@@ -84,6 +84,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** The message with the message of its cause, for operators. */
+export function describeServiceError({ message, cause }: ServiceError): string {
+  return `${message}: ${cause instanceof Error ? cause.message : String(cause)}`;
+}
+
 /** An error about one part of the body: `too_large` or `invalid`. */
 export function invalidPart(field: string, reason: ProblemReason, message: string): ServiceError {
   const code = reason === 'audio.too_large' ? 'too_large' : 'invalid';

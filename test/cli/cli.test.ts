@@ -4,7 +4,7 @@ import { runCli } from '../support/cli.ts';
 
 for (const command of [
   'serve',
-  'work',
+  'worker',
   'bulk',
   'analyze',
   'features',
@@ -18,18 +18,24 @@ for (const command of [
   test(`${command} --help has an example`, async (t) => {
     const { code, stdout } = await runCli([...command.split(' '), '--help']);
     t.is(code, 0);
-    t.true(stdout.startsWith(`Usage: undertone ${command} `));
+    t.true(stdout.startsWith(`Usage: undertone ${command}`));
     t.regex(stdout, /\nExit codes:\n {2}0 {2}done\n {2}1 /);
     t.regex(stdout, new RegExp(`Examples:\n(.*\n)*.*undertone ${command}`));
   });
 }
 
-test('--version is that of the package', async (t) => {
+test('work is an alias of worker', async (t) => {
+  const [alias, worker] = await Promise.all(['work', 'worker'].map((name) => runCli([name])));
+  t.deepEqual(alias, worker);
+  t.regex(String(alias?.stderr), /^Expected redis:\/\/HOST for `UNDERTONE_REDIS_URL`/);
+});
+
+test('--version prints the version of the package', async (t) => {
   const { code, stdout } = await runCli(['--version']);
   t.deepEqual([code, stdout.trim()], [0, JSON.parse(readFileSync('package.json', 'utf8')).version]);
 });
 
-test('an unknown command ends with 2', async (t) => {
+test('an unknown command exits with code 2', async (t) => {
   const { code, stdout, stderr } = await runCli(['sing']);
   t.deepEqual([code, stdout, stderr], [2, '', "error: unknown command 'sing'\n(--help says more)\n"]);
 });

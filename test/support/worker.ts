@@ -1,4 +1,4 @@
-/** `undertone work` as its own process, beside a server of the tests. */
+/** `undertone worker` as its own process, beside a server of the tests. */
 import { once } from 'node:events';
 import { outputOf, startCli } from './cli.ts';
 import type { Exit } from './server.ts';
@@ -18,7 +18,7 @@ export async function startWorker(
   t: Teardown,
   env: Readonly<Record<string, string>>,
 ): Promise<WorkerProcess> {
-  const child = startCli(['work'], { env });
+  const child = startCli(['worker'], { env });
   const { stdout, stderr } = outputOf(child);
   const wakes = new Set<() => void>();
   const wake = () => {
