@@ -67,7 +67,9 @@ async function writeFeatures(
     await progress.step();
   }
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  progress.end(`${countFiles(totals.done)}, ${totals.failed} failed, ${totals.frames} frames in ${seconds} s`);
+  progress.end(
+    `${countFiles(totals.done)}, ${totals.failed} failed, ${totals.frames} frames in ${seconds} s`,
+  );
   if (totals.failed > 0) terminal.fail();
 }
 

@@ -1,4 +1,4 @@
-/** The file that each thread of `undertone work` runs: loads the models once, then analyses one recording at a time. */
+/** The file that each thread of `undertone worker` runs: loads the models once, then analyses one recording at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Analyzer, createAnalyzer } from '../analysis/analyze.ts';
 import { combinedReport } from '../analysis/report.ts';

@@ -1,4 +1,4 @@
-/** The analysis threads of `undertone work`. */
+/** The analysis threads of `undertone worker`. */
 import { threadFile } from '../runtime/worker-entries.ts';
 import type { ThreadSettings } from '../workers/protocol.ts';
 import { createThreadPool, type ThreadPool } from '../workers/thread-pool.ts';
