@@ -20,7 +20,7 @@ test('decode needs nothing but bytes', (t) => {
   t.throws(() => decode(sample, { limits: { seconds: 1 } }), { code: 'too_long' });
 });
 
-test('analyze gives both reports, or the one that was asked for', async (t) => {
+test('analyze returns both reports, or the requested one', async (t) => {
   const [both, emotion] = await Promise.all([analyze(sample), analyze(sample, { signals: ['emotion'] })]);
   t.deepEqual(Object.keys(both), ['emotion', 'cognitive', 'audio']);
   t.deepEqual(Object.keys(emotion), ['emotion', 'audio']);
@@ -34,7 +34,7 @@ test('a recording is its own baseline at 0.5', async (t) => {
   t.like(cognitive?.signals, { cognitive_load: 0.5, processing: 0.5 });
 });
 
-test('a failure does not hold up the next call', async (t) => {
+test('a failed call does not affect the next', async (t) => {
   const broken = analyze(new Uint8Array(0));
   const fine = analyze(sample, { limits: { ...limits, seconds: 1 } });
   const missing = analyze(sample, { modelsDir: '/nowhere' });

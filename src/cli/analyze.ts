@@ -5,7 +5,7 @@ import { parseConfig } from '../runtime/config.ts';
 import { threadFile } from '../runtime/worker-entries.ts';
 import type { AnalyzeSettings, AnalyzeTask, FileResult } from './analyze-thread.ts';
 import { type CliContext, expected, UsageError, writeLine } from './context.ts';
-import { csvHeader, tableHeader, toCsv, toTable } from './csv.ts';
+import { csvHeader, tableHeader, toCsv, toJsonLine, toTable } from './csv.ts';
 import { findInputs } from './inputs.ts';
 import { mapInOrder, parseJobs } from './parallel.ts';
 import { countFiles, showProgress } from './progress.ts';
@@ -25,14 +25,14 @@ Examples:
 
 type OutputFormat = {
   readonly header?: string;
-  show(path: string, outcome: FileResult): string;
+  format(path: string, result: FileResult): string;
 };
 
 const outputFormats: Readonly<Record<string, OutputFormat>> = {
-  text: { show: describe },
-  table: { header: tableHeader, show: toTable },
-  csv: { header: csvHeader, show: toCsv },
-  jsonl: { show: toJson },
+  text: { format: describe },
+  table: { header: tableHeader, format: toTable },
+  csv: { header: csvHeader, format: toCsv },
+  jsonl: { format: toJsonLine },
 };
 const outputFormatNames = Object.keys(outputFormats).join(', ');
 
@@ -62,36 +62,36 @@ export function registerAnalyze(program: Command, terminal: CliContext): void {
 
 async function analyzeFiles(paths: readonly string[], options: Options, terminal: CliContext): Promise<void> {
   const started = performance.now();
-  const style = parseOutputFormat(options);
-  const wanted = parseSignals(options.signals);
+  const output = parseOutputFormat(options);
+  const requested = parseSignals(options.signals);
   const jobs = parseJobs(options.jobs);
   const settings = await readSettings(options, terminal);
   const inputs = await findInputs(paths, options.list, terminal);
-  const tasks = inputs.map((input): AnalyzeTask => ({ ...input, signals: wanted }));
+  const tasks = inputs.map((input): AnalyzeTask => ({ ...input, signals: requested }));
   const file = threadFile('cli/analyze-thread');
   const lost = (_: AnalyzeTask, { message }: Error): FileResult => ({ error: internalItem, cause: message });
   const progress = showProgress(tasks.length, terminal);
-  const sums = { done: 0, failed: 0, seconds: 0 };
-  if (style.header !== undefined) await writeLine(terminal.stdout, style.header);
-  for await (const outcome of mapInOrder({ file, jobs, settings, tasks, lost })) {
-    const { path } = tasks[sums.done++] as AnalyzeTask;
-    sums.failed += 'error' in outcome ? 1 : 0;
-    sums.seconds += 'error' in outcome ? 0 : outcome.report.audio.duration_s;
-    if ('error' in outcome && outcome.cause !== null) terminal.stderr.write(`${path}: ${outcome.cause}\n`);
-    await progress.step(style.show(path, outcome));
+  const totals = { done: 0, failed: 0, seconds: 0 };
+  if (output.header !== undefined) await writeLine(terminal.stdout, output.header);
+  for await (const result of mapInOrder({ file, jobs, settings, tasks, lost })) {
+    const { path } = tasks[totals.done++] as AnalyzeTask;
+    totals.failed += 'error' in result ? 1 : 0;
+    totals.seconds += 'error' in result ? 0 : result.report.audio.duration_s;
+    if ('error' in result && result.cause !== null) terminal.stderr.write(`${path}: ${result.cause}\n`);
+    await progress.step(output.format(path, result));
     if (terminal.stdoutClosed()) break;
   }
-  progress.end(summarise(sums, performance.now() - started));
-  if (sums.failed > 0) terminal.fail();
+  progress.end(summarise(totals, performance.now() - started));
+  if (totals.failed > 0) terminal.fail();
 }
 
 const internalItem = { loc: ['body', 'audio'], msg: 'internal error', type: 'internal' } as const;
 
 function parseOutputFormat({ jsonl, output = jsonl ? 'jsonl' : 'text' }: Options): OutputFormat {
-  const style = Object.hasOwn(outputFormats, output) ? outputFormats[output] : undefined;
-  if (style === undefined) throw expected(`one of ${outputFormatNames}`, '--output', JSON.stringify(output));
-  if (jsonl && style !== outputFormats.jsonl) throw expected('jsonl beside --jsonl', '--output', output);
-  return style;
+  const format = Object.hasOwn(outputFormats, output) ? outputFormats[output] : undefined;
+  if (format === undefined) throw expected(`one of ${outputFormatNames}`, '--output', JSON.stringify(output));
+  if (jsonl && format !== outputFormats.jsonl) throw expected('jsonl beside --jsonl', '--output', output);
+  return format;
 }
 
 function parseSignals(text: string): Signal[] {
@@ -101,7 +101,7 @@ function parseSignals(text: string): Signal[] {
   return signals.filter((signal) => names.includes(signal));
 }
 
-/** Models are checked here once, so that a wrong folder is one message and not one a file. */
+/** Reads the manifests once, so that an invalid folder is one error instead of one per file. */
 async function readSettings({ modelsDir }: Options, { env }: CliContext): Promise<AnalyzeSettings> {
   const config = parseConfig(env);
   const { shippedModels } = await import('../index.ts');
@@ -114,16 +114,10 @@ async function readSettings({ modelsDir }: Options, { env }: CliContext): Promis
   return { modelsDir: folder, limits: config.limits };
 }
 
-function toJson(path: string, outcome: FileResult): string {
-  return JSON.stringify('error' in outcome ? { path, error: outcome.error } : { path, ...outcome.report });
+function describe(path: string, result: FileResult): string {
+  return 'error' in result ? `${path}\n  failed: ${result.error.msg}` : describeReport(path, result.report);
 }
 
-function describe(path: string, outcome: FileResult): string {
-  return 'error' in outcome
-    ? `${path}\n  failed: ${outcome.error.msg}`
-    : describeReport(path, outcome.report);
-}
-
-function summarise(sums: { done: number; failed: number; seconds: number }, ms: number): string {
-  return `${countFiles(sums.done)}, ${sums.failed} failed, ${sums.seconds.toFixed(1)} s of audio in ${(ms / 1000).toFixed(1)} s`;
+function summarise(totals: { done: number; failed: number; seconds: number }, ms: number): string {
+  return `${countFiles(totals.done)}, ${totals.failed} failed, ${totals.seconds.toFixed(1)} s of audio in ${(ms / 1000).toFixed(1)} s`;
 }

@@ -56,31 +56,32 @@ async function bulk(paths: readonly string[], options: Options, terminal: CliCon
   if (inputs.some(({ path }) => path === standardInput)) throw expected('files', 'path', standardInput);
   const file = await openBulkFile(options.output);
   const names = new Set(inputs.map(({ path }) => path));
-  const left = [...names].filter((path) => !file.answered.has(path)).values();
-  const sums = { before: 0, done: 0, refused: 0, open: 0 };
-  sums.before = [...names].filter((path) => file.answered.has(path)).length;
-  const progress = showProgress(names.size - sums.before, terminal);
-  const work = async () => {
-    for (const path of left) {
-      const outcome = await ask(client, path);
-      if ('unanswered' in outcome) {
-        sums.open++;
-        terminal.stderr.write(`${path}: ${outcome.unanswered}\n`);
+  const pending = [...names].filter((path) => !file.answered.has(path));
+  const totals = { before: names.size - pending.length, done: 0, refused: 0, open: 0 };
+  const progress = showProgress(pending.length, terminal);
+  // All loops share one iterator.
+  const queue = pending.values();
+  const sendNext = async () => {
+    for (const path of queue) {
+      const result = await analyzeFile(client, path);
+      if ('unanswered' in result) {
+        totals.open++;
+        terminal.stderr.write(`${path}: ${result.unanswered}\n`);
       } else {
-        sums.done++;
-        sums.refused += 'error' in outcome ? 1 : 0;
-        await file.add(path, outcome);
+        totals.done++;
+        totals.refused += 'error' in result ? 1 : 0;
+        await file.add(path, result);
       }
       await progress.step();
     }
   };
   try {
-    await Promise.all(Array.from({ length: concurrency }, work));
+    await Promise.all(Array.from({ length: concurrency }, sendNext));
   } finally {
     await file.close();
-    progress.end(summarise(sums, performance.now() - started));
+    progress.end(summarise(totals, performance.now() - started));
   }
-  if (sums.open > 0) terminal.fail();
+  if (totals.open > 0) terminal.fail();
 }
 
 async function openClient(options: Options, terminal: CliContext) {
@@ -97,8 +98,8 @@ function integer(text: string, low: number, high: number, name: string): number 
   throw expected(`an integer from ${low} to ${high}`, name, JSON.stringify(text));
 }
 
-/** @throws UsageError when the token is refused: no other file would be taken either */
-async function ask(
+/** @throws UsageError when the service refuses the token, which fails every file */
+async function analyzeFile(
   client: ReturnType<typeof createClient>,
   path: string,
 ): Promise<FileResult | { readonly unanswered: string }> {

@@ -1,4 +1,4 @@
-/** An outcome as one row: of CSV, or of a table for a terminal. */
+/** A result as one line: CSV, JSON or a row of a table. */
 import { definitions, type Signal, signals } from '../analysis/signals/table.ts';
 import type { Report } from '../index.ts';
 import type { FileResult } from './analyze-thread.ts';
@@ -21,24 +21,28 @@ const columns = [
 
 export const csvHeader = columns.join(',');
 
-/** RFC 4180, without its CR. */
-export function toCsv(path: string, outcome: FileResult): string {
-  const row = toRow(path, outcome);
-  return columns.map((name) => quote(String(row[name] ?? ''))).join(',');
+/** RFC 4180, with line feeds as line breaks. */
+export function toCsv(path: string, result: FileResult): string {
+  const row = toRow(path, result);
+  return columns.map((name) => quoteField(String(row[name] ?? ''))).join(',');
 }
 
 /** Columns of the table for terminals: name, heading and width. The path ends the line. */
-const shown: readonly (readonly [string, string, number])[] = [
+const tableColumns: readonly (readonly [string, string, number])[] = [
   ['status', 'STATUS', 10],
   ['speech_s', 'SPEECH', 7],
   ...signalColumns.flatMap(({ name, table }) => (table === undefined ? [] : [[name, ...table] as const])),
 ];
 
-export const tableHeader = `${shown.map(([, heading, width]) => heading.padEnd(width)).join('  ')}  PATH`;
+export function toJsonLine(path: string, result: FileResult): string {
+  return JSON.stringify('error' in result ? { path, error: result.error } : { path, ...result.report });
+}
 
-export function toTable(path: string, outcome: FileResult): string {
-  const row = toRow(path, outcome);
-  const cells = shown.map(([name, , width]) => brief(row[name]).padEnd(width));
+export const tableHeader = `${tableColumns.map(([, heading, width]) => heading.padEnd(width)).join('  ')}  PATH`;
+
+export function toTable(path: string, result: FileResult): string {
+  const row = toRow(path, result);
+  const cells = tableColumns.map(([name, , width]) => formatCell(row[name]).padEnd(width));
   return `${cells.join('  ')}  ${path}${row.error === undefined ? '' : `: ${row.error}`}`;
 }
 
@@ -54,9 +58,9 @@ export function warningsOf(report: Report): string[] {
   return [...new Set(reportsOf(report).flatMap(([, { warnings }]) => warnings))];
 }
 
-function toRow(path: string, outcome: FileResult): Row {
-  if ('error' in outcome) return { path, status: 'failed', error: outcome.error.msg };
-  const { report } = outcome;
+function toRow(path: string, result: FileResult): Row {
+  if ('error' in result) return { path, status: 'failed', error: result.error.msg };
+  const { report } = result;
   const reports = reportsOf(report);
   return {
     path,
@@ -75,11 +79,11 @@ function toCells(signal: Signal, scores: object): Row {
   );
 }
 
-function quote(text: string): string {
+function quoteField(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function brief(value: Cell | undefined): string {
+function formatCell(value: Cell | undefined): string {
   if (value === 'insufficient_speech') return 'too short';
   return typeof value === 'number' ? value.toFixed(2) : (value ?? '-');
 }

@@ -1,42 +1,42 @@
-/** The paths of the account page: the only ones that look at cookies. */
+/** Operations of the account page, the only ones that read cookies. */
 import type { ErrorCode } from '../runtime/errors.ts';
 import { json, type Operation } from './operation.ts';
 import { type SchemaName, schemaRef } from './schemas.ts';
 
 type Account = Omit<Operation, 'tag' | 'path' | 'security' | 'description' | 'codes' | 'ok' | 'invalid'> & {
-  /** Below /account/api. */
+  /** Relative to /account/api. */
   readonly path: string;
   readonly description?: string;
-  readonly takes?: SchemaName;
-  readonly gives: SchemaName;
-  /** True where nobody needs to be logged in. */
+  readonly request?: SchemaName;
+  readonly response: SchemaName;
+  /** True if no log-in is required. */
   readonly open?: true;
   readonly codes?: readonly ErrorCode[];
 };
 
 const page = 'For the account page, JSON both ways; programs use tokens.';
 const ownOrigin = 'The header Origin must be that of the service.';
-const guarded: readonly ErrorCode[] = ['too_large', 'invalid', 'rate_limited'];
+const bodyCodes: readonly ErrorCode[] = ['too_large', 'invalid', 'rate_limited'];
 
-function account({ path, takes, gives, open, description, codes = [], ...rest }: Account): Operation {
-  const words = [description, page, ...(rest.method === 'post' ? [ownOrigin] : [])];
+function account({ path, request, response, open, description, codes = [], ...rest }: Account): Operation {
+  const sentences = [description, page, ...(rest.method === 'post' ? [ownOrigin] : [])];
   return {
     ...rest,
     path: `/account/api/${path}`,
     tag: 'Account',
-    description: words.filter((sentence) => sentence !== undefined).join(' '),
+    description: sentences.filter((sentence) => sentence !== undefined).join(' '),
     security: open ? [] : [{ session: [] }],
-    ...(takes && {
-      requestBody: { required: true, content: { 'application/json': { schema: schemaRef(takes) } } },
+    ...(request && {
+      requestBody: { required: true, content: { 'application/json': { schema: schemaRef(request) } } },
     }),
-    ok: json(gives),
+    ok: json(response),
     invalid: 'AccountValidationFailure',
     codes: [
       ...(open ? [] : (['unauthenticated'] as const)),
       ...(rest.method === 'post' ? (['forbidden'] as const) : []),
       'misdirected',
       'storage_unavailable',
-      ...(takes ? guarded : []),
+      ...(request ? bodyCodes : []),
       ...codes,
     ],
   };
@@ -51,7 +51,7 @@ export const accountOperations: readonly Operation[] = [
     path: 'session',
     operationId: 'session',
     summary: 'Who is logged in',
-    gives: 'Session',
+    response: 'Session',
     open: true,
   }),
   account({
@@ -60,8 +60,8 @@ export const accountOperations: readonly Operation[] = [
     operationId: 'signUp',
     summary: 'Make an account and log in',
     description: 'The very first account is the administrator. 403 when sign-up is closed.',
-    takes: 'SignUp',
-    gives: 'Session',
+    request: 'SignUp',
+    response: 'Session',
     open: true,
   }),
   account({
@@ -69,8 +69,8 @@ export const accountOperations: readonly Operation[] = [
     path: 'log-in',
     operationId: 'logIn',
     summary: 'Log in',
-    takes: 'LogIn',
-    gives: 'Session',
+    request: 'LogIn',
+    response: 'Session',
     open: true,
     codes: ['unauthenticated'],
   }),
@@ -79,7 +79,7 @@ export const accountOperations: readonly Operation[] = [
     path: 'log-out',
     operationId: 'logOut',
     summary: 'Log out',
-    gives: 'Empty',
+    response: 'Empty',
     open: true,
   }),
   account({
@@ -88,25 +88,25 @@ export const accountOperations: readonly Operation[] = [
     operationId: 'changePassword',
     summary: 'Change the password',
     description: 'Ends every other session; with `revoke_tokens` every token of the account too.',
-    takes: 'PasswordChange',
-    gives: 'Empty',
+    request: 'PasswordChange',
+    response: 'Empty',
   }),
   account({
     ...post,
     path: 'remove',
     operationId: 'removeAccount',
     summary: 'Delete the account and its tokens',
-    takes: 'Removal',
-    gives: 'Empty',
+    request: 'Removal',
+    response: 'Empty',
   }),
-  account({ ...get, path: 'tokens', operationId: 'listTokens', summary: 'List tokens', gives: 'Tokens' }),
+  account({ ...get, path: 'tokens', operationId: 'listTokens', summary: 'List tokens', response: 'Tokens' }),
   account({
     ...post,
     path: 'tokens',
     operationId: 'createToken',
     summary: 'Make a token',
-    takes: 'TokenRequest',
-    gives: 'NewToken',
+    request: 'TokenRequest',
+    response: 'NewToken',
   }),
   account({
     ...post,
@@ -116,7 +116,7 @@ export const accountOperations: readonly Operation[] = [
     parameters: [
       { name: 'id', in: 'path', required: true, description: 'Id of the token.', schema: { type: 'string' } },
     ],
-    gives: 'Empty',
+    response: 'Empty',
     codes: ['not_found'],
   }),
   account({
@@ -125,7 +125,7 @@ export const accountOperations: readonly Operation[] = [
     operationId: 'playgroundToken',
     summary: 'A token of both scopes for 15 minutes',
     description: 'It is not listed, and ends with the session.',
-    gives: 'PlaygroundToken',
+    response: 'PlaygroundToken',
     codes: ['rate_limited'],
   }),
 ];

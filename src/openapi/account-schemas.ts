@@ -1,4 +1,4 @@
-/** What the account page asks for and gets. */
+/** Request and response schemas of the account page. */
 import { z } from 'zod';
 import { envelope } from '../analysis/report-schema.ts';
 import { scopes } from '../auth/token-input.ts';

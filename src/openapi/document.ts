@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of the service, made from the schemas that validate and the table of errors. */
+/** The OpenAPI 3.1 document, built from the validation schemas and the table of errors. */
 import type { ErrorCode } from '../runtime/errors.ts';
 import { errorTable } from './errors.ts';
 import { exampleResponses } from './examples.ts';

@@ -2,7 +2,7 @@
 import examples from './examples.json' with { type: 'json' };
 
 export type ExampleResponse = {
-  /** What was asked, in words. */
+  /** Describes the request. */
   readonly summary: string;
   /** Method and path. */
   readonly asked: string;
@@ -15,15 +15,15 @@ export type Examples = Readonly<Record<string, { readonly summary: string; reado
 /** Written by `npm run answers`. */
 export const exampleResponses: Readonly<Record<string, ExampleResponse>> = examples;
 
-/** Those of one operation and status; failures look alike on the three analysis paths. */
+/** Examples of one operation and status. The analysis paths share their errors. */
 export function examplesOf(
   answers: Readonly<Record<string, ExampleResponse>>,
-  asked: string,
+  route: string,
   status: number,
 ): Examples {
   const family = (text: string) => (status < 400 ? text : text.replace(/^(POST \/v1\/analyze).*/, '$1'));
   const found = Object.entries(answers).filter(
-    ([, answer]) => answer.status === status && family(answer.asked) === family(asked),
+    ([, answer]) => answer.status === status && family(answer.asked) === family(route),
   );
   return Object.fromEntries(found.map(([name, { summary, body }]) => [name, { summary, value: body }]));
 }

@@ -1,4 +1,4 @@
-/** The routes of jobs. */
+/** Operations of jobs. */
 import type { ErrorCode } from '../runtime/errors.ts';
 import { json, type Operation } from './operation.ts';
 import { schemaRef } from './schemas.ts';

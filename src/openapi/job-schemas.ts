@@ -1,4 +1,4 @@
-/** What the routes of jobs take and answer. */
+/** Request and response schemas of jobs. */
 import { z } from 'zod';
 import { combinedReportSchema } from '../analysis/report.ts';
 import { jobsBody, maxUrls } from '../http/body/job-body.ts';

@@ -1,4 +1,4 @@
-/** One path: what it takes and what it answers. */
+/** One operation of the document: its requests and responses. */
 import type { ErrorCode } from '../runtime/errors.ts';
 import { errorTable, httpStatus } from './errors.ts';
 import { type ExampleResponse, examplesOf } from './examples.ts';
@@ -18,12 +18,12 @@ export type Operation = {
   readonly parameters?: readonly object[];
   readonly requestBody?: object;
   readonly ok: Body;
-  /** Of success; 200 when left out. */
+  /** Status of success; 200 by default. */
   readonly status?: 200 | 202;
   readonly headers?: readonly string[];
-  /** Besides those of HTTP itself. */
-  /** The body of 413 and 422. */
+  /** Schema of 413 and 422. */
   readonly invalid: SchemaName;
+  /** Errors beside those of every path. */
   readonly codes: readonly ErrorCode[];
 };
 
@@ -31,11 +31,11 @@ export const json = (name: SchemaName): Body => ({ type: 'application/json', sch
 
 const everywhere: readonly ErrorCode[] = ['bad_request', 'timeout', 'headers_too_large', 'internal'];
 
-/** As an OpenAPI operation object. */
-export function describe(operation: Operation, answers: Answers): object {
+/** Builds an OpenAPI operation object. */
+export function toOperationObject(operation: Operation, answers: Answers): object {
   const { method, path, tag, ok, status = 200, invalid: _, headers = [], codes: __, ...rest } = operation;
-  const asked = `${method.toUpperCase()} ${path}`;
-  const content = { [ok.type]: { schema: ok.schema, ...exampled(answers, asked, status) } };
+  const route = `${method.toUpperCase()} ${path}`;
+  const content = { [ok.type]: { schema: ok.schema, ...withExamples(answers, route, status) } };
   return {
     ...rest,
     tags: [tag],
@@ -45,12 +45,16 @@ export function describe(operation: Operation, answers: Answers): object {
         headers: headersOf('X-Request-Id', ...headers),
         content,
       },
-      ...failures(operation, asked, answers),
+      ...errorResponses(operation, route, answers),
     },
   };
 }
 
-function failures(operation: Operation, asked: string, answers: Answers): Readonly<Record<string, object>> {
+function errorResponses(
+  operation: Operation,
+  route: string,
+  answers: Answers,
+): Readonly<Record<string, object>> {
   const codes = [...everywhere, ...operation.codes];
   const statuses = [...new Set(codes.map(httpStatus))].sort();
   return Object.fromEntries(
@@ -60,13 +64,13 @@ function failures(operation: Operation, asked: string, answers: Answers): Readon
         here.some((code) => code === 'invalid' || code === 'too_large') ? operation.invalid : 'Failure',
       );
       const description = here.map((code) => `\`${code}\`: ${errorTable[code].when}.`).join(' ');
-      const content = { 'application/json': { schema, ...exampled(answers, asked, status) } };
-      return [status, { description, headers: headersOf('X-Request-Id', ...failureHeaders(here)), content }];
+      const content = { 'application/json': { schema, ...withExamples(answers, route, status) } };
+      return [status, { description, headers: headersOf('X-Request-Id', ...errorHeaders(here)), content }];
     }),
   );
 }
 
-function failureHeaders(codes: readonly ErrorCode[]): string[] {
+function errorHeaders(codes: readonly ErrorCode[]): string[] {
   const has = (...some: readonly ErrorCode[]) =>
     codes.some((one) => some.some((code) => httpStatus(one) === httpStatus(code)));
   return [
@@ -79,7 +83,7 @@ function headersOf(...names: readonly string[]): object {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function exampled(answers: Answers, asked: string, status: number): object {
-  const examples = examplesOf(answers, asked, status);
+function withExamples(answers: Answers, route: string, status: number): object {
+  const examples = examplesOf(answers, route, status);
   return Object.keys(examples).length === 0 ? {} : { examples };
 }

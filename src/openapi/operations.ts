@@ -1,11 +1,11 @@
-/** What each path takes and answers. */
+/** The operations of the document. */
 
 import { definitions, signals } from '../analysis/signals/table.ts';
 import { scopeOf } from '../auth/token-input.ts';
 import type { ErrorCode } from '../runtime/errors.ts';
 import { accountOperations } from './account-operations.ts';
 import { jobOperations } from './job-operations.ts';
-import { type Answers, describe, json, type Operation } from './operation.ts';
+import { type Answers, json, type Operation, toOperationObject } from './operation.ts';
 import { reportName, type SchemaName } from './schemas.ts';
 import { upload } from './uploads.ts';
 
@@ -113,7 +113,10 @@ const operations: readonly Operation[] = [
 export function pathsOf(answers: Answers): Readonly<Record<string, object>> {
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation, answers) };
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method]: toOperationObject(operation, answers),
+    };
   }
   return paths;
 }

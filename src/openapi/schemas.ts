@@ -1,4 +1,4 @@
-/** The named schemas of the document: those that validate, and the bodies of errors. */
+/** The named schemas of the document: the validation schemas and the bodies of errors. */
 import { z } from 'zod';
 import { combinedReportSchema, reportSchemas } from '../analysis/report.ts';
 import { envelope, noSignalsSchema, reportShape } from '../analysis/report-schema.ts';
@@ -79,7 +79,7 @@ function signalReports(): Readonly<Record<ReportName, z.ZodType>> {
   return Object.fromEntries(entries);
 }
 
-/** Parts that appear in several places get a name of their own, found by their identity. */
+/** Zod replaces each use of a named schema by a reference. */
 const named = {
   ...signalReports(),
   Report: combinedReportSchema,
@@ -110,9 +110,9 @@ export function componentSchemas(): Readonly<Record<string, object>> {
     io: 'input',
     uri: (id) => schemaRef(id as SchemaName).$ref,
     override: ({ jsonSchema }) => {
-      // A pair has no more items; linters want to know their kind all the same.
+      // Linters require a schema for the items of a tuple, although no more items are allowed.
       if (jsonSchema.items === false) jsonSchema.items = jsonSchema.prefixItems?.[0] ?? true;
-      // The pattern beside it is the rule: what JSON Schema calls an address is not quite the same.
+      // The pattern is the rule; the format `email` of JSON Schema differs from it.
       if (jsonSchema.format === 'email') delete jsonSchema.format;
     },
   });

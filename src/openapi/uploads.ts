@@ -1,4 +1,4 @@
-/** The multipart bodies. */
+/** Multipart request bodies. */
 
 const recordings = 'audio/*, video/*, application/octet-stream, application/ogg, application/mp4';
 const formats =
@@ -44,7 +44,7 @@ export const upload = {
   content: form('By default at most 25 MiB a request, 15 minutes, 8 channels, 4 to 384 kHz.'),
 };
 
-/** @param list name of the JSON that asks for recordings from elsewhere */
+/** @param list schema of the JSON body, a list of URLs */
 export function jobUpload(list: { readonly $ref: string }) {
   const callback = {
     type: 'string',

@@ -9,7 +9,7 @@ import { makeFolder } from '../support/folder.ts';
 
 const sample = resolve('examples/sample.wav');
 
-/** Recordings, a folder in a folder, and files that are none. */
+/** Recordings, nested folders, and other files. */
 function makeTree(): string {
   const folder = makeFolder();
   fs.mkdirSync(join(folder, 'b'));
@@ -119,7 +119,7 @@ test('--output csv and table', async (t) => {
 const hideCursor = '\x1b[?25l';
 const showCursor = '\x1b[?25h';
 
-/** A root without /dev/pts has no terminal to show a bar on. */
+/** A root without /dev/pts has no terminal. */
 const withTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0 ? test : test.skip;
 
 withTerminal('a bar goes to a terminal’s standard error, and the lines stay clean', (t) => {
@@ -159,7 +159,7 @@ test('a command line of 32,000 characters is read to its end', async (t) => {
   t.is(parseLines(stdout).length, 8);
 });
 
-test('a reader that stops early is no error report', (t) => {
+test('a closed pipe prints no error', (t) => {
   const args = ['analyze', '--jsonl', '--jobs', '1', ...Array(5).fill(sample)];
   const shell = `${commandLine(args).join(' ')} | head -c 1`;
   const { stdout, stderr } = spawnSync('sh', ['-c', shell], { encoding: 'utf8' });

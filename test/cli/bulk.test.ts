@@ -1,4 +1,4 @@
-/** `undertone bulk` against a real service that comes and goes. */
+/** `undertone bulk` against a real service with interruptions. */
 import * as fs from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
@@ -39,7 +39,7 @@ test.serial(
         /^0 files answered in [0-9.]+ s, 4 before, 0 of them refused, 0 without an answer\n$/,
       );
       t.is(fs.readFileSync(output, 'utf8'), whole);
-      // As if it had ended in the middle of its last write.
+      // An incomplete last write.
       fs.writeFileSync(output, whole.slice(0, -20));
       const resumed = await runCli([...args, '--output', output]);
       t.regex(resumed.stderr, /^1 file answered in [0-9.]+ s, 3 before/);
@@ -48,7 +48,7 @@ test.serial(
   },
 );
 
-test.serial('lines are those of analyze, and refusals the items of the service', async (t) => {
+test.serial('records equal those of analyze, and errors those of the service', async (t) => {
   const server = await startServer(t);
   const folder = makeTree(1);
   const output = join(makeFolder(), 'out.jsonl');
@@ -90,7 +90,7 @@ test.serial(
   },
 );
 
-/** Passes a request on to the service, and its answer back. */
+/** Forwards a request and its response. */
 async function relay(server: Server, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
   const body = await buffer(request);
@@ -100,10 +100,10 @@ async function relay(server: Server, request: IncomingMessage, response: ServerR
   response.end(await reply.text());
 }
 
-/** Fewer than the attempts that one file has, should they all be of the same. */
+/** Fewer than the attempts of one file, in case all hit the same file. */
 const failures = 7;
 
-test.serial('a service that is busy, breaks connections and goes away loses no file', async (t) => {
+test.serial('a service that is busy, drops connections or stops loses no file', async (t) => {
   const server = await startServer(t);
   const folder = makeTree(6);
   let asked = 0;
@@ -133,13 +133,13 @@ test.serial('a service that is busy, breaks connections and goes away loses no f
   t.is(asked, 7 + failures);
 });
 
-test.serial('ended in its middle, it goes on where it was', async (t) => {
+test.serial('an interrupted run resumes', async (t) => {
   const server = await startServer(t);
   const folder = makeTree(12);
   const output = join(makeFolder(), 'out.jsonl');
   const options = ['--token', server.token, '--output', output, '--concurrency', '1'];
   const argsFor = (url: string) => ['bulk', folder, '--url', url, ...options];
-  // Answers three files, and from then on none.
+  // Answers three files only.
   let asked = 0;
   const port = await listen(t, (request, response) => {
     if (++asked <= 3) void relay(server, request, response);
@@ -155,7 +155,7 @@ test.serial('ended in its middle, it goes on where it was', async (t) => {
   t.is(new Set(paths).size, 13);
 });
 
-test('without an answer a file stays open, and a token that is refused ends everything', async (t) => {
+test('a file without a response stays pending, and a refused token ends the run', async (t) => {
   const server = await startServer(t);
   const output = join(makeFolder(), 'out.jsonl');
   const nowhere = await runCli([

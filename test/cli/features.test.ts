@@ -42,7 +42,7 @@ for (const name of ['whisper-log-mel-80', 'kaldi-mfcc-13']) {
   });
 }
 
-test('a spec of one’s own, several files, one of them broken', async (t) => {
+test('a custom spec, several files, one of them malformed', async (t) => {
   const folder = makeFolder();
   const spec = { ...(specs['whisper-log-mel-80'] as FeatureSpec), nMels: 40 };
   fs.writeFileSync(join(folder, 'mine.json'), JSON.stringify(spec));
@@ -117,7 +117,7 @@ for (const [args, message] of misuses) {
   });
 }
 
-test('a spec that lacks a key is refused before any file', async (t) => {
+test('an incomplete spec is refused before any file is read', async (t) => {
   const folder = makeFolder();
   const { hopLength: _, ...rest } = specs['kaldi-mfcc-13'] as FeatureSpec;
   fs.writeFileSync(join(folder, 'mine.json'), JSON.stringify(rest));

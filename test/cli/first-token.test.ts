@@ -19,7 +19,7 @@ async function open() {
   return { tokens: createTokens({ database, staticToken: null }), stdout, read: () => text };
 }
 
-test('the first token has both scopes and no end', async (t) => {
+test('the first token has both scopes and no expiry', async (t) => {
   const { tokens, stdout, read } = await open();
   await printFirstToken({ url, config, tokens }, stdout);
   const [record, ...more] = await tokens.list();
@@ -29,7 +29,7 @@ test('the first token has both scopes and no end', async (t) => {
   t.is((await tokens.verify(token))?.id, record?.id);
 });
 
-test('any other token will do, a revoked one too', async (t) => {
+test('an existing token, even a revoked one, prevents a first token', async (t) => {
   const { tokens, stdout, read } = await open();
   await tokens.create({ name: 'mine', scopes: ['analyze:emotion'], expiresAt: null });
   await tokens.revoke('mine');
@@ -38,7 +38,7 @@ test('any other token will do, a revoked one too', async (t) => {
   t.true(read().startsWith('another token: '));
 });
 
-test('two services that start together make one', async (t) => {
+test('two services that start together create one token', async (t) => {
   const { tokens, stdout, read } = await open();
   await Promise.all([
     printFirstToken({ url, config, tokens }, stdout),

@@ -30,7 +30,7 @@ async function stop({ child }: Service): Promise<number | null> {
   return (await once(child, 'close'))[0];
 }
 
-test('the welcome makes a first token once, and its curl line works as printed', async (t) => {
+test('--welcome creates a first token once, and its curl line works as printed', async (t) => {
   const env = { UNDERTONE_DATA_DIR: join(makeFolder(), 'data') };
   const first = await start(t, ['--welcome'], 3, env);
   const [listening, token, line] = first.output().split('\n') as [string, string, string];
@@ -52,7 +52,7 @@ test('the welcome makes a first token once, and its curl line works as printed',
   await stop(second);
 });
 
-test('without a welcome, or with a token in the settings, none is made', async (t) => {
+test('no token is created without --welcome or with UNDERTONE_TOKEN', async (t) => {
   const env = { UNDERTONE_DATA_DIR: join(makeFolder(), 'data') };
   const plain = await start(t, [], 1, env);
   await stop(plain);

@@ -95,7 +95,7 @@ for (const [args, expected, message] of misuses) {
   });
 }
 
-test('a database that is none is one line', async (t) => {
+test('an invalid database is a one-line error', async (t) => {
   const { folder, env } = withData();
   fs.mkdirSync(folder);
   fs.writeFileSync(join(folder, 'undertone.db'), 'no database'.repeat(1000));

@@ -15,7 +15,7 @@ function create(url: string, args: readonly string[], input = `${password}\n`): 
 }
 
 for (const kind of databaseKinds as readonly DatabaseKind[]) {
-  test(`${kind}: makes accounts that can log in, the first and the named ones administrators`, async (t) => {
+  test(`${kind}: creates accounts that can log in; the first and --admin ones are administrators`, async (t) => {
     const url = await makeDatabaseUrl(kind);
     t.deepEqual(await create(url, ['--email', 'ada@home.example']), {
       code: 0,
@@ -51,7 +51,7 @@ for (const kind of databaseKinds as readonly DatabaseKind[]) {
 }
 
 for (const kind of databaseKinds) {
-  test(`${kind}: sets a password, ends every log-in and revokes tokens where that is asked for`, async (t) => {
+  test(`${kind}: sets a password, ends every session and revokes tokens with --revoke-tokens`, async (t) => {
     const url = await makeDatabaseUrl(kind);
     const { app, browser, tokens } = await startAccountApp(t, { kind, url });
     const email = 'ada@home.example';
@@ -117,7 +117,7 @@ for (const [args, input, code, stderr] of misuses) {
   });
 }
 
-test('an address that has an account is told so', async (t) => {
+test('an address with an account is an error', async (t) => {
   const url = await makeDatabaseUrl('sqlite');
   await create(url, ['--email', 'ada@home.example']);
   const { code, stderr } = await create(url, ['--email', 'Ada@home.example']);

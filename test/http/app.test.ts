@@ -5,7 +5,7 @@ import { createGate } from '../support/gate.ts';
 import { call } from '../support/http.ts';
 import { until } from '../support/wait.ts';
 
-test.serial('an analysis is answered with the bytes of its thread and the time of each stage', async (t) => {
+test.serial('an analysis responds with the bytes of its thread and the time of each stage', async (t) => {
   const app = await startApp(t);
   const reply = await call(app.port, analysis({ do: 'echo' }));
   t.is(reply.status, 200);
@@ -28,7 +28,7 @@ test.serial('the scheme of a token is read in any case', async (t) => {
   }
 });
 
-test.serial('sane request ids are kept and others replaced', async (t) => {
+test.serial('valid request ids are kept, others are replaced', async (t) => {
   const app = await startApp(t);
   const ask = async (id: string) =>
     (await call(app.port, { path: '/health', headers: { 'X-Request-Id': id } })).headers;
@@ -38,7 +38,7 @@ test.serial('sane request ids are kept and others replaced', async (t) => {
   }
 });
 
-test.serial('health, readiness and models are open to all', async (t) => {
+test.serial('health, readiness and models need no token', async (t) => {
   const app = await startApp(t, { wait: false });
   t.is((await call(app.port, { path: '/health' })).body, '{}');
   const early = await call(app.port, { path: '/ready', headers: { 'X-Request-Id': 'id-1' } });
@@ -57,7 +57,7 @@ test.serial('health, readiness and models are open to all', async (t) => {
   t.is(head.body, '');
 });
 
-test.serial('HEAD answers like GET without the body, and a query changes nothing', async (t) => {
+test.serial('HEAD responds like GET without the body, and queries are ignored', async (t) => {
   const app = await startApp(t);
   for (const path of ['/health', '/ready', '/v1/models', '/metrics']) {
     const head = await call(app.port, { method: 'HEAD', path });
@@ -71,7 +71,7 @@ test.serial('HEAD answers like GET without the body, and a query changes nothing
   t.deepEqual([refused.status, refused.headers.allow, refused.body], [405, 'POST', '']);
 });
 
-test.serial('a path is taken letter by letter', async (t) => {
+test.serial('paths are case-sensitive and strict', async (t) => {
   const app = await startApp(t);
   const asked = analysis({ do: 'echo' });
   for (const path of ['/health/', '/Health', '//health', '/%', '/%2e%2e/health', `${asked.path}/`]) {
@@ -99,7 +99,7 @@ test.serial('a queue that has been full for 5 s makes the service unready', asyn
   t.is((await ready()).status, 200);
 });
 
-test.serial('metrics count requests by route and show what is held', async (t) => {
+test.serial('metrics count requests by route and show reserved bytes', async (t) => {
   const app = await startApp(t);
   await call(app.port, analysis({ do: 'echo' }));
   await call(app.port, { path: '/secret-path' });
@@ -114,12 +114,12 @@ test.serial('metrics count requests by route and show what is held', async (t) =
   t.is(await app.metric('undertone_ready'), 1);
 });
 
-test.serial('with an address of its own, metrics are not shown beside the service', async (t) => {
+test.serial('/metrics is absent from the service when it has a separate address', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_METRICS_ADDRESS: '127.0.0.1:0' } });
   t.is((await call(app.port, { path: '/metrics' })).status, 404);
 });
 
-test.serial('nothing of a request but its route is logged', async (t) => {
+test.serial('only the route of a request is logged', async (t) => {
   const app = await startApp(t);
   const asked = analysis({ do: 'echo' });
   await call(app.port, {
@@ -134,7 +134,7 @@ test.serial('nothing of a request but its route is logged', async (t) => {
   t.true(app.log[0]?.includes('"route":"/v1/analyze/emotion","method":"POST","status":200'));
 });
 
-test.serial('what machines poll is logged for debugging alone', async (t) => {
+test.serial('polled routes are logged at debug level', async (t) => {
   const app = await startApp(t);
   for (const path of ['/health', '/ready', '/metrics', '/v1/models']) await call(app.port, { path });
   const levels = app.log.map((line) => JSON.parse(line)).map(({ level, route }) => [route, level]);
@@ -146,7 +146,7 @@ test.serial('what machines poll is logged for debugging alone', async (t) => {
   ]);
 });
 
-test.serial('many at once are all answered', async (t) => {
+test.serial('many concurrent requests all succeed', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_WORKERS: '2', UNDERTONE_QUEUE: '64' } });
   const replies = await Promise.all(
     Array.from({ length: 64 }, () => call(app.port, analysis({ do: 'work', ms: 5 }))),

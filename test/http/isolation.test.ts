@@ -11,7 +11,7 @@ const processes = { UNDERTONE_ISOLATION: 'process', UNDERTONE_WORKERS: '2' };
 
 function isAlive(pid: number): boolean {
   try {
-    // A zombie has ended, and waits for whoever adopted it.
+    // A zombie has exited and waits for its parent.
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
@@ -41,13 +41,13 @@ async function analyze(
   return { status: response.status, text: await response.text(), timing: timing.replace(/;dur=[\d.]+/g, '') };
 }
 
-test.serial('processes answer what threads do', async (t) => {
+test.serial('worker processes return the same reports as threads', async (t) => {
   const answers = await Promise.all([{}, processes].map(async (env) => analyze(await startServer(t, env))));
   t.is(answers[0]?.status, 200);
   t.deepEqual(answers[1], answers[0]);
 });
 
-/** What other programs of the host are given. */
+/** Variables of other programs of the host. */
 const secrets = {
   PGPASSWORD: 'of-the-database',
   PGPASSFILE: '/run/pgpass',
@@ -60,7 +60,7 @@ const secrets = {
   SOMETHING_NEW: 'that-nobody-thought-of',
 };
 
-test.serial('the processes know a few variables alone', async (t) => {
+test.serial('worker processes inherit few variables', async (t) => {
   const harmless = { LANG: 'C.UTF-8', TZ: 'UTC' };
   const server = await startServer(t, { ...processes, ...secrets, ...harmless });
   const children = childrenOf(server.process.pid as number);
@@ -74,7 +74,7 @@ test.serial('the processes know a few variables alone', async (t) => {
   }
 });
 
-test.serial('the processes go on when they are signalled, and end with the service in order', async (t) => {
+test.serial('worker processes ignore signals and end with the service', async (t) => {
   const server = await startServer(t, processes);
   const children = childrenOf(server.process.pid as number);
   t.is(children.length, 2);
@@ -85,7 +85,7 @@ test.serial('the processes go on when they are signalled, and end with the servi
   await allGone(children);
 });
 
-test.serial('the processes end when the service is killed, in the middle of an analysis too', async (t) => {
+test.serial('worker processes end when the service is killed, even during an analysis', async (t) => {
   const server = await startServer(t, processes);
   const children = childrenOf(server.process.pid as number);
   const long = wavFile(syntheticSignal(1, 800));
@@ -93,7 +93,7 @@ test.serial('the processes end when the service is killed, in the middle of an a
   const lost = t.throwsAsync(analyze(server, long));
   await until(async () => /^undertone_workers_busy 1$/m.test(await metrics(server)));
   await server.stop('SIGKILL');
-  // They do not finish what nobody waits for any more.
+  // They abort the analysis.
   const gone = await timed(() => allGone(children));
   t.true(gone < whole / 2, `${gone} ms, of an analysis that takes ${whole} ms`);
   await lost;

@@ -1,4 +1,4 @@
-/** Bodies made to be slow to read: the thread that answers /health spends on none of them more than on a plain upload. */
+/** Bodies built to be slow to read cost the main thread no more than a plain upload. */
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { wire } from '../support/http.ts';
@@ -8,11 +8,11 @@ import { contentType, multipart } from '../support/upload.ts';
 type Body = { readonly path: string; readonly type: string; readonly framed: Buffer };
 
 const bytes = 2 ** 22;
-/** A thread that other work interrupts spends a little more, and its first requests are compiled. */
+/** Allows for interruptions of the thread and for compilation of its first requests. */
 const factor = 4;
 const tries = 3;
 
-/** Processor time of the main thread so far: what else the machine does is not in it. */
+/** CPU time of the main thread, independent of other load on the machine. */
 function mainThreadMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 }
@@ -66,7 +66,7 @@ const hostile: Readonly<Record<string, Body>> = {
   },
 };
 
-/** What the main thread spends on a body from its first byte to the answer, and until the connection is gone. */
+/** CPU time of the main thread from the first byte of a body until the connection is closed. */
 async function spend({ server }: JobStack, { path, type, framed }: Body): Promise<number> {
   const pid = server.process.pid as number;
   const before = mainThreadMs(pid);
@@ -80,7 +80,7 @@ async function spend({ server }: JobStack, { path, type, framed }: Body): Promis
   ];
   client.socket.write(`${head.join('\r\n')}\r\n`);
   const written = new Promise((done) => client.socket.write(framed, done));
-  // A client that goes on although it was answered is part of the cost.
+  // The cost includes a client that keeps sending after the response.
   await Promise.all([client.ended(), written]);
   client.socket.destroy();
   return mainThreadMs(pid) - before;

@@ -1,4 +1,4 @@
-/** The built service as a process: reports, refusals of recordings, start and end. */
+/** The built service as a process: reports, validation errors, start and shutdown. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,12 +30,12 @@ async function heldBytes(server: Server): Promise<number> {
   return Number(/^undertone_held_bytes (\d+)$/m.exec(body)?.[1]);
 }
 
-/** An end that waits for others would take ten minutes. */
+/** A shutdown that waits for requests would take ten minutes. */
 const unhurried = { UNDERTONE_SHUTDOWN_S: '600' };
 const stoppingLine = /"msg":"stopping"/;
 const sound = { name: 'audio', bytes: wavFile(syntheticSignal(1, 3)) };
 
-test.serial('each analysis answers with its own report', async (t) => {
+test.serial('each analysis responds with its own report', async (t) => {
   const server = await startServer(t);
   const schemas = {
     '/v1/analyze/emotion': reportSchemas.emotion,
@@ -68,7 +68,7 @@ test.serial('each analysis answers with its own report', async (t) => {
   t.is(await heldBytes(server), 0);
 });
 
-test.serial('a tone is answered, with nothing said about speech', async (t) => {
+test.serial('a tone has status insufficient_speech', async (t) => {
   const server = await startServer(t);
   const report = JSON.parse((await upload(server, [{ name: 'audio', bytes: toneFile(2) }])).body);
   t.is(report.status, 'insufficient_speech');
@@ -84,7 +84,7 @@ type Refusal = {
 
 const garbage = Buffer.from('this is a text and no recording, whatever its name says; '.repeat(40));
 const emptyWav = wavFile(new Float32Array(0));
-/** RIFF and WAVE, and then no chunk that says how the samples are written. */
+/** RIFF and WAVE without a format chunk. */
 const broken = Buffer.concat([
   wavFile(new Float32Array(8)).subarray(0, 12),
   Buffer.from('junk\x04\0\0\0junk'),
@@ -161,7 +161,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   },
 };
 
-test.serial('every refusal of a recording is a 422 that says where and why', async (t) => {
+test.serial('every invalid recording is a 422 with a location and a reason', async (t) => {
   const server = await startServer(t, { UNDERTONE_MAX_SECONDS: '4' });
   for (const [name, { loc, type, parts, msg }] of Object.entries(refusals)) {
     const reply = await upload(server, parts);
@@ -198,7 +198,7 @@ test.serial(
   },
 );
 
-test.serial('clients that leave at any byte leave nothing behind', async (t) => {
+test.serial('clients that abort at any byte leak nothing', async (t) => {
   const server = await startServer(t);
   const body = multipart([sound]);
   const head = `POST /v1/analyze HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.token}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`;
@@ -216,8 +216,8 @@ test.serial('clients that leave at any byte leave nothing behind', async (t) => 
   t.is((await upload(server, [sound])).status, 200);
 });
 
-test.serial('SIGTERM under 32 connections breaks no request that was accepted', async (t) => {
-  // A grace within which every client has stopped, however slow the machine.
+test.serial('SIGTERM under 32 connections completes every accepted request', async (t) => {
+  // The grace period outlasts every client, even on a slow machine.
   const server = await startServer(t, { ...unhurried, UNDERTONE_QUEUE: '64', UNDERTONE_GRACE_S: '10' });
   const body = multipart([sound]);
   const headers = { 'Content-Type': contentType, Authorization: `Bearer ${server.token}` };
@@ -241,7 +241,7 @@ test.serial('SIGTERM under 32 connections breaks no request that was accepted', 
   const ready = await call(server.port, { path: '/ready' });
   t.is(ready.status, 503);
   t.is(JSON.parse(ready.body).code, 'shutting_down');
-  // New connections are refused when the grace is over; those before it are all answered.
+  // Connections are refused after the grace period; earlier ones all get a response.
   const answered = results.length;
   await until(() => results.length > answered + clients.length);
   stopping = true;
@@ -254,7 +254,7 @@ test.serial('SIGTERM under 32 connections breaks no request that was accepted', 
   t.true(results.filter((result) => result === 200).length > 0);
 });
 
-test.serial('connections that say nothing do not hold up the end', async (t) => {
+test.serial('silent connections do not delay the shutdown', async (t) => {
   const server = await startServer(t, unhurried);
   const silent = await wire(server.port);
   const idle = await wire(server.port);
@@ -267,7 +267,7 @@ test.serial('connections that say nothing do not hold up the end', async (t) => 
   idle.socket.destroy();
 });
 
-test.serial('what is not over when the time to stop is, is told so', async (t) => {
+test.serial('requests that outlast the shutdown time get 503', async (t) => {
   const server = await startServer(t, { UNDERTONE_SHUTDOWN_S: '2' });
   const client = await wire(server.port);
   client.socket.write(
@@ -277,29 +277,29 @@ test.serial('what is not over when the time to stop is, is told so', async (t) =
   const exit = server.stop();
   t.regex(await client.ended(), /^HTTP\/1\.1 503 [\s\S]*"code":"shutting_down"/);
   t.deepEqual(await exit, { code: 0, signal: null });
-  // The request itself had ten minutes.
+  // The deadline of the request is ten minutes.
   t.true(performance.now() - started < 300_000);
 });
 
-test.serial('a second signal ends the process at once', async (t) => {
+test.serial('a second signal aborts the process', async (t) => {
   const server = await startServer(t, { ...unhurried, UNDERTONE_GRACE_S: unhurried.UNDERTONE_SHUTDOWN_S });
   server.process.kill('SIGTERM');
   await server.logged(stoppingLine);
-  // What comes sooner is the echo of the first.
+  // An earlier signal counts as a repeat of the first.
   await sleep(600);
   const started = performance.now();
   t.deepEqual(await server.stop('SIGTERM'), { code: 1, signal: null });
   t.true(performance.now() - started < 1000 * (Number(unhurried.UNDERTONE_SHUTDOWN_S) / 4));
 });
 
-test.serial('another signal is no echo of the first', async (t) => {
+test.serial('a different signal is no repeat of the first', async (t) => {
   const server = await startServer(t, { ...unhurried, UNDERTONE_GRACE_S: unhurried.UNDERTONE_SHUTDOWN_S });
   server.process.kill('SIGINT');
   await server.logged(stoppingLine);
   t.deepEqual(await server.stop('SIGTERM'), { code: 1, signal: null });
 });
 
-test.serial('a folder that cannot be made ends the start with code 1 and one line', async (t) => {
+test.serial('a folder that cannot be created exits with code 1 and one line', async (t) => {
   const ended = await exitOf(t, { UNDERTONE_DATA_DIR: '/proc/undertone/data' });
   t.deepEqual(ended.exit, { code: 1, signal: null });
   t.regex(ended.stderr, /^The service cannot start: .*'\/proc\/undertone'\n$/);
@@ -311,7 +311,7 @@ async function exitOf(t: ExecutionContext, env: Readonly<Record<string, string>>
   return { exit, stdout: server.stdout(), stderr: server.stderr() };
 }
 
-test.serial('a bad configuration ends with code 2 and every fault', async (t) => {
+test.serial('an invalid configuration exits with code 2 and lists every problem', async (t) => {
   const ended = await exitOf(t, {
     UNDERTONE_PORT: 'x',
     UNDERTONE_WORKERS: '0',
@@ -332,13 +332,13 @@ test.serial('a bad configuration ends with code 2 and every fault', async (t) =>
   );
 });
 
-test.serial('models that cannot be read end the start with code 1', async (t) => {
+test.serial('unreadable models exit with code 1', async (t) => {
   const ended = await exitOf(t, { UNDERTONE_MODELS_DIR: '/nowhere' });
   t.deepEqual(ended.exit, { code: 1, signal: null });
   t.is(ended.stderr, 'Expected a folder of models, got /nowhere, which cannot be read\n');
 });
 
-test.serial('a port that is taken ends the start with code 1', async (t) => {
+test.serial('a port in use exits with code 1', async (t) => {
   const other = createServer().listen(0, '127.0.0.1');
   t.teardown(() => other.close());
   await once(other, 'listening');
@@ -350,7 +350,7 @@ test.serial('a port that is taken ends the start with code 1', async (t) => {
   t.false(ended.stderr.includes(staticToken));
 });
 
-test.serial('metrics have an address of their own when they are given one', async (t) => {
+test.serial('metrics can have a separate address', async (t) => {
   const server = await startServer(t, { UNDERTONE_METRICS_ADDRESS: '127.0.0.1:0' });
   const url = (await server.logged(/"url":"(http:[^"]+)"/))[1] ?? '';
   const port = Number(new URL(url).port);

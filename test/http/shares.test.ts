@@ -1,4 +1,4 @@
-/** One account that asks for more than there is, beside one that does not. */
+/** One account that exceeds its share, beside one that does not. */
 import test from 'ava';
 import { createLifecycle, readinessError } from '../../src/http/lifecycle.ts';
 import { startAccountApp } from '../support/account.ts';
@@ -16,7 +16,7 @@ const untilFigure = (app: App, name: string, reached: (value: number) => boolean
 const isRefused = ({ status, headers, body }: Reply) =>
   status === 503 && headers['retry-after'] === '1' && JSON.parse(body).code === 'overloaded';
 
-test.serial('a queue that one account fills takes the analyses of another', async (t) => {
+test.serial('a queue filled by one account accepts analyses of another', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_QUEUE: '4' } });
   const first = await wire(app.port);
   const work = JSON.stringify(createGate().task);
@@ -36,14 +36,14 @@ test.serial('a queue that one account fills takes the analyses of another', asyn
   t.is(replies.filter(isRefused).length, 9);
 });
 
-test.serial('memory that one account fills takes the bodies of another', async (t) => {
+test.serial('memory filled by one account accepts bodies of another', async (t) => {
   const limits = { UNDERTONE_BUFFER_BYTES: '1000000', UNDERTONE_MAX_UPLOAD_BYTES: '400000' };
   const app = await startApp(t, { env: limits });
   const clients = await Promise.all(Array.from({ length: 9 }, () => wire(app.port)));
   t.teardown(() => {
     for (const { socket } of clients) socket.destroy();
   });
-  // Those beyond the share are refused once their bytes come, not by their heads.
+  // Bodies beyond the share are refused by their bytes, not by their headers.
   for (const { socket } of clients) socket.write(`${rawHead('Transfer-Encoding: chunked')}\r\n`);
   for (const { socket } of clients) socket.write(`186a0\r\n${'x'.repeat(100_000)}\r\n`);
   await untilFigure(app, 'undertone_held_bytes', (value) => value >= 700_000);
@@ -60,7 +60,7 @@ test.serial('memory that one account fills takes the bodies of another', async (
   t.is((await call(app.port, { path: '/ready' })).status, 200);
 });
 
-test.serial('log-ins and tokens work while there is no memory for any analysis', async (t) => {
+test.serial('log-ins and tokens work while analyses have no memory', async (t) => {
   const limits = { UNDERTONE_BUFFER_BYTES: '4', UNDERTONE_MAX_UPLOAD_BYTES: '3' };
   const { browser } = await startAccountApp(t, { env: limits });
   const visitor = browser();

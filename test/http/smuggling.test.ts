@@ -1,4 +1,4 @@
-/** Bytes that a proxy in front and the service could read differently, and targets that mean harm. */
+/** Request smuggling, and malicious request targets. */
 import test from 'ava';
 import { type App, rawHead, startApp } from '../support/app.ts';
 import { wire } from '../support/http.ts';
@@ -18,7 +18,7 @@ const untilNothingIsHeld = (app: App): Promise<void> =>
 const bodyOf = (answer: string) => answer.slice(answer.indexOf('\r\n\r\n') + 4);
 
 const post = 'POST /v1/analyze/emotion HTTP/1.1\r\nHost: x\r\n';
-/** A request that a proxy and the service could each end at another byte, with a second one hidden in it. */
+/** A request whose end is ambiguous, with a second request hidden in it. */
 const hidden = 'GET /health HTTP/1.1\r\nHost: x\r\nX-Request-Id: hidden\r\n\r\n';
 const smuggled: Record<string, string> = {
   'a length and chunks': `${post}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`,
@@ -46,7 +46,7 @@ const smuggled: Record<string, string> = {
 };
 
 for (const [name, bytes] of Object.entries(smuggled)) {
-  test.serial(`${name}: refused with 400, and nothing that follows is answered`, async (t) => {
+  test.serial(`${name}: refused with 400, and the rest gets no response`, async (t) => {
     const answer = await answerTo(await startApp(t), bytes);
     t.regex(answer, /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*\r\nConnection: close\r\n/i);
     t.deepEqual(answer.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400']);
@@ -64,7 +64,7 @@ const brokenChunks: Record<string, string> = {
 };
 
 for (const [name, chunks] of Object.entries(brokenChunks)) {
-  test.serial(`chunks with ${name}: refused with 400, and nothing that follows is answered`, async (t) => {
+  test.serial(`chunks with ${name}: refused with 400, and the rest gets no response`, async (t) => {
     const app = await startApp(t);
     const answer = await answerTo(app, `${rawHead('Transfer-Encoding: chunked')}\r\n${chunks}${hidden}`);
     t.regex(answer, /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*\r\nConnection: close\r\n/i);
@@ -108,7 +108,7 @@ test.serial(
   },
 );
 
-test.serial('methods that a path does not have are 405, whatever they are', async (t) => {
+test.serial('every other method of a path is 405', async (t) => {
   const app = await startApp(t);
   for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'SOURCE']) {
     const answer = await answerTo(app, `${method} /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);

@@ -1,4 +1,4 @@
-/** What only bytes on a socket can show: broken HTTP, early answers, clients that stop or leave. */
+/** Raw sockets: malformed HTTP, early responses, clients that stall or abort. */
 import test, { type ExecutionContext } from 'ava';
 import { type App, analysis, rawHead, startApp } from '../support/app.ts';
 import { createGate } from '../support/gate.ts';
@@ -57,7 +57,7 @@ test.serial('HTTP/1.0 needs no Host', async (t) => {
   t.is(bodyOf(await answerTo(await startApp(t), 'GET /health HTTP/1.0\r\n\r\n')), '{}');
 });
 
-test.serial('an analysis for HTTP/1.0, or one that closes its connection, is answered whole', async (t) => {
+test.serial('an analysis over HTTP/1.0, or with Connection: close, gets a whole response', async (t) => {
   const app = await startApp(t);
   const head = rawHead(`Content-Length: ${order.length}`);
   const old = head.replace('HTTP/1.1', 'HTTP/1.0');
@@ -70,7 +70,7 @@ test.serial('an analysis for HTTP/1.0, or one that closes its connection, is ans
   }
 });
 
-test.serial('headers that are too large are told so', async (t) => {
+test.serial('too large headers are 431', async (t) => {
   const answer = await answerTo(
     await startApp(t),
     `GET /health HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
@@ -82,7 +82,7 @@ test.serial('headers that are too large are told so', async (t) => {
   t.regex(bodyOf(answer), body);
 });
 
-test.serial('a chunk that is broken ends its own request alone', async (t) => {
+test.serial('a malformed chunk ends only its own request', async (t) => {
   const app = await startApp(t);
   const answer = await answerTo(app, `${rawHead('Transfer-Encoding: chunked')}\r\n5\r\nhello\r\nzz\r\n`);
   t.regex(answer, /^HTTP\/1\.1 400 Bad Request\r\n/);
@@ -90,7 +90,7 @@ test.serial('a chunk that is broken ends its own request alone', async (t) => {
   await untilFigure(app, 'undertone_held_bytes', 0);
 });
 
-test.serial('Expect: 100-continue is answered before the body comes', async (t) => {
+test.serial('Expect: 100-continue gets 100 before the body', async (t) => {
   const app = await startApp(t);
   const client = await wire(app.port);
   client.socket.write(
@@ -121,7 +121,7 @@ for (const [status, lines] of [
   });
 }
 
-test.serial('other expectations are passed over', async (t) => {
+test.serial('other expectations are ignored', async (t) => {
   const app = await startApp(t);
   t.regex(
     await answerTo(app, 'GET /health HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\n\r\n'),
@@ -147,7 +147,7 @@ async function sendForever(t: ExecutionContext, app: App, line: string): Promise
   await untilFigure(app, 'undertone_held_bytes', 0);
 }
 
-test.serial('a refusal reaches a client that is still sending, and the connection ends soon', async (t) => {
+test.serial('an error reaches a client that is still sending, and the connection closes soon', async (t) => {
   const app = await startApp(t);
   for (const line of ['Content-Length: 26214401', 'Transfer-Encoding: chunked']) {
     t.true((await fastest(8000, () => sendForever(t, app, line), 3)) < 8000, line);
@@ -158,11 +158,11 @@ test.serial('401 is decided before the body is read', async (t) => {
   const app = await startApp(t);
   const head = 'POST /v1/analyze/emotion HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n';
   const refused = async () => t.regex(await answerTo(app, head), /^HTTP\/1\.1 401 Unauthorized\r\n/);
-  // Half of what the service waits for a client that is still sending: it does not wait for the body either.
+  // Half of the linger time: the service does not wait for the body.
   t.true((await fastest(500, refused)) < 500);
 });
 
-test.serial('a body that comes too slowly is timed out and let go', async (t) => {
+test.serial('a body that arrives too slowly times out, and its bytes are released', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_DEADLINE_S: '1' } });
   const client = await wire(app.port);
   client.socket.write(`${rawHead('Content-Length: 100000')}\r\n`);
@@ -177,7 +177,7 @@ test.serial('a body that comes too slowly is timed out and let go', async (t) =>
   await untilFigure(app, 'undertone_held_bytes', 0);
 });
 
-test.serial('headers that come too slowly are timed out', async (t) => {
+test.serial('headers that arrive too slowly time out', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_DEADLINE_S: '1' } });
   const client = await wire(app.port);
   client.socket.write('GET /health HTTP/1.1\r\n');
@@ -193,7 +193,7 @@ test.serial('headers that come too slowly are timed out', async (t) => {
   );
 });
 
-test.serial('a client that leaves in mid-upload lets go of what was held', async (t) => {
+test.serial('a client that aborts an upload releases its bytes', async (t) => {
   const app = await startApp(t);
   const clients = await Promise.all(Array.from({ length: 20 }, () => wire(app.port)));
   for (const client of clients)
@@ -206,7 +206,7 @@ test.serial('a client that leaves in mid-upload lets go of what was held', async
   t.pass();
 });
 
-test.serial('a client that leaves while its analysis runs or waits frees the worker', async (t) => {
+test.serial('a client that aborts while its analysis runs or waits frees the worker', async (t) => {
   const app = await startApp(t);
   const work = JSON.stringify(createGate().task);
   const clients = await Promise.all([1, 2, 3].map(() => wire(app.port)));
@@ -219,7 +219,7 @@ test.serial('a client that leaves while its analysis runs or waits frees the wor
   t.is((await call(app.port, analysis({ do: 'echo' }))).status, 200);
 });
 
-test.serial('a connection is kept for the next request', async (t) => {
+test.serial('connections are kept alive', async (t) => {
   const app = await startApp(t);
   const client = await wire(app.port);
   const request = `${rawHead(`Content-Length: ${order.length}`)}\r\n${order}`;
@@ -231,7 +231,7 @@ test.serial('a connection is kept for the next request', async (t) => {
   client.socket.destroy();
 });
 
-test.serial('requests sent in one go are all answered in order', async (t) => {
+test.serial('pipelined requests are answered in order', async (t) => {
   const app = await startApp(t);
   const answer = await answerTo(
     app,
@@ -240,7 +240,7 @@ test.serial('requests sent in one go are all answered in order', async (t) => {
   t.deepEqual(answer.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200']);
 });
 
-test.serial('health answers while every worker is busy', async (t) => {
+test.serial('/health responds while every worker is busy', async (t) => {
   const app = await startApp(t);
   const gate = createGate();
   const working = call(app.port, analysis(gate.task));
@@ -251,7 +251,7 @@ test.serial('health answers while every worker is busy', async (t) => {
   t.is((await working).status, 200);
 });
 
-test.serial('broken bytes after a whole request do not cost its answer', async (t) => {
+test.serial('malformed bytes after a whole request do not affect its response', async (t) => {
   const app = await startApp(t);
   const work = JSON.stringify({ do: 'work', ms: 100 });
   const answer = await answerTo(

@@ -131,7 +131,7 @@ test('every variable is read', (t) => {
   t.is(parseConfig({ UNDERTONE_WORKERS: '3' }).queue, 24);
 });
 
-test('all faults come at once, each with what was expected', (t) => {
+test('all problems are reported at once', (t) => {
   const faults = faultsOf({
     UNDERTONE_PORT: '70000',
     UNDERTONE_HOST: '',
@@ -182,14 +182,14 @@ test('a secret is never repeated', (t) => {
   ]);
 });
 
-test('the address of a database is told by its scheme alone: it may hold a password', (t) => {
+test('errors show only the scheme of a database URL, which may contain a password', (t) => {
   const got = (url: string) => faultsOf({ UNDERTONE_DATABASE_URL: url })[0]?.split(', got ')[1];
   t.is(got('mysql://user:secret@host/name'), 'mysql:');
   t.is(got('//user:secret@host/name'), 'no scheme');
   t.is(got('file:'), 'file:');
 });
 
-test('where recordings may be fetched from is whole folders, and private hosts are hosts', (t) => {
+test('URL prefixes end in a slash, and private hosts are host names', (t) => {
   const expected =
     'Expected https://HOST/PATH/[,https://HOST/PATH/...] for `UNDERTONE_JOB_URL_PREFIXES`, got ';
   const prefixes = ['https://bucket.example/a', 'ftp://x/', 'https://u:p@x/', 'https://x/?a/', 'x', ''];
@@ -206,7 +206,7 @@ test('where recordings may be fetched from is whole folders, and private hosts a
   ]);
 });
 
-test('the sum of bodies holds at least one', (t) => {
+test('the byte budget allows at least one body', (t) => {
   t.deepEqual(faultsOf({ UNDERTONE_BUFFER_BYTES: '14', UNDERTONE_MAX_UPLOAD_BYTES: '11' }), [
     'Expected at least 4/3 of UNDERTONE_MAX_UPLOAD_BYTES (15) for `UNDERTONE_BUFFER_BYTES`, got 14',
   ]);

@@ -1,11 +1,11 @@
-/** Signals that end a process: the first in order, the second at once, the third without waiting. */
+/** Signals: the first shuts down gracefully, the second aborts, the third exits. */
 import test, { type ExecutionContext } from 'ava';
 import pino from 'pino';
 import { handleSignals } from '../../src/runtime/shutdown.ts';
 
 type Signal = 'SIGTERM' | 'SIGINT';
 
-/** The listener that stopOnSignals adds, on a clock of the test's own, and what it did. */
+/** Calls the listener of handleSignals with a fake clock. @returns a function that sends a signal and lists the calls so far */
 function open(t: ExecutionContext) {
   const before = process.listeners('SIGTERM');
   const now = performance.now;
@@ -34,20 +34,20 @@ function open(t: ExecutionContext) {
   };
 }
 
-test.serial('a signal that comes twice in a moment, as through npm, is one', (t) => {
+test.serial('a signal repeated within 500 ms, as by npm, counts once', (t) => {
   const send = open(t);
   t.is(send('SIGINT', 0), 'stop');
   t.is(send('SIGINT', 499), 'stop');
 });
 
-test.serial('the second signal breaks off, the third exits', (t) => {
+test.serial('the second signal aborts, the third exits', (t) => {
   const send = open(t);
   t.is(send('SIGTERM', 0), 'stop');
   t.is(send('SIGTERM', 500), 'stop, break off');
   t.is(send('SIGTERM', 0), 'stop, break off, exit 1');
 });
 
-test.serial('another signal is no echo of the first', (t) => {
+test.serial('a different signal is no repeat of the first', (t) => {
   const send = open(t);
   send('SIGINT', 0);
   t.is(send('SIGTERM', 0), 'stop, break off');

@@ -1,4 +1,4 @@
-/** Bodies that are slow, late or never come, and what is left of a body that was waited for. */
+/** Slow, late and missing bodies, and bodies that are read after a wait. */
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -19,7 +19,7 @@ type Arrived = {
   readonly lifecycle: Lifecycle;
 };
 
-/** A request whose head, and `more`, have been sent. */
+/** Sends the headers of a request, and `more`. */
 async function send(t: ExecutionContext, lines: readonly string[], more = ''): Promise<Arrived> {
   let port = 0;
   const arrived = new Promise<IncomingMessage>((resolve, reject) => {
@@ -37,7 +37,7 @@ async function send(t: ExecutionContext, lines: readonly string[], more = ''): P
   return { client, request: await arrived, limits, lifecycle };
 }
 
-/** Resolves with the failure. */
+/** Resolves with the error. */
 const failureOf = ({ request, limits }: Arrived) =>
   new Promise<Error>((resolve) => {
     const stop = guardBody(request, limits, (failure) => {
@@ -46,7 +46,7 @@ const failureOf = ({ request, limits }: Arrived) =>
     });
   });
 
-test('a body that stays below the minimum rate is ended', async (t) => {
+test('a body below the minimum rate is ended', async (t) => {
   const arrived = await send(t, ['Content-Length: 5000'], 'x'.repeat(1000));
   arrived.request.resume();
   const failure = await failureOf(arrived);
@@ -56,7 +56,7 @@ test('a body that stays below the minimum rate is ended', async (t) => {
   });
 });
 
-test('a body above the minimum rate goes on, however long it takes', async (t) => {
+test('a body above the minimum rate continues, however long it takes', async (t) => {
   const arrived = await send(t, ['Transfer-Encoding: chunked']);
   arrived.request.resume();
   const until = performance.now() + 6 * everyMs;
@@ -68,7 +68,7 @@ test('a body above the minimum rate goes on, however long it takes', async (t) =
   t.is(await Promise.race([failed, 'going on']), 'going on');
 });
 
-test('a client is not blamed for bytes that the service has not read', async (t) => {
+test('bytes that the service has not read do not count against the client', async (t) => {
   const arrived = await send(t, ['Content-Length: 5000'], 'x'.repeat(1000));
   while (arrived.request.readableLength === 0) await sleep(5);
   const failed = failureOf(arrived);
@@ -77,7 +77,7 @@ test('a client is not blamed for bytes that the service has not read', async (t)
   t.like(await failed, { code: 'timeout' });
 });
 
-test('a body that is late, or cut off by the end of the service, is ended', async (t) => {
+test('the deadline and the shutdown end a body', async (t) => {
   const late = await send(t, ['Content-Length: 5']);
   const limits = { ...late.limits, deadlineAt: performance.now() + 10 };
   t.like(await failureOf({ ...late, limits }), { message: 'The body took longer to arrive than it may' });
@@ -92,7 +92,7 @@ test('a body that is late, or cut off by the end of the service, is ended', asyn
   await awaited;
 });
 
-test('a client that leaves before the first byte, or left already, is noticed', async (t) => {
+test('an abort before the first byte is detected', async (t) => {
   const arrived = await send(t, ['Content-Length: 5']);
   const waiting = waitForBody(arrived.request, arrived.limits);
   arrived.client.socket.destroy();
@@ -106,7 +106,7 @@ const bodies: Readonly<Record<string, readonly [line: string, early: string, lat
   'no body': ['X: y', '', '', ''],
   'a length of 0': ['Content-Length: 0', '', '', ''],
   'no chunks': ['Transfer-Encoding: chunked', '0\r\n\r\n', '', ''],
-  'no chunks, told late': ['Transfer-Encoding: chunked', '', '0\r\n\r\n', ''],
+  'no chunks, sent late': ['Transfer-Encoding: chunked', '', '0\r\n\r\n', ''],
   'bytes with the head': ['Content-Length: 5', 'hello', '', 'hello'],
   'some with the head': ['Content-Length: 5', 'he', 'llo', 'hello'],
   'bytes that come late': ['Content-Length: 5', '', 'hello', 'hello'],
@@ -114,7 +114,7 @@ const bodies: Readonly<Record<string, readonly [line: string, early: string, lat
 };
 
 for (const [name, [line, early, late, body]] of Object.entries(bodies)) {
-  test(`a body that was waited for is still whole: ${name}`, async (t) => {
+  test(`a body is complete after waiting for it: ${name}`, async (t) => {
     const { client, request, limits } = await send(t, [line], early);
     let ready = false;
     const waiting = waitForBody(request, limits).then((arrives) => {

@@ -1,4 +1,4 @@
-/** Shares of the memory for bodies, checked over random sequences of reservations and releases. */
+/** Shares of the byte budget over random sequences of reservations and releases. */
 import test from 'ava';
 import fc from 'fast-check';
 import { createByteBudget, createReservation } from '../../../src/http/body/byte-budget.ts';
@@ -11,7 +11,7 @@ const steps = fc.array(fc.tuple(fc.constantFrom(...accounts), fc.integer({ min: 
   maxLength: 60,
 });
 
-/** Negative bytes are released, as far as the account holds them. @returns what each account holds after every step */
+/** Negative bytes are released, up to the account's reservation. @returns the reservations of each account after every step */
 function* play(sequence: readonly Step[]) {
   const budget = createByteBudget(limit);
   const held: Record<string, number> = { a: 0, b: 0, c: 0, d: 0 };
@@ -26,7 +26,7 @@ function* play(sequence: readonly Step[]) {
   }
 }
 
-test('the sum is that of what was reserved and not released, and never over the limit', (t) => {
+test('the total equals the open reservations, within the limit', (t) => {
   const property = fc.property(steps, (sequence) => {
     for (const { budget, held } of play(sequence)) {
       const values = Object.values(held);
@@ -41,7 +41,7 @@ test('the sum is that of what was reserved and not released, and never over the 
   fc.assert(property);
 });
 
-test('a reservation succeeds exactly while the account holds at most three times what is left free', (t) => {
+test('a reservation succeeds while the account holds at most three times the free bytes', (t) => {
   const property = fc.property(steps, (sequence) => {
     for (const { free, before, change, taken } of play(sequence)) {
       if (change > 0) t.is(taken, before + change <= 3 * (free - change));
@@ -50,13 +50,13 @@ test('a reservation succeeds exactly while the account holds at most three times
   fc.assert(property);
 });
 
-test('an account that holds nothing can reserve three quarters of what is free, whatever others do', (t) => {
+test('an account without a reservation can reserve three quarters of the free bytes', (t) => {
   const property = fc.property(steps, (sequence) => {
     for (const { budget, held } of play(sequence)) {
       const part = Math.floor((3 * (limit - budget.bytes())) / 4);
       t.true(budget.fits('newcomer', part));
       t.false(budget.fits('newcomer', part + 1));
-      // Each account leaves at least a quarter of what it found.
+      // Each account leaves at least a quarter free.
       const holders = Object.values(held).filter((value) => value > 0).length;
       if (holders === 1) t.true(budget.bytes() <= (3 * limit) / 4);
     }
@@ -64,7 +64,7 @@ test('an account that holds nothing can reserve three quarters of what is free, 
   fc.assert(property);
 });
 
-/** Every account takes as much as it can; now and then one lets a part go, as requests end. */
+/** Every account reserves as much as it can, and sometimes releases a part. */
 function settle(count: number): number[] {
   const budget = createByteBudget(2 ** 20);
   const held = Array.from({ length: count }, () => 0);
@@ -79,7 +79,7 @@ function settle(count: number): number[] {
   return held;
 }
 
-test('busy accounts settle at equal shares, beside which one more finds room', (t) => {
+test('busy accounts settle at equal shares, which leave room for one more', (t) => {
   for (const count of [1, 2, 3, 5]) {
     const share = (2 ** 20 * 3) / (3 * count + 1);
     for (const value of settle(count)) {
@@ -88,7 +88,7 @@ test('busy accounts settle at equal shares, beside which one more finds room', (
   }
 });
 
-test('a body gives back what is not needed any more, and in the end everything', (t) => {
+test('a body releases its bytes, in part and in the end', (t) => {
   const budget = createByteBudget(limit);
   const body = createReservation(budget, 'a');
   t.true(body.add(700));

@@ -1,4 +1,4 @@
-/** Bodies in small chunks: delivered together and whole, one read from the socket at a time, and refused when they are tiny. */
+/** Bodies in small chunks are coalesced, one socket read at a time, and refused when the chunks are tiny. */
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
@@ -12,7 +12,7 @@ function chunked(): GatheredRequest {
   return request;
 }
 
-test('small chunks of one read are delivered together, after other connections had their turn', async (t) => {
+test('small chunks of one read are delivered together, after other events', async (t) => {
   const request = chunked();
   const delivered: string[] = [];
   request.on('data', (bytes: Buffer) => delivered.push(bytes.toString()));
@@ -23,7 +23,7 @@ test('small chunks of one read are delivered together, after other connections h
   t.deepEqual(delivered, ['0123456789'.repeat(3000)]);
 });
 
-test('the order of small and large chunks is kept up to the end', async (t) => {
+test('small and large chunks keep their order', async (t) => {
   const request = chunked();
   let text = '';
   request.on('data', (bytes: Buffer) => {
@@ -36,7 +36,7 @@ test('the order of small and large chunks is kept up to the end', async (t) => {
   t.is(text, `ab${large}c${large}${large}d`);
 });
 
-test('chunks are refused once, when thousands of them are tiny, whatever came before', (t) => {
+test('thousands of tiny chunks are refused once', (t) => {
   for (const [before, bytes, refused] of [
     [0, 1, true],
     [0, 7, true],
@@ -54,7 +54,7 @@ test('chunks are refused once, when thousands of them are tiny, whatever came be
   }
 });
 
-test('reads of a body of known length are delivered as they come', (t) => {
+test('reads of a body of known length are delivered unchanged', (t) => {
   const request = new GatheredRequest(new Socket());
   const delivered: number[] = [];
   request.on('data', ({ length }: Buffer) => delivered.push(length));
@@ -68,7 +68,7 @@ test('reads of a body of known length are delivered as they come', (t) => {
   );
 });
 
-/** Answers with how many bytes it got. */
+/** Responds with the number of received bytes. */
 async function startCounter(t: ExecutionContext): Promise<number> {
   const server = createHttpServer(
     async (request, response) => {
@@ -95,7 +95,7 @@ test('a body in chunks of ten bytes arrives whole', async (t) => {
   t.regex(await client.ended(), /^HTTP\/1\.1 200 [\s\S]*1000000 bytes/);
 });
 
-test('a body in chunks of one byte is a 400 that says why, and the end of the connection', async (t) => {
+test('a body in chunks of one byte is a 400 and closes the connection', async (t) => {
   const client = await wire(await startCounter(t));
   client.socket.write(head + body(1, 100_000));
   const text = await client.ended();

@@ -1,4 +1,4 @@
-/** Job uploads through the upload thread: what they leave in Redis, and what becomes of them when something breaks. */
+/** Job uploads through the upload thread: their keys in Redis, and their failures. */
 import { type ClientRequest, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -22,7 +22,7 @@ type Place = {
   readonly waiting: UploadStore;
   readonly held: ByteBudget;
   readonly lifecycle: Lifecycle;
-  /** The ids of the uploads that were begun. */
+  /** Ids of the started uploads. */
   readonly ids: string[];
   begin(type?: string): Begun;
   send(body: Buffer, type?: string): Promise<UploadedForm | ServiceError | null>;
@@ -100,7 +100,7 @@ async function untilEmpty({ held, keys }: Place): Promise<void> {
   while (held.bytes() > 0 || (await keys()).length > 0) await sleep(10);
 }
 
-test.serial('recordings come out of Redis as they were sent, and no byte is held any more', async (t) => {
+test.serial('recordings are read from Redis unchanged, and all bytes are released', async (t) => {
   const place = await open(t);
   const audio = bytesOf(3 * chunkBytes + 1);
   const baseline = bytesOf(chunkBytes, 7);
@@ -120,7 +120,7 @@ test.serial('recordings come out of Redis as they were sent, and no byte is held
   t.is(place.held.bytes(), 0);
 });
 
-test.serial('the digest is that of the parts, whatever the boundary and the order', async (t) => {
+test.serial('the digest depends on the parts, not on their boundary and order', async (t) => {
   const place = await open(t);
   const audio = { name: 'audio', bytes: bytesOf(100_000) };
   const channel = { name: 'channel', bytes: '1' };
@@ -181,7 +181,7 @@ test.serial(
   },
 );
 
-test.serial('what is over the limit is refused as it arrives, in recordings and around them', async (t) => {
+test.serial('a body over the limit is refused as it arrives, in recordings and around them', async (t) => {
   const place = await open(t);
   const endless = [
     [{ name: 'audio', bytes: Buffer.alloc(maxBytes + 200_000) }],
@@ -195,7 +195,7 @@ test.serial('what is over the limit is refused as it arrives, in recordings and 
   }
 });
 
-test.serial('an upload whose bytes find no room in the share of its account is refused', async (t) => {
+test.serial('an upload beyond the share of its account is refused', async (t) => {
   const place = await open(t, { memoryBytes: 2 ** 18 });
   t.like(await place.send(multipart([{ name: 'audio', bytes: Buffer.alloc(2 ** 21) }])), {
     code: 'overloaded',
@@ -203,7 +203,7 @@ test.serial('an upload whose bytes find no room in the share of its account is r
   await untilEmpty(place);
 });
 
-test.serial('a client that leaves after its last byte, while it has to wait, leaves nothing', async (t) => {
+test.serial('an abort after the last byte leaves nothing in Redis', async (t) => {
   const place = await open(t);
   done(t, await place.send(multipart([{ name: 'audio', bytes: 'x' }])));
   await place.redis.client.flushall();
@@ -218,7 +218,7 @@ test.serial('a client that leaves after its last byte, while it has to wait, lea
   await untilEmpty(place);
 });
 
-test.serial('a Redis that does not answer stops the upload and then fails it', async (t) => {
+test.serial('an unresponsive Redis pauses the upload and then fails it', async (t) => {
   const place = await open(t);
   done(t, await place.send(multipart([{ name: 'audio', bytes: 'x' }])));
   place.redis.hang();
@@ -231,7 +231,7 @@ test.serial('a Redis that does not answer stops the upload and then fails it', a
   place.redis.goOn();
 });
 
-test.serial('a client has to wait while its bytes are not in Redis', async (t) => {
+test.serial('a client is paused until Redis has its bytes', async (t) => {
   const place = await open(t);
   done(t, await place.send(multipart([{ name: 'audio', bytes: 'x' }])));
   place.redis.hang();
@@ -247,7 +247,7 @@ test.serial('a client has to wait while its bytes are not in Redis', async (t) =
   place.redis.goOn();
 });
 
-test.serial('a thread that is lost fails its uploads, leaves nothing, and is replaced', async (t) => {
+test.serial('a lost thread fails its uploads, leaves nothing, and is replaced', async (t) => {
   const causes: Error[] = [];
   const file = new URL('../../support/crashing-upload-thread.ts', import.meta.url).pathname;
   const place = await open(t, { file, onLost: (cause) => causes.push(cause) });
@@ -313,7 +313,7 @@ async function asJob(t: ExecutionContext, place: Place, body: Buffer): Promise<V
   };
 }
 
-test.serial('analyses and jobs give the same verdict on the same broken forms', async (t) => {
+test.serial('analyses and jobs agree on malformed forms', async (t) => {
   const place = await open(t);
   const verdicts = { taken: 0, refused: 0 };
   const property = fc.asyncProperty(fc.array(mutation, { maxLength: 3 }), async (steps) => {

@@ -1,4 +1,4 @@
-/** JSON bodies that arrive at the same time. */
+/** Concurrent JSON bodies. */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import test from 'ava';

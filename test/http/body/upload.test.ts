@@ -1,4 +1,4 @@
-/** Bodies as they come from a socket: put together again whole, in blocks that can be transferred. */
+/** Bodies from a socket are complete, in transferable blocks. */
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { ceilingMs } from '../../support/wait.ts';
 
 type Collected = { readonly upload: Upload; readonly budget: ByteBudget };
 
-/** What arrives when `chunks` are written one by one. */
+/** Reads a body whose `chunks` are written one by one. */
 async function send(t: ExecutionContext, chunks: readonly Uint8Array[]): Promise<Collected> {
   const budget = createByteBudget(2 ** 24);
   const { shutdown } = createLifecycle();
@@ -55,7 +55,7 @@ const bodies: Readonly<Record<string, readonly number[]>> = {
 };
 
 for (const [name, lengths] of Object.entries(bodies)) {
-  test(`${name}: what was sent, in few blocks of their own`, async (t) => {
+  test(`${name}: the sent bytes, in few transferable blocks`, async (t) => {
     const ends = lengths.map((_, index) =>
       lengths.slice(0, index + 1).reduce((sum, length) => sum + length, 0),
     );

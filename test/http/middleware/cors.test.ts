@@ -1,4 +1,4 @@
-/** What pages of other sites may read: nothing, but for the origins that the operator named. */
+/** Cross-origin requests are allowed for the configured origins only. */
 import test from 'ava';
 import { analysis, startApp } from '../../support/app.ts';
 import { type Call, call } from '../../support/http.ts';
@@ -25,14 +25,14 @@ const preflight = (path: string, who: string): Call => ({
 const about = (headers: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => /^access-control-|^vary$/.test(name)));
 
-test('by default no other origin is answered', async (t) => {
+test('by default no origin gets CORS headers', async (t) => {
   const app = await startApp(t);
   const asked = await call(app.port, preflight(echo.path, origin));
   t.deepEqual([asked.status, about(asked.headers)], [405, {}]);
   t.deepEqual(about((await call(app.port, as(origin, echo))).headers), {});
 });
 
-test('a preflight of an origin that was named needs no token', async (t) => {
+test('the preflight of a configured origin needs no token', async (t) => {
   const app = await startApp(t, { env });
   for (const path of [echo.path, '/v1/models', '/health', '/openapi.json', '/v1/nothing']) {
     const { status, body, headers } = await call(app.port, preflight(path, origin));
@@ -47,7 +47,7 @@ test('a preflight of an origin that was named needs no token', async (t) => {
   }
 });
 
-test('answers and refusals can be read by such an origin, with their headers, and without cookies', async (t) => {
+test('a configured origin can read responses, errors and their headers, without cookies', async (t) => {
   const app = await startApp(t, { env });
   const missing = { ...echo, headers: { 'Content-Type': 'text/plain' } };
   for (const [asked, wanted] of [
@@ -65,7 +65,7 @@ test('answers and refusals can be read by such an origin, with their headers, an
   }
 });
 
-test('no other origin is, however alike', async (t) => {
+test('similar origins are not allowed', async (t) => {
   const app = await startApp(t, { env });
   for (const other of [`${origin}:8443`, 'http://app.example', `${origin}.evil.example`, 'null', '*', '']) {
     const asked = await call(app.port, preflight(echo.path, other));
@@ -74,7 +74,7 @@ test('no other origin is, however alike', async (t) => {
   }
 });
 
-test('accounts, pages and figures are shared with nobody', async (t) => {
+test('accounts, pages and metrics have no CORS headers', async (t) => {
   const app = await startApp(t, { env });
   for (const path of ['/account/api/session', '/account', '/', '/metrics', '/ready', '/docs', '/v1']) {
     const asked = await call(app.port, preflight(path, origin));

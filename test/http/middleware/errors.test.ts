@@ -218,7 +218,7 @@ for (const row of rows) {
   });
 }
 
-test.serial('503 when the queue is full, before the body is asked for', async (t) => {
+test.serial('503 when the queue is full, before 100 Continue', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_QUEUE: '0' } });
   const gate = createGate();
   const working = call(app.port, analysis(gate.task));
@@ -233,7 +233,7 @@ test.serial('503 when the queue is full, before the body is asked for', async (t
   t.is((await working).status, 200);
 });
 
-test.serial('in the grace before its end the service answers, but is not ready', async (t) => {
+test.serial('during the grace period the service responds but is not ready', async (t) => {
   const app = await startApp(t);
   app.lifecycle.startDraining();
   t.is(
@@ -245,7 +245,7 @@ test.serial('in the grace before its end the service answers, but is not ready',
   t.is(reply.headers.connection, 'close');
 });
 
-test.serial('503 once the service is being stopped, and the connection is closed', async (t) => {
+test.serial('503 during shutdown, with Connection: close', async (t) => {
   const app = await startApp(t);
   app.lifecycle.refuseNew();
   for (const asked of [echo, { path: '/ready', headers: id }]) {
@@ -257,7 +257,7 @@ test.serial('503 once the service is being stopped, and the connection is closed
   t.is((await call(app.port, { path: '/health' })).body, '{}');
 });
 
-test.serial('a fault is told to the log alone', async (t) => {
+test.serial('the cause of an internal error is only logged', async (t) => {
   const app = await startApp(t);
   await call(app.port, analysis({ do: 'fault' }));
   t.regex(app.log.join(''), /a secret cause/);

@@ -1,4 +1,4 @@
-/** By which names browsers may reach the pages and routes that use cookies. */
+/** Host names of the pages and routes that use cookies. */
 import test from 'ava';
 import { hostsOf, isKnownHost } from '../../../src/http/middleware/host.ts';
 import { cookieOf, password, startAccountApp } from '../../support/account.ts';
@@ -14,7 +14,7 @@ const pages = {
   assets: new Map(),
 };
 
-/** The status and the body of a request whose header lines are written as they are. */
+/** Sends raw header lines. */
 async function raw(port: number, target: string, lines: readonly string[], body = '') {
   const client = await wire(port);
   const head = [`${body === '' ? 'GET' : 'POST'} ${target} HTTP/1.1`, ...lines, 'Connection: close'];
@@ -25,7 +25,7 @@ async function raw(port: number, target: string, lines: readonly string[], body 
   return { status: Number(answer.split(' ')[1]), json: JSON.parse(text) as Record<string, unknown> };
 }
 
-test('a page whose name was bound to this address creates no account and reads nothing', async (t) => {
+test('a rebound name creates no account and reads nothing', async (t) => {
   const { app, browser, database } = await startAccountApp(t);
   const ada = browser();
   const host = `rebound.example:${app.port}`;
@@ -53,7 +53,7 @@ test('a page whose name was bound to this address creates no account and reads n
   t.truthy((await ada.ask('session')).json.user);
 });
 
-test('the pages that use cookies are refused by such a name, what programs use is not', async (t) => {
+test('a rebound name reaches the API but no page that uses cookies', async (t) => {
   const { port } = await startApp(t, { pages });
   const statusOf = async (path: string) =>
     (await call(port, { path, headers: { Host: 'rebound.example' } })).status;
@@ -89,7 +89,7 @@ const names: readonly (readonly [host: string, taken: boolean])[] = [
   ['', false],
 ];
 
-test('localhost, IP addresses and configured names are known, in every way to write them, and nothing else', async (t) => {
+test('localhost, IP addresses and configured names are known in every notation', async (t) => {
   const known = hostsOf({ publicUrl: 'https://voice.example', host: 'undertone.internal' });
   for (const [host, taken] of names) t.is(isKnownHost(host, known), taken, host);
   const { app } = await startAccountApp(t, { env: { UNDERTONE_PUBLIC_URL: 'https://voice.example' } });
@@ -99,7 +99,7 @@ test('localhost, IP addresses and configured names are known, in every way to wr
   }
 });
 
-test('forwarded names count for nothing, with a proxy that is trusted too', async (t) => {
+test('X-Forwarded-Host is ignored, even from a trusted proxy', async (t) => {
   const { app } = await startAccountApp(t, { env: { UNDERTONE_TRUST_PROXY: '1' } });
   const forwarded = (name: string) => [
     `X-Forwarded-Host: ${name}`,
@@ -112,7 +112,7 @@ test('forwarded names count for nothing, with a proxy that is trusted too', asyn
   t.is((await ask('localhost', forwarded('rebound.example'))).status, 200);
 });
 
-test('two Host headers are a bad request, whatever they say and wherever they are sent', async (t) => {
+test('two Host headers are a bad request on every path', async (t) => {
   const { app } = await startAccountApp(t);
   for (const path of ['/account/api/session', '/health', '/v1/analyze']) {
     for (const [first, second] of [
@@ -128,7 +128,7 @@ test('two Host headers are a bad request, whatever they say and wherever they ar
   }
 });
 
-test('a Host that is no host is a bad request', async (t) => {
+test('a malformed Host is a bad request', async (t) => {
   const { app } = await startAccountApp(t);
   for (const host of [
     'a b',
@@ -149,7 +149,7 @@ test('a Host that is no host is a bad request', async (t) => {
   }
 });
 
-test('a target with a host of its own is judged by that', async (t) => {
+test('the host of an absolute target is checked', async (t) => {
   const { app } = await startAccountApp(t);
   const session = (origin: string, host: string) =>
     raw(app.port, `${origin}/account/api/session`, [`Host: ${host}`]);

@@ -1,4 +1,4 @@
-/** Limits that the operator switched on: 429 before the body, headers that say how much is left. */
+/** Rate limits: 429 before the body, and headers with the remaining requests. */
 import test from 'ava';
 import { inMemory, type RateLimiterFactory } from '../../../src/auth/rate-limiter.ts';
 import { createSharedRateLimiters } from '../../../src/auth/shared-rate-limiter.ts';
@@ -14,13 +14,13 @@ const from = (address: string, asked: Call = echo): Call => ({
   headers: { ...asked.headers, 'X-Forwarded-For': address },
 });
 
-test('without a setting nothing is counted', async (t) => {
+test('there is no limit by default', async (t) => {
   const app = await startApp(t);
   const { headers } = await call(app.port, echo);
   t.deepEqual([headers.ratelimit, headers['ratelimit-policy']], [undefined, undefined]);
 });
 
-test('each token has its own count, whose rest is told', async (t) => {
+test('each token has its own limit and headers', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '2/60' } });
   for (const rest of [1, 0]) {
     const { status, headers } = await call(app.port, echo);
@@ -40,7 +40,7 @@ test('each token has its own count, whose rest is told', async (t) => {
   t.is((await call(app.port, { path: '/health' })).status, 200);
 });
 
-test('a count begins anew when its time is over', async (t) => {
+test('a limit resets after its window', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '1/5' } });
   const statuses = async () => [(await call(app.port, echo)).status, (await call(app.port, echo)).status];
   const started = performance.now();
@@ -50,7 +50,7 @@ test('a count begins anew when its time is over', async (t) => {
   t.is((await call(app.port, echo)).status, 429);
 });
 
-test('an address is counted before its token is looked at', async (t) => {
+test('requests of an address count before their token is verified', async (t) => {
   const env = { UNDERTONE_ADDRESS_RATE_LIMIT: '2/60', UNDERTONE_TRUST_PROXY: '1' };
   const app = await startApp(t, { env });
   const guess = analysis({ do: 'echo' }, 'a-guess-that-is-wrong');
@@ -71,7 +71,7 @@ test('a /64 of IPv6 is one address', async (t) => {
   t.is((await call(app.port, from('2001:db8:1:3::1'))).status, 200);
 });
 
-test('both limits are told, and a client without a proxy cannot choose its address', async (t) => {
+test('both limits have headers, and a client without a proxy cannot choose its address', async (t) => {
   const env = { UNDERTONE_ADDRESS_RATE_LIMIT: '1/60', UNDERTONE_RATE_LIMIT: '9/60' };
   const app = await startApp(t, { env });
   const { headers } = await call(app.port, from('192.0.2.1'));
@@ -80,7 +80,7 @@ test('both limits are told, and a client without a proxy cannot choose its addre
   t.is((await call(app.port, from('192.0.2.2'))).status, 429);
 });
 
-test('a body is not waited for', async (t) => {
+test('429 does not wait for the body', async (t) => {
   const app = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '1/60' } });
   await call(app.port, echo);
   const client = await wire(app.port);
@@ -90,7 +90,7 @@ test('a body is not waited for', async (t) => {
   t.regex(answer, /^HTTP\/1\.1 429 Too Many Requests\r\n[\s\S]*\r\nConnection: close\r\n/i);
 });
 
-test('the counts can be kept elsewhere', async (t) => {
+test('counters can have an external store', async (t) => {
   const names: string[] = [];
   const rateLimiters: RateLimiterFactory = (name, rate) => {
     names.push(name);
@@ -102,7 +102,7 @@ test('the counts can be kept elsewhere', async (t) => {
   t.deepEqual(names, ['address-rate', 'token-rate']);
 });
 
-test('a Redis that hangs holds one request up, and those that come meanwhile', async (t) => {
+test('a hanging Redis delays only requests within its first timeout', async (t) => {
   const redis = await startRedis();
   t.teardown(() => {
     redis.client.disconnect();
@@ -123,7 +123,7 @@ test('a Redis that hangs holds one request up, and those that come meanwhile', a
   const [first] = await Promise.all([seconds(), seconds()]);
   t.true(first > 2.5, `${first} s`);
   t.deepEqual(heard, [false]);
-  // One that waited for Redis would take as long as the first.
+  // A request that waited for Redis would take as long as the first.
   const rest: number[] = [];
   for (let count = 0; count < 10; count++) rest.push(await seconds());
   const late = rest.filter((one) => one > first / 2);
@@ -134,7 +134,7 @@ test('a Redis that hangs holds one request up, and those that come meanwhile', a
   t.regex(String((await call(port, echo)).headers.ratelimit), /r=99[5-7]/);
 });
 
-test('hosts that share a Redis count together, and each for itself while it is away', async (t) => {
+test('hosts share counters in Redis, and count alone while it is unreachable', async (t) => {
   const redis = await startRedis();
   t.teardown(() => {
     redis.client.disconnect();

@@ -1,9 +1,9 @@
-/** What every answer tells a browser. */
+/** Security headers. */
 import test from 'ava';
 import { startApp } from '../../support/app.ts';
 import { call } from '../../support/http.ts';
 
-test('every answer, errors too, says what a browser must not do with it', async (t) => {
+test('every response, errors too, has the security headers', async (t) => {
   const app = await startApp(t);
   for (const path of ['/health', '/nothing', '/v1/models', '/openapi.json', '/metrics']) {
     const { headers } = await call(app.port, { path });

@@ -7,7 +7,7 @@ import { call } from '../../support/http.ts';
 
 const email = 'ada@home.example';
 
-test('a form that another site posts is refused, with and without a session', async (t) => {
+test('a form posted by another site is refused, with and without a session', async (t) => {
   const { app, browser, database } = await startAccountApp(t);
   const ada = browser();
   await ada.signUp(email);
@@ -29,7 +29,7 @@ test('a form that another site posts is refused, with and without a session', as
   t.deepEqual(await database.selectFrom('tokens').selectAll().execute(), []);
 });
 
-test('a request without Origin, as no browser sends it, is refused', async (t) => {
+test('a POST without Origin is refused', async (t) => {
   const { app } = await startAccountApp(t);
   const body = JSON.stringify({ email, password });
   const headers = { 'Content-Type': 'application/json' };
@@ -46,7 +46,7 @@ test('a request without Origin, as no browser sends it, is refused', async (t) =
   );
 });
 
-test('with a public address that one alone may be the origin', async (t) => {
+test('UNDERTONE_PUBLIC_URL is the only allowed origin', async (t) => {
   const env = { UNDERTONE_PUBLIC_URL: 'https://voice.example' };
   const { app, browser } = await startAccountApp(t, { env });
   const local = `http://127.0.0.1:${app.port}`;
@@ -85,7 +85,7 @@ test('the cookie is HttpOnly, SameSite=Strict, below /account, and Secure under 
   ]);
 });
 
-test('a session that was there before the log-in is not taken over, and ends', async (t) => {
+test('a log-in ends an earlier session (no session fixation)', async (t) => {
   const { browser } = await startAccountApp(t);
   const mallory = browser();
   await mallory.signUp('mallory@home.example');
@@ -103,7 +103,7 @@ test('a session that was there before the log-in is not taken over, and ends', a
   t.is((await ada.ask('session')).json.user, null);
 });
 
-test('a cookie that was changed, or signed with another secret, is none', async (t) => {
+test('a modified or foreign cookie is ignored', async (t) => {
   const { browser, url } = await startAccountApp(t);
   const ada = browser();
   await ada.signUp(email);
@@ -120,7 +120,7 @@ test('a cookie that was changed, or signed with another secret, is none', async 
 });
 
 for (const kind of databaseKinds) {
-  test(`${kind}: a session whose week is over is none, and is removed with the next log-in`, async (t) => {
+  test(`${kind}: an expired session is invalid, and the next log-in deletes it`, async (t) => {
     const { browser, database } = await startAccountApp(t, { kind });
     const ada = browser();
     await ada.signUp(email);
@@ -142,7 +142,7 @@ test('a session whose week is over is none before that, too', async (t) => {
   t.is((await ada.ask('session')).json.user, null);
 });
 
-test('an analysis takes no cookie', async (t) => {
+test('analyses ignore cookies', async (t) => {
   const { app, browser } = await startAccountApp(t);
   const ada = browser();
   await ada.signUp(email);
@@ -171,7 +171,7 @@ test('neither password, cookie, token nor address is in the log', async (t) => {
     t.false(log.includes(secret), secret);
 });
 
-test('guessing one account is slowed, from wherever it comes', async (t) => {
+test('password guesses of one account are throttled across addresses', async (t) => {
   const { browser } = await startAccountApp(t);
   await browser().signUp(email);
   for (let count = 0; count < 10; count++) {
@@ -188,7 +188,7 @@ test('guessing one account is slowed, from wherever it comes', async (t) => {
   t.is((await browser().ask('log-in', { email: 'other@home.example', password })).status, 401);
 });
 
-test('guesses at one time are counted too', async (t) => {
+test('concurrent guesses count', async (t) => {
   const { browser } = await startAccountApp(t);
   await browser().signUp(email);
   const guesses = Array.from({ length: 20 }, () =>
@@ -206,7 +206,7 @@ test('right passwords are not counted', async (t) => {
     t.is((await browser().ask('log-in', { email, password })).status, 200);
 });
 
-test('guessing from one address is slowed, whoever is guessed, and the client does not choose the address', async (t) => {
+test('guesses from one address are throttled across accounts', async (t) => {
   const { browser } = await startAccountApp(t);
   const { ask } = browser();
   const from = (index: number) => ({ headers: { 'X-Forwarded-For': `192.0.2.${index}, 203.0.113.9` } });
@@ -216,7 +216,7 @@ test('guessing from one address is slowed, whoever is guessed, and the client do
   t.is((await browser().ask('log-in', { email: 'p50@home.example', password })).status, 401);
 });
 
-test('without a proxy the header counts for nothing', async (t) => {
+test('X-Forwarded-For is ignored without a proxy', async (t) => {
   const { browser } = await startAccountApp(t, { env: { UNDERTONE_TRUST_PROXY: '0' } });
   const statuses = [];
   for (let index = 0; index < 51; index++) {
@@ -225,7 +225,7 @@ test('without a proxy the header counts for nothing', async (t) => {
   t.deepEqual(statuses.slice(-2), [401, 429]);
 });
 
-test('one address makes twenty accounts an hour', async (t) => {
+test('one address can create twenty accounts per hour', async (t) => {
   const { browser } = await startAccountApp(t);
   const { ask } = browser();
   const make = (index: number) => ask('sign-up', { email: `p${index}@home.example`, password });
@@ -234,7 +234,7 @@ test('one address makes twenty accounts an hour', async (t) => {
   t.is(replies.filter(({ status }) => status === 429).length, 1);
 });
 
-test('a browser is told to insist on https only where there is https', async (t) => {
+test('Strict-Transport-Security is sent with https only', async (t) => {
   for (const [env, insists] of [
     [{}, false],
     [{ UNDERTONE_PUBLIC_URL: 'http://voice.example' }, false],
@@ -248,7 +248,7 @@ test('a browser is told to insist on https only where there is https', async (t)
 });
 
 for (const kind of databaseKinds) {
-  test(`${kind}: an account that a fault left without a password can be made after a minute`, async (t) => {
+  test(`${kind}: an incomplete account can be created again after a minute`, async (t) => {
     const { browser, database } = await startAccountApp(t, { kind });
     await browser().signUp(email);
     await sql`delete from "account"`.execute(database);

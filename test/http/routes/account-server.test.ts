@@ -1,4 +1,4 @@
-/** The built service as people run it: what main wires together. */
+/** Accounts of the built service as a process. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';

@@ -154,7 +154,7 @@ const refusals: readonly [body: object, field: string, msg: string][] = [
   [{ name: 'taken', scopes }, 'name', 'Expected an unused name for `name`, got "taken"'],
 ];
 
-test('a token that cannot be made is told why', async (t) => {
+test('an invalid token request is a 422 with the reason', async (t) => {
   const { browser } = await startAccountApp(t);
   const { ask, signUp } = browser();
   await signUp('ada@home.example');
@@ -167,7 +167,7 @@ test('a token that cannot be made is told why', async (t) => {
   }
 });
 
-test('without a session nothing is told and nothing made', async (t) => {
+test('without a session every token route is 401', async (t) => {
   const { browser } = await startAccountApp(t);
   const { ask } = browser();
   for (const [path, body] of [

@@ -188,7 +188,7 @@ both(
   },
 );
 
-test('closed, it takes nobody, and the page is told', async (t) => {
+test('closed sign-up: nobody can sign up, and the session says so', async (t) => {
   const { browser } = await startAccountApp(t, { env: { UNDERTONE_SIGNUP: 'closed' } });
   const { ask, signUp } = browser();
   t.deepEqual((await ask('session')).json, { user: null, sign_up: 'closed' });
@@ -229,7 +229,7 @@ const faults: readonly [path: string, body: object, items: readonly object[]][] 
 ];
 
 for (const [path, body, items] of faults) {
-  test(`${path} with ${JSON.stringify(body).slice(0, 50)} is told what to send`, async (t) => {
+  test(`${path} with ${JSON.stringify(body).slice(0, 50)} is a 422 with the expected value`, async (t) => {
     const { browser } = await startAccountApp(t);
     const { ask, signUp } = browser();
     await signUp(credentials.email);
@@ -239,7 +239,7 @@ for (const [path, body, items] of faults) {
   });
 }
 
-test('a body that is no JSON object, or too long, is told so', async (t) => {
+test('a body that is no JSON object is 400, and a too long one 413', async (t) => {
   const { browser } = await startAccountApp(t);
   const { ask } = browser();
   const notUtf8 = Buffer.from('{"email":"ad\xe4"}', 'latin1');
@@ -278,7 +278,7 @@ both('a database that is gone is 503 in every answer', async (t, { browser, data
   }
 });
 
-test('postgres: an outage is 503 and over when the server is back', async (t) => {
+test('postgres: an outage is 503 and ends with it', async (t) => {
   const server = startServer();
   const { browser } = await startAccountApp(t, { kind: 'postgres', url: await server.makeUrl() });
   const { ask, signUp } = browser();

@@ -1,4 +1,4 @@
-/** The published document: valid, complete, and true of the running service. */
+/** The OpenAPI document: valid, complete, and consistent with the running service. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

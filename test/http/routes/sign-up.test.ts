@@ -89,7 +89,7 @@ both('one that took longer than its claim is undone', async (t, { browser, datab
 
 both('an account that was created otherwise closes it too', async (t, { browser, database }) => {
   await browser().signUp(email);
-  // As an older version left it when it ended between the two.
+  // State of an older version that ended between the two steps.
   await database.deleteFrom('administrators').execute();
   t.like((await browser().ask('session')).json, { sign_up: 'closed' });
   t.like((await browser().signUp('eve@home.example')).json, refusal);
@@ -97,7 +97,7 @@ both('an account that was created otherwise closes it too', async (t, { browser,
 });
 
 for (const kind of databaseKinds) {
-  test(`${kind}: open, everybody can, and one is administrator`, async (t) => {
+  test(`${kind}: open sign-up: everybody can sign up, and one is administrator`, async (t) => {
     const { browser, database } = await startAccountApp(t, { kind, env: { UNDERTONE_SIGNUP: 'open' } });
     for (const name of ['ada', 'bob']) t.is((await browser().signUp(`${name}@home.example`)).status, 200);
     const { json } = await browser().ask('session');

@@ -23,7 +23,7 @@ function build(files: Readonly<Record<string, string>> = {}): string {
 
 const start = async (t: ExecutionContext) => startApp(t, { pages: await readPages(build()), wait: false });
 
-test('a page has a strict policy and a nonce of its own in each answer', async (t) => {
+test('each response of a page has a strict policy and a new nonce', async (t) => {
   const { port } = await start(t);
   const first = await call(port, { path: '/' });
   const nonce = /^<link nonce="([A-Za-z0-9+/]{22}==)"><meta nonce="\1">$/.exec(first.body)?.[1];
@@ -38,13 +38,13 @@ test('a page has a strict policy and a nonce of its own in each answer', async (
   t.not((await call(port, { path: '/' })).body, first.body);
 });
 
-test('the account page is there too, and nothing below it', async (t) => {
+test('the account page exists, and nothing below it', async (t) => {
   const { port } = await start(t);
   t.is((await call(port, { path: '/account' })).body, 'account');
   t.is((await call(port, { path: '/account/' })).status, 404);
 });
 
-test('assets are typed, never change, and are not sent twice', async (t) => {
+test('assets have a type, are immutable, and respond 304', async (t) => {
   const { port } = await start(t);
   const script = await call(port, { path: '/assets/main-1a.js' });
   t.is(script.body, 'export {};');
@@ -71,13 +71,13 @@ for (const path of [
   });
 }
 
-test('a page takes no POST', async (t) => {
+test('POST to a page is 405', async (t) => {
   const { port } = await start(t);
   const { status, headers } = await call(port, { path: '/', method: 'POST' });
   t.deepEqual([status, headers.allow], [405, 'GET, HEAD']);
 });
 
-test('a file whose type is not known ends the start', async (t) => {
+test('a file of unknown type fails the start', async (t) => {
   await t.throwsAsync(readPages(build({ 'assets/font-3c.woff': '' })), {
     message: /^Expected one of \.css, \.js, \.svg, \.wav, got .*font-3c\.woff$/,
   });
