@@ -4,7 +4,7 @@ export type ValidationItem = ValidationFailure['detail'][number];
 export declare class UndertoneError extends Error {
     name: string;
 }
-/** Nothing came back: no connection, or not in time. `cause` says more. */
+/** No response: the connection failed or timed out. `cause` has the details. */
 export declare class NoAnswerError extends UndertoneError {
     name: string;
     /** Or never made; else it was not in time. */
@@ -22,11 +22,11 @@ export declare class ApiError extends UndertoneError {
     readonly requestId: string | null;
     constructor(status: number, message: string, code: Failure['code'] | null, requestId: string | null);
 }
-/** 413 or 422: the upload cannot be taken, and `items` say why. */
+/** 413 or 422: the upload is invalid; `items` list the reasons. */
 export declare class ValidationError extends ApiError {
     name: string;
     readonly items: readonly ValidationItem[];
     constructor(status: number, items: readonly ValidationItem[], requestId: string | null);
 }
-/** The error that an answer other than 200 stands for. */
+/** Returns the error of a response other than 200. */
 export declare function readError(response: Response): Promise<ApiError>;

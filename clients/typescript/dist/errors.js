@@ -2,7 +2,7 @@
 export class UndertoneError extends Error {
     name = 'UndertoneError';
 }
-/** Nothing came back: no connection, or not in time. `cause` says more. */
+/** No response: the connection failed or timed out. `cause` has the details. */
 export class NoAnswerError extends UndertoneError {
     name = 'NoAnswerError';
     /** Or never made; else it was not in time. */
@@ -26,7 +26,7 @@ export class ApiError extends UndertoneError {
         this.requestId = requestId;
     }
 }
-/** 413 or 422: the upload cannot be taken, and `items` say why. */
+/** 413 or 422: the upload is invalid; `items` list the reasons. */
 export class ValidationError extends ApiError {
     name = 'ValidationError';
     items;
@@ -35,7 +35,7 @@ export class ValidationError extends ApiError {
         this.items = items;
     }
 }
-/** The error that an answer other than 200 stands for. */
+/** Returns the error of a response other than 200. */
 export async function readError(response) {
     const requestId = response.headers.get('X-Request-Id');
     const body = await response.json().catch(() => ({}));

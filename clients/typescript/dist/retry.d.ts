@@ -3,5 +3,5 @@ export type RetryOptions = {
     readonly retries: number;
     readonly signal?: AbortSignal | undefined;
 };
-/** Waits after a lost connection and after such an answer: 1, 2, 4 s and so on, or as long as `Retry-After` says where that is longer. */
+/** Delay after a lost connection or such a response: 1, 2, 4 s and so on, or `Retry-After` if that is longer. */
 export declare function withRetries(attempt: () => Promise<Response>, { retries, signal }: RetryOptions): Promise<Response>;

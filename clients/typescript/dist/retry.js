@@ -1,8 +1,8 @@
-/** Which answers are asked for again, and when. */
+/** Retry policy: which responses are retried, and after which delay. */
 import { NoAnswerError } from "./errors.js";
-/** 502 and 504 come from what stands between. */
+/** 502 and 504 come from proxies. */
 const retried = [500, 502, 503, 504];
-/** Waits after a lost connection and after such an answer: 1, 2, 4 s and so on, or as long as `Retry-After` says where that is longer. */
+/** Delay after a lost connection or such a response: 1, 2, 4 s and so on, or `Retry-After` if that is longer. */
 export async function withRetries(attempt, { retries, signal }) {
     for (let done = 0;; done++) {
         const last = done >= retries;

@@ -9,7 +9,7 @@ export type ClientOptions = {
   readonly token: string;
   /** Longest that one attempt may take; 60 s when left out. */
   readonly timeoutMs?: number;
-  /** How often a 500, 502, 503 or 504 is asked again, and a connection that was lost; 3 when left out. */
+  /** Retries after 500, 502, 503, 504 or a lost connection; 3 by default. */
   readonly retries?: number;
 };
 

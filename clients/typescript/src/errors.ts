@@ -7,7 +7,7 @@ export class UndertoneError extends Error {
   override name = 'UndertoneError';
 }
 
-/** Nothing came back: no connection, or not in time. `cause` says more. */
+/** No response: the connection failed or timed out. `cause` has the details. */
 export class NoAnswerError extends UndertoneError {
   override name = 'NoAnswerError';
   /** Or never made; else it was not in time. */
@@ -35,7 +35,7 @@ export class ApiError extends UndertoneError {
   }
 }
 
-/** 413 or 422: the upload cannot be taken, and `items` say why. */
+/** 413 or 422: the upload is invalid; `items` list the reasons. */
 export class ValidationError extends ApiError {
   override name = 'ValidationError';
   readonly items: readonly ValidationItem[];
@@ -46,7 +46,7 @@ export class ValidationError extends ApiError {
   }
 }
 
-/** The error that an answer other than 200 stands for. */
+/** Returns the error of a response other than 200. */
 export async function readError(response: Response): Promise<ApiError> {
   const requestId = response.headers.get('X-Request-Id');
   const body: Partial<Failure | ValidationFailure> = await response.json().catch(() => ({}));

@@ -1,7 +1,7 @@
-/** Which answers are asked for again, and when. */
+/** Retry policy: which responses are retried, and after which delay. */
 import { NoAnswerError } from './errors.ts';
 
-/** 502 and 504 come from what stands between. */
+/** 502 and 504 come from proxies. */
 const retried: readonly number[] = [500, 502, 503, 504];
 
 export type RetryOptions = {
@@ -10,7 +10,7 @@ export type RetryOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Waits after a lost connection and after such an answer: 1, 2, 4 s and so on, or as long as `Retry-After` says where that is longer. */
+/** Delay after a lost connection or such a response: 1, 2, 4 s and so on, or `Retry-After` if that is longer. */
 export async function withRetries(
   attempt: () => Promise<Response>,
   { retries, signal }: RetryOptions,

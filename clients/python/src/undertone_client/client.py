@@ -20,7 +20,7 @@ class _Base:
         """
         :param url: where the service is, such as ``http://127.0.0.1:8080``
         :param timeout: longest wait for a connection, and then for each byte of the answer, s
-        :param retries: how often a 500, 502, 503 or 504 is asked again, and a connection that was lost
+        :param retries: retries after 500, 502, 503, 504 or a lost connection
         """
         self._url = url.rstrip("/") + "/"
         self._retries = retries

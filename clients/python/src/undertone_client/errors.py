@@ -10,7 +10,7 @@ class UndertoneError(Exception):
 
 
 class NoAnswerError(UndertoneError):
-    """Nothing came back: no connection, or not in time. ``__cause__`` says more."""
+    """No response: the connection failed or timed out. ``__cause__`` has the details."""
 
 
 class ApiError(UndertoneError):
@@ -25,7 +25,7 @@ class ApiError(UndertoneError):
 
 
 class ValidationError(ApiError):
-    """413 or 422: the upload cannot be taken, and ``items`` say why."""
+    """413 or 422: the upload is invalid; ``items`` list the reasons."""
 
     def __init__(self, status: int, items: list[ValidationItem], request_id: str | None) -> None:
         message = "; ".join(f"{'.'.join(item['loc'])}: {item['msg']}" for item in items)
@@ -34,7 +34,7 @@ class ValidationError(ApiError):
 
 
 def error_of(response: httpx.Response) -> ApiError:
-    """The error that an answer other than 200 stands for."""
+    """Returns the error of a response other than 200."""
     request_id = response.headers.get("X-Request-Id")
     try:
         body = response.json()

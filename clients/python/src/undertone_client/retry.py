@@ -1,4 +1,4 @@
-"""Which answers are asked for again, and when."""
+"""Retry policy: which responses are retried, and after which delay."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import time
 
 import httpx
 
-# 502 and 504 come from what stands between.
+# 502 and 504 come from proxies.
 RETRIED = (500, 502, 503, 504)
 
 
 def wait_before_retry(response: httpx.Response | None, done: int) -> float:
-    """Seconds: 1, 2, 4 and so on, or as long as ``Retry-After`` says where that is longer. No response: the connection was lost."""
+    """Delay in seconds: 1, 2, 4 and so on, or ``Retry-After`` if that is longer. None as response: the connection was lost."""
     return max(2.0**done, _asked_for("" if response is None else response.headers.get("Retry-After", "")))
 
 
