@@ -1,27 +1,27 @@
 /**
- * The order of owners in a queue: start-time fair queueing (Goyal, Vin and Cheng 1996). A job's turn is one after the
- * last turn of its owner, or one after the turn that is being served where that is later. So owners with many jobs take
- * turns, and the first job of another owner is not behind them. Turns are BullMQ priorities.
+ * BullMQ priorities by start-time fair queueing (Goyal, Vin and Cheng 1996). The priority of a job is its start tag: one
+ * more than the last tag of its owner or than the tag of the job in service, whichever is larger. Owners with many jobs
+ * alternate, and the first job of another owner does not wait behind them.
  */
 import type { Redis } from '../runtime/redis.ts';
 
 export type FairPriority = {
-  /** The turn of the owner's next job. */
+  /** Assigns the priority of the owner's next job. */
   next(owner: string): Promise<number>;
   /**
-   * A worker has begun a job of that turn. Returns what has been subtracted from every turn: 0, but before turns are
-   * used up, when they begin anew.
+   * Called when a worker starts a job. Returns the amount to subtract from the priorities of waiting jobs, which is
+   * positive only when priorities approach the maximum.
    */
-  advance(turn: number): Promise<number>;
-  /** A job of the owner that was waiting has been removed. */
+  advance(priority: number): Promise<number>;
+  /** Called when a waiting job of the owner is removed. */
   remove(owner: string): Promise<void>;
-  /** Jobs of the owner that wait; at most some more than there are, until their turn has passed. */
+  /** Counts waiting jobs of the owner. Removed jobs may count until their tag is served. */
   countWaiting(owner: string): Promise<number>;
 };
 
 /** BullMQ's largest priority. */
 export const maxPriority = 2 ** 21 - 1;
-/** Turns begin anew from here on, which leaves half of them to those that wait. */
+/** Priorities are rebased above this tag, so half of the range is left for waiting jobs. */
 const rebaseAt = 2 ** 20;
 
 const served = `local served = tonumber(redis.call('GET', KEYS[2]) or '0')`;
@@ -32,7 +32,7 @@ const scripts = {
     local last = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or served)
     redis.call('ZADD', KEYS[1], last + 1, ARGV[1])
     return last + 1`,
-  serve: `${served}
+  advance: `${served}
     served = math.max(served, tonumber(ARGV[1]))
     local shift = served < ${rebaseAt} and 0 or served
     if shift > 0 then
@@ -42,11 +42,11 @@ const scripts = {
     end
     redis.call('SET', KEYS[2], served - shift)
     return shift`,
-  leave: `${served}
+  remove: `${served}
     local last = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or served)
     if last > served then redis.call('ZADD', KEYS[1], last - 1, ARGV[1]) end
     return 0`,
-  waiting: `${served}
+  countWaiting: `${served}
     return math.max(0, tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or served) - served)`,
 } as const;
 
@@ -57,8 +57,8 @@ export function createFairPriority(redis: Redis, name: string): FairPriority {
     Number(await redis.eval(scripts[script], keys.length, ...keys, argument));
   return {
     next: async (owner) => Math.min(maxPriority, await run('next', owner)),
-    advance: (turn) => run('serve', turn),
-    remove: async (owner) => void (await run('leave', owner)),
-    countWaiting: (owner) => run('waiting', owner),
+    advance: (priority) => run('advance', priority),
+    remove: async (owner) => void (await run('remove', owner)),
+    countWaiting: (owner) => run('countWaiting', owner),
   };
 }

@@ -1,28 +1,28 @@
 /**
- * The analysis slots of a lane. A job leaves its slot while it waits for a slow server, and waits for a slot afterwards.
- * Owners that wait for a slot take turns.
+ * A counting semaphore for the analysis slots of a lane, with round robin over the owners that wait. A permit can be
+ * released during a slow download and is acquired again afterwards.
  */
 import { createFairQueue } from '../workers/fair-queue.ts';
 
 export type FairSemaphore = {
-  /** Returns null when all slots are taken and no job of this worker waits for one: another worker may have one. */
+  /** Returns null when no permit is free and no job of this worker waits for one: another worker may be idle. */
   acquire(owner: string): Promise<Permit> | null;
 };
 
 export type Permit = {
-  /** Another job may have the slot until `work` is fulfilled. The slot is gone when `work` rejects. */
+  /** Releases the permit until `work` is fulfilled, and for good when it rejects. */
   releaseDuring<Value>(work: Promise<Value>): Promise<Value>;
   release(): void;
 };
 
-/** @param onLeft receives the number of jobs that have left their slots */
-export function createFairSemaphore(size: number, onLeft: (count: number) => void): FairSemaphore {
+/** @param onReleased receives the number of permits that are released during work */
+export function createFairSemaphore(size: number, onReleased: (count: number) => void): FairSemaphore {
   const waiting = createFairQueue<() => void>(Number.POSITIVE_INFINITY);
   let free = size;
-  let left = 0;
-  const changeLeft = (by: number) => {
-    left += by;
-    onLeft(left);
+  let released = 0;
+  const changeReleased = (by: number) => {
+    released += by;
+    onReleased(released);
   };
   async function acquire(owner: string): Promise<void> {
     if (free > 0) free--;
@@ -33,20 +33,20 @@ export function createFairSemaphore(size: number, onLeft: (count: number) => voi
     if (next === null) free++;
     else next();
   }
-  function createSlot(owner: string): Permit {
+  function createPermit(owner: string): Permit {
     let held = true;
     return {
       async releaseDuring(work) {
         held = false;
         release();
-        changeLeft(1);
+        changeReleased(1);
         try {
           const value = await work;
           await acquire(owner);
           held = true;
           return value;
         } finally {
-          changeLeft(-1);
+          changeReleased(-1);
         }
       },
       release() {
@@ -58,7 +58,7 @@ export function createFairSemaphore(size: number, onLeft: (count: number) => voi
   return {
     acquire(owner) {
       if (free === 0 && waiting.size() === 0) return null;
-      return acquire(owner).then(() => createSlot(owner));
+      return acquire(owner).then(() => createPermit(owner));
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Requests to addresses that others gave us: one connection, no redirects, bounded in time and size. */
+/** Requests to untrusted addresses: no redirects, no reused connections, bounded in time and size. */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { AddressError, checkedLookup, isAllowedHost } from './public-address.ts';
@@ -10,11 +10,10 @@ export type HttpRequest = {
   readonly body?: string;
   readonly privateHosts: readonly string[];
   readonly seconds: number;
-  /** Ends it before that. */
-  readonly stop?: AbortSignal;
-  /** Of the answer; one byte more ends the call. */
+  readonly signal?: AbortSignal;
+  /** Maximum length of the response body. */
   readonly maxBytes: number;
-  /** Called with the length of each chunk before it is kept; false ends the call. */
+  /** Called with the length of each chunk; false aborts the request. */
   readonly reserve?: (bytes: number) => boolean;
 };
 
@@ -25,29 +24,29 @@ export class SizeError extends Error {}
 /** `reserve` returned false. */
 export class ReservationError extends Error {}
 
-/** @throws AddressError, SizeError, ReservationError, or the error of the connection */
-export async function sendRequest(wanted: HttpRequest): Promise<HttpResponse> {
-  const url = new URL(wanted.url);
-  if (!isAllowedHost(url, wanted.privateHosts)) {
+/** @throws AddressError, SizeError, ReservationError or a connection error */
+export async function sendRequest(request: HttpRequest): Promise<HttpResponse> {
+  const url = new URL(request.url);
+  if (!isAllowedHost(url, request.privateHosts)) {
     throw new AddressError(`Expected a public address, got ${url.hostname}`);
   }
-  const ends = [AbortSignal.timeout(1000 * wanted.seconds), ...(wanted.stop ? [wanted.stop] : [])];
-  const response = await send(url, wanted, AbortSignal.any(ends));
+  const signals = [AbortSignal.timeout(1000 * request.seconds), ...(request.signal ? [request.signal] : [])];
+  const response = await send(url, request, AbortSignal.any(signals));
   const declared = Number(response.headers['content-length'] ?? 0);
-  if (declared > wanted.maxBytes) {
+  if (declared > request.maxBytes) {
     response.destroy();
-    throw new SizeError(`Expected at most ${wanted.maxBytes} bytes, got ${declared}`);
+    throw new SizeError(`Expected at most ${request.maxBytes} bytes, got ${declared}`);
   }
-  return { status: response.statusCode ?? 0, body: await read(response, wanted) };
+  return { status: response.statusCode ?? 0, body: await read(response, request) };
 }
 
-function send(url: URL, wanted: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
-  const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
+function send(url: URL, request: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    const { method, headers = {}, body, privateHosts } = wanted;
+    const { method, headers = {}, body, privateHosts } = request;
     const lookup = checkedLookup(privateHosts);
-    // An agent would keep connections, and hand out one that was made under another check.
-    const sent = request(url, { method, headers, lookup, signal, agent: false }, resolve);
+    // An agent could reuse a connection that passed a different check.
+    const sent = open(url, { method, headers, lookup, signal, agent: false }, resolve);
     sent.on('error', reject);
     sent.end(body);
   });
@@ -64,12 +63,12 @@ async function read(response: IncomingMessage, { maxBytes, reserve }: HttpReques
     }
     if (reserve?.(chunk.length) === false) {
       response.destroy();
-      throw new ReservationError('Expected memory for the answer, got none');
+      throw new ReservationError('Expected memory for the response, got none');
     }
     chunks.push(chunk);
   }
-  // Of its own, since it goes to a thread: short ones by Buffer.concat share a pool, which Node 22 refuses to give away.
-  const whole = Buffer.allocUnsafeSlow(length);
-  chunks.reduce((at, chunk) => at + chunk.copy(whole, at), 0);
-  return whole;
+  // Not Buffer.concat: Node 22 cannot transfer a buffer of the shared pool to a thread.
+  const body = Buffer.allocUnsafeSlow(length);
+  chunks.reduce((at, chunk) => at + chunk.copy(body, at), 0);
+  return body;
 }

@@ -1,4 +1,4 @@
-/** A job as its holder sees it, in JSON; the callback carries the same. */
+/** JSON of a job, as in responses and callbacks. */
 import { errorJson } from '../openapi/errors.ts';
 import { type SerializedError, ServiceError } from '../runtime/errors.ts';
 import type { JobRow, ListedRow } from './job-store.ts';
@@ -9,47 +9,45 @@ export type JobProgress = {
   readonly duration_s: number | null;
 };
 
-/** Of a job that has not ended. */
 export type QueueState = { readonly status: 'waiting' | 'running'; readonly progress: JobProgress | null };
 
-/** A job in a list. */
 export type JobSummary = {
   readonly id: string;
   readonly status: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
   readonly created_at: string;
   readonly finished_at: string | null;
-  /** The job and its result are gone from then on. */
+  /** The job and its result are deleted at this time. */
   readonly expires_at: string;
   readonly progress: JobProgress | null;
 };
 
 export type JobJson = JobSummary & {
   readonly result: object | null;
-  /** As the body of an error, without `request_id`. */
+  /** The body of an error response without `request_id`. */
   readonly error: object | null;
 };
 
-export function toJobSummary(row: ListedRow, standing: QueueState | null): JobSummary {
+export function toJobSummary(row: ListedRow, state: QueueState | null): JobSummary {
   return {
     id: row.id,
-    status: row.outcome ?? standing?.status ?? 'waiting',
+    status: row.outcome ?? state?.status ?? 'waiting',
     created_at: toTime(row.created_at),
     finished_at: row.finished_at === null ? null : toTime(row.finished_at),
     expires_at: toTime(row.expires_at),
-    progress: row.outcome === null ? (standing?.progress ?? null) : null,
+    progress: row.outcome === null ? (state?.progress ?? null) : null,
   };
 }
 
-export function toJobJson(row: JobRow, standing: QueueState | null): JobJson {
+export function toJobJson(row: JobRow, state: QueueState | null): JobJson {
   const body = row.body === null ? null : (JSON.parse(row.body) as object);
   return {
-    ...toJobSummary(row, standing),
+    ...toJobSummary(row, state),
     result: row.outcome === 'done' ? body : null,
     error: row.outcome === 'failed' ? body : null,
   };
 }
 
-/** A job that was removed before its end: nothing of it is kept. Times are ms since 1970. */
+/** A job that was removed before its end. Times are ms since 1970. */
 export function cancelledJobJson(id: string, createdAt: number, cancelledAt: number): JobJson {
   return {
     id,
@@ -63,7 +61,7 @@ export function cancelledJobJson(id: string, createdAt: number, cancelledAt: num
   };
 }
 
-/** PostgreSQL gives its 64-bit integers as text. */
+/** PostgreSQL returns 64-bit integers as text. */
 function toTime(ms: number): string {
   return new Date(Number(ms)).toISOString();
 }
@@ -72,7 +70,6 @@ export function isProgress(value: unknown): value is JobProgress {
   return typeof value === 'object' && value !== null && 'analysed_s' in value;
 }
 
-/** What a job that failed keeps. */
 export function storedError(error: SerializedError): string {
   return JSON.stringify(errorJson(error));
 }

@@ -1,4 +1,4 @@
-/** What is known of jobs: whose they are and how they ended, in the database, for as long as the operator says. */
+/** Jobs in the database: their owners and results, until they expire. */
 import {
   type Database,
   databaseUnavailable,
@@ -10,7 +10,7 @@ import {
 } from '../db/database.ts';
 
 export type JobRow = Selectable<JobTable>;
-/** A row without its report, which may be megabytes. */
+/** A row without the report, which may be megabytes. */
 export type ListedRow = Omit<JobRow, 'body'>;
 export type Outcome = 'done' | 'failed';
 
@@ -26,43 +26,44 @@ const listed = [
   'outcome',
 ] as const;
 
-/** Who a job belongs to: an account, or a token that belongs to none. */
+/** `account:ID`, or `token:ID` for a token without an account; stored in the column `holder`. */
 export type JobOwner = { readonly name: string; readonly account: string | null };
 
 export type NewJob = {
   readonly id: string;
   readonly owner: JobOwner;
   readonly idempotencyKey: string | null;
-  /** Keyed digest of the request; kept beside its idempotency key alone. */
+  /** From `digestRequest`; stored only with an idempotency key. */
   readonly digest: string;
   readonly expiresAt: number;
 };
 
-/** Every function throws Failure `storage_unavailable` when the database cannot be used. */
+/** Every function throws ServiceError `storage_unavailable`. */
 export type JobStore = {
-  /** `taken`: another job of this holder has the idempotency key. */
+  /** `taken`: another job of the owner has the idempotency key. */
   insert(job: NewJob): Promise<'done' | 'taken' | 'owner gone'>;
-  find(holder: JobOwner, id: string): Promise<JobRow | null>;
-  findByKey(holder: JobOwner, idempotencyKey: string): Promise<JobRow | null>;
-  /** Up to `count` jobs of a holder, newest first: those that are older than `before`, where it is not null. */
-  list(holder: JobOwner, before: ListedRow | null, count: number): Promise<ListedRow[]>;
-  /** For workers, which serve everybody. */
+  find(owner: JobOwner, id: string): Promise<JobRow | null>;
+  findByKey(owner: JobOwner, idempotencyKey: string): Promise<JobRow | null>;
+  /** Up to `count` jobs, newest first, older than `before` unless null. */
+  list(owner: JobOwner, before: ListedRow | null, count: number): Promise<ListedRow[]>;
+  /** Reads a job of any owner, for workers. */
   read(id: string): Promise<JobRow | null>;
-  /** False when it has ended already, or is gone: of several workers one ends a job. */
+  /** Returns false when the job has ended or was deleted: one of several workers succeeds. */
   finish(id: string, outcome: Outcome, body: string, expiresAt: number): Promise<boolean>;
-  /** The idempotency key may be used for another job. */
+  /** Makes the idempotency key available for another job. */
   releaseKey(id: string): Promise<void>;
   delete(id: string): Promise<void>;
-  /** Removes a job that has not ended; false when it has, or is gone. */
+  /** Deletes a job that has not ended. Returns false otherwise. */
   cancel(id: string): Promise<boolean>;
+  /** Deletes expired jobs. */
   sweep(): Promise<void>;
-  /** Which database this is. */
+  /** Identifies the database. */
   instanceId(): Promise<string>;
 };
 
 /** @param now milliseconds since 1970 */
 export function createJobStore(database: Database, now: () => number = Date.now): JobStore {
-  let installation: string | null = null;
+  let instance: string | null = null;
   const live = () => database.selectFrom('jobs').selectAll().where('expires_at', '>', now());
   return {
     async insert({ id, owner, idempotencyKey, digest, expiresAt }) {
@@ -84,15 +85,15 @@ export function createJobStore(database: Database, now: () => number = Date.now)
         throw databaseUnavailable(error);
       }
     },
-    find: (holder, id) => first(live().where('holder', '=', holder.name).where('id', '=', id)),
-    findByKey: (holder, key) =>
-      first(live().where('holder', '=', holder.name).where('idempotency_key', '=', key)),
-    async list(holder, before, count) {
+    find: (owner, id) => first(live().where('holder', '=', owner.name).where('id', '=', id)),
+    findByKey: (owner, key) =>
+      first(live().where('holder', '=', owner.name).where('idempotency_key', '=', key)),
+    async list(owner, before, count) {
       const all = database
         .selectFrom('jobs')
         .select(listed)
         .where('expires_at', '>', now())
-        .where('holder', '=', holder.name);
+        .where('holder', '=', owner.name);
       const older = all.where((is) => {
         if (before === null) return is.lit(true);
         const { created_at, id } = before;
@@ -125,8 +126,8 @@ export function createJobStore(database: Database, now: () => number = Date.now)
     },
     async instanceId() {
       const only = () => runQuery(database.selectFrom('installation').select('id').executeTakeFirstOrThrow());
-      installation ??= (await only()).id;
-      return installation;
+      instance ??= (await only()).id;
+      return instance;
     },
   };
 }

@@ -1,8 +1,8 @@
-/** What crosses between a worker and its analysis threads. */
+/** Messages between a worker and its analysis threads. */
 import type { ErrorReply } from '../workers/protocol.ts';
 import type { JobProgress } from './job-json.ts';
 
-/** `short` for recordings of any length that may be long, `long` for those that were found to be. */
+/** Recordings start in `short` and move to `long` when they exceed its maximum duration. */
 export const lanes = ['short', 'long'] as const;
 export type Lane = (typeof lanes)[number];
 
@@ -12,11 +12,11 @@ export type JobTask = {
   readonly audio: Uint8Array;
   readonly baseline: Uint8Array | null;
   readonly channel: number | null;
-  /** Shared: a value other than 0 stops the analysis. */
+  /** Shared flag: a value other than 0 stops the analysis. */
   readonly cancel: Int32Array;
 };
 
-/** `long`: the recording is longer than the lane `short` analyses. */
+/** `long`: the recording belongs into the lane `long`. */
 export type JobReply =
   | { readonly kind: 'report'; readonly json: string }
   | { readonly kind: 'long' }

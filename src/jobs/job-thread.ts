@@ -1,4 +1,4 @@
-/** The file that each thread of `undertone worker` runs: loads the models once, then analyses one recording at a time. */
+/** Entry file of the threads of a worker: loads the models once, then analyses one recording at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Analyzer, createAnalyzer } from '../analysis/analyze.ts';
 import { combinedReport } from '../analysis/report.ts';
@@ -15,25 +15,25 @@ async function start(settings: ThreadSettings): Promise<(task: JobTask) => Promi
   const analyzer = await createAnalyzer(settings);
   await analyzer.warm();
   reportReady();
-  const turns = createYieldingMutex();
+  const mutex = createYieldingMutex();
   return async (task) => {
-    const reply = await turns.runExclusive(() => work(analyzer, task, turns));
+    const reply = await mutex.runExclusive(() => work(analyzer, task, mutex));
     reportHeapPressure();
     return reply;
   };
 }
 
-/** Never rejects: a failure of any kind is a reply. */
+/** Never rejects: errors are replies. */
 async function work(
   analyzer: Analyzer,
-  { id, lane, ...asked }: JobTask,
-  turns: YieldingMutex,
+  { id, lane, ...options }: JobTask,
+  mutex: YieldingMutex,
 ): Promise<JobReply> {
-  const request = { ...asked, signals };
+  const request = { ...options, signals };
   const afterChunk = async (analysed: number, declared: number | null) => {
     const progress = { analysed_s: round(analysed), duration_s: declared === null ? null : round(declared) };
     parentPort?.postMessage({ id, progress } satisfies JobProgressMessage);
-    await turns.yieldTurn();
+    await mutex.yieldToOthers();
   };
   try {
     const analysis =

@@ -1,4 +1,4 @@
-/** The analysis threads of `undertone worker`. */
+/** The analysis threads of a worker. */
 import { threadFile } from '../runtime/worker-entries.ts';
 import type { ThreadSettings } from '../workers/protocol.ts';
 import { createThreadPool, type ThreadPool } from '../workers/thread-pool.ts';
@@ -6,7 +6,7 @@ import type { JobProgress } from './job-json.ts';
 import { type JobProgressMessage, type JobReply, type JobTask, type Lane, lanes } from './job-task.ts';
 
 export type JobThreads = {
-  /** Rejects when the thread was lost. The bytes are given away. */
+  /** Rejects when the thread is lost. Transfers the recordings. */
   analyze(task: JobTask, onProgress: (progress: JobProgress) => void): Promise<JobReply>;
   close(): Promise<void>;
 };
@@ -15,11 +15,11 @@ export type JobThreadsOptions = {
   readonly threads: number;
   readonly settings: ThreadSettings;
   readonly file?: string;
-  /** Hears why a thread was lost; it is replaced. */
+  /** The thread is replaced. */
   readonly onLost: (cause: Error) => void;
 };
 
-/** The measures and timelines of one hour of audio take 6 MB. */
+/** Measures and timelines take 6 MB per hour of audio. */
 const heapMebibytes = 1024;
 
 /** One thread and the lanes of its running tasks. */

@@ -1,4 +1,4 @@
-/** What a job is asked to do, as it waits in Redis: encrypted, since URLs may carry keys, and with a version. */
+/** Payload of a job in Redis: versioned, and encrypted because URLs may contain keys. */
 import { z } from 'zod';
 import type { Cipher } from './encryption.ts';
 
@@ -16,9 +16,9 @@ const schema = z.object({
   channel: z.int().min(0).nullable(),
   callback: z.string().nullable(),
   holder: z.string(),
-  /** The database that knows the job. */
+  /** `JobStore.instanceId` of the database with the job. */
   installation: z.string(),
-  /** When a job ended that was removed before its end, ms since 1970; the callback says so. */
+  /** Set in callbacks of cancelled jobs, ms since 1970. */
   cancelledAt: z.number().nullable().default(null),
 });
 
@@ -26,10 +26,10 @@ export type Payload = Readonly<z.output<typeof schema>>;
 
 export type EncryptedPayload = { readonly sealed: string };
 
-/** The payload was written by a later release: it must be left to a worker of that release. */
+/** A later release wrote the payload; only its workers can process the job. */
 export class NewerPayloadError extends Error {}
 
-/** The payload is none that any release writes. */
+/** No release writes such a payload. */
 export class PayloadError extends Error {}
 
 export function encryptPayload(
@@ -61,7 +61,7 @@ function parse<Value>(read: () => Value): Value {
   }
 }
 
-/** The name is of version 1. */
+/** As in version 1, which called the payload an order. */
 function aadOf(id: string): string {
   return `${id}/order`;
 }

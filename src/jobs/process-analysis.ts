@@ -1,4 +1,4 @@
-/** Analyses one job that a worker has taken from a queue. */
+/** Processes one job of an analysis queue. */
 import { setInterval } from 'node:timers/promises';
 import { DelayedError, WaitingError } from 'bullmq';
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
@@ -11,12 +11,11 @@ import { decryptPayload, type Payload } from './payload.ts';
 import type { JobQueue } from './queues.ts';
 import { cancelJob, finishJob, type QueueJob, startJob, type WorkerContext } from './worker-context.ts';
 
-/** How often a worker looks whether the job that it has was removed. */
 const removalCheckMs = 1000;
 
 export type AnalysisLane = { readonly name: Lane; readonly queue: JobQueue; readonly slots: FairSemaphore };
 
-/** In the lane `short`, a job whose recording is found to be long goes on to the queue of long ones. */
+/** The lane `short` moves jobs with long recordings to the queue `long`. */
 export async function processAnalysis(
   context: WorkerContext,
   lane: AnalysisLane,
@@ -29,14 +28,14 @@ export async function processAnalysis(
   const row = await store.read(id);
   if (row === null) return cancelJob(context, job, payload);
   if (row.outcome !== null) return void (await finishJob(context, job, payload, row.outcome, row.body ?? ''));
-  const entering = lane.slots.acquire(payload.holder);
-  if (entering === null) return moveToWait(job, token);
-  const slot = await entering;
+  const acquired = lane.slots.acquire(payload.holder);
+  if (acquired === null) return moveToWait(job, token);
+  const permit = await acquired;
   const started = performance.now();
-  const ended = new AbortController();
-  const removed = watchRemoval(context, id, ended.signal);
+  const finished = new AbortController();
+  const removed = watchRemoval(context, id, finished.signal);
   try {
-    const json = await analyze(context, { lane: lane.name, slot, job, payload, removed });
+    const json = await analyze(context, { lane: lane.name, permit, job, payload, removed });
     if (json === null) {
       const entry = { id, owner: payload.holder, payload: job.data, createdAt: job.timestamp };
       return await queues.long.add(entry);
@@ -55,8 +54,8 @@ export async function processAnalysis(
     const outcome = await finishJob(context, job, payload, 'failed', storedError(error));
     if (outcome === 'failed') logger.info({ job_id: id, code: error.code }, 'job failed');
   } finally {
-    slot.release();
-    ended.abort();
+    permit.release();
+    finished.abort();
   }
 }
 
@@ -65,15 +64,15 @@ async function moveToWait(job: QueueJob, token: string | undefined): Promise<nev
   throw new WaitingError();
 }
 
-/** Ends a job for good: too many workers were lost with it, or too many attempts ended in internal errors. */
+/** Fails a job whose workers were lost, or whose attempts failed, too often. */
 export async function markLost(context: WorkerContext, job: QueueJob): Promise<void> {
   const payload = decryptPayload(job.data, job.id as string, context.cipher);
   if (payload.installation !== (await context.store.instanceId())) return;
-  const failure = new ServiceError('worker_lost', 'The workers that had this job were lost');
-  await finishJob(context, job, payload, 'failed', storedError(failure));
+  const error = new ServiceError('worker_lost', 'The workers that had this job were lost');
+  await finishJob(context, job, payload, 'failed', storedError(error));
 }
 
-/** Aborts once the job is gone from the database. */
+/** Aborts once the job is deleted from the database. */
 function watchRemoval({ store }: WorkerContext, id: string, ended: AbortSignal): AbortSignal {
   const removed = new AbortController();
   const watch = async () => {
@@ -88,25 +87,25 @@ function watchRemoval({ store }: WorkerContext, id: string, ended: AbortSignal):
 
 type Analysis = {
   readonly lane: Lane;
-  readonly slot: Permit;
+  readonly permit: Permit;
   readonly job: QueueJob;
   readonly payload: Payload;
   readonly removed: AbortSignal;
 };
 
 /**
- * Null when it belongs into the lane `long`.
- * @throws Failure for what another attempt would not change
+ * Returns null for a recording of the lane `long`.
+ * @throws ServiceError when a retry is useless
  */
 async function analyze(context: WorkerContext, analysis: Analysis): Promise<string | null> {
   const { lane, job, payload, removed } = analysis;
-  const end = AbortSignal.any([context.stop, removed]);
-  const recording = await load(context, analysis, end);
+  const signal = AbortSignal.any([context.stop, removed]);
+  const recording = await load(context, analysis, signal);
   const cancel = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const raise = () => void Atomics.store(cancel, 0, 1);
-  end.addEventListener('abort', raise);
+  const stop = () => void Atomics.store(cancel, 0, 1);
+  signal.addEventListener('abort', stop);
   try {
-    if (end.aborted) raise();
+    if (signal.aborted) stop();
     const task = { id: job.id as string, lane, ...recording, channel: payload.channel, cancel };
     const reply = await context.threads.analyze(task, (progress) => {
       void job.updateProgress(progress).catch(() => {});
@@ -116,7 +115,7 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<stri
     if (reply.kind === 'internalError') throw new Error(reply.cause);
     throw deserializeError(reply.failure);
   } finally {
-    end.removeEventListener('abort', raise);
+    signal.removeEventListener('abort', stop);
   }
 }
 
@@ -124,13 +123,13 @@ type Recording = { readonly audio: Uint8Array; readonly baseline: Uint8Array | n
 
 async function load(
   context: WorkerContext,
-  { job, payload, slot }: Analysis,
-  end: AbortSignal,
+  { job, payload, permit }: Analysis,
+  signal: AbortSignal,
 ): Promise<Recording> {
   const { uploadStore } = context;
   const { holder: owner, source } = payload;
   if (source.kind === 'object') {
-    const audio = await fetchRecording(context, { job, owner, url: source.url, slot, end });
+    const audio = await fetchRecording(context, { job, owner, url: source.url, permit, signal });
     return { audio, baseline: null };
   }
   const { sizes } = source;

@@ -1,4 +1,4 @@
-/** Makes one callback that a worker has taken from the queue. */
+/** Sends one callback of the queue. */
 import { DelayedError, WaitingError } from 'bullmq';
 import type { FairBudget } from './fair-budget.ts';
 import { cancelledJobJson, type JobJson, toJobJson } from './job-json.ts';
@@ -8,7 +8,7 @@ import { type QueueJob, shareKeys, startJob, type WorkerContext } from './worker
 
 export async function processCallback(
   context: WorkerContext,
-  shares: FairBudget,
+  budget: FairBudget,
   job: QueueJob,
   token: string | undefined,
 ): Promise<void> {
@@ -17,22 +17,22 @@ export async function processCallback(
   const payload = await startJob(context, queues.callbacks, job, token);
   const { callback, holder } = payload;
   if (callback === null) return;
-  const share = shares.open(shareKeys(holder, callback));
-  if (!share.add(1)) {
+  const reservation = budget.open(shareKeys(holder, callback));
+  if (!reservation.add(1)) {
     await queues.callbacks.delay(job, holder, token);
     throw new DelayedError();
   }
   try {
-    const view = await viewFor(context, job, payload);
-    if (view === null) return;
+    const json = await jsonFor(context, job, payload);
+    if (json === null) return;
     const delivered = await deliver({
       id,
       url: callback,
-      body: JSON.stringify(view),
+      body: JSON.stringify(json),
       secret: cipher.callbackSecret(holder),
       privateHosts: config.jobs.privateHosts,
       now: Date.now(),
-      stop: context.stop,
+      signal: context.stop,
     });
     logger.info({ job_id: id, delivered }, 'called back');
   } catch (error) {
@@ -40,12 +40,12 @@ export async function processCallback(
     await job.moveToWait(token);
     throw new WaitingError();
   } finally {
-    share.release();
+    reservation.release();
   }
 }
 
-/** Null when the job was removed after its end: nobody waits for it. */
-async function viewFor(
+/** Null when the job was removed after its end. */
+async function jsonFor(
   { store }: WorkerContext,
   job: QueueJob,
   { cancelledAt }: Payload,

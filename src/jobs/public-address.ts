@@ -1,8 +1,8 @@
-/** Where this service may be sent by those who use it: public addresses, and hosts that the operator names. */
+/** Addresses that clients may send this service to: public ones, and hosts that the operator allows. */
 import { lookup as resolveName } from 'node:dns';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 
-/** What only the operator may allow; IANA's registries of special-purpose addresses. */
+/** IANA IPv4 Special-Purpose Address Registry, and multicast. */
 const ranges4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -20,7 +20,7 @@ const ranges4 = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ];
-/** Global unicast is 2000::/3; of it, what leads elsewhere: Teredo, documentation, 6to4. */
+/** Exceptions from global unicast, 2000::/3: protocol assignments with Teredo, documentation, 6to4. */
 const ranges6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const private4 = toBlockList(ranges4, 'ipv4');
@@ -34,32 +34,31 @@ export function isPublic(address: string): boolean {
   return global6.check(address, 'ipv6') && !private6.check(address, 'ipv6');
 }
 
-/** Whether it may be asked at all, as far as the address tells; names are looked at when they are resolved. */
+/** Checks literal addresses; `checkedLookup` checks names. */
 export function isAllowedHost({ hostname }: URL, privateHosts: readonly string[]): boolean {
   if (privateHosts.includes(hostname)) return true;
   const literal = hostname.replace(/^\[(.*)\]$/, '$1');
   return isIP(literal) === 0 ? !/(^|\.)localhost\.?$/.test(hostname) : isPublic(literal);
 }
 
-/** Resolves a name once and connects to that very address: what a second answer of the name server says does not count. */
+/** Resolves a name once and checks the addresses that are connected to: DNS rebinding has no effect. */
 export function checkedLookup(privateHosts: readonly string[]): LookupFunction {
   return (hostname, options, callback) => {
     resolveName(
       hostname,
       { family: options.family ?? 0, hints: options.hints ?? 0, all: true },
-      (error, found) => {
+      (error, addresses) => {
         if (error) return callback(error, [], 0);
-        const wrong = privateHosts.includes(hostname)
-          ? undefined
-          : found.find(({ address }) => !isPublic(address));
-        if (wrong)
+        const allowed =
+          privateHosts.includes(hostname) || addresses.every(({ address }) => isPublic(address));
+        if (!allowed)
           return callback(
             new AddressError(`Expected a public address for ${hostname}, got a private one`),
             [],
             0,
           );
-        if (options.all) return callback(null, found);
-        const [first] = found;
+        if (options.all) return callback(null, addresses);
+        const [first] = addresses;
         callback(null, first?.address ?? '', first?.family);
       },
     );

@@ -1,4 +1,4 @@
-/** The queues, kept by BullMQ, in which owners take turns. */
+/** BullMQ queues with fair priorities. */
 import { type Job, Queue } from 'bullmq';
 import type { Redis } from '../runtime/redis.ts';
 import type { Cipher } from './encryption.ts';
@@ -11,26 +11,25 @@ export type NewEntry = {
   readonly id: string;
   readonly owner: string;
   readonly payload: EncryptedPayload;
-  /** When the job was made, ms since 1970. */
+  /** ms since 1970 */
   readonly createdAt: number;
 };
 
 export type JobQueue = {
   readonly name: string;
   readonly queue: Queue<EncryptedPayload>;
-  /** Does nothing where the queue has the job already. */
+  /** Has no effect when the queue has the job. */
   add(entry: NewEntry): Promise<void>;
-  /** Called as soon as a worker begins a job, so that later jobs of other owners come after it. */
+  /** Called first when a worker starts a job. */
   markStarted(job: Job<EncryptedPayload>): Promise<void>;
-  /** Delays a job that a worker has begun, twice as long each time. Jobs of other owners that come meanwhile are before it. */
+  /** Puts a started job back with a new priority and exponential backoff. */
   delay(job: Job<EncryptedPayload>, owner: string, token: string | undefined): Promise<void>;
-  /** False when a worker has the job: only that worker can end it. */
+  /** Returns false when a worker runs the job. */
   remove(job: Job<EncryptedPayload>, owner: string): Promise<boolean>;
-  /** Jobs of the owner that wait. */
   countWaiting(owner: string): Promise<number>;
 };
 
-/** Recordings of any length wait in `analyses`; one that is found to be long goes on to `long`. */
+/** Jobs start in `analyses`; those with long recordings move to `long`. */
 export type Queues = {
   readonly analyses: JobQueue;
   readonly long: JobQueue;
@@ -38,14 +37,14 @@ export type Queues = {
   close(): Promise<void>;
 };
 
-/** Doubling from there: the last of the analyses comes after 4 minutes, the last callback after 70. */
+/** The last attempt starts after 4 minutes for analyses and after 70 minutes for callbacks. */
 const analysis = { attempts: 8, backoff: { type: 'exponential', delay: 2000 } } as const;
 const callback = { attempts: 13, backoff: { type: 'exponential', delay: 1000 } } as const;
-const firstPauseMs = 250;
-const longestPauseMs = 120_000;
+const minDelayMs = 250;
+const maxDelayMs = 120_000;
 const forget = { removeOnComplete: true, removeOnFail: true } as const;
 
-/** Processes with another secret could not open what waits: they have queues of their own. */
+/** The fingerprint separates processes with different secrets, which cannot decrypt each other's jobs. */
 export function openQueues(redis: Redis, cipher: Cipher): Queues {
   const open = (kind: string, options: typeof analysis | typeof callback) => {
     const name = `${kind}-${cipher.fingerprint}`;
@@ -53,7 +52,7 @@ export function openQueues(redis: Redis, cipher: Cipher): Queues {
       ...connectionOptions(redis),
       defaultJobOptions: { ...options, ...forget },
     });
-    // Each call says for itself that it failed.
+    // Each call reports its own error.
     queue.on('error', () => {});
     return toJobQueue(queue, createFairPriority(redis, name), cipher);
   };
@@ -70,21 +69,25 @@ export function openQueues(redis: Redis, cipher: Cipher): Queues {
   };
 }
 
-function toJobQueue(queue: Queue<EncryptedPayload>, order: FairPriority, { pseudonym }: Cipher): JobQueue {
+function toJobQueue(
+  queue: Queue<EncryptedPayload>,
+  priorities: FairPriority,
+  { pseudonym }: Cipher,
+): JobQueue {
   return {
     name: queue.name,
     queue,
     async add({ id, owner, payload, createdAt }) {
-      const priority = await order.next(pseudonym(owner));
+      const priority = await priorities.next(pseudonym(owner));
       await queue.add('job', payload, { jobId: id, priority, timestamp: createdAt });
     },
     async markStarted(job) {
-      const shift = await order.advance(job.priority);
+      const shift = await priorities.advance(job.priority);
       if (shift > 0) void rebase(queue, shift).catch(() => {});
     },
     async delay(job, owner, token) {
-      await job.changePriority({ priority: await order.next(pseudonym(owner)) });
-      await job.moveToDelayed(Date.now() + pauseMs(job), token);
+      await job.changePriority({ priority: await priorities.next(pseudonym(owner)) });
+      await job.moveToDelayed(Date.now() + delayMs(job), token);
     },
     async remove(job, owner) {
       try {
@@ -93,27 +96,26 @@ function toJobQueue(queue: Queue<EncryptedPayload>, order: FairPriority, { pseud
         if (error instanceof Error && /locked/.test(error.message)) return false;
         throw error;
       }
-      await order.remove(pseudonym(owner));
+      await priorities.remove(pseudonym(owner));
       return true;
     },
-    countWaiting: (owner) => order.countWaiting(pseudonym(owner)),
+    countWaiting: (owner) => priorities.countWaiting(pseudonym(owner)),
   };
 }
 
-/** Attempts that were started and not made were put back. */
-function pauseMs({ attemptsStarted, attemptsMade }: Job): number {
+/** Counts the attempts that were put back: started, but not made. */
+function delayMs({ attemptsStarted, attemptsMade }: Job): number {
   const times = Math.max(0, attemptsStarted - attemptsMade - 1);
-  return Math.min(longestPauseMs, firstPauseMs * 2 ** times);
+  return Math.min(maxDelayMs, minDelayMs * 2 ** times);
 }
 
-/** Once in a million jobs: those that wait keep their order. */
+/** Subtracts `shift` from the priorities of waiting jobs, once in a million jobs. */
 async function rebase(queue: Queue<EncryptedPayload>, shift: number): Promise<void> {
   for (const job of await queue.getJobs(['prioritized', 'delayed'], 0, -1, true)) {
     await job.changePriority({ priority: Math.max(1, job.priority - shift) }).catch(() => {});
   }
 }
 
-/** What queues and workers share. */
 export function connectionOptions(redis: Redis) {
   return { connection: redis, prefix } as const;
 }

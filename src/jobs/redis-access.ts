@@ -2,12 +2,12 @@
 import { ServiceError } from '../runtime/errors.ts';
 import { type Redis, requireNoPersistence, withoutCommand } from '../runtime/redis.ts';
 
-/** @throws Failure `queue_unavailable` when Redis cannot be used */
+/** Runs commands of Redis. @throws ServiceError `queue_unavailable` */
 export type RedisAccess = <T>(work: () => Promise<T>) => Promise<T>;
 
-const answerMs = 5000;
+const timeoutMs = 5000;
 
-/** A Redis that came back may be another one: it is asked again whether it persists. */
+/** Checks persistence again after each reconnect, which may reach a different server. */
 export function createRedisAccess(redis: Redis): RedisAccess {
   let checked: Promise<void> | null = null;
   redis.on('close', () => {
@@ -18,7 +18,7 @@ export function createRedisAccess(redis: Redis): RedisAccess {
       if (redis.status !== 'ready') throw new Error('not connected');
       checked ??= requireNoPersistence(redis);
       await checked;
-      return await withinMs(work(), answerMs);
+      return await withinMs(work(), timeoutMs);
     } catch (cause) {
       checked = null;
       if (cause instanceof ServiceError) throw cause;
@@ -32,7 +32,7 @@ export function createRedisAccess(redis: Redis): RedisAccess {
 
 function withinMs<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+    const timer = setTimeout(() => reject(new Error(`no reply within ${ms} ms`)), ms);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -1,4 +1,4 @@
-/** Recordings that lie somewhere else: which addresses are taken, and how one is fetched. */
+/** Recordings given by URL: validation and download. */
 import type { JobSettings } from '../runtime/config.ts';
 import { invalidPart, type ServiceError } from '../runtime/errors.ts';
 import { ReservationError, SizeError, sendRequest } from './http-client.ts';
@@ -7,21 +7,21 @@ import { isBelowAny, parsePlainUrl, parsePrefix, type UrlPrefix } from './url-pr
 
 type Rules = Pick<JobSettings, 'urlPrefixes' | 'privateHosts' | 'maxBytes' | 'uploadSeconds'>;
 
-/** A fetch that may work later. */
+/** A later attempt may succeed. */
 export class UnreachableError extends Error {}
 
-/** Prefixes of a configuration, parsed once. */
+/** Parsed once per configuration. */
 const parsed = new WeakMap<readonly string[], readonly UrlPrefix[]>();
 
 function parsedPrefixes(urlPrefixes: readonly string[]): readonly UrlPrefix[] {
-  const known = parsed.get(urlPrefixes);
-  if (known !== undefined) return known;
+  const cached = parsed.get(urlPrefixes);
+  if (cached !== undefined) return cached;
   const prefixes = urlPrefixes.map(parsePrefix).filter((prefix) => prefix !== null);
   parsed.set(urlPrefixes, prefixes);
   return prefixes;
 }
 
-/** Null, or what was expected instead. */
+/** Returns null, or the expectation for an error message. */
 export function checkAudioUrl(text: string, { urlPrefixes, privateHosts }: Rules): string | null {
   const url = parsePlainUrl(text);
   const allowed =
@@ -31,7 +31,7 @@ export function checkAudioUrl(text: string, { urlPrefixes, privateHosts }: Rules
     : `addresses that begin with ${urlPrefixes.join(' or ')}, with no dot segment, encoded slash or second encoding`;
 }
 
-/** Null, or what was expected instead. */
+/** Returns null, or the expectation for an error message. */
 export function checkCallbackUrl(text: string, { privateHosts }: Pick<Rules, 'privateHosts'>): string | null {
   const url = text.length <= 2048 ? parsePlainUrl(text) : null;
   const allowed =
@@ -41,26 +41,27 @@ export function checkCallbackUrl(text: string, { privateHosts }: Pick<Rules, 'pr
   return allowed ? null : 'an https address on a public host';
 }
 
-/** @throws Failure for what will not come, UnreachableError for what may come later, ReservationError */
+/** @throws UnreachableError when a retry may succeed, ServiceError when not, ReservationError */
 export async function fetchAudio(
   url: string,
   rules: Rules,
-  stop: AbortSignal,
+  signal: AbortSignal,
   reserve: (bytes: number) => boolean = () => true,
 ): Promise<Uint8Array> {
   const { privateHosts, maxBytes, uploadSeconds } = rules;
-  const wrong = checkAudioUrl(url, rules);
-  if (wrong !== null) throw unreachable(`Expected ${wrong}, got another`);
-  const limits = { privateHosts, maxBytes, seconds: uploadSeconds, stop, reserve };
-  const got = await sendRequest({ method: 'GET', url, ...limits }).catch((error: Error) => {
+  const expected = checkAudioUrl(url, rules);
+  if (expected !== null) throw unreachable(`Expected ${expected}, got another`);
+  const limits = { privateHosts, maxBytes, seconds: uploadSeconds, signal, reserve };
+  const response = await sendRequest({ method: 'GET', url, ...limits }).catch((error: Error) => {
     if (error instanceof ReservationError) throw error;
     if (error instanceof SizeError) throw tooLarge(error.message);
     if (error instanceof AddressError) throw unreachable(error.message);
     throw new UnreachableError(`Expected a recording at the address, got ${error.message}`);
   });
-  if (got.status === 200) return new Uint8Array(got.body.buffer, got.body.byteOffset, got.body.length);
-  const message = `Expected 200 from the address, got ${got.status}`;
-  if (got.status >= 500 || got.status === 429) throw new UnreachableError(message);
+  if (response.status === 200)
+    return new Uint8Array(response.body.buffer, response.body.byteOffset, response.body.length);
+  const message = `Expected 200 from the address, got ${response.status}`;
+  if (response.status >= 500 || response.status === 429) throw new UnreachableError(message);
   throw unreachable(message);
 }
 

@@ -1,10 +1,9 @@
-/** What crosses between the main thread and the upload thread. */
-
+/** Messages between the main thread and the upload thread. */
 import type { Form } from '../multipart/form.ts';
 import type { JobSettings } from '../runtime/config.ts';
 import type { SerializedError } from '../runtime/errors.ts';
 
-/** Given to the thread once, at its start. */
+/** The `workerData` of the thread. */
 export type UploadThreadData = {
   readonly redisUrl: string;
   readonly secret: string;
@@ -15,12 +14,12 @@ export type UploadCommand = { readonly id: string } & (
   | {
       readonly kind: 'start';
       readonly boundary: string;
-      /** False: nothing is written to Redis. */
+      /** False only computes the digest, without writing to Redis. */
       readonly keep: boolean;
-      /** Of both recordings together. */
+      /** Maximum of both recordings together. */
       readonly maxBytes: number;
     }
-  /** The next bytes of the body; the buffer is transferred. */
+  /** The next bytes of the body, transferred. */
   | { readonly kind: 'block'; readonly bytes: Uint8Array }
   | { readonly kind: 'end' }
   | { readonly kind: 'abort' }
@@ -28,15 +27,16 @@ export type UploadCommand = { readonly id: string } & (
 
 export type UploadReply = {
   readonly id: string;
-} /** So many bytes are in Redis or were not needed: their memory is free again. */ & (
+} & /** The memory of so many bytes is free again. */
+(
   | { readonly kind: 'released'; readonly bytes: number }
-  /** The last reply of an upload, as is `failed`. */
+  /** `done` and `failed` are last replies. */
   | { readonly kind: 'done'; readonly upload: UploadedForm }
-  /** Without a failure it is a fault of ours. */
+  /** Without `failure` an internal error. */
   | { readonly kind: 'failed'; readonly failure: SerializedError | null; readonly cause: unknown }
 );
 
 export type UploadedForm = Form & {
-  /** Keyed: the same parts have the same digest, however their bytes were divided and whatever the boundary. */
+  /** From `digestRequest`. */
   readonly digest: string;
 };

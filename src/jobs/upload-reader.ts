@@ -1,5 +1,4 @@
-/** The form of one job upload: its recordings in pieces as they are kept in Redis, and its digest. */
-
+/** Parses the form of a job upload into chunks for Redis and a digest. */
 import { createFormReader, type RecordingName } from '../multipart/form.ts';
 import { tooLarge } from '../runtime/errors.ts';
 import { createPartDigest, digestRequest } from './digest.ts';
@@ -14,17 +13,17 @@ export type UploadChunk = {
 };
 
 export type UploadReader = {
-  /** @throws Failure */
+  /** @throws ServiceError */
   write(block: Uint8Array): void;
-  /** Completes the last piece. @throws Failure when the form is not complete */
+  /** Completes the last chunk. @throws ServiceError when the form is incomplete */
   end(): UploadedForm;
-  /** The pieces that are complete, each once. */
+  /** Removes and returns the complete chunks. */
   drainChunks(): readonly UploadChunk[];
-  /** How many more bytes of the body are not in memory any more, once the pieces are written. */
+  /** Number of body bytes, not counted before, whose memory is free once the drained chunks are written. */
   drainReleased(): number;
 };
 
-/** @param maxBytes of all recordings together */
+/** @param maxBytes maximum of both recordings together */
 export function createUploadReader(
   boundary: string,
   maxBytes: number,
@@ -33,14 +32,14 @@ export function createUploadReader(
   const key = cipher.digestKey;
   const digests = { audio: createPartDigest(key, 'audio'), baseline: createPartDigest(key, 'baseline') };
   const open = { name: 'audio' as RecordingName, index: 0, chunks: [] as Uint8Array[], length: 0 };
-  let pieces: UploadChunk[] = [];
+  let complete: UploadChunk[] = [];
   let total = 0;
   let received = 0;
   let released = 0;
 
-  function complete(): void {
+  function completeChunk(): void {
     if (open.length === 0) return;
-    pieces.push({ name: open.name, index: open.index++, bytes: Buffer.concat(open.chunks, open.length) });
+    complete.push({ name: open.name, index: open.index++, bytes: Buffer.concat(open.chunks, open.length) });
     open.chunks = [];
     open.length = 0;
   }
@@ -49,14 +48,14 @@ export function createUploadReader(
     total += bytes.length;
     if (total > maxBytes) throw tooLarge(maxBytes);
     if (name !== open.name) {
-      complete();
+      completeChunk();
       open.name = name;
       open.index = 0;
     }
     digests[name].update(bytes);
     open.chunks.push(bytes);
     open.length += bytes.length;
-    if (open.length >= chunkBytes) complete();
+    if (open.length >= chunkBytes) completeChunk();
   }
 
   const form = createFormReader(boundary, onBytes);
@@ -67,7 +66,7 @@ export function createUploadReader(
     },
     end() {
       const read = form.end();
-      complete();
+      completeChunk();
       const { sizes, channel, callback } = read;
       const audio = digests.audio.digest('hex');
       const baseline = sizes.baseline === 0 ? null : digests.baseline.digest('hex');
@@ -75,14 +74,14 @@ export function createUploadReader(
       return { ...read, digest };
     },
     drainChunks() {
-      const taken = pieces;
-      pieces = [];
-      return taken;
+      const drained = complete;
+      complete = [];
+      return drained;
     },
     drainReleased() {
-      const more = received - open.length - released;
-      released += more;
-      return more;
+      const freed = received - open.length - released;
+      released += freed;
+      return freed;
     },
   };
 }

@@ -1,24 +1,23 @@
-/** Recordings that wait for a worker: sealed pieces in Redis, gone by themselves when nobody comes. */
-
+/** Recordings in Redis: encrypted chunks that expire. */
 import { type RecordingName, recordings } from '../multipart/form.ts';
 import type { JobSettings } from '../runtime/config.ts';
 import type { Redis } from '../runtime/redis.ts';
 import type { Cipher } from './encryption.ts';
 
 export type UploadStore = {
-  /** The next piece of a part. Its number is part of what it is sealed with. What is not kept is gone soon. */
+  /** Appends a chunk. It expires with the upload unless `keep` is called. */
   append(id: string, part: RecordingName, index: number, bytes: Uint8Array): Promise<void>;
-  /** From now on it waits for a worker. False when it is gone, or never came. */
+  /** Extends the expiry of the upload of a job. Returns false when it has expired or is missing. */
   keep(id: string): Promise<boolean>;
-  /** Null when it is gone. */
+  /** Returns null when the part has expired or is missing. */
   read(id: string, part: RecordingName, size: number): Promise<Uint8Array | null>;
   delete(id: string): Promise<void>;
 };
 
-/** For a job to be made of an upload that took as long as it may. */
+/** Time to create the job of the slowest upload. */
 const marginSeconds = 60;
 
-/** Of one piece. */
+/** Size of a chunk. */
 export const chunkBytes = 512 * 1024;
 
 export function createUploadStore(options: {
@@ -29,12 +28,12 @@ export function createUploadStore(options: {
   const { redis, cipher, settings } = options;
   const uploadSeconds = Math.ceil(settings.uploadSeconds) + marginSeconds;
   const keyOf = (id: string, part: RecordingName) => `undertone:waiting:${id}:${part}`;
-  const placeOf = (id: string, part: RecordingName, index: number) => `${id}/${part}/${index}`;
+  const aadOf = (id: string, part: RecordingName, index: number) => `${id}/${part}/${index}`;
   return {
     async append(id, part, index, bytes) {
       const key = keyOf(id, part);
-      const sealed = cipher.encrypt(bytes, placeOf(id, part, index));
-      const replies = await redis.multi().rpush(key, sealed).expire(key, uploadSeconds).exec();
+      const encrypted = cipher.encrypt(bytes, aadOf(id, part, index));
+      const replies = await redis.multi().rpush(key, encrypted).expire(key, uploadSeconds).exec();
       for (const [error] of replies ?? []) if (error) throw error;
     },
     async keep(id) {
@@ -47,11 +46,11 @@ export function createUploadStore(options: {
       const bytes = new Uint8Array(size);
       let at = 0;
       for (let index = 0; at < size; index++) {
-        const [sealed] = await redis.lrangeBuffer(keyOf(id, part), index, index);
-        if (sealed === undefined) return null;
-        const piece = cipher.decrypt(sealed, placeOf(id, part, index));
-        bytes.set(piece, at);
-        at += piece.length;
+        const [encrypted] = await redis.lrangeBuffer(keyOf(id, part), index, index);
+        if (encrypted === undefined) return null;
+        const chunk = cipher.decrypt(encrypted, aadOf(id, part, index));
+        bytes.set(chunk, at);
+        at += chunk.length;
       }
       return bytes;
     },

@@ -1,6 +1,6 @@
 /**
- * The upload thread: reads the forms of job uploads, encrypts their recordings and writes them to Redis, so that the
- * main thread only passes blocks of bytes on. Uploads take turns at each block.
+ * Entry file of the upload thread: parses the forms of job uploads, encrypts the recordings and writes them to Redis, so
+ * that the main thread only passes on blocks. Uploads alternate block by block.
  */
 import { once } from 'node:events';
 import { type MessagePort, workerData } from 'node:worker_threads';
@@ -16,19 +16,19 @@ type Upload = {
   readonly id: string;
   readonly reader: UploadReader;
   readonly keep: boolean;
-  /** Commands are carried out one after the other. */
+  /** Commands run in sequence. */
   work: Promise<void>;
   over: boolean;
 };
 
-/** @param port carries an UploadCommand in, an UploadReply out */
+/** @param port receives UploadCommand and sends UploadReply */
 export async function run(port: MessagePort): Promise<void> {
   const { redisUrl, secret, settings } = workerData as UploadThreadData;
   const redis = openRedis(redisUrl);
   const connected = waitForRedis(redis);
-  const reach = createRedisAccess(redis);
+  const withRedis = createRedisAccess(redis);
   const cipher = createCipher(secret);
-  const waiting = createUploadStore({ redis, cipher, settings });
+  const store = createUploadStore({ redis, cipher, settings });
   const uploads = new Map<string, Upload>();
 
   function receive(command: UploadCommand): void {
@@ -43,19 +43,19 @@ export async function run(port: MessagePort): Promise<void> {
     if (upload === undefined) return;
     if (command.kind === 'abort') {
       finish(upload);
-      void upload.work.then(() => drop(upload));
+      void upload.work.then(() => remove(upload));
       return;
     }
-    upload.work = upload.work.then(() => carryOut(upload, command)).catch((error) => fail(upload, error));
+    upload.work = upload.work.then(() => execute(upload, command)).catch((error) => fail(upload, error));
   }
 
-  async function carryOut(upload: Upload, command: UploadCommand & { kind: 'block' | 'end' }): Promise<void> {
+  async function execute(upload: Upload, command: UploadCommand & { kind: 'block' | 'end' }): Promise<void> {
     if (upload.over) return;
     const { id, reader } = upload;
     if (command.kind === 'block') reader.write(command.bytes);
     const form = command.kind === 'end' ? reader.end() : null;
     for (const { name, index, bytes } of reader.drainChunks()) {
-      if (upload.keep) await reach(() => waiting.append(id, name, index, bytes));
+      if (upload.keep) await withRedis(() => store.append(id, name, index, bytes));
       if (upload.over) return;
     }
     reply({ id, kind: 'released', bytes: reader.drainReleased() });
@@ -68,7 +68,7 @@ export async function run(port: MessagePort): Promise<void> {
     if (upload.over) return;
     finish(upload);
     const { id } = upload;
-    await drop(upload);
+    await remove(upload);
     if (error instanceof ServiceError)
       reply({ id, kind: 'failed', failure: serializeError(error), cause: error.cause });
     else reply({ id, kind: 'failed', failure: null, cause: error });
@@ -79,9 +79,9 @@ export async function run(port: MessagePort): Promise<void> {
     uploads.delete(upload.id);
   }
 
-  /** Pieces that cannot be dropped now expire. */
-  async function drop({ id, keep }: Upload): Promise<void> {
-    if (keep) await reach(() => waiting.delete(id)).catch(() => {});
+  /** Chunks that cannot be deleted expire. */
+  async function remove({ id, keep }: Upload): Promise<void> {
+    if (keep) await withRedis(() => store.delete(id)).catch(() => {});
   }
 
   function reply(message: UploadReply): void {

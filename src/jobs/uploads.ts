@@ -1,4 +1,4 @@
-/** Job uploads, as the main thread sees them: it passes blocks of bytes to the upload thread and hears what became of them. */
+/** Job uploads in the main thread, which passes blocks to the upload thread. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
@@ -9,36 +9,36 @@ export type { UploadedForm } from './upload-messages.ts';
 
 export type UploadOptions = {
   readonly boundary: string;
-  /** False: the form is read for its digest alone, and nothing is written to Redis. */
+  /** False only computes the digest, without writing to Redis. */
   readonly keep: boolean;
-  /** Of both recordings together. */
+  /** Maximum of both recordings together. */
   readonly maxBytes: number;
-  /** Hears of bytes that are in Redis or were not needed: their memory is free again. */
+  /** Called when the memory of so many bytes is free again. */
   onReleased(bytes: number): void;
 };
 
 export type Upload = {
-  /** The next bytes of the body. Their buffer is given away. */
+  /** Transfers the next bytes of the body. */
   write(block: Uint8Array): void;
   end(): void;
-  /** Drops what is in Redis. The result does not settle any more. */
+  /** Deletes the chunks in Redis. `result` stays pending. */
   abort(): void;
-  /** Rejects with a Failure: of the form, `too_large`, `queue_unavailable` or `worker_lost`. Nothing is left in Redis then. */
+  /** Rejects with a ServiceError of the form, `too_large`, `queue_unavailable` or `worker_lost`, with no chunk left in Redis. */
   readonly result: Promise<UploadedForm>;
 };
 
 export type Uploads = {
-  /** @param id of the job that the recordings are for */
+  /** @param id of the job to be created */
   start(id: string, options: UploadOptions): Upload;
   close(): Promise<void>;
 };
 
 export type UploadsOptions = UploadThreadData & {
-  /** Drops what a thread that was lost left in Redis. */
+  /** Deletes the chunks of a lost thread. */
   drop(id: string): Promise<void>;
-  /** Hears why the thread was lost; it is replaced. */
+  /** The thread is replaced. */
   readonly onLost?: ((cause: Error) => void) | undefined;
-  /** What the thread runs. */
+  /** Entry file of the thread. */
   readonly file?: string;
 };
 
@@ -51,7 +51,7 @@ type Entry = {
   readonly reject: (error: unknown) => void;
 };
 
-/** The thread starts with the first upload. */
+/** Starts the thread with the first upload. */
 export function createUploads({
   drop,
   onLost,
@@ -72,7 +72,7 @@ export function createUploads({
     });
     const opened = { port, piscina };
     port.on('message', receive);
-    // One task that lasts as long as the thread.
+    // A single task that lasts as long as the thread.
     const lost = (cause: Error) => lose(opened, cause);
     piscina
       .run(port2, { transferList: [port2] })

@@ -1,18 +1,18 @@
-/** URLs that others give us, and whether one is below a prefix for every server that may decode its path differently. */
+/** Checks whether a URL is below a prefix for every server, however it decodes the path. */
 
-/** Scheme and host without a user; browsers and Node.js would correct what is written otherwise. */
+/** Scheme and host without a user. The URL parser silently corrects other spellings. */
 const plainUrl = /^https?:\/\/[^/?#@\\]+(?:[/?#].*)?$/i;
-// Control characters and spaces, which the parser removes, and backslashes, which it makes slashes.
+/** Control characters and spaces, which the parser removes, and backslashes, which become slashes. */
 const corrected = /[\0-\x20\x7f\\]/;
 
-/** Null for everything but a plain http or https URL. */
+/** Returns null unless the text is a plain http or https URL. */
 export function parsePlainUrl(text: string): URL | null {
   return plainUrl.test(text) && !corrected.test(text) && URL.canParse(text) ? new URL(text) : null;
 }
 
 export type UrlPrefix = { readonly origin: string; readonly folders: readonly string[] };
 
-/** @param prefix ends in a slash. Returns null when no URL can be below it. */
+/** @param prefix ends in a slash @returns null when no URL can be below it */
 export function parsePrefix(prefix: string): UrlPrefix | null {
   const { origin, pathname } = new URL(prefix);
   const folders = decodeSegments(pathname)?.slice(0, -1);
@@ -30,18 +30,18 @@ function startsWith(segments: readonly string[], { folders }: UrlPrefix): boolea
   return segments.length > folders.length && folders.every((folder, index) => folder === segments[index]);
 }
 
-/** Decoded once; null when a server that decodes, normalizes or cuts a segment once more could read another path. */
+/** Decodes once. Returns null when further decoding, normalization or truncation by a server could change the path. */
 function decodeSegments(pathname: string): readonly string[] | null {
   const segments = pathname.slice(1).split('/').map(decodeSegment);
   return segments.every((segment) => segment !== null) ? segments : null;
 }
 
-/** What ends a segment, or is encoded again. */
+/** Separators, control characters and double encoding. */
 const ambiguous = /[/\\\p{Cc}]|%[0-9a-f]{2}/iu;
-/** What is left of dot segments without the path parameters that some servers remove, and spaces. */
+/** Dot segments, also with spaces or path parameters, which some servers remove. */
 const dots = /^[.\s]*(?:;|$)/;
 
-/** ASCII that no rule refuses and no normalization changes. */
+/** Fast path: ASCII that every rule accepts and normalization does not change. */
 const plainSegment = /^[\w~-][\w ~=&.-]*$/;
 
 function decodeSegment(segment: string): string | null {

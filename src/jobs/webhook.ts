@@ -1,4 +1,4 @@
-/** Callbacks in the form of the Standard Webhooks specification, so that its libraries verify them. */
+/** Callbacks as in the Standard Webhooks specification. */
 import { createHmac } from 'node:crypto';
 import { sendRequest } from './http-client.ts';
 
@@ -6,20 +6,19 @@ export type Delivery = {
   readonly id: string;
   readonly url: string;
   readonly body: string;
-  /** `whsec_` and base64. */
+  /** `whsec_` followed by base64. */
   readonly secret: string;
   readonly privateHosts: readonly string[];
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Ends the call before its time. */
-  readonly stop: AbortSignal;
+  readonly signal: AbortSignal;
 };
 
-const answerSeconds = 15;
-const answerBytes = 65_536;
+const timeoutSeconds = 15;
+const maxResponseBytes = 65_536;
 const gone = 410;
 
-/** False when the other side wants no more of them. @throws Error when it was not heard and may be later */
+/** Returns false for 410, which ends delivery. @throws Error when a retry may succeed */
 export async function deliver({
   id,
   url,
@@ -27,7 +26,7 @@ export async function deliver({
   secret,
   privateHosts,
   now,
-  stop,
+  signal,
 }: Delivery): Promise<boolean> {
   const timestamp = String(Math.floor(now / 1000));
   const headers = {
@@ -37,14 +36,13 @@ export async function deliver({
     'webhook-timestamp': timestamp,
     'webhook-signature': sign({ id, timestamp, body, secret }),
   };
-  const limits = { privateHosts, seconds: answerSeconds, maxBytes: answerBytes, stop };
+  const limits = { privateHosts, seconds: timeoutSeconds, maxBytes: maxResponseBytes, signal };
   const { status } = await sendRequest({ method: 'POST', url, headers, body, ...limits });
   if (status === gone) return false;
   if (status >= 200 && status < 300) return true;
   throw new Error(`Expected 2xx from the callback, got ${status}`);
 }
 
-/** HMAC-SHA256 over the id, the time and the body. */
 export function sign(message: {
   readonly id: string;
   readonly timestamp: string;

@@ -1,4 +1,4 @@
-/** What the jobs of a worker share, and what is done with every job before it is processed and after it has ended. */
+/** Shared state of a worker, and the start and end of every job. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { Logger } from 'pino';
@@ -25,26 +25,27 @@ export type WorkerContext = {
   readonly uploadStore: UploadStore;
   readonly queues: Queues;
   readonly threads: JobThreads;
-  /** Jobs that have left their slots while their recordings are fetched. */
+  /** Downloads that have released their analysis slots. */
   readonly slowFetches: FairBudget;
-  /** Bytes of recordings that were fetched and are not analysed yet. */
+  /** Bytes of fetched recordings that are not analysed yet. */
   readonly fetchedBytes: FairBudget;
-  /** Jobs go back into the queue. */
+  /** Aborted at shutdown: jobs return to the queue. */
   readonly stop: AbortSignal;
 };
 
 export type QueueJob = Job<EncryptedPayload>;
 
-/** Requests to other servers are shared among owners and hosts. */
+/** Budget keys of requests to other servers. */
 export const shareKeys = (owner: string, url: string) => [`owner ${owner}`, `host ${new URL(url).host}`];
 
-/** How long a job is left to other workers, and its place here stays empty where this worker can take none of them. */
+/** Leaves a job that this worker cannot process to others. */
 const foreignJobDelayMs = 5000;
-const emptyMs = 1000;
+/** Keeps a worker with the wrong database from cycling through the queue. */
+const wrongDatabasePauseMs = 1000;
 
 /**
- * The payload of a job that a worker begins. One of a later release, or of another database, is left to other workers.
- * @throws DelayedError once it is back in the queue
+ * Returns the payload of a job. Jobs of a later release or of another database are delayed for other workers.
+ * @throws DelayedError after putting the job back
  */
 export async function startJob(
   context: WorkerContext,
@@ -63,17 +64,17 @@ export async function startJob(
     await job.moveToDelayed(Date.now() + foreignJobDelayMs, token);
     throw new DelayedError();
   }
-  // A job of another database would seem to have been removed.
+  // With a different database the job would seem removed.
   if (payload.installation === (await store.instanceId())) return payload;
-  const msg =
+  const message =
     'Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another: job left in the queue';
-  logger.error({ job_id: job.id }, msg);
-  await sleep(emptyMs, null, { signal: stop }).catch(() => {});
+  logger.error({ job_id: job.id }, message);
+  await sleep(wrongDatabasePauseMs, null, { signal: stop }).catch(() => {});
   await job.moveToDelayed(Date.now() + foreignJobDelayMs, token);
   throw new DelayedError();
 }
 
-/** Whoever ends a job drops what waited for it and calls back: once, however often this is done. */
+/** Stores the outcome, deletes the upload and queues the callback. Idempotent. */
 export async function finishJob(
   context: WorkerContext,
   job: QueueJob,
@@ -83,8 +84,8 @@ export async function finishJob(
 ): Promise<Outcome | 'cancelled'> {
   const { config, store, uploadStore } = context;
   const id = job.id as string;
-  const ended = await store.finish(id, outcome, body, Date.now() + 1000 * config.jobs.resultSeconds);
-  if (!ended && (await store.read(id)) === null) {
+  const finished = await store.finish(id, outcome, body, Date.now() + 1000 * config.jobs.resultSeconds);
+  if (!finished && (await store.read(id)) === null) {
     await cancelJob(context, job, payload);
     return 'cancelled';
   }
@@ -93,7 +94,7 @@ export async function finishJob(
   return outcome;
 }
 
-/** Ends a job that was removed while it waited or while a worker had it. */
+/** Ends a job that was removed while it waited or ran. */
 export async function cancelJob(context: WorkerContext, job: QueueJob, payload: Payload): Promise<void> {
   context.logger.info({ job_id: job.id }, 'job cancelled');
   await context.uploadStore.delete(job.id as string);
@@ -107,6 +108,6 @@ async function enqueueCallback(
 ): Promise<void> {
   if (payload.callback === null) return;
   const id = job.id as string;
-  const sealed = encryptPayload(payload, id, cipher);
-  await queues.callbacks.add({ id, owner: payload.holder, payload: sealed, createdAt: job.timestamp });
+  const encrypted = encryptPayload(payload, id, cipher);
+  await queues.callbacks.add({ id, owner: payload.holder, payload: encrypted, createdAt: job.timestamp });
 }

@@ -1,5 +1,5 @@
-/** Takes jobs from the queues, analyses them, stores their results and makes their callbacks. */
-import { type Job, Worker } from 'bullmq';
+/** The worker process: analyses jobs, stores results and sends callbacks. */
+import { Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import type { Config } from '../runtime/config.ts';
@@ -18,16 +18,16 @@ import { createUploadStore } from './upload-store.ts';
 import type { QueueJob, WorkerContext } from './worker-context.ts';
 
 export type JobWorker = {
-  /** Takes no more jobs; those that are not done in time go back into the queue. */
+  /** Drains: running jobs return to the queue after `shutdownSeconds`. */
   stop(): Promise<void>;
-  /** The same without the time. */
+  /** Returns running jobs to the queue at once. */
   abort(): Promise<void>;
 };
 
-/** A worker that is gone is noticed after the first of these, plus at most the second. */
+/** The loss of a worker is detected after the lock expires and at most one interval more. */
 const lockMs = 15_000;
 const stalledIntervalMs = 5000;
-/** Workers that may be lost with a job before it is given up. */
+/** Workers that may be lost with a job before it fails. */
 const maxStalled = 3;
 const maxCallbacks = 64;
 const maxSlowFetches = 64;
@@ -66,36 +66,36 @@ export async function startJobWorker(options: {
     queues: openQueues(redis, cipher),
     threads,
     slowFetches: createFairBudget(maxSlowFetches),
-    // One owner alone may fetch a recording of any size while others hold as much.
+    // A single owner can fetch a recording of the maximum size while others use as much.
     fetchedBytes: createFairBudget((config.workers + 2) * config.jobs.maxBytes),
     stop: stop.signal,
   };
   const workers = openWorkers(redis, context);
-  let ending: Promise<void> | null = null;
-  async function end(): Promise<void> {
-    const over = setTimeout(() => stop.abort(), 1000 * config.shutdownSeconds);
+  let draining: Promise<void> | null = null;
+  async function drain(): Promise<void> {
+    const timer = setTimeout(() => stop.abort(), 1000 * config.shutdownSeconds);
     await Promise.all(workers.map((worker) => worker.close()));
-    clearTimeout(over);
+    clearTimeout(timer);
     await threads.close();
     await context.queues.close();
     redis.disconnect();
   }
-  const work: JobWorker = {
-    stop: () => (ending ??= end()),
+  const jobWorker: JobWorker = {
+    stop: () => (draining ??= drain()),
     abort: () => {
       stop.abort();
-      return work.stop();
+      return jobWorker.stop();
     },
   };
-  return work;
+  return jobWorker;
 }
 
 type Process = (job: QueueJob, token: string | undefined) => Promise<void>;
 
-/** Long recordings have places of their own: a thread that has one lets others run between its chunks. */
+/** Long recordings have their own slots: their threads run short ones between two chunks. */
 function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
   const { config, logger, queues } = context;
-  const shares = createFairBudget(maxCallbacks);
+  const budget = createFairBudget(maxCallbacks);
   const locks = { lockDuration: lockMs, stalledInterval: stalledIntervalMs, maxStalledCount: maxStalled };
   const open = ({ name }: JobQueue, concurrency: number, process: Process) => {
     const worker = new Worker<EncryptedPayload>(name, process, {
@@ -107,18 +107,20 @@ function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
     return worker;
   };
   const openLane = (queue: JobQueue, name: Lane) => {
-    const slots = createFairSemaphore(config.workers, (left) => resize(worker, config.workers + left));
+    const slots = createFairSemaphore(config.workers, (released) =>
+      resize(worker, config.workers + released),
+    );
     const lane = { name, queue, slots };
     const worker = open(queue, config.workers, (job, token) => processAnalysis(context, lane, job, token));
     worker.on('failed', (job, error) => {
       const err = withoutCommand(error);
       logger.warn({ job_id: job?.id, attempt: job?.attemptsMade, err }, 'job not done');
-      if (job !== undefined && !mayRetry(job)) void markLost(context, job).catch(() => {});
+      if (job?.finishedOn !== undefined) void markLost(context, job).catch(() => {});
     });
     return worker;
   };
   const callbacks = open(queues.callbacks, maxCallbacks, (job, token) =>
-    processCallback(context, shares, job, token),
+    processCallback(context, budget, job, token),
   );
   callbacks.on('failed', (job, error) => {
     logger.warn(
@@ -129,13 +131,9 @@ function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
   return [openLane(queues.analyses, 'short'), openLane(queues.long, 'long'), callbacks];
 }
 
-/** The number of jobs of a worker. `resume` makes a worker look for jobs that has as many as it could have before. */
+/** Sets the concurrency. `resume` makes a fully occupied worker fetch further jobs. */
 function resize(worker: Worker, concurrency: number): void {
   const more = concurrency > worker.concurrency;
   worker.concurrency = concurrency;
   if (more && worker.closing === undefined) void worker.pause(true).then(() => worker.resume());
-}
-
-function mayRetry(job: Job): boolean {
-  return job.finishedOn === undefined;
 }

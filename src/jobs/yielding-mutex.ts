@@ -1,31 +1,30 @@
-/** One analysis at a time in a thread. A long one lets others run between its chunks. */
+/** A first-in, first-out mutex for the analyses of a thread. A long analysis yields between its chunks. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type YieldingMutex = {
-  /** Runs `work` once those before it have ended or yielded. */
+  /** Runs `work` once earlier work has ended or yielded. */
   runExclusive<Value>(work: () => Promise<Value>): Promise<Value>;
-  /** Called inside `work`: lets others run for as long as this one has run since its last turn, or until none is there. */
-  yieldTurn(): Promise<void>;
+  /** Called inside `work`: lets other work run for as long as this work has run, or until there is none. */
+  yieldToOthers(): Promise<void>;
 };
 
-/** The next task arrives some time after the reply to the one before. */
+/** The next task arrives some time after the previous reply. */
 const arrivalMs = 50;
 
 export function createYieldingMutex(): YieldingMutex {
   const queue: (() => void)[] = [];
   let running = false;
   let startedAt = 0;
-  /** Turns that have begun. */
-  let turns = 0;
+  let acquisitions = 0;
 
   async function acquire(): Promise<void> {
     if (running) await new Promise<void>((resolve) => queue.push(resolve));
     running = true;
-    turns++;
+    acquisitions++;
     startedAt = performance.now();
   }
 
-  /** The next in the queue begins at once: nobody else can come before it. */
+  /** Passes the mutex directly to the next in the queue. */
   function release(): void {
     const next = queue.shift();
     if (next === undefined) running = false;
@@ -41,11 +40,11 @@ export function createYieldingMutex(): YieldingMutex {
         release();
       }
     },
-    async yieldTurn() {
+    async yieldToOthers() {
       const until = 2 * performance.now() - startedAt;
       release();
-      for (let seen = -1; (running || seen !== turns) && performance.now() < until; ) {
-        seen = turns;
+      for (let seen = -1; (running || seen !== acquisitions) && performance.now() < until; ) {
+        seen = acquisitions;
         await sleep(arrivalMs);
       }
       await acquire();

@@ -28,7 +28,7 @@ test('a long analysis lets others run between its chunks, also those that come o
     for (const chunk of [1, 2]) {
       events.push(`chunk ${chunk}`);
       await sleep(2000);
-      await turns.yieldTurn();
+      await turns.yieldToOthers();
     }
   });
   await tick();
@@ -45,7 +45,7 @@ test('a long analysis gets its turn back though others never end to come', async
   const long = turns.runExclusive(async () => {
     for (; chunks < 3; chunks++) {
       await sleep(20);
-      await turns.yieldTurn();
+      await turns.yieldToOthers();
     }
   });
   let shorts = 0;
