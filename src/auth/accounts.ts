@@ -1,5 +1,4 @@
-/** What a person may do with an account: the rules, above users, tokens and the guard. */
-
+/** Operations of people on their accounts: combines users, sign-up, tokens and the login throttle. */
 import type { Database, DatabaseKind } from '../db/database.ts';
 import { isAdministrator } from './administrators.ts';
 import type { RateLimiterFactory } from './rate-limiter.ts';
@@ -8,36 +7,35 @@ import type { NewToken, Owner, TokenInput, TokenRecord, Tokens } from './tokens.
 import { notLoggedIn } from './user-errors.ts';
 import type { Cookies, Credentials, Session } from './users.ts';
 
-/** Every function may throw Failure `storage_unavailable`, and those with a password `rate_limited`. */
+/** Every function may throw ServiceError `storage_unavailable`, those with a password also `rate_limited`. */
 export type Accounts = {
-  /** `first`: there is no account yet, and sign-up closes with the first one. */
+  /** `first`: no account exists yet, and sign-up closes with the first one. */
   signUpState(): Promise<SignUpPolicy>;
-  /** Null when the cookie header names no session that lasts. */
+  /** Returns null without a valid session cookie. */
   authenticate(cookie: string): Promise<Session | null>;
-  /** @throws UserError `taken` @throws Failure `forbidden` when closed */
+  /** @throws UserError `taken` @throws ServiceError `forbidden` when closed */
   signUp(credentials: Credentials, address: string): Promise<Session>;
-  /** Ends the session that the browser had. @throws UserError `unknown` */
+  /** Ends the previous session of the browser. @throws UserError `unknown` */
   logIn(credentials: Credentials, from: { cookie: string; address: string }): Promise<Session>;
   logOut(cookie: string): Promise<Cookies>;
-  /** `revokeTokens`: with every token of the account. @throws UserError `unknown` */
+  /** `revokeTokens` also revokes every token of the account. @throws UserError `unknown` */
   changePassword(
     change: { current: string; next: string; revokeTokens: boolean },
     from: AuthenticatedRequest,
   ): Promise<Cookies>;
-  /** With its tokens. @throws UserError `unknown` */
+  /** Deletes the account and its tokens. @throws UserError `unknown` */
   remove(password: string, from: AuthenticatedRequest): Promise<Cookies>;
-  isAdministrator(login: Session): Promise<boolean>;
-  /** An administrator's own, and those that were made on the command line. */
-  tokens(login: Session): Promise<TokenRecord[]>;
+  isAdministrator(session: Session): Promise<boolean>;
+  /** Tokens of the account; for administrators also those of the command line. */
+  tokens(session: Session): Promise<TokenRecord[]>;
   /** @throws TokenError */
-  createToken(login: Session, request: TokenInput): Promise<NewToken>;
-  /** False when the account has no such live token. */
-  revokeToken(login: Session, id: string): Promise<boolean>;
-  /** For 15 minutes, with every scope, never listed. */
-  playgroundToken(login: Session): Promise<NewToken>;
+  createToken(session: Session, request: TokenInput): Promise<NewToken>;
+  /** Returns false for an unknown or revoked token. */
+  revokeToken(session: Session, id: string): Promise<boolean>;
+  /** Creates a token with every scope for 15 minutes, which is never listed. */
+  playgroundToken(session: Session): Promise<NewToken>;
 };
 
-/** A request of somebody who is logged in. */
 export type AuthenticatedRequest = {
   readonly session: Session;
   readonly cookie: string;
@@ -50,22 +48,22 @@ export type AccountOptions = {
   readonly tokens: Tokens;
   readonly secret: string;
   readonly signUp: SignUpPolicy;
-  /** Cookies go over https alone. */
+  /** Sets the attribute Secure of cookies. */
   readonly secure: boolean;
-  /** Where attempts are counted; undefined: in this process. */
+  /** In memory by default. */
   readonly rateLimiters?: RateLimiterFactory | undefined;
 };
 
 export function createAccounts(options: AccountOptions): Accounts {
   const { database, tokens } = options;
-  const guard = lazily(async () =>
+  const throttle = lazily(async () =>
     (await import('./login-throttle.ts')).createLoginThrottle(options.rateLimiters),
   );
   const users = lazily(async () => (await import('./users.ts')).createUsers(options));
   const { state, create } = createSignUp(database, options.signUp);
 
   async function authenticate(cookie: string): Promise<Session | null> {
-    return namesSession(cookie) ? (await users()).currentSession(cookie) : null;
+    return hasSessionCookie(cookie) ? (await users()).currentSession(cookie) : null;
   }
 
   async function logOut(cookie: string): Promise<Cookies> {
@@ -76,7 +74,7 @@ export function createAccounts(options: AccountOptions): Accounts {
     return cookies;
   }
 
-  /** Whose tokens an account sees to. */
+  /** Owners whose tokens the account manages. */
   async function ownersOf(login: Session): Promise<readonly Owner[]> {
     const { owner } = login.session;
     return (await isAdministrator(database, owner)) ? [owner, null] : [owner];
@@ -88,22 +86,22 @@ export function createAccounts(options: AccountOptions): Accounts {
     logOut,
     async signUp(credentials, address) {
       if ((await state()) === 'closed') throw closed();
-      await (await guard()).signUp(address);
+      await (await throttle()).signUp(address);
       const { signUp, delete: discard } = await users();
       return create({ create: () => signUp(credentials), discard });
     },
     async logIn(credentials, { cookie, address }) {
       const { logIn } = await users();
-      const { password } = await guard();
+      const { password } = await throttle();
       const login = await password({ email: credentials.email, address }, () => logIn(credentials));
       await logOut(cookie);
-      // The oldest session, and what it held, may have ended.
+      // The log-in may have ended the oldest session, and with it its token.
       tokens.forget(login.session.owner);
       return login;
     },
     async changePassword({ revokeTokens, ...passwords }, { session, cookie, address }) {
       const { changePassword } = await users();
-      const { password } = await guard();
+      const { password } = await throttle();
       const cookies = await password({ email: session.email, address }, () =>
         changePassword(cookie, passwords),
       );
@@ -113,7 +111,7 @@ export function createAccounts(options: AccountOptions): Accounts {
     },
     async remove(given, { session, cookie, address }) {
       const { remove } = await users();
-      const { password } = await guard();
+      const { password } = await throttle();
       const cookies = await password({ email: session.email, address }, () => remove(cookie, given));
       tokens.forget(session.session.owner);
       return cookies;
@@ -124,7 +122,7 @@ export function createAccounts(options: AccountOptions): Accounts {
       return (await Promise.all(lists)).flat();
     },
     async createToken({ session }, request) {
-      await (await guard()).token(session.owner);
+      await (await throttle()).token(session.owner);
       return requireSession(await tokens.createFor(session.owner, request));
     },
     async revokeToken(login, id) {
@@ -134,20 +132,20 @@ export function createAccounts(options: AccountOptions): Accounts {
       return false;
     },
     async playgroundToken({ session }) {
-      await (await guard()).token(session.owner);
+      await (await throttle()).token(session.owner);
       return requireSession(await tokens.createForSession(session));
     },
   };
 }
 
-/** The session ended between the look at it and the token. */
-function requireSession(made: NewToken | null): NewToken {
-  if (made === null) throw notLoggedIn();
-  return made;
+/** @throws ServiceError when the session ended meanwhile */
+function requireSession(token: NewToken | null): NewToken {
+  if (token === null) throw notLoggedIn();
+  return token;
 }
 
-/** Without a cookie of ours nothing has to be loaded to know the answer. */
-function namesSession(cookie: string): boolean {
+/** Saves loading `users.ts` for requests without a session cookie. */
+function hasSessionCookie(cookie: string): boolean {
   return /(^|[\s;])(__Secure-)?undertone\.session_token=./.test(cookie);
 }
 

@@ -1,28 +1,28 @@
-/** Which account is the first, and who may see the tokens that were made on the command line. */
+/** Administrators: the first account, and accounts of the command line. */
 import { sql } from 'kysely';
 import { type Database, runQuery } from '../db/database.ts';
 
-/** Longer than any sign-up takes. */
+/** Longer than any sign-up. */
 export const maxSignUpMs = 60_000;
 
-/** The right to be the first account, held by one sign-up; it expires when that neither keeps nor releases it. */
+/** The exclusive right of a sign-up to create the first account. Expires unless kept or released. */
 export type FirstAccountClaim = {
-  /** False when it has expired and another sign-up holds it. */
+  /** Returns false when the claim has expired and another sign-up holds it. */
   keep(owner: string): Promise<boolean>;
   release(): Promise<void>;
 };
 
-/** Null when there is or was an account, or when another sign-up holds the claim. Of several at one time one gets it. */
+/** Returns null when an account exists or existed, or while another sign-up holds the claim. */
 export async function claimFirstAccount(database: Database): Promise<FirstAccountClaim | null> {
   return claim(database, sql`not exists (select 1 from "account")`);
 }
 
-/** Makes an account that exists the first one, and so an administrator, unless there is or was another. */
+/** Makes an existing account the first one, and an administrator, unless another one is or was. */
 export async function keepAsFirst(database: Database, owner: string): Promise<boolean> {
   return (await (await claim(database, sql`true`))?.keep(owner)) ?? false;
 }
 
-/** The row whose `first` is 1 is the claim; with `claimed_at` null it is kept for ever, also when its owner is deleted. */
+/** The row with `first` = 1 is the claim. It is permanent once `claimed_at` is null, even if the owner is deleted. */
 async function claim(
   database: Database,
   condition: ReturnType<typeof sql>,
@@ -53,7 +53,7 @@ async function claim(
   };
 }
 
-/** Whether there is or was an account. */
+/** Whether an account exists or existed. */
 export async function hasHadAccounts(database: Database): Promise<boolean> {
   const query = sql`select 1 from administrators where first = 1 and claimed_at is null
     union all select 1 from "account" limit 1`;
@@ -61,11 +61,11 @@ export async function hasHadAccounts(database: Database): Promise<boolean> {
 }
 
 export async function grantAdmin(database: Database, owner: string): Promise<void> {
-  const appointment = database
+  const insert = database
     .insertInto('administrators')
     .values({ owner, first: null })
     .onConflict((conflict) => conflict.column('owner').doNothing());
-  await runQuery(appointment.execute());
+  await runQuery(insert.execute());
 }
 
 export async function isAdministrator(database: Database, owner: string): Promise<boolean> {

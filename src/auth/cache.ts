@@ -1,11 +1,9 @@
-/** A bounded memory of recent answers; the oldest goes when it is full. */
+/** A bounded cache with a time to live, which evicts the oldest entry. */
 export type Cache<Value> = {
   get(key: string): Value | undefined;
   set(key: string, value: Value): void;
   delete(key: string): void;
-  /** Forgets every answer that matches. */
-  drop(matches: (value: Value) => boolean): void;
-  readonly size: number;
+  deleteWhere(matches: (value: Value) => boolean): void;
 };
 
 export function createCache<Value>(options: {
@@ -18,7 +16,7 @@ export function createCache<Value>(options: {
     get(key) {
       const entry = entries.get(key);
       const age = entry === undefined ? 0 : options.now() - entry.at;
-      // An age below zero: the clock was set back, and the entry could live for ever.
+      // A negative age means that the clock was set back: the entry would never expire.
       if (entry === undefined || (age >= 0 && age < options.lifetimeMs)) return entry?.value;
       entries.delete(key);
       return undefined;
@@ -29,11 +27,8 @@ export function createCache<Value>(options: {
       entries.set(key, { value, at: options.now() });
     },
     delete: (key) => void entries.delete(key),
-    drop(matches) {
+    deleteWhere(matches) {
       for (const [key, { value }] of entries) if (matches(value)) entries.delete(key);
-    },
-    get size() {
-      return entries.size;
     },
   };
 }

@@ -1,10 +1,9 @@
-/** Makes an account for somebody else, who logs in later. */
-
+/** Creates an account on the command line. */
 import type { Database } from '../db/database.ts';
 import { grantAdmin, keepAsFirst } from './administrators.ts';
 import { type Credentials, cookieHeader, type Users } from './users.ts';
 
-/** @returns whether it is an administrator, as the very first account always is @throws UserError `taken` */
+/** @returns whether the account is an administrator, as the first one always is @throws UserError `taken` */
 export async function createAccount(
   { database, users }: { readonly database: Database; readonly users: Users },
   credentials: Credentials,

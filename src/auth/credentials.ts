@@ -1,4 +1,4 @@
-/** What an address and a password may be. */
+/** Schemas of e-mail addresses and passwords. Messages are expectations: `Expected ... for`. */
 import { z } from 'zod';
 
 /** In UTF-16 units. */
@@ -8,7 +8,6 @@ const maxEmailLength = 254;
 const { min, max } = passwordLength;
 const lengths = `${min} to ${max} characters`;
 
-/** Messages say what was expected. */
 export const email = z
   .email({ error: 'an e-mail address' })
   .max(maxEmailLength, { error: 'an e-mail address' });
@@ -16,7 +15,7 @@ export const newPassword = z
   .string({ error: lengths })
   .min(min, { error: lengths })
   .max(max, { error: lengths });
-/** One that is compared with what was set before. */
+/** Compared with the current password, whatever its length. */
 export const givenPassword = z
   .string({ error: 'a password' })
   .min(1, { error: 'a password' })

@@ -1,9 +1,9 @@
-/** When tokens were last used, to the minute: remembered here and written every few seconds, many at a time. */
+/** Last use of tokens to the minute, written in batches every few seconds. */
 import { type Database, runQuery } from '../db/database.ts';
 
 export type LastUsed = {
   mark(id: string): void;
-  /** What could not be written stays remembered. @throws Failure `storage_unavailable` */
+  /** Keeps what could not be written. @throws ServiceError `storage_unavailable` */
   flush(): Promise<void>;
 };
 
@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 const flushMs = 15_000;
 const rowsPerStatement = 500;
 
-/** @param now milliseconds since 1970 */
+/** @param now ms since 1970 */
 export function createLastUsed(database: Database, now: () => number): LastUsed {
   let unwritten = new Map<string, number>();
   let minute = 0;
@@ -53,7 +53,7 @@ export function createLastUsed(database: Database, now: () => number): LastUsed 
     }
   }
 
-  /** Another process may have written a later minute. */
+  /** Keeps a later minute that another process has written. */
   async function write(ids: readonly string[], time: number): Promise<void> {
     const update = database
       .updateTable('tokens')

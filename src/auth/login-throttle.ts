@@ -1,4 +1,4 @@
-/** Slows down whoever guesses passwords or fills the database. */
+/** Rate limits of log-ins, sign-ups and new tokens. */
 import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { Rate } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
@@ -6,8 +6,8 @@ import { consume, inMemory, networkOf, type RateLimiterFactory } from './rate-li
 import { UserError } from './user-errors.ts';
 
 export type LoginThrottle = {
-  /** Does `work`, which checks a password; one that is right does not count as wrong. @throws Failure `rate_limited` */
-  password<T>(who: { readonly email: string; readonly address: string }, work: () => Promise<T>): Promise<T>;
+  /** Runs `work`, which checks a password, and counts failed attempts. @throws ServiceError `rate_limited` */
+  password<T>(from: { readonly email: string; readonly address: string }, work: () => Promise<T>): Promise<T>;
   signUp(address: string): Promise<void>;
   token(owner: string): Promise<void>;
 };
@@ -16,7 +16,7 @@ const minute = 60;
 const limits = {
   account: { requests: 10, seconds: 15 * minute },
   address: { requests: 50, seconds: 15 * minute },
-  /** Right and wrong ones: each takes a tenth of a second of a core. */
+  /** Every check, since each takes 0.1 s of a core. */
   check: { requests: 20, seconds: minute },
   signUp: { requests: 20, seconds: 60 * minute },
   token: { requests: 200, seconds: 60 * minute },
@@ -30,24 +30,24 @@ export function createLoginThrottle(store: RateLimiterFactory = inMemory): Login
   const signUp = make('signUp');
   const token = make('token');
   return {
-    async password(who, work) {
-      const network = networkOf(who.address);
-      const email = who.email.toLowerCase();
-      const giveBack = () => Promise.all([address.reward(network), account.reward(email)]);
+    async password(from, work) {
+      const network = networkOf(from.address);
+      const email = from.email.toLowerCase();
+      const refund = () => Promise.all([address.reward(network), account.reward(email)]);
       await attempt(check, email);
-      // Counted before and taken back after, so that many at one time are counted too.
+      // Counted before the check and refunded after it, to limit parallel attempts.
       await attempt(address, network);
       await attempt(account, email);
       try {
         const result = await work();
-        await giveBack();
+        await refund();
         return result;
       } catch (error) {
-        if (!(error instanceof UserError)) await Promise.all([giveBack(), check.reward(email)]);
+        if (!(error instanceof UserError)) await Promise.all([refund(), check.reward(email)]);
         throw error;
       }
     },
-    signUp: (from) => attempt(signUp, networkOf(from)),
+    signUp: (ip) => attempt(signUp, networkOf(ip)),
     token: (owner) => attempt(token, owner),
   };
 }

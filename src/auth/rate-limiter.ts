@@ -1,36 +1,36 @@
-/** Counts of attempts and requests over a span of time: where they are kept, and what is told when one is full. */
+/** Rate limiters by key. */
 import { isIPv6 } from 'node:net';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Rate } from '../runtime/config.ts';
 
-/** Makes the counts of one name, each with a key of its own. */
+/** Creates a rate limiter; names separate their keys. */
 export type RateLimiterFactory = (name: string, rate: Rate) => RateLimiterAbstract;
 
-/** Each process counts for itself. */
+/** Counts per process. */
 export const inMemory: RateLimiterFactory = (keyPrefix, { requests, seconds }) =>
   new RateLimiterMemory({ keyPrefix, points: requests, duration: seconds });
 
 export type RateLimitResult = {
   readonly full: boolean;
   readonly remaining: number;
-  /** Until the count begins anew. */
+  /** Seconds until the count restarts. */
   readonly seconds: number;
 };
 
 export async function consume(counter: RateLimiterAbstract, key: string): Promise<RateLimitResult> {
   try {
-    return toCount(await counter.consume(key), false);
-  } catch (refusal) {
-    if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    return toCount(refusal, true);
+    return toResult(await counter.consume(key), false);
+  } catch (result) {
+    if (!(result instanceof RateLimiterRes)) throw result;
+    return toResult(result, true);
   }
 }
 
-function toCount({ msBeforeNext, remainingPoints }: RateLimiterRes, full: boolean): RateLimitResult {
+function toResult({ msBeforeNext, remainingPoints }: RateLimiterRes, full: boolean): RateLimitResult {
   return { full, remaining: remainingPoints, seconds: Math.ceil(msBeforeNext / 1000) };
 }
 
-/** One customer of a network provider holds 2^64 addresses of IPv6: they count as one. */
+/** Returns the /64 of an IPv6 address, which one customer of a provider controls, or the IPv4 address. */
 export function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   if (!isIPv6(plain)) return plain;

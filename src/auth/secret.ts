@@ -1,4 +1,4 @@
-/** The secret of an installation, made once and kept in the data folder for its owner alone, and the keys derived from it. */
+/** The secret of an installation, a private file in the data folder, and keys derived from it. */
 import { hkdfSync, randomBytes, randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,15 +7,15 @@ const fileName = 'secret';
 const secretBytes = 32;
 const keyBytes = 32;
 
-/** Of several processes that start together one makes it and all read the same. */
+/** Safe for processes that start together: one creates the file and all read it. */
 export async function loadOrCreateSecret(folder: string): Promise<string> {
   const path = join(folder, fileName);
-  const kept = await readIfThere(path);
-  if (kept !== null) return kept;
+  const existing = await readIfExists(path);
+  if (existing !== null) return existing;
   const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, `${randomBytes(secretBytes).toString('base64url')}\n`, { mode: 0o600 });
   try {
-    // Unlike a rename, a link never replaces what is there.
+    // Unlike rename, link never replaces an existing file.
     await link(draft, path);
   } catch (error) {
     if (!isCode(error, 'EEXIST')) throw error;
@@ -25,12 +25,12 @@ export async function loadOrCreateSecret(folder: string): Promise<string> {
   return (await readFile(path, 'utf8')).trim();
 }
 
-/** @param purpose keys of different purposes tell nothing about one another */
+/** @param purpose HKDF info: keys of different purposes are independent */
 export function deriveKey(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, 'undertone', purpose, keyBytes));
 }
 
-async function readIfThere(path: string): Promise<string | null> {
+async function readIfExists(path: string): Promise<string | null> {
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (error) {

@@ -1,23 +1,23 @@
-/** Counts in Redis, for every host together; while Redis is away each process counts for itself. */
+/** Rate limiters in Redis, shared by all processes. While Redis is unreachable each process counts for itself. */
 import { createHmac } from 'node:crypto';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Redis } from '../runtime/redis.ts';
 import { inMemory, type RateLimiterFactory } from './rate-limiter.ts';
 import { deriveKey } from './secret.ts';
 
-/** `onChange` hears when Redis is lost, or not there at the start, and when it is back. */
+/** @param onChange called when the connection is lost, missing at the start, or restored */
 export function createSharedRateLimiters(
   redis: Redis,
   secret: string,
-  onChange: (there: boolean) => void,
+  onChange: (connected: boolean) => void,
 ): RateLimiterFactory {
-  let there = true;
-  const tell = (now: boolean) => {
-    if (there !== now) onChange(now);
-    there = now;
+  let connected = true;
+  const update = (now: boolean) => {
+    if (connected !== now) onChange(now);
+    connected = now;
   };
-  redis.on('ready', () => tell(true));
-  redis.on('close', () => tell(false));
+  redis.on('ready', () => update(true));
+  redis.on('close', () => update(false));
   const digestKey = deriveKey(secret, 'counter keys');
   return (name, { requests, seconds }) => {
     const options = {
@@ -32,7 +32,7 @@ export function createSharedRateLimiters(
   };
 }
 
-/** E-mail and network addresses are few enough to be guessed from a plain hash: their digests are keyed. */
+/** Keyed digests: plain hashes of e-mail and network addresses could be reversed by guessing. */
 class HashedKeyLimiter extends RateLimiterRedis {
   readonly #digestKey: Buffer;
 
@@ -42,7 +42,7 @@ class HashedKeyLimiter extends RateLimiterRedis {
   }
 
   override getKey(key: string | number): string {
-    // The prefix is part of what is digested: nobody sees that one address is in several counters.
+    // Digests the prefix too: an address has unrelated keys in different limiters.
     const digest = createHmac('sha256', this.#digestKey).update(super.getKey(key)).digest('base64url');
     return super.getKey(digest);
   }

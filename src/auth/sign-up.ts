@@ -1,5 +1,4 @@
-/** Who may create an account without the command line: the first one alone, everybody, or nobody. */
-
+/** Sign-up policies: one first account, open, or closed. */
 import type { Database } from '../db/database.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
@@ -9,20 +8,20 @@ import type { Session } from './users.ts';
 export type SignUpPolicy = Config['signUp'];
 
 export type SignUp = {
-  /** `first`: there is no account yet, and sign-up closes with the first one. */
+  /** `first`: no account exists yet, and sign-up closes with the first one. */
   state(): Promise<SignUpPolicy>;
-  /** @throws Failure `forbidden` when sign-up is closed */
+  /** @throws ServiceError `forbidden` when sign-up is closed */
   create(account: NewAccount): Promise<Session>;
 };
 
 type NewAccount = {
   create(): Promise<Session>;
-  /** Deletes what `create` made. */
-  discard(login: Session): Promise<void>;
+  /** Deletes the created account. */
+  discard(session: Session): Promise<void>;
 };
 
 export function createSignUp(database: Database, policy: SignUpPolicy): SignUp {
-  // There is no way back: it is looked up until it is true.
+  // Never reverts to false, so it is queried until it is true.
   let hadAccounts = false;
 
   async function state(): Promise<SignUpPolicy> {
@@ -34,13 +33,13 @@ export function createSignUp(database: Database, policy: SignUpPolicy): SignUp {
   async function createFirst({ create, discard }: NewAccount): Promise<Session> {
     const claim = await claimFirstAccount(database);
     if (claim === null) throw closed();
-    const login = await create().catch(async (error: unknown) => {
+    const session = await create().catch(async (error: unknown) => {
       // A database that is unreachable keeps the claim until it expires.
       await claim.release().catch(() => {});
       throw error;
     });
-    if (await claim.keep(login.session.owner)) return login;
-    await discard(login);
+    if (await claim.keep(session.session.owner)) return session;
+    await discard(session);
     throw closed();
   }
 
@@ -49,9 +48,9 @@ export function createSignUp(database: Database, policy: SignUpPolicy): SignUp {
     async create(account) {
       if (policy === 'closed') throw closed();
       if (policy === 'first') return createFirst(account);
-      const login = await account.create();
-      await keepAsFirst(database, login.session.owner);
-      return login;
+      const session = await account.create();
+      await keepAsFirst(database, session.session.owner);
+      return session;
     },
   };
 }

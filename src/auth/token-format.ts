@@ -1,4 +1,4 @@
-/** A token's form: `ut_`, 40 random base62 characters (238 bits), 6 more that are their CRC-32. */
+/** Format of tokens: `ut_`, 40 random base62 characters (238 bits) and a CRC-32 of 6 characters. */
 import { randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -17,14 +17,14 @@ export function createTokenSecret(): string {
   return body + checksum(body);
 }
 
-/** Whether `text` can be a token at all. Tells typing mistakes and noise from tokens without a look at the database. */
+/** Checks format and checksum, which refuses typing errors without a database query. */
 export function isToken(text: string): boolean {
   if (!pattern.test(text)) return false;
   const body = text.slice(0, -checksumLength);
   return text.slice(-checksumLength) === checksum(body);
 }
 
-/** CRC-32 (as in zlib) of the prefix and the random part, in base62, the highest digit first. */
+/** CRC-32 (zlib) of prefix and random part in base62, highest digit first. */
 export function checksum(body: string): string {
   let rest = crc32(body);
   let digits = '';

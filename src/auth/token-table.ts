@@ -10,7 +10,7 @@ import {
 } from '../db/database.ts';
 import { type Scope, scopes } from './token-input.ts';
 
-/** Who a token belongs to, as a request sees it. */
+/** The authenticated token of a request. */
 export type Principal = {
   readonly id: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export type Principal = {
   readonly scopes: readonly Scope[];
 };
 
-/** An account's id; null: the operator, whose tokens are made on the command line. */
+/** Id of an account; null for tokens of the command line. */
 export type Owner = string | null;
 
 export type TokenRecord = Principal & {
@@ -26,29 +26,29 @@ export type TokenRecord = Principal & {
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
-  /** To the minute, some seconds late. */
+  /** To the minute, with a delay of some seconds. */
   readonly lastUsedAt: Date | null;
 };
 
-/** With the address of the account that made it; null: the operator. */
+/** With the e-mail address of the owner; null for the command line. */
 export type ListedToken = TokenRecord & { readonly ownerEmail: string | null };
 
 export type TokenRow = Selectable<TokenTable>;
 
 export type TokenSelector = { readonly key: 'id' | 'name'; readonly value: string; readonly owner?: Owner };
 
-/** Every function throws Failure `storage_unavailable` when the database cannot be used. */
+/** Every function throws ServiceError `storage_unavailable`. */
 export type TokenTableAccess = {
   find(hash: string): Promise<TokenRow | undefined>;
   insert(row: TokenRow): Promise<'done' | 'name taken' | 'owner gone'>;
-  /** The row as it is now, if it was live and was asked for by name. */
-  revoke(which: TokenSelector, now: number): Promise<TokenRow | undefined>;
-  /** Revokes all that were asked for by name. */
+  /** Returns the updated row of a live token; session tokens are excluded. */
+  revoke(selector: TokenSelector, now: number): Promise<TokenRow | undefined>;
+  /** Revokes all live tokens except session tokens. */
   revokeAll(owner: string, now: number): Promise<void>;
-  /** Those that were asked for by name, oldest first; of one owner, or all. */
+  /** Oldest first, of one owner or all, without session tokens. */
   list(owner?: Owner): Promise<ListedToken[]>;
   hasAny(): Promise<boolean>;
-  /** Removes the expired ones of browsers. */
+  /** Deletes expired session tokens. */
   sweep(now: number): Promise<void>;
 };
 
@@ -110,7 +110,7 @@ export function tokenTable(database: Database): TokenTableAccess {
   };
 }
 
-/** PostgreSQL tells its 64-bit integers as text. */
+/** PostgreSQL returns 64-bit integers as text. */
 export function toRecord(row: TokenRow): TokenRecord {
   const date = (time: number | null) => (time === null ? null : new Date(Number(time)));
   return {

@@ -1,4 +1,4 @@
-/** API tokens: made, checked, listed and revoked. Only SHA-256 hashes are kept, in the database and in memory. */
+/** API tokens. Only SHA-256 hashes are stored, in the database and in memory. */
 import type { Database } from '../db/database.ts';
 import { createLastUsed } from './last-used.ts';
 import { createTokenSecret, randomBase62 } from './token-format.ts';
@@ -18,31 +18,31 @@ import { createVerifier, sha256 } from './verifier.ts';
 export { type Scope, scopeOf, scopes, TokenError, type TokenInput } from './token-input.ts';
 export type { ListedToken, Owner, Principal, TokenRecord } from './token-table.ts';
 
-/** The only time that the token itself is seen. */
+/** The token itself is never available again. */
 export type NewToken = { readonly token: string; readonly record: TokenRecord };
 
 export type Tokens = {
-  /** Null for a token that is unknown, expired or revoked. @throws Failure `storage_unavailable` */
+  /** Returns null for an unknown, expired or revoked token. @throws ServiceError `storage_unavailable` */
   verify(token: string): Promise<Principal | null>;
-  /** Null when the owner is gone. @throws TokenError */
+  /** Returns null when the account was deleted. @throws TokenError */
   createFor(owner: string, request: TokenInput): Promise<NewToken | null>;
-  /** Of the operator. @throws TokenError */
+  /** Creates a token of the command line. @throws TokenError */
   create(request: TokenInput): Promise<NewToken>;
-  /** With every scope, for a browser that is logged in; never listed, gone with its session. Null when that has ended. */
+  /** Creates a token with every scope that ends with the session and is never listed. Returns null after its end. */
   createForSession(session: { readonly id: string; readonly owner: string }): Promise<NewToken | null>;
-  /** Every token that ever was asked for by name, oldest first; those of one owner, or all. */
+  /** Oldest first, of one owner or all, with expired and revoked tokens but without session tokens. */
   list(owner?: Owner): Promise<ListedToken[]>;
-  /** By id; or by name, which finds the operator's alone. Null when there is no such live token. */
+  /** Selects by id, or by name among the tokens of the command line. Returns null without a live token. */
   revoke(idOrName: string): Promise<TokenRecord | null>;
-  /** Null when this owner has no live token of this id. */
+  /** Returns null unless the owner has a live token with this id. */
   revokeOf(owner: Owner, id: string): Promise<TokenRecord | null>;
-  /** Every token of this account that was asked for by name. */
+  /** Revokes every token of the account. */
   revokeAllOf(owner: string): Promise<void>;
-  /** To be called when tokens of this owner may have gone with a session or an account. */
+  /** Called when tokens of the owner may have ended with a session or the account. */
   forget(owner: string): void;
-  /** Whether a token was ever made. */
+  /** Whether a token was ever created. */
   hasAny(): Promise<boolean>;
-  /** Writes down when tokens were last used. @throws Failure `storage_unavailable` */
+  /** Writes the last use of tokens. @throws ServiceError `storage_unavailable` */
   flush(): Promise<void>;
 };
 
@@ -52,17 +52,17 @@ const sessionTokenName = 'playground';
 
 export function createTokens(options: {
   readonly database: Database;
-  /** A token with every scope that lives in the configuration. */
+  /** UNDERTONE_TOKEN; has every scope. */
   readonly staticToken: string | null;
-  /** Milliseconds since 1970. */
+  /** ms since 1970 */
   readonly now?: () => number;
 }): Tokens {
   const { database, staticToken, now = Date.now } = options;
   const table = tokenTable(database);
-  const usage = createLastUsed(database, now);
-  const { verify, forget } = createVerifier({ table, staticToken, now, onUse: usage.mark });
+  const lastUsed = createLastUsed(database, now);
+  const { verify, forget } = createVerifier({ table, staticToken, now, onUse: lastUsed.mark });
 
-  async function make(request: TokenInput, owner: Owner): Promise<NewToken | null> {
+  async function createNamed(request: TokenInput, owner: Owner): Promise<NewToken | null> {
     checkTokenInput(request, now());
     const { token, row } = issue(request, { owner, session: null, now: now() });
     const outcome = await table.insert(row);
@@ -72,8 +72,8 @@ export function createTokens(options: {
 
   const forgetOwner = (owner: string) => forget((record) => record.owner === owner);
 
-  async function revoke(which: TokenSelector): Promise<TokenRecord | null> {
-    const row = await table.revoke(which, now());
+  async function revoke(selector: TokenSelector): Promise<TokenRecord | null> {
+    const row = await table.revoke(selector, now());
     if (row === undefined) return null;
     forget((record) => record.id === row.id);
     return toRecord(row);
@@ -81,8 +81,8 @@ export function createTokens(options: {
 
   return {
     verify,
-    createFor: (owner, request) => make(request, owner),
-    create: async (request) => (await make(request, null)) as NewToken,
+    createFor: (owner, request) => createNamed(request, owner),
+    create: async (request) => (await createNamed(request, null)) as NewToken,
     async createForSession({ id, owner }) {
       const request = { name: sessionTokenName, scopes, expiresAt: new Date(now() + sessionTokenMs) };
       const { token, row } = issue(request, { owner, session: id, now: now() });
@@ -90,7 +90,7 @@ export function createTokens(options: {
       return (await table.insert(row)) === 'done' ? { token, record: toRecord(row) } : null;
     },
     async list(owner) {
-      await usage.flush();
+      await lastUsed.flush();
       return table.list(owner);
     },
     revoke(idOrName) {
@@ -104,7 +104,7 @@ export function createTokens(options: {
     },
     forget: forgetOwner,
     hasAny: table.hasAny,
-    flush: usage.flush,
+    flush: lastUsed.flush,
   };
 }
 

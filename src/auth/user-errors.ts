@@ -1,4 +1,4 @@
-/** Why a person cannot have what they ask for. */
+/** Errors of account operations. */
 import { ServiceError } from '../runtime/errors.ts';
 
 const sentences = {
@@ -6,7 +6,7 @@ const sentences = {
   unknown: 'Expected the address and password of an account, got others',
 } as const;
 
-/** Taken: the address has an account. Unknown: no account has this address and password. */
+/** `taken`: the address has an account. `unknown`: no account has this address and password. */
 export class UserError extends Error {
   readonly reason: keyof typeof sentences;
 

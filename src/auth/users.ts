@@ -1,4 +1,4 @@
-/** People and their sessions, kept by better-auth: the only file that knows it, and loaded when somebody first comes. */
+/** Users and sessions by better-auth; loaded with the first account request. */
 import { betterAuth } from 'better-auth';
 import { APIError } from 'better-auth/api';
 import { sql } from 'kysely';
@@ -15,29 +15,28 @@ import { notLoggedIn, UserError } from './user-errors.ts';
 
 export type Credentials = { readonly email: string; readonly password: string };
 
-/** Header lines for the browser. */
+/** Values of Set-Cookie headers. */
 export type Cookies = readonly string[];
 
 export type Session = {
-  /** Who and in which log-in. */
   readonly session: { readonly id: string; readonly owner: string };
   readonly email: string;
   readonly cookies: Cookies;
 };
 
-/** `cookie` is always the request's header as it came. Every function throws Failure `storage_unavailable`. */
+/** `cookie` is the header of the request. Every function throws ServiceError `storage_unavailable`. */
 export type Users = {
   /** @throws UserError `taken` */
   signUp(credentials: Credentials): Promise<Session>;
-  /** Deletes the account of a sign-up that came to nothing. */
-  delete(login: Session): Promise<void>;
+  /** Deletes the account of a failed sign-up. */
+  delete(session: Session): Promise<void>;
   /** @throws UserError `unknown` */
   logIn(credentials: Credentials): Promise<Session>;
   logOut(cookie: string): Promise<Cookies>;
   currentSession(cookie: string): Promise<Session | null>;
-  /** Ends every session and begins a new one. @throws UserError `unknown` */
+  /** Replaces every session by a new one. @throws UserError `unknown` */
   changePassword(cookie: string, passwords: { current: string; next: string }): Promise<Cookies>;
-  /** Ends every session. Null when no account has this address, else whose it is. */
+  /** Ends every session. Returns the id of the account, or null for an unknown address. */
   setPassword(credentials: Credentials): Promise<string | null>;
   /** @throws UserError `unknown` */
   remove(cookie: string, password: string): Promise<Cookies>;
@@ -46,7 +45,7 @@ export type Users = {
 const cookiePrefix = 'undertone';
 const sessionSeconds = 7 * 86_400;
 const refreshSeconds = 86_400;
-/** Of one account; the oldest end with the next log-in. */
+/** Sessions per account; a log-in ends the oldest. */
 const maxSessions = 20;
 
 const reasons: Readonly<Record<string, UserError['reason']>> = {
@@ -55,7 +54,7 @@ const reasons: Readonly<Record<string, UserError['reason']>> = {
   INVALID_PASSWORD: 'unknown',
 };
 
-/** As a browser sends back what it was told to keep. */
+/** Returns the Cookie header for Set-Cookie values. */
 export function cookieHeader(cookies: Cookies): string {
   return cookies.map((line) => line.split(';')[0]).join('; ');
 }
@@ -64,7 +63,7 @@ export function createUsers(options: {
   readonly database: Database;
   readonly kind: DatabaseKind;
   readonly secret: string;
-  /** Cookies go over https alone. */
+  /** Sets the attribute Secure of cookies. */
   readonly secure: boolean;
 }): Users {
   const { database } = options;
@@ -82,7 +81,7 @@ export function createUsers(options: {
     return { session: { id: session.id, owner: user.id }, email: user.email, cookies };
   }
 
-  /** Sessions that nobody comes back to would stay for ever. */
+  /** Deletes expired sessions, which better-auth keeps until they are used. */
   async function sweep(): Promise<void> {
     const { adapter } = await $context;
     const where = [{ field: 'expiresAt', operator: 'lt', value: new Date() }] as const;
@@ -100,7 +99,7 @@ export function createUsers(options: {
     return (await runQuery(query.executeTakeFirst())) !== undefined;
   }
 
-  /** better-auth writes an account in several steps: one that a fault left without a password is nobody's. */
+  /** better-auth creates an account in several steps; an interrupted one has no password. */
   async function deleteIncomplete(email: string): Promise<void> {
     const before = new Date(Date.now() - maxSignUpMs);
     const query = sql`delete from "user" where "email" = ${email.toLowerCase()}
@@ -109,21 +108,21 @@ export function createUsers(options: {
     await runQuery(query.execute(database));
   }
 
-  /** The session behind cookies that have just been given out. */
+  /** Returns the session of new cookies. */
   async function sessionIn(headers: Headers): Promise<Session> {
     const cookies = headers.getSetCookie();
-    const login = await currentSession(cookieHeader(cookies));
-    if (login === null) throw new UserError('unknown');
-    return { ...login, cookies };
+    const session = await currentSession(cookieHeader(cookies));
+    if (session === null) throw new UserError('unknown');
+    return { ...session, cookies };
   }
 
   return {
     currentSession,
     async signUp(body) {
       await deleteIncomplete(body.email);
-      const made = api.signUpEmail({ body: { ...body, name: '' }, returnHeaders: true });
-      // Of two at one time the table refuses the second, which better-auth tells as some failure.
-      const { headers } = await call(made).catch(async (error: unknown) => {
+      const signUp = api.signUpEmail({ body: { ...body, name: '' }, returnHeaders: true });
+      // The table refuses the second of two parallel sign-ups, and better-auth reports another error.
+      const { headers } = await call(signUp).catch(async (error: unknown) => {
         throw (await isTaken(body.email)) ? new UserError('taken') : error;
       });
       return sessionIn(headers);
@@ -134,13 +133,13 @@ export function createUsers(options: {
     async logIn(body) {
       const { headers } = await call(api.signInEmail({ body, returnHeaders: true }));
       await call(sweep());
-      const login = await sessionIn(headers);
-      await endOldestSessions(login.session.owner);
-      return login;
+      const session = await sessionIn(headers);
+      await endOldestSessions(session.session.owner);
+      return session;
     },
     async logOut(cookie) {
-      const left = api.signOut({ headers: headersOf(cookie), returnHeaders: true });
-      return (await call(left)).headers.getSetCookie();
+      const signOut = api.signOut({ headers: headersOf(cookie), returnHeaders: true });
+      return (await call(signOut)).headers.getSetCookie();
     },
     async changePassword(cookie, { current, next }) {
       const body = { currentPassword: current, newPassword: next, revokeOtherSessions: true };
@@ -158,8 +157,8 @@ export function createUsers(options: {
       return id;
     },
     async remove(cookie, password) {
-      const gone = api.deleteUser({ body: { password }, headers: headersOf(cookie), returnHeaders: true });
-      return (await call(gone)).headers.getSetCookie();
+      const deleted = api.deleteUser({ body: { password }, headers: headersOf(cookie), returnHeaders: true });
+      return (await call(deleted)).headers.getSetCookie();
     },
   };
 }
@@ -179,17 +178,17 @@ function configure({ database, kind, secret, secure }: Parameters<typeof createU
     advanced: {
       cookiePrefix,
       useSecureCookies: secure,
-      // Below /account alone, so that an analysis never even receives one.
+      // Path /account: analysis routes never receive a cookie.
       defaultCookieAttributes: { sameSite: 'strict', path: '/account', httpOnly: true },
       ipAddress: { disableIpTracking: true },
     },
-    // It would write addresses of people to the console.
+    // The logger would print e-mail addresses.
     logger: { disabled: true },
     telemetry: { enabled: false },
   });
 }
 
-/** It tells a database that is gone in many ways, some of which look like a fault of the person. */
+/** better-auth reports an unreachable database in many ways, some of which look like invalid input. */
 async function translate<T>(database: Database, work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -1,4 +1,4 @@
-/** From a token to whom it belongs, with a short memory so that hardly a request asks the database. */
+/** Verifies tokens, with caches that save most database queries. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createCache } from './cache.ts';
 import { isToken } from './token-format.ts';
@@ -6,16 +6,16 @@ import { scopes } from './token-input.ts';
 import { type Principal, type TokenRecord, type TokenTableAccess, toRecord } from './token-table.ts';
 
 export type Verifier = {
-  /** Null for a token that is unknown, expired or revoked. @throws Failure `storage_unavailable` */
+  /** Returns null for an unknown, expired or revoked token. @throws ServiceError `storage_unavailable` */
   verify(token: string): Promise<Principal | null>;
-  /** From now on tokens that match are looked up again. */
+  /** Removes matching tokens from the caches. */
   forget(matches: (record: TokenRecord) => boolean): void;
 };
 
-/** How long another process may take to hear of a revocation, and of a new token after its refusal. */
+/** Maximum delay of a revocation, or of a new token after its refusal, in other processes. */
 const acceptedForMs = 2000;
 const refusedForMs = 900;
-/** How long a token goes on after the database last said that it is good, while the database cannot be asked. */
+/** Maximum age of the last successful query that is trusted while the database is unreachable. */
 const trustedForMs = 10 * 60_000;
 const cacheSize = 10_000;
 const staticPrincipal: Principal = { id: 'static', name: 'UNDERTONE_TOKEN', owner: null, scopes };
@@ -24,7 +24,7 @@ export function createVerifier(options: {
   readonly table: TokenTableAccess;
   readonly staticToken: string | null;
   readonly now: () => number;
-  /** Called with the id of every token that is accepted. */
+  /** Called with the id of every accepted token. */
   readonly onUse: (id: string) => void;
 }): Verifier {
   const { table, now, onUse } = options;
@@ -59,7 +59,7 @@ export function createVerifier(options: {
     return running;
   }
 
-  /** While the database cannot be asked, what it said last holds. */
+  /** Returns the last known record while the database is unreachable. */
   function staleFallback(key: string, error: unknown): TokenRecord {
     const record = trusted.get(key);
     if (record === undefined) throw error;
@@ -86,8 +86,8 @@ export function createVerifier(options: {
   function forget(matches: (record: TokenRecord) => boolean): void {
     revocations++;
     pending.clear();
-    accepted.drop(matches);
-    trusted.drop(matches);
+    accepted.deleteWhere(matches);
+    trusted.deleteWhere(matches);
   }
 
   return { verify, forget };

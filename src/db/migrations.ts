@@ -1,4 +1,4 @@
-/** Steps from an empty database to the present tables, in the order of their names. A step that was released is never edited. */
+/** Migrations in the order of their names. Released migrations are never edited. */
 import { randomUUID } from 'node:crypto';
 import { type ColumnDefinitionBuilder, type Kysely, type Migration, sql } from 'kysely';
 import type { DatabaseKind } from './database.ts';
@@ -15,7 +15,7 @@ async function createTokens(database: Kysely<unknown>): Promise<void> {
     .addColumn('expires_at', 'bigint')
     .addColumn('revoked_at', 'bigint')
     .execute();
-  // A name may be used again once its token is revoked.
+  // Names of revoked tokens can be reused.
   await database.schema
     .createIndex('tokens_live_name')
     .unique()
@@ -29,12 +29,12 @@ const required = (column: ColumnDefinitionBuilder) => column.notNull();
 const identity = (column: ColumnDefinitionBuilder) => column.primaryKey().notNull();
 const ofUser = (column: ColumnDefinitionBuilder) => column.references('user.id').onDelete('cascade');
 
-/** The tables of better-auth, as its own generator writes them; made here, since that takes half a second to load. */
+/** The tables of better-auth, as its generator creates them, which takes 0.5 s to load. */
 async function createUsers(database: Kysely<unknown>, kind: DatabaseKind): Promise<void> {
   const time = kind === 'postgres' ? 'timestamptz' : 'date';
   const flag = kind === 'postgres' ? 'boolean' : 'integer';
-  const make = (name: string) => database.schema.createTable(name).addColumn('id', 'text', identity);
-  await make('user')
+  const createTable = (name: string) => database.schema.createTable(name).addColumn('id', 'text', identity);
+  await createTable('user')
     .addColumn('name', 'text', required)
     .addColumn('email', 'text', (column) => column.notNull().unique())
     .addColumn('emailVerified', flag, required)
@@ -42,7 +42,7 @@ async function createUsers(database: Kysely<unknown>, kind: DatabaseKind): Promi
     .addColumn('createdAt', time, required)
     .addColumn('updatedAt', time, required)
     .execute();
-  await make('session')
+  await createTable('session')
     .addColumn('expiresAt', time, required)
     .addColumn('token', 'text', (column) => column.notNull().unique())
     .addColumn('createdAt', time, required)
@@ -51,7 +51,7 @@ async function createUsers(database: Kysely<unknown>, kind: DatabaseKind): Promi
     .addColumn('userAgent', 'text')
     .addColumn('userId', 'text', (column) => ofUser(column).notNull())
     .execute();
-  await make('account')
+  await createTable('account')
     .addColumn('accountId', 'text', required)
     .addColumn('providerId', 'text', required)
     .addColumn('userId', 'text', (column) => ofUser(column).notNull())
@@ -65,7 +65,7 @@ async function createUsers(database: Kysely<unknown>, kind: DatabaseKind): Promi
     .addColumn('createdAt', time, required)
     .addColumn('updatedAt', time, required)
     .execute();
-  await make('verification')
+  await createTable('verification')
     .addColumn('identifier', 'text', required)
     .addColumn('value', 'text', required)
     .addColumn('expiresAt', time, required)
@@ -88,7 +88,7 @@ async function createIndices(
   }
 }
 
-/** Whoever takes the one row whose `first` is 1 was the first; it stays taken when that account is deleted. */
+/** The unique row with `first` = 1 belongs to the first account and outlives it. */
 async function createAdministrators(database: Kysely<unknown>): Promise<void> {
   await database.schema
     .createTable('administrators')
@@ -97,8 +97,8 @@ async function createAdministrators(database: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** A token goes with its account, and one for the browser with its log-in. Names are unique within an account. */
-async function giveTokensOwners(database: Kysely<unknown>): Promise<void> {
+/** Tokens are deleted with their account, session tokens with their session. Names are unique per account. */
+async function addTokenOwners(database: Kysely<unknown>): Promise<void> {
   const table = () => database.schema.alterTable('tokens');
   await table().addColumn('owner', 'text', ofUser).execute();
   await table()
@@ -134,18 +134,18 @@ async function createJobs(database: Kysely<unknown>): Promise<void> {
   ]);
 }
 
-/** Tells this database from every other. */
+/** Identifies the database. */
 async function createInstallation(database: Kysely<unknown>): Promise<void> {
   await database.schema.createTable('installation').addColumn('id', 'text', identity).execute();
   await sql`insert into installation (id) values (${randomUUID()})`.execute(database);
 }
 
-/** Until a sign-up has ended, the row of the first account has no owner and tells when it was claimed. */
+/** During the first sign-up its row has no owner and the time of the claim. */
 async function addFirstAccountClaims(database: Kysely<unknown>): Promise<void> {
   await database.schema.alterTable('administrators').addColumn('claimed_at', 'bigint').execute();
 }
 
-/** Digests of requests, to compare a reused idempotency key by, and an index to list jobs by. */
+/** Digests for reused idempotency keys, and an index for lists of jobs. */
 async function addJobDigests(database: Kysely<unknown>): Promise<void> {
   await database.schema.alterTable('jobs').addColumn('digest', 'text').execute();
   await database.schema
@@ -160,7 +160,7 @@ export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
     '0001-tokens': { up: createTokens },
     '0002-users': { up: (database) => createUsers(database, kind) },
     '0003-administrators': { up: createAdministrators },
-    '0004-token-owners': { up: giveTokensOwners },
+    '0004-token-owners': { up: addTokenOwners },
     '0005-jobs': { up: createJobs },
     '0006-installation': { up: createInstallation },
     '0007-first-account-claims': { up: addFirstAccountClaims },

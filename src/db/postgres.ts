@@ -1,10 +1,10 @@
-/** The database on a PostgreSQL server, for several machines that share their accounts. */
+/** PostgreSQL, for several machines that share accounts. */
 import { PostgresDialect } from 'kysely';
 import pg from 'pg';
 
 const connections = 10;
 const connectMs = 10_000;
-/** Every query of ours takes milliseconds; one that does not end must not hold its request. */
+/** Queries take milliseconds; a blocked one must not hold its request. */
 const queryMs = 10_000;
 
 export function openPostgres(url: string): PostgresDialect {
@@ -15,7 +15,7 @@ export function openPostgres(url: string): PostgresDialect {
     query_timeout: queryMs,
     application_name: 'undertone',
   });
-  // A connection that breaks while it is idle: the next query opens another, or says why it cannot.
+  // Errors of idle connections: the next query reconnects or reports its own error.
   pool.on('error', () => {});
   return new PostgresDialect({ pool });
 }

@@ -1,4 +1,4 @@
-/** The database in a file of our own: SQLite by libsql. */
+/** SQLite by libsql. */
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,15 +14,15 @@ import {
 import Libsql from 'libsql';
 import { ensureDir } from '../runtime/ensure-dir.ts';
 
-/** The driver waits with the whole process: just for another's statement. */
+/** The driver blocks the event loop: long enough for a single statement of another process. */
 const busyTimeoutMs = 20;
-/** How long the lock is tried again, with the process going on, while others write. */
-const busyMs = 5000;
-const busyPauseMs = 25;
+/** Asynchronous retries while other processes write. */
+const lockTimeoutMs = 5000;
+const lockRetryMs = 25;
 const walAttempts = 100;
-const walPauseMs = 50;
+const walRetryMs = 50;
 
-/** Creates the file and its folder when they are missing. Several processes may do so at once. */
+/** Creates the file and its folder. Safe for processes that start together. */
 export async function openSqlite(url: string): Promise<Dialect> {
   const path = pathOf(url);
   makePrivate(path);
@@ -44,8 +44,8 @@ export async function openSqlite(url: string): Promise<Dialect> {
 }
 
 /**
- * libsql leaves a statement that came too early (SQLITE_BUSY) open until it is collected or run again, and with
- * it nothing more is ever committed. So nothing is written without the lock, and only its statement can come too early.
+ * libsql leaves a statement that failed with SQLITE_BUSY open until it is collected or run again, which blocks every later
+ * commit. So every write acquires the lock first, and only the statement that acquires it can fail this way.
  */
 class BusyRetryDriver extends SqliteDriver {
   readonly #database: Libsql.Database;
@@ -83,14 +83,14 @@ class BusyRetryDriver extends SqliteDriver {
   }
 
   async #lock(): Promise<void> {
-    const until = performance.now() + busyMs;
+    const until = performance.now() + lockTimeoutMs;
     for (;;) {
       try {
         this.#begin.run();
         return;
       } catch (error) {
         if (!isBusy(error) || performance.now() > until) throw error;
-        await sleep(busyPauseMs);
+        await sleep(lockRetryMs);
       }
     }
   }
@@ -106,14 +106,14 @@ function pathOf(url: string): string {
   return resolve(url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length));
 }
 
-/** Folders that are missing are made for their owner alone. The journals get the mode of the database file. */
+/** Journals inherit the mode of the database file. */
 function makePrivate(path: string): void {
   ensureDir(dirname(path));
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
 }
 
-/** The change to a write-ahead log does not wait for other processes as every other statement does. */
+/** Switching to WAL ignores the busy timeout, so it is retried here. */
 async function enterWal(connection: Libsql.Database): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -122,7 +122,7 @@ async function enterWal(connection: Libsql.Database): Promise<void> {
       return;
     } catch (error) {
       if (!isBusy(error) || attempt === walAttempts) throw error;
-      await sleep(walPauseMs);
+      await sleep(walRetryMs);
     }
   }
 }
