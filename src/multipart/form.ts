@@ -1,4 +1,4 @@
-/** The form of an upload: which parts count, and what they may hold. Analyses and jobs read it alike. */
+/** The form of an upload, for analyses and jobs: its parts and their limits. */
 import { invalidPart, type ServiceError } from '../runtime/errors.ts';
 import type { PartHeaders } from './headers.ts';
 import { createMultipartReader, type PartHandler } from './reader.ts';
@@ -6,21 +6,21 @@ import { createMultipartReader, type PartHandler } from './reader.ts';
 export const recordings = ['audio', 'baseline'] as const;
 export type RecordingName = (typeof recordings)[number];
 
-/** Bytes of each recording. */
+/** Sizes of the recordings in bytes. */
 export type Sizes = { readonly [Name in RecordingName]: number };
 
 export type Form = {
   readonly sizes: Sizes;
   /** 0-based; null averages all channels. */
   readonly channel: number | null;
-  /** Only jobs have one. */
+  /** Only for jobs. */
   readonly callback: string | null;
 };
 
 export type FormReader = {
-  /** @throws Failure; the reader cannot be used after that */
+  /** @throws ServiceError, after which the reader is unusable */
   write(block: Uint8Array): void;
-  /** @throws Failure when the form is not complete */
+  /** @throws ServiceError for an incomplete form */
   end(): Form;
 };
 
@@ -31,8 +31,8 @@ const acceptedType = /^(audio|video)\/|^application\/(octet-stream|ogg|mp4)$/;
 const mediaType = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
 
 /**
- * The first part of each name counts; unknown ones are ignored.
- * @param onBytes receives the bytes of the recordings in their order, as views of the blocks
+ * Uses the first part of each name and ignores unknown ones.
+ * @param onBytes receives the bytes of the recordings in order, as views of the blocks
  */
 export function createFormReader(
   boundary: string,
@@ -96,10 +96,10 @@ export function createFormReader(
   };
 }
 
-/** A form that is all in memory: its recordings are views of it. @throws Failure */
+/** Reads a form in memory; the recordings are views of `body`. @throws ServiceError */
 export function readForm(body: Uint8Array, boundary: string) {
   const found: Partial<Record<RecordingName, Uint8Array>> = {};
-  // Contents of a body that is a single block come in one piece each.
+  // A body of one block yields each recording at once.
   const reader = createFormReader(boundary, (name, bytes) => {
     found[name] = bytes;
   });
@@ -108,7 +108,7 @@ export function readForm(body: Uint8Array, boundary: string) {
   return { audio: found.audio as Uint8Array, baseline: found.baseline ?? null, channel };
 }
 
-/** @throws Failure unless the part is declared as a recording, or as nothing */
+/** @throws ServiceError for a content type that is no recording */
 function checkType(name: RecordingName, contentType: string | null): void {
   if (contentType === null || acceptedType.test(contentType)) return;
   const got = mediaType.test(contentType) ? contentType : 'something else';
@@ -129,9 +129,9 @@ function toChannel(text: string): number {
 
 function wrongText(name: TextName): ServiceError {
   if (name === 'callback') {
-    const msg = `Expected at most ${texts.callback} bytes for \`callback\`, got more`;
-    return invalidPart('callback', 'callback', msg);
+    const message = `Expected at most ${texts.callback} bytes for \`callback\`, got more`;
+    return invalidPart('callback', 'callback', message);
   }
-  const msg = 'Expected the number of a channel, counted from 0, for `channel`, got something else';
-  return invalidPart('channel', 'audio.channel', msg);
+  const message = 'Expected the number of a channel, counted from 0, for `channel`, got something else';
+  return invalidPart('channel', 'audio.channel', message);
 }

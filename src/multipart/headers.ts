@@ -1,18 +1,18 @@
-/** What the headers of a form and of its parts say (RFC 7578, RFC 2046 section 5.1). */
+/** Headers of a form and its parts (RFC 7578, RFC 2046 section 5.1). */
 import { invalidPart, type ServiceError } from '../runtime/errors.ts';
 
 export type PartHeaders = {
-  /** Empty when the part has none. */
+  /** Empty when missing. */
   readonly name: string;
-  /** As declared, in lower case and without parameters; null when absent. */
+  /** Media type in lower case without parameters; null when missing. */
   readonly contentType: string | null;
 };
 
 const maxBoundary = 70;
 
 /**
- * The boundary of a Content-Type value, or null when that is not multipart/form-data at all.
- * @throws Failure when it is multipart/form-data without a usable boundary
+ * Returns the boundary of a Content-Type value, or null unless it is multipart/form-data.
+ * @throws ServiceError for an invalid or missing boundary
  */
 export function boundaryOf(contentType: string | undefined): string | null {
   const value = contentType ?? '';
@@ -42,7 +42,7 @@ export function parseHeaders(lines: readonly string[]): PartHeaders {
   return { name, contentType };
 }
 
-/** Parameters of a header value; the first of each name counts. Extended ones (`filename*`) keep their star. */
+/** Parameters of a header value, the first of each name. Extended ones (`filename*`) keep their star. */
 function parameters(value: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const match of value.matchAll(/;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g)) {
@@ -53,7 +53,6 @@ function parameters(value: string): Map<string, string> {
   return found;
 }
 
-/** A form that breaks the rules of multipart/form-data. */
 export function malformed(expected: string, got: string): ServiceError {
   return invalidPart('audio', 'multipart', `Expected ${expected} for \`body\`, got ${got}`);
 }

@@ -1,20 +1,20 @@
 /**
- * An incremental reader of multipart/form-data. Lines end in CRLF, as the RFCs require: a proxy that reads the same bytes sees the
- * same parts. Contents are passed on as views of the blocks, without a copy; at most one block of headers is kept between two blocks.
- * The parts, and the first error, depend on the bytes and not on how they are divided into blocks.
+ * An incremental parser of multipart/form-data. Lines must end in CRLF, as the RFCs require, so that proxies see the same parts.
+ * Contents are views of the blocks, without a copy; between blocks at most the headers of one part are buffered. Parts and
+ * errors do not depend on the division into blocks.
  */
 import { malformed, type PartHeaders, parseHeaders } from './headers.ts';
 
 export type PartHandler = {
-  /** The next bytes of the content, at least one. */
+  /** Receives the next bytes of the content, at least one. */
   data(bytes: Uint8Array): void;
   end(): void;
 };
 
 export type MultipartReader = {
-  /** @throws ServiceError with the reason `multipart`, or what a handler throws; the reader cannot be used after that */
+  /** @throws ServiceError with the reason `multipart`, or an error of a handler, after which the reader is unusable */
   write(block: Uint8Array): void;
-  /** @throws Failure when the closing boundary is missing */
+  /** @throws ServiceError without a closing boundary */
   end(): void;
 };
 
@@ -28,13 +28,13 @@ const dash = 0x2d;
 const space = 0x20;
 const tab = 0x09;
 
-/** What follows a boundary: the end of its line, the end of the form, something else, or bytes that have not arrived. */
+/** After a boundary: the end of its line or of the form, other content, or `unknown` until more bytes arrive. */
 type AfterBoundary = { readonly end: number; readonly last: boolean } | 'other' | 'unknown';
 
 type Delimiter = {
-  /** Content ends here, as far as it can be told. */
+  /** The content extends at least to here. */
   readonly contentEnd: number;
-  /** Null where the rest of the bytes cannot be told yet. */
+  /** Null until more bytes arrive. */
   readonly next: { readonly end: number; readonly last: boolean } | null;
 };
 
@@ -47,12 +47,12 @@ export function createMultipartReader(
   let state: 'preamble' | 'headers' | 'content' | 'epilogue' = 'preamble';
   let parts = 0;
   let part: PartHandler | null = null;
-  /** Bytes of earlier blocks that cannot be told yet. */
+  /** Bytes of earlier blocks that are not parsed yet. */
   let rest: Buffer = Buffer.alloc(0);
-  /** Whether the next byte follows a line end that is not content: a boundary may stand here. */
+  /** Whether a boundary may start at the next byte without a line end before it. */
   let atLineStart = true;
 
-  /** @returns where to go on; the state is unchanged when more bytes are needed */
+  /** @returns the next position; the state is unchanged when more bytes are needed */
   function readHeaders(bytes: Buffer, from: number): number {
     const lines: string[] = [];
     for (let start = from; ; ) {
@@ -100,7 +100,7 @@ export function createMultipartReader(
     return { contentEnd: Math.max(from, bytes.length - delimiter.length + 1), next: null };
   }
 
-  /** A boundary at the start of the body or of a content, whose line end is not part of the content. */
+  /** Matches a boundary at the start of the body or of a content. */
   function readBoundary(bytes: Buffer, from: number): AfterBoundary {
     const length = delimiter.length - lineEnd.length;
     const end = Math.min(bytes.length, from + length);
@@ -114,8 +114,8 @@ export function createMultipartReader(
       const added = Buffer.from(block.buffer, block.byteOffset, block.byteLength);
       const bytes = rest.length === 0 ? added : Buffer.concat([rest, added]);
       let at = 0;
-      for (let told = -1; told !== at && state !== 'epilogue'; ) {
-        told = at;
+      for (let previous = -1; previous !== at && state !== 'epilogue'; ) {
+        previous = at;
         at = state === 'headers' ? readHeaders(bytes, at) : readContent(bytes, at);
       }
       rest = state === 'epilogue' ? Buffer.alloc(0) : bytes.subarray(at);

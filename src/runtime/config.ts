@@ -1,4 +1,4 @@
-/** Every setting and limit, parsed once from the environment; all faults are reported at once. */
+/** Settings and limits from the environment, parsed once; all problems are reported together. */
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -6,23 +6,22 @@ import type { DecodeLimits } from '../audio/addon.ts';
 
 export type Address = { readonly host: string; readonly port: number };
 
-/** How many requests in how many seconds. */
 export type Rate = { readonly requests: number; readonly seconds: number };
 
-/** Of bulk and long recordings. */
+/** See docs/jobs.md. */
 export type JobSettings = {
   readonly maxBytes: number;
   readonly maxSeconds: number;
-  /** Jobs that may wait. */
+  /** Maximum number of waiting jobs. */
   readonly queue: number;
-  /** How long one upload, or one fetch, may take. */
+  /** Time limit of an upload or download. */
   readonly uploadSeconds: number;
-  /** How long a recording waits for a worker, and how long a result for its reader. */
+  /** Expiry of recordings and of results. */
   readonly audioSeconds: number;
   readonly resultSeconds: number;
-  /** Where recordings may be fetched from; each ends in a slash. */
+  /** Prefixes of recording URLs; each ends in a slash. */
   readonly urlPrefixes: readonly string[];
-  /** Names and addresses that may lie in a private network. */
+  /** Hosts that may have private addresses. */
   readonly privateHosts: readonly string[];
 };
 
@@ -32,36 +31,36 @@ export type Config = {
   readonly dataDir: string;
   readonly databaseUrl: string;
   readonly token: string | null;
-  /** Signs the cookies of sessions; null: the data folder keeps one. */
+  /** Signs session cookies; null for the file in the data folder. */
   readonly secret: string | null;
-  /** Scheme and authority that browsers reach the service at; null: whatever they name. */
+  /** Origin of the service for browsers; null accepts the Host header. */
   readonly publicUrl: string | null;
-  /** How many proxies stand in front and may be believed about the client's address. */
+  /** Number of trusted proxies in front of the service. */
   readonly trustedProxies: number;
-  /** Who may create an account without the command line; `first`: the first account alone. */
+  /** Sign-up policy; `first` allows one account. */
   readonly signUp: 'first' | 'open' | 'closed';
-  /** Other sites whose pages may send analyses from browsers. */
+  /** Origins with CORS access to the API. */
   readonly corsOrigins: readonly string[];
-  /** Of each token; null: any number. */
+  /** Per token; null for no limit. */
   readonly tokenRate: Rate | null;
-  /** Of each address, with a good token or without; null: any number. */
+  /** Per client address; null for no limit. */
   readonly addressRate: Rate | null;
   readonly modelsDir: string;
   readonly workers: number;
-  /** Where the analysis runs: in threads of the service, or in processes of their own. */
+  /** Whether analysis runs in threads of the service or in separate processes. */
   readonly isolation: 'thread' | 'process';
-  /** Requests that may wait, all workers together. */
+  /** Maximum number of queued requests. */
   readonly queue: number;
   readonly bufferBytes: number;
   readonly maxUploadBytes: number;
   readonly deadlineSeconds: number;
   readonly shutdownSeconds: number;
-  /** After a signal, load balancers get this long to notice that /ready says no. */
+  /** Time between a failing /ready and closing, for load balancers. */
   readonly graceSeconds: number;
   readonly logLevel: LogLevel;
   readonly metricsAddress: Address | null;
   readonly limits: DecodeLimits;
-  /** Where jobs wait; null: there are none. */
+  /** Null disables jobs. */
   readonly redisUrl: string | null;
   readonly jobs: JobSettings;
 };
@@ -69,10 +68,10 @@ export type Config = {
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
-  constructor(faults: readonly string[]) {
-    super(faults.join('\n'));
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
     this.name = 'ConfigError';
-    this.problems = faults;
+    this.problems = problems;
   }
 }
 
@@ -80,18 +79,18 @@ const mebibyte = 2 ** 20;
 const maxSettingSeconds = 86_400;
 const maxSettingBytes = 2 ** 31;
 const queuePerWorker = 8;
-/** Of the memory for bodies, what a single account may hold (src/http/byte-budget.ts). */
-const singleShare = 3 / 4;
+/** The maximum share of one account in the memory for bodies; see ByteBudget. */
+const maxAccountShare = 3 / 4;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** A Bearer token's alphabet (RFC 6750, section 2.1). */
+/** RFC 6750, section 2.1. */
 const bearerToken = /^[A-Za-z0-9\-._~+/]+=*$/;
 
 const schema = z.object({
-  UNDERTONE_HOST: text('a host name or address').default('127.0.0.1'),
+  UNDERTONE_HOST: nonEmpty('a host name or address').default('127.0.0.1'),
   UNDERTONE_PORT: integer(0, 65_535).default(8080),
-  UNDERTONE_DATA_DIR: text('a folder').default('./data'),
+  UNDERTONE_DATA_DIR: nonEmpty('a folder').default('./data'),
   UNDERTONE_DATABASE_URL: z
     .string()
     .refine((value) => /^(file:.+|postgres(ql)?:\/\/.+)/.test(value), {
@@ -105,13 +104,13 @@ const schema = z.object({
     })
     .optional(),
   UNDERTONE_SECRET: z.string().min(32, { error: 'at least 32 random characters' }).optional(),
-  UNDERTONE_PUBLIC_URL: parsed(parseOrigin, 'https://HOST without a path').optional(),
+  UNDERTONE_PUBLIC_URL: parsedBy(parseOrigin, 'https://HOST without a path').optional(),
   UNDERTONE_TRUST_PROXY: integer(0, 10).default(0),
   UNDERTONE_SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'first, open or closed' }).default('first'),
-  UNDERTONE_CORS_ORIGINS: parsed(parseOrigins, 'https://HOST[,https://HOST...]').default([]),
+  UNDERTONE_CORS_ORIGINS: parsedBy(parseOrigins, 'https://HOST[,https://HOST...]').default([]),
   UNDERTONE_RATE_LIMIT: rate().optional(),
   UNDERTONE_ADDRESS_RATE_LIMIT: rate().optional(),
-  UNDERTONE_MODELS_DIR: text('a folder').default('./models/standard'),
+  UNDERTONE_MODELS_DIR: nonEmpty('a folder').default('./models/standard'),
   UNDERTONE_WORKERS: integer(1, 1024).optional(),
   UNDERTONE_ISOLATION: z.enum(['thread', 'process'], { error: 'thread or process' }).default('thread'),
   UNDERTONE_QUEUE: integer(0, 100_000).optional(),
@@ -122,7 +121,7 @@ const schema = z.object({
   UNDERTONE_SHUTDOWN_S: seconds(maxSettingSeconds).default(30),
   UNDERTONE_GRACE_S: seconds(maxSettingSeconds).default(1),
   UNDERTONE_LOG_LEVEL: z.enum(logLevels, { error: `one of ${logLevels.join(', ')}` }).default('info'),
-  UNDERTONE_METRICS_ADDRESS: parsed(parseAddress, 'HOST:PORT').optional(),
+  UNDERTONE_METRICS_ADDRESS: parsedBy(parseAddress, 'HOST:PORT').optional(),
   UNDERTONE_REDIS_URL: z
     .string()
     .refine((value) => /^(rediss?:\/\/.+|\/.+)/.test(value), {
@@ -135,24 +134,26 @@ const schema = z.object({
   UNDERTONE_JOB_UPLOAD_S: seconds(maxSettingSeconds).default(600),
   UNDERTONE_JOB_AUDIO_S: integer(1, 30 * maxSettingSeconds).default(21_600),
   UNDERTONE_JOB_RESULT_S: integer(1, 365 * maxSettingSeconds).default(86_400),
-  UNDERTONE_JOB_URL_PREFIXES: parsed(parsePrefixes, 'https://HOST/PATH/[,https://HOST/PATH/...]').default([]),
-  UNDERTONE_JOB_PRIVATE_HOSTS: parsed(parseHosts, 'HOST[,HOST...]').default([]),
+  UNDERTONE_JOB_URL_PREFIXES: parsedBy(parsePrefixes, 'https://HOST/PATH/[,https://HOST/PATH/...]').default(
+    [],
+  ),
+  UNDERTONE_JOB_PRIVATE_HOSTS: parsedBy(parseHosts, 'HOST[,HOST...]').default([]),
 });
 
 type Settings = z.output<typeof schema>;
 
 export const settingNames: readonly string[] = Object.keys(schema.shape);
 
-/** @throws ConfigError with one line for each fault */
+/** @throws ConfigError with one line per problem */
 export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.fromEntries(
+  const variables = Object.fromEntries(
     Object.entries(env).filter(([name, value]) => name.startsWith('UNDERTONE_') && value !== undefined),
   );
-  const faults = [...unknownNames(given), ...placeholders(given)];
-  const parsed = schema.safeParse(given);
-  if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => describe(issue, given)));
-  else faults.push(...conflicts(parsed.data));
-  if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
+  const problems = [...unknownNames(variables), ...placeholders(variables)];
+  const parsed = schema.safeParse(variables);
+  if (!parsed.success) problems.push(...parsed.error.issues.map((issue) => describe(issue, variables)));
+  else problems.push(...conflicts(parsed.data));
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
   return freeze(parsed.data);
 }
 
@@ -204,74 +205,74 @@ function freeze(settings: Settings): Config {
   });
 }
 
-function unknownNames(given: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.keys(given)
+function unknownNames(variables: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(variables)
     .filter((name) => !settingNames.includes(name))
     .sort()
     .map((name) => `Expected a known setting, got \`${name}\``);
 }
 
-/** What the files of deploy/ hold where only the operator knows the value; everybody else knows the placeholder. */
+/** Placeholders of secrets in deploy/, which are public. */
 const placeholder = /replace-me/i;
 
-function placeholders(given: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.keys(given)
-    .filter((name) => settingNames.includes(name) && placeholder.test(given[name] ?? ''))
+function placeholders(variables: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(variables)
+    .filter((name) => settingNames.includes(name) && placeholder.test(variables[name] ?? ''))
     .sort()
     .map((name) => `Expected a value of your own for \`${name}\`, got the placeholder of an example`);
 }
 
 function conflicts(settings: Settings): string[] {
-  const leastBytes = Math.ceil(settings.UNDERTONE_MAX_UPLOAD_BYTES / singleShare);
-  if (settings.UNDERTONE_BUFFER_BYTES >= leastBytes) return [];
-  const least = `at least 4/3 of UNDERTONE_MAX_UPLOAD_BYTES (${leastBytes})`;
-  return [`Expected ${least} for \`UNDERTONE_BUFFER_BYTES\`, got ${settings.UNDERTONE_BUFFER_BYTES}`];
+  const minBytes = Math.ceil(settings.UNDERTONE_MAX_UPLOAD_BYTES / maxAccountShare);
+  if (settings.UNDERTONE_BUFFER_BYTES >= minBytes) return [];
+  const expected = `at least 4/3 of UNDERTONE_MAX_UPLOAD_BYTES (${minBytes})`;
+  return [`Expected ${expected} for \`UNDERTONE_BUFFER_BYTES\`, got ${settings.UNDERTONE_BUFFER_BYTES}`];
 }
 
-function describe(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
+function describe(issue: z.core.$ZodIssue, variables: Readonly<Record<string, string | undefined>>): string {
   const name = String(issue.path[0]);
-  return `Expected ${issue.message} for \`${name}\`, got ${showable(name, given[name] ?? '')}`;
+  return `Expected ${issue.message} for \`${name}\`, got ${redact(name, variables[name] ?? '')}`;
 }
 
-/** Faults end up in logs: a token or secret is told by its length, the address of a database, which may hold a password, by its scheme. */
-function showable(name: string, value: string): string {
+/** Problems are logged: secrets are reduced to their length, URLs that may contain a password to their scheme. */
+function redact(name: string, value: string): string {
   if (name === 'UNDERTONE_TOKEN' || name === 'UNDERTONE_SECRET') return `${value.length} characters`;
   if (name === 'UNDERTONE_DATABASE_URL' || name === 'UNDERTONE_REDIS_URL')
     return /^[a-z][a-z0-9+.-]*:/i.exec(value)?.[0] ?? 'no scheme';
   return JSON.stringify(value);
 }
 
-function text(expected: string) {
+function nonEmpty(expected: string) {
   return z.string().min(1, { error: expected });
 }
 
-function integer(low: number, high: number) {
+function integer(min: number, max: number) {
   return z.string().transform((value, context) => {
     const number = Number(value);
-    const right = /^\d{1,15}$/.test(value) && number >= low && number <= high;
-    return right ? number : addIssue(context, `an integer from ${low} to ${high}`);
+    const valid = /^\d{1,15}$/.test(value) && number >= min && number <= max;
+    return valid ? number : addIssue(context, `an integer from ${min} to ${max}`);
   });
 }
 
-function seconds(most: number) {
+function seconds(max: number) {
   return z.string().transform((value, context) => {
     const number = Number(value);
-    const right = /^\d{1,9}(\.\d{1,9})?$/.test(value) && number > 0 && number <= most;
-    return right ? number : addIssue(context, `seconds above 0 and up to ${most}`);
+    const valid = /^\d{1,9}(\.\d{1,9})?$/.test(value) && number > 0 && number <= max;
+    return valid ? number : addIssue(context, `seconds above 0 and up to ${max}`);
   });
 }
 
 function rate() {
   return z.string().transform((value, context): Rate => {
     const [, requests, seconds] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})$/.exec(value) ?? [];
-    const right = requests !== undefined && Number(seconds) <= maxSettingSeconds;
-    if (!right) return addIssue(context, `REQUESTS/SECONDS, of up to ${maxSettingSeconds} s`);
+    const valid = requests !== undefined && Number(seconds) <= maxSettingSeconds;
+    if (!valid) return addIssue(context, `REQUESTS/SECONDS, of up to ${maxSettingSeconds} s`);
     return { requests: Number(requests), seconds: Number(seconds) };
   });
 }
 
-/** `parse` gives null for what was not expected. */
-function parsed<Value>(parse: (text: string) => Value | null, expected: string) {
+/** @param parse returns null for an invalid value */
+function parsedBy<Value>(parse: (text: string) => Value | null, expected: string) {
   return z.string().transform((value, context): Value => parse(value) ?? addIssue(context, expected));
 }
 
@@ -280,15 +281,15 @@ function addIssue(context: z.RefinementCtx, message: string): never {
   return z.NEVER;
 }
 
-/** As browsers write it in the header Origin. */
+/** Returns the value as in the header Origin. */
 function parseOrigin(value: string): string | null {
   const url = URL.canParse(value) ? new URL(value) : null;
-  const plain = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
-  return plain ? url.origin : null;
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  return isOrigin ? url.origin : null;
 }
 
 function splitList(value: string): string[] {
-  return value.split(',').map((one) => one.trim());
+  return value.split(',').map((item) => item.trim());
 }
 
 function parseOrigins(value: string): string[] | null {
@@ -298,22 +299,22 @@ function parseOrigins(value: string): string[] | null {
 
 function parsePrefixes(value: string): string[] | null {
   const prefixes = splitList(value);
-  const right = (text: string) => {
+  const valid = (text: string) => {
     const url = URL.canParse(text) ? new URL(text) : null;
     return url !== null && /^https?:$/.test(url.protocol) && /^(?:(?!%2f|%5c|%25)[^?#@])*\/$/i.test(url.href);
   };
-  return prefixes.every(right) ? prefixes.map((text) => new URL(text).href) : null;
+  return prefixes.every(valid) ? prefixes.map((text) => new URL(text).href) : null;
 }
 
-/** As the host of a URL is written. */
+/** Returns hosts as `URL.hostname`. */
 function parseHosts(value: string): string[] | null {
   const urls = splitList(value).map(
     (text) => `http://${text.includes(':') && !text.startsWith('[') ? `[${text}]` : text}/`,
   );
-  const right = urls.every(
+  const valid = urls.every(
     (url) => URL.canParse(url) && new URL(url).href === `http://${new URL(url).hostname}/`,
   );
-  return right ? urls.map((url) => new URL(url).hostname) : null;
+  return valid ? urls.map((url) => new URL(url).hostname) : null;
 }
 
 function parseAddress(value: string): Address | null {

@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes `path` and the folders above it that are missing, for their owner alone unless `mode` says otherwise.
- * Node's own recursive call never returns where a folder is there but nothing can be made in it, as under /proc.
+ * Creates `path` and missing parents, private by default. The recursive option of `mkdirSync` never returns where an
+ * existing folder refuses new ones, as under /proc.
  */
 export function ensureDir(path: string, mode = 0o700): void {
   if (isDirectory(path)) return;
@@ -11,7 +11,7 @@ export function ensureDir(path: string, mode = 0o700): void {
   try {
     mkdirSync(path, mode);
   } catch (error) {
-    // Another process may have been faster.
+    // Another process may have created it.
     if (!isDirectory(path)) throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** Expected errors of the service, as plain data across threads: a closed code, and what is wrong with the request. */
+/** Expected errors: a closed set of codes and the problems of the request, serializable across threads. */
 
 export type ErrorCode =
   | 'bad_request'
@@ -22,7 +22,6 @@ export type ErrorCode =
   | 'shutting_down'
   | 'not_ready';
 
-/** Why a part or field of a request is refused. */
 export type ProblemReason =
   | 'missing'
   | 'multipart'
@@ -47,7 +46,7 @@ export type ProblemReason =
 export type Problem = {
   readonly where: 'body' | 'header';
   readonly field: string;
-  /** A ProblemReason, or a field of an account request and what is wrong with it. */
+  /** A ProblemReason, or `FIELD.REASON` of an account request. */
   readonly reason: string;
   readonly message: string;
 };

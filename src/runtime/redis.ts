@@ -1,63 +1,63 @@
-/** Connections to Redis: the only file that knows its client. Loaded when an address is configured. */
+/** Connections to Redis by ioredis; loaded only with UNDERTONE_REDIS_URL. */
 import { Redis, type RedisOptions } from 'ioredis';
 
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
 export type { Redis } from 'ioredis';
 
-/** Redis keeps what it must not. */
+/** Redis persists data. */
 export class PersistenceError extends Error {}
 
 const connectMs = 5000;
-const answerMs = 3000;
+const timeoutMs = 3000;
 const maxRetryDelayMs = 2000;
 
 const retryDelayMs = (attempt: number) => Math.min(maxRetryDelayMs, 50 * 2 ** attempt);
 
-/** For requests: a command fails at once while Redis is away. One that does not answer is away, until it answers anew. */
+/** For requests: commands fail at once while Redis is unreachable. A server that times out counts as unreachable. */
 export function openRedis(url: string): Redis {
   return open(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: answerMs,
-    socketTimeout: answerMs,
+    commandTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
   });
 }
 
-/** For workers, which wait for Redis as long as it takes. */
+/** For workers, which retry until Redis is reachable. */
 export function openWorkerRedis(url: string): Redis {
   return open(url, { maxRetriesPerRequest: null });
 }
 
 function open(url: string, options: Options): Redis {
   const redis = new Redis(url, { connectTimeout: connectMs, retryStrategy: retryDelayMs, ...options });
-  // Each command says for itself that it failed; without a listener the client writes to the console.
+  // Each command reports its own error; without a listener ioredis writes to the console.
   redis.on('error', () => {});
   return redis;
 }
 
-/** The client's errors carry the command and all that it was given: pieces of recordings, sealed, would be logged. */
+/** Errors of ioredis contain the arguments of the command, which would put encrypted chunks into the log. */
 export function withoutCommand(error: unknown): unknown {
   if (!(error instanceof Error) || !('command' in error)) return error;
   return Object.assign(new Error(error.message), { stack: error.stack });
 }
 
-/** Resolves when it is connected, or after some seconds without. */
+/** Resolves with true once connected, with false after `connectMs`. */
 export async function waitForRedis(redis: Redis): Promise<boolean> {
   if (redis.status === 'ready') return true;
   return new Promise((resolve) => {
-    const timer = setTimeout(() => end(false), connectMs);
-    const ready = () => end(true);
-    function end(connected: boolean): void {
+    const timer = setTimeout(() => settle(false), connectMs);
+    const onReady = () => settle(true);
+    function settle(connected: boolean): void {
       clearTimeout(timer);
-      redis.off('ready', ready);
+      redis.off('ready', onReady);
       resolve(connected);
     }
-    redis.once('ready', ready);
+    redis.once('ready', onReady);
   });
 }
 
-/** @throws PersistenceError when Redis writes to a disk, or does not tell */
+/** @throws PersistenceError when Redis persists data or hides its settings */
 export async function requireNoPersistence(redis: Redis): Promise<void> {
   const read = async (name: string) => ((await redis.config('GET', name)) as string[])[1] ?? 'nothing';
   const settings = await Promise.all([read('save'), read('appendonly')]).catch((error: Error) => {

@@ -1,19 +1,19 @@
-/** The end of a process that works until it is told to stop. */
+/** Graceful shutdown by signals. */
 import type { Logger } from 'pino';
 
 export type ShutdownOptions = {
   readonly logger: Logger;
   stop(): Promise<void>;
-  /** What would take long is given up; the promise of `stop` may stay open. */
+  /** Ends at once; the promise of `stop` may stay pending. */
   abort(): Promise<void>;
   exit(code: number): void;
 };
 
-const exitCodes = { stopped: 0, brokenOff: 1 } as const;
-/** Ctrl-C reaches every process of the terminal's group, and npm passes it on to its child once more. */
+const exitCodes = { stopped: 0, aborted: 1 } as const;
+/** Ctrl-C signals every process of the group, and npm forwards it again. */
 const repeatMs = 500;
 
-/** The first signal ends the process in order, the second at once, unless it is the first one's echo, a third there and then. */
+/** First signal: graceful shutdown. Second: abort. Third: immediate exit. A repeat within `repeatMs` is ignored. */
 export function handleSignals({ logger, stop, abort, exit }: ShutdownOptions): void {
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | null = null;
   let code: number = exitCodes.stopped;
@@ -22,7 +22,7 @@ export function handleSignals({ logger, stop, abort, exit }: ShutdownOptions): v
     if (first?.signal === signal && performance.now() - first.at < repeatMs) return;
     if (code !== exitCodes.stopped) return end();
     if (first !== null) {
-      code = exitCodes.brokenOff;
+      code = exitCodes.aborted;
       void abort().finally(end);
       return;
     }

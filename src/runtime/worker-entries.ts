@@ -1,4 +1,4 @@
-/** The entry files of threads and processes, beside the compiled sources. */
+/** Entry files of threads and processes, in the sources or compiled. */
 import { fileURLToPath } from 'node:url';
 
 type Name =
