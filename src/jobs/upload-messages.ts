@@ -27,8 +27,7 @@ export type UploadCommand = { readonly id: string } & (
 
 export type UploadReply = {
   readonly id: string;
-} & /** The memory of so many bytes is free again. */
-(
+} /** The memory of so many bytes is free again. */ & (
   | { readonly kind: 'released'; readonly bytes: number }
   /** `done` and `failed` are last replies. */
   | { readonly kind: 'done'; readonly upload: UploadedForm }
