@@ -79,12 +79,12 @@ Lane WindowFrame(const FramePlan& plan, const float* samples, Lane* frames) {
 }
 
 void PowerSpectrum(const FramePlan& plan, const Lane* spectrum, Lane* power) {
-  const int n_mels = plan.n_fft / 2 + 1;
-  for (int k = 0; k < n_mels; ++k) {
+  const int n_bins = plan.n_fft / 2 + 1;
+  for (int k = 0; k < n_bins; ++k) {
     power[k] = spectrum[2 * k] * spectrum[2 * k] + spectrum[2 * k + 1] * spectrum[2 * k + 1];
   }
   if (!plan.magnitude) return;
-  for (int k = 0; k < n_mels; ++k) power[k] = SquareRoot(power[k]);
+  for (int k = 0; k < n_bins; ++k) power[k] = SquareRoot(power[k]);
 }
 
 // Prefetches the input and output of the next block, a part per mel filter: all at once would block the loads
