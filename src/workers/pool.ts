@@ -143,25 +143,17 @@ export function createPool(options: PoolOptions): Pool {
       release();
       throw queueFull();
     }
-    const { promise, resolve, reject } = deferred<AnalysisResult | null>();
-    const now = performance.now();
+    const { promise, ...settlers } = deferred<AnalysisResult | null>();
+    const queuedAt = performance.now();
     const onDeadline = () => fail(entry, new ServiceError('deadline', 'The request took longer than it may'));
-    const entry: Entry = {
-      account,
-      task,
-      queuedAt: now,
-      timer: setTimeout(onDeadline, Math.max(0, deadlineAt - now)),
-      release,
-      resolve,
-      reject,
-      run: null,
-    };
+    const timer = setTimeout(onDeadline, Math.max(0, deadlineAt - queuedAt));
+    const entry: Entry = { account, task, queuedAt, timer, release, ...settlers, run: null };
     if (idle()) void work(entry);
     else queue(entry);
     update();
     const cancel = () => {
       stop(entry, flags.cancelled);
-      resolve(null);
+      settlers.resolve(null);
     };
     return { result: promise, cancel };
   }

@@ -34,6 +34,22 @@ export type ThreadPool<Message, Reply> = {
 
 type Generation = { readonly piscina: Piscina; readonly ready: Set<number>; running: number };
 
+function createPiscina<Note>(options: ThreadPoolOptions<Note>): Piscina {
+  return new Piscina({
+    filename: options.file,
+    name: 'run',
+    minThreads: options.threads,
+    maxThreads: options.threads,
+    concurrentTasksPerWorker: options.tasksPerThread ?? 1,
+    workerData: options.settings,
+    resourceLimits: {
+      ...(options.heapMebibytes && { maxOldGenerationSizeMb: options.heapMebibytes }),
+      ...(options.stackMebibytes && { stackSizeMb: options.stackMebibytes }),
+    },
+    recordTiming: false,
+  });
+}
+
 export function createThreadPool<Message, Reply, Note extends object = never>(
   options: ThreadPoolOptions<Note>,
 ): ThreadPool<Message, Reply> {
@@ -46,19 +62,7 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
   let current = open();
 
   function open(): Generation {
-    const piscina = new Piscina({
-      filename: options.file,
-      name: 'run',
-      minThreads: options.threads,
-      maxThreads: options.threads,
-      concurrentTasksPerWorker: options.tasksPerThread ?? 1,
-      workerData: options.settings,
-      resourceLimits: {
-        ...(options.heapMebibytes && { maxOldGenerationSizeMb: options.heapMebibytes }),
-        ...(options.stackMebibytes && { stackSizeMb: options.stackMebibytes }),
-      },
-      recordTiming: false,
-    });
+    const piscina = createPiscina(options);
     const generation: Generation = { piscina, ready: new Set(), running: 0 };
     piscina.on('message', (message: ThreadReady | HeapPressure | Note) => {
       if ('heapPressure' in message) replace(generation);
@@ -91,12 +95,11 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
     const [error] = startErrors;
     if (closed || current.ready.size + startErrors.length < options.threads) return;
     startedUp = error === undefined;
-    if (error === undefined) {
-      resolve();
-      return;
+    if (error === undefined) resolve();
+    else {
+      closed = true;
+      void current.piscina.destroy().then(() => reject(error));
     }
-    closed = true;
-    void current.piscina.destroy().then(() => reject(error));
   }
 
   /** piscina does not replace a thread that fails while it loads. */

@@ -24,6 +24,8 @@ export type ThreadTask =
 const encoder = new TextEncoder();
 const settings = workerData as {
   readonly failing?: boolean;
+  /** Only the first thread fails. */
+  readonly starts?: Int32Array;
   readonly trace?: string;
   /** The thread loads until element 0 is not 0. */
   readonly loaded?: Int32Array;
@@ -32,7 +34,8 @@ const settings = workerData as {
 export const run = start();
 
 async function start(): Promise<(task: TaskMessage) => Promise<Reply>> {
-  if (settings.failing) throw new Error('no models');
+  const isFirst = settings.starts === undefined || Atomics.add(settings.starts, 0, 1) === 0;
+  if (settings.failing && isFirst) throw new Error('no models');
   if (settings.loaded !== undefined) Atomics.wait(settings.loaded, 0, 0);
   parentPort?.postMessage({ ready: threadId });
   return obey;

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { ServiceError } from '../../src/runtime/errors.ts';
 import { createPool, type PendingAnalysis, type Pool } from '../../src/workers/pool.ts';
+import { createThreads } from '../../src/workers/threads.ts';
 import { createGate } from '../support/gate.ts';
 import type { ThreadTask } from '../support/thread.ts';
 import { until } from '../support/wait.ts';
@@ -275,3 +276,19 @@ for (const isolation of ['threads', 'processes'] as const) {
     t.deepEqual(await Promise.all(jobs.map(outcome)), ['shutting_down', 'shutting_down']);
   });
 }
+
+test.serial('a start that fails waits until every thread has loaded', async (t) => {
+  const shared = () => new Int32Array(new SharedArrayBuffer(4));
+  const settings = { modelsDir: '', limits, failing: true, starts: shared(), loaded: shared() };
+  const workers = createThreads({ workers: 2, settings, file, onReady: () => {} });
+  const loadedAtEnd = workers.started.then(
+    () => null,
+    () => Atomics.load(settings.loaded, 0),
+  );
+  await until(() => Atomics.load(settings.starts, 0) === 2);
+  // The error of the first thread arrives meanwhile.
+  await sleep(500);
+  Atomics.store(settings.loaded, 0, 1);
+  Atomics.notify(settings.loaded, 0);
+  t.is(await loadedAtEnd, 1);
+});
