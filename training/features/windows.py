@@ -1,4 +1,4 @@
-"""Segments of speech, and input windows of the trunk. test/signals/training-windows.test.ts compares them with the service's."""
+"""Segments of speech, and input windows of the trunk. test/analysis/training-windows.test.ts compares them with the service's."""
 
 import math
 

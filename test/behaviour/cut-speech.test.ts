@@ -1,8 +1,8 @@
 /** A recording that begins or ends amid speech scores as it does with silence around it. */
 import test from 'ava';
-import type { CombinedReport } from '../src/analysis/report.ts';
-import { reporter, samplesOf } from './support/analysis.ts';
-import { wavFile } from './support/wav.ts';
+import type { CombinedReport } from '../../src/analysis/report.ts';
+import { reporter, samplesOf } from '../support/analysis.ts';
+import { wavFile } from '../support/wav.ts';
 
 type EmotionSignals = Readonly<{ valence: number; arousal: number; emotions: Record<string, number> }>;
 

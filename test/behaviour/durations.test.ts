@@ -1,8 +1,8 @@
 /** From half a second to 15 minutes: what docs/models.md says of short and long recordings. */
 import test, { type ExecutionContext } from 'ava';
-import { type CombinedReport, combinedReportSchema } from '../src/analysis/report.ts';
-import { reporter, samplesOf } from './support/analysis.ts';
-import { wavFile } from './support/wav.ts';
+import { type CombinedReport, combinedReportSchema } from '../../src/analysis/report.ts';
+import { reporter, samplesOf } from '../support/analysis.ts';
+import { wavFile } from '../support/wav.ts';
 
 const rate = 16_000;
 const report = await reporter();

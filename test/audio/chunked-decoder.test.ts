@@ -1,10 +1,10 @@
 /** Decoding in chunks: the samples of the whole, whatever the container, and no memory that JavaScript took back. */
 import { readdirSync } from 'node:fs';
 import test from 'ava';
-import { decode, isAudioError, openChunkedDecoder } from '../src/audio/addon.ts';
-import { limits } from './support/analysis.ts';
-import { fixture, fixturesFolder } from './support/fixtures.ts';
-import { toneFile } from './support/upload.ts';
+import { decode, isAudioError, openChunkedDecoder } from '../../src/audio/addon.ts';
+import { limits } from '../support/analysis.ts';
+import { fixture, fixturesFolder } from '../support/fixtures.ts';
+import { toneFile } from '../support/upload.ts';
 
 const options = { sampleRate: 16_000, channel: null, limits, cancel: null };
 

@@ -1,9 +1,9 @@
 /** The measures of the voice through the decoder, whatever the recording was packed in. */
 import test from 'ava';
-import type { Measures } from '../src/analysis/signals/measures.ts';
-import { measureProsody } from '../src/analysis/signals/prosody.ts';
-import { decode, trackProsody } from '../src/audio/addon.ts';
-import { fixture } from './support/fixtures.ts';
+import type { Measures } from '../../src/analysis/signals/measures.ts';
+import { measureProsody } from '../../src/analysis/signals/prosody.ts';
+import { decode, trackProsody } from '../../src/audio/addon.ts';
+import { fixture } from '../support/fixtures.ts';
 
 const limits = {
   seconds: 900,

@@ -1,9 +1,9 @@
 /** A recording gets the same answer alone and among others. */
 import { join } from 'node:path';
 import test from 'ava';
-import { reporter } from './support/analysis.ts';
-import { runCli } from './support/cli.ts';
-import { fixture, fixturesFolder } from './support/fixtures.ts';
+import { reporter } from '../support/analysis.ts';
+import { runCli } from '../support/cli.ts';
+import { fixture, fixturesFolder } from '../support/fixtures.ts';
 
 const files = ['mono-16k.wav', 'cbr.mp3', 'opus.webm'];
 

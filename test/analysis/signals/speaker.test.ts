@@ -1,5 +1,5 @@
 import test from 'ava';
-import { soundsLikeAnother, speakerDistance, speechCepstrum } from '../../src/analysis/signals/speaker.ts';
+import { soundsLikeAnother, speakerDistance, speechCepstrum } from '../../../src/analysis/signals/speaker.ts';
 
 const rule = {
   minSpeechSeconds: 5,

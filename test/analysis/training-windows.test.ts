@@ -73,7 +73,7 @@ for (const folder of ['models/standard', 'models/fast']) {
     const { windowSeconds, framesPerToken } = models.trunk.manifest.params;
     const recordings = Array.from({ length: 60 }, (_, index) => speechOf(index + 1));
     const training = JSON.parse(
-      execFileSync(join(makeVenv('windows', [numpy]), 'python'), ['test/signals/training-windows.py'], {
+      execFileSync(join(makeVenv('windows', [numpy]), 'python'), ['test/analysis/training-windows.py'], {
         input: JSON.stringify({
           seconds: windowSeconds,
           framesPerToken,

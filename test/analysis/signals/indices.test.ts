@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { computeIndex, ownShare } from '../../src/analysis/signals/indices.ts';
-import { readManifests } from '../../src/models/loader.ts';
-import type { ManifestOf } from '../../src/models/manifest.ts';
+import { computeIndex, ownShare } from '../../../src/analysis/signals/indices.ts';
+import { readManifests } from '../../../src/models/loader.ts';
+import type { ManifestOf } from '../../../src/models/manifest.ts';
 
 const params = {
   priorSeconds: 20,

@@ -1,8 +1,8 @@
 /** Recordings beside a baseline, through the whole pipeline. */
 import { execFileSync } from 'node:child_process';
 import test from 'ava';
-import { createAnalyzer } from '../src/analysis/analyze.ts';
-import { type SignalReport, signalReport } from '../src/analysis/report.ts';
+import { createAnalyzer } from '../../src/analysis/analyze.ts';
+import { type SignalReport, signalReport } from '../../src/analysis/report.ts';
 
 const limits = {
   seconds: 900,

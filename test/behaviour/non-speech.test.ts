@@ -1,9 +1,9 @@
 /** What is not speech: never scored, or warned of. What is speech over a poor line: heard all the same. */
 import test from 'ava';
-import { type CombinedReport, combinedReportSchema } from '../src/analysis/report.ts';
-import { reporter } from './support/analysis.ts';
-import { fixture } from './support/fixtures.ts';
-import { wavFile } from './support/wav.ts';
+import { type CombinedReport, combinedReportSchema } from '../../src/analysis/report.ts';
+import { reporter } from '../support/analysis.ts';
+import { fixture } from '../support/fixtures.ts';
+import { wavFile } from '../support/wav.ts';
 
 const rate = 16_000;
 const report = await reporter();

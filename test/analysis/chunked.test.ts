@@ -1,13 +1,13 @@
 /** Analysis in pieces says what analysis of the whole says. */
 import test, { type ExecutionContext } from 'ava';
-import { analyzerOf, createAnalyzer } from '../src/analysis/analyze.ts';
-import { defaultChunking } from '../src/analysis/chunked.ts';
-import { combinedReport } from '../src/analysis/report.ts';
-import type { AnalyzeRequest } from '../src/analysis/types.ts';
-import { loadModels } from '../src/models/loader.ts';
-import { limits, samplesOf } from './support/analysis.ts';
-import { toneFile } from './support/upload.ts';
-import { wavFile } from './support/wav.ts';
+import { analyzerOf, createAnalyzer } from '../../src/analysis/analyze.ts';
+import { defaultChunking } from '../../src/analysis/chunked.ts';
+import { combinedReport } from '../../src/analysis/report.ts';
+import type { AnalyzeRequest } from '../../src/analysis/types.ts';
+import { loadModels } from '../../src/models/loader.ts';
+import { limits, samplesOf } from '../support/analysis.ts';
+import { toneFile } from '../support/upload.ts';
+import { wavFile } from '../support/wav.ts';
 
 const request: Omit<AnalyzeRequest, 'audio'> = {
   baseline: null,

@@ -10,10 +10,10 @@ import {
   isAudioError,
   measureQuality,
   trackProsody,
-} from '../src/audio/addon.ts';
-import { specs } from '../src/audio/feature-presets.ts';
-import type { ExtractTask } from './support/extract-thread.ts';
-import { wavFile } from './support/wav.ts';
+} from '../../src/audio/addon.ts';
+import { specs } from '../../src/audio/feature-presets.ts';
+import type { ExtractTask } from '../support/extract-thread.ts';
+import { wavFile } from '../support/wav.ts';
 
 const spec = specs['whisper-log-mel-80'] as FeatureSpec;
 
@@ -248,7 +248,7 @@ test('pitch, level and tilt come every 10 ms, in ordinary array buffers', (t) =>
 test('two threads at once give the bits that one gives', async (t) => {
   const bytes = wavFile(noise(32000), 16000);
   const expected = extract(decode(bytes, options).samples, spec);
-  const filename = fileURLToPath(new URL('support/extract-thread.ts', import.meta.url));
+  const filename = fileURLToPath(new URL('../support/extract-thread.ts', import.meta.url));
   const threads = new Piscina<ExtractTask, Features>({ filename, name: 'run', minThreads: 2, maxThreads: 2 });
   const results = await Promise.all([0, 1].map(() => threads.run({ bytes, options, spec })));
   for (const features of results) t.deepEqual(features, expected);

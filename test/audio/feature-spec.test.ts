@@ -1,7 +1,7 @@
 import test from 'ava';
-import { extract, type FeatureSpec } from '../src/audio/addon.ts';
-import { specs } from '../src/audio/feature-presets.ts';
-import { upgradeFeatureSpec } from '../src/audio/feature-spec.ts';
+import { extract, type FeatureSpec } from '../../src/audio/addon.ts';
+import { specs } from '../../src/audio/feature-presets.ts';
+import { upgradeFeatureSpec } from '../../src/audio/feature-spec.ts';
 
 const whisper = specs['whisper-input-80'] as FeatureSpec;
 

@@ -1,8 +1,13 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { combinedReport, combinedReportSchema, reportSchemas, signalReport } from '../src/analysis/report.ts';
-import type { Analysis } from '../src/analysis/types.ts';
-import { readManifests } from '../src/models/loader.ts';
+import {
+  combinedReport,
+  combinedReportSchema,
+  reportSchemas,
+  signalReport,
+} from '../../src/analysis/report.ts';
+import type { Analysis } from '../../src/analysis/types.ts';
+import { readManifests } from '../../src/models/loader.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const effect = fc.double({ min: -0.2, max: 0.2, noNaN: true });

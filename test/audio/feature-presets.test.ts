@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { extract, type FeatureSpec } from '../src/audio/addon.ts';
-import { specs } from '../src/audio/feature-presets.ts';
+import { extract, type FeatureSpec } from '../../src/audio/addon.ts';
+import { specs } from '../../src/audio/feature-presets.ts';
 
 /** The signal of test/native/oracles/make.py, which made the arrays with Kaldi's and librosa's own code. */
 function oracleSignal(): Float32Array {

@@ -1,10 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
-import { cognitiveConfidence } from '../../src/analysis/signals/confidence.ts';
-import { degradationsOf, interval } from '../../src/analysis/signals/intervals.ts';
-import { poolWindows } from '../../src/analysis/signals/pooling.ts';
-import { seemsScripted } from '../../src/analysis/signals/scripted.ts';
-import { toneOf } from '../../src/analysis/signals/tone.ts';
-import { recordingWarnings } from '../../src/analysis/warnings.ts';
+import { cognitiveConfidence } from '../../../src/analysis/signals/confidence.ts';
+import { degradationsOf, interval } from '../../../src/analysis/signals/intervals.ts';
+import { poolWindows } from '../../../src/analysis/signals/pooling.ts';
+import { seemsScripted } from '../../../src/analysis/signals/scripted.ts';
+import { toneOf } from '../../../src/analysis/signals/tone.ts';
+import { recordingWarnings } from '../../../src/analysis/warnings.ts';
 
 test('windows weigh by their speech', (t) => {
   t.deepEqual(

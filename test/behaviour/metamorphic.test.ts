@@ -1,9 +1,9 @@
 /** The same speech in other containers, rates, levels, channels and with silence around it gives the same scores. */
 import test from 'ava';
-import { cacheFolder } from '../benchmarks/case.ts';
-import { spokenRecordings } from './reliability/corpus/recordings.ts';
-import { analyzeFiles, distancesOf, type Scores } from './reliability/corpus/sameness.ts';
-import { type Family, groups, makeFamilies } from './reliability/corpus/transformations.ts';
+import { cacheFolder } from '../../benchmarks/case.ts';
+import { spokenRecordings } from '../reliability/corpus/recordings.ts';
+import { analyzeFiles, distancesOf, type Scores } from '../reliability/corpus/sameness.ts';
+import { type Family, groups, makeFamilies } from '../reliability/corpus/transformations.ts';
 
 const bound = 0.05;
 let families: readonly Family[] = [];

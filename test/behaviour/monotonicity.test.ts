@@ -1,9 +1,9 @@
 /** Which way the indices move when speech is changed in a known way. */
 import { execFileSync } from 'node:child_process';
 import test from 'ava';
-import { decode } from '../src/audio/addon.ts';
-import { limits, reporter } from './support/analysis.ts';
-import { wavFile } from './support/wav.ts';
+import { decode } from '../../src/audio/addon.ts';
+import { limits, reporter } from '../support/analysis.ts';
+import { wavFile } from '../support/wav.ts';
 
 const rate = 16_000;
 const report = await reporter();
