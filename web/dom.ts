@@ -1,4 +1,4 @@
-/** Elements made by code: text is always text, and styles never go through an attribute. */
+/** Creates elements: text is never parsed as HTML, and styles are never set as an attribute. */
 
 export type Child = Node | string | null;
 type Attributes = Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return fill(document.createElement(tag), attributes, children);
 }
 
-export function shape<K extends keyof SVGElementTagNameMap>(
+export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
   ...children: readonly Child[]
@@ -30,8 +30,8 @@ export function percent(share: number): string {
   return `${(100 * share).toFixed(3)}%`;
 }
 
-/** A part of the page that its HTML is known to hold. */
-export function part<E extends HTMLElement>(id: string, kind: new () => E): E {
+/** The element with this id. @throws Error when the page has none of this kind */
+export function byId<E extends HTMLElement>(id: string, kind: new () => E): E {
   const found = document.getElementById(id);
   if (found instanceof kind) return found;
   throw new Error(`Expected a ${kind.name} for \`${id}\`, got ${found?.tagName ?? 'nothing'}`);

@@ -4,7 +4,7 @@ import { defineConfig, type Plugin } from 'vite';
 
 const page = (name: string) => new URL(name, import.meta.url).pathname;
 
-/** Puts the text of web/partials/NAME.html where a page says `<!-- NAME -->`, and marks the link to the page itself. */
+/** Replaces `<!-- NAME -->` by web/partials/NAME.html and marks the link to the page itself. */
 function partials(...names: readonly string[]): Plugin {
   const include = (html: string, name: string) =>
     html.replace(`<!-- ${name} -->`, () => readFileSync(page(`partials/${name}.html`), 'utf8').trim());
@@ -18,13 +18,13 @@ function partials(...names: readonly string[]): Plugin {
 export default defineConfig({
   root: page('.'),
   plugins: [partials('head', 'header', 'footer')],
-  // The service puts a fresh nonce in the place of this word in each answer.
+  // The service replaces this word by a new nonce in each response.
   html: { cspNonce: 'CSP_NONCE' },
   build: {
     outDir: page('../dist/web'),
     emptyOutDir: true,
     assetsInlineLimit: 0,
-    // Keeps light-dark() as it is written.
+    // Keeps light-dark().
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     modulePreload: { polyfill: false },
     rolldownOptions: { input: { playground: page('index.html'), account: page('account/index.html') } },

@@ -1,4 +1,4 @@
-/** What the service answers to this page. */
+/** Requests of this page to the service. */
 
 export type Session = {
   readonly user: { readonly email: string; readonly administrator: boolean } | null;
@@ -21,7 +21,7 @@ export type NewToken = Token & { readonly token: string };
 
 type Item = { readonly loc: readonly string[]; readonly msg: string; readonly type: string };
 
-/** A refusal; status 0 when there was no answer at all. */
+/** An error response; status 0: the service is unreachable. */
 export class Refusal extends Error {
   readonly status: number;
   readonly items: readonly Item[];

@@ -1,11 +1,11 @@
-/** Forms that are sent by this page, and say beside each field what is wrong with it. */
+/** Forms that are sent by script, with errors beside their fields. */
 import { element } from '../dom.ts';
 import { Refusal } from './api.ts';
-import { titleOf, wordsOf } from './words.ts';
+import { titleOf, wordsOf } from './messages.ts';
 
 export type FormOptions = {
   readonly onSend: (fields: FormData) => Promise<void>;
-  /** What a 401 means in this form. */
+  /** Message for a 401 in this form. */
   readonly unauthenticated?: string;
   readonly say: (kind: 'bad', sentence: string) => void;
 };

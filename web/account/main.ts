@@ -1,15 +1,15 @@
-/** The account page: who is logged in decides what is shown. */
-import { element, part } from '../dom.ts';
+/** The account page: forms, or the account of the session. */
+import { byId, element } from '../dom.ts';
 import { Refusal, read, type Session, send } from './api.ts';
 import { handle } from './form.ts';
+import { titleOf } from './messages.ts';
 import { hideNewToken, makeToken, showTokens } from './tokens.ts';
-import { titleOf } from './words.ts';
 
-const lead = part('lead', HTMLElement);
-const messages = part('messages', HTMLElement);
-const guest = part('guest', HTMLElement);
-const member = part('member', HTMLElement);
-const form = (id: string) => part(id, HTMLFormElement);
+const lead = byId('lead', HTMLElement);
+const messages = byId('messages', HTMLElement);
+const guest = byId('guest', HTMLElement);
+const member = byId('member', HTMLElement);
+const form = (id: string) => byId(id, HTMLFormElement);
 const firstLead = lead.textContent;
 
 const wrongPair = 'No account has this address and password. Look at both and try again.';
@@ -19,7 +19,7 @@ function say(kind: 'good' | 'bad', sentence: string): void {
   messages.replaceChildren(element('p', { class: kind === 'bad' ? 'notice bad' : 'notice' }, sentence));
 }
 
-/** Does something with the service and says what goes wrong; a session that ended shows the forms again. */
+/** Calls the service and shows errors; an expired session shows the forms again. */
 function work(task: () => Promise<void>): void {
   messages.replaceChildren();
   void task().catch(async (error: unknown) => {
@@ -36,8 +36,8 @@ async function refresh(): Promise<void> {
 async function show({ user, sign_up: signUp }: Session): Promise<void> {
   guest.hidden = user !== null;
   form('sign-up').hidden = signUp === 'closed';
-  part('first-account', HTMLElement).hidden = signUp !== 'first';
-  part('closed', HTMLElement).hidden = signUp !== 'closed';
+  byId('first-account', HTMLElement).hidden = signUp !== 'first';
+  byId('closed', HTMLElement).hidden = signUp !== 'closed';
   if (user !== null) await showTokens(work);
   else hideNewToken();
   member.hidden = user === null;
@@ -54,7 +54,7 @@ function greeting(user: NonNullable<Session['user']>): (Node | string)[] {
       await send('log-out');
       await refresh();
       say('good', 'You are logged out.');
-      part('log-in-email', HTMLInputElement).focus();
+      byId('log-in-email', HTMLInputElement).focus();
     }),
   );
   const role = user.administrator ? ', administrator' : '';
@@ -72,12 +72,12 @@ function enter(path: 'log-in' | 'sign-up'): (fields: FormData) => Promise<void> 
   return async (fields) => {
     messages.replaceChildren();
     await show(await send<Session>(path, Object.fromEntries(fields)));
-    part('tokens-title', HTMLElement).scrollIntoView({ block: 'center' });
-    part('token-name', HTMLInputElement).focus();
+    byId('tokens-title', HTMLElement).scrollIntoView({ block: 'center' });
+    byId('token-name', HTMLInputElement).focus();
   };
 }
 
-/** Somebody else may have made the first account meanwhile: then the page shows that sign-up is closed. */
+/** After a concurrent first sign-up the page shows that sign-up is closed. */
 async function signUp(fields: FormData): Promise<void> {
   try {
     await enter('sign-up')(fields);
@@ -119,5 +119,5 @@ handle(form('remove'), {
   },
 });
 
-part('insecure', HTMLElement).hidden = window.isSecureContext;
+byId('insecure', HTMLElement).hidden = window.isSecureContext;
 work(refresh);

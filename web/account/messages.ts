@@ -1,7 +1,7 @@
-/** Refusals and times in words. */
+/** Messages for error responses and times. */
 import type { Refusal, Token } from './api.ts';
 
-/** By the type of an item. */
+/** By the type of a validation error. */
 const items: Readonly<Record<string, string>> = {
   'value_error.missing': 'Fill this in.',
   'value_error.email': 'Give an e-mail address, such as name@example.org.',
@@ -35,7 +35,7 @@ function minutes(seconds: number): string {
 const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
 const minute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 
-/** One sentence on a token's times. */
+/** One sentence with the dates of a token. */
 export function historyOf(token: Token): string {
   const made = `Made ${day.format(new Date(token.created_at))}`;
   const used = token.last_used_at ? `last used ${minute.format(new Date(token.last_used_at))}` : 'never used';

@@ -1,18 +1,18 @@
-/** The list of tokens, a new one shown once, and the question before one is revoked. */
-import { element, part } from '../dom.ts';
+/** The list of tokens, a new token, shown once, and the confirmation before one is revoked. */
+import { byId, element } from '../dom.ts';
 import { type NewToken, read, send, type Token } from './api.ts';
-import { hasEnded, historyOf } from './words.ts';
+import { hasEnded, historyOf } from './messages.ts';
 
-const list = part('tokens', HTMLUListElement);
-const none = part('no-tokens', HTMLElement);
-const ended = part('ended', HTMLDetailsElement);
-const endedTitle = part('ended-title', HTMLElement);
-const endedList = part('ended-tokens', HTMLUListElement);
-const place = part('new-token', HTMLElement);
-const dialog = part('revoke', HTMLDialogElement);
-const question = part('revoke-title', HTMLElement);
+const list = byId('tokens', HTMLUListElement);
+const none = byId('no-tokens', HTMLElement);
+const ended = byId('ended', HTMLDetailsElement);
+const endedTitle = byId('ended-title', HTMLElement);
+const endedList = byId('ended-tokens', HTMLUListElement);
+const place = byId('new-token', HTMLElement);
+const dialog = byId('revoke', HTMLDialogElement);
+const question = byId('revoke-title', HTMLElement);
 
-/** @param work calls the service, and tells what goes wrong */
+/** @param work calls the service and shows errors */
 export async function showTokens(work: (task: () => Promise<void>) => void): Promise<void> {
   const { tokens } = await read<{ readonly tokens: readonly Token[] }>('tokens');
   const newestFirst = [...tokens].reverse();
@@ -74,7 +74,7 @@ function showNewToken({ name, token, scopes }: NewToken): void {
     await navigator.clipboard.writeText(token);
     copy.textContent = 'Copied';
   });
-  // Browsers give pages over plain http no clipboard.
+  // Pages over plain http have no clipboard.
   copy.hidden = navigator.clipboard === undefined;
   const line = `curl -H "Authorization: Bearer ${token}" -F audio=@recording.wav ${location.origin}${pathFor(scopes)}`;
   const notice = element(
@@ -91,7 +91,7 @@ function showNewToken({ name, token, scopes }: NewToken): void {
   place.focus();
 }
 
-/** The analysis that needs just these scopes. */
+/** The analysis that needs exactly these scopes. */
 function pathFor(scopes: readonly string[]): string {
   const [only, ...more] = scopes;
   return more.length > 0 || only === undefined

@@ -1,4 +1,4 @@
-/** Valence, arousal and clarity over time. Lines differ by their dashes too. */
+/** Valence, arousal and clarity over time. Lines differ in colour and dashes. */
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { element } from '../dom.ts';
@@ -8,7 +8,7 @@ import { type Colour, colour, onThemeChange } from './theme.ts';
 
 export type Chart = {
   readonly root: HTMLElement;
-  /** To be called once `root` is in the page. */
+  /** Call it once `root` is in the page. */
   draw(): void;
   mark(seconds: number): void;
   destroy(): void;
@@ -76,7 +76,7 @@ function legend(): HTMLElement {
   return element('ul', { class: 'legend', 'aria-hidden': 'true' }, ...entries);
 }
 
-/** Each window is level from its start to its end. */
+/** A step per window: constant from its start to its end. */
 function series({ emotion, cognitive }: Report): uPlot.AlignedData {
   const affect = emotion.timeline.flatMap(({ start_s, end_s, valence, arousal }) => [
     [start_s, valence, arousal] as const,
@@ -92,7 +92,7 @@ function series({ emotion, cognitive }: Report): uPlot.AlignedData {
   ]);
 }
 
-/** A moment before the next window, which may start where this one ends. */
+/** Ends just before the next window, which may start at the same time. */
 function just(end: number): number {
   return end - 0.001;
 }

@@ -1,5 +1,5 @@
-/** Valence and arousal on a plane: the way through it, window by window, and where the whole lies. */
-import { element, shape } from '../dom.ts';
+/** Valence and arousal on a plane: the path of the windows and the point of the whole recording. */
+import { element, svg } from '../dom.ts';
 import { score } from './format.ts';
 import type { Emotion, EmotionSignals } from './report.ts';
 
@@ -8,7 +8,7 @@ const height = 318;
 const left = 30;
 const top = 2;
 const span = 286;
-/** More windows than this are drawn without numbers. */
+/** Above this count windows are drawn without numbers. */
 const mostNumbers = 12;
 
 const across = (valence: number) => left + span * valence;
@@ -17,7 +17,7 @@ const text = (value: number) => value.toFixed(1);
 
 export function createAffectPlane(signals: EmotionSignals, timeline: Emotion['timeline']): HTMLElement {
   const said = `On the whole valence ${score(signals.valence)}, arousal ${score(signals.arousal)}.`;
-  const picture = shape(
+  const picture = svg(
     'svg',
     {
       class: 'plane',
@@ -39,15 +39,15 @@ export function createAffectPlane(signals: EmotionSignals, timeline: Emotion['ti
 
 function ground(): SVGElement[] {
   const word = (x: number, y: number, anchor: string, says: string, kind = 'plane-word') =>
-    shape('text', { x: text(x), y: text(y), 'text-anchor': anchor, class: kind }, says);
+    svg('text', { x: text(x), y: text(y), 'text-anchor': anchor, class: kind }, says);
   const [middleX, middleY, right, bottom] = [across(0.5), down(0.5), across(1), down(0)];
   const turned = word(0, 0, 'middle', 'Arousal', 'plane-axis');
   turned.setAttribute('transform', `translate(16 ${text(middleY)}) rotate(-90)`);
   const square = { x: text(left), y: text(top), width: text(span), height: text(span), rx: '10' };
   const cross = `M${left} ${text(middleY)}H${text(right)}M${text(middleX)} ${top}V${text(bottom)}`;
   return [
-    shape('rect', { ...square, class: 'plane-ground' }),
-    shape('path', { d: cross, class: 'plane-cross' }),
+    svg('rect', { ...square, class: 'plane-ground' }),
+    svg('path', { d: cross, class: 'plane-cross' }),
     word(left + 12, top + 22, 'start', 'tense'),
     word(right - 12, top + 22, 'end', 'excited'),
     word(left + 12, bottom - 13, 'start', 'subdued'),
@@ -60,7 +60,7 @@ function ground(): SVGElement[] {
 }
 
 function band({ valence, arousal }: EmotionSignals['intervals']): SVGElement {
-  return shape('rect', {
+  return svg('rect', {
     x: text(across(valence[0])),
     y: text(down(arousal[1])),
     width: text(span * (valence[1] - valence[0])),
@@ -72,18 +72,18 @@ function band({ valence, arousal }: EmotionSignals['intervals']): SVGElement {
 
 function path(timeline: Emotion['timeline']): SVGElement {
   const points = timeline.map(({ valence, arousal }) => `${text(across(valence))},${text(down(arousal))}`);
-  return shape('polyline', { points: points.join(' '), class: 'plane-path' });
+  return svg('polyline', { points: points.join(' '), class: 'plane-path' });
 }
 
 function stop({ valence, arousal }: Emotion['timeline'][number], index: number, count: number): SVGElement[] {
   const [x, y] = [across(valence), down(arousal)];
   const numbered = count <= mostNumbers;
-  const circle = shape('circle', { cx: text(x), cy: text(y), r: numbered ? '9' : '4', class: 'plane-stop' });
-  const number = shape('text', { x: text(x), y: text(y + 3.6), class: 'plane-number' }, String(index + 1));
+  const circle = svg('circle', { cx: text(x), cy: text(y), r: numbered ? '9' : '4', class: 'plane-stop' });
+  const number = svg('text', { x: text(x), y: text(y + 3.6), class: 'plane-number' }, String(index + 1));
   return numbered ? [circle, number] : [circle];
 }
 
 function whole({ valence, arousal }: EmotionSignals): SVGElement {
   const [x, y] = [across(valence), down(arousal)];
-  return shape('path', { d: `M${text(x)} ${text(y - 8)}l8 8-8 8-8-8Z`, class: 'plane-whole' });
+  return svg('path', { d: `M${text(x)} ${text(y - 8)}l8 8-8 8-8-8Z`, class: 'plane-whole' });
 }

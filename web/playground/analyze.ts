@@ -2,7 +2,7 @@
 import type { Recording } from './recording.ts';
 import type { Report } from './report.ts';
 
-export type Question = {
+export type AnalysisRequest = {
   readonly recording: Recording;
   readonly baseline: Recording | null;
   /** 0-based, or null for the average. */
@@ -11,21 +11,25 @@ export type Question = {
 
 export type Answer = { readonly report: Report; readonly json: string };
 
-/** What went wrong: an answer of the service, or none at all. */
-export type Fault =
+/** An error response, or no response. */
+export type AnalysisError =
   | { readonly kind: 'refused'; readonly status: number; readonly body: unknown }
   | { readonly kind: 'unreachable' };
 
-export type Outcome = Answer | Fault | null;
+export type Outcome = Answer | AnalysisError | null;
 
-export type Watch = {
-  /** @param share of the upload that has been sent, 0 to 1 */
+export type AnalyzeOptions = {
+  /** @param share sent part of the upload, 0 to 1 */
   readonly onProgress: (share: number) => void;
   readonly signal: AbortSignal;
 };
 
-/** @returns null when it was aborted */
-export function analyze(question: Question, token: string, { onProgress, signal }: Watch): Promise<Outcome> {
+/** @returns null after an abort */
+export function analyze(
+  analysis: AnalysisRequest,
+  token: string,
+  { onProgress, signal }: AnalyzeOptions,
+): Promise<Outcome> {
   const request = new XMLHttpRequest();
   request.open('POST', '/v1/analyze');
   request.setRequestHeader('Authorization', `Bearer ${token}`);
@@ -38,11 +42,11 @@ export function analyze(question: Question, token: string, { onProgress, signal 
     request.addEventListener('load', () => resolve(read(request)));
     request.addEventListener('error', () => resolve({ kind: 'unreachable' }));
     request.addEventListener('abort', () => resolve(null));
-    request.send(form(question));
+    request.send(form(analysis));
   });
 }
 
-function form({ recording, baseline, channel }: Question): FormData {
+function form({ recording, baseline, channel }: AnalysisRequest): FormData {
   const data = new FormData();
   data.append('audio', playable(recording), recording.name);
   if (baseline !== null) data.append('baseline', playable(baseline), baseline.name);
@@ -50,12 +54,12 @@ function form({ recording, baseline, channel }: Question): FormData {
   return data;
 }
 
-/** The service tells formats by their content; the type that a system guessed from a name may be anything. */
+/** The service detects formats by content; the type that a system derives from a file name is unreliable. */
 function playable({ blob }: Recording): Blob {
   return /^(audio|video)\//.test(blob.type) ? blob : blob.slice(0, blob.size, 'application/octet-stream');
 }
 
-function read(request: XMLHttpRequest): Answer | Fault {
+function read(request: XMLHttpRequest): Answer | AnalysisError {
   const body = parse(request.responseText);
   if (request.status === 200 && body !== null) return { report: body as Report, json: request.responseText };
   return { kind: 'refused', status: request.status, body };

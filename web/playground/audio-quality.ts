@@ -1,4 +1,4 @@
-/** The recording itself, with a word on each figure that has a good and a bad side. */
+/** Properties of the recording, with a rating where one is possible. */
 import { seconds, share } from './format.ts';
 import { createFacts, row } from './measures-table.ts';
 import type { AudioBlock } from './report.ts';

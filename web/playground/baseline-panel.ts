@@ -1,16 +1,16 @@
-/** The same voice at rest, to count from; it can be taken away again. */
+/** The baseline recording, which can be removed. */
 
 import { element } from '../dom.ts';
 import { button } from './button.ts';
 import { bytes } from './format.ts';
-import { createIntake } from './intake.ts';
 import type { Recording } from './recording.ts';
+import { createRecordingInput } from './recording-input.ts';
 
-/** @param onChange called with the new baseline, or null when it is gone */
+/** @param onChange receives the new baseline, or null after its removal */
 export function createBaselinePanel(host: HTMLElement, onChange: (baseline: Recording | null) => void): void {
   const offer = () => {
     host.replaceChildren();
-    createIntake(host, {
+    createRecordingInput(host, {
       title: 'Add a baseline',
       note: 'Optional: the same person, rested, for ten seconds or more. Load and processing are then counted from it.',
       stem: 'baseline',

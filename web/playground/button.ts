@@ -7,7 +7,7 @@ export function button(kind: string, onClick: () => void, ...content: readonly C
   return made;
 }
 
-/** Copies a text, and says so for a moment. */
+/** Copies a text and shows a short confirmation. */
 export function copyButton(label: string, text: string): HTMLButtonElement {
   const made = button('plain flush', () => void copy(), label);
   const copy = async () => {

@@ -1,6 +1,6 @@
 import { type Child, element } from '../dom.ts';
 
-/** A part of the results with its title and one sentence on how to read it. */
+/** A section of the results with a title and a note. */
 export function card(title: string, note: string | null, ...content: readonly Child[]): HTMLElement {
   const head = element(
     'header',
@@ -11,7 +11,7 @@ export function card(title: string, note: string | null, ...content: readonly Ch
   return element('section', { class: 'card' }, head, ...content);
 }
 
-/** From one side of the page to the other. */
+/** Spans the width of the page. */
 export function wide(made: HTMLElement): HTMLElement {
   made.classList.add('wide');
   return made;

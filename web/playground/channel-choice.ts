@@ -1,7 +1,7 @@
-/** Which channel of a recording is listened to. */
+/** Selects the channel of a recording. */
 import { element } from '../dom.ts';
 
-/** Null where there is nothing to choose. */
+/** Null for mono recordings. */
 export function createChannelChoice(
   channels: number,
   chosen: number | null,

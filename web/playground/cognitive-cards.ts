@@ -1,4 +1,4 @@
-/** The cognitive signals, and the measures below them. */
+/** Cards of the cognitive signals and their measures. */
 import { card, wide } from './card.ts';
 import { createCognitiveView } from './cognitive-view.ts';
 import { createMeasuresTable } from './measures-table.ts';

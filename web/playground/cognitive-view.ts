@@ -1,4 +1,4 @@
-/** Load, clarity and processing: each score, how sure it is, and what it is made of. */
+/** Load, clarity and processing: score, interval and contributions. */
 
 import { element } from '../dom.ts';
 import { createContributions } from './contributions.ts';
@@ -13,7 +13,7 @@ const indices = {
 
 type IndexName = keyof typeof indices;
 
-/** @param before the same recording without its baseline, where that is known */
+/** @param before scores of the same recording without its baseline, if known */
 export function createCognitiveView(
   cognitive: Cognitive,
   signals: CognitiveSignals,

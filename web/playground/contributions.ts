@@ -1,10 +1,10 @@
-/** From the reference to the score: what each measure added or took away. */
+/** The effect of each measure, from the reference to the score. */
 import { element, percent } from '../dom.ts';
 import { score, signed } from './format.ts';
+import { measureName } from './messages.ts';
 import type { Contribution } from './report.ts';
-import { measureName } from './words.ts';
 
-/** @param origin what the effects are counted from */
+/** @param origin name of the reference */
 export function createContributions(
   contributions: readonly Contribution[],
   origin: number,

@@ -1,18 +1,22 @@
-/** Says with which token analyses are sent, and takes a pasted one. */
+/** Shows the token in use and accepts a pasted one. */
 
 import { type Child, element } from '../dom.ts';
-import type { Access, Standing } from './access.ts';
 import { button } from './button.ts';
+import type { AuthState, Credentials } from './credentials.ts';
 
-export type AccessPanel = {
-  /** Shows how things stand. */
+export type CredentialsPanel = {
+  /** Shows the current state. */
   show(): Promise<void>;
-  /** Asks for a token, with the reason. */
+  /** Prompts for a token and shows the reason. */
   ask(reason: string): void;
 };
 
-/** @param onToken called when a token was pasted */
-export function createAccessPanel(host: HTMLElement, access: Access, onToken: () => void): AccessPanel {
+/** @param onToken called after a token was pasted */
+export function createCredentialsPanel(
+  host: HTMLElement,
+  access: Credentials,
+  onToken: () => void,
+): CredentialsPanel {
   const invite = (reason: string | null) => {
     const form = pasteForm((token) => {
       access.paste(token);
@@ -26,9 +30,9 @@ export function createAccessPanel(host: HTMLElement, access: Access, onToken: ()
     void show();
   };
   const show = async () => {
-    const standing = await access.standing();
-    if (standing.kind === 'none') invite(null);
-    else fill(host, ...welcome(standing, forget));
+    const authState = await access.authState();
+    if (authState.kind === 'none') invite(null);
+    else fill(host, ...welcome(authState, forget));
   };
   return {
     show,
@@ -43,12 +47,12 @@ function fill(host: HTMLElement, title: string, ...content: readonly Child[]): v
   host.replaceChildren(element('h2', {}, title), ...content.filter((child) => child !== null));
 }
 
-function welcome(standing: Exclude<Standing, { kind: 'none' }>, forget: () => void): [string, ...Child[]] {
-  if (standing.kind === 'pasted') {
+function welcome(authState: Exclude<AuthState, { kind: 'none' }>, forget: () => void): [string, ...Child[]] {
+  if (authState.kind === 'pasted') {
     const note = 'It stays in this tab and is gone when you reload.';
     return ['A pasted token is used', sentence(note), button('plain flush', forget, 'Forget the token')];
   }
-  const note = `As ${standing.email}. The playground uses a token of its own, good for 15 minutes and for analyses alone.`;
+  const note = `As ${authState.email}. The playground uses a token of its own, good for 15 minutes and for analyses alone.`;
   return ['You are logged in', sentence(note)];
 }
 

@@ -1,15 +1,15 @@
-/** The token that analyses are sent with: made for whoever is logged in, or pasted. */
+/** The token of analysis requests: created for the session, or pasted. */
 
-export type Standing =
+export type AuthState =
   | { readonly kind: 'session'; readonly email: string }
   | { readonly kind: 'pasted' }
   | { readonly kind: 'none' };
 
-export type Access = {
-  standing(): Promise<Standing>;
-  /** Null when there is neither a session nor a pasted token. */
+export type Credentials = {
+  authState(): Promise<AuthState>;
+  /** Null without a session and a pasted token. */
   token(): Promise<string | null>;
-  /** A token that was refused is not used again. */
+  /** Drops a rejected token. */
   forget(): void;
   paste(token: string): void;
 };
@@ -17,22 +17,23 @@ export type Access = {
 type OwnToken = { readonly token: string; readonly expires_at: string };
 type Session = { readonly user: { readonly email: string } | null };
 
-/** A token that ends sooner is replaced before it is used. */
-const leastMs = 60_000;
+/** A token that expires sooner is replaced before use. */
+const minRemainingMs = 60_000;
 
-export function createAccess(): Access {
+export function createCredentials(): Credentials {
   let pasted: string | null = null;
   let own: OwnToken | null = null;
-  const isFresh = ({ expires_at }: OwnToken) => Date.parse(expires_at) - Date.now() > leastMs;
+  const isFresh = ({ expires_at }: OwnToken) => Date.parse(expires_at) - Date.now() > minRemainingMs;
   return {
-    standing: async () => {
+    authState: async () => {
       if (pasted !== null) return { kind: 'pasted' };
-      const session = await ask<Session>('GET', '/account/api/session');
+      const session = await fetchJson<Session>('GET', '/account/api/session');
       return session?.user ? { kind: 'session', email: session.user.email } : { kind: 'none' };
     },
     token: async () => {
       if (pasted !== null) return pasted;
-      if (own === null || !isFresh(own)) own = await ask<OwnToken>('POST', '/account/api/playground-token');
+      if (own === null || !isFresh(own))
+        own = await fetchJson<OwnToken>('POST', '/account/api/playground-token');
       return own?.token ?? null;
     },
     forget: () => {
@@ -45,8 +46,8 @@ export function createAccess(): Access {
   };
 }
 
-/** Null when the service refuses, or does not answer. */
-async function ask<T>(method: 'GET' | 'POST', path: string): Promise<T | null> {
+/** Null for an error response or an unreachable service. */
+async function fetchJson<T>(method: 'GET' | 'POST', path: string): Promise<T | null> {
   const response = await fetch(path, { method }).catch(() => null);
   return response?.ok ? ((await response.json()) as T) : null;
 }

@@ -1,7 +1,7 @@
-/** The command that gives the same answer. */
-import type { Question } from './analyze.ts';
+/** The curl command of an analysis. */
+import type { AnalysisRequest } from './analyze.ts';
 
-export function curlLine({ recording, baseline, channel }: Question, origin: string): string {
+export function curlLine({ recording, baseline, channel }: AnalysisRequest, origin: string): string {
   const parts = [
     'curl -H "Authorization: Bearer $UNDERTONE_TOKEN"',
     `-F ${file('audio', recording.name)}`,
@@ -12,7 +12,7 @@ export function curlLine({ recording, baseline, channel }: Question, origin: str
   return parts.join(' \\\n  ');
 }
 
-/** curl reads a quoted name with backslashes; the shell leaves single quotes alone. */
+/** Backslashes escape a quoted name for curl; single quotes escape it for the shell. */
 function file(part: string, name: string): string {
   if (/^[A-Za-z0-9._-]+$/.test(name)) return `${part}=@${name}`;
   const quoted = name.replaceAll('\\', '\\\\').replaceAll('"', '\\"');

@@ -1,4 +1,4 @@
-/** Valence, arousal and the emotions: on the whole, and over time. */
+/** Valence, arousal and emotions: of the recording and over time. */
 
 import { element } from '../dom.ts';
 import { createAffectPlane } from './affect-plane.ts';

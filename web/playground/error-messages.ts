@@ -1,11 +1,11 @@
-/** Failures in words: what happened, and what to do. */
-import type { Fault } from './analyze.ts';
+/** Error messages: a title and advice. */
+import type { AnalysisError } from './analyze.ts';
 
 export type Sentence = { readonly title: string; readonly advice: string };
 
 type Item = { readonly loc: readonly string[]; readonly msg: string; readonly type: string };
 
-/** By the last word of a validation error's type. */
+/** By the last part of a validation error's type. */
 const advices: Readonly<Record<string, Sentence>> = {
   empty: {
     title: 'There is no sound in this file',
@@ -58,7 +58,7 @@ const unreachable: Sentence = {
   advice: 'Check that it is running and that you are connected, then try again.',
 };
 
-export function explain(fault: Fault): Sentence {
+export function explain(fault: AnalysisError): Sentence {
   if (fault.kind === 'unreachable') return unreachable;
   const item = firstItem(fault.body);
   if (item !== null) return explainItem(item);

@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Formats numbers for display. */
 
 export function score(value: number): string {
   return value.toFixed(2);

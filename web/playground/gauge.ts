@@ -1,16 +1,16 @@
-/** A score from 0 to 1 on a line, with the band it lies in and where it is counted from. */
+/** A score from 0 to 1 on a line, with its interval and its reference. */
 import { element, percent } from '../dom.ts';
 import { score } from './format.ts';
 
 export type Gauge = {
   readonly name: string;
   readonly value: number;
-  /** What 0 and 1 stand for. */
+  /** Labels of 0 and 1. */
   readonly ends: readonly [string, string];
   readonly interval?: readonly [number, number] | undefined;
-  /** A tick on the line: the reference or the baseline. */
+  /** Position of a tick: the reference or the baseline. */
   readonly origin?: { readonly at: number; readonly name: string };
-  /** The class that gives the colour. */
+  /** CSS class of the colour. */
   readonly tone: 'valence' | 'arousal' | 'clarity' | 'accent';
 };
 

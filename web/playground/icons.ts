@@ -1,5 +1,5 @@
-/** The few signs on buttons; the words beside them say the same. */
-import { shape } from '../dom.ts';
+/** Decorative icons of buttons. */
+import { svg } from '../dom.ts';
 
 const paths = {
   record: 'M12 5a7 7 0 1 0 0 14 7 7 0 0 0 0-14Z',
@@ -16,5 +16,5 @@ export function icon(name: keyof typeof paths): SVGElement {
     fill: 'currentColor',
     'aria-hidden': 'true',
   };
-  return shape('svg', attributes, shape('path', { d: paths[name] }));
+  return svg('svg', attributes, svg('path', { d: paths[name] }));
 }

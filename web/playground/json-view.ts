@@ -1,14 +1,14 @@
-/** The answer as it came, and how to get it without this page. */
+/** The JSON of the response and the curl command that requests it. */
 
 import { element } from '../dom.ts';
-import type { Question } from './analyze.ts';
+import type { AnalysisRequest } from './analyze.ts';
 import { copyButton } from './button.ts';
 import { curlLine } from './curl-line.ts';
 import type { Recording } from './recording.ts';
 
-export function createCurlView(question: Question): HTMLElement {
-  const line = curlLine(question, location.origin);
-  const downloads = [question.recording, question.baseline].flatMap((one) =>
+export function createCurlView(request: AnalysisRequest): HTMLElement {
+  const line = curlLine(request, location.origin);
+  const downloads = [request.recording, request.baseline].flatMap((one) =>
     one === null ? [] : [download(one)],
   );
   return element(
@@ -42,7 +42,7 @@ function code(text: string, kind: string, label: string): HTMLElement {
   );
 }
 
-/** A link that is made when it is used, so that no recording is kept alive by the page. */
+/** Creates its object URL on click, so that the page holds no recording in memory. */
 function download({ name, blob }: Recording): HTMLElement {
   const link = element('a', { href: '#', class: 'small', download: name }, `Save ${name}`);
   link.addEventListener('click', () => {

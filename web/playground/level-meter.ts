@@ -1,4 +1,4 @@
-/** How loud the microphone is, as a bar and in words. */
+/** The microphone level as a bar and as text. */
 import { element, percent } from '../dom.ts';
 
 const floorDb = -60;

@@ -1,20 +1,20 @@
-/** The playground: takes a recording, sends it, shows the answer. */
+/** The playground: sends a recording and shows the report. */
 import sampleUrl from '../../examples/sample.wav?url';
-import { part } from '../dom.ts';
-import { createAccess } from './access.ts';
-import { createAccessPanel } from './access-panel.ts';
-import { type Answer, analyze, type Fault } from './analyze.ts';
+import { byId } from '../dom.ts';
+import { type AnalysisError, type Answer, analyze } from './analyze.ts';
 import { createBaselinePanel } from './baseline-panel.ts';
-import { explain } from './faults.ts';
-import { createIntake } from './intake.ts';
+import { createCredentials } from './credentials.ts';
+import { createCredentialsPanel } from './credentials-panel.ts';
+import { explain } from './error-messages.ts';
 import { createNotice } from './notice.ts';
 import { createProgress } from './progress.ts';
 import type { Recording } from './recording.ts';
+import { createRecordingInput } from './recording-input.ts';
 import { type CognitiveSignals, cognitiveSignals } from './report.ts';
 import { showReport } from './report-view.ts';
 
-const results = part('results', HTMLElement);
-const announcement = part('announcement', HTMLElement);
+const results = byId('results', HTMLElement);
+const announcement = byId('announcement', HTMLElement);
 const announce = (sentence: string) => {
   announcement.textContent = sentence;
 };
@@ -22,7 +22,7 @@ const announce = (sentence: string) => {
 let recording: Recording | null = null;
 let baseline: Recording | null = null;
 let channel: number | null = null;
-/** The recording's own scores, for the difference that a baseline makes. */
+/** Scores of the recording without a baseline. */
 let absolute: {
   readonly of: Recording;
   readonly channel: number | null;
@@ -31,52 +31,52 @@ let absolute: {
 let running = new AbortController();
 let endShown = () => {};
 
-const access = createAccess();
-const accessPanel = createAccessPanel(part('access', HTMLElement), access, () => void send());
-const progress = createProgress(part('progress', HTMLElement), announce);
+const access = createCredentials();
+const credentialsPanel = createCredentialsPanel(byId('access', HTMLElement), access, () => void send());
+const progress = createProgress(byId('progress', HTMLElement), announce);
 
-createIntake(part('intake', HTMLElement), {
+createRecordingInput(byId('intake', HTMLElement), {
   title: 'Drop a recording here',
   note: 'Or choose one: WAV, MP3, M4A, FLAC, Ogg, WebM and more, up to 15 minutes. It is analysed on this server, in memory, and not kept.',
   stem: 'recording',
   stopLabel: 'Stop and analyse',
   sampleUrl,
   main: true,
-  onRecording: (taken) => {
-    recording = taken;
+  onRecording: (chosen) => {
+    recording = chosen;
     channel = null;
     void send();
   },
 });
 
-createBaselinePanel(part('baseline', HTMLElement), (taken) => {
-  baseline = taken;
+createBaselinePanel(byId('baseline', HTMLElement), (chosen) => {
+  baseline = chosen;
   void send();
 });
 
-void accessPanel.show();
+void credentialsPanel.show();
 
 async function send(): Promise<void> {
   if (recording === null) return;
   running.abort();
-  const mine = new AbortController();
-  running = mine;
-  const question = { recording, baseline, channel };
+  const current = new AbortController();
+  running = current;
+  const request = { recording, baseline, channel };
   const token = await access.token();
-  if (mine.signal.aborted) return;
+  if (current.signal.aborted) return;
   if (token === null)
-    return accessPanel.ask(
+    return credentialsPanel.ask(
       `${recording.name} is ready. It is sent as soon as you are logged in or have pasted a token.`,
     );
-  progress.start(recording.name, () => mine.abort());
-  const outcome = await analyze(question, token, { onProgress: progress.show, signal: mine.signal });
-  if (running === mine) progress.end();
+  progress.start(recording.name, () => current.abort());
+  const outcome = await analyze(request, token, { onProgress: progress.show, signal: current.signal });
+  if (running === current) progress.end();
   if (outcome === null) return;
   if ('kind' in outcome) fail(outcome);
-  else show(question, outcome);
+  else show(request, outcome);
 }
 
-function fail(fault: Fault): void {
+function fail(fault: AnalysisError): void {
   const { title, advice } = explain(fault);
   endShown();
   endShown = () => {};
@@ -84,23 +84,22 @@ function fail(fault: Fault): void {
   reveal(`${title}. ${advice}`);
   if (fault.kind === 'refused' && fault.status === 401) {
     access.forget();
-    accessPanel.ask(`${title}. ${advice}`);
+    credentialsPanel.ask(`${title}. ${advice}`);
   }
 }
 
 function show(
-  question: { recording: Recording; baseline: Recording | null; channel: number | null },
+  request: { recording: Recording; baseline: Recording | null; channel: number | null },
   answer: Answer,
 ): void {
   const { relative } = answer.report.cognitive;
   const signals = cognitiveSignals(answer.report);
-  if (signals !== null && !relative)
-    absolute = { of: question.recording, channel: question.channel, signals };
-  const known = absolute?.of === question.recording && absolute.channel === question.channel;
+  if (signals !== null && !relative) absolute = { of: request.recording, channel: request.channel, signals };
+  const known = absolute?.of === request.recording && absolute.channel === request.channel;
   endShown();
   results.hidden = false;
   endShown = showReport(results, {
-    question,
+    request,
     answer,
     before: relative && known ? (absolute?.signals ?? null) : null,
     onChannel: (chosen) => {
@@ -108,7 +107,7 @@ function show(
       void send();
     },
   });
-  reveal(`Results for ${question.recording.name}: ${results.querySelector('h2')?.textContent ?? ''}`);
+  reveal(`Results for ${request.recording.name}: ${results.querySelector('h2')?.textContent ?? ''}`);
 }
 
 function reveal(sentence: string): void {

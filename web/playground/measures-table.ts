@@ -1,7 +1,7 @@
 import { element } from '../dom.ts';
 import { quantity } from './format.ts';
+import { measureName } from './messages.ts';
 import type { Cognitive } from './report.ts';
-import { measureName } from './words.ts';
 
 export function createMeasuresTable(measures: Cognitive['measures']): HTMLElement {
   const rows = Object.entries(measures).map(([name, { value, unit }]) =>

@@ -1,4 +1,4 @@
-/** Names and sentences for what the report says in keys. */
+/** Names and sentences for keys of the report. */
 import type { Warning } from './report.ts';
 
 const warnings: Readonly<Record<Warning, string>> = {

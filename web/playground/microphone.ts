@@ -1,21 +1,21 @@
-/** The microphone: what the browser's own encoder makes of it, and how loud it is meanwhile. */
+/** Records the microphone with the browser's encoder and measures its level. */
 
-export type Take = {
-  /** RMS of the last moment in dB below full scale. */
+export type Recorder = {
+  /** Current RMS level, dBFS. */
   level(): number;
   seconds(): number;
   stop(): Promise<Blob>;
   discard(): void;
 };
 
-export class MicrophoneFault extends Error {}
+export class MicrophoneError extends Error {}
 
 const preferredTypes = ['audio/webm;codecs=opus', 'audio/mp4;codecs=opus', 'audio/mp4'];
-/** What calls do to a voice changes how it is heard. */
+/** The processing for calls changes the voice. */
 const untouched = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
 
-/** @throws MicrophoneFault with a sentence for the reader */
-export async function listen(): Promise<Take> {
+/** @throws MicrophoneError with a message for display */
+export async function startRecorder(): Promise<Recorder> {
   const stream = await open();
   const type = preferredTypes.find((one) => MediaRecorder.isTypeSupported(one));
   const recorder = new MediaRecorder(stream, type === undefined ? {} : { mimeType: type });
@@ -42,24 +42,24 @@ export async function listen(): Promise<Take> {
   };
 }
 
-/** `recording.webm` or `recording.m4a`, by what the browser made. */
+/** `recording.webm` or `recording.m4a`, by the type of the blob. */
 export function fileName(stem: string, { type }: Blob): string {
   return `${stem}.${type.includes('mp4') ? 'm4a' : 'webm'}`;
 }
 
 async function open(): Promise<MediaStream> {
   if (!window.isSecureContext) {
-    throw new MicrophoneFault(
+    throw new MicrophoneError(
       'Browsers give the microphone to pages on https or localhost alone. Open this page on one of them, or choose a file.',
     );
   }
   if (navigator.mediaDevices === undefined || typeof MediaRecorder === 'undefined') {
-    throw new MicrophoneFault('This browser cannot record. Choose a file instead.');
+    throw new MicrophoneError('This browser cannot record. Choose a file instead.');
   }
   try {
     return await navigator.mediaDevices.getUserMedia({ audio: untouched });
   } catch (error) {
-    throw new MicrophoneFault(refusal(error));
+    throw new MicrophoneError(refusal(error));
   }
 }
 

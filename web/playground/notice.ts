@@ -1,6 +1,6 @@
 import { element } from '../dom.ts';
 
-/** A sentence that stands out, with what to do about it. */
+/** A highlighted sentence with advice. */
 export function createNotice(kind: 'warn' | 'bad', title: string, advice: string): HTMLElement {
   return element('div', { class: `notice ${kind}` }, element('strong', {}, title), element('p', {}, advice));
 }

@@ -1,4 +1,4 @@
-/** What is seen between sending a recording and its answer. */
+/** Progress of the upload and the analysis. */
 
 import { element } from '../dom.ts';
 import { button } from './button.ts';

@@ -1,18 +1,18 @@
-/** What is seen while the microphone is recorded: the time, the level, and how to end it. */
+/** Panel of a running microphone recording: time, level, stop and discard. */
 
 import { element } from '../dom.ts';
 import { button } from './button.ts';
 import { clock } from './format.ts';
 import { icon } from './icons.ts';
 import { createLevelMeter } from './level-meter.ts';
-import type { Take } from './microphone.ts';
+import type { Recorder } from './microphone.ts';
 
-/** Before the service's own limit of 15 minutes. */
-const longestSeconds = 890;
+/** Below the service's limit of 15 minutes. */
+const maxSeconds = 890;
 
-/** @param finish gets the recording, or null when it was discarded */
-export function createTakePanel(
-  take: Take,
+/** @param finish receives the recording, or null after a discard */
+export function createRecorderPanel(
+  recorder: Recorder,
   stopLabel: string,
   finish: (blob: Blob | null) => void,
 ): HTMLElement {
@@ -20,17 +20,17 @@ export function createTakePanel(
   const time = element('span', { class: 'number take-time' }, clock(0));
   const stop = async () => {
     clearInterval(timer);
-    finish(await take.stop());
+    finish(await recorder.stop());
   };
   const discard = () => {
     clearInterval(timer);
-    take.discard();
+    recorder.discard();
     finish(null);
   };
   const timer = setInterval(() => {
-    meter.show(take.level());
-    time.textContent = clock(take.seconds());
-    if (take.seconds() >= longestSeconds) void stop();
+    meter.show(recorder.level());
+    time.textContent = clock(recorder.seconds());
+    if (recorder.seconds() >= maxSeconds) void stop();
   }, 60);
   return element(
     'div',

@@ -1,40 +1,40 @@
-/** Takes a recording: dropped, chosen, from the microphone, or the sample. */
+/** Recording input: drop, file dialog, microphone or the sample. */
 
 import { element } from '../dom.ts';
 import { button } from './button.ts';
 import { icon } from './icons.ts';
-import { fileName, listen, MicrophoneFault } from './microphone.ts';
+import { fileName, MicrophoneError, startRecorder } from './microphone.ts';
+import { createRecorderPanel } from './recorder-panel.ts';
 import type { Recording } from './recording.ts';
-import { createTakePanel } from './take-panel.ts';
 
-export type IntakeOptions = {
+export type RecordingInputOptions = {
   readonly title: string;
   readonly note: string;
-  /** What a recorded file is called, without its extension. */
+  /** Name of a microphone recording, without its extension. */
   readonly stem: string;
   readonly stopLabel: string;
-  /** Where a recording to try is served; null for none. */
+  /** URL of a sample recording. */
   readonly sampleUrl: string | null;
-  /** The page's main way in: its button to record stands out. */
+  /** Whether the record button is the page's primary button. */
   readonly main: boolean;
   readonly onRecording: (recording: Recording) => void;
 };
 
-export function createIntake(host: HTMLElement, options: IntakeOptions): void {
+export function createRecordingInput(host: HTMLElement, options: RecordingInputOptions): void {
   const notice = element('p', { class: 'notice warn', role: 'alert' });
   notice.hidden = true;
-  const complain = (sentence: string) => {
+  const showError = (sentence: string) => {
     notice.textContent = sentence;
     notice.hidden = false;
   };
-  const take = (recording: Recording) => {
+  const onRecording = (recording: Recording) => {
     notice.hidden = true;
     options.onRecording(recording);
   };
-  const input = fileInput(options.title, take);
+  const input = fileInput(options.title, onRecording);
   const record = button(options.main ? 'primary' : '', () => void startRecording(), icon('record'), 'Record');
   const actions = element('div', { class: 'row' }, record, chooseButton(input));
-  if (options.sampleUrl !== null) actions.append(sampleButton(options.sampleUrl, take, complain));
+  if (options.sampleUrl !== null) actions.append(sampleButton(options.sampleUrl, onRecording, showError));
   const offer = element(
     'div',
     { class: 'drop' },
@@ -45,34 +45,34 @@ export function createIntake(host: HTMLElement, options: IntakeOptions): void {
   );
   const zone = element('div', { class: 'zone' }, offer, notice);
   host.append(zone);
-  acceptDrops(zone, take);
+  acceptDrops(zone, onRecording);
 
   async function startRecording() {
     record.disabled = true;
     try {
-      const current = await listen();
+      const current = await startRecorder();
       notice.hidden = true;
-      const panel = createTakePanel(current, options.stopLabel, async (blob) => {
+      const panel = createRecorderPanel(current, options.stopLabel, async (blob) => {
         panel.replaceWith(offer);
         if (blob === null) record.focus();
-        else take({ name: fileName(options.stem, blob), blob });
+        else onRecording({ name: fileName(options.stem, blob), blob });
       });
       offer.replaceWith(panel);
       panel.querySelector('button')?.focus();
     } catch (error) {
-      complain(error instanceof MicrophoneFault ? error.message : 'The microphone could not be opened.');
+      showError(error instanceof MicrophoneError ? error.message : 'The microphone could not be opened.');
     } finally {
       record.disabled = false;
     }
   }
 }
 
-function fileInput(title: string, take: (recording: Recording) => void): HTMLInputElement {
+function fileInput(title: string, onRecording: (recording: Recording) => void): HTMLInputElement {
   const input = element('input', { type: 'file', accept: 'audio/*,video/*', 'aria-label': title });
   input.hidden = true;
   input.addEventListener('change', () => {
     const file = input.files?.[0];
-    if (file !== undefined) take({ name: file.name, blob: file });
+    if (file !== undefined) onRecording({ name: file.name, blob: file });
     input.value = '';
   });
   return input;
@@ -84,18 +84,18 @@ function chooseButton(input: HTMLInputElement): HTMLButtonElement {
 
 function sampleButton(
   url: string,
-  take: (recording: Recording) => void,
-  complain: (sentence: string) => void,
+  onRecording: (recording: Recording) => void,
+  showError: (sentence: string) => void,
 ): HTMLButtonElement {
   const load = async () => {
     const response = await fetch(url).catch(() => null);
-    if (response?.ok) take({ name: 'sample.wav', blob: await response.blob() });
-    else complain('The sample could not be loaded. Check that the service is running, then try again.');
+    if (response?.ok) onRecording({ name: 'sample.wav', blob: await response.blob() });
+    else showError('The sample could not be loaded. Check that the service is running, then try again.');
   };
   return button('plain', () => void load(), 'Try the sample');
 }
 
-function acceptDrops(zone: HTMLElement, take: (recording: Recording) => void): void {
+function acceptDrops(zone: HTMLElement, onRecording: (recording: Recording) => void): void {
   const over = (event: DragEvent, inside: boolean) => {
     event.preventDefault();
     zone.classList.toggle('over', inside);
@@ -105,6 +105,6 @@ function acceptDrops(zone: HTMLElement, take: (recording: Recording) => void): v
   zone.addEventListener('drop', (event) => {
     over(event, false);
     const file = event.dataTransfer?.files[0];
-    if (file !== undefined) take({ name: file.name, blob: file });
+    if (file !== undefined) onRecording({ name: file.name, blob: file });
   });
 }

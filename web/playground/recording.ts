@@ -1,2 +1,2 @@
-/** What gets analysed: a file as it is, or what the browser's own encoder made of the microphone. */
+/** A file, or a microphone recording in the format of the browser's encoder. */
 export type Recording = { readonly name: string; readonly blob: Blob };

@@ -1,4 +1,4 @@
-/** The answer of POST /v1/analyze, as the service's own schemas say it. */
+/** Types of the response of POST /v1/analyze, from the schemas of the service. */
 import type { CombinedReport } from '../../src/analysis/report.ts';
 
 export type Report = CombinedReport;

@@ -1,10 +1,10 @@
-/** The result in one sentence, with what to mind about it. */
+/** The result in one sentence, and the warnings. */
 import { element } from '../dom.ts';
 import { seconds, share } from './format.ts';
+import { warningSentence } from './messages.ts';
 import { type AudioBlock, type EmotionSignals, emotionSignals, type Report } from './report.ts';
-import { warningSentence } from './words.ts';
 
-export function createHeadline(report: Report, name: string): HTMLElement {
+export function createSummary(report: Report, name: string): HTMLElement {
   const { audio } = report;
   const signals = emotionSignals(report);
   const heard = signals === null ? tooLittle(audio) : sentence(signals);

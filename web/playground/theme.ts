@@ -1,4 +1,4 @@
-/** Colours of the style sheet, for what is drawn on canvases. */
+/** Colours of the style sheet, for canvases. */
 
 export type Colour = 'text' | 'muted' | 'line' | 'accent' | 'valence' | 'arousal' | 'clarity' | 'edge';
 
@@ -11,7 +11,7 @@ export function colour(name: Colour): string {
   return getComputedStyle(probe).color;
 }
 
-/** Calls back whenever the reader's system changes between light and dark. @returns how to stop */
+/** Calls back when the system changes between light and dark. @returns a function that stops it */
 export function onThemeChange(callback: () => void): () => void {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   dark.addEventListener('change', callback);

@@ -1,11 +1,11 @@
-/** The windows of the analysis under the waveform: what was heard when; each starts playing there. */
+/** The windows of the analysis under the waveform; a click plays from the window's start. */
 import { element, percent } from '../dom.ts';
 import { clock, score, seconds, share } from './format.ts';
 import type { Report } from './report.ts';
 
 export type Timeline = {
   readonly root: HTMLElement;
-  /** Marks the window that holds this moment. */
+  /** Marks the window at this time. */
   mark(seconds: number): void;
 };
 
@@ -40,7 +40,7 @@ export function createTimeline({ emotion, audio }: Report, onSeek: (seconds: num
   };
 }
 
-/** The same windows as a table, with everything that is known of each. */
+/** The same windows as a table with all fields. */
 export function createWindowTable({ emotion, cognitive }: Report): HTMLElement {
   const head = ['From', 'To', 'Valence', 'Arousal', 'Emotion', 'Probability', 'Clarity'];
   const rows = emotion.timeline.map((window) => {

@@ -1,4 +1,4 @@
-/** The sound itself: its waveform, a time axis, and ways to play and to move without a mouse. */
+/** Waveform with a time axis, and keyboard controls to play and seek. */
 import WaveSurfer from 'wavesurfer.js';
 import TimelinePlugin from 'wavesurfer.js/plugins/timeline';
 import { element } from '../dom.ts';
@@ -10,7 +10,7 @@ import { colour, onThemeChange } from './theme.ts';
 
 export type Waveform = {
   readonly root: HTMLElement;
-  /** To be called once `root` is in the page. */
+  /** Call it once `root` is in the page. */
   load(): void;
   seek(seconds: number): void;
   onTime(listener: (seconds: number) => void): void;
