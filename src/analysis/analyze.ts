@@ -35,11 +35,11 @@ import type { Window } from './windows.ts';
 export type OnChunk = (analyzedSeconds: number, durationSeconds: number | null) => void | Promise<void>;
 
 export type Analyzer = {
-  /** One analysis at a time. @throws Failure for a recording that cannot be analysed */
+  /** Call it again only after it settled. @throws ServiceError for a recording that cannot be analysed */
   analyze(request: AnalyzeRequest, onChunk?: OnChunk): Promise<Analysis>;
-  /** Null, after one chunk was decoded, for a recording that takes several. @throws Failure */
+  /** Null, after one chunk was decoded, for a recording of several chunks. @throws ServiceError */
   analyzeUnlessLong(request: AnalyzeRequest): Promise<Analysis | null>;
-  /** Runs every model once: the first run of a session costs more than later ones. */
+  /** Runs every model once: the first run of a session is slower. */
   warm(): Promise<void>;
 };
 
@@ -109,7 +109,7 @@ function open(
   return openDecoder(part, bytes, options, chunking, timer);
 }
 
-/** Null when no signal that was requested uses one. @throws Failure at the part `baseline` */
+/** Null when no requested signal uses one. @throws ServiceError at the part `baseline` */
 async function describeBaseline(
   request: AnalyzeRequest,
   context: Context,
@@ -152,7 +152,7 @@ export async function describeSpeaker(
   return { chunks, ...spanOf(chunks, models) };
 }
 
-/** What is kept of a chunk: mergeable, without its samples and features. Positions are frames of the chunk. */
+/** Mergeable result of a chunk, without its samples and features. Positions are frames of the chunk. */
 type ChunkResult = {
   readonly samples: number;
   readonly frames: number;
@@ -199,7 +199,7 @@ async function analyzeChunk(
   };
 }
 
-/** Segments in frames of the whole recording; a pause that a cut has shortened is joined. */
+/** Segments in frames of the whole recording; pauses that a cut made too short are joined. */
 function spanOf(
   results: readonly { readonly frames: number; readonly segments: readonly Segment[] }[],
   { features, vad }: Models,

@@ -20,7 +20,7 @@ export const defaultChunking: Chunking = { singlePassMaxSeconds: 900, chunkSecon
 
 export type UploadPart = 'audio' | 'baseline';
 
-/** Throws Failures that name the part of the upload. */
+/** Its functions throw ServiceErrors that name the part of the upload. */
 export function openDecoder(
   part: UploadPart,
   bytes: Uint8Array,
@@ -29,18 +29,18 @@ export function openDecoder(
   timer: StageTimer,
 ): ChunkedDecoder {
   const maxSamples = singlePassMaxSeconds * options.sampleRate;
-  const decoder = toFailures(part, () => openChunkedDecoder(bytes, options, maxSamples));
+  const decoder = toServiceErrors(part, () => openChunkedDecoder(bytes, options, maxSamples));
   return {
     ...decoder,
     next: () => {
-      const samples = toFailures(part, decoder.next);
+      const samples = toServiceErrors(part, decoder.next);
       timer.mark('decode');
       return samples;
     },
   };
 }
 
-function toFailures<Result>(part: UploadPart, work: () => Result): Result {
+function toServiceErrors<Result>(part: UploadPart, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
@@ -63,7 +63,7 @@ function toFailures<Result>(part: UploadPart, work: () => Result): Result {
 
 type DecodedChunk = { readonly samples: Float32Array; readonly isLast: boolean };
 
-/** A recording that the first call decodes whole is not cut. @param length samples per chunk */
+/** A recording that the first call decodes completely is one chunk. @param length samples per chunk */
 function* decodeChunks(decoder: ChunkedDecoder, length: number): Generator<DecodedChunk> {
   let samples = decoder.next();
   let following = decoder.next();
@@ -81,13 +81,13 @@ function* decodeChunks(decoder: ChunkedDecoder, length: number): Generator<Decod
 
 export type SpeechChunk = {
   readonly speech: SpeechAnalysis;
-  /** Windows lie inside: silence stands in for missing context only at the ends of the recording. */
+  /** Limits of windows: silence replaces missing context only at the ends of the recording. */
   readonly bounds: Segment;
   readonly isWhole: boolean;
   readonly isLast: boolean;
 };
 
-/** Cuts between chunks lie in pauses: samples after the cut belong to the next chunk. */
+/** Chunks end in pauses: samples after the cut belong to the next chunk. */
 export async function* detectChunks(
   decoder: ChunkedDecoder,
   models: Models,
@@ -111,7 +111,7 @@ export async function* detectChunks(
   }
 }
 
-/** The middle of the last pause, unless that is more than `maxCutSeconds` before the end. */
+/** The middle of the last pause, or the end if that is more than `maxCutSeconds` earlier. */
 function cutFrame({ segments, features, framesPerSecond }: SpeechAnalysis, maxCutSeconds: number): number {
   const { frames } = features;
   const earliest = frames - maxCutSeconds * framesPerSecond;

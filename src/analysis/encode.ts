@@ -16,7 +16,7 @@ export type EncodedWindow = {
   readonly weights: Values;
 };
 
-/** Outside the recording, up to `bounds`, frames of digital silence stand in for the missing context. */
+/** Outside the recording, up to `bounds`, context is frames of digital silence. */
 export async function encode(
   speech: SpeechAnalysis,
   models: Models,
@@ -44,7 +44,7 @@ export async function encode(
   return encoded;
 }
 
-/** The rows of a window: a view of those of the recording, unless some are missing. */
+/** The rows of a window: a view, or a padded copy if some are missing. */
 function framesOf(
   { data, frames, bins }: Features,
   { start, end }: Segment,

@@ -1,4 +1,4 @@
-/** Concatenates; a single array is returned as it is, without a copy. */
+/** Concatenates; a single array is returned without a copy. */
 export function joinArrays(arrays: readonly Float32Array[]): Float32Array {
   const [first] = arrays;
   if (first !== undefined && arrays.length === 1) return first;

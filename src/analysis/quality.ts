@@ -10,8 +10,8 @@ const maxSnrDb = 60;
 const silentDbfs = -100;
 
 /**
- * Powers of speech and noise are averaged over the chunks, bandwidths too, each weighted by its seconds of speech.
- * A chunk whose `snrDb` is null tells nothing of the noise.
+ * Mean powers of speech and noise, and mean bandwidth, weighted by seconds of speech.
+ * The noise ignores chunks whose `snrDb` is null.
  */
 export function joinQualities(
   chunks: readonly { readonly quality: SignalQuality; readonly speechSeconds: number }[],
@@ -19,16 +19,16 @@ export function joinQualities(
   const [first] = chunks;
   if (first !== undefined && chunks.length === 1) return first.quality;
   const spoken = chunks.filter(({ speechSeconds }) => speechSeconds > 0);
-  const heard = spoken.filter(({ quality }) => quality.snrDb !== null);
+  const withNoise = spoken.filter(({ quality }) => quality.snrDb !== null);
   const level = meanBySpeech(spoken, ({ quality }) => powerOf(quality.levelDbfs));
-  const both = meanBySpeech(heard, ({ quality }) => powerOf(quality.levelDbfs));
+  const both = meanBySpeech(withNoise, ({ quality }) => powerOf(quality.levelDbfs));
   const noise = meanBySpeech(
-    heard,
+    withNoise,
     ({ quality }) => powerOf(quality.levelDbfs) / (1 + powerOf(quality.snrDb ?? 0)),
   );
   return {
     levelDbfs: decibels(level),
-    snrDb: heard.length === 0 ? null : Math.min(maxSnrDb, Math.max(0, decibels((both - noise) / noise))),
+    snrDb: withNoise.length === 0 ? null : Math.min(maxSnrDb, Math.max(0, decibels((both - noise) / noise))),
     bandwidthHz: meanBySpeech(spoken, ({ quality }) => quality.bandwidthHz),
   };
 }
@@ -44,7 +44,7 @@ export function meanLevel(
   return decibels(power / Math.max(1, frames));
 }
 
-/** Weighted by seconds of speech; 0 without any. The mean of one is that one, to the bit. */
+/** Mean weighted by seconds of speech; 0 without speech. The mean of one chunk is its value, to the bit. */
 export function meanBySpeech<Chunk extends { readonly speechSeconds: number }>(
   chunks: readonly Chunk[],
   value: (chunk: Chunk) => number,

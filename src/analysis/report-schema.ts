@@ -1,4 +1,4 @@
-/** Fields that every report shares: names, units, ranges and meanings. The fields of a signal are in its own file. */
+/** Fields of every report: names, units, ranges and meanings. The fields of a signal are in its file. */
 import { z } from 'zod';
 
 export const scoreSchema = z.number().min(0).max(1);

@@ -1,4 +1,4 @@
-/** Analysis -> report: the fields of each signal, and those that every report shares. */
+/** Analysis -> report: the fields of each signal, and those of every report. */
 import { z } from 'zod';
 import { envelope, reportShape } from './report-schema.ts';
 import { round, roundTo } from './rounding.ts';
@@ -13,12 +13,12 @@ export type CombinedReport = { status: Status } & { [S in Signal]: BodyOf<S> } &
 
 type ReportSchema<Body extends z.ZodObject> = z.ZodObject<Body['shape'] & typeof envelope, z.core.$strict>;
 
-/** The answer of /v1/analyze/SIGNAL. */
+/** Response of /v1/analyze/SIGNAL. */
 export const reportSchemas = Object.fromEntries(
   signals.map((signal) => [signal, z.strictObject({ ...definitions[signal].body.shape, ...envelope })]),
 ) as { readonly [S in Signal]: ReportSchema<BodySchemaOf<S>> };
 
-/** The answer of /v1/analyze. */
+/** Response of /v1/analyze. */
 export const combinedReportSchema = z.strictObject({
   status: reportShape.status.describe('`ok` when both are.'),
   ...Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Rounding of report fields: scores to 4 decimals, and parts that keep their sum as printed. */
+/** Rounding of report fields: scores to 4 decimals, parts with a constant sum. */
 import type { Interval } from './signals/intervals.ts';
 
 const scale = 10_000;
@@ -12,12 +12,12 @@ export function roundTo(value: number, steps: number): number {
   return Math.round(value * steps) / steps + 0;
 }
 
-/** Rounds outwards, so that the printed interval contains the exact one. */
+/** Rounds outwards: the printed interval contains the exact one. */
 export function roundInterval([lower, upper]: Interval): [number, number] {
   return [Math.floor(lower * scale) / scale, Math.ceil(upper * scale) / scale];
 }
 
-/** The printed parts add up to the printed total: the remainder goes to the largest part. */
+/** The rounded parts sum to the rounded total: the remainder is added to the largest part. */
 export function roundParts(parts: readonly number[], total: number): number[] {
   const rounded = parts.map((part) => Math.round(part * scale));
   const largest = indexOfMax(rounded.map(Math.abs));

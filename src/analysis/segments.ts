@@ -1,14 +1,14 @@
 /** Frame-wise speech probability -> segments of speech. */
 
 export type SegmentParams = {
-  /** Speech probability that opens a segment, and the lower one that closes it. */
+  /** Speech probability that starts a segment, and the lower one that ends it. */
   readonly onset: number;
   readonly offset: number;
   readonly minSpeechSeconds: number;
   readonly minPauseSeconds: number;
 };
 
-/** A stretch of speech, in frames: `start` included, `end` excluded. */
+/** A span of speech, in frames: `start` included, `end` excluded. */
 export type Segment = { readonly start: number; readonly end: number };
 
 /**
@@ -41,7 +41,7 @@ function hysteresis(speech: Float32Array, onset: number, offset: number): Segmen
   return segments;
 }
 
-/** Gaps under `minGap` frames become part of a segment. */
+/** Joins segments with gaps under `minGap` frames. */
 export function joinGaps(segments: readonly Segment[], minGap: number): Segment[] {
   const joined: Segment[] = [];
   for (const segment of segments) {
@@ -53,7 +53,7 @@ export function joinGaps(segments: readonly Segment[], minGap: number): Segment[
   return joined;
 }
 
-/** Mean of a value a frame over the segments; 0 without any. */
+/** Mean over the frames of the segments; 0 without segments. */
 export function meanOver(segments: readonly Segment[], values: Float32Array): number {
   let sum = 0;
   for (const { start, end } of segments) {

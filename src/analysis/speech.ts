@@ -5,7 +5,7 @@ import type { Values } from '../models/session.ts';
 import { countFrames, findSegments, meanOver, type Segment } from './segments.ts';
 import type { StageTimer } from './stage-timer.ts';
 
-/** Mono samples of a recording or of a part of it. */
+/** Mono samples of a recording or a chunk. */
 export type AudioBuffer = Pick<Audio, 'samples' | 'sampleRate'>;
 
 export type SpeechAnalysis = {

@@ -1,4 +1,4 @@
-/** Times the stages of an analysis, and stops it between them. */
+/** Times the stages of an analysis and stops a cancelled one between them. */
 import { ServiceError } from '../runtime/errors.ts';
 
 export type Stage = { readonly name: string; readonly ms: number };
@@ -8,9 +8,9 @@ export const stoppedMessage = 'the analysis was stopped';
 export type StageTimer = {
   /** Milliseconds per stage, in the order in which the stages first ended. */
   stages(): Stage[];
-  /** Adds the time since the last mark to a stage. @throws Failure `deadline` once the analysis was cancelled */
+  /** Adds the time since the last mark to a stage. @throws ServiceError `deadline` after cancellation */
   mark(name: string): void;
-  /** @throws Failure `deadline` once the analysis was cancelled */
+  /** @throws ServiceError `deadline` after cancellation */
   check(): void;
 };
 

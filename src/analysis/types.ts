@@ -1,4 +1,4 @@
-/** The input and the result of an analysis, before the report names and rounds its fields. */
+/** Input and result of an analysis, before the report renames and rounds its fields. */
 import type { Audio, SignalQuality } from '../audio/addon.ts';
 import type { Manifest } from '../models/manifest.ts';
 import type { Conditions } from './signals/intervals.ts';
@@ -10,12 +10,12 @@ import type { Window } from './windows.ts';
 
 export type AnalyzeRequest = {
   readonly audio: Uint8Array;
-  /** A recording of the same speaker in a rested state: makes the cognitive signals relative. */
+  /** A recording of the same speaker at rest: makes the cognitive signals relative. */
   readonly baseline: Uint8Array | null;
   /** 0-based channel, or null for the average of all. */
   readonly channel: number | null;
   readonly signals: readonly Signal[];
-  /** Shared with the caller: a value other than 0 stops the work at the next stage. */
+  /** Shared with the caller: a value other than 0 cancels the analysis at the next stage. */
   readonly cancel: Int32Array | null;
 };
 
@@ -32,7 +32,7 @@ export type Analysis = {
     readonly speechSeconds: number;
     readonly source: Audio['source'];
   } & SignalQuality;
-  /** A signal is absent when it was not requested or when there was too little speech. */
+  /** A signal is absent when not requested, or with too little speech. */
   readonly results: { readonly [S in Signal]?: ResultOf<S> };
   readonly insufficientSpeech: boolean;
   readonly warnings: readonly RecordingWarning[];

@@ -1,7 +1,7 @@
-/** Feature specs by name. Samples are in [-1, 1]; Kaldi's own programs scale by 32768 first, which adds a constant. */
+/** Feature specs by name. Samples are in [-1, 1]; Kaldi's programs scale by 32768, which adds a constant. */
 import type { FeatureSpec } from './addon.ts';
 
-/** Whisper's front end up to the logarithm: what every shipped model reads. */
+/** Whisper's front end up to the logarithm, the input of every shipped model. */
 const whisper: FeatureSpec = {
   sampleRate: 16_000,
   winLength: 400,

@@ -1,4 +1,4 @@
-/** A seeded synthetic signal and what each model makes of it, so that a wrong model or feature spec shows. */
+/** Replays a seeded synthetic signal through every model, which detects a wrong model or feature spec. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { signals } from '../analysis/signals/table.ts';
@@ -13,7 +13,7 @@ export const goldenSchema = z.strictObject({
   signal: z.strictObject({ seed: z.int(), seconds: z.number().positive() }),
   /** SHA-256 of the signal's samples as little-endian float32. */
   digest: z.string(),
-  /** What the model's probabilities are of, in their order. */
+  /** Labels of the model's probabilities, in order. */
   labels: z.array(z.string()).nullable(),
   outputs: z.record(z.string(), z.strictObject({ shape: z.array(z.int()), values: z.array(z.number()) })),
   tolerance: z.number().positive(),
@@ -22,8 +22,8 @@ export type Golden = z.infer<typeof goldenSchema>;
 export type Outputs = Record<string, Golden['outputs']>;
 
 /**
- * Noise through a two-pole resonance, switched on and off five times a second. Integer noise and
- * plain arithmetic alone, so that every machine and Node version makes the same bits.
+ * Noise through a two-pole resonance, switched on and off five times a second. Integer noise and basic arithmetic give
+ * the same bits on every machine and Node.js version.
  * @returns mono samples at 16 kHz in [-1, 1]
  */
 export function syntheticSignal(seed: number, seconds: number): Float32Array {
@@ -50,8 +50,8 @@ export function digest(samples: Float32Array): string {
 }
 
 /**
- * Runs all models over one signal; the heads see every token with weight 1.
- * @throws ModelError when the trunk tells more or fewer tokens than its manifest says
+ * Runs all models over one signal; every token has weight 1.
+ * @throws ModelError when the number of tokens differs from the manifest
  */
 export async function replay(models: Models, samples: Float32Array): Promise<Outputs> {
   const { data, frames, bins } = extract(samples, models.features);

@@ -1,4 +1,4 @@
-/** Reads model folders and refuses every mismatch; what it returns is right or there is nothing. */
+/** Loads model folders and throws on every mismatch. */
 import { createHash } from 'node:crypto';
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -41,13 +41,13 @@ function headGraphs() {
 
 export class ModelError extends Error {}
 
-/** Manifests of every folder under `modelsDir`, checked but without a session: cheap, for the main thread. */
+/** Validated manifests of all folders in `modelsDir`, without sessions: cheap enough for the main thread. */
 export async function readManifests(modelsDir: string): Promise<Manifest[]> {
   const folders = await readFolders(modelsDir);
   return folders.map((folder) => folder.manifest);
 }
 
-/** @throws ModelError naming the folder, what was expected and what came. */
+/** @throws ModelError with the model, the expected and the actual value */
 export async function loadModels(modelsDir: string): Promise<Models> {
   const folders = await readFolders(modelsDir);
   const byKind = new Map(folders.map((folder) => [folder.manifest.kind, folder]));

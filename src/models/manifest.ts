@@ -1,4 +1,4 @@
-/** The schema of models/<name>/manifest.json. Every key is required: there is no default below the manifest. */
+/** Schema of models/<name>/manifest.json. Every key is required; only manifests of release 0.1.0 have defaults. */
 import { z } from 'zod';
 import { definitions, type ParamsOf, type Signal, signals } from '../analysis/signals/table.ts';
 import type { FeatureSpec } from '../audio/addon.ts';
@@ -8,7 +8,7 @@ const fraction = z.number().min(0).max(1);
 const positive = z.number().positive();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** Keys and values are checked by the extractor itself, once, when the registry loads the model. */
+/** The extractor checks keys and values when the model is loaded. */
 const featureSpec = z
   .custom<FeatureSpec>((value) => typeof value === 'object' && value !== null)
   .transform(upgradeFeatureSpec);
@@ -19,12 +19,12 @@ const recordings = z.strictObject({
   clips: z.int().nonnegative(),
 });
 
-/** Measured through the shipped pipeline on people no model was trained on; `group` is whose recordings. */
+/** Measured through the shipped pipeline on held-out speakers; `group` names the recordings. */
 const figure = z.strictObject({
   figure: z.string(),
   group: z.string(),
   value: z.number(),
-  /** 95 %, drawn over speakers, or over recordings where there is one speaker. */
+  /** 95 % bootstrap interval over speakers, or over recordings of a single speaker. */
   interval: z.tuple([z.number(), z.number()]).nullable(),
   speakers: z.int().positive(),
   clips: z.int().positive(),
@@ -38,7 +38,7 @@ const evidence = z.strictObject({
   failures: texts,
   intendedUse: texts,
   unintendedUse: texts,
-  /** What the licences of the recordings mean for whoever runs the service. */
+  /** Consequences of the licences of the recordings for operators. */
   deployment: z.string(),
 });
 
@@ -60,11 +60,11 @@ const shared = {
   evidence,
 };
 
-/** The trunk a head was trained on, pinned by the hash of its weights. */
+/** The trunk of a head, pinned by the hash of its weights. */
 const trunkReference = z.strictObject({ name: z.string(), version: z.string(), sha256 });
 
 const vadParams = z.strictObject({
-  /** Speech probability that opens a segment, and the lower one that closes it. */
+  /** Speech probability that starts a segment, and the lower one that ends it. */
   onset: fraction,
   offset: fraction,
   minSpeechSeconds: positive,
@@ -112,7 +112,7 @@ const trunkManifest = z.strictObject({
   }),
 });
 
-/** The head of a signal, which defines its params and labels. */
+/** Heads: each signal defines its params and labels. */
 const headManifests = signals.map((signal) =>
   z.strictObject({
     kind: z.literal(signal),

@@ -1,4 +1,4 @@
-/** One ONNX model on one thread: the only file that knows tensors. */
+/** One ONNX model on one thread: the only file that uses tensors. */
 import { readFileSync } from 'node:fs';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { setEnvironmentVariable } from '../audio/addon.ts';
@@ -15,16 +15,15 @@ export type Session = {
   run(inputs: Readonly<Record<string, Values>>): Promise<Record<string, Values>>;
 };
 
-/** For bytes ONNX Runtime reads external data from the working folder, unless told another: this can be none. */
+/** ONNX Runtime reads external data from the working folder unless configured: no file can be below this path. */
 const noFolder = '/dev/null';
 
 /**
- * Int8 products saturate on processors without VNNI unless they are computed as wider ones; with VNNI
- * they are exact as they are, and twice as fast.
+ * Without VNNI, int8 products saturate unless computed at higher precision. With VNNI they are exact and twice as fast.
  */
 const multipliesExactly = /\bavx(512)?_vnni\b/.test(processorFlags());
 
-/** Empty where the system does not tell. */
+/** Empty on systems without /proc/cpuinfo. */
 function processorFlags(): string {
   try {
     return readFileSync('/proc/cpuinfo', 'utf8');
@@ -34,15 +33,15 @@ function processorFlags(): string {
 }
 
 /**
- * `weights` are the bytes of a self-contained ONNX file: external data is refused.
- * `run` blocks its thread while it computes.
+ * `run` blocks its thread.
+ * @param weights a self-contained ONNX file: external data is refused
  */
 export async function openSession(weights: Uint8Array): Promise<Session> {
   const session = await InferenceSession.create(weights, {
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
     executionMode: 'sequential',
-    // A pattern is kept for every length of input that ever came, for ever.
+    // Memory patterns are cached per input length and never freed.
     enableMemPattern: false,
     graphOptimizationLevel: 'all',
     extra: {

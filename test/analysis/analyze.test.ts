@@ -34,7 +34,7 @@ function largestDifference(one: Record<string, number>, other: Record<string, nu
   return Math.max(...Object.entries(one).map(([name, value]) => Math.abs(value - (other[name] ?? 9))));
 }
 
-/** Shares of eight labels move more than scores. */
+/** Probabilities of eight labels vary more than scores. */
 const emotionBound = 0.08;
 
 async function unchanged(t: ExecutionContext, one: Uint8Array, other: Uint8Array): Promise<void> {
@@ -87,7 +87,7 @@ test('the same recording as its own baseline is neutral', async (t) => {
   t.like(cognitive.signals, { cognitive_load: 0.5, processing: 0.5 });
 });
 
-test('a baseline without speech is refused at its part', async (t) => {
+test('a baseline without speech is an error of the part `baseline`', async (t) => {
   const audio = fixture('mono-16k.wav');
   const error = await t.throwsAsync(
     reportOf(audio, { baseline: wavFile(new Float32Array(48_000), 16_000) }),
@@ -103,7 +103,7 @@ test('the same bytes give the same report', async (t) => {
   t.is(JSON.stringify(await reportOf(audio)), JSON.stringify(await reportOf(audio)));
 });
 
-test('a raised flag stops the analysis', async (t) => {
+test('the cancel flag stops the analysis', async (t) => {
   const error = await t.throwsAsync(reportOf(fixture('mono-16k.wav'), { cancel: Int32Array.of(1) }), {
     instanceOf: ServiceError,
   });

@@ -12,7 +12,7 @@ const scaled = (samples: Float32Array, gain: number) => samples.map((sample) => 
 const hear = (samples: Float32Array, sampleRate = rate) => report(wavFile(samples, sampleRate));
 const warningsOf = ({ emotion }: CombinedReport) => emotion.warnings;
 
-/** Mean power of the 20 ms frames above a tenth of the mean: what speaks, without the pauses. */
+/** Mean power of the 20 ms frames above a tenth of the mean: speech without its pauses. */
 function spokenPower(samples: Float32Array): number {
   const powers: number[] = [];
   for (let at = 0; at + 320 <= samples.length; at += 320) {
@@ -39,7 +39,7 @@ for (const decibels of [5, 10, 15, 20, 30]) {
   });
 }
 
-test('noise warns from under 10 dB on, and widens every interval', async (t) => {
+test('an SNR below 10 dB warns and widens every interval', async (t) => {
   const [clean, noisy] = [await hear(scaled(speech, 0.4)), await hear(withNoise(scaled(speech, 0.4), 5))];
   t.false(warningsOf(clean).includes('low_snr'));
   t.true(warningsOf(noisy).includes('low_snr'));
@@ -60,7 +60,7 @@ test('a gain of 12 dB is a level 12 dB up', async (t) => {
   t.true(Math.abs(soft.audio.level_dbfs - spoken) < 2, `${soft.audio.level_dbfs} for ${spoken}`);
 });
 
-test('the share of clipped samples is what was cut off', async (t) => {
+test('the clipped ratio is the share of clipped samples', async (t) => {
   const loud = scaled(speech, 8 / speech.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0));
   const cut = loud.filter((sample) => Math.abs(sample) >= 1).length / loud.length;
   const clipped = await hear(loud);
@@ -72,7 +72,7 @@ test('the share of clipped samples is what was cut off', async (t) => {
   t.is((await hear(scaled(speech, 0.5))).audio.clipped_ratio, 0);
 });
 
-/** Every other sample of speech without what lies above `hertz`: a windowed sinc of 401 points. */
+/** Every other sample of speech, low-passed at `hertz` by a windowed sinc of 401 points. */
 function lowPassed(samples: Float32Array, hertz: number): Float32Array {
   const half = 200;
   const taps = Float32Array.from({ length: 2 * half + 1 }, (_, index) => {

@@ -17,7 +17,7 @@ const text =
   'The quick brown fox jumps over the lazy dog, while six wise owls watch quietly. She sells sea shells by the ' +
   'shore, and nobody asks how many she found this morning.';
 
-/** One of espeak-ng's voices, at a pitch of 0 to 99. */
+/** @param pitch of espeak-ng, 0 to 99 */
 function say(voice: string, pitch: number): Uint8Array {
   const options = ['-v', voice, '-p', String(pitch), '-s', '150', '--stdout', text];
   return execFileSync('espeak-ng', options, { maxBuffer: 1 << 24 });
@@ -33,7 +33,7 @@ const effectOf = (report: SignalReport<'cognitive'>, name: string) =>
 
 const rested = say('en', 50);
 
-test('a recording as its own baseline moves nothing, and is the same speaker', async (t) => {
+test('a recording as its own baseline is neutral and the same speaker', async (t) => {
   const report = await reportOf(rested, rested);
   t.like(report.signals, { cognitive_load: 0.5, processing: 0.5 });
   for (const name of ['pause_ratio', 'mean_run', 'pitch_level', 'pitch_range', 'spectral_tilt']) {
@@ -42,7 +42,7 @@ test('a recording as its own baseline moves nothing, and is the same speaker', a
   t.false(report.warnings.includes('baseline_other_speaker'));
 });
 
-test('the same words at a higher pitch are more load, and reversed less', async (t) => {
+test('a higher pitch raises load, and a lower one reduces it', async (t) => {
   const raised = say('en', 65);
   const [up, down] = [await reportOf(raised, rested), await reportOf(rested, raised)];
   t.true((effectOf(up, 'pitch_level') ?? 0) > 0.01);
@@ -50,7 +50,7 @@ test('the same words at a higher pitch are more load, and reversed less', async 
   t.false(up.warnings.includes('baseline_other_speaker'));
 });
 
-test('a woman beside a man is another speaker', async (t) => {
+test('a male and a female voice are different speakers', async (t) => {
   const report = await reportOf(say('en+f2', 60), rested);
   t.true(report.warnings.includes('baseline_other_speaker'));
   t.true(report.relative);

@@ -1,4 +1,4 @@
-/** Analysis in pieces says what analysis of the whole says. */
+/** Chunked analysis gives the scores of a single pass. */
 import test, { type ExecutionContext } from 'ava';
 import { analyzerOf, createAnalyzer } from '../../src/analysis/analyze.ts';
 import { defaultChunking } from '../../src/analysis/chunked.ts';
@@ -16,7 +16,7 @@ const request: Omit<AnalyzeRequest, 'audio'> = {
   cancel: null,
 };
 
-/** Speech with pauses between, over and over. */
+/** Repeated speech with pauses. */
 function talk(seconds: number): Buffer {
   const speech = samplesOf('speech.wav');
   const samples = new Float32Array(seconds * 16_000);
@@ -48,7 +48,7 @@ test.serial('eight minutes in pieces are eight minutes as a whole', async (t) =>
   for (const signal of ['emotion', 'cognitive'] as const) {
     const [one, other] = [pieces[signal], whole[signal]].map(({ signals }) => numbersOf(signals));
     for (const [name, value] of Object.entries(one ?? {})) {
-      // Windows are cut elsewhere, and the likeliest emotion's share moves more than the scores do.
+      // Window boundaries differ; the probability of the dominant emotion varies more than the scores.
       const most = signal === 'emotion' && name === 'confidence' ? 0.03 : 0.01;
       near(t, name, value, other?.[name] ?? -1, most);
     }
@@ -73,7 +73,7 @@ test.serial('a chunked analysis computes the requested signals alone', async (t)
     analyzer.analyze({ ...request, audio: talk(70), ...change });
   const both = (await analyze({})).results;
   t.deepEqual(Object.keys(both), ['emotion', 'cognitive']);
-  // A baseline is for the cognitive signals: without them it is not decoded.
+  // Without the cognitive signals the baseline is not decoded.
   const emotion = await analyze({ signals: ['emotion'], baseline: Buffer.from('no recording') });
   t.deepEqual(emotion.results, { emotion: both.emotion });
   const cognitive = await analyze({ signals: ['cognitive'] });

@@ -78,7 +78,7 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
   };
 }
 
-test('every report fits its schema; shares sum to 1 and effects to the score, as printed', (t) => {
+test('every report fits its schema; printed probabilities sum to 1 and effects to the score', (t) => {
   const shares = fc.array(fc.double({ min: 1e-6, max: 1, noNaN: true }), { minLength: 8, maxLength: 8 });
   fc.assert(
     fc.property(shares, fc.array(effect, { minLength: 1, maxLength: 2 }), share, (parts, effects, score) => {
@@ -101,7 +101,7 @@ test('every report fits its schema; shares sum to 1 and effects to the score, as
   t.pass();
 });
 
-test('too little speech empties signals and says how much there was', (t) => {
+test('too little speech: empty signals and the seconds of speech', (t) => {
   const analysis = {
     ...analysisOf([1, 1, 1, 1, 1, 1, 1, 1], [0], 0.5),
     results: {},

@@ -80,6 +80,6 @@ test('windows with too little speech are kept when there is no other', (t) => {
   );
 });
 
-test('no speech, no window', (t) => {
+test('without speech there are no windows', (t) => {
   t.deepEqual(cutWindows([], 1000, 100, windowParams), []);
 });

@@ -21,7 +21,7 @@ type TrainingWindows = {
 const framesPerSecond = 100;
 const numpy = readFileSync('training/requirements.txt', 'utf8').match(/^numpy==.+$/m)?.[0] as string;
 
-/** Steps of 0.03 to 1.5 s about the thresholds, of 0.1 to 35 s in all. */
+/** Steps of 0.03 to 1.5 s around the thresholds, 0.1 to 35 s in total. */
 function speechOf(seed: number): Float32Array {
   let state = seed;
   const next = () => {

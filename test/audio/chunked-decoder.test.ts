@@ -1,4 +1,4 @@
-/** Decoding in chunks: the samples of the whole, whatever the container, and no memory that JavaScript took back. */
+/** Chunked decoding: the samples of `decode` for every container, and no access to transferred memory. */
 import { readdirSync } from 'node:fs';
 import test from 'ava';
 import { decode, isAudioError, openChunkedDecoder } from '../../src/audio/addon.ts';
@@ -18,7 +18,7 @@ function codeOf(work: () => unknown): string {
   return 'none';
 }
 
-test('the chunks of every recording are its samples, and its source follows the last', (t) => {
+test('the chunks of every recording are its samples, and its source is available after the last', (t) => {
   const names = readdirSync(fixturesFolder()).filter(
     (name) => !/encrypted|silent-film|\.(txt|json)$/.test(name),
   );
@@ -39,14 +39,14 @@ test('the chunks of every recording are its samples, and its source follows the 
   }
 });
 
-test('the duration is the one that the file declares', (t) => {
+test('the declared duration is that of the file', (t) => {
   const decoder = openChunkedDecoder(toneFile(3), options, 16_000);
   decoder.next();
   t.is(decoder.declaredSeconds(), 3);
   decoder.close();
 });
 
-test('the declared duration is that of the recording, in whatever container', (t) => {
+test('every container declares the duration of the recording', (t) => {
   const names = readdirSync(fixturesFolder()).filter((name) =>
     /\.(flac|m4a|mp3|ogg|opus|wav|webm)$/.test(name),
   );
@@ -68,14 +68,14 @@ test('the declared duration is that of the recording, in whatever container', (t
   t.true(declaring > 5, `${declaring}`);
 });
 
-test('a file that declares no duration has none', (t) => {
+test('a file without a declared duration has none', (t) => {
   const decoder = openChunkedDecoder(fixture('adts.aac'), options, 16_000);
   decoder.next();
   t.is(decoder.declaredSeconds(), null);
   decoder.close();
 });
 
-test('what decode refuses is refused in chunks', (t) => {
+test('chunked decoding rejects the files that decode rejects', (t) => {
   const code = (bytes: Uint8Array, how = options) =>
     codeOf(() => openChunkedDecoder(bytes, how, 1000).next());
   t.is(code(new Uint8Array(0)), 'empty');
@@ -88,7 +88,7 @@ test('what decode refuses is refused in chunks', (t) => {
   );
 });
 
-test('a closed decoder refuses to go on, and may be closed twice', (t) => {
+test('a closed decoder throws, and close is idempotent', (t) => {
   const decoder = openChunkedDecoder(toneFile(60), options, 1000);
   t.is(decoder.next().length, 1000);
   decoder.close();
@@ -99,7 +99,7 @@ test('a closed decoder refuses to go on, and may be closed twice', (t) => {
 test('closing does not wait for a chunk', (t) => {
   const chain = Buffer.concat(Array.from({ length: 20 }, () => fixture('vorbis.ogg')));
   const ratios: number[] = [];
-  // Waiting would take as long each time; what a busy machine adds, it does not add each time.
+  // Waiting would take as long each time; a delay by a busy machine does not repeat each time.
   while (ratios.length < 20 && !ratios.some((ratio) => ratio < 0.5)) {
     const decoder = openChunkedDecoder(chain, options, 100 * 16_000);
     const started = performance.now();
@@ -111,7 +111,7 @@ test('closing does not wait for a chunk', (t) => {
   t.true(Math.min(...ratios) < 0.5, `${ratios}`);
 });
 
-test('whole chunks come before the error that ends them, however late they are asked for', (t) => {
+test('whole chunks are returned before the error, with any delay between calls', (t) => {
   const chain = Buffer.concat(Array.from({ length: 4 }, () => fixture('vorbis.ogg')));
   const decoder = openChunkedDecoder(chain, { ...options, limits: { ...limits, seconds: 30 } }, 160_000);
   for (const length of [160_000, 160_000]) {
@@ -123,7 +123,7 @@ test('whole chunks come before the error that ends them, however late they are a
   decoder.close();
 });
 
-/** Takes the memory of an array away, as sending it to a thread does. */
+/** Detaches the memory of an array, as a transfer to a thread does. */
 function detach(array: Uint8Array | Int32Array): void {
   structuredClone(array, { transfer: [array.buffer as ArrayBuffer] });
 }
@@ -141,7 +141,7 @@ test('memory that is transferred between chunks is not read', (t) => {
   t.is(codeOf(other.next), 'bad_argument');
 });
 
-test('the flag that cancels is read once, and its memory kept', (t) => {
+test('the cancel flag is read once and its memory is retained', (t) => {
   let reads = 0;
   const decoder = openChunkedDecoder(
     toneFile(3),
@@ -158,7 +158,7 @@ test('the flag that cancels is read once, and its memory kept', (t) => {
   t.is(decoder.next().length, 1000);
 });
 
-test('a getter that transfers the bytes leaves none to decode', (t) => {
+test('a getter that transfers the bytes: error instead of a read of detached memory', (t) => {
   const transfer = (bytes: Uint8Array) => ({
     ...options,
     get cancel() {
@@ -195,7 +195,7 @@ test('a flag that is transferred while options are read is refused', (t) => {
   );
 });
 
-test('bytes that another thread could change are refused', (t) => {
+test('bytes in shared memory are refused', (t) => {
   const shared = new Uint8Array(new SharedArrayBuffer(1000));
   t.is(
     codeOf(() => decode(shared, options)),

@@ -12,9 +12,9 @@ const options = {
 
 const mel = specs['whisper-log-mel-80'] as FeatureSpec;
 
-/** Largest mean distance in dB from the original's log-mel where that is within 40 dB of its maximum. */
+/** Maximum mean distance in dB from the original's log-mel, where that is within 40 dB of its maximum. */
 const distances: Record<string, number> = {
-  // no loss, or only that of 8 bits
+  // lossless, or 8 bits
   's24.wav': 0.02,
   's32.wav': 0.02,
   'f32.wav': 0.02,
@@ -37,7 +37,7 @@ const distances: Record<string, number> = {
   'u8.wav': 4,
   'adpcm-ms.wav': 3,
   'adpcm-ima.wav': 3,
-  // lossy, aligned by their container
+  // lossy, aligned by the container
   'cbr.mp3': 1.5,
   'vbr.mp3': 1.5,
   'cover.mp3': 1.5,
@@ -72,7 +72,7 @@ function distance(samples: Float32Array): number {
 }
 
 for (const [name, most] of Object.entries(distances)) {
-  test(`${name} sounds as the original`, (t) => {
+  test(`${name} has the log-mel of the original`, (t) => {
     const audio = decode(fixture(name), options);
     t.true(Math.abs(audio.seconds / original.seconds - 1) < 0.01);
     t.is(audio.seconds, audio.samples.length / 16000);
@@ -82,14 +82,14 @@ for (const [name, most] of Object.entries(distances)) {
   });
 }
 
-test('bytes inside a larger buffer are read where they lie', (t) => {
+test('a view into a larger buffer is decoded', (t) => {
   const bytes = fixture('speech.flac');
   const shifted = new Uint8Array(bytes.length + 7);
   shifted.set(bytes, 7);
   t.deepEqual(decode(shifted.subarray(7), options).samples, original.samples);
 });
 
-test('a mistake of the client is an error with a code and a reason', (t) => {
+test('malformed files are errors with a code and a reason', (t) => {
   const error = t.throws(() => decode(new TextEncoder().encode('Hello, world\n'), options));
   t.true(isAudioError(error) && error.code === 'unsupported');
   t.is(error?.message, 'Expected an audio file, got text');
@@ -103,7 +103,7 @@ test('shared memory cancels', (t) => {
   t.true(isAudioError(error) && error.code === 'cancelled');
 });
 
-test('quality follows the recording: a narrow file has a narrow band', (t) => {
+test('a narrow-band file has a narrow bandwidth', (t) => {
   const all = (seconds: number) => new Float64Array([0, seconds]);
   const wide = measureQuality(original.samples, 16000, all(original.seconds));
   const narrow = decode(fixture('mono-8k.wav'), options);

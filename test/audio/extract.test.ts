@@ -35,7 +35,7 @@ function noise(count: number): Float32Array {
   });
 }
 
-/** Code and reason of what `call` throws; JavaScript callers may pass anything. */
+/** Code and reason of the error of `call`, whose arguments may have any type. */
 function refusal(call: () => unknown): { code: string; reason: string } {
   try {
     call();
@@ -65,14 +65,14 @@ test('the features version is a positive integer', (t) => {
   t.true(Number.isInteger(featuresVersion) && featuresVersion > 0);
 });
 
-test('the same call gives the same bits, whatever other specs were used between', (t) => {
+test('the same call returns the same bits after calls with other specs', (t) => {
   const samples = noise(8000);
   const first = extract(samples, spec);
   for (let hopLength = 100; hopLength < 112; hopLength += 1) extract(samples, { ...spec, hopLength });
   t.deepEqual(extract(samples, { ...spec }), first);
 });
 
-test('a getter of the spec that transfers the samples leaves none to extract', (t) => {
+test('a getter of the spec that transfers the samples: error instead of a read of detached memory', (t) => {
   const samples = noise(16_000);
   const transferring = {
     ...spec,
@@ -84,7 +84,7 @@ test('a getter of the spec that transfers the samples leaves none to extract', (
   t.is(extract(samples, transferring).frames, 0);
 });
 
-test('recordings shorter than a frame give what fits', (t) => {
+test('recordings shorter than a frame', (t) => {
   t.deepEqual(
     [0, 1, 200, 400].map((count) => extract(noise(count), spec).frames),
     [0, 0, 1, 2],
@@ -95,7 +95,7 @@ test('MFCC has as many columns as coefficients', (t) => {
   t.is(extract(noise(1600), { ...spec, nMfcc: 13, lifter: 22 }).bins, 13);
 });
 
-test('a spec says everything: missing and unknown keys are refused', (t) => {
+test('missing and unknown keys of a spec are refused', (t) => {
   const { hopLength: _, ...incomplete } = spec;
   const samples = noise(400);
   const refuse = (other: unknown) => refusal(() => extract(samples, other as FeatureSpec));
@@ -161,7 +161,7 @@ test('a result too large for an array buffer is refused, not allocated', (t) => 
   );
 });
 
-test('a WAV file decodes to its samples and record', (t) => {
+test('a WAV file decodes to its samples and source', (t) => {
   const samples = noise(16000);
   const audio = decode(wavFile(samples, 16000), options);
   t.is(audio.sampleRate, 16000);
@@ -175,7 +175,7 @@ test('a WAV file decodes to its samples and record', (t) => {
   t.false(audio.source.truncated);
 });
 
-test('decoding options are complete and in range', (t) => {
+test('decode options must be complete and in range', (t) => {
   const bytes = wavFile(noise(160), 16000);
   const refuse = (change: object) => refusal(() => decode(bytes, { ...options, ...change }));
   t.deepEqual(
@@ -201,12 +201,12 @@ test('a set cancel flag stops decoding, also over shared memory', (t) => {
   t.is(refusal(() => decode(bytes, { ...options, cancel })).code, 'cancelled');
 });
 
-test('bytes that are no audio are refused with a reason', (t) => {
+test('bytes other than audio are refused with a reason', (t) => {
   t.is(refusal(() => decode(new Uint8Array(0), options)).code, 'empty');
   t.is(refusal(() => decode(Buffer.from('%PDF-1.7 not audio'), options)).code, 'unsupported');
 });
 
-test('quality tells level, and has no signal-to-noise ratio without speech', (t) => {
+test('quality has a level, and a null signal-to-noise ratio without speech', (t) => {
   const samples = Float32Array.from(
     { length: 16000 },
     (_, i) => 0.5 * Math.sin((2 * Math.PI * 1000 * i) / 16000),
@@ -218,7 +218,7 @@ test('quality tells level, and has no signal-to-noise ratio without speech', (t)
   t.true(Number.isFinite(quality.bandwidthHz));
 });
 
-test('pitch, level and tilt come every 10 ms, in ordinary array buffers', (t) => {
+test('pitch, level and tilt have one value per 10 ms, in ordinary array buffers', (t) => {
   const samples = Float32Array.from(
     { length: 16_000 },
     (_, i) => 0.5 * Math.sin((2 * Math.PI * 200 * i) / 16_000),
@@ -245,7 +245,7 @@ test('pitch, level and tilt come every 10 ms, in ordinary array buffers', (t) =>
   );
 });
 
-test('two threads at once give the bits that one gives', async (t) => {
+test('two concurrent threads return the same bits as one', async (t) => {
   const bytes = wavFile(noise(32000), 16000);
   const expected = extract(decode(bytes, options).samples, spec);
   const filename = fileURLToPath(new URL('../support/extract-thread.ts', import.meta.url));

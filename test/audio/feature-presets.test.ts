@@ -3,7 +3,7 @@ import test from 'ava';
 import { extract, type FeatureSpec } from '../../src/audio/addon.ts';
 import { specs } from '../../src/audio/feature-presets.ts';
 
-/** The signal of test/native/oracles/make.py, which made the arrays with Kaldi's and librosa's own code. */
+/** The signal of test/native/oracles/make.py, which computed the arrays with Kaldi and librosa. */
 function oracleSignal(): Float32Array {
   let state = 1;
   return Float32Array.from({ length: 4800 }, (_, index) => {
@@ -22,7 +22,7 @@ const cases: readonly [spec: string, oracle: string, change: Partial<FeatureSpec
 ];
 
 for (const [name, oracle, change] of cases) {
-  test(`${name} gives what its namesake gives`, (t) => {
+  test(`${name} matches the library that it names`, (t) => {
     const { data } = extract(oracleSignal(), { ...(specs[name] as FeatureSpec), ...change });
     const bytes = readFileSync(`test/native/oracles/${oracle}.f32`);
     const expected = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
@@ -32,7 +32,7 @@ for (const [name, oracle, change] of cases) {
   });
 }
 
-test('every named spec is whole and allowed', (t) => {
+test('every preset is a valid spec', (t) => {
   for (const [name, spec] of Object.entries(specs)) {
     const { bins, frames } = extract(new Float32Array(16_000), spec);
     t.true(name.endsWith(`-${bins}`));

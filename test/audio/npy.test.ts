@@ -12,12 +12,12 @@ test('writes the bytes that numpy.save writes', (t) => {
   t.deepEqual(Buffer.concat(encodeNpy(Float32Array.of(1, 2, 3, 4, 5, -0.5), [2, 3])), expected);
 });
 
-test('writes the part that a view shows', (t) => {
+test('writes the values of a view only', (t) => {
   const [, data] = encodeNpy(Float32Array.of(1, 2, 3).subarray(1), [2]);
   t.deepEqual(data, new Uint8Array(Float32Array.of(2, 3).buffer));
 });
 
-test('the data begins at a multiple of 64 bytes, whatever the shape', (t) => {
+test('the data starts at a multiple of 64 bytes for every shape', (t) => {
   for (const shape of [[0, 80], [1], [12_345_678_901, 0], [1, 1, 1, 1]]) {
     const [head] = encodeNpy(new Float32Array(shape.reduce((product, side) => product * side, 1)), shape);
     t.is((head as Uint8Array).length % 64, 0);

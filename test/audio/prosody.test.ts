@@ -1,4 +1,4 @@
-/** The measures of the voice through the decoder, whatever the recording was packed in. */
+/** Measures of prosody are the same for every codec and container. */
 import test from 'ava';
 import type { Measures } from '../../src/analysis/signals/measures.ts';
 import { measureProsody } from '../../src/analysis/signals/prosody.ts';
@@ -24,7 +24,7 @@ const tolerances = { pitch_level: 0.05, pitch_range: 0.05, level_range: 0.2, spe
 const expected = measuresOf('mono-16k.wav');
 
 for (const name of ['cbr.mp3', 'aac.m4a', 'opus.webm', 'vorbis.ogg', 'mono-8k.wav', 'mulaw.wav']) {
-  test(`${name} has the voice of the WAV`, (t) => {
+  test(`${name} has the prosody of the WAV`, (t) => {
     const measures = measuresOf(name);
     for (const [measure, tolerance] of Object.entries(tolerances)) {
       const apart = Math.abs((measures[measure]?.value ?? 99) - (expected[measure]?.value ?? -99));

@@ -1,4 +1,4 @@
-/** A recording gets the same answer alone and among others. */
+/** The report of a recording does not depend on other recordings. */
 import { join } from 'node:path';
 import test from 'ava';
 import { reporter } from '../support/analysis.ts';
@@ -14,7 +14,7 @@ const linesOf = async (names: readonly string[], jobs: number): Promise<string[]
   return stdout.trim().split('\n');
 };
 
-test('one call with several files, two at a time: each line is the one of that file alone', async (t) => {
+test('several files in one call, two at a time: each report is that of the file alone', async (t) => {
   const alone: string[] = [];
   for (const name of files) alone.push(...(await linesOf([name], 1)));
   const [first, second, third] = alone as [string, string, string];
@@ -22,7 +22,7 @@ test('one call with several files, two at a time: each line is the one of that f
   t.deepEqual(await linesOf([...files, files[0] as string], 2), [first, second, third, first]);
 });
 
-test('one analyzer, one recording after another: each report is that of a fresh analyzer', async (t) => {
+test('one analyzer, several recordings: each report is that of a new analyzer', async (t) => {
   const shared = await reporter();
   for (const name of [...files, ...files.toReversed()]) {
     const fresh = await reporter();

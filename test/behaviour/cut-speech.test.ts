@@ -1,4 +1,4 @@
-/** A recording that begins or ends amid speech scores as it does with silence around it. */
+/** A recording that starts or ends within speech scores like one with silence around it. */
 import test from 'ava';
 import type { CombinedReport } from '../../src/analysis/report.ts';
 import { reporter, samplesOf } from '../support/analysis.ts';
@@ -30,7 +30,7 @@ for (const [name, before, after] of [
   ['after', none, second],
   ['around', second, second],
 ] as const) {
-  test(`a second of silence ${name} moves no score by more than ${bound}`, async (t) => {
+  test(`a second of silence ${name} changes no score by more than ${bound}`, async (t) => {
     const [plain, silent] = [await scoresWith(none, none), await scoresWith(before, after)];
     t.is(Object.keys(plain).length, 11);
     for (const [score, value] of Object.entries(plain)) {

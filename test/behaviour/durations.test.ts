@@ -1,4 +1,4 @@
-/** From half a second to 15 minutes: what docs/models.md says of short and long recordings. */
+/** Recordings of 0.5 s to 15 minutes, as documented in docs/models.md. */
 import test, { type ExecutionContext } from 'ava';
 import { type CombinedReport, combinedReportSchema } from '../../src/analysis/report.ts';
 import { reporter, samplesOf } from '../support/analysis.ts';
@@ -8,7 +8,7 @@ const rate = 16_000;
 const report = await reporter();
 const speech = samplesOf('mono-16k.wav').slice(rate / 2);
 
-/** The recording again and again, cut to a length. */
+/** The recording, repeated up to a length. */
 function speechOf(seconds: number): Uint8Array {
   const samples = new Float32Array(Math.round(seconds * rate));
   for (let at = 0; at < samples.length; at += speech.length) {
@@ -54,7 +54,7 @@ for (const seconds of [0.5, 1, 3, 10, 60, 900]) {
   });
 }
 
-test('the same speech over and over scores alike at 10 s and at 60 s, and 1 s has wider intervals', async (t) => {
+test('repeated speech scores alike at 10 s and 60 s, and 1 s has wider intervals', async (t) => {
   const one = signalsOf(await report(speechOf(1)));
   const ten = signalsOf(await report(speechOf(10)));
   const sixty = signalsOf(await report(speechOf(60)));

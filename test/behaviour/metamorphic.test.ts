@@ -32,7 +32,7 @@ for (const group of groups) {
   });
 }
 
-test('another recording is further away', (t) => {
+test('negative control: another recording is further away', (t) => {
   const [first, second] = families as [Family, Family];
   const swapped = distancesOf([{ ...first, copies: second.copies }], scores);
   t.true(swapped.every(({ by }) => by > bound));

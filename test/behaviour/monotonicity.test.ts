@@ -1,4 +1,4 @@
-/** Which way the indices move when speech is changed in a known way. */
+/** The direction in which known changes of speech move the indices. */
 import { execFileSync } from 'node:child_process';
 import test from 'ava';
 import { decode } from '../../src/audio/addon.ts';
@@ -12,8 +12,8 @@ const text =
   'She sells sea shells by the shore, and nobody asks how many of them she found this morning.';
 
 /**
- * From hasty to halting: words a minute, and the gap between words in tens of ms. A machine's gaps are all alike: at 10
- * to 12 all of them lie at the bound of a pause and cross it together, which those of no person do.
+ * Words per minute, and the gap between words in tens of ms. Synthetic gaps are all equal: at 10 to 12 all of them lie at
+ * the bound of a pause and cross it together.
  */
 type Speaker = readonly [voice: string, words: number, gap: number];
 const speakers: readonly Speaker[] = [
@@ -47,7 +47,7 @@ async function indicesOf(samples: Float32Array): Promise<{ load: number; process
   return { load: cognitive_load, processing };
 }
 
-/** The softest 60 ms of each of `count` equal parts: word gaps. */
+/** The quietest 60 ms of each of `count` equal parts: word gaps. */
 function gapsOf(samples: Float32Array, count: number): number[] {
   const width = 0.06 * rate;
   return Array.from({ length: count }, (_, part) => {

@@ -1,4 +1,4 @@
-/** What is not speech: never scored, or warned of. What is speech over a poor line: heard all the same. */
+/** Other sounds than speech have no scores or a warning. Speech over noise has scores. */
 import test from 'ava';
 import { type CombinedReport, combinedReportSchema } from '../../src/analysis/report.ts';
 import { reporter } from '../support/analysis.ts';
@@ -12,13 +12,13 @@ async function hear(samples: Float32Array, sampleRate = rate): Promise<CombinedR
   return combinedReportSchema.parse(await report(wavFile(samples, sampleRate)));
 }
 
-/** Samples of a function of time, 5 s of them. */
+/** 5 s of samples of a function of time. */
 const sound = (at: (seconds: number, index: number) => number, seconds = 5): Float32Array =>
   new Float32Array(seconds * rate).map((_, index) => at(index / rate, index));
 
 const sine = (hertz: number, seconds: number) => Math.sin(2 * Math.PI * hertz * seconds);
 
-/** White noise in [-1, 1], the same every time. */
+/** Seeded white noise in [-1, 1]. */
 function white(seed = 1): () => number {
   let state = seed;
   return () => {
@@ -27,7 +27,7 @@ function white(seed = 1): () => number {
   };
 }
 
-/** White noise through a first-order low pass: the higher `pole`, the darker. */
+/** White noise through a first-order low pass: a higher `pole` lowers the cutoff. */
 function dark(pole: number): () => number {
   const next = white(7);
   let last = 0;
@@ -71,14 +71,14 @@ for (const [what, samples] of [
   ['30 s of silence', new Float32Array(30 * rate)],
   ['a tenth of a second of silence', new Float32Array(rate / 10)],
 ] as const) {
-  test(`${what} is insufficient speech, and no sound to warn of`, async (t) => {
+  test(`${what} is insufficient speech without a warning`, async (t) => {
     const { status, emotion } = await hear(samples);
     t.is(status, 'insufficient_speech');
     t.deepEqual(emotion.warnings, []);
   });
 }
 
-/** A plucked or bowed note: harmonics that fall off and die away. */
+/** A plucked or bowed note: decaying harmonics. */
 const note = (hertz: number, at: number, decay: number, bright: number) =>
   [1, 2, 3, 4, 5, 6].reduce((sum, k) => sum + k ** -bright * sine(hertz * k, at), 0) * Math.exp(-decay * at);
 
@@ -107,7 +107,7 @@ const music: Readonly<Record<string, Float32Array>> = {
 };
 
 for (const [what, samples] of Object.entries(music)) {
-  test(`${what}: insufficient speech, or warned of`, async (t) => {
+  test(`${what}: insufficient speech or a warning`, async (t) => {
     const { status, emotion, cognitive } = await hear(samples);
     t.true(status === 'insufficient_speech' || emotion.warnings.includes('music_or_noise'));
     t.deepEqual(emotion.warnings.includes('music_or_noise'), cognitive.warnings.includes('music_or_noise'));
@@ -122,7 +122,7 @@ const lines: Readonly<Record<string, string>> = {
 };
 
 for (const [what, name] of Object.entries(lines)) {
-  test(`speech over ${what} is heard, without music_or_noise`, async (t) => {
+  test(`speech over ${what} has scores and no music_or_noise`, async (t) => {
     const { status, emotion } = combinedReportSchema.parse(await report(fixture(name)));
     t.is(status, 'ok');
     t.false(emotion.warnings.includes('music_or_noise'));

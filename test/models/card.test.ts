@@ -1,4 +1,4 @@
-/** The evidence that cards and /v1/models carry: complete, sane, and measured on the shipped weights. */
+/** The evidence of cards and /v1/models is complete, in range and measured on the shipped weights. */
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { evidenceCards } from '../../src/http/routes/models.ts';
@@ -9,7 +9,7 @@ const manifests = await readManifests('models/standard');
 type Run = { readonly models: Record<string, { readonly version: string; readonly sha256: string }> };
 
 for (const { name, training, licence, evidence, weights } of manifests) {
-  test(`the card of ${name} says what its manifest says`, async (t) => {
+  test(`the card of ${name} repeats its manifest`, async (t) => {
     const card = await readFile(`models/standard/${name}/CARD.md`, 'utf8');
     for (const { name: set, licence: terms, clips } of training.data) {
       t.true(card.includes(`| ${set} | ${terms} | ${clips} |`), set);

@@ -13,7 +13,7 @@ for (const [folder, loaded] of Object.entries(sets)) {
   }
 }
 
-test('labels are one a probability, in the documented order', async (t) => {
+test('one label per probability, in the documented order', async (t) => {
   const { labels } = models.emotion.manifest;
   t.deepEqual(labels, ['neutral', 'calm', 'happy', 'sad', 'angry', 'fearful', 'disgusted', 'surprised']);
   t.deepEqual((await readGolden('models/standard', 'emotion')).outputs.probabilities?.shape, [

@@ -1,4 +1,4 @@
-/** Faults planted in a copy of the shipped models: the loader or the golden check must see each. */
+/** Faults injected into a copy of the shipped models: the loader or the golden check detects each. */
 import test from 'ava';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { loadModels, ModelError, type Models } from '../../src/models/loader.ts';
@@ -23,7 +23,7 @@ function swap<T>(values: T[]): T[] {
   return swapped;
 }
 
-test('two labels swapped in the manifest: the golden check sees it', async (t) => {
+test('two labels swapped in the manifest: the golden check detects it', async (t) => {
   const folder = await withManifest(t, 'emotion', (manifest) => {
     manifest.labels = swap(manifest.labels as string[]);
   });
@@ -32,7 +32,7 @@ test('two labels swapped in the manifest: the golden check sees it', async (t) =
   t.regex(differences[0] ?? '', /^emotion labels: /);
 });
 
-test('two labels swapped in the graph: the golden check sees it', async (t) => {
+test('two labels swapped in the graph: the golden check detects it', async (t) => {
   const models = await loadModels('models/standard');
   const { session } = models.emotion;
   const run: typeof session.run = async (inputs) => {
@@ -56,7 +56,7 @@ test('a wrong feature spec in one model: the loader refuses it', async (t) => {
   t.regex(error?.message ?? '', /Model vad: Expected .* for `features`/);
 });
 
-test('the same wrong feature spec in both models that read features: the golden check sees it', async (t) => {
+test('the same wrong feature spec in both models that read features: the golden check detects it', async (t) => {
   const folder = await copyModels(t);
   for (const name of ['vad', 'trunk']) {
     await editManifest(folder, name, (manifest) => {
@@ -67,7 +67,7 @@ test('the same wrong feature spec in both models that read features: the golden 
   for (const name of names) t.not((await goldenDifferences(models, folder, name)).length, 0, name);
 });
 
-test('a wrong number of frames a token: the warm-up refuses it', async (t) => {
+test('a wrong number of frames per token: the warm-up refuses it', async (t) => {
   const folder = await withManifest(t, 'trunk', (manifest) => {
     (manifest.params as Json).framesPerToken = 4;
   });
@@ -87,7 +87,7 @@ for (const name of names) {
   });
 }
 
-test('changed weights under a renewed hash: the golden check sees it', async (t) => {
+test('changed weights under a renewed hash: the golden check detects it', async (t) => {
   const folder = await copyModels(t);
   await editWeights(folder, 'emotion', (weights) => {
     // One float in the middle: bit 6 of its highest byte multiplies it by 2^64 or more.

@@ -77,7 +77,7 @@ for (const [what, name, change, message] of refused) {
   });
 }
 
-test('refused: a graph whose values lie outside it, though they could be read', async (t) => {
+test('refused: a graph with readable external data', async (t) => {
   const models = await copyModels(t);
   await copyFile('test/models/external/graph.onnx', join(models, 'vad', 'weights.onnx'));
   await renewHash(models, 'vad');
@@ -94,7 +94,7 @@ for (const file of ['manifest.json', 'weights.onnx']) {
   });
 }
 
-test('refused: a missing kind and a folder that is not there', async (t) => {
+test('refused: a missing kind and a missing folder', async (t) => {
   const models = await copyModels(t);
   await rm(join(models, 'emotion'), { recursive: true });
   await t.throwsAsync(loadModels(models), { message: 'Expected one model of kind emotion, got 0' });

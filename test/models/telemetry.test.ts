@@ -1,4 +1,4 @@
-/** onnxruntime-node sends telemetry, and keeps an identifier in the home folder, unless it is told not to before its first session. */
+/** onnxruntime-node sends telemetry and stores an identifier in the home folder, unless disabled before the first session. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -9,19 +9,19 @@ import { startServer } from '../support/server.ts';
 
 const sample = resolve('examples/sample.wav');
 
-/** An environment that does not disable telemetry; CI is what the runtime takes for a machine that runs tests. */
+/** An environment that does not disable telemetry; the runtime does so itself where CI is set. */
 function homeOf(home: string): Record<string, string> {
   return { PATH: process.env.PATH ?? '', HOME: home, ORT_DISABLE_TELEMETRY: '0', CI: '' };
 }
 
-test('the command leaves nothing in the home folder', async (t) => {
+test('the command writes nothing to the home folder', async (t) => {
   const home = makeFolder();
   const { code } = await runCli(['analyze', sample, '--jsonl'], { env: homeOf(home) });
   t.is(code, 0);
   t.deepEqual(readdirSync(home), []);
 });
 
-test('a program that uses the package leaves nothing there, from a thread either', (t) => {
+test('a program that uses the package writes nothing there, in a thread either', (t) => {
   const home = makeFolder();
   const analysis = `import('undertone').then(({ analyze }) => analyze(require('fs').readFileSync('${sample}')))`;
   const thread = `new (require('worker_threads').Worker)(${JSON.stringify(analysis)}, { eval: true })`;
@@ -31,7 +31,7 @@ test('a program that uses the package leaves nothing there, from a thread either
   }
 });
 
-test('the service leaves nothing there, with threads and with processes', async (t) => {
+test('the service writes nothing there, with threads and with processes', async (t) => {
   for (const isolation of ['thread', 'process']) {
     const home = makeFolder();
     const server = await startServer(t, { ...homeOf(home), UNDERTONE_ISOLATION: isolation });

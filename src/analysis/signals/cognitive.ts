@@ -37,11 +37,11 @@ const params = z.strictObject({
   intervals: z.strictObject({ clarity: intervalParams }),
   degradations: degradationParams,
   shortSpeechSeconds: z.number().positive(),
-  /** Seconds of speech at the reference that every index is mixed with. */
+  /** Seconds of speech at the reference with which every index is mixed. */
   priorSeconds: z.number().positive(),
-  /** From these bounds on the report warns `possibly_scripted`. */
+  /** Bounds of the warning `possibly_scripted`. */
   scripted: scriptedParams,
-  /** When a baseline sounds like another speaker. */
+  /** Bounds of the warning `baseline_other_speaker`. */
   otherSpeaker: speakerParams,
   reference: referenceParams,
   cognitiveLoad: indexWeightsParams,
@@ -66,7 +66,7 @@ export type CognitiveResult = {
   readonly scripted: boolean;
 };
 
-/** Clarity per window, and what the measures are computed from. */
+/** Clarity per window, and the input of the measures. */
 type Chunk = { readonly clarity: readonly number[]; readonly speaker: SpeakerChunk };
 
 const clarity = scoreSchema.describe(

@@ -49,7 +49,7 @@ export type SignalDefinition<
   Result = unknown,
   Body extends z.ZodObject = z.ZodObject,
 > = {
-  /** Noun phrase for documents: "emotion". */
+  /** Noun phrase for the OpenAPI document. */
   readonly title: string;
   /** Outputs of the model's graph. */
   readonly outputs: readonly string[];

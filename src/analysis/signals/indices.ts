@@ -1,4 +1,4 @@
-/** Documented indices: each measure's position in a reference distribution, weighted and added up. */
+/** Documented indices: weighted sums of each measure's position in a reference distribution. */
 import { z } from 'zod';
 import type { Measures } from './measures.ts';
 
@@ -6,21 +6,21 @@ const indexWeight = z.strictObject({
   /** Whether a higher measure raises or lowers the index. */
   direction: z.enum(['up', 'down']),
   weight: z.number().positive(),
-  /** True for measures that only mean something beside the same speaker's baseline. */
+  /** True for measures that need a baseline of the same speaker. */
   relativeOnly: z.boolean(),
 });
 export const indexWeightsParams = z.record(z.string(), indexWeight);
 export type IndexWeight = z.infer<typeof indexWeight>;
 export type IndexWeights = z.infer<typeof indexWeightsParams>;
 
-/** Where a measure stands in the reference recordings, and the study behind its direction. */
+/** Distribution of a measure in the reference recordings, and the study behind its direction. */
 const referenceEntry = z.strictObject({
   median: z.number(),
-  /** Of the logistic distribution that has the reference's quartiles on `scale`; logarithmic but for differences. */
+  /** Scale parameter of the logistic distribution with the reference's quartiles; logarithmic except for differences. */
   spread: z.number().positive(),
   /**
-   * How far apart two values of a measure are: by their ratio, by the ratio of their odds (shares of time),
-   * by the ratio of their inverses (the time from one event to the next), or by their difference.
+   * Distance of two values of a measure: their ratio, the ratio of their odds (shares of time), the ratio of their inverses
+   * (times between events), or their difference.
    */
   scale: z.enum(['ratio', 'odds', 'inverse', 'difference']),
   unit: z.string(),
@@ -34,9 +34,9 @@ type Reference = Readonly<Record<string, Omit<ReferenceEntry, 'unit'>>>;
 export type Contribution = {
   readonly measure: string;
   readonly value: number;
-  /** What this measure adds to the reference score. */
+  /** Added to the reference score. */
   readonly effect: number;
-  /** The study that gives the direction. */
+  /** The study behind the direction. */
   readonly source: string;
 };
 
@@ -45,32 +45,31 @@ export type Index = {
   readonly contributions: readonly Contribution[];
 };
 
-/** What was measured, and on how many seconds of speech. */
+/** Measures, and the seconds of speech that they cover. */
 export type Measured = { readonly measures: Measures; readonly speechSeconds: number };
 
-/** The rule of the cognitive model. */
+/** From the manifest of the cognitive model. */
 export type IndexParams = {
   readonly reference: Reference;
-  /** Seconds of speech at the reference that are mixed in with what was heard. */
+  /** Seconds of speech at the reference, mixed with the recording. */
   readonly priorSeconds: number;
 };
 
-/** The score of a speaker who stands at the reference in every measure. */
+/** The score of a speaker at the reference in every measure. */
 export const referenceScore = 0.5;
 
-/** The share of what is compared that the recording itself supplies; the rest is the reference. */
+/** Share of the recording in the mix with the reference. */
 export function ownShare(speechSeconds: number, priorSeconds: number): number {
   return speechSeconds / (speechSeconds + priorSeconds);
 }
 
 /**
- * score = 0.5 + sum of w_i / sum(w) * (p_i - 0.5), p_i the measure's position: the share of the reference
- * distribution that lies on the other side of it, 1 / (1 + exp(-z_i)). For ratios
- * z_i = ln(x_i / c_i) / spread_i, signed by direction, so that tails fall off as a power and never
- * saturate. x_i is the measure on its scale, mixed with the reference by `ownShare`: in a short recording
- * one pause more or less is chance. c_i is the reference median, or the baseline, mixed likewise.
- * Measures that only a baseline gives a meaning take weight from the others, whose z_i grow by as much: a pause
- * more moves the index as far beside a baseline as without one.
+ * score = 0.5 + sum of w_i / sum(w) * (p_i - 0.5), with p_i = 1 / (1 + exp(-z_i)), the cumulative reference distribution.
+ * For ratios z_i = ln(x_i / c_i) / spread_i, signed by direction: tails fall off as a power and never saturate.
+ * x_i is the measure on its scale, mixed with the reference by `ownShare`, since single pauses of short recordings are
+ * chance. c_i is the reference median, or the baseline, mixed likewise.
+ * Relative-only measures reduce the weights of the others, whose z_i grow by the same factor: a pause has the same effect
+ * with and without a baseline.
  * Strictly monotone in each measure and inside (0, 1). Undefined measures have no effect.
  */
 export function computeIndex(
@@ -80,8 +79,8 @@ export function computeIndex(
   baseline: Measured | null,
 ): Index {
   const used = Object.entries(weights).filter(([, { relativeOnly }]) => baseline !== null || !relativeOnly);
-  const total = toContribution(used);
-  const gain = total / toContribution(used.filter(([, { relativeOnly }]) => !relativeOnly));
+  const total = totalWeight(used);
+  const gain = total / totalWeight(used.filter(([, { relativeOnly }]) => !relativeOnly));
   const seconds = Math.min(measured.speechSeconds, baseline?.speechSeconds ?? Number.POSITIVE_INFINITY);
   const share = ownShare(seconds, params.priorSeconds);
   const contributions: Contribution[] = [];
@@ -99,7 +98,7 @@ export function computeIndex(
   return { score, contributions };
 }
 
-function toContribution(used: readonly (readonly [string, IndexWeight])[]): number {
+function totalWeight(used: readonly (readonly [string, IndexWeight])[]): number {
   return used.reduce((sum, [, { weight }]) => sum + weight, 0);
 }
 

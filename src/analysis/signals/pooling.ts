@@ -1,4 +1,4 @@
-/** Scores of windows -> scores of the recording. */
+/** Pools the scores of windows into scores of the recording. */
 import type { Segment } from '../segments.ts';
 import type { RecordingContext } from '../types.ts';
 
@@ -17,8 +17,8 @@ export function windowSeconds(
 
 /**
  * Mean of each column, weighted by the seconds of speech in each window.
- * @param rows one equally long row of scores a window
- * @param weights one positive weight a row
+ * @param rows one row of scores per window, all of equal length
+ * @param weights one positive weight per row
  */
 export function poolWindows(rows: readonly (readonly number[])[], weights: readonly number[]): number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);

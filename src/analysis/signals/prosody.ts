@@ -45,7 +45,7 @@ function spreadOf(values: Float64Array): number {
   return quantile(values, 0.9) - quantile(values, 0.1);
 }
 
-/** Between the two nearest of the sorted values, as NumPy does by default. */
+/** Linear interpolation, the default of numpy.quantile. */
 function quantile(values: Float64Array, share: number): number {
   const sorted = values.slice().sort();
   const place = share * (sorted.length - 1);

@@ -1,15 +1,15 @@
-/** Whether somebody reads aloud: fluent without the pauses that planning takes. */
+/** Detects reading aloud: fluent speech without planning pauses. */
 import { z } from 'zod';
 import type { Measured } from './indices.ts';
 
 export const scriptedParams = z.strictObject({
-  /** With less speech nothing is said. */
+  /** Minimum speech for a decision. */
   minSpeechSeconds: z.number().positive(),
   minMeanRun: z.number().positive(),
   maxPauseRatio: z.number().min(0).max(1),
 });
 
-/** Both long runs and few pauses: see the rule in the manifest of the cognitive model for what it catches. */
+/** Long runs and few pauses. */
 export function seemsScripted(
   { measures, speechSeconds }: Measured,
   params: z.infer<typeof scriptedParams>,

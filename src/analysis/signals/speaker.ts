@@ -1,4 +1,4 @@
-/** Whether a baseline sounds like another speaker than the recording. */
+/** Compares the speakers of a recording and its baseline. */
 import { z } from 'zod';
 import { type ProsodyTrack, trackProsody } from '../../audio/addon.ts';
 import { joinArrays } from '../join-arrays.ts';
@@ -8,28 +8,28 @@ import type { SpeechAnalysis } from '../speech.ts';
 import { type Measures, measureTiming, timingParams } from './measures.ts';
 import { measureProsody } from './prosody.ts';
 
-/** What is compared of a voice. */
+/** Properties by which speakers are compared. */
 export type Speaker = {
-  /** Orthonormal DCT-II of the mean log mel spectrum of the speech, from coefficient 1 on: gain does not matter. */
+  /** Orthonormal DCT-II of the mean log-mel spectrum of the speech, without coefficient 0, the gain. */
   readonly cepstrum: readonly number[];
   readonly measures: Measures;
   readonly speechSeconds: number;
 };
 
-/** Coefficients of the cepstrum that are compared. */
+/** Compared coefficients. */
 export const cepstrumLength = 20;
 
 export const speakerParams = z.strictObject({
-  /** With less speech in either recording nothing is said. */
+  /** Minimum speech in both recordings for a decision. */
   minSpeechSeconds: z.number().positive(),
   /** Rows of weights for pitch_level and each coefficient of the cepstrum. */
   directions: z.array(z.array(z.number()).length(1 + cepstrumLength)).min(1),
-  /** A distance above it warns. */
+  /** A larger distance means another speaker. */
   threshold: z.number().positive(),
 });
 type SpeakerParams = z.infer<typeof speakerParams>;
 
-/** What a chunk of a recording contributes to the description of its speaker. */
+/** The part of a chunk from which its speaker is measured. */
 export type SpeakerChunk = {
   readonly speechSeconds: number;
   readonly syllableRate: Float32Array;
@@ -104,7 +104,7 @@ export function speechCepstrum({ data, bins }: Spectra, segments: readonly Segme
   });
 }
 
-/** Squared length of the difference of pitch and cepstrum along the directions; null when a pitch is absent. */
+/** Squared length of the projected difference of pitch and cepstrum; null without a pitch. */
 export function speakerDistance(one: Speaker, other: Speaker, { directions }: SpeakerParams): number | null {
   const first = one.measures.pitch_level?.value;
   const second = other.measures.pitch_level?.value;

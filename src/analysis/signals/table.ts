@@ -1,4 +1,4 @@
-/** Every signal. To add one, write its file and name it here. */
+/** Every signal: see docs/adding-a-signal.md. */
 import type { z } from 'zod';
 import { cognitive } from './cognitive.ts';
 import type { SignalDefinition } from './definition.ts';
@@ -14,5 +14,5 @@ export type BodySchemaOf<S extends Signal> = Table[S]['body'];
 export type BodyOf<S extends Signal> = z.infer<BodySchemaOf<S>>;
 
 export const signals = Object.keys(table) as readonly Signal[];
-/** The types of a signal's own parts are known to its file alone. */
+/** Only the file of a signal uses the types of its parts. */
 export const definitions: Readonly<Record<Signal, SignalDefinition>> = table;

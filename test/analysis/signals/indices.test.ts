@@ -26,7 +26,7 @@ const heard = (pauseRatio: number, meanRun: number, speechSeconds = 20) => ({
 const scoreOf = (...values: Parameters<typeof heard>) =>
   computeIndex(heard(...values), weights, params, null).score;
 
-test('a speaker at the reference scores 0.5, however short', (t) => {
+test('a speaker at the reference scores 0.5 at any duration', (t) => {
   t.is(scoreOf(0.2, 2), 0.5);
   t.is(scoreOf(0.2, 2, 0.6), 0.5);
 });
@@ -45,7 +45,7 @@ test('the score follows the closed form', (t) => {
   );
 });
 
-test('more pausing and shorter runs raise the score at every place, and it stays in (0, 1)', (t) => {
+test('more pausing and shorter runs raise the score everywhere, within (0, 1)', (t) => {
   const ratio = fc.double({ min: 0, max: 0.98, noNaN: true });
   const run = fc.double({ min: 0.1, max: 60, noNaN: true });
   const seconds = fc.double({ min: 0.5, max: 900, noNaN: true });
@@ -60,14 +60,14 @@ test('more pausing and shorter runs raise the score at every place, and it stays
   t.pass();
 });
 
-/** Load after `count` pauses of `pause` seconds each are put into recordings of `speech` seconds. */
+/** Load after `count` pauses of `pause` seconds each are inserted into recordings of `speech` seconds. */
 function rise(speech: number, paused: number, runs: number, count: number, pause: number): number {
   const at = (seconds: number, parts: number) =>
     scoreOf(seconds / (seconds + speech), speech / parts, speech);
   return at(paused + count * pause, runs + count) - at(paused, runs);
 }
 
-test('three pauses raise load by more than 0.01, also for who pauses half of the time', (t) => {
+test('three pauses raise load by more than 0.01, even at a pause ratio of one half', (t) => {
   const speakers = [
     [10, 0, 1],
     [10, 2, 5],
@@ -82,7 +82,7 @@ test('three pauses raise load by more than 0.01, also for who pauses half of the
   }
 });
 
-test('one pause that is only just long enough moves no shipped index by 0.035', async (t) => {
+test('one pause of the minimum length moves no shipped index by 0.035', async (t) => {
   const manifests = await readManifests('models/standard');
   const shipped = manifests.find(({ kind }) => kind === 'cognitive') as ManifestOf<'cognitive'>;
   for (const index of [shipped.params.cognitiveLoad, shipped.params.processing]) {
@@ -107,13 +107,13 @@ test('a short recording is pulled towards the reference', (t) => {
   t.is(ownShare(5, 20), 0.2);
 });
 
-test('the same recording as its own baseline scores 0.5, and so does a longer one of the same kind', (t) => {
+test('a recording as its own baseline scores 0.5, and so does a longer one with the same measures', (t) => {
   const own = heard(0.63, 0.4);
   t.is(computeIndex(own, weights, params, own).score, 0.5);
   t.is(computeIndex(heard(0.63, 0.4, 55), weights, params, own).score, 0.5);
 });
 
-test('a measure that needs a baseline counts only beside one', (t) => {
+test('a relative-only measure has an effect only with a baseline', (t) => {
   const pitched = (value: number) => ({
     measures: { ...heard(0.2, 2).measures, pitch_level: { value, unit: 'semitones' } },
     speechSeconds: 20,

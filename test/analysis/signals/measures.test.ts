@@ -32,7 +32,7 @@ test('known timing gives known measures', (t) => {
   near('rate_variability', 0);
 });
 
-test('silence at either end changes nothing', (t) => {
+test('silence at either end has no effect', (t) => {
   const inner = measure(
     [
       { start: 0, end: 300 },

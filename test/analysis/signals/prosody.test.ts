@@ -40,7 +40,7 @@ test('only voiced frames inside the segments count', (t) => {
   t.is(measures.spectral_tilt?.value, -6);
 });
 
-test('segments of another frame rate mean the same times', (t) => {
+test('segments of another frame rate cover the same times', (t) => {
   const track = trackOf(400, (frame) => (frame < 200 ? 110 : 220));
   t.deepEqual(
     measure(track, [{ start: 100, end: 200 }], 50),
@@ -48,7 +48,7 @@ test('segments of another frame rate mean the same times', (t) => {
   );
 });
 
-test('under a second of voiced speech there are none', (t) => {
+test('under a second of voiced speech measures are undefined', (t) => {
   t.deepEqual(
     measure(
       trackOf(99, () => 110),

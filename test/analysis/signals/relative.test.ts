@@ -1,4 +1,4 @@
-/** The shipped parameters of the cognitive indices beside a baseline. */
+/** The shipped parameters of the cognitive indices, relative to a baseline. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ const manifest = manifestSchema.parse(
 );
 const { params } = manifest as ManifestOf<'cognitive'>;
 
-/** What one speaker may do. */
+/** Measures within the range of one speaker. */
 const values = fc.record({
   pause_ratio: fc.double({ min: 0, max: 0.95, noNaN: true }),
   mean_run: fc.double({ min: 0.1, max: 60, noNaN: true }),
@@ -49,7 +49,7 @@ test('load rises with pauses, pitch and a flatter tilt, and falls with the range
   t.pass();
 });
 
-test('a pause more moves load as far beside a baseline as without one', (t) => {
+test('an added pause moves load as far with a baseline as without one', (t) => {
   const median = Object.fromEntries(
     Object.entries(params.reference).map(([name, entry]) => [name, entry.median]),
   );
@@ -58,7 +58,7 @@ test('a pause more moves load as far beside a baseline as without one', (t) => {
   t.true(alone > 0.02 && Math.abs(beside / alone - 1) < 0.01, `${beside} beside, ${alone} alone`);
 });
 
-test('processing leaves the voice out', (t) => {
+test('processing ignores prosody', (t) => {
   fc.assert(
     fc.property(values, values, (heard, baseline) => {
       const other = { ...heard, pitch_level: 20, pitch_range: 1, spectral_tilt: 0 };
@@ -68,7 +68,7 @@ test('processing leaves the voice out', (t) => {
   t.pass();
 });
 
-test('a baseline without a pause, or without a steady rate, still gives a finite score', (t) => {
+test('a baseline without a pause, or without a rate variability, gives a finite score', (t) => {
   const heard = { pause_ratio: 0.2, mean_run: 2, rate_variability: 0.2, pitch_level: 30 };
   const still = { pause_ratio: 0, mean_run: 30, rate_variability: 0, pitch_level: 30 };
   for (const index of [load(heard, still), load(still, heard), processing(heard, still)]) {
@@ -76,7 +76,7 @@ test('a baseline without a pause, or without a steady rate, still gives a finite
   }
 });
 
-test('measures that the baseline lacks have no effect, and without one the voice has none', (t) => {
+test('measures absent from the baseline have no effect, and without a baseline prosody has none', (t) => {
   const heard = { pause_ratio: 0.2, mean_run: 2, pitch_level: 30, pitch_range: 5, spectral_tilt: -9 };
   const named = ({ contributions }: Index) => contributions.map(({ measure }) => measure);
   t.deepEqual(named(load(heard, { pause_ratio: 0.2, mean_run: 2 })), ['pause_ratio', 'mean_run']);

@@ -6,7 +6,7 @@ import { seemsScripted } from '../../../src/analysis/signals/scripted.ts';
 import { toneOf } from '../../../src/analysis/signals/tone.ts';
 import { recordingWarnings } from '../../../src/analysis/warnings.ts';
 
-test('windows weigh by their speech', (t) => {
+test('windows are weighted by their speech', (t) => {
   t.deepEqual(
     poolWindows(
       [
@@ -29,7 +29,7 @@ const halfWidth = (change: object) => {
 const near = (t: ExecutionContext, value: number, expected: number) =>
   t.true(Math.abs(value - expected) < 1e-9, `${value} for ${expected}`);
 
-test('a good recording has the base half-width, and a better one no less', (t) => {
+test('a good recording has the base half-width, and a better one has the same', (t) => {
   near(t, halfWidth({}), 0.1);
   near(t, halfWidth({ speechSeconds: 600, snrDb: 60, bandwidthHz: 8000 }), 0.1);
 });

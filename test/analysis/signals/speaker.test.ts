@@ -28,12 +28,12 @@ test('the cepstrum is the orthonormal cosine transform of the mean spectrum of t
   t.true(Math.abs((second ?? 9) - Math.sqrt(bins / 2)) < 1e-6);
 });
 
-test('the distance is the squared length along the directions, and unknown without a pitch', (t) => {
+test('the distance is the squared length along the directions, and null without a pitch', (t) => {
   t.is(speakerDistance(speaker(30, [1, 2]), speaker(32, [2, 4]), rule), (-2 + 2 * -1) ** 2 + (3 * -2) ** 2);
   t.is(speakerDistance(speaker(null, [1, 2]), speaker(32, [2, 4]), rule), null);
 });
 
-test('only above the threshold, and with enough speech in both, is there another speaker', (t) => {
+test('another speaker: above the threshold and with enough speech in both', (t) => {
   t.true(soundsLikeAnother(speaker(30, [1, 2]), speaker(32, [2, 4]), rule));
   t.false(soundsLikeAnother(speaker(30, [1, 2]), speaker(30, [2, 4]), rule));
   t.false(soundsLikeAnother(speaker(null, [1, 2]), speaker(32, [2, 9]), rule));
