@@ -12,16 +12,16 @@ import { readFileSync } from 'node:fs';
 import { scopes } from './src/auth/token-input.ts';
 import { csvHeader, tableHeader, toCsv } from './src/cli/csv.ts';
 import { describeReport } from './src/cli/text-report.ts';
-import { createRoutes } from './src/http/routes.ts';
+import { createRouter } from './src/http/routes.ts';
 import { analyze } from './src/index.ts';
 import { openApiDocument } from './src/openapi/document.ts';
 import { parseConfig } from './src/runtime/config.ts';
 
 const report = await analyze(readFileSync('examples/sample.wav'), { modelsDir: 'models/standard' });
-const routes = createRoutes({ config: parseConfig({}), manifests: [], pages: { documents: [], assets: new Map() } });
+const router = createRouter({ config: parseConfig({}), manifests: [], pages: { documents: [], assets: new Map() }, account: null });
 console.log(JSON.stringify({
   report,
-  routes: routes.stack.map(({ path }) => path),
+  routes: router.stack.map(({ path }) => path),
   scopes,
   csv: [csvHeader, toCsv('a.wav', { report })],
   tableHeader,
