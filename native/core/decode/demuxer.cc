@@ -126,6 +126,10 @@ void Demuxer::SelectStream(const ProbeResult& probe) {
       throw Error(ErrorCode::kUnsupported, "Expected an audio stream, got only other streams");
     ThrowDamaged(probe);
   }
+  // Blocks of Matroska hold whole frames. The parser would join blocks without any, up to kMaxAllocation.
+  if (probe.format == ContainerFormat::kMatroska && stream_->codecpar->codec_id == AV_CODEC_ID_MP3) {
+    format_->flags |= AVFMT_FLAG_NOPARSE;
+  }
   if (IsEncrypted(*stream_)) {
     throw Error(ErrorCode::kUnsupported,
                 "Expected unencrypted audio, got an encrypted " + probe.container + " file");
