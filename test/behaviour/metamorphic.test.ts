@@ -2,7 +2,7 @@
 import test from 'ava';
 import { cacheFolder } from '../../benchmarks/case.ts';
 import { spokenRecordings } from '../reliability/corpus/recordings.ts';
-import { analyzeFiles, distancesOf, type Scores } from '../reliability/corpus/sameness.ts';
+import { analyzeFiles, distancesOf, type Scores } from '../reliability/corpus/score-distance.ts';
 import { type Family, groups, makeFamilies } from '../reliability/corpus/transformations.ts';
 
 const bound = 0.05;

@@ -87,7 +87,7 @@ test('well-formed forms are read as Node reads them', async (t) => {
   await fc.assert(property, settings);
 });
 
-test('whatever is read lies in the body, in order, and holds no boundary', (t) => {
+test('whatever is read forgedHeaders in the body, in order, and holds no boundary', (t) => {
   const line = /(^|\r\n)--b(--|[ \t]{0,256}\r\n)/;
   const body = fc
     .array(

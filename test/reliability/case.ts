@@ -1,68 +1,71 @@
-/** What a command of reliability measures, and the goal that each figure must reach. */
+/** Figures of a reliability case and the goal of each. */
 
 /** One figure. `value` is null when it could not be measured: then the goal is missed. */
 export type Row = {
   readonly name: string;
   readonly unit: string;
   readonly value: number | null;
-  /** In words: '<= 5', '0', 'none' for a figure that is only told. */
+  /** '<= 5', '0', or 'none' for a figure without a goal. */
   readonly goal: string;
   readonly met: boolean;
   readonly note: string;
 };
 
 export type Options = {
-  /** The form whose figures are written down; the short one ends within a minute or so on two quiet cores. */
+  /** The form whose figures are kept; the short one ends within about a minute on two idle cores. */
   readonly long: boolean;
   readonly seed: number;
-  /** How many of whatever the case repeats; null: the case's own number for this form. */
+  /** Repetitions; null: the default of the case for this form. */
   readonly count: number | null;
 };
 
-/** What each file of test/reliability/cases exports as `run`. It installs the tools that it needs and lacks. */
+/** Exported by each file of test/reliability/cases. Installs missing tools. */
 export type Run = (options: Options) => Promise<readonly Row[]>;
 
-type Measured = Pick<Row, 'name' | 'unit' | 'value'> & { readonly note?: string };
-
-function row(measured: Measured, goal: string, holds: (value: number) => boolean): Row {
-  const { value, note = '' } = measured;
-  return { ...measured, note, goal, met: value !== null && holds(value) };
+export function row(
+  name: string,
+  unit: string,
+  value: number | null,
+  goal: string,
+  met: boolean,
+  note = '',
+): Row {
+  return { name, unit, value, note, goal, met };
 }
 
-export function atMost(limit: number, measured: Measured): Row {
-  return row(measured, `<= ${limit}`, (value) => value <= limit);
+type Measured = readonly [name: string, unit: string, value: number | null, note?: string];
+
+export function atMost(limit: number, ...[name, unit, value, note]: Measured): Row {
+  return row(name, unit, value, `<= ${limit}`, value !== null && value <= limit, note);
 }
 
-export function atLeast(limit: number, measured: Measured): Row {
-  return row(measured, `>= ${limit}`, (value) => value >= limit);
+export function atLeast(limit: number, ...[name, unit, value, note]: Measured): Row {
+  return row(name, unit, value, `>= ${limit}`, value !== null && value >= limit, note);
 }
 
-export function exactly(number: number, measured: Measured): Row {
-  return row(measured, String(number), (value) => value === number);
+export function exactly(number: number, ...[name, unit, value, note]: Measured): Row {
+  return row(name, unit, value, String(number), value === number, note);
 }
 
-/**
- * A time. The long form holds it to its bound; the short one shares its machine with whatever else runs there, and asks
- * only that what was measured came to its end.
- */
-export function within(limit: number, { long }: Pick<Options, 'long'>, measured: Measured): Row {
-  return long ? atMost(limit, measured) : row(measured, 'an end', () => true);
+/** A duration. The short form shares its machine with other work and requires only that the wait ended. */
+export function within(limit: number, { long }: Pick<Options, 'long'>, ...measured: Measured): Row {
+  const [name, unit, value, note] = measured;
+  return long ? atMost(limit, ...measured) : row(name, unit, value, 'an end', value !== null, note);
 }
 
-/** Nothing of `total` things may be found; the note names the first. */
-export function none(name: string, found: readonly string[], total: number): Row {
-  const note = found.slice(0, 4).join('; ');
-  return exactly(0, { name, unit: `of ${total}`, value: found.length, note });
+/** None of `total` items may be found; the note names the first. */
+export function none(name: string, found: readonly string[], total: number | string): Row {
+  return exactly(0, name, `of ${total}`, found.length, found.slice(0, 4).join('; '));
 }
 
 /** A figure without a goal. */
-export function told(measured: Measured): Row {
-  return row(measured, 'none', () => true);
+export function informational(...[name, unit, value, note]: Measured): Row {
+  return row(name, unit, value, 'none', value !== null, note);
 }
 
-/** A negative control: the case is run on a planted fault, and must miss its goal there. */
-export function caught(name: string, rows: readonly Row[]): Row {
+/** The same check on an injected fault, where it must miss a goal. */
+export function negativeControl(name: string, rows: readonly Row[]): Row {
   const missed = rows.filter(({ met }) => !met).map((one) => one.name);
   const note = missed.length > 0 ? `missed there: ${missed.join(', ')}` : 'no goal was missed there';
-  return exactly(1, { name: `planted: ${name}`, unit: 'found', value: missed.length > 0 ? 1 : 0, note });
+  return exactly(1, `negative control: ${name}`, 'found', missed.length > 0 ? 1 : 0, note);
 }

@@ -1,11 +1,11 @@
-/** Writes docs/reliability.md from test/reliability/results: no figure is typed by hand. */
+/** Writes docs/reliability.md from test/reliability/results. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../benchmarks/case.ts';
 import { describeProvenance, type Provenance } from '../../benchmarks/provenance.ts';
 import { markdownTable } from '../../benchmarks/text-table.ts';
 import type { Row } from './case.ts';
-import { remarks } from './remarks.ts';
+import { notes } from './notes.ts';
 
 type Result = Provenance & {
   readonly case: string;
@@ -16,10 +16,10 @@ type Result = Provenance & {
 
 const introduction = `# Reliability
 
-Each section is one command: it starts the real service, attacks it, and exits non-zero when a goal is missed. Without
-arguments it runs a short form, for machines that do other work at the same time: bounds on times hold in \`--long\` alone, the
-short form compares them with times of the same run. The figures here are of \`--long\`. Rows named *planted* run the same check on a fault put
-in on purpose, which must be found. This page is written by \`npm run reliability -- tables\` from \`test/reliability/results\`.`;
+Each section is one command: it starts the service, attacks it, and exits non-zero when a goal is missed. The default is a short
+form for machines with other load: it compares times with others of the same run, while the bounds on times hold in \`--long\`.
+The figures below are of \`--long\`. A row named *negative control* runs the same check on an injected fault, which it must
+find. \`npm run reliability -- tables\` writes this page from \`test/reliability/results\`.`;
 
 export function showValue(value: number | null): string {
   if (value === null) return '-';
@@ -35,7 +35,7 @@ function section(result: Result): string {
   });
   return [
     `## ${result.case}`,
-    ...(remarks[result.case] === undefined ? [] : [remarks[result.case]]),
+    ...(notes[result.case] === undefined ? [] : [notes[result.case]]),
     `\`npm run ${command} -- --long --seed ${result.seed}\`, ${result.seconds} s, ${describeProvenance(result)}.`,
     markdownTable(['Figure', 'Unit', 'Value', 'Goal', '', 'Note'], body),
   ].join('\n\n');

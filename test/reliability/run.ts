@@ -65,9 +65,9 @@ try {
   if (name === 'tables') writePage();
   else process.exitCode = (await runCase(name, options)) ? 0 : 1;
 } catch (error) {
-  // A fetch that fails is a TypeError too, with a cause, and nobody's wrong argument.
+  // A failed fetch is a TypeError with a cause, not a wrong argument.
   const wrong = error instanceof TypeError && error.cause === undefined;
   console.error(wrong ? error.message : error);
-  // What a case had begun must not keep the process.
+  // Open handles of a failed case must not keep the process alive.
   process.exit(wrong ? 2 : 1);
 }

@@ -1,12 +1,12 @@
-/** Words that are nowhere else, put wherever a request can carry something, and looked for wherever it could be kept. */
+/** Unique words in every part of a request, and a search for them where they could be stored. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTokenSecret } from '../../../src/auth/token-format.ts';
 import { call, wire } from '../../support/http.ts';
 import { boundary, contentType, multipart, toneFile } from '../../support/upload.ts';
-import { operationOf, visit } from '../contract/visitor.ts';
-import type { Server } from '../service.ts';
+import { createAccountClient, operationOf } from '../contract/visitor.ts';
+import type { Server } from '../support/service.ts';
 
 export type Canaries = Readonly<
   Record<'audio' | 'text' | 'fileName' | 'part' | 'path' | 'query' | 'token' | 'password', string>
@@ -26,7 +26,7 @@ export function makeCanaries(): Canaries {
   };
 }
 
-/** As they are, and as they may be written: whoever hides them must not pass. */
+/** Plain, hexadecimal, base64 and URL-encoded. */
 export function findCanaries(canaries: Canaries, place: string, bytes: Buffer): string[] {
   return Object.entries(canaries).flatMap(([kind, word]) => {
     const plain = Buffer.from(word);
@@ -47,7 +47,7 @@ export function findInFolder(canaries: Canaries, folder: string): string[] {
   });
 }
 
-/** A recording whose samples and whose text chunk hold words. */
+/** A recording with words in its samples and a text chunk. */
 function recording({ audio, text }: Canaries): Buffer {
   const sound = toneFile(1);
   for (let at = 2000; at < 20_000; at += 1000) sound.write(audio, at, 'latin1');
@@ -62,7 +62,7 @@ function recording({ audio, text }: Canaries): Buffer {
   return whole;
 }
 
-/** Every way to the end of an analysis, and what cannot become one. @returns what was answered */
+/** Requests with every outcome of an analysis. @returns the responses */
 export async function sendCanaries({ port, token }: Server, canaries: Canaries): Promise<Buffer[]> {
   const { fileName, part, path, query, text } = canaries;
   const good = { name: 'audio', bytes: recording(canaries), type: 'audio/wav', filename: `${fileName}.wav` };
@@ -95,12 +95,12 @@ export async function sendCanaries({ port, token }: Server, canaries: Canaries):
     'X-Fault': text,
   });
   await ask(bodies[0] as Buffer, token, `/v1/${path}`, { Cookie: `undertone.session_token=${text}` });
-  await leave(port, token, bodies[0] as Buffer);
+  await disconnect(port, token, bodies[0] as Buffer);
   return answers;
 }
 
-/** A client that goes before its upload is whole, and bytes that are no HTTP. */
-async function leave(port: number, token: string, body: Buffer): Promise<void> {
+/** A client that disconnects during its upload, and invalid chunks. */
+async function disconnect(port: number, token: string, body: Buffer): Promise<void> {
   const head = `POST /v1/analyze HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${contentType}\r\n`;
   const client = await wire(port);
   client.socket.write(`${head}Content-Length: ${body.length}\r\n\r\n`);
@@ -112,17 +112,17 @@ async function leave(port: number, token: string, body: Buffer): Promise<void> {
   broken.socket.destroy();
 }
 
-/** Passwords, right and wrong, and a token that is made and used. @returns the canaries with that token */
-export async function keepAccount(server: Server, canaries: Canaries): Promise<Canaries> {
-  const visitor = visit(server, () => {});
+/** Valid and wrong passwords, and a token. @returns the canaries with that token */
+export async function useAccount(server: Server, canaries: Canaries): Promise<Canaries> {
+  const accountClient = createAccountClient(server, () => {});
   const { password } = canaries;
   const post = (path: string) => operationOf('POST', path);
-  await visitor.ask(post('sign-up'), { email: 'ada@home.example', password });
-  await visitor.ask(post('log-in'), { email: 'ada@home.example', password });
-  await visitor.ask(post('log-in'), { email: 'nobody@home.example', password });
-  await visitor.ask(post('log-in'), `{"password":"${password}`);
-  await visitor.ask(post('password'), { current_password: `${password}x`, new_password: password });
-  const made = await visitor.ask(post('tokens'), {
+  await accountClient.ask(post('sign-up'), { email: 'ada@home.example', password });
+  await accountClient.ask(post('log-in'), { email: 'ada@home.example', password });
+  await accountClient.ask(post('log-in'), { email: 'nobody@home.example', password });
+  await accountClient.ask(post('log-in'), `{"password":"${password}`);
+  await accountClient.ask(post('password'), { current_password: `${password}x`, new_password: password });
+  const made = await accountClient.ask(post('tokens'), {
     name: 'ci',
     scopes: ['analyze:emotion', 'analyze:cognitive'],
   });

@@ -1,10 +1,10 @@
-/** Guesses at tokens: as like the real one as they can be, and alike among themselves but not like it. */
+/** Guesses that share a prefix with the token, and guesses that share one only among themselves. */
 import { Agent, request } from 'node:http';
 import { checksum, randomBase62 } from '../../../src/auth/token-format.ts';
 import { createTokens } from '../../../src/auth/tokens.ts';
 import { openDatabase } from '../../../src/db/database.ts';
 import { makeDatabaseUrl } from '../../support/database.ts';
-import type { Server } from '../service.ts';
+import type { Server } from '../support/service.ts';
 import type { Classes, Guess } from './timing.ts';
 
 const perClass = 64;
@@ -19,17 +19,17 @@ const many = (make: () => string): string[] => Array.from({ length: perClass }, 
  * Those near share all but the last few letters with the token. Those far share as much with one another and have
  * digits and small and large letters in the same places: guesses that are alike are read faster, whatever is secret.
  */
-export function guessesAt(token: string, finish: (begin: string) => string = endAnyhow): Classes {
+export function guessesAt(token: string, finish: (begin: string) => string = withRandomTail): Classes {
   const begin = token.slice(0, token.length - finish('').length);
-  const other = begin.slice(0, shown) + begin.slice(shown).replaceAll(/./g, anotherLike);
+  const other = begin.slice(0, prefixLength) + begin.slice(prefixLength).replaceAll(/./g, otherOfKind);
   return { near: many(() => finish(begin)), far: many(() => finish(other)) };
 }
 
-/** What tokens begin with is no secret. */
-const shown = 'ut_'.length;
+/** The prefix of tokens is public. */
+const prefixLength = 'ut_'.length;
 const kinds = [/[0-9]/, /[A-Z]/, /[a-z]/];
 
-function anotherLike(letter: string): string {
+function otherOfKind(letter: string): string {
   const kind = kinds.find((one) => one.test(letter)) ?? /./;
   for (;;) {
     const drawn = randomBase62(1);
@@ -37,24 +37,24 @@ function anotherLike(letter: string): string {
   }
 }
 
-function endAnyhow(begin: string): string {
+function withRandomTail(begin: string): string {
   return begin + randomBase62(tail);
 }
 
-/** With a checksum that is right, else it would be told from a token at once. */
-function endAsToken(begin: string): string {
-  const body = endAnyhow(begin);
+/** With a valid checksum: the check refuses others before the comparison. */
+function withChecksum(begin: string): string {
+  const body = withRandomTail(begin);
   return body + checksum(body);
 }
 
 export type Target = { readonly name: string; readonly guess: Guess; readonly classes: Classes };
 
-/** The real check of tokens on a real database, which is asked anew for every guess. */
+/** The real check against a database, which it reads for every guess. */
 export async function verifierTargets(): Promise<readonly Target[]> {
   const staticToken = randomBase62(tokenLetters);
   const database = await openDatabase(await makeDatabaseUrl('sqlite'));
   let clock = Date.now();
-  // Nothing that was remembered is young enough.
+  // No cached entry is fresh.
   const now = () => (clock += longAgo);
   const tokens = createTokens({ database, staticToken, now });
   const scopes = ['analyze:emotion'];
@@ -62,7 +62,7 @@ export async function verifierTargets(): Promise<readonly Target[]> {
   const guess = tokens.verify;
   return [
     { name: 'UNDERTONE_TOKEN', guess, classes: guessesAt(staticToken) },
-    { name: 'a token of the database', guess, classes: guessesAt(token, endAsToken) },
+    { name: 'a token of the database', guess, classes: guessesAt(token, withChecksum) },
   ];
 }
 

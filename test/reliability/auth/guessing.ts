@@ -1,4 +1,4 @@
-/** How many passwords somebody may try, and whether a refused token costs the reading of a body. */
+/** Log-in limits, and 401 before the body is read. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLoginThrottle } from '../../../src/auth/login-throttle.ts';
 import { inMemory } from '../../../src/auth/rate-limiter.ts';
@@ -7,7 +7,7 @@ import { ServiceError } from '../../../src/runtime/errors.ts';
 import { call, wire } from '../../support/http.ts';
 import { contentType } from '../../support/upload.ts';
 import { atMost, exactly, type Row } from '../case.ts';
-import { type Server, withListener } from '../service.ts';
+import { type Server, withListener } from '../support/service.ts';
 
 const perAccount = 10;
 const perAddress = 50;
@@ -25,12 +25,8 @@ export async function guessingRows(attempt: Try): Promise<Row[]> {
   const others = await count(Array.from({ length: 2 * perAddress }, (_, index) => `no${index}@home.example`));
   const unit = 'in 15 min';
   return [
-    atMost(perAccount, { name: 'wrong passwords that were looked at, one account', unit, value: one }),
-    atMost(perAddress, {
-      name: 'wrong passwords that were looked at, one address',
-      unit,
-      value: one + others,
-    }),
+    atMost(perAccount, 'wrong passwords compared, one account', unit, one),
+    atMost(perAddress, 'wrong passwords compared, one address', unit, one + others),
   ];
 }
 
@@ -48,7 +44,7 @@ export function overLogIn({ port, url }: Server): Try {
   };
 }
 
-/** The real guard with counts that are never full. */
+/** The real throttle without limits. */
 export function withoutLimits(): Try {
   const guard = createLoginThrottle((name, { seconds }) => inMemory(name, { requests: 1e9, seconds }));
   return async (email) => {
@@ -59,11 +55,11 @@ export function withoutLimits(): Try {
   };
 }
 
-/** Longer than a busy machine takes; a service that waits for the body waits for good. */
+/** Longer than any delay of a busy machine; a service that waits for the body waits forever. */
 const refusedMs = 60_000;
 const length = 10_000_000;
 
-/** Heads of large uploads of which no byte of the body ever comes. */
+/** Headers of large uploads without any byte of the body. */
 export async function earlyRow(
   port: number,
   tokens: Readonly<Record<string, string>>,
@@ -81,15 +77,10 @@ export async function earlyRow(
     if (!answer.startsWith('HTTP/1.1 401 ')) late.push(name);
   }
   const unit = `of ${Object.keys(tokens).length}`;
-  return exactly(0, {
-    name: '401 that waited for the body',
-    unit,
-    value: late.length,
-    note: late.join(', '),
-  });
+  return exactly(0, '401 sent after the body', unit, late.length, late.join(', '));
 }
 
-/** Reads first and refuses then. */
+/** Reads the body before it refuses. */
 export function withReader<Result>(work: (port: number) => Promise<Result>): Promise<Result> {
   return withListener((request, response) => {
     request.resume().on('end', () => response.writeHead(401).end());

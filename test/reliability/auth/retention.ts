@@ -1,16 +1,16 @@
-/** Whether anything of a request stays: in the log, the figures, the answers, or on disk. */
+/** Data of requests in log, metrics, responses and on disk. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { call } from '../../support/http.ts';
 import { atLeast, exactly, type Row } from '../case.ts';
-import { type Plant, plant } from '../plant.ts';
-import { withServer } from '../service.ts';
-import { findCanaries, findInFolder, keepAccount, makeCanaries, sendCanaries } from './canaries.ts';
+import { type PreloadScript, preload } from '../support/preload.ts';
+import { withServer } from '../support/service.ts';
+import { findCanaries, findInFolder, makeCanaries, sendCanaries, useAccount } from './canaries.ts';
 import { type TraceResult, traceWrites } from './trace.ts';
 
-export async function retentionRows(...plants: readonly Plant[]): Promise<Row[]> {
-  const env = { UNDERTONE_LOG_LEVEL: 'trace', ...plant(...plants) };
+export async function retentionRows(...scripts: readonly PreloadScript[]): Promise<Row[]> {
+  const env = { UNDERTONE_LOG_LEVEL: 'trace', ...preload(...scripts) };
   const found: string[] = [];
   const trace = await withServer(env, async (server) => {
     const canaries = makeCanaries();
@@ -18,7 +18,7 @@ export async function retentionRows(...plants: readonly Plant[]): Promise<Row[]>
       sendCanaries(server, canaries),
     );
     for (const answer of answers) found.push(...findCanaries(canaries, 'an answer', answer));
-    const withToken = await keepAccount(server, canaries);
+    const withToken = await useAccount(server, canaries);
     const { body } = await call(server.port, { path: '/metrics' });
     await server.stop();
     for (const [place, text] of Object.entries({
@@ -31,23 +31,21 @@ export async function retentionRows(...plants: readonly Plant[]): Promise<Row[]>
     return trace;
   });
   return [
-    exactly(0, {
-      name: 'places where a byte of audio, a name, a token or a password was found',
-      unit: '',
-      value: new Set(found).size,
-      note: [...new Set(found)].join(', ').slice(0, 300),
-    }),
-    atLeast(1, {
-      name: 'system calls that write or make files, while analysing',
-      unit: '',
-      value: trace.seen,
-    }),
-    exactly(0, {
-      name: 'of them to a file',
-      unit: '',
-      value: trace.stored.length,
-      note: [...new Set(trace.stored)].slice(0, 3).join('; ').slice(0, 300),
-    }),
+    exactly(
+      0,
+      'places where audio, a name, a token or a password was found',
+      '',
+      new Set(found).size,
+      [...new Set(found)].join(', ').slice(0, 300),
+    ),
+    atLeast(1, 'system calls that write or create files, while analysing', '', trace.seen),
+    exactly(
+      0,
+      'system calls that write to a file',
+      '',
+      trace.stored.length,
+      [...new Set(trace.stored)].slice(0, 3).join('; ').slice(0, 300),
+    ),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** Whether the time that an answer takes tells two kinds of guesses apart: Welch's t over many timings of each. */
+/** Welch's t of the response times of two classes of guesses. */
 import { performance } from 'node:perf_hooks';
 
 export type Guess = (token: string) => Promise<unknown>;
@@ -6,11 +6,11 @@ export type Guess = (token: string) => Promise<unknown>;
 /** Strings of equal length, as many of the one as of the other, so that nothing but their letters differs. */
 export type Classes = { readonly near: readonly string[]; readonly far: readonly string[] };
 
-/** The slowest tenth is left out: whatever interrupted them, it was not the comparison. */
+/** The slowest tenth is dropped: preemption, not the comparison. */
 const kept = 0.9;
 /** Code is compiled anew while it runs, the last time after some ten thousand calls. */
 const warmUpsPerTiming = 3;
-const mostWarmUps = 60_000;
+const maxWarmUps = 60_000;
 
 /** @param random from 0 to 1 */
 export async function timeClasses(guess: Guess, classes: Classes, perClass: number, random: () => number) {
@@ -18,13 +18,13 @@ export async function timeClasses(guess: Guess, classes: Classes, perClass: numb
     strings,
     times: new Float64Array(perClass),
   }));
-  const warmUps = Math.min(mostWarmUps, warmUpsPerTiming * perClass);
+  const warmUps = Math.min(maxWarmUps, warmUpsPerTiming * perClass);
   for (let index = -warmUps; index < perClass; index++) {
-    // Which comes first is drawn, or what the first leaves behind would be taken for a difference;
-    // and both are timed in one place, since code in two places is not equally fast.
+    // Random order removes effects of one call on the next; one call site removes differences of
+    // compiled code.
     const order = random() < 0.5 ? kinds : kinds.toReversed();
     for (const { strings, times } of order) {
-      // A string of its own each time, as a request makes it: where the class lies in memory would show, too.
+      // A new string each time, as in a request: otherwise the memory location of a class shows.
       const text = Buffer.from(strings.at(index % strings.length) as string).toString('latin1');
       const started = performance.now();
       await guess(text);
@@ -54,8 +54,8 @@ function moments(values: Float64Array): { readonly mean: number; readonly varian
   return { mean, variance: squares / (values.length - 1) };
 }
 
-/** As code that knows no better compares: it stops at the first letter that differs. */
-export function leaksIn(token: string): Guess {
+/** A comparison that stops at the first difference. */
+export function earlyExitCheck(token: string): Guess {
   return async (guess) => {
     for (let index = 0; index < token.length; index++) if (guess[index] !== token[index]) return false;
     return true;

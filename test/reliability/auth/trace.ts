@@ -1,4 +1,4 @@
-/** What a process writes and where, told by strace: sockets, pipes and its log are no place to keep anything. */
+/** File writes of a process, recorded by strace; sockets, pipes and the log do not count. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -17,11 +17,11 @@ export type Trace = { end(): Promise<TraceResult> };
 export type TraceResult = {
   /** Calls that wrote to a file or made one. */
   readonly stored: readonly string[];
-  /** Calls that wrote at all: none would mean that nothing was seen. */
+  /** All recorded calls; 0 means that strace saw nothing. */
   readonly seen: number;
 };
 
-/** Every thread that is there and every one to come. */
+/** Attaches to all current and future threads. */
 export async function traceWrites(pid: number, file: string): Promise<Trace> {
   installPackages(['strace']);
   const args = ['-f', '-y', '-s', '64', '-e', `trace=${writing},${naming}`, '-o', file, '-p', String(pid)];
@@ -29,7 +29,7 @@ export async function traceWrites(pid: number, file: string): Promise<Trace> {
   await attached(child);
   return {
     end: async () => {
-      // What was written last is told last.
+      // strace writes with a delay.
       await sleep(500);
       const closed = once(child, 'close');
       child.kill('SIGINT');
@@ -40,18 +40,18 @@ export async function traceWrites(pid: number, file: string): Promise<Trace> {
 }
 
 async function attached(child: ChildProcess): Promise<void> {
-  let told = '';
+  let output = '';
   const ready = new Promise<void>((resolve) => {
     child.stderr?.on('data', (chunk) => {
-      told += chunk;
-      if (/attached/.test(told)) resolve();
+      output += chunk;
+      if (/attached/.test(output)) resolve();
     });
   });
   await Promise.race([ready, once(child, 'close')]);
-  if (!/attached/.test(told)) throw new Error(`Expected strace to attach, got ${told}`);
+  if (!/attached/.test(output)) throw new Error(`Expected strace to attach, got ${output}`);
 }
 
-/** Lines are `PID call(...) = result`; one that was interrupted is told in two, and its first half has the names. */
+/** Lines are `PID call(...) = result`; the first line of an interrupted call has the names. */
 export function readTrace(text: string): TraceResult {
   const calls = text
     .split('\n')

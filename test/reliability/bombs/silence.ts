@@ -1,5 +1,6 @@
-/** Hours of real silence in a few kilobytes: files without a lie. */
-import { crc8, crc16, crc32 } from './checksums.ts';
+/** Valid files with hours of silence in a few kilobytes. */
+import { crc8, crc16 } from '../corpus/checksums.ts';
+import { oggPage } from '../corpus/writers.ts';
 import { encode, loop } from './ffmpeg.ts';
 
 const flacRate = 44_100;
@@ -53,24 +54,10 @@ export function wideFlac(rate: number, channels: number, seconds: number): Buffe
   return Buffer.concat([streamInfo(rate, 0, channels), ...blocks]);
 }
 
-/** Each frame has another rate than the one before it, and each rate asks for another filter. */
-export function restlessFlac(frames: number): Buffer {
+/** Frames alternate between two rates, each of which needs another resampler. */
+export function rateChangingFlac(frames: number): Buffer {
   const blocks = Array.from({ length: frames }, (_, index) => constantFrame(index, 16, 9 + (index % 2)));
   return Buffer.concat([streamInfo(flacRate, 0), ...blocks]);
-}
-
-function oggPage(index: number, flags: number, position: number, packets: readonly Buffer[]): Buffer {
-  const head = Buffer.alloc(27 + packets.length);
-  head.write('OggS\0', 0, 'latin1');
-  head.writeUInt8(flags, 5);
-  head.writeBigUInt64LE(BigInt(position), 6);
-  head.writeUInt32LE(1, 14);
-  head.writeUInt32LE(index, 18);
-  head.writeUInt8(packets.length, 26);
-  for (const [at, packet] of packets.entries()) head.writeUInt8(packet.length, 27 + at);
-  const page = Buffer.concat([head, ...packets]);
-  page.writeUInt32LE(crc32(page), 22);
-  return page;
 }
 
 /** RFC 6716: six frames of 20 ms in 14 bytes, each of them silence. */
@@ -81,24 +68,19 @@ const opusTags = Buffer.from('OpusTags\0\0\0\0\0\0\0\0', 'latin1');
 export function silentOpus(hours: number): Buffer {
   const packets = Math.ceil((hours * 3600) / 0.12);
   const pages = Array.from({ length: Math.ceil(packets / 255) }, (_, index) =>
-    oggPage(
-      index + 2,
-      0,
-      (index + 1) * 255 * 5760,
-      Array.from({ length: 255 }, () => opusPacket),
-    ),
+    oggPage(index + 2, 0, new Array<Buffer>(255).fill(opusPacket), (index + 1) * 255 * 5760),
   );
-  return Buffer.concat([oggPage(0, 2, 0, [opusHead]), oggPage(1, 0, 0, [opusTags]), ...pages]);
+  return Buffer.concat([oggPage(0, 2, opusHead), oggPage(1, 0, opusTags), ...pages]);
 }
 
 /** Complete files of a quarter of a second, one behind the other. */
 export function chainedOpus(links: number): Buffer {
   const packets = [opusPacket, opusPacket];
-  const link = [oggPage(0, 2, 0, [opusHead]), oggPage(1, 0, 0, [opusTags]), oggPage(2, 4, 11_520, packets)];
+  const link = [oggPage(0, 2, opusHead), oggPage(1, 0, opusTags), oggPage(2, 4, packets, 11_520)];
   return Buffer.concat(Array.from({ length: links }, () => link).flat());
 }
 
-/** By ffmpeg: a minute, again and again, without coding it again. */
+/** One encoded minute, repeated by ffmpeg without encoding it again. */
 export function silentM4a(hours: number): Buffer {
   return loop(encode('silence.m4a', ['-ar', '8000', '-c:a', 'aac', '-b:a', '8k']), 'm4a', hours);
 }

@@ -1,15 +1,15 @@
-/** Who gets in, what a guess tells, and what stays behind of a request. */
+/** Timing of token checks, log-in limits, and data that remains after a request. */
 import { createTokenSecret, randomBase62 } from '../../../src/auth/token-format.ts';
 import { guessesAt, overHttp, type Target, verifierTargets } from '../auth/guesses.ts';
 import { earlyRow, guessingRows, overLogIn, withoutLimits, withReader } from '../auth/guessing.ts';
 import { retentionRows } from '../auth/retention.ts';
-import { leaksIn, timeClasses } from '../auth/timing.ts';
-import { atMost, caught, type Options, type Row } from '../case.ts';
-import { createRandom } from '../load/random.ts';
-import { buildService, withServer } from '../service.ts';
+import { earlyExitCheck, timeClasses } from '../auth/timing.ts';
+import { atMost, negativeControl, type Options, type Row } from '../case.ts';
+import { createPrng } from '../support/prng.ts';
+import { buildService, withServer } from '../support/service.ts';
 
 /** Of t: chance alone passes it once in 150,000 runs. */
-const suspicious = 4.5;
+const maxT = 4.5;
 const rounds = 3;
 /** Timings of each class: of the check itself, and through a socket. */
 const timings = { long: { check: 100_000, http: 100_000 }, short: { check: 20_000, http: 1000 } };
@@ -17,13 +17,16 @@ const timings = { long: { check: 100_000, http: 100_000 }, short: { check: 20_00
 export async function run({ long, seed, count }: Options): Promise<readonly Row[]> {
   buildService();
   const number = long ? timings.long : timings.short;
-  const random = createRandom(seed).next;
+  const random = createPrng(seed).next;
   return [
     ...(await timingRows(await verifierTargets(), count ?? number.check, random)),
-    await plantedLeak(count ?? number.check, random),
+    await timingControl(count ?? number.check, random),
     ...(await serverRows(count ?? number.http, random)),
-    ...(await retentionRows('fault')),
-    caught('a service that keeps what it gets', await retentionRows('fault', 'keeper')),
+    ...(await retentionRows('throwing-host')),
+    negativeControl(
+      'a service that stores requests',
+      await retentionRows('throwing-host', 'request-recorder'),
+    ),
   ];
 }
 
@@ -31,23 +34,25 @@ async function timingRows(targets: readonly Target[], perClass: number, random: 
   const rows: Row[] = [];
   for (const { name, guess, classes } of targets) {
     const measured: number[] = [];
-    // What is there is there in every round; what a busy machine makes of one is not.
-    while (measured.length < rounds && !measured.some((t) => t <= suspicious)) {
+    // A real difference shows in every round; the effect of other load does not.
+    while (measured.length < rounds && !measured.some((t) => t <= maxT)) {
       console.error(`${perClass} timings of each class: ${name}`);
       measured.push(await timeClasses(guess, classes, perClass, random));
     }
     const note = `${perClass.toLocaleString('en')} guesses of each kind; rounds: ${measured.map((t) => t.toFixed(1)).join(', ')}`;
-    rows.push(
-      atMost(suspicious, { name: `t of guesses at ${name}`, unit: '', value: Math.min(...measured), note }),
-    );
+    rows.push(atMost(maxT, `t of guesses at ${name}`, '', Math.min(...measured), note));
   }
   return rows;
 }
 
-async function plantedLeak(perClass: number, random: () => number): Promise<Row> {
+async function timingControl(perClass: number, random: () => number): Promise<Row> {
   const token = randomBase62(64);
-  const target = { name: 'a comparison letter by letter', guess: leaksIn(token), classes: guessesAt(token) };
-  return caught(target.name, await timingRows([target], perClass, random));
+  const target = {
+    name: 'a comparison that stops at the first difference',
+    guess: earlyExitCheck(token),
+    classes: guessesAt(token),
+  };
+  return negativeControl(target.name, await timingRows([target], perClass, random));
 }
 
 async function serverRows(perClass: number, random: () => number): Promise<Row[]> {
@@ -67,9 +72,11 @@ async function serverRows(perClass: number, random: () => number): Promise<Row[]
     return [
       ...(await timingRows([target], perClass, random)),
       await earlyRow(server.port, heads),
-      caught('a body that is read first', [await withReader((port) => earlyRow(port, { any: '' }, 2000))]),
+      negativeControl('a body read before the check', [
+        await withReader((port) => earlyRow(port, { any: '' }, 2000)),
+      ]),
       ...(await guessingRows(overLogIn(server))),
-      caught('counts that are never full', await guessingRows(withoutLimits())),
+      negativeControl('no limits', await guessingRows(withoutLimits())),
     ];
   });
 }

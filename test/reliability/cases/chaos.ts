@@ -1,12 +1,12 @@
-/** Workers die in every way while requests run: at most the request that a worker had is lost, and it is replaced. */
+/** Workers die in every way during requests: at most the worker's own request fails, and the worker is replaced. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childrenOf } from '../../../benchmarks/process.ts';
-import { caught, exactly, type Options, type Row, told, within } from '../case.ts';
-import { type Answer, ask, askMany } from '../chaos/upload.ts';
-import { createRandom, type Random } from '../load/random.ts';
-import { plant } from '../plant.ts';
-import { startProgress } from '../progress.ts';
-import { buildService, isUp, type Server, withServer } from '../service.ts';
+import { exactly, informational, negativeControl, type Options, type Row, within } from '../case.ts';
+import { preload } from '../support/preload.ts';
+import { createPrng, type Prng } from '../support/prng.ts';
+import { startProgress } from '../support/progress.ts';
+import { buildService, isUp, type Server, withServer } from '../support/service.ts';
+import { type Answer, ask, askMany } from '../support/upload.ts';
 
 /** `kill` comes from outside; the others are done by the worker itself, in the middle of a request. */
 type Way = 'throw' | 'exit' | 'exhaust' | 'segfault' | 'kill';
@@ -24,9 +24,9 @@ const settings = {
   UNDERTONE_LOG_LEVEL: 'silent',
 };
 /** Some run while a worker dies, some wait. */
-const beside = 5;
-/** A worker that is not back by then never will be; the planted fault is given less. */
-const giveUpMs = { real: 120_000, planted: 8000 };
+const otherRequests = 5;
+/** The negative control waits less, since its worker is never replaced. */
+const giveUpMs = { real: 120_000, control: 8000 };
 /** A replacement loads the models: the goal of the long form. */
 const replacedWithinMs = 2000;
 
@@ -34,24 +34,24 @@ type Death = {
   /** Requests that failed besides the one that the worker had. */
   readonly others: number;
   /** The request that the worker had was answered otherwise than 503 `worker_lost`. */
-  readonly mistold: boolean;
+  readonly wrongResponse: boolean;
   /** Until all workers work again; null when they never did. */
   readonly replacedMs: number | null;
 };
 
-async function die(server: Server, way: Way, random: Random, patienceMs: number): Promise<Death> {
-  const held = askMany(server, 'hold-x', beside);
-  await sleep(random.below(150));
-  const doomed = way === 'kill' ? null : await ask(server, `die-${way}`);
-  if (doomed === null) killOne(server, random);
+async function die(server: Server, way: Way, prng: Prng, maxWaitMs: number): Promise<Death> {
+  const held = askMany(server, 'hold-x', otherRequests);
+  await sleep(prng.below(150));
+  const killed = way === 'kill' ? null : await ask(server, `die-${way}`);
+  if (killed === null) killOne(server, prng);
   const lostAt = performance.now();
-  const again = await allWork(server, lostAt + patienceMs);
+  const again = await allWork(server, lostAt + maxWaitMs);
   const failed = (await held).filter(({ status }) => status !== 200);
-  // Whom the kill met is one of those beside.
-  const own = doomed === null ? failed.splice(0, 1) : [doomed];
+  // The killed worker had one of these requests.
+  const own = killed === null ? failed.splice(0, 1) : [killed];
   return {
     others: failed.length,
-    mistold: own.some((answer) => !isLost(answer)),
+    wrongResponse: own.some((answer) => !isLost(answer)),
     replacedMs: again ? performance.now() - lostAt : null,
   };
 }
@@ -60,9 +60,9 @@ function isLost({ status, code }: Answer): boolean {
   return status === 503 && code === 'worker_lost';
 }
 
-function killOne({ process: { pid } }: Server, random: Random): void {
+function killOne({ process: { pid } }: Server, prng: Prng): void {
   const children = childrenOf(pid as number);
-  process.kill(children[random.below(children.length)] as number, 'SIGKILL');
+  process.kill(children[prng.below(children.length)] as number, 'SIGKILL');
 }
 
 /** Whether as many requests as there are workers, at one time, came to be done by as many of them. */
@@ -77,15 +77,15 @@ async function allWork(server: Server, until: number): Promise<boolean> {
   return false;
 }
 
-/** What the service itself has counted. */
+/** The service's own counter. */
 async function lostWorkers({ url }: Server): Promise<number | null> {
   const text = await fetch(`${url}/metrics`).then((response) => response.text());
   return Number(/^undertone_workers_lost (\d+)$/m.exec(text)?.[1]);
 }
 
-/** Each keeps 40 MB of its thread's heap: threads are renewed before they are full. */
+/** Each request leaks 40 MB of heap: threads are replaced before their heap is full. */
 async function leak(isolation: Isolation, requests: number): Promise<Row[]> {
-  const env = { ...settings, UNDERTONE_ISOLATION: isolation, ...plant('mortal-workers') };
+  const env = { ...settings, UNDERTONE_ISOLATION: isolation, ...preload('worker-faults') };
   return withServer(env, async (server) => {
     let failed = 0;
     for (let sent = 0; sent < requests; sent += workers) {
@@ -93,9 +93,7 @@ async function leak(isolation: Isolation, requests: number): Promise<Row[]> {
       failed += answers.filter(({ status }) => status !== 200).length;
     }
     const note = `of ${requests}, each of which leaks 40 MB`;
-    return [
-      exactly(0, { name: `${isolation}: requests lost to a leak`, unit: 'requests', value: failed, note }),
-    ];
+    return [exactly(0, `${isolation}: requests lost to a leak`, 'requests', failed, note)];
   });
 }
 
@@ -109,7 +107,7 @@ type Trial = {
 };
 
 async function attempt(trial: Trial, seed: number): Promise<Row[]> {
-  const random = createRandom(seed);
+  const prng = createPrng(seed);
   const env = { ...settings, UNDERTONE_ISOLATION: trial.isolation, ...trial.env };
   return withServer(env, async (server) => {
     const deaths: Death[] = [];
@@ -117,7 +115,7 @@ async function attempt(trial: Trial, seed: number): Promise<Row[]> {
     await allWork(server, performance.now() + trial.giveUpMs);
     while (deaths.length < trial.deaths && isUp(server) && deaths.at(-1)?.replacedMs !== null) {
       const way = trial.ways[deaths.length % trial.ways.length] as Way;
-      deaths.push(await die(server, way, random, trial.giveUpMs));
+      deaths.push(await die(server, way, prng, trial.giveUpMs));
       progress.advance();
     }
     progress.stop();
@@ -128,30 +126,30 @@ async function attempt(trial: Trial, seed: number): Promise<Row[]> {
 function rowsOf(trial: Trial, deaths: readonly Death[], exits: number, counted: number | null): Row[] {
   const { isolation } = trial;
   const slowest = Math.max(...deaths.map(({ replacedMs }) => replacedMs ?? Number.POSITIVE_INFINITY));
-  const note = `${trial.ways.join(', ')} in turns, beside ${beside} requests`;
+  const note = `${trial.ways.join(', ')} in turns, otherRequests ${otherRequests} requests`;
   return [
-    told({ name: `${isolation}: workers killed`, unit: 'deaths', value: deaths.length, note }),
-    exactly(0, { name: `${isolation}: the service ended`, unit: 'times', value: exits }),
-    exactly(0, {
-      name: `${isolation}: requests lost that another worker had, or that waited`,
-      unit: 'requests',
-      value: deaths.reduce((sum, { others }) => sum + others, 0),
-    }),
-    exactly(0, {
-      name: `${isolation}: requests of a lost worker not answered 503 worker_lost`,
-      unit: 'requests',
-      value: deaths.filter(({ mistold }) => mistold).length,
-    }),
-    within(replacedWithinMs, trial, {
-      name: `${isolation}: slowest replacement`,
-      unit: 'ms',
-      value: Number.isFinite(slowest) ? slowest : null,
-    }),
-    exactly(deaths.length, {
-      name: `${isolation}: undertone_workers_lost`,
-      unit: 'workers',
-      value: counted,
-    }),
+    informational(`${isolation}: workers killed`, 'deaths', deaths.length, note),
+    exactly(0, `${isolation}: the service ended`, 'times', exits),
+    exactly(
+      0,
+      `${isolation}: requests of other workers or of the queue lost`,
+      'requests',
+      deaths.reduce((sum, { others }) => sum + others, 0),
+    ),
+    exactly(
+      0,
+      `${isolation}: requests of a lost worker not answered 503 worker_lost`,
+      'requests',
+      deaths.filter(({ wrongResponse }) => wrongResponse).length,
+    ),
+    within(
+      replacedWithinMs,
+      trial,
+      `${isolation}: slowest replacement`,
+      'ms',
+      Number.isFinite(slowest) ? slowest : null,
+    ),
+    exactly(deaths.length, `${isolation}: undertone_workers_lost`, 'workers', counted),
   ];
 }
 
@@ -161,7 +159,7 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
     isolation,
     ways: ways[isolation],
     deaths: count ?? (long ? 100 : ways[isolation].length),
-    env: plant('mortal-workers'),
+    env: preload('worker-faults'),
     giveUpMs: giveUpMs.real,
     long,
   });
@@ -173,14 +171,14 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
       ...trial('thread'),
       ways: ['exit'],
       deaths: 1,
-      env: plant('no-replacement'),
-      giveUpMs: giveUpMs.planted,
+      env: preload('no-replacement'),
+      giveUpMs: giveUpMs.control,
     },
     seed,
   );
   return [
     ...rows,
-    caught('a crash in native code, in a thread of the service', crash),
-    caught('a lost worker is not replaced', idle),
+    negativeControl('a native crash in a thread of the service', crash),
+    negativeControl('no replacement of a lost worker', idle),
   ];
 }

@@ -1,27 +1,27 @@
-/** What ffmpeg decodes cleanly is answered 200 with its duration; what is no recording is refused. */
+/** Files that ffmpeg decodes without a warning get 200 with its duration; files without audio are refused. */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { cacheFolder } from '../../../benchmarks/case.ts';
 import { installPackages } from '../../../benchmarks/packages.ts';
-import { atLeast, caught, exactly, type Options, type Row, told } from '../case.ts';
-import { type Client, createClient } from '../corpus/ask.ts';
+import { atLeast, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
 import { encodings, makeClip } from '../corpus/encodings.ts';
-import { type Foreign, foreignFiles } from '../corpus/foreign.ts';
-import { makeAll, tools } from '../corpus/making.ts';
+import { generateFiles, tools } from '../corpus/generate.ts';
+import { type NonAudio, nonAudioFiles } from '../corpus/non-audio.ts';
 import { spokenRecordings } from '../corpus/recordings.ts';
 import { referenceSeconds } from '../corpus/reference.ts';
-import { inParallel } from '../parallel.ts';
-import { startProgress } from '../progress.ts';
-import { buildService, withServer } from '../service.ts';
+import { type Client, createClient } from '../support/client.ts';
+import { inParallel } from '../support/parallel.ts';
+import { startProgress } from '../support/progress.ts';
+import { buildService, withServer } from '../support/service.ts';
 
 type Recording = { readonly name: string; readonly file: string; readonly seconds: number };
 type Verdict = { readonly name: string; readonly fault: string | null };
 
-/** The short form takes every so manyeth file, beginning elsewhere with every seed. */
+/** The short form takes every fourth file; the seed selects the first. */
 const shortStep = 4;
 const tolerance = 0.01;
 const atATime = 4;
-/** Names and types under which a file that is no recording is sent. */
+/** Names and types that files without audio are sent with. */
 const disguises = [
   ['speech.wav', 'audio/wav'],
   ['speech.mp3', 'audio/mpeg'],
@@ -32,31 +32,33 @@ const disguises = [
 export async function run({ long, seed }: Options): Promise<readonly Row[]> {
   installPackages(tools);
   buildService();
-  const recordings = await known(long ? 1 : shortStep, seed);
-  const foreign = await foreignFiles(cacheFolder('reliability/foreign'));
+  const recordings = await cleanRecordings(long ? 1 : shortStep, seed);
+  const nonAudio = await nonAudioFiles(cacheFolder('reliability/foreign'));
   return withServer({ UNDERTONE_QUEUE: '64', UNDERTONE_DEADLINE_S: '300' }, async ({ port, token }) => {
     const client = createClient(port, token, atATime);
-    const heard = await judge(recordings, (one) => hearRecording(client, one));
-    const refused = await judge(disguised(foreign), (one) => refuseForeign(client, one));
-    const swapped = await judge(recordings.slice(0, 5).map(lied), (one) => hearRecording(client, one));
-    const sounding = recordings.slice(0, 5).map(({ name, file }) => ({ name, bytes: readFileSync(file) }));
-    const taken = await judge(disguised(sounding), (one) => refuseForeign(client, one));
+    const checked = await judge(recordings, (one) => checkDuration(client, one));
+    const refused = await judge(disguised(nonAudio), (one) => checkRefusal(client, one));
+    const swapped = await judge(recordings.slice(0, 5).map(withWrongDuration), (one) =>
+      checkDuration(client, one),
+    );
+    const audible = recordings.slice(0, 5).map(({ name, file }) => ({ name, bytes: readFileSync(file) }));
+    const accepted = await judge(disguised(audible), (one) => checkRefusal(client, one));
     client.close();
     return [
-      told({ name: 'recordings that ffmpeg decodes cleanly', unit: 'files', value: recordings.length }),
-      heardRow(heard),
-      told({ name: 'files that are no recordings', unit: 'uploads', value: refused.length }),
+      informational('recordings that ffmpeg decodes cleanly', 'files', recordings.length),
+      durationRow(checked),
+      informational('files without audio', 'uploads', refused.length),
       refusedRow(refused),
-      caught('durations 2 % off', [heardRow(swapped)]),
-      caught('recordings in place of what is none', [refusedRow(taken)]),
+      negativeControl('durations 2 % off', [durationRow(swapped)]),
+      negativeControl('recordings in place of files without audio', [refusedRow(accepted)]),
     ];
   });
 }
 
-async function known(step: number, seed: number): Promise<Recording[]> {
+async function cleanRecordings(step: number, seed: number): Promise<Recording[]> {
   const folder = cacheFolder('reliability/encodings');
   const all = encodings(await makeClip(folder), folder).filter((_, index) => index % step === seed % step);
-  await makeAll(
+  await generateFiles(
     'recordings',
     all.map(({ recipe }) => recipe),
   );
@@ -87,7 +89,7 @@ async function judge<Thing extends { readonly name: string }>(
   return verdicts;
 }
 
-async function hearRecording(client: Client, { file, seconds }: Recording): Promise<string | null> {
+async function checkDuration(client: Client, { file, seconds }: Recording): Promise<string | null> {
   const { status, body } = await client.upload('/v1/analyze', [{ name: 'audio', bytes: readFileSync(file) }]);
   if (status !== 200) return `${status} ${body.slice(0, 300)}`;
   const { duration_s } = (JSON.parse(body) as { audio: { duration_s: number } }).audio;
@@ -95,30 +97,30 @@ async function hearRecording(client: Client, { file, seconds }: Recording): Prom
   return `${duration_s} s, ffmpeg ${seconds.toFixed(3)} s`;
 }
 
-type Disguised = Foreign & { readonly filename: string; readonly type: string };
+type Disguised = NonAudio & { readonly filename: string; readonly type: string };
 
-function disguised(foreign: readonly Foreign[]): Disguised[] {
-  return foreign.flatMap((one) => disguises.map(([filename, type]) => ({ ...one, filename, type })));
+function disguised(nonAudio: readonly NonAudio[]): Disguised[] {
+  return nonAudio.flatMap((one) => disguises.map(([filename, type]) => ({ ...one, filename, type })));
 }
 
-async function refuseForeign(client: Client, { bytes, filename, type }: Disguised): Promise<string | null> {
+async function checkRefusal(client: Client, { bytes, filename, type }: Disguised): Promise<string | null> {
   const { status, body } = await client.upload('/v1/analyze', [{ name: 'audio', bytes, filename, type }]);
   if (status === 422 && body.includes('"value_error.audio.unsupported"')) return null;
   return `${status} ${body.slice(0, 300)}`;
 }
 
-const lied = (one: Recording): Recording => ({ ...one, seconds: 1.02 * one.seconds });
+const withWrongDuration = (one: Recording): Recording => ({ ...one, seconds: 1.02 * one.seconds });
 
-function heardRow(verdicts: readonly Verdict[]): Row {
-  return atLeast(99, { name: 'of them 200, duration within 1 %', unit: '%', ...shareOf(verdicts) });
+function durationRow(verdicts: readonly Verdict[]): Row {
+  return atLeast(99, 'of them 200, duration within 1 %', '%', ...shareOf(verdicts));
 }
 
 function refusedRow(verdicts: readonly Verdict[]): Row {
-  return exactly(100, { name: 'of them 422 value_error.audio.unsupported', unit: '%', ...shareOf(verdicts) });
+  return exactly(100, 'of them 422 value_error.audio.unsupported', '%', ...shareOf(verdicts));
 }
 
-function shareOf(verdicts: readonly Verdict[]): { readonly value: number; readonly note: string } {
+function shareOf(verdicts: readonly Verdict[]): [value: number, note: string] {
   const faulty = verdicts.filter(({ fault }) => fault !== null).map(({ name }) => name);
   const value = (100 * (verdicts.length - faulty.length)) / verdicts.length;
-  return { value, note: [...new Set(faulty)].slice(0, 8).join('; ') };
+  return [value, [...new Set(faulty)].slice(0, 8).join('; ')];
 }

@@ -5,12 +5,11 @@ import { cacheFolder } from '../../../benchmarks/case.ts';
 import { openApiDocument } from '../../../src/openapi/document.ts';
 import { version } from '../../../src/runtime/version.ts';
 import { createContract, type Document } from '../../support/contract.ts';
-import { atLeast, caught, exactly, type Options, type Row } from '../case.ts';
+import { atLeast, exactly, negativeControl, type Options, type Row } from '../case.ts';
 import { lint } from '../contract/linters.ts';
 import { type Attack, attack } from '../contract/schemathesis.ts';
-import { askEverything } from '../contract/statuses.ts';
-import { withRedis } from '../redis.ts';
-import { buildService, type Server, withServer } from '../service.ts';
+import { exerciseStatuses } from '../contract/statuses.ts';
+import { buildService, type Server, withRedis, withServer } from '../support/service.ts';
 
 const longCases = 10_000;
 const shortCases = 300;
@@ -32,7 +31,9 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
   const many = count ?? (long ? perOperation.long : perOperation.short);
   return [
     lintRow(document),
-    caught('an operation without answers, and two of one name', [lintRow(withoutAnswers(document))]),
+    negativeControl('an operation without responses, a duplicate operationId', [
+      lintRow(withoutAnswers(document)),
+    ]),
     ...(await exercise(document)),
     ...(await withRedis(({ url }) =>
       withServer({ ...quiet, UNDERTONE_REDIS_URL: url }, async (server) => [
@@ -40,11 +41,11 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
           document: `${server.url}/openapi.json`,
           perOperation: many,
           seed,
-          // Sequences of requests take as many steps each: the short form has them.
+          // Stateful phases are as long as the others: short form only.
           phases: long ? 'coverage,fuzzing' : 'coverage,fuzzing,stateful',
           least: count === null ? (long ? longCases : shortCases) : 1,
         })),
-        await plantedRow(server, document, seed),
+        await controlRow(server, document, seed),
       ]),
     )),
   ];
@@ -52,12 +53,13 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
 
 function lintRow(document: object): Row {
   const found = lint(document);
-  return exactly(0, {
-    name: 'errors and warnings of Spectral and Redocly',
-    unit: '',
-    value: found.length,
-    note: found.map(({ linter, rule, where }) => `${linter} ${rule} at ${where}`).join(', '),
-  });
+  return exactly(
+    0,
+    'errors and warnings of Spectral and Redocly',
+    '',
+    found.length,
+    found.map(({ linter, rule, where }) => `${linter} ${rule} at ${where}`).join(', '),
+  );
 }
 
 function withoutAnswers(document: Document): object {
@@ -72,7 +74,7 @@ async function exercise(document: Document): Promise<Row[]> {
   const seen = new Set<string>();
   const faults = new Set<string>();
   let asked = 0;
-  await askEverything([...contract.documented.keys()], (operation, status, body) => {
+  await exerciseStatuses([...contract.documented.keys()], (operation, status, body) => {
     asked++;
     seen.add(`${operation} ${status}`);
     const fault = contract.fault(operation, status, body);
@@ -83,41 +85,44 @@ async function exercise(document: Document): Promise<Row[]> {
   );
   const unseen = documented.filter((pair) => !seen.has(pair));
   return [
-    exactly(0, {
-      name: 'documented statuses that no request got',
-      unit: `of ${documented.length}`,
-      value: unseen.length,
-      note: unseen.join(', '),
-    }),
-    exactly(0, {
-      name: 'answers to them that differ from the document',
-      unit: `of ${asked}`,
-      value: faults.size,
-      note: [...faults].join('; ').slice(0, 500),
-    }),
+    exactly(
+      0,
+      'documented statuses never returned',
+      `of ${documented.length}`,
+      unseen.length,
+      unseen.join(', '),
+    ),
+    exactly(
+      0,
+      'responses that differ from the document',
+      `of ${asked}`,
+      faults.size,
+      [...faults].join('; ').slice(0, 500),
+    ),
   ];
 }
 
 async function attackRows(server: Server, { least, ...how }: Attack & { least: number }): Promise<Row[]> {
   const { cases, failures, words } = await attack(server, how);
   return [
-    atLeast(least, { name: 'requests that Schemathesis made', unit: '', value: cases }),
-    exactly(0, {
-      name: 'failures that it found',
-      unit: '',
-      value: failures,
-      note: [...new Set(words.match(/^- \S+ .*$/gm))].join('; '),
-    }),
+    atLeast(least, 'requests sent by Schemathesis', '', cases),
+    exactly(
+      0,
+      'failures found by Schemathesis',
+      '',
+      failures,
+      [...new Set(words.match(/^- \S+ .*$/gm))].join('; '),
+    ),
   ];
 }
 
-/** The document promises a field that errors do not have; no job has an id that is made up, so all that is asked is one. */
-async function plantedRow(server: Server, document: Document, seed: number): Promise<Row> {
+/** A document that requires a field which errors do not have; every request for a random job id is a 404. */
+async function controlRow(server: Server, document: Document, seed: number): Promise<Row> {
   const { Failure, ...schemas } = document.components.schemas;
   const required = [...((Failure?.required as string[] | undefined) ?? []), 'reason'];
   const components = { ...document.components, schemas: { ...schemas, Failure: { ...Failure, required } } };
   const file = join(cacheFolder('contract'), 'planted.json');
   writeFileSync(file, JSON.stringify({ ...document, components }));
   const how = { document: file, perOperation: 5, seed, phases: 'fuzzing', operationId: 'showJob', least: 1 };
-  return caught('a field that no error has', await attackRows(server, how));
+  return negativeControl('a required field that no error has', await attackRows(server, how));
 }

@@ -7,10 +7,10 @@ import { installPackages } from '../../../benchmarks/packages.ts';
 import { makeVenv } from '../../../benchmarks/python.ts';
 import { closeConnections, post, token } from '../../../benchmarks/request/client.ts';
 import { call } from '../../support/http.ts';
-import { atMost, caught, exactly, type Options, type Row } from '../case.ts';
+import { atMost, exactly, negativeControl, type Options, type Row } from '../case.ts';
 import { runContainer } from '../deployment/container.ts';
 import { allowedCalls, callsOfService, exposureOf, faultsOf, unit } from '../deployment/unit.ts';
-import { buildService, withServer } from '../service.ts';
+import { buildService, withServer } from '../support/service.ts';
 
 const packages = ['systemd', 'haproxy', 'prometheus', 'strace', 'debootstrap', 'util-linux', 'iproute2'];
 const manifests = 'deploy/kubernetes/undertone.yaml';
@@ -24,7 +24,7 @@ export async function run({ long }: Options): Promise<readonly Row[]> {
     ...(await checkUnit()),
     accepted('haproxy.cfg', ['haproxy', '-c', '-f', 'deploy/haproxy/haproxy.cfg']),
     valid(manifests),
-    planted('a field that Kubernetes does not know', manifests, ['replicas: 3', 'replica: 3'], valid),
+    control('a field unknown to Kubernetes', manifests, ['replicas: 3', 'replica: 3'], valid),
     accepted('Prometheus alerts, on written series', [
       'promtool',
       'test',
@@ -39,11 +39,11 @@ export async function run({ long }: Options): Promise<readonly Row[]> {
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
 function accepted(name: string, [program = '', ...args]: readonly string[]): Row {
-  return exactly(1, { name, unit: 'accepted', value: succeeds(program, args) ? 1 : 0 });
+  return exactly(1, name, 'accepted', succeeds(program, args) ? 1 : 0);
 }
 
-/** The same check on a copy with one word changed. */
-function planted(
+/** The same check on a copy with one word replaced. */
+function control(
   name: string,
   file: string,
   [word, other]: readonly [string, string],
@@ -53,7 +53,7 @@ function planted(
   const copy = join(folder, 'undertone.yaml');
   try {
     writeFileSync(copy, read(file).replace(word, other));
-    return caught(name, [check(copy)]);
+    return negativeControl(name, [check(copy)]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -64,23 +64,19 @@ async function checkUnit(): Promise<Row[]> {
   const allowed = allowedCalls(read(unit));
   const outside = [...(await callsOfService())].filter((name) => !allowed.has(name));
   return [
-    exactly(0, {
-      name: 'systemd unit: faults',
-      unit: 'lines',
-      value: faults.length,
-      note: faults.join('; '),
-    }),
-    atMost(2, { name: 'systemd unit: exposure', unit: 'of 10', value: exposureOf(unit) }),
-    exactly(0, {
-      name: 'system calls of the service outside its filter',
-      unit: 'calls',
-      value: outside.length,
-      note: outside.join(', '),
-    }),
+    exactly(0, 'systemd unit: faults', 'lines', faults.length, faults.join('; ')),
+    atMost(2, 'systemd unit: exposure', 'of 10', exposureOf(unit)),
+    exactly(
+      0,
+      'system calls of the service that its filter blocks',
+      'calls',
+      outside.length,
+      outside.join(', '),
+    ),
   ];
 }
 
-/** Every metric that an alert or a panel asks for is one that a service which has answered shows. */
+/** The service exports every metric that an alert or panel queries. */
 async function checkMetrics(): Promise<Row[]> {
   const shown = await withServer({ UNDERTONE_TOKEN: token }, async ({ port }) => {
     await post(port);
@@ -93,11 +89,12 @@ async function checkMetrics(): Promise<Row[]> {
   const names = [...new Set(asked.map(([name]) => name))];
   const unknown = names.filter((name) => !new RegExp(`^${name}(?:\\{| )`, 'm').test(shown));
   return [
-    exactly(0, {
-      name: 'metrics asked for that the service does not show',
-      unit: `of ${names.length}`,
-      value: unknown.length,
-      note: unknown.join(', '),
-    }),
+    exactly(
+      0,
+      'metrics of alerts and panels that the service does not export',
+      `of ${names.length}`,
+      unknown.length,
+      unknown.join(', '),
+    ),
   ];
 }

@@ -1,17 +1,13 @@
-/** The same file gives the same bytes: alone, among 64 at once, with any number of workers, through any lanes. */
+/** The same file gets the same bytes: alone, among 64 at once, and with any number of workers. */
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { buildNative } from '../../../benchmarks/native.ts';
 import { installPackages } from '../../../benchmarks/packages.ts';
-import { parseDoctest } from '../../../scripts/results.ts';
 import { fixture } from '../../support/fixtures.ts';
-import { caught, exactly, type Options, type Row, told } from '../case.ts';
-import { createClient } from '../corpus/ask.ts';
-import { tools } from '../corpus/making.ts';
-import { inParallel } from '../parallel.ts';
-import { execute } from '../program.ts';
-import { startProgress } from '../progress.ts';
-import { buildService, type Server, withServer } from '../service.ts';
+import { exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
+import { tools } from '../corpus/generate.ts';
+import { createClient } from '../support/client.ts';
+import { inParallel } from '../support/parallel.ts';
+import { startProgress } from '../support/progress.ts';
+import { buildService, type Server, withServer } from '../support/service.ts';
 
 const files = [
   'mono-16k.wav',
@@ -26,7 +22,7 @@ const files = [
 const atOnce = 64;
 const workers = [1, 2, 4];
 const longRounds = 8;
-/** With one id in every request nothing of an answer may differ. */
+/** With the same id in every request, whole answers are equal. */
 const headers = { 'X-Request-Id': 'the-same' };
 
 type Digests = ReadonlyMap<string, string>;
@@ -46,10 +42,9 @@ export async function run({ long, count }: Options): Promise<readonly Row[]> {
     [...alone.values()][(index + 1) % files.length] as string,
   ]);
   return [
-    told({ name: 'recordings', unit: 'files', value: files.length, note: files.join(', ') }),
+    informational('recordings', 'files', files.length, files.join(', ')),
     ...rows,
-    lanesRow(),
-    caught('the answer of another file', [differing(alone, mixed, 'answers that differ')]),
+    negativeControl('the answer of another file', [differing(alone, mixed, 'answers that differ')]),
   ];
 }
 
@@ -98,21 +93,5 @@ async function digestsAtOnce({ port, token }: Server, rounds: number): Promise<[
 function differing(alone: Digests, answers: readonly [string, string][], name: string): Row {
   const wrong = answers.filter(([file, digest]) => alone.get(file) !== digest);
   const note = [...new Set(wrong.map(([file]) => file))].join(', ');
-  return exactly(0, { name, unit: `of ${answers.length}`, value: wrong.length, note });
-}
-
-/** Every width of lanes that this processor has, within 1e-3 of the scalar path and of five other programs. */
-function lanesRow(): Row {
-  const settings = { UNDERTONE_TESTS: 'ON', CMAKE_BUILD_TYPE: 'Release' };
-  const program = join(buildNative('tests', settings, ['undertone_tests']), 'undertone_tests');
-  const { passed, failed } = parseDoctest(
-    'lanes',
-    execute(program, ['--no-colors=true', '--source-file=*features*']),
-  );
-  return exactly(0, {
-    name: 'native tests of the lanes that fail',
-    unit: `of ${passed}`,
-    value: failed,
-    note: 'scalar, 4, 8 and 16 lanes where the processor has them',
-  });
+  return exactly(0, name, `of ${answers.length}`, wrong.length, note);
 }

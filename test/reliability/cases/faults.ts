@@ -1,12 +1,12 @@
-/** Faults of the machine under the service: none may end it, and what does not need the broken part goes on. */
-import { caught, type Options, type Row } from '../case.ts';
+/** Faults of the machine: the service keeps running, and requests that do not need the faulty part succeed. */
+import { negativeControl, type Options, type Row } from '../case.ts';
 import { jumpingClock } from '../faults/clock.ts';
 import { fewDescriptors } from '../faults/descriptors.ts';
 import { littleMemory } from '../faults/memory.ts';
 import { fullDisk, lockedDatabase } from '../faults/storage.ts';
-import { plant } from '../plant.ts';
-import { requireRoot } from '../program.ts';
-import { buildService } from '../service.ts';
+import { preload } from '../support/preload.ts';
+import { requireRoot } from '../support/program.ts';
+import { buildService } from '../support/service.ts';
 
 export async function run({ long }: Options): Promise<readonly Row[]> {
   requireRoot('faults');
@@ -16,20 +16,20 @@ export async function run({ long }: Options): Promise<readonly Row[]> {
     ...(await lockedDatabase(long)),
     ...(await jumpingClock()),
     ...(await fewDescriptors({ long })),
-    caught('the service ends when it must refuse', await fullDisk(plant('gives-up'))),
-    caught('durations by the clock of the day', await jumpingClock(plant('wall-clock'))),
-    caught(
-      'descriptors that are never given back',
-      await fewDescriptors({ long, giveUpMs: 5000 }, plant('kept-sockets')),
+    negativeControl('a service that exits on a 503', await fullDisk(preload('exit-on-503'))),
+    negativeControl('durations measured by the wall clock', await jumpingClock(preload('wall-clock'))),
+    negativeControl(
+      'descriptors that are never closed',
+      await fewDescriptors({ long, giveUpMs: 5000 }, preload('leaked-sockets')),
     ),
     ...(long ? await underLittleMemory() : []),
   ];
 }
 
-/** Left out of the short form: where memory is short, the kernel chooses what it ends, and a slow machine changes that. */
+/** Long form only: which process the kernel kills depends on the speed of the machine. */
 async function underLittleMemory(): Promise<readonly Row[]> {
   return [
     ...(await littleMemory('process')),
-    caught('little memory, and the analysis in threads of the service', await littleMemory('thread')),
+    negativeControl('little memory, analysis in threads', await littleMemory('thread')),
   ];
 }

@@ -1,26 +1,26 @@
-/** Three hosts behind HAProxy: one is killed, all are restarted in turn, the database and Redis go away. */
+/** Three hosts behind HAProxy: a kill, a rolling restart, and loss of the database and Redis. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fleet, startFleet } from '../../../deploy/fleet/fleet.ts';
 import type { Host } from '../../../deploy/fleet/host.ts';
 import { createToken, revokeToken } from '../../../deploy/fleet/tokens.ts';
-import { atMost, exactly, type Options, type Row, told, within } from '../case.ts';
+import { atMost, exactly, informational, type Options, type Row, within } from '../case.ts';
 import { checkBulk } from '../fleet/bulk.ts';
 import { checkJobs } from '../fleet/jobs.ts';
 import {
   analyzeStatus,
-  begunBetween,
   failures,
   remaining,
+  startedBetween,
   startTraffic,
   type Traffic,
 } from '../fleet/traffic.ts';
-import { eventually, patienceMs } from '../load/footprint.ts';
-import { buildService } from '../service.ts';
+import { eventually, maxWaitMs } from '../support/footprint.ts';
+import { buildService } from '../support/service.ts';
 
 /** Each loop has one request under way. */
 const loops = 4;
 const settleMs = 2000;
-/** Out of reach of every check: only what is left of it is looked at. */
+/** Never reached: only the remaining count is read. */
 const requestsAMinute = 1_000_000;
 
 export async function run({ long }: Options): Promise<readonly Row[]> {
@@ -31,8 +31,8 @@ export async function run({ long }: Options): Promise<readonly Row[]> {
       ...(await checkTokens(fleet, long)),
       ...(await checkKill(fleet)),
       ...(await checkRollingRestart(fleet)),
-      ...(await checkDatabaseAway(fleet, long ? 60_000 : 6000)),
-      ...(await checkRedisAway(fleet)),
+      ...(await checkDatabaseLoss(fleet, long ? 60_000 : 6000)),
+      ...(await checkRedisLoss(fleet)),
       ...(await checkJobs(fleet)),
       ...(await checkBulk(fleet, long ? (process.env.UNDERTONE_DATA ?? null) : null)),
     ];
@@ -48,30 +48,29 @@ async function checkTokens(fleet: Fleet, long: boolean): Promise<Row[]> {
   revokeToken(fleet, 'everywhere');
   const revokedAt = performance.now();
   let statuses = await ask();
-  while (!statuses.every((status) => status === 401) && performance.now() - revokedAt < patienceMs) {
+  while (!statuses.every((status) => status === 401) && performance.now() - revokedAt < maxWaitMs) {
     await sleep(100);
     statuses = await ask();
   }
   const seconds = (performance.now() - revokedAt) / 1000;
   return [
-    exactly(3, {
-      name: 'hosts that take a new token at once',
-      unit: 'of 3',
-      value: made.filter((status) => status === 200).length,
-    }),
+    exactly(
+      3,
+      'hosts that accept a new token at once',
+      'of 3',
+      made.filter((status) => status === 200).length,
+    ),
     within(
       5,
       { long },
-      {
-        name: 'until every host refuses a revoked token',
-        unit: 's',
-        value: statuses.every((status) => status === 401) ? seconds : null,
-      },
+      'until every host refuses a revoked token',
+      's',
+      statuses.every((status) => status === 401) ? seconds : null,
     ),
   ];
 }
 
-/** Both kinds of client at once: one that takes the first answer, one that asks again as documented. */
+/** Two clients: one does not retry, one follows the documented retry policy. */
 async function under<Result>(
   fleet: Fleet,
   name: string,
@@ -97,31 +96,24 @@ async function checkKill(fleet: Fleet): Promise<Row[]> {
     await victim.start();
     await sleep(settleMs);
     const [first, again] = await Promise.all([plain.stop(), patient.stop()]);
-    const late = failures(begunBetween(first, killedAt, Number.POSITIVE_INFINITY));
+    const late = failures(startedBetween(first, killedAt, Number.POSITIVE_INFINITY));
     return [
-      told({
-        name: 'kill -9 of a host: requests in all',
-        unit: 'requests',
-        value: first.length + again.length,
-      }),
-      atMost(loops, {
-        name: 'requests under way that fail',
-        unit: 'requests',
-        value: failures(first).length - late.length,
-        note: `of ${loops} under way on all hosts`,
-      }),
-      exactly(0, {
-        name: 'later requests that fail',
-        unit: 'requests',
-        value: late.length,
-        note: faultsOf(late),
-      }),
-      exactly(0, {
-        name: 'requests that fail for clients that retry',
-        unit: 'requests',
-        value: failures(again).length,
-        note: faultsOf(failures(again)),
-      }),
+      informational('kill -9 of a host: requests in all', 'requests', first.length + again.length),
+      atMost(
+        loops,
+        'requests in flight that fail',
+        'requests',
+        failures(first).length - late.length,
+        `of ${loops} under way on all hosts`,
+      ),
+      exactly(0, 'later requests that fail', 'requests', late.length, faultsOf(late)),
+      exactly(
+        0,
+        'requests that fail for clients that retry',
+        'requests',
+        failures(again).length,
+        faultsOf(failures(again)),
+      ),
     ];
   });
 }
@@ -139,18 +131,14 @@ async function checkRollingRestart(fleet: Fleet): Promise<Row[]> {
     }
     const lost = failures(await plain.stop());
     return [
-      told({ name: 'rolling restart: requests in all', unit: 'requests', value: plain.outcomes.length }),
-      exactly(0, { name: 'requests lost', unit: 'requests', value: lost.length, note: faultsOf(lost) }),
-      exactly(0, {
-        name: 'hosts that ended with an error',
-        unit: 'of 3',
-        value: codes.filter((code) => code !== 0).length,
-      }),
+      informational('rolling restart: requests in all', 'requests', plain.outcomes.length),
+      exactly(0, 'requests lost', 'requests', lost.length, faultsOf(lost)),
+      exactly(0, 'hosts that exited with an error', 'of 3', codes.filter((code) => code !== 0).length),
     ];
   });
 }
 
-async function checkDatabaseAway(fleet: Fleet, ms: number): Promise<Row[]> {
+async function checkDatabaseLoss(fleet: Fleet, ms: number): Promise<Row[]> {
   const unused = createToken(fleet, 'unused');
   return await under(fleet, 'away', async ({ plain }) => {
     const from = performance.now();
@@ -166,31 +154,34 @@ async function checkDatabaseAway(fleet: Fleet, ms: number): Promise<Row[]> {
       accepted = await ask();
       return accepted.every((status) => status === 200);
     });
-    const during = begunBetween(await plain.stop(), from, to);
+    const during = startedBetween(await plain.stop(), from, to);
     return [
-      told({ name: 'database away: seconds', unit: 's', value: (to - from) / 1000 }),
-      exactly(0, {
-        name: 'requests with known tokens that fail',
-        unit: `of ${during.length}`,
-        value: failures(during).length,
-        note: faultsOf(failures(during)),
-      }),
-      exactly(3, {
-        name: 'hosts that answer 503 to an unknown token',
-        unit: 'of 3',
-        value: refused.filter((status) => status === 503).length,
-      }),
-      exactly(3, {
-        name: 'hosts that take it when the database is back',
-        unit: 'of 3',
-        value: accepted.filter((status) => status === 200).length,
-      }),
+      informational('database unreachable: seconds', 's', (to - from) / 1000),
+      exactly(
+        0,
+        'requests with known tokens that fail',
+        `of ${during.length}`,
+        failures(during).length,
+        faultsOf(failures(during)),
+      ),
+      exactly(
+        3,
+        'hosts that answer 503 to an unknown token',
+        'of 3',
+        refused.filter((status) => status === 503).length,
+      ),
+      exactly(
+        3,
+        'hosts that accept it when the database is back',
+        'of 3',
+        accepted.filter((status) => status === 200).length,
+      ),
     ];
   });
 }
 
-/** What is left of a limit is told by header: of all hosts together, or of each alone while Redis is away. */
-async function checkRedisAway(fleet: Fleet): Promise<Row[]> {
+/** The remaining count is shared by all hosts, and per host without Redis. */
+async function checkRedisLoss(fleet: Fleet): Promise<Row[]> {
   const token = createToken(fleet, 'limited');
   const used = async () => {
     const counts: number[] = [];
@@ -199,21 +190,21 @@ async function checkRedisAway(fleet: Fleet): Promise<Row[]> {
   };
   const together = await used();
   const earlier = fleet.hosts.map((host) => host.log().length);
-  const hostsThatSay = (words: string) =>
+  const hostsThatLog = (words: string) =>
     fleet.hosts.filter((host, index) => host.log().slice(earlier[index]).includes(words)).length;
   await fleet.redis.stop();
-  await eventually(() => hostsThatSay('Redis cannot be reached') === 3);
+  await eventually(() => hostsThatLog('Redis cannot be reached') === 3);
   const alone = await used();
-  const logged = hostsThatSay('Redis cannot be reached');
+  const logged = hostsThatLog('Redis cannot be reached');
   await fleet.redis.start();
-  await eventually(() => hostsThatSay('Redis is back') === 3);
+  await eventually(() => hostsThatLog('Redis is back') === 3);
   const again = await used();
   const same = (name: string, counts: string, wanted: string) =>
-    exactly(1, { name, unit: 'as wanted', value: counts === wanted ? 1 : 0, note: `counted ${counts}` });
+    exactly(1, name, 'as wanted', counts === wanted ? 1 : 0, `counted ${counts}`);
   return [
     same('a limit is counted for all hosts together', together, '1 2 3'),
-    same('Redis away: each host counts for itself', alone, '1 1 1'),
-    exactly(3, { name: 'hosts that say so in their log', unit: 'of 3', value: logged }),
-    same('Redis back: together again', again, '1 2 3'),
+    same('Redis unreachable: each host counts for itself', alone, '1 1 1'),
+    exactly(3, 'hosts that log it', 'of 3', logged),
+    same('Redis back: counted together again', again, '1 2 3'),
   ];
 }

@@ -3,69 +3,76 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../../../benchmarks/case.ts';
-import { caught, exactly, type Options, type Row, told } from '../case.ts';
-import { forgetful, fuzzForms } from '../fuzz/forms.ts';
+import { exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
+import { failingReader, fuzzForms } from '../fuzz/forms.ts';
 import { type Amount, type Fuzzed, fuzz, targets } from '../fuzz/fuzzer.ts';
 import { add, type Fuzzing } from '../fuzz/record.ts';
-import { buildChecked } from '../native.ts';
-import { inParallel } from '../parallel.ts';
+import { buildChecked } from '../support/native.ts';
+import { inParallel } from '../support/parallel.ts';
 
 const shortSeconds = 5;
 const longMinutes = 10;
 const atOnce = 2;
 /** The planted fault is found within some thousand runs. */
-const plantedRuns = 1_000_000;
-const plantedSeconds = 120;
+const controlRuns = 1_000_000;
+const controlSeconds = 120;
 
-type Tried = { readonly name: string; readonly run: Fuzzed; readonly all: Fuzzing; readonly files: number };
+type TargetRun = {
+  readonly name: string;
+  readonly run: Fuzzed;
+  readonly all: Fuzzing;
+  readonly files: number;
+};
 
 function amountOf({ long, seed, count }: Options): Amount {
   const seconds = long ? 60 * (count ?? longMinutes) : (count ?? shortSeconds);
-  // A seed for each long run: the same one again would try the same mutations. libFuzzer takes one of 32 bits.
+  // A new seed for each long run, since the same seed repeats its mutations; libFuzzer takes 32 bits.
   return { seconds, runs: -1, seed: long ? Date.now() % 2 ** 32 : seed };
 }
 
-function noteRun(name: string, run: Fuzzed, folder: string, long: boolean): Tried {
+function recordRun(name: string, run: Fuzzed, folder: string, long: boolean): TargetRun {
   console.error(`${name}: ${run.executions} runs, ${run.finding ?? 'nothing found'}`);
   return { name, run, all: long ? add(folder, run) : run, files: readdirSync(join(folder, 'corpus')).length };
 }
 
 /** The last in this process: the reader of forms is JavaScript. */
-async function tryAll(programs: string, parent: string, options: Options): Promise<Tried[]> {
+async function runAll(programs: string, parent: string, options: Options): Promise<TargetRun[]> {
   const amount = amountOf(options);
-  const tried = await inParallel(targets, atOnce, async (target) => {
+  const results = await inParallel(targets, atOnce, async (target) => {
     const folder = join(parent, target.name);
-    return noteRun(target.name, await fuzz(programs, target, folder, amount), folder, options.long);
+    return recordRun(target.name, await fuzz(programs, target, folder, amount), folder, options.long);
   });
   const forms = join(parent, 'multipart');
-  return [...tried, noteRun('multipart', fuzzForms(forms, amount), forms, options.long)];
+  return [...results, recordRun('multipart', fuzzForms(forms, amount), forms, options.long)];
 }
 
-function describe({ name, all, files }: Tried): Row {
+function describe({ name, all, files }: TargetRun): Row {
   const note = `${all.edges} edges, ${files} files kept, ${(all.seconds / 60).toFixed(1)} minutes`;
-  return told({ name, unit: 'executions', value: all.executions, note });
+  return informational(name, 'executions', all.executions, note);
 }
 
 function findings(runs: readonly Fuzzed[]): Row {
   const found = runs.flatMap(({ finding }) => (finding === null ? [] : [finding]));
-  return exactly(0, { name: 'findings', unit: 'inputs', value: found.length, note: found.join('; ') });
+  return exactly(0, 'findings', 'inputs', found.length, found.join('; '));
 }
 
-async function findPlanted(programs: string, folder: string, seed: number): Promise<Row> {
+async function checkDecoderFault(programs: string, folder: string, seed: number): Promise<Row> {
   const target = { name: 'aiff', program: 'planted' } as const;
-  const amount = { seconds: plantedSeconds, runs: plantedRuns, seed };
+  const amount = { seconds: controlSeconds, runs: controlRuns, seed };
   const run = await fuzz(programs, target, join(folder, 'planted'), amount);
-  return caught('a read past the end of a table', [findings([{ ...run, finding: shorten(run.finding) }])]);
+  return negativeControl('a read past the end of a table', [
+    findings([{ ...run, finding: shorten(run.finding) }]),
+  ]);
 }
 
-function forgetPart(folder: string, seed: number): Row {
-  const amount = { seconds: plantedSeconds, runs: plantedRuns, seed };
-  const run = fuzzForms(join(folder, 'forgetful'), amount, forgetful, [
+function checkReaderFault(folder: string, seed: number): Row {
+  const amount = { seconds: controlSeconds, runs: controlRuns, seed };
+  const run = fuzzForms(join(folder, 'forgetful'), amount, failingReader, [
     'fuzz/forms.ts',
     'multipart/reader.ts',
     'multipart/headers.ts',
   ]);
-  return caught('a reader of forms that fails at one of its parts', [findings([run])]);
+  return negativeControl('a multipart reader that fails at one of its parts', [findings([run])]);
 }
 
 /** Without the path, which is another one on each machine. */
@@ -77,14 +84,14 @@ export async function run(options: Options): Promise<readonly Row[]> {
   const programs = buildChecked(['decode', 'extract', 'measure', 'planted'].map((name) => `fuzz_${name}`));
   const scratch = mkdtempSync(join(tmpdir(), 'undertone-fuzz-'));
   try {
-    const tried = await tryAll(programs, options.long ? cacheFolder('fuzz') : scratch, options);
-    const total = tried.reduce((sum, { all }) => sum + all.executions, 0);
+    const results = await runAll(programs, options.long ? cacheFolder('fuzz') : scratch, options);
+    const total = results.reduce((sum, { all }) => sum + all.executions, 0);
     return [
-      ...tried.map(describe),
-      told({ name: 'all targets', unit: 'executions', value: total }),
-      findings(tried.map((one) => one.run)),
-      await findPlanted(programs, scratch, options.seed),
-      forgetPart(scratch, options.seed),
+      ...results.map(describe),
+      informational('all targets', 'executions', total),
+      findings(results.map((one) => one.run)),
+      await checkDecoderFault(programs, scratch, options.seed),
+      checkReaderFault(scratch, options.seed),
     ];
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -1,23 +1,30 @@
-/** Damaged and lying files of every kind, sent to the real service. */
+/** Damaged and forged files of every format, sent to the service. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from '../../../benchmarks/case.ts';
 import { installPackages } from '../../../benchmarks/packages.ts';
-import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
-import { attack, type Campaign, type Shot, showAnswers, type Target } from '../corpus/campaign.ts';
-import { createJudge, type Judge } from '../corpus/contract.ts';
+import { atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
+import {
+  answerFaults,
+  attack,
+  type Campaign,
+  type SendOne,
+  showAnswers,
+  type Target,
+  withFault,
+} from '../corpus/campaign.ts';
 import { limits } from '../corpus/costs.ts';
-import { spoils, withSpoilt } from '../corpus/faults.ts';
-import { tools } from '../corpus/making.ts';
+import { tools } from '../corpus/generate.ts';
+import { createJudge, type Judge } from '../corpus/judge.ts';
 import { mutationOf } from '../corpus/mutation.ts';
 import { makeSources, type Sources } from '../corpus/sources.ts';
-import { buildService, isUp, withServer } from '../service.ts';
+import { buildService, isUp, withServer } from '../support/service.ts';
 
 const shortCount = 2000;
 const longCount = 50_000;
-/** Whole files sent first, so that what is loaded once is not taken for what a file costs. */
+/** Uploads before anything is measured: what the process loads once is not the cost of a file. */
 const warmUp = 100;
-const spoiltCount = 60;
+const faultCount = 60;
 const ballastMebibytes = 320;
 const settings = { UNDERTONE_WORKERS: '2', UNDERTONE_QUEUE: '64', UNDERTONE_DEADLINE_S: '250' };
 
@@ -29,27 +36,27 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
   return withServer(settings, async (server) => {
     const judge = await createJudge(server.url);
     const target = { port: server.port, token: server.token, pid: server.process.pid as number };
-    const shot = shotOf(seed, sources);
+    const sendOne = senderOf(seed, sources);
     const numbers = Array.from({ length: total }, (_, number) => number);
-    await attack(target, judge, numbers.slice(-warmUp), shot);
-    const campaign = await attack(target, judge, numbers, shot);
+    await attack(target, judge, numbers.slice(-warmUp), sendOne);
+    const campaign = await attack(target, judge, numbers, sendOne);
     keepFindings(campaign, seed, sources);
-    const planted = await plantFaults(target, judge, shot);
+    const controls = await checkFaults(target, judge, sendOne);
     return [
-      told({
-        name: 'files to begin with',
-        unit: 'files',
-        value: new Set(sources.all.map(({ name }) => name)).size,
-      }),
-      told({ name: 'mutated uploads', unit: 'requests', value: total, note: showAnswers(campaign) }),
+      informational(
+        'files that the mutations start from',
+        'files',
+        new Set(sources.all.map(({ name }) => name)).size,
+      ),
+      informational('mutated uploads', 'requests', total, showAnswers(campaign)),
       ...rowsOf(campaign),
-      exactly(0, { name: 'ends of the process', unit: 'times', value: isUp(server) ? 0 : 1 }),
-      ...planted,
+      exactly(0, 'exits of the process', 'times', isUp(server) ? 0 : 1),
+      ...controls,
     ];
   });
 }
 
-function shotOf(seed: number, sources: Sources): Shot {
+function senderOf(seed: number, sources: Sources): SendOne {
   return async (client, number) => {
     const { path, parts } = mutationOf(seed, number, sources);
     return { path, answer: await client.upload(path, parts) };
@@ -62,42 +69,34 @@ function rowsOf({ findings, costs, health }: Campaign): Row[] {
     .map(({ number, fault }) => `${number}: ${fault.slice(0, 80)}`)
     .join('; ');
   return [
-    exactly(0, {
-      name: '5xx, no answer, or not as the schema says',
-      unit: 'requests',
-      value: findings.length,
-      note,
-    }),
-    atMost(limits.ms / 1000, { name: 'slowest answer', unit: 's', value: costs && costs.slowestMs / 1000 }),
-    atMost(limits.mebibytes, {
-      name: 'most memory over what was held',
-      unit: 'MiB',
-      value: costs?.mostMebibytes ?? null,
-    }),
-    exactly(0, { name: '/health without 200 meanwhile', unit: `of ${health.asked}`, value: health.failed }),
+    exactly(0, '5xx, no answer, or not as the schema says', 'requests', findings.length, note),
+    atMost(limits.ms / 1000, 'slowest answer', 's', costs && costs.slowestMs / 1000),
+    atMost(
+      limits.mebibytes,
+      'most memory of one request, over what was resident',
+      'MiB',
+      costs?.mostMebibytes ?? null,
+    ),
+    exactly(0, '/health without 200 meanwhile', `of ${health.requests}`, health.failed),
   ];
 }
 
-/** The same check of the same service, its answers spoilt; and of a process that takes memory. */
-async function plantFaults(target: Target, judge: Judge, shot: Shot): Promise<Row[]> {
-  const numbers = Array.from({ length: spoiltCount }, (_, number) => number);
+/** The same check with wrong answers, and with a process that allocates memory. */
+async function checkFaults(target: Target, judge: Judge, sendOne: SendOne): Promise<Row[]> {
+  const numbers = Array.from({ length: faultCount }, (_, number) => 1000 + number);
   const rows: Row[] = [];
-  for (const [name, spoil] of Object.entries(spoils)) {
-    const spoilt = await withSpoilt(target.port, spoil, (port) =>
-      attack({ ...target, port }, judge, numbers, shot),
-    );
-    rows.push(caught(name, rowsOf(spoilt)));
-  }
+  for (const [name, fault] of Object.entries(answerFaults))
+    rows.push(negativeControl(name, rowsOf(await attack(target, judge, numbers, withFault(sendOne, fault)))));
   let ballast = Buffer.alloc(0);
   const greedy = await attack({ ...target, pid: process.pid }, judge, numbers, (client, number) => {
-    if (number === 0) ballast = Buffer.alloc(ballastMebibytes << 20, 1);
-    return shot(client, number);
+    if (number === numbers[0]) ballast = Buffer.alloc(ballastMebibytes << 20, 1);
+    return sendOne(client, number);
   });
-  rows.push(caught(`takes ${ballast.length >> 20} MiB`, rowsOf(greedy)));
+  rows.push(negativeControl(`${ballast.length >> 20} MiB allocated`, rowsOf(greedy)));
   return rows;
 }
 
-/** For another run with the same seed, and for the crashers' folder. */
+/** Writes each to .cache/reliability/findings. */
 function keepFindings({ findings }: Campaign, seed: number, sources: Sources): void {
   const folder = join(cacheFolder('reliability'), 'findings');
   mkdirSync(folder, { recursive: true });

@@ -1,26 +1,26 @@
-/** The same speech in other containers, rates, levels, channels and with silence around it: the same scores? */
+/** The same speech in other containers, rates, levels, channels and with silence around it gets the same scores. */
 import { createReadStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { cacheFolder } from '../../../benchmarks/case.ts';
 import { installPackages } from '../../../benchmarks/packages.ts';
-import { atLeast, atMost, caught, type Options, type Row, told } from '../case.ts';
-import { createDice } from '../corpus/dice.ts';
-import { tools } from '../corpus/making.ts';
+import { atLeast, atMost, informational, negativeControl, type Options, type Row } from '../case.ts';
+import { tools } from '../corpus/generate.ts';
 import { spokenRecordings } from '../corpus/recordings.ts';
-import { analyzeFiles, type Distance, distancesOf, type Scores } from '../corpus/sameness.ts';
+import { analyzeFiles, type Distance, distancesOf, type Scores } from '../corpus/score-distance.ts';
 import {
   type Family,
   makeFamilies,
   type Transformation,
   transformations,
 } from '../corpus/transformations.ts';
-import { startProgress } from '../progress.ts';
-import { buildService } from '../service.ts';
+import { createPrng } from '../support/prng.ts';
+import { startProgress } from '../support/progress.ts';
+import { buildService } from '../support/service.ts';
 
 const bound = 0.05;
 const longCount = 200;
-/** Of human recordings, the share whose every score stays within the bound; of the synthetic ones all must. */
+/** Minimum share of human recordings within the bound; all synthetic ones must be. */
 const shareOfHuman = 95;
 /** No speech, or single words and coughs. */
 const unspoken = new Set(['ESC10', 'RIR', 'EmoGator', 'MFA']);
@@ -37,23 +37,23 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
   const rowsOf = (found: readonly Distance[]) => (human ? rowsOfHuman(found) : rowsOfSynthetic(found));
   const note = human ? 'drawn by seed from UNDERTONE_DATA' : 'synthetic; set UNDERTONE_DATA for human ones';
   return [
-    told({ name: 'recordings', unit: 'files', value: families.length, note }),
+    informational('recordings', 'files', families.length, note),
     ...rowsOf(distancesOf(families, scores)),
-    caught('copies of another recording', rowsOf(distancesOf(families.map(mixedUp), scores))),
+    negativeControl('copies of another recording', rowsOf(distancesOf(families.map(mixedUp), scores))),
   ];
 }
 
-/** Recordings whose corpus, path and length index.csv tells in its first three columns. */
+/** The first three columns of index.csv are corpus, path and duration. */
 async function sampleOf(data: string, count: number, seed: number): Promise<string[]> {
   const paths: string[] = [];
   for await (const line of createInterface({ input: createReadStream(join(data, 'index.csv')) })) {
     const [set = '', path = '', seconds = ''] = line.split(',');
     if (!unspoken.has(set) && Number(seconds) >= 2) paths.push(join(data, path));
   }
-  const dice = createDice(seed);
+  const prng = createPrng(seed);
   const drawn = new Map<string, string>();
   while (drawn.size < Math.min(count, paths.length)) {
-    const path = dice.pick(paths);
+    const path = prng.pick(paths);
     drawn.set(basename(path), path);
   }
   return [...drawn.values()];
@@ -88,7 +88,7 @@ function grouped(
 
 function rowsOfSynthetic(distances: readonly Distance[]): Row[] {
   return grouped(distances).map(([{ name }, found]) =>
-    atMost(bound, { name: `${name}: furthest score`, unit: 'of 1', ...furthest(found) }),
+    atMost(bound, `${name}: furthest score`, 'of 1', ...furthest(found)),
   );
 }
 
@@ -97,19 +97,16 @@ function rowsOfHuman(distances: readonly Distance[]): Row[] {
     const within = found.filter(({ by }) => by <= bound).length;
     const value = found.length > 0 ? (100 * within) / found.length : null;
     return [
-      atLeast(shareOfHuman, { name: `${name}: every score within ${bound}`, unit: '%', value }),
-      told({ name: `${name}: furthest score`, unit: 'of 1', ...furthest(found) }),
+      atLeast(shareOfHuman, `${name}: every score within ${bound}`, '%', value),
+      informational(`${name}: furthest score`, 'of 1', ...furthest(found)),
     ];
   });
 }
 
-function furthest(found: readonly Distance[]): { readonly value: number | null; readonly note: string } {
+function furthest(found: readonly Distance[]): [value: number | null, note: string] {
   const [most] = found.toSorted((a, b) => b.by - a.by);
-  if (most === undefined) return { value: null, note: 'no recording had scores' };
+  if (most === undefined) return [null, 'no recording had scores'];
   const emotion = found.reduce((far, { emotionBy }) => Math.max(far, emotionBy), 0);
-  const value = Number.isFinite(most.by) ? most.by : null;
-  return {
-    value,
-    note: `${most.score} of ${basename(most.plain)}; furthest probability of an emotion ${emotion.toFixed(3)}`,
-  };
+  const note = `${most.score} of ${basename(most.plain)}; furthest probability of an emotion ${emotion.toFixed(3)}`;
+  return [Number.isFinite(most.by) ? most.by : null, note];
 }

@@ -1,26 +1,32 @@
-/** Forms that are broken in every place, and requests whose framing lies, sent to the real service. */
+/** Malformed forms, and requests with wrong lengths or chunks, sent to the service. */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { descriptorsOf } from '../../../benchmarks/process.ts';
-import { caught, exactly, type Options, type Row, told } from '../case.ts';
-import { patienceSeconds } from '../corpus/ask.ts';
-import { attack, type Campaign, type Shot, showAnswers } from '../corpus/campaign.ts';
-import { createJudge, type Judge } from '../corpus/contract.ts';
-import { createDice } from '../corpus/dice.ts';
-import { spoils, withSpoilt } from '../corpus/faults.ts';
+import { exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
+import {
+  answerFaults,
+  attack,
+  type Campaign,
+  type SendOne,
+  showAnswers,
+  withFault,
+} from '../corpus/campaign.ts';
 import { formOf } from '../corpus/forms.ts';
-import { sendFramed } from '../corpus/framing.ts';
-import { eventually } from '../load/footprint.ts';
-import { buildService, isUp, type Server, withServer } from '../service.ts';
+import { sendMisframed } from '../corpus/framing.ts';
+import { createJudge, type Judge } from '../corpus/judge.ts';
+import { maxWaitSeconds } from '../support/client.ts';
+import { eventually } from '../support/footprint.ts';
+import { createPrng } from '../support/prng.ts';
+import { buildService, isUp, type Server, withServer } from '../support/service.ts';
 
 const shortCount = 3000;
 const longCount = 20_000;
-const spoiltCount = 60;
+const warmUp = 60;
 const path = '/v1/analyze';
-/** One request in so many has a framing that lies. */
+/** One request in so many has a wrong length or wrong chunks. */
 const framedEvery = 10;
-/** For the service to see that connections have ended. */
+/** Time for the service to close ended connections. */
 const restMs = 1500;
 
 export async function run({ long, seed, count }: Options): Promise<readonly Row[]> {
@@ -41,41 +47,40 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
 }
 
 async function measure(server: Server, total: number, seed: number, temporary: string): Promise<Row[]> {
-  const judge = lenient(await createJudge(server.url));
+  const judge = allowDisconnects(await createJudge(server.url));
   const target = { port: server.port, token: server.token, pid: server.process.pid as number };
   const numbers = Array.from({ length: total }, (_, number) => number);
-  const shot = shotOf(seed, target);
-  await attack(target, judge, numbers.slice(-spoiltCount), shot);
+  const sendOne = senderOf(seed, target);
+  await attack(target, judge, numbers.slice(-warmUp), sendOne);
   const before = await fewestDescriptors(target.pid);
-  const campaign = await attack(target, judge, numbers, shot);
+  const campaign = await attack(target, judge, numbers, sendOne);
   for (const { number, fault } of campaign.findings)
     console.error(`--seed ${seed}, number ${number}: ${fault}`);
   await eventually(() => descriptorsOf(target.pid) <= before);
-  const left = descriptorsOf(target.pid) - before;
-  const rows = [...rowsOf(campaign), leftRow(server, temporary, left)];
-  const spoilt = await withSpoilt(target.port, spoils['answers 500'], (port) =>
-    attack({ ...target, port }, judge, numbers.slice(0, spoiltCount), shotOf(seed, { ...target, port })),
-  );
-  writeFileSync(join(temporary, 'planted'), '');
+  const remaining = descriptorsOf(target.pid) - before;
+  const rows = [...rowsOf(campaign), remainingRow(server, temporary, remaining)];
+  const fault = answerFaults['status 500'] as (typeof answerFaults)[string];
+  const faulty = await attack(target, judge, numbers.slice(0, warmUp), withFault(sendOne, fault));
+  writeFileSync(join(temporary, 'remaining'), '');
   return [
-    told({ name: 'mutated forms', unit: 'requests', value: total, note: showAnswers(campaign) }),
+    informational('mutated forms', 'requests', total, showAnswers(campaign)),
     ...rows,
-    caught('answers 500', rowsOf(spoilt)),
-    caught('a file is left behind', [leftRow(server, temporary, left)]),
+    negativeControl('status 500', rowsOf(faulty)),
+    negativeControl('a remaining file', [remainingRow(server, temporary, remaining)]),
   ];
 }
 
-/** A client that broke off may get no answer. */
-const lenient =
+/** A client that closed the connection may get no answer. */
+const allowDisconnects =
   (judge: Judge): Judge =>
   (asked, answer) =>
     answer.status === 0 ? null : judge(asked, answer);
 
-function shotOf(seed: number, { port, token }: { readonly port: number; readonly token: string }): Shot {
+function senderOf(seed: number, { port, token }: { readonly port: number; readonly token: string }): SendOne {
   return async (client, number) => {
-    const dice = createDice(seed, number);
-    const form = formOf(dice);
-    if (dice.oneIn(framedEvery)) return { path, answer: await sendFramed(port, token, path, form, dice) };
+    const prng = createPrng(seed, number);
+    const form = formOf(prng);
+    if (prng.oneIn(framedEvery)) return { path, answer: await sendMisframed(port, token, path, form, prng) };
     const type = form.contentType === null ? {} : { 'Content-Type': form.contentType };
     const headers = { Authorization: `Bearer ${token}`, ...type };
     return { path, answer: await client.send('POST', path, form.body, headers) };
@@ -87,32 +92,22 @@ function rowsOf({ findings, health }: Campaign): Row[] {
   const others = findings.filter((finding) => !hangs.includes(finding));
   const note = others.slice(0, 5).map(({ number, fault }) => `${number}: ${fault.slice(0, 80)}`);
   return [
-    exactly(0, {
-      name: '5xx, no answer, or not as the schema says',
-      unit: 'requests',
-      value: others.length,
-      note: note.join('; '),
-    }),
-    exactly(0, { name: `without an answer in ${patienceSeconds} s`, unit: 'requests', value: hangs.length }),
-    exactly(0, { name: '/health without 200 meanwhile', unit: `of ${health.asked}`, value: health.failed }),
+    exactly(0, '5xx, no answer, or not as the schema says', 'requests', others.length, note.join('; ')),
+    exactly(0, `without an answer in ${maxWaitSeconds} s`, 'requests', hangs.length),
+    exactly(0, '/health without 200 meanwhile', `of ${health.requests}`, health.failed),
   ];
 }
 
-function leftRow(server: Server, temporary: string, descriptorsLeft: number): Row {
+function remainingRow(server: Server, temporary: string, descriptorsLeft: number): Row {
   const ended = isUp(server) ? 0 : 1;
   const files = readdirSync(temporary);
   const uploads = readdirSync(server.dataDir).filter((name) => !/^undertone|secret|\.db/.test(name));
   const value = ended + files.length + uploads.length + Math.max(0, descriptorsLeft);
   const note = [...files, ...uploads].join(', ');
-  return exactly(0, {
-    name: 'ends of the process, files and descriptors left behind',
-    unit: 'times',
-    value,
-    note,
-  });
+  return exactly(0, 'exits of the process, files and descriptors that remain', 'times', value, note);
 }
 
-/** How many there are once no more have gone for a while: the last connections end after their answers. */
+/** The number once it has not decreased for a while: the last connections close after their responses. */
 async function fewestDescriptors(pid: number): Promise<number> {
   let [fewest, since] = [descriptorsOf(pid), performance.now()];
   await eventually(() => {

@@ -1,22 +1,22 @@
-/** Four times as many requests as the service can do: what is taken stays quick, the rest is told at once. */
-import { setTimeout as sleep } from 'node:timers/promises';
+/** Four times the capacity: accepted requests stay fast, the rest is refused at once. */
 import { percentile } from '../../../benchmarks/percentile.ts';
-import { atLeast, atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
-import { analysis, exchange, type Outcome } from '../load/exchange.ts';
-import { type Generator, startGenerator } from '../load/generate.ts';
-import type { Order } from '../load/generator.ts';
-import { speechUpload } from '../load/speech.ts';
-import { buildService, type Server, withServer } from '../service.ts';
+import { atLeast, atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
+import { analysis, exchange, type Outcome } from '../support/exchange.ts';
+import { type Health, startHealthProbe } from '../support/health-probe.ts';
+import { type Generator, startGenerator } from '../support/load-generator.ts';
+import type { Order } from '../support/load-process.ts';
+import { buildService, type Server, withServer } from '../support/service.ts';
+import { speechUpload } from '../support/speech.ts';
 
 const audioSeconds = 10;
 const closedClients = 4;
 const normalLoad = 0.8;
 const overload = 4;
 const probeEveryMs = 50;
-/** As many requests in a row must be as quick as under normal load. */
+/** So many consecutive requests as fast as under normal load. */
 const quickInARow = 5;
 const giveUpMs = 120_000;
-/** One worker: a core is left for the connections and for the generator, on a machine of two. */
+/** One worker, so that connections and load generator have a core on a machine with two. */
 const settings = { UNDERTONE_WORKERS: '1', UNDERTONE_LOG_LEVEL: 'warn' };
 
 type Limits = {
@@ -43,30 +43,20 @@ const limits = (long: boolean, normalMs: number): Limits =>
         healthMs: 10 * normalMs,
         unasked: 0.5,
       };
-/** As quick as under normal load, in the short form as much work as it may have slowed down since. */
+/** Recovered: as fast as under normal load; the short form allows a factor. */
 const quickness = { long: 1, short: 3 };
 
-type Pressed = {
+type Measured = {
   readonly perSecond: number;
   readonly normalP99: number;
   readonly outcomes: readonly Outcome[];
   readonly goodput: number;
-  readonly healthMs: readonly number[];
+  readonly health: Health;
   readonly recoveryMs: number | null;
 };
 
 const taken = ({ status, error }: Outcome) => status === 200 && error === null;
 const milliseconds = (outcomes: readonly Outcome[]) => outcomes.map(({ ms }) => ms);
-
-async function probeHealth(port: number, over: () => boolean): Promise<number[]> {
-  const times: number[] = [];
-  while (!over()) {
-    const { status, ms } = await exchange({ port, path: '/health' });
-    times.push(status === 200 ? ms : Number.POSITIVE_INFINITY);
-    await sleep(probeEveryMs);
-  }
-  return times;
-}
 
 /** One request after the other. @returns when the first of some quick ones was sent */
 async function untilNormal(server: Server, normalMs: number): Promise<number | null> {
@@ -87,7 +77,7 @@ async function press(
   server: Server,
   { seed, long }: Options,
   seconds: number,
-): Promise<Pressed> {
+): Promise<Measured> {
   const { port, token } = server;
   const send = (part: Pick<Order, 'pace'> & Partial<Order>) =>
     generator.send({ port, token, audioSeconds, seed, seconds, ...part });
@@ -97,20 +87,19 @@ async function press(
   const normal = await send({ pace: { perSecond: normalLoad * perSecond } });
   const normalP99 = percentile(milliseconds(normal.filter(taken)), 0.99) ?? Number.NaN;
   console.error(`overload: ${perSecond.toFixed(1)} requests/s, p99 ${normalP99.toFixed(0)} ms at 80 %`);
-  let over = false;
-  const health = probeHealth(port, () => over);
+  const probe = startHealthProbe(port, probeEveryMs);
   const started = performance.now();
   const outcomes = await send({ pace: { perSecond: overload * perSecond } });
-  over = true;
+  const health = await probe.stop();
   const tookSeconds = (performance.now() - started) / 1000;
   const goodput = outcomes.filter(taken).length / tookSeconds / perSecond;
   const quickMs = await untilNormal(server, normalP99 * (long ? quickness.long : quickness.short));
-  // Those that were still waiting when the last one was sent count as well.
+  // Requests that were queued at the end of the load count as well.
   const recoveryMs = quickMs === null ? null : quickMs + 1000 * (tookSeconds - seconds);
-  return { perSecond, normalP99, outcomes, goodput, healthMs: await health, recoveryMs };
+  return { perSecond, normalP99, outcomes, goodput, health, recoveryMs };
 }
 
-function judge(pressed: Pressed, long: boolean): Row[] {
+function judge(pressed: Measured, long: boolean): Row[] {
   const { outcomes, normalP99 } = pressed;
   const allowed = limits(long, normalP99);
   const accepted = milliseconds(outcomes.filter(taken));
@@ -118,43 +107,48 @@ function judge(pressed: Pressed, long: boolean): Row[] {
   const acceptedP99 = percentile(accepted, 0.99);
   const polite = refused.filter(({ asked }) => asked !== null);
   return [
-    told({
-      name: 'capacity',
-      unit: 'requests/s',
-      value: pressed.perSecond,
-      note: `${audioSeconds} s of WAV, one worker, ${closedClients} clients; p99 ${normalP99.toFixed(0)} ms at 80 %`,
-    }),
-    atMost(allowed.slower, {
-      name: 'p99 of accepted at 4x, against 80 %',
-      unit: 'ratio',
-      value: acceptedP99 === null ? null : acceptedP99 / normalP99,
-      note: `${accepted.length} accepted, ${refused.length} refused of ${outcomes.length}`,
-    }),
-    atLeast(allowed.goodput, { name: 'goodput, of capacity', unit: 'ratio', value: pressed.goodput }),
-    exactly(0, {
-      name: 'neither answered nor refused with Retry-After',
-      unit: 'requests',
-      value: outcomes.length - accepted.length - refused.filter(({ retryAfter }) => retryAfter).length,
-    }),
-    atMost(allowed.refusedMs, {
-      name: 'refused within, p99',
-      unit: 'ms',
-      value: percentile(milliseconds(refused), 0.99),
-      note: `largest ${Math.max(...milliseconds(refused)).toFixed(0)} ms`,
-    }),
-    atLeast(allowed.unasked, {
-      name: 'refused before the body was asked for',
-      unit: 'ratio',
-      value: polite.length === 0 ? null : polite.filter(({ asked }) => !asked).length / polite.length,
-      note: `of ${polite.length} refused that sent Expect: 100-continue`,
-    }),
-    atMost(allowed.healthMs, {
-      name: '/health meanwhile, largest',
-      unit: 'ms',
-      value: Math.max(...pressed.healthMs),
-      note: `${pressed.healthMs.length} times`,
-    }),
-    atMost(allowed.recoveryMs, { name: 'as quick as before after', unit: 'ms', value: pressed.recoveryMs }),
+    informational(
+      'capacity',
+      'requests/s',
+      pressed.perSecond,
+      `${audioSeconds} s of WAV, one worker, ${closedClients} clients; p99 ${normalP99.toFixed(0)} ms at 80 %`,
+    ),
+    atMost(
+      allowed.slower,
+      'p99 of accepted at 4x, against 80 %',
+      'ratio',
+      acceptedP99 === null ? null : acceptedP99 / normalP99,
+      `${accepted.length} accepted, ${refused.length} refused of ${outcomes.length}`,
+    ),
+    atLeast(allowed.goodput, 'goodput, of capacity', 'ratio', pressed.goodput),
+    exactly(
+      0,
+      'neither answered nor refused with Retry-After',
+      'requests',
+      outcomes.length - accepted.length - refused.filter(({ retryAfter }) => retryAfter).length,
+    ),
+    atMost(
+      allowed.refusedMs,
+      'refused within, p99',
+      'ms',
+      percentile(milliseconds(refused), 0.99),
+      `largest ${Math.max(...milliseconds(refused)).toFixed(0)} ms`,
+    ),
+    atLeast(
+      allowed.unasked,
+      'refused without 100 Continue',
+      'ratio',
+      polite.length === 0 ? null : polite.filter(({ asked }) => !asked).length / polite.length,
+      `of ${polite.length} refused that sent Expect: 100-continue`,
+    ),
+    atMost(
+      allowed.healthMs,
+      '/health meanwhile, largest',
+      'ms',
+      pressed.health.failed > 0 ? null : pressed.health.maxMs,
+      `${pressed.health.requests} times`,
+    ),
+    atMost(allowed.recoveryMs, 'normal latency again after', 'ms', pressed.recoveryMs),
   ];
 }
 
@@ -167,7 +161,7 @@ export async function run(options: Options): Promise<readonly Row[]> {
   try {
     const rows = judge(await pressed({}, seconds), options.long);
     const endless = await pressed({ UNDERTONE_QUEUE: '100000' }, Math.min(seconds, 10));
-    return [...rows, caught('a queue without an end', judge(endless, options.long))];
+    return [...rows, negativeControl('an unbounded queue', judge(endless, options.long))];
   } finally {
     generator.stop();
   }

@@ -1,9 +1,9 @@
 /** The native tests under every sanitizer, and the tests of the addon inside Node. */
 
 import type { Options, Row } from '../case.ts';
-import { buildChecked, buildThreads } from '../native.ts';
-import { findPlanted, runNativeTests } from '../sanitizers/native-tests.ts';
-import { findPlantedInNode, runNodeTests } from '../sanitizers/node-tests.ts';
+import { checkInjectedFault, runNativeTests } from '../sanitizers/native-tests.ts';
+import { checkInjectedFaultInNode, runNodeTests } from '../sanitizers/node-tests.ts';
+import { buildChecked, buildThreads } from '../support/native.ts';
 
 const shortMutations = 3;
 const longMutations = 100;
@@ -14,16 +14,16 @@ export async function run({ long, count }: Options): Promise<readonly Row[]> {
   const folder = buildChecked(targets);
   const rows = [
     ...runNativeTests(folder, 'address,undefined', mutations),
-    findPlanted(folder, 'address'),
-    findPlanted(folder, 'undefined'),
+    checkInjectedFault(folder, 'address'),
+    checkInjectedFault(folder, 'undefined'),
   ];
   if (!long) return rows;
   const threads = buildThreads(targets);
   return [
     ...rows,
     ...runNativeTests(threads, 'thread', shortMutations),
-    findPlanted(threads, 'thread'),
+    checkInjectedFault(threads, 'thread'),
     ...runNodeTests(),
-    findPlantedInNode(),
+    checkInjectedFaultInNode(),
   ];
 }

@@ -1,18 +1,18 @@
-/** SIGTERM while 32 connections are busy, and a second signal: nobody who was taken is let down. */
+/** SIGTERM with 32 busy connections, and a second signal: no accepted request fails. */
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
-import { analysis, exchange, type Outcome } from '../load/exchange.ts';
-import { createRandom, type Random } from '../load/random.ts';
-import { speechUpload } from '../load/speech.ts';
-import { plant } from '../plant.ts';
-import { startProgress } from '../progress.ts';
-import { buildService, type Server, withServer } from '../service.ts';
+import { atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
+import { analysis, exchange, type Outcome } from '../support/exchange.ts';
+import { preload } from '../support/preload.ts';
+import { createPrng, type Prng } from '../support/prng.ts';
+import { startProgress } from '../support/progress.ts';
+import { buildService, type Server, withServer } from '../support/service.ts';
+import { speechUpload } from '../support/speech.ts';
 
 const connections = 32;
-/** There is a place for every one of them. */
+/** The queue has a slot for every client. */
 const settings = { UNDERTONE_QUEUE: '64', UNDERTONE_LOG_LEVEL: 'warn' };
-/** The short form shares its machine: it gives the service a grace, and a time to end, that a slow machine cannot pass. */
+/** Grace and shutdown periods that a slow machine does not exceed. */
 const unhurried = {
   UNDERTONE_GRACE_S: '10',
   UNDERTONE_SHUTDOWN_S: '600',
@@ -20,10 +20,10 @@ const unhurried = {
 };
 const upload = speechUpload(1);
 const warmUpMs = 400;
-/** Longer than a terminal or npm takes to send the same signal once more. */
+/** The service ignores repeats of a signal for a shorter time. */
 const secondAfterMs = 600;
 
-/** `takenMs`: what was sent up to here after the signal must be answered: the grace, less what a busy machine is late. */
+/** `takenMs`: requests sent up to here after the signal must be answered; shorter than the grace period. */
 type Limits = {
   readonly env: Readonly<Record<string, string>>;
   readonly readyMs: number;
@@ -38,7 +38,7 @@ const limits = (long: boolean): Limits =>
 type Load = { readonly outcomes: Outcome[]; readonly ended: Promise<unknown> };
 
 /** A third opens a connection for each request, a third keeps one busy, a third keeps one and rests between. */
-function startClients(server: Server, random: Random): Load {
+function startClients(server: Server, prng: Prng): Load {
   const outcomes: Outcome[] = [];
   const client = async (index: number) => {
     const agent = index % 3 === 0 ? false : new Agent({ keepAlive: true, maxSockets: 1 });
@@ -46,7 +46,7 @@ function startClients(server: Server, random: Random): Load {
       const outcome = await exchange(analysis(server, upload, { agent }));
       outcomes.push(outcome);
       up = outcome.status === 200 && outcome.error === null;
-      if (index % 3 === 2) await sleep(random.below(600));
+      if (index % 3 === 2) await sleep(prng.below(600));
     }
     if (agent) agent.destroy();
   };
@@ -74,13 +74,13 @@ type Ending = {
 };
 
 function end(
-  random: Random,
+  prng: Prng,
   env: Readonly<Record<string, string>>,
   { takenMs, env: pace }: Limits,
 ): Promise<Ending> {
   return withServer({ ...settings, ...pace, ...env }, async (server) => {
-    const { outcomes, ended } = startClients(server, random);
-    await sleep(warmUpMs + random.below(200));
+    const { outcomes, ended } = startClients(server, prng);
+    await sleep(warmUpMs + prng.below(200));
     const signalled = performance.now();
     const unready = untilUnready(server);
     const { code } = await server.stop();
@@ -105,12 +105,12 @@ async function repeatedly(
   { seed, count, long }: Options,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ending[]> {
-  const random = createRandom(seed);
+  const prng = createPrng(seed);
   const endings: Ending[] = [];
   const repeats = count ?? (long ? 20 : 3);
   const progress = startProgress('shutdown', repeats);
   for (let index = 0; index < repeats; index++) {
-    endings.push(await end(random, env, limits(long)));
+    endings.push(await end(prng, env, limits(long)));
     progress.advance();
   }
   progress.stop();
@@ -125,39 +125,30 @@ function judge(endings: readonly Ending[], { readyMs }: Limits): Row[] {
   const unready = largest((one) => one.readyMs);
   const note = `${sum((one) => one.answered)} answered; ${endings.length} times SIGTERM under ${connections} connections`;
   return [
-    exactly(0, {
-      name: 'accepted requests broken',
-      unit: 'requests',
-      value: broken.length,
-      note: reasons || note,
-    }),
-    atMost(readyMs, {
-      name: '/ready says 503 after',
-      unit: 'ms, largest',
-      value: Number.isFinite(unready) ? unready : null,
-    }),
-    exactly(0, {
-      name: 'ends with another exit code than 0',
-      unit: 'times',
-      value: endings.filter(({ code }) => code !== 0).length,
-    }),
-    told({
-      name: 'turned away in the end',
-      unit: 'requests',
-      value: sum((one) => one.turnedAway),
-      note: 'sent after the grace: refused before any byte was taken, or told 503',
-    }),
-    told({ name: 'from the signal to the end', unit: 'ms, largest', value: largest((one) => one.ms) }),
+    exactly(0, 'accepted requests broken', 'requests', broken.length, reasons || note),
+    atMost(readyMs, '/ready returns 503 after', 'ms, largest', Number.isFinite(unready) ? unready : null),
+    exactly(0, 'exits with another code than 0', 'times', endings.filter(({ code }) => code !== 0).length),
+    informational(
+      'refused at the end',
+      'requests',
+      sum((one) => one.turnedAway),
+      'sent after the grace: refused before any byte was taken, or informational 503',
+    ),
+    informational(
+      'from the signal to the exit',
+      'ms, largest',
+      largest((one) => one.ms),
+    ),
   ];
 }
 
 /** @returns how long the process lived after the second signal, and its exit code */
 function signalTwice(
-  random: Random,
+  prng: Prng,
   { env }: Limits,
 ): Promise<{ readonly ms: number; readonly code: number | null }> {
   return withServer({ ...settings, ...env }, async (server) => {
-    const { ended } = startClients(server, random);
+    const { ended } = startClients(server, prng);
     await sleep(warmUpMs);
     server.process.kill('SIGTERM');
     await untilUnready(server);
@@ -174,12 +165,12 @@ export async function run(options: Options): Promise<readonly Row[]> {
   buildService();
   const allowed = limits(options.long);
   const rows = judge(await repeatedly(options), allowed);
-  const second = await signalTwice(createRandom(options.seed), allowed);
-  const abrupt = await repeatedly({ ...options, count: 1 }, plant('abrupt-end'));
+  const second = await signalTwice(createPrng(options.seed), allowed);
+  const abrupt = await repeatedly({ ...options, count: 1 }, preload('immediate-exit'));
   return [
     ...rows,
-    atMost(allowed.secondMs, { name: 'a second signal ends it after', unit: 'ms', value: second.ms }),
-    exactly(1, { name: 'exit code then', unit: 'code', value: second.code }),
-    caught('a service that ends without waiting', judge(abrupt, allowed)),
+    atMost(allowed.secondMs, 'exit after a second signal', 'ms', second.ms),
+    exactly(1, 'exit code after a second signal', 'code', second.code),
+    negativeControl('an exit without waiting', judge(abrupt, allowed)),
   ];
 }

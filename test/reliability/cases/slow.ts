@@ -1,13 +1,13 @@
-/** A thousand clients that send or read as slowly as they can, and what it costs everybody else. */
+/** A thousand clients that send or read very slowly, and their effect on others. */
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from '../../../benchmarks/percentile.ts';
-import { atMost, caught, exactly, type Options, type Row } from '../case.ts';
-import { analysis, exchange, type Outcome } from '../load/exchange.ts';
-import { eventually, footprint, heldPlaces } from '../load/footprint.ts';
-import { type SlowClient, type SlowKind, slowKinds, startSlowClients } from '../load/slow.ts';
-import { speechUpload } from '../load/speech.ts';
-import { buildService, type Server, withServer } from '../service.ts';
+import { atMost, exactly, negativeControl, type Options, type Row } from '../case.ts';
+import { analysis, exchange, type Outcome } from '../support/exchange.ts';
+import { eventually, footprint, heldResources } from '../support/footprint.ts';
+import { buildService, type Server, withServer } from '../support/service.ts';
+import { type SlowClient, type SlowKind, slowKinds, startSlowClients } from '../support/slow.ts';
+import { speechUpload } from '../support/speech.ts';
 
 const upload = speechUpload(1);
 const pauseMs = 25;
@@ -15,12 +15,12 @@ const pauseMs = 25;
 type Limits = {
   readonly connections: number;
   readonly openingMs: number;
-  /** What UNDERTONE_DEADLINE_S is set to. */
+  /** UNDERTONE_DEADLINE_S. */
   readonly requestSeconds: number;
   readonly headerSeconds: number;
-  /** The service looks every half second, gives a refused client a second to read why, and may be busy. */
+  /** The service checks every half second and allows a second to read the refusal. */
   readonly marginSeconds: number;
-  /** What of the others' times is compared: the short form leaves out what else slows its machine for a moment. */
+  /** Percentile of the other clients' times; the short form uses the median. */
   readonly share: number;
   readonly slower: number;
 };
@@ -48,8 +48,8 @@ const limits = ({ long, count }: Options): Limits =>
 
 type Beside = { stop(): Promise<readonly Outcome[]> };
 
-/** A client like any other, one request after the other. */
-function besideThem(server: Server): Beside {
+/** A client that sends one request at a time. */
+function startOtherClient(server: Server): Beside {
   const agent = new Agent({ keepAlive: true });
   const outcomes: Outcome[] = [];
   let over = false;
@@ -70,31 +70,31 @@ function besideThem(server: Server): Beside {
   };
 }
 
-type Siege = {
+type Measured = {
   readonly before: readonly Outcome[];
   readonly during: readonly Outcome[];
   readonly clients: readonly SlowClient[];
   readonly openSockets: number;
-  /** Until the service had no more descriptors open than before. */
+  /** Until the service has no more descriptors open than before. */
   readonly freedSeconds: number | null;
   readonly held: number;
 };
 
-async function besiege(server: Server, allowed: Limits): Promise<Siege> {
+async function attackSlowly(server: Server, allowed: Limits): Promise<Measured> {
   const { connections, openingMs, requestSeconds, marginSeconds } = allowed;
   const pid = server.process.pid as number;
   await exchange(analysis(server, upload));
-  const alone = besideThem(server);
+  const alone = startOtherClient(server);
   await sleep(1000 * requestSeconds);
   const before = await alone.stop();
   const idle = footprint(pid).descriptors;
-  const beside = besideThem(server);
+  const beside = startOtherClient(server);
   const slow = await startSlowClients(server, connections, openingMs);
   const opened = performance.now();
   let openSockets = 0;
   const freed = await eventually(
     () => {
-      // One is of the client beside them.
+      // One descriptor belongs to the other client.
       const open = footprint(pid).descriptors - idle - 1;
       openSockets = Math.max(openSockets, open);
       return open <= 0;
@@ -104,14 +104,14 @@ async function besiege(server: Server, allowed: Limits): Promise<Siege> {
   const freedSeconds = freed ? (performance.now() - opened) / 1000 : null;
   const during = await beside.stop();
   slow.stop();
-  await eventually(async () => (await heldPlaces(server.port)) === 0);
+  await eventually(async () => (await heldResources(server.port)) === 0);
   return {
     before,
     during,
     clients: slow.all,
     openSockets,
     freedSeconds,
-    held: await heldPlaces(server.port),
+    held: await heldResources(server.port),
   };
 }
 
@@ -126,50 +126,54 @@ function lastClosed(clients: readonly SlowClient[], kind: SlowKind): number | nu
 
 const milliseconds = (outcomes: readonly Outcome[]) => outcomes.map(({ ms }) => ms);
 
-function closing({ clients, freedSeconds, openSockets }: Siege, allowed: Limits): Row[] {
+function closing({ clients, freedSeconds, openSockets }: Measured, allowed: Limits): Row[] {
   const { headerSeconds, requestSeconds, marginSeconds } = allowed;
   const rows = slowKinds
     .filter((kind) => kind !== 'reading')
     .map((kind) => {
       const limit = kind === 'silent' || kind === 'headers' ? headerSeconds : requestSeconds;
-      return atMost(limit + marginSeconds, {
-        name: `slow ${kind}: the last was closed after`,
-        unit: 's',
-        value: lastClosed(clients, kind),
-        note: `limit ${limit} s`,
-      });
+      return atMost(
+        limit + marginSeconds,
+        `slow ${kind}: the last was closed after`,
+        's',
+        lastClosed(clients, kind),
+        `limit ${limit} s`,
+      );
     });
   return [
     ...rows,
-    atMost(requestSeconds + marginSeconds, {
-      name: 'all of them, slow reading too',
-      unit: 's',
-      value: freedSeconds,
-      note: `${clients.length} connections, ${openSockets} open at one time`,
-    }),
+    atMost(
+      requestSeconds + marginSeconds,
+      'all connections, slow reading too',
+      's',
+      freedSeconds,
+      `${clients.length} connections, ${openSockets} open at one time`,
+    ),
   ];
 }
 
-function judge(siege: Siege, allowed: Limits): Row[] {
-  const { before, during, held } = siege;
+function judge(measured: Measured, allowed: Limits): Row[] {
+  const { before, during, held } = measured;
   const normal = percentile(milliseconds(before), allowed.share);
-  const besieged = percentile(milliseconds(during), allowed.share);
-  const known = normal !== null && besieged !== null;
+  const meanwhile = percentile(milliseconds(during), allowed.share);
+  const known = normal !== null && meanwhile !== null;
   return [
-    ...closing(siege, allowed),
-    atMost(allowed.slower, {
-      name: `p${100 * allowed.share} of others meanwhile, against before`,
-      unit: 'ratio',
-      value: known ? besieged / normal : null,
-      note: known ? `${besieged.toFixed(1)} ms against ${normal.toFixed(1)} ms; 1 s of WAV` : '',
-    }),
-    exactly(0, {
-      name: 'requests of others not answered 200',
-      unit: 'requests',
-      value: during.filter(({ status, error }) => status !== 200 || error !== null).length,
-      note: `of ${during.length}`,
-    }),
-    exactly(0, { name: 'bytes and places still held', unit: 'bytes', value: held }),
+    ...closing(measured, allowed),
+    atMost(
+      allowed.slower,
+      `p${100 * allowed.share} of others meanwhile, against before`,
+      'ratio',
+      known ? meanwhile / normal : null,
+      known ? `${meanwhile.toFixed(1)} ms against ${normal.toFixed(1)} ms; 1 s of WAV` : '',
+    ),
+    exactly(
+      0,
+      'requests of other clients not answered 200',
+      'requests',
+      during.filter(({ status, error }) => status !== 200 || error !== null).length,
+      `of ${during.length}`,
+    ),
+    exactly(0, 'bytes and slots still reserved', 'bytes', held),
   ];
 }
 
@@ -178,10 +182,10 @@ export async function run(options: Options): Promise<readonly Row[]> {
   const allowed = limits(options);
   const under = (deadline: number, expected: Limits) =>
     withServer({ UNDERTONE_DEADLINE_S: String(deadline), UNDERTONE_LOG_LEVEL: 'warn' }, (server) =>
-      besiege(server, expected),
+      attackSlowly(server, expected),
     );
   const rows = judge(await under(allowed.requestSeconds, allowed), allowed);
-  const brief = limits({ ...options, long: false, count: null });
-  const patient = closing(await under(600, brief), brief);
-  return [...rows, caught('a service that gives a request ten minutes', patient)];
+  const shortLimits = limits({ ...options, long: false, count: null });
+  const control = closing(await under(600, shortLimits), shortLimits);
+  return [...rows, negativeControl('a request timeout of ten minutes', control)];
 }

@@ -1,15 +1,15 @@
-/** Very many requests of every kind: what the process takes up after them is what it took before. */
+/** Many requests of every kind: memory, descriptors and threads do not grow. */
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { residentMebibytes } from '../../../benchmarks/process.ts';
-import { atMost, caught, exactly, type Options, type Row, told } from '../case.ts';
-import { eventually, type Footprint, footprint, heldPlaces } from '../load/footprint.ts';
-import { createMix } from '../load/mix.ts';
-import { createRandom } from '../load/random.ts';
-import { lowest, type Point, robustSlope } from '../load/slope.ts';
-import { plant } from '../plant.ts';
-import { startProgress } from '../progress.ts';
-import { buildService, type Server, withServer } from '../service.ts';
+import { atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
+import { eventually, type Footprint, footprint, heldResources } from '../support/footprint.ts';
+import { createMix } from '../support/mix.ts';
+import { preload } from '../support/preload.ts';
+import { createPrng } from '../support/prng.ts';
+import { startProgress } from '../support/progress.ts';
+import { buildService, type Server, withServer } from '../support/service.ts';
+import { lowest, type Point, robustSlope } from '../support/statistics.ts';
 
 const clients = 4;
 const warmUpShare = 0.25;
@@ -19,14 +19,14 @@ const stretches = 12;
 type Limits = {
   readonly requests: number;
   readonly slopeMebibytes: number;
-  /** The control: so many requests, each leaking so much. */
-  readonly planted: { readonly requests: number; readonly kilobytes: number };
+  /** Negative control: requests, each with a leak. */
+  readonly control: { readonly requests: number; readonly kilobytes: number };
 };
 /** A heap grows to its working size in its first thousands of requests: the short form finds leaks above that alone. */
 const limits = ({ long, count }: Options): Limits =>
   long
-    ? { requests: count ?? 100_000, slopeMebibytes: 1, planted: { requests: 20_000, kilobytes: 8 } }
-    : { requests: count ?? 1000, slopeMebibytes: 1000, planted: { requests: 1000, kilobytes: 256 } };
+    ? { requests: count ?? 100_000, slopeMebibytes: 1, control: { requests: 20_000, kilobytes: 8 } }
+    : { requests: count ?? 1000, slopeMebibytes: 1000, control: { requests: 1000, kilobytes: 256 } };
 
 type Soaked = {
   readonly requests: number;
@@ -41,7 +41,7 @@ type Soaked = {
 async function soak(server: Server, seed: number, requests: number): Promise<Soaked> {
   const pid = server.process.pid as number;
   const agent = new Agent({ keepAlive: true });
-  const mix = createMix(server, agent, createRandom(seed));
+  const mix = createMix(server, agent, createPrng(seed));
   const unexpected: string[] = [];
   const memory: Point[] = [];
   const progress = startProgress('soak', requests);
@@ -65,8 +65,8 @@ async function soak(server: Server, seed: number, requests: number): Promise<Soa
   await together(requests);
   agent.destroy();
   progress.stop();
-  await eventually(async () => (await heldPlaces(server.port)) === 0);
-  const held = await heldPlaces(server.port);
+  await eventually(async () => (await heldResources(server.port)) === 0);
+  const held = await heldResources(server.port);
   await eventually(() => footprint(pid).descriptors <= before.descriptors);
   const seconds = (performance.now() - started) / 1000;
   return { requests, seconds, memory, before, after: footprint(pid), held, unexpected };
@@ -77,31 +77,29 @@ function judge(soaked: Soaked, { slopeMebibytes }: Limits): Row[] {
   const slope = robustSlope(lowest(memory, stretches));
   const [from, to] = [before, after].map(({ mebibytes }) => mebibytes.toFixed(0));
   return [
-    told({
-      name: 'requests, one in ten hostile',
-      unit: 'requests',
-      value: soaked.requests,
-      note: `${(soaked.requests / soaked.seconds).toFixed(0)} a second`,
-    }),
-    atMost(slopeMebibytes, {
-      name: 'memory gained for 10,000 requests',
-      unit: 'MiB',
-      value: slope === null ? null : 10_000 * slope,
-      note: `${from} MiB after the first quarter, ${to} MiB at the end`,
-    }),
-    exactly(0, {
-      name: 'answers other than expected',
-      unit: 'requests',
-      value: unexpected.length,
-      note: [...new Set(unexpected)].slice(0, 5).join('; '),
-    }),
-    exactly(0, { name: 'bytes, places and workers still held', unit: 'number', value: held }),
-    atMost(0, {
-      name: 'more descriptors than after the first quarter',
-      unit: 'number',
-      value: after.descriptors - before.descriptors,
-    }),
-    atMost(0, { name: 'more threads', unit: 'number', value: after.threads - before.threads }),
+    informational(
+      'requests, one in ten hostile',
+      'requests',
+      soaked.requests,
+      `${(soaked.requests / soaked.seconds).toFixed(0)} a second`,
+    ),
+    atMost(
+      slopeMebibytes,
+      'memory gained for 10,000 requests',
+      'MiB',
+      slope === null ? null : 10_000 * slope,
+      `${from} MiB after the first quarter, ${to} MiB at the end`,
+    ),
+    exactly(
+      0,
+      'unexpected answers',
+      'requests',
+      unexpected.length,
+      [...new Set(unexpected)].slice(0, 5).join('; '),
+    ),
+    exactly(0, 'bytes, slots and workers still reserved', 'number', held),
+    atMost(0, 'descriptors gained since the first quarter', 'number', after.descriptors - before.descriptors),
+    atMost(0, 'threads gained', 'number', after.threads - before.threads),
   ];
 }
 
@@ -112,9 +110,9 @@ export async function run(options: Options): Promise<readonly Row[]> {
     withServer({ UNDERTONE_LOG_LEVEL: 'warn', UNDERTONE_DEADLINE_S: '300', ...env }, (server) =>
       soak(server, options.seed, requests),
     );
-  const rows = judge(await soaked(allowed.requests, plant('collected-garbage')), allowed);
-  const { requests, kilobytes } = allowed.planted;
-  const leak = { ...plant('collected-garbage', 'leaked-bytes'), PLANTED_BYTES: String(1024 * kilobytes) };
+  const rows = judge(await soaked(allowed.requests, preload('periodic-gc')), allowed);
+  const { requests, kilobytes } = allowed.control;
+  const leak = { ...preload('periodic-gc', 'leaked-bytes'), LEAKED_BYTES: String(1024 * kilobytes) };
   const leaky = judge(await soaked(requests, leak), allowed);
-  return [...rows, caught(`${kilobytes} kB of every request never let go`, leaky)];
+  return [...rows, negativeControl(`${kilobytes} kB leaked by every request`, leaky)];
 }

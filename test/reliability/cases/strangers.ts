@@ -1,9 +1,7 @@
-/** What one account, or somebody without one, can do to all others. */
-import { caught, type Options, type Row } from '../case.ts';
-import { plant } from '../plant.ts';
-import { buildService, withJobs, withListener, withServer } from '../service.ts';
+/** Effects of one account, or of a client without one, on other accounts. */
+import { negativeControl, type Options, type Row } from '../case.ts';
 import { addressRows, hostRows, placeholderRow, signUpRow } from '../strangers/access.ts';
-import { delayRows, hostileBodies, smallJson } from '../strangers/bodies.ts';
+import { costlyBodies, delayRows, smallJson } from '../strangers/bodies.ts';
 import { type Load, queueRows } from '../strangers/queue.ts';
 import {
   bulkRow,
@@ -14,8 +12,10 @@ import {
   sessionRows,
   useCounters,
 } from '../strangers/secrets.ts';
-import { dripRow, idle, siegeRows, stalled } from '../strangers/uploads.ts';
+import { attackRows, dripRow, idle, stalled } from '../strangers/uploads.ts';
 import { verdictRow } from '../strangers/verdicts.ts';
+import { preload } from '../support/preload.ts';
+import { buildService, withJobs, withListener, withServer } from '../support/service.ts';
 
 type Size = { readonly forms: number; readonly slowerSeconds: number; readonly load: Load };
 
@@ -41,7 +41,7 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
     ...(await bodyRows(long, seed, count ?? forms)),
     ...(await uploadRows(slowerSeconds)),
     ...(await queueRows(load)),
-    caught(
+    negativeControl(
       'one owner instead of two',
       await queueRows({ ...load, hours: 0, timed: 1, waitSeconds: 20 }, true),
     ),
@@ -56,25 +56,25 @@ async function bodyRows(long: boolean, seed: number, forms: number): Promise<Row
     UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
   };
   const rows = await withJobs({ ...open, ...prefix, UNDERTONE_JOB_QUEUE: '100000' }, async ({ server }) => [
-    ...(await delayRows(server, hostileBodies, long)),
+    ...(await delayRows(server, costlyBodies, long)),
     await verdictRow(server, seed, forms),
   ]);
-  const planted = await withJobs(plant('costly-fields'), ({ server }) =>
+  const control = await withJobs(preload('slow-fields'), ({ server }) =>
     delayRows(server, [smallJson], long),
   );
-  return [...rows, caught('a main thread that works for each field', planted)];
+  return [...rows, negativeControl('work on the main thread for each field', control)];
 }
 
 async function uploadRows(slowerSeconds: number): Promise<Row[]> {
   const rows = await withJobs(open, async ({ server }) => [
-    ...(await siegeRows(server, idle, slowerSeconds)),
-    ...(await siegeRows(server, stalled, slowerSeconds)),
+    ...(await attackRows(server, idle, slowerSeconds)),
+    ...(await attackRows(server, stalled, slowerSeconds)),
     await dripRow(server),
   ]);
-  const planted = await withJobs({ ...open, ...plant('reserved-uploads') }, ({ server }) =>
-    siegeRows(server, idle, slowerSeconds),
+  const control = await withJobs({ ...open, ...preload('early-slots') }, ({ server }) =>
+    attackRows(server, idle, slowerSeconds),
   );
-  return [...rows, caught('places held before a byte arrives', planted)];
+  return [...rows, negativeControl('slots reserved before a byte arrives', control)];
 }
 
 async function accessRows(): Promise<Row[]> {
@@ -84,7 +84,7 @@ async function accessRows(): Promise<Row[]> {
     await hostRows(server.port),
     await addressRows(server, prefix),
   ]);
-  const careless = await withListener(
+  const unchecked = await withListener(
     (request, response) => {
       request.resume();
       response.end('{}');
@@ -93,12 +93,12 @@ async function accessRows(): Promise<Row[]> {
   );
   return [
     ...(hosts ?? []),
-    caught('a service that looks at no Host', careless[0] ?? []),
+    negativeControl('no check of Host', unchecked[0] ?? []),
     await signUpRow(),
-    caught('sign-up that stays open', [await signUpRow({ UNDERTONE_SIGNUP: 'open' })]),
+    negativeControl('open sign-up', [await signUpRow({ UNDERTONE_SIGNUP: 'open' })]),
     await placeholderRow(),
     ...(addresses ?? []),
-    caught('a service that looks at no address', careless[1] ?? []),
+    negativeControl('no check of URLs', unchecked[1] ?? []),
   ];
 }
 
@@ -107,7 +107,7 @@ async function secretRows(): Promise<Row[]> {
     await useCounters(place);
     const row = await keyRow(place);
     await place.redis.client.set('undertone:address:203.0.113.77', '1');
-    return [row, caught('a key that names an address', [await keyRow(place)])];
+    return [row, negativeControl('a key with an address', [await keyRow(place)])];
   });
   const others = await withServer(open, async (server) => [
     ...(await sessionRows(server, { logIns: 20, sessions: 20 })),

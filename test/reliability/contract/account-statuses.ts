@@ -1,7 +1,7 @@
 /** The statuses of the account page's operations. */
-import type { Server } from '../service.ts';
-import type { Witness } from './asking.ts';
-import { operationOf, password, type Visitor, visit } from './visitor.ts';
+import type { Server } from '../support/service.ts';
+import type { ResponseListener } from './asking.ts';
+import { type AccountClient, createAccountClient, operationOf, password } from './visitor.ts';
 
 const post = (path: string) => operationOf('POST', path);
 const revoke = post('tokens/{id}/revoke');
@@ -11,7 +11,7 @@ const wrongPasswords = 11;
 const tooManyTokens = 201;
 const tooManySignUps = 21;
 
-/** What each operation takes; those without take nothing. */
+/** Request bodies by operation. */
 export const bodies: Readonly<Record<string, object>> = {
   [post('sign-up')]: credentials('ada'),
   [post('log-in')]: credentials('ada'),
@@ -20,16 +20,16 @@ export const bodies: Readonly<Record<string, object>> = {
   [post('tokens')]: { name: 'ci', scopes: ['analyze:emotion'], expires_in_days: null },
 };
 
-export async function askAccount(server: Server, witness: Witness): Promise<void> {
-  const ada = visit(server, witness);
+export async function askAccount(server: Server, onResponse: ResponseListener): Promise<void> {
+  const ada = createAccountClient(server, onResponse);
   await ada.ask(operationOf('GET', 'session'));
   await ada.ask(post('sign-up'), bodies[post('sign-up')]);
   await askAsAda(ada);
-  await refuse(server, witness, ada);
-  await askTooOften(server, witness, ada);
+  await refuse(server, onResponse, ada);
+  await askTooOften(server, onResponse, ada);
 }
 
-async function askAsAda(ada: Visitor): Promise<void> {
+async function askAsAda(ada: AccountClient): Promise<void> {
   const made = await ada.ask(post('tokens'), bodies[post('tokens')]);
   await ada.ask(operationOf('GET', 'tokens'));
   const path = `/account/api/tokens/${String(made.id)}/revoke`;
@@ -41,8 +41,8 @@ async function askAsAda(ada: Visitor): Promise<void> {
 }
 
 /** 401, 403, 413 and 422. */
-async function refuse(server: Server, witness: Witness, ada: Visitor): Promise<void> {
-  const nobody = visit(server, witness);
+async function refuse(server: Server, onResponse: ResponseListener, ada: AccountClient): Promise<void> {
+  const nobody = createAccountClient(server, onResponse);
   await nobody.ask(operationOf('GET', 'tokens'));
   for (const operation of [...Object.keys(bodies), revoke, post('playground-token')]) {
     if (operation !== post('sign-up'))
@@ -58,8 +58,8 @@ async function refuse(server: Server, witness: Witness, ada: Visitor): Promise<v
 }
 
 /** 429, and the end of the account. */
-async function askTooOften(server: Server, witness: Witness, ada: Visitor): Promise<void> {
-  const bob = visit(server, witness);
+async function askTooOften(server: Server, onResponse: ResponseListener, ada: AccountClient): Promise<void> {
+  const bob = createAccountClient(server, onResponse);
   await bob.ask(post('sign-up'), credentials('bob'));
   await bob.ask(post('remove'), { password });
   for (let times = 0; times < wrongPasswords; times++) await bob.ask(post('log-in'), wrong);

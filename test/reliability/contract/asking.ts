@@ -1,18 +1,18 @@
-/** Requests for the contract, and a record of what was answered. */
-import { call, type Reply, wire } from '../../support/http.ts';
+/** Requests that report each answer to a listener. */
+import { call, type Reply } from '../../support/http.ts';
 import { contentType, multipart, toneFile } from '../../support/upload.ts';
+import { sendRaw } from '../support/client.ts';
 
 export type Asked = {
-  /** METHOD /path as the document has it. */
+  /** METHOD /path of the document. */
   readonly operation: string;
-  /** Where that is not the path of the operation. */
+  /** Defaults to the path of the operation. */
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
 };
 
-/** Told every answer. */
-export type Witness = (operation: string, status: number, body: unknown) => void;
+export type ResponseListener = (operation: string, status: number, body: unknown) => void;
 
 export const analysisOperations = ['emotion', 'cognitive'].map((signal) => `POST /v1/analyze/${signal}`);
 analysisOperations.push('POST /v1/analyze');
@@ -20,29 +20,25 @@ export const isAccount = (operation: string): boolean => operation.includes(' /a
 
 const sound = multipart([{ name: 'audio', bytes: toneFile(1) }]);
 
-/** A request that is right, but for what `change` makes of it. */
+/** A valid request with changes. */
 export function upload(operation: string, token: string, change: Partial<Asked> = {}): Asked {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': contentType, ...change.headers };
   return { operation, body: sound, ...change, headers };
 }
 
-export async function ask(port: number, witness: Witness, asked: Asked): Promise<Reply> {
+export async function ask(port: number, onResponse: ResponseListener, asked: Asked): Promise<Reply> {
   const [method = '', path = ''] = asked.operation.split(' ');
   const { headers = {}, body } = asked;
   const wanted = { method, path: asked.path ?? path, headers, ...(body === undefined ? {} : { body }) };
   const reply = await call(port, wanted);
-  witness(asked.operation, reply.status, toJson(reply.body));
+  onResponse(asked.operation, reply.status, toJson(reply.body));
   return reply;
 }
 
-/** Bytes of which no client would make a request. */
-export async function askRaw(port: number, witness: Witness, operation: string, lines: string) {
-  const { socket, ended } = await wire(port);
-  socket.write(`${operation} HTTP/1.1\r\n${lines}`);
-  const answer = await ended();
-  socket.destroy();
-  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1]);
-  witness(operation, status, toJson(answer.slice(answer.indexOf('\r\n\r\n') + 4)));
+/** `lines`: the headers and what follows them, unchecked. */
+export async function askRaw(port: number, onResponse: ResponseListener, operation: string, lines: string) {
+  const { status, body } = await sendRaw(port, `${operation} HTTP/1.1\r\n${lines}`);
+  onResponse(operation, status, toJson(body));
 }
 
 function toJson(text: string): unknown {

@@ -1,7 +1,6 @@
 /** The statuses of jobs' operations. */
-import type { RedisServer } from '../redis.ts';
-import type { Server } from '../service.ts';
-import { ask, askRaw, upload, type Witness } from './asking.ts';
+import type { RedisServer, Server } from '../support/service.ts';
+import { ask, askRaw, type ResponseListener, upload } from './asking.ts';
 
 const begin = 'POST /v1/jobs';
 const show = 'GET /v1/jobs/{id}';
@@ -10,36 +9,40 @@ const list = 'GET /v1/jobs';
 const listAfter = 'GET /v1/jobs/after/{id}';
 export const jobOperations = [begin, show, remove, list, listAfter];
 
-/** One for each kind of fault in JSON. */
+/** One for each kind of invalid list. */
 const wrongLists = [{}, { urls: [] }, { urls: [''], channel: -1, callback: 1, more: 1 }, 'x'.repeat(2 ** 18)];
 
-/** 200, 202, 404, 413 and 422 of a queue that is there, and 503 when it is gone. No worker takes a job. */
-export async function askJobs(server: Server, redis: RedisServer, witness: Witness): Promise<void> {
+/** 200, 202, 404, 413 and 422 with a queue, 503 without. No worker runs. */
+export async function askJobs(
+  server: Server,
+  redis: RedisServer,
+  onResponse: ResponseListener,
+): Promise<void> {
   const { port, token } = server;
   const job = upload(begin, token);
   const headers = Object.entries({ Host: 'x', ...job.headers, 'Content-Length': '999999999' });
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  await askRaw(port, witness, begin, `${lines}\r\n`);
-  await ask(port, witness, { ...job, body: 'no multipart at all' });
+  await askRaw(port, onResponse, begin, `${lines}\r\n`);
+  await ask(port, onResponse, { ...job, body: 'no multipart at all' });
   for (const body of wrongLists) {
     const json = { 'Content-Type': 'application/json' };
-    await ask(port, witness, upload(begin, token, { headers: json, body: JSON.stringify(body) }));
+    await ask(port, onResponse, upload(begin, token, { headers: json, body: JSON.stringify(body) }));
   }
-  for (const operation of [show, remove, listAfter]) await ask(port, witness, upload(operation, token));
+  for (const operation of [show, remove, listAfter]) await ask(port, onResponse, upload(operation, token));
   const askBegun = async () => {
-    const { id } = JSON.parse((await ask(port, witness, job)).body);
+    const { id } = JSON.parse((await ask(port, onResponse, job)).body);
     const path = `/v1/jobs/${id}`;
     return async () => {
-      await ask(port, witness, upload(list, token));
-      await ask(port, witness, upload(listAfter, token, { path: `/v1/jobs/after/${id}` }));
-      for (const operation of [show, remove]) await ask(port, witness, upload(operation, token, { path }));
+      await ask(port, onResponse, upload(list, token));
+      await ask(port, onResponse, upload(listAfter, token, { path: `/v1/jobs/after/${id}` }));
+      for (const operation of [show, remove]) await ask(port, onResponse, upload(operation, token, { path }));
     };
   };
   await (await askBegun())();
-  // An older job that has not ended: what is asked for after the newer one needs the queue too.
-  await ask(port, witness, job);
+  // An older pending job: listing after the newer one reads the queue.
+  await ask(port, onResponse, job);
   const askWithoutQueue = await askBegun();
   await redis.kill();
   await askWithoutQueue();
-  await ask(port, witness, job);
+  await ask(port, onResponse, job);
 }

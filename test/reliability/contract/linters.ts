@@ -26,7 +26,7 @@ function spectral(folder: string, file: string): Finding[] {
   if (!existsSync(program)) runProgram('npm', ['install', '--prefix', home, ...quiet, spectralPackage]);
   const rules = join(folder, 'spectral.yaml');
   writeFileSync(rules, 'extends: ["spectral:oas"]\n');
-  const found = told<readonly Spectral[]>(program, [
+  const found = report<readonly Spectral[]>(program, [
     'lint',
     '--format=json',
     '--quiet',
@@ -49,7 +49,7 @@ function redocly(folder: string, file: string): Finding[] {
   const rules = join(folder, 'redocly.yaml');
   writeFileSync(rules, 'extends: [recommended]\n');
   const program = join(root, 'node_modules', '.bin', 'redocly');
-  const { problems } = told<Redocly>(program, ['lint', file, '--format=json', `--config=${rules}`]);
+  const { problems } = report<Redocly>(program, ['lint', file, '--format=json', `--config=${rules}`]);
   return problems.map(({ ruleId, location }) => ({
     linter: 'Redocly',
     rule: ruleId,
@@ -58,7 +58,7 @@ function redocly(folder: string, file: string): Finding[] {
 }
 
 /** Linters exit with 1 when they find something. */
-function told<Report>(program: string, args: readonly string[]): Report {
+function report<Report>(program: string, args: readonly string[]): Report {
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
   const { error, stderr, stdout } = spawnSync(program, args, { encoding: 'utf8', env, maxBuffer: 2 ** 26 });
   if (error) throw error;

@@ -1,12 +1,12 @@
-/** Schemathesis against a running service: requests made from the document, right ones and wrong ones. */
+/** Schemathesis: valid and invalid requests made from the document. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder, root } from '../../../benchmarks/case.ts';
 import { makeVenv } from '../../../benchmarks/python.ts';
-import type { Server } from '../service.ts';
-import { operationOf, password, visit } from './visitor.ts';
+import type { Server } from '../support/service.ts';
+import { createAccountClient, operationOf, password } from './visitor.ts';
 
 const schemathesis = 'schemathesis==4.32.0';
 const hooks = join(root, 'test', 'reliability', 'contract', 'own_keys.py');
@@ -57,12 +57,12 @@ function summary(words: string): Pick<Outcome, 'cases' | 'failures'> {
   return { cases: finished ? Number(cases) : null, failures: finished ? Number(failed ?? 0) : null };
 }
 
-/** A token, a log-in, and the header that browsers send: else every request would be refused at the door. */
+/** A token, a session and an Origin header: without them every request is refused. */
 async function configure(server: Server): Promise<string> {
   let session = '';
-  const visitor = visit(server, () => {});
-  await visitor.ask(operationOf('POST', 'sign-up'), { email: 'eve@home.example', password });
-  session = visitor.cookie().split('undertone.session_token=')[1] ?? '';
+  const accountClient = createAccountClient(server, () => {});
+  await accountClient.ask(operationOf('POST', 'sign-up'), { email: 'eve@home.example', password });
+  session = accountClient.cookie().split('undertone.session_token=')[1] ?? '';
   return `hooks = ${JSON.stringify(hooks)}
 headers = { Origin = "${server.url}" }
 

@@ -1,11 +1,11 @@
-/** Somebody with an account, who asks what the account page asks. */
-import type { Server } from '../service.ts';
-import { type Asked, ask, type Witness } from './asking.ts';
+/** Requests of the account page, with its cookies. */
+import type { Server } from '../support/service.ts';
+import { type Asked, ask, type ResponseListener } from './asking.ts';
 
 export const password = 'correct horse battery staple';
 const prefix = '/account/api';
 
-export type Visitor = {
+export type AccountClient = {
   /** As the browser sends it back. */
   cookie(): string;
   ask(operation: string, body?: object | string, change?: Partial<Asked>): Promise<Record<string, unknown>>;
@@ -13,7 +13,10 @@ export type Visitor = {
 
 export const operationOf = (method: 'GET' | 'POST', path: string): string => `${method} ${prefix}/${path}`;
 
-export function visit({ port, url }: Pick<Server, 'port' | 'url'>, witness: Witness): Visitor {
+export function createAccountClient(
+  { port, url }: Pick<Server, 'port' | 'url'>,
+  onResponse: ResponseListener,
+): AccountClient {
   let cookie = '';
   return {
     cookie: () => cookie,
@@ -21,7 +24,7 @@ export function visit({ port, url }: Pick<Server, 'port' | 'url'>, witness: Witn
       const [method] = operation.split(' ');
       const text = typeof body === 'string' ? body : JSON.stringify(body ?? {});
       const { headers, ...rest } = change;
-      const reply = await ask(port, witness, {
+      const reply = await ask(port, onResponse, {
         operation,
         ...(method === 'POST' ? { body: text } : {}),
         ...rest,

@@ -1,16 +1,15 @@
-/** Many requests at a running service, each answer looked at. */
-
-import { inParallel } from '../parallel.ts';
-import { startProgress } from '../progress.ts';
-import { type Answer, createClient } from './ask.ts';
-import type { Judge } from './contract.ts';
+/** Many requests to a running service, each answer checked. */
+import { type Answer, createClient } from '../support/client.ts';
+import { type Health, startHealthProbe } from '../support/health-probe.ts';
+import { inParallel } from '../support/parallel.ts';
+import { startProgress } from '../support/progress.ts';
 import { type Costs, openLedger } from './costs.ts';
-import { watchHealth } from './pulse.ts';
+import type { Judge } from './judge.ts';
 
 export type Target = { readonly port: number; readonly token: string; readonly pid: number };
 
-/** Sends one thing, and says on which path. */
-export type Shot = (
+/** Sends request `number` of the campaign. */
+export type SendOne = (
   client: ReturnType<typeof createClient>,
   number: number,
 ) => Promise<{ path: string; answer: Answer }>;
@@ -20,9 +19,9 @@ export type Finding = { readonly number: number; readonly fault: string };
 export type Campaign = {
   readonly findings: readonly Finding[];
   readonly answered: Readonly<Record<number, number>>;
-  /** Null when the process was gone. */
+  /** Null when the process ended. */
   readonly costs: Costs | null;
-  readonly health: { readonly asked: number; readonly failed: number };
+  readonly health: Health;
 };
 
 const atATime = 4;
@@ -31,18 +30,18 @@ export async function attack(
   target: Target,
   judge: Judge,
   numbers: readonly number[],
-  shot: Shot,
+  sendOne: SendOne,
 ): Promise<Campaign> {
   const { port, token, pid } = target;
   const client = createClient(port, token, atATime);
-  const pulse = watchHealth(port);
+  const probe = startHealthProbe(port);
   const progress = startProgress('attacking', numbers.length);
   const ledger = openLedger(pid);
   const findings: Finding[] = [];
   const answered: Record<number, number> = {};
   await inParallel(numbers, atATime, async (number) => {
     try {
-      const { path, answer } = await shot(client, number);
+      const { path, answer } = await sendOne(client, number);
       answered[answer.status] = (answered[answer.status] ?? 0) + 1;
       ledger.answered(number, answer.ms);
       const fault = judge(path, answer);
@@ -54,15 +53,31 @@ export async function attack(
   });
   progress.stop();
   const costs = await ledger
-    .settle(async (number) => (await shot(client, number)).answer.ms)
+    .settle(async (number) => (await sendOne(client, number)).answer.ms)
     .catch(() => null);
   client.close();
-  return { findings, answered, costs, health: pulse.stop() };
+  return { findings, answered, costs, health: await probe.stop() };
 }
 
-/** How often each status was answered; 0 stands for a client that broke off and got none. */
+/** Number of answers by status; 0: the client closed the connection and got none. */
 export function showAnswers({ answered }: Campaign): string {
   return Object.entries(answered)
     .map(([status, times]) => `${times} x ${status === '0' ? 'hung up' : status}`)
     .join(', ');
 }
+
+/** Wrong answers, which the judge must find. */
+export const answerFaults: Readonly<Record<string, (answer: Answer) => Answer>> = {
+  'status 500': (answer) => ({ ...answer, status: 500 }),
+  NaN: (answer) => ({ ...answer, body: answer.body.replace(/:0[.\d]*/, ':NaN') }),
+  infinity: (answer) => ({ ...answer, body: answer.body.replace(/:0[.\d]*/, ':1e999') }),
+  'a missing field': (answer) => ({ ...answer, body: answer.body.replace('"request_id"', '"id"') }),
+};
+
+/** The same requests; the answer of every tenth is replaced. */
+export const withFault =
+  (sendOne: SendOne, fault: (answer: Answer) => Answer): SendOne =>
+  async (client, number) => {
+    const { path, answer } = await sendOne(client, number);
+    return { path, answer: number % 10 === 0 ? fault(answer) : answer };
+  };

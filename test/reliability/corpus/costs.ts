@@ -1,4 +1,4 @@
-/** What requests cost a process: time, and memory over what it held before. */
+/** Duration of requests, and memory over the resident set before them. */
 import {
   forgetPeak,
   livingThreadsMs,
@@ -11,20 +11,20 @@ export const limits = { ms: 5000, mebibytes: 256 };
 
 export type Costs = {
   readonly slowestMs: number;
-  /** The most that was resident over what was before, MiB. */
+  /** Peak over the resident set before, MiB. */
   readonly mostMebibytes: number;
 };
 
 export type Ledger = {
   answered(number: number, ms: number): void;
-  /** Those that were over a limit beside others are sent again alone: that is what they cost, less what a busy machine adds. */
+  /** Sends requests over a limit again, alone, and subtracts the time that other processes took. */
   settle(again: (number: number) => Promise<number>): Promise<Costs>;
 };
 
-/** The peak is read, and forgotten, once in so many answers. */
+/** The peak is read and reset every so many responses. */
 const spanOf = 50;
 const timesAlone = 3;
-/** By how much what is resident between requests may grow in a span: a slope is another check's. MiB. */
+/** Growth of the resident set that a span accepts, MiB; the case `soak` checks the slope. */
 const slack = 4;
 
 /**

@@ -1,7 +1,7 @@
 /** One file for each format, rate and layout, made from one short clip of speech. */
 import { join } from 'node:path';
 import { type Format, formats } from './formats.ts';
-import { ffmpeg, makeAll, type Recipe } from './making.ts';
+import { ffmpeg, generateFiles, type Recipe } from './generate.ts';
 
 export type Encoding = { readonly name: string; readonly recipe: Recipe };
 
@@ -13,10 +13,12 @@ const sentence = 'Six wise owls watch.';
 export async function makeClip(folder: string): Promise<string> {
   const file = join(folder, 'clip.wav');
   const spoken = join(folder, 'spoken.wav');
-  await makeAll('speech', [
+  await generateFiles('speech', [
     { file: spoken, program: 'espeak-ng', arguments: ['-v', 'en-us', '-s', '170', sentence, '-w'] },
   ]);
-  await makeAll('speech', [{ file, program: 'sox', arguments: ['-D', '--norm=-3', spoken, '-r', '48000'] }]);
+  await generateFiles('speech', [
+    { file, program: 'sox', arguments: ['-D', '--norm=-3', spoken, '-r', '48000'] },
+  ]);
   return file;
 }
 
@@ -31,7 +33,7 @@ function encodingsOf({ name, ending, options, rates, channels }: Format, clip: s
   );
 }
 
-/** Narrow AMR at each of its eight rates, and what only sox writes. */
+/** AMR-NB at each of its eight rates, and formats that only sox writes. */
 function encodingsOfSox(clip: string, folder: string): Encoding[] {
   const amr = Array.from({ length: 8 }, (_, mode): Encoding => {
     const file = join(folder, `amr-mode-${mode}.amr-nb`);

@@ -1,8 +1,8 @@
-/** Every container and coding that is taken and that ffmpeg or sox can write. */
+/** Every supported container and codec that ffmpeg or sox writes. */
 
 export type Format = {
   readonly name: string;
-  /** Of the file; ffmpeg tells the container from it unless the options say `-f`. */
+  /** File extension; selects ffmpeg's container unless the options have `-f`. */
   readonly ending: string;
   readonly options: readonly string[];
   readonly rates: readonly number[];

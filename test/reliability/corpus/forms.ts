@@ -1,6 +1,6 @@
 /** Bodies of multipart/form-data that a careless or a malicious client could send. */
 import { toneFile } from '../../support/upload.ts';
-import type { Dice } from './dice.ts';
+import type { Prng } from '../support/prng.ts';
 
 export type Form = { readonly contentType: string | null; readonly body: Buffer };
 
@@ -65,43 +65,43 @@ const tokens = [
   ' ',
 ];
 
-function payload(dice: Dice, boundary: string): Buffer {
+function payload(prng: Prng, boundary: string): Buffer {
   const near = [
     `--${boundary}`,
     `\r\n--${boundary}`,
     `\r\n--${boundary}x\r\n`,
     `\r\n--${boundary.slice(0, -1)}\r\n`,
   ];
-  return dice.pick([
+  return prng.pick([
     () => sound,
     () => sound,
     () => Buffer.alloc(0),
-    () => dice.bytes(dice.below(300)),
-    () => Buffer.from(dice.pick(['0', '1', '-1', '99999', '1e3', ' 1 ', 'x'])),
-    () => Buffer.from(dice.pick(near).repeat(1 + dice.below(3)), 'latin1'),
-    () => Buffer.from('\r\n'.repeat(dice.below(2000))),
+    () => prng.bytes(prng.below(300)),
+    () => Buffer.from(prng.pick(['0', '1', '-1', '99999', '1e3', ' 1 ', 'x'])),
+    () => Buffer.from(prng.pick(near).repeat(1 + prng.below(3)), 'latin1'),
+    () => Buffer.from('\r\n'.repeat(prng.below(2000))),
   ])();
 }
 
-function part(dice: Dice, boundary: string, end: () => string, honest: boolean): Buffer {
-  const headers = [`Content-Disposition: form-data; name="${honest ? 'audio' : dice.pick(names)}"`];
-  if (dice.oneIn(2))
+function part(prng: Prng, boundary: string, end: () => string, honest: boolean): Buffer {
+  const headers = [`Content-Disposition: form-data; name="${honest ? 'audio' : prng.pick(names)}"`];
+  if (prng.oneIn(2))
     headers.push(
-      `Content-Type: ${dice.pick(['audio/wav', 'audio/wav', 'text/html', 'a', 'audio/wav; x=y'])}`,
+      `Content-Type: ${prng.pick(['audio/wav', 'audio/wav', 'text/html', 'a', 'audio/wav; x=y'])}`,
     );
-  if (dice.oneIn(4)) headers.splice(dice.below(2), dice.below(2), dice.pick(oddHeaders));
+  if (prng.oneIn(4)) headers.splice(prng.below(2), prng.below(2), prng.pick(oddHeaders));
   const head = headers.map((header) => `${header}${end()}`).join('');
   return Buffer.concat([
-    Buffer.from(`--${boundary}${dice.oneIn(8) ? ' \t' : ''}${end()}${head}${end()}`, 'utf8'),
-    honest ? sound : payload(dice, boundary),
+    Buffer.from(`--${boundary}${prng.oneIn(8) ? ' \t' : ''}${end()}${head}${end()}`, 'utf8'),
+    honest ? sound : payload(prng, boundary),
     Buffer.from(end()),
   ]);
 }
 
-function contentTypeOf(dice: Dice, boundary: string): string | null {
+function contentTypeOf(prng: Prng, boundary: string): string | null {
   const honest = `multipart/form-data; boundary="${boundary}"`;
-  if (!dice.oneIn(6)) return honest;
-  return dice.pick([
+  if (!prng.oneIn(6)) return honest;
+  return prng.pick([
     null,
     'multipart/form-data',
     'multipart/form-data; boundary=',
@@ -116,30 +116,30 @@ function contentTypeOf(dice: Dice, boundary: string): string | null {
   ]);
 }
 
-function damage(body: Buffer, dice: Dice): Buffer {
+function damage(body: Buffer, prng: Prng): Buffer {
   let damaged = body;
-  for (let times = dice.below(4); times > 0; times--) {
-    const at = dice.below(damaged.length + 1);
-    const gone = dice.pick([0, 0, 1, 8, 200]);
-    const more = dice.oneIn(3)
-      ? dice.bytes(dice.below(8))
-      : Buffer.from(dice.oneIn(2) ? dice.pick(tokens) : '');
+  for (let times = prng.below(4); times > 0; times--) {
+    const at = prng.below(damaged.length + 1);
+    const gone = prng.pick([0, 0, 1, 8, 200]);
+    const more = prng.oneIn(3)
+      ? prng.bytes(prng.below(8))
+      : Buffer.from(prng.oneIn(2) ? prng.pick(tokens) : '');
     damaged = Buffer.concat([damaged.subarray(0, at), more, damaged.subarray(at + gone)]);
   }
-  return dice.oneIn(6) ? damaged.subarray(0, dice.below(damaged.length + 1)) : damaged;
+  return prng.oneIn(6) ? damaged.subarray(0, prng.below(damaged.length + 1)) : damaged;
 }
 
-export function formOf(dice: Dice): Form {
-  const boundary = dice.pick(boundaries);
-  const count = dice.oneIn(50) ? 60 + dice.below(200) : dice.below(5);
-  const end = dice.oneIn(3) ? () => dice.pick(lineEnds) : () => '\r\n';
+export function formOf(prng: Prng): Form {
+  const boundary = prng.pick(boundaries);
+  const count = prng.oneIn(50) ? 60 + prng.below(200) : prng.below(5);
+  const end = prng.oneIn(3) ? () => prng.pick(lineEnds) : () => '\r\n';
   const parts = Array.from({ length: count }, (_, index) =>
-    part(dice, boundary, end, index === 0 && dice.oneIn(2)),
+    part(prng, boundary, end, index === 0 && prng.oneIn(2)),
   );
-  const close = dice.oneIn(6)
+  const close = prng.oneIn(6)
     ? ''
-    : `--${boundary}--${dice.pick(['\r\n', '', 'epilogue', '\r\n\r\nepilogue'])}`;
-  const preamble = dice.oneIn(8) ? 'preamble\r\n' : '';
+    : `--${boundary}--${prng.pick(['\r\n', '', 'epilogue', '\r\n\r\nepilogue'])}`;
+  const preamble = prng.oneIn(8) ? 'preamble\r\n' : '';
   const body = Buffer.concat([Buffer.from(preamble), ...parts, Buffer.from(close)]);
-  return { contentType: contentTypeOf(dice, boundary), body: dice.oneIn(3) ? body : damage(body, dice) };
+  return { contentType: contentTypeOf(prng, boundary), body: prng.oneIn(3) ? body : damage(body, prng) };
 }

@@ -1,12 +1,12 @@
-/** One request of a campaign: which file, how damaged, under what name, on what path. */
+/** One request of a campaign: file, mutations, name and path. */
 import type { PartSpec } from '../../support/upload.ts';
-import { createDice } from './dice.ts';
+import { createPrng } from '../support/prng.ts';
 import { mutate } from './mutate.ts';
 import type { Sources } from './sources.ts';
 
 export type Mutation = {
   readonly number: number;
-  /** Of the file that it began with. */
+  /** Name of the source file. */
   readonly from: string;
   readonly path: string;
   readonly parts: readonly PartSpec[];
@@ -23,22 +23,22 @@ const filenames = [
   'x'.repeat(300),
   undefined,
 ];
-/** One in so many begins with a bomb. */
+/** One in so many mutates a decompression bomb. */
 const bombEvery = 500;
-/** One in so many is sent as it was. */
+/** One in so many is not mutated. */
 const wholeEvery = 12;
 
-/** The first requests of a campaign are its crashers, whole; then the same seed and number give the same bytes. */
+/** The regression files come first, unchanged; then seed and number determine the bytes. */
 export function mutationOf(seed: number, number: number, sources: Sources): Mutation {
   const crasher = sources.crashers[number];
-  const dice = createDice(seed, number);
-  const path = dice.pick(paths);
+  const prng = createPrng(seed, number);
+  const path = prng.pick(paths);
   if (crasher !== undefined)
     return { number, from: crasher.name, path, parts: [{ name: 'audio', bytes: crasher.bytes }] };
-  const source = dice.pick(dice.oneIn(bombEvery) ? sources.bombs : sources.all);
-  const others = [dice.pick(sources.all).bytes, dice.pick(sources.all).bytes];
-  const bytes = dice.oneIn(wholeEvery) ? source.bytes : mutate(source.bytes, dice, others);
-  const [type, filename] = [dice.pick(types), dice.pick(filenames)];
+  const source = prng.pick(prng.oneIn(bombEvery) ? sources.bombs : sources.all);
+  const others = [prng.pick(sources.all).bytes, prng.pick(sources.all).bytes];
+  const bytes = prng.oneIn(wholeEvery) ? source.bytes : mutate(source.bytes, prng, others);
+  const [type, filename] = [prng.pick(types), prng.pick(filenames)];
   const audio: PartSpec = {
     name: 'audio',
     bytes,
@@ -46,8 +46,8 @@ export function mutationOf(seed: number, number: number, sources: Sources): Muta
     ...(filename === undefined ? {} : { filename: filename.replaceAll('"', '') }),
   };
   const parts = [audio];
-  if (dice.oneIn(16)) parts.push({ name: 'channel', bytes: dice.pick(['0', '1', '9999', '-1', 'NaN', '']) });
-  if (dice.oneIn(16))
-    parts.push({ name: 'baseline', bytes: dice.oneIn(2) ? bytes : dice.pick(sources.all).bytes });
+  if (prng.oneIn(16)) parts.push({ name: 'channel', bytes: prng.pick(['0', '1', '9999', '-1', 'NaN', '']) });
+  if (prng.oneIn(16))
+    parts.push({ name: 'baseline', bytes: prng.oneIn(2) ? bytes : prng.pick(sources.all).bytes });
   return { number, from: source.name, path, parts };
 }

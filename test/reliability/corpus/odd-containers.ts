@@ -1,9 +1,10 @@
-/** Containers by the book and beside it: numbers at their limits, codings where they do not belong, odd lacing. */
-import type { Source } from './crafted.ts';
-import { createDice } from './dice.ts';
+/** Containers with extreme numbers, misplaced codecs and unusual lacing. */
+
+import { createPrng } from '../support/prng.ts';
+import type { Source } from './malformed.ts';
 import { ascii, blocksOf, element, number, oggPage, silence, times, webm, words } from './writers.ts';
 
-const noise = createDice(8).bytes(16_000);
+const noise = createPrng(8).bytes(16_000);
 
 function double(value: number): Buffer {
   const bytes = Buffer.alloc(8);
@@ -171,7 +172,7 @@ const wavs: Files = Object.fromEntries(
   ),
 );
 
-/** Frames of each type, those that are reserved too. */
+/** Frames of each type, reserved types included. */
 const amrs: Files = Object.fromEntries(
   ['#!AMR\n', '#!AMR-WB\n'].flatMap((magic) =>
     Array.from({ length: 16 }, (_, type) => [

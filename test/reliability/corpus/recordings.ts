@@ -1,7 +1,7 @@
 /** Synthetic speech of several voices, made by espeak-ng, and the recording that the project ships. */
 import { join } from 'node:path';
 import { cacheFolder, root } from '../../../benchmarks/case.ts';
-import { makeAll, type Recipe } from './making.ts';
+import { generateFiles, type Recipe } from './generate.ts';
 
 const text =
   'The quick brown fox jumps over the lazy dog, while six wise owls watch quietly from the old tree. ' +
@@ -26,7 +26,7 @@ function speech(voice: string, words: number, gap: number): Recipe {
 
 /** Paths of WAV files, about 10 s each. */
 export async function spokenRecordings(): Promise<readonly string[]> {
-  await makeAll(
+  await generateFiles(
     'speech',
     voices.map(([voice, words, gap]) => speech(voice, words, gap)),
   );

@@ -1,4 +1,4 @@
-/** What ffmpeg makes of a file: the seconds that it decodes, or null when it complains. */
+/** Seconds that ffmpeg decodes of a file; null when it prints a warning. */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -9,7 +9,7 @@ const execute = promisify(execFile);
 const rate = 8000;
 const bytesASample = 2;
 
-/** Kept: files of the corpus have names of their own, and never change. */
+/** Cached by name: files of the corpus have unique names and do not change. */
 export async function referenceSeconds(file: string): Promise<number | null> {
   const note = join(cacheFolder('reliability/reference'), `${basename(file)}.json`);
   if (!existsSync(note)) writeFileSync(note, JSON.stringify(await decode(file)));

@@ -1,21 +1,21 @@
-/** What the mutations begin with: a file of every format, odd ones, lies, bombs, and no recordings at all. */
+/** Source files of the mutations: every format, odd and malformed containers, bombs and files without audio. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder } from '../../../benchmarks/case.ts';
-import { crafted, type Source } from './crafted.ts';
+import { amplificationFiles } from './amplification.ts';
 import { type Encoding, encodings, makeClip } from './encodings.ts';
-import { foreignFiles } from './foreign.ts';
-import { ffmpeg, makeAll } from './making.ts';
+import { ffmpeg, generateFiles } from './generate.ts';
+import { malformedFiles, type Source } from './malformed.ts';
+import { nonAudioFiles } from './non-audio.ts';
 import { oddContainers } from './odd-containers.ts';
-import { swollen } from './swollen.ts';
 
 export type Sources = {
-  /** To be mutated, and to be mixed with each other. */
+  /** Mutated and spliced with one another. */
   readonly all: readonly Source[];
-  /** So costly that few mutations begin with them. */
+  /** Used rarely, since each costs much CPU time. */
   readonly bombs: readonly Source[];
-  /** Files that once broke something, took too long, or were taken for what they are not. */
+  /** Regressions: crashes, excessive cost, wrong detection. */
   readonly crashers: readonly Source[];
 };
 
@@ -84,7 +84,7 @@ export async function makeSources(): Promise<Sources> {
   const clip = await makeClip(folder);
   const files = [...oneOfEach(encodings(clip, folder)), ...odd(clip, cacheFolder('reliability/odd'))];
   const bombs = [silence('two-hours.flac'), silence('two-hours.m4a', '-c:a', 'alac')];
-  await makeAll(
+  await generateFiles(
     'files of every format',
     [...files, ...bombs].map(({ recipe }) => recipe),
   );
@@ -96,11 +96,11 @@ export async function makeSources(): Promise<Sources> {
     flac: named('flac'),
     ogg: named('ogg vorbis'),
   };
-  const foreign = await foreignFiles(cacheFolder('reliability/foreign'));
+  const foreign = await nonAudioFiles(cacheFolder('reliability/foreign'));
   return {
-    all: [...recordings, ...recordings, ...crafted(honest), ...oddContainers(), ...foreign],
+    all: [...recordings, ...recordings, ...malformedFiles(honest), ...oddContainers(), ...foreign],
     bombs: bombs.map(read),
-    crashers: [...readCrashers(), ...swollen(honest.flac)],
+    crashers: [...readCrashers(), ...amplificationFiles(honest.flac)],
   };
 }
 

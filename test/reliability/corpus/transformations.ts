@@ -1,6 +1,6 @@
-/** The same speech, handed over in other ways: copies whose reports must say the same. */
+/** Copies of a recording whose scores must be equal. */
 import { basename, extname, join } from 'node:path';
-import { ffmpeg, makeAll, type Recipe } from './making.ts';
+import { ffmpeg, generateFiles, type Recipe } from './generate.ts';
 
 export const groups = ['container', 'rate', 'gain', 'channels', 'silence'] as const;
 
@@ -11,7 +11,7 @@ export type Transformation = {
   readonly name: string;
   /** End of the file's name. */
   readonly ending: string;
-  /** What its report is held against: 'plain', or 'narrow' when nothing over 4 kHz is left. */
+  /** The reference: 'plain', or 'narrow' for copies without frequencies over 4 kHz. */
   readonly from: 'plain' | 'narrow';
   readonly program: 'ffmpeg' | 'sox';
   readonly options: readonly string[];
@@ -57,7 +57,7 @@ export const transformations: readonly Transformation[] = [
 
 export type Copy = { readonly transformation: Transformation; readonly file: string };
 
-/** One recording with what its copies are held against, and the copies. */
+/** One recording, its references and its copies. */
 export type Family = { readonly plain: string; readonly narrow: string; readonly copies: readonly Copy[] };
 
 /** Peak at -13 dB, so that there is room for the louder copy, 16 bits, one channel. */
@@ -79,7 +79,7 @@ function copyOf({ plain, narrow }: Family, { transformation, file }: Copy): Reci
   return { file, program, arguments: [source, ...options] };
 }
 
-/** Copies lie in `folder`; names of recordings must differ. */
+/** Writes copies to `folder`; names of recordings must differ. */
 export async function makeFamilies(recordings: readonly string[], folder: string): Promise<Family[]> {
   const families = recordings.map((recording) => familyOf(recording, folder));
   const places = families.map(({ plain, narrow }) => ({
@@ -89,25 +89,25 @@ export async function makeFamilies(recordings: readonly string[], folder: string
     narrow,
   }));
   const sox = (file: string, ...options: string[]): Recipe => ({ file, program: 'sox', arguments: options });
-  await makeAll(
+  await generateFiles(
     'recordings',
     places.map(({ decoded }, index) =>
       ffmpeg(decoded, '-i', recordings[index] as string, '-ac', '1', '-c:a', 'pcm_f32le'),
     ),
   );
-  await makeAll(
+  await generateFiles(
     'plain copies',
     places.map(({ plain, decoded }) => sox(plain, decoded, ...room, '-b', '16')),
   );
-  await makeAll(
+  await generateFiles(
     'narrow copies',
     places.map(({ plain, eight }) => sox(eight, plain, '-D', '-r', '8000')),
   );
-  await makeAll(
+  await generateFiles(
     'narrow copies at 16 kHz',
     places.map(({ eight, narrow }) => sox(narrow, eight, '-D', '-r', '16000')),
   );
-  await makeAll(
+  await generateFiles(
     'changed copies',
     families.flatMap((family) => family.copies.map((copy) => copyOf(family, copy))),
   );

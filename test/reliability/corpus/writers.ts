@@ -1,5 +1,5 @@
-/** Writers of containers, in which anything can be written: headers, boxes, elements and pages. */
-import { crc32 } from '../bombs/checksums.ts';
+/** Writers of boxes, EBML elements and Ogg pages with arbitrary content. */
+import { crc32 } from './checksums.ts';
 
 export function number(value: number, bytes: number, order: 'big' | 'little' = 'big'): Buffer {
   const digits = Buffer.alloc(8);
@@ -9,11 +9,11 @@ export function number(value: number, bytes: number, order: 'big' | 'little' = '
 }
 
 export const ascii = (text: string) => Buffer.from(text, 'latin1');
-/** What is made for each number from 0, in a row. */
+/** Concatenates what `make` returns for 0 to `count` - 1. */
 export const times = (count: number, make: (index: number) => Buffer) =>
   Buffer.concat(Array.from({ length: count }, (_, index) => make(index)));
 
-/** Of MP4. */
+/** An MP4 box. */
 export function box(name: string, ...inner: readonly (Buffer | string)[]): Buffer {
   const body = Buffer.concat(inner.map((part) => (typeof part === 'string' ? ascii(part) : part)));
   return Buffer.concat([number(body.length + 8, 4), ascii(name), body]);
@@ -22,29 +22,40 @@ export function box(name: string, ...inner: readonly (Buffer | string)[]): Buffe
 export const words = (...values: readonly number[]) => Buffer.concat(values.map((value) => number(value, 4)));
 export const ftyp = box('ftyp', ascii('M4A \0\0\0\0isom'));
 
-/** Of Ogg, its checksum right. */
-export function oggPage(index: number, flags: number, body: Buffer): Buffer {
-  const lacing = Buffer.alloc(Math.min(255, Math.floor(body.length / 255) + 1), 255);
-  if (lacing.length * 255 > body.length) lacing[lacing.length - 1] = body.length % 255;
+/** A page of Ogg with a correct checksum. Packets other than a single one are shorter than 255 bytes. */
+export function oggPage(
+  index: number,
+  flags: number,
+  packets: Buffer | readonly Buffer[],
+  position = 0,
+): Buffer {
+  const body = Buffer.isBuffer(packets) ? packets : Buffer.concat(packets);
   const head = Buffer.concat([
     ascii('OggS\0'),
     Buffer.from([flags]),
-    Buffer.alloc(8),
+    number(position, 8, 'little'),
     number(1, 4, 'little'),
     number(index, 4, 'little'),
     Buffer.alloc(4),
-    Buffer.from([lacing.length]),
-    lacing,
   ]);
-  const page = Buffer.concat([head, body]);
+  const lacing = Buffer.isBuffer(packets)
+    ? laceOne(body.length)
+    : Buffer.from(packets.map((one) => one.length));
+  const page = Buffer.concat([head, Buffer.from([lacing.length]), lacing, body]);
   page.writeUInt32LE(crc32(page), 22);
   return page;
+}
+
+function laceOne(length: number): Buffer {
+  const lacing = Buffer.alloc(Math.min(255, Math.floor(length / 255) + 1), 255);
+  if (lacing.length * 255 > length) lacing[lacing.length - 1] = length % 255;
+  return lacing;
 }
 
 /** One packet of Opus, 20 ms. */
 export const silence = Buffer.from([0xfc, 0xff, 0xfe]);
 
-/** Of EBML: an identifier in hexadecimal, and what is in it. */
+/** An EBML element; `id` is hexadecimal. */
 export function element(id: string, ...inner: readonly Buffer[]): Buffer {
   const body = Buffer.concat(inner);
   const size = Buffer.concat([Buffer.from([0x08]), number(body.length, 4)]);

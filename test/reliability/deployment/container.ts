@@ -7,12 +7,12 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { cacheFolder, root, runProgram } from '../../../benchmarks/case.ts';
-import { atMost, exactly, type Row, told } from '../case.ts';
+import { atMost, exactly, informational, type Row } from '../case.ts';
 import { type Copy, parseContainerfile, type Stage, type Step } from './containerfile.ts';
 
 const nodeVersion = '22.23.3';
 const entryPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-/** What this machine needs to reach its registries: not of the image. */
+/** Registry access of this machine. */
 const machineFiles = [
   '/etc/apt/sources.list',
   '/etc/apt/sources.list.d',
@@ -42,18 +42,15 @@ export async function runContainer(): Promise<readonly Row[]> {
   const image = built.get(last.name ?? String(stages.length - 1)) as Built;
   const answer = serve(image, last);
   return [
-    told({ name: 'Containerfile: steps executed in clean Debian roots', unit: 'steps', value: steps }),
-    exactly(1, {
-      name: 'its command serves as user 10001, read-only and without a network',
-      unit: 'answers 200',
-      value: answer.analyses,
-    }),
-    exactly(1, { name: 'its health check passes', unit: '', value: answer.healthy }),
-    atMost(900, {
-      name: 'size of the root over its base',
-      unit: 'MiB',
-      value: sizeOf(image.folder) - sizeOf(base),
-    }),
+    informational('Containerfile: steps executed in clean Debian roots', 'steps', steps),
+    exactly(
+      1,
+      'its command serves as user 10001, read-only and without a network',
+      'answers 200',
+      answer.analyses,
+    ),
+    exactly(1, 'its health check passes', '', answer.healthy),
+    atMost(900, 'size of the root over its base', 'MiB', sizeOf(image.folder) - sizeOf(base)),
   ];
 }
 
@@ -121,7 +118,7 @@ function execute(step: Step, image: Built, built: ReadonlyMap<string, Built>): v
 function copy({ from, source, target }: Copy, image: Built, built: ReadonlyMap<string, Built>): void {
   const inside = join(image.folder, resolve(image.cwd, target));
   if (from === null) {
-    // As the builder would send it: what is committed, without what .containerignore names.
+    // The committed files, as the builder sends them.
     runProgram('sh', ['-c', `git archive HEAD | tar -x -C '${inside}'`]);
     return;
   }
@@ -130,7 +127,7 @@ function copy({ from, source, target }: Copy, image: Built, built: ReadonlyMap<s
   runProgram('cp', ['-a', statSync(origin).isDirectory() ? `${origin}/.` : origin, inside]);
 }
 
-/** In namespaces of its own, with nothing of this process' environment but what the registries' certificates need. */
+/** Runs a command in new namespaces with a clean environment. */
 function chroot({ folder, env, cwd }: Built, command: readonly string[]): void {
   const settings = {
     PATH: entryPath,

@@ -23,7 +23,7 @@ export type Stage = {
 
 type Draft = { image: string; name: string | null; steps: Step[]; command: string[]; healthCheck: string[] };
 
-/** Say something about the image that running it here does not need. */
+/** Instructions without effect in this test. */
 const declarations = new Set(['VOLUME', 'EXPOSE', 'STOPSIGNAL']);
 
 /** @throws Error for an instruction that is not known here: then it would go unchecked */

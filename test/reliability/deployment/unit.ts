@@ -1,4 +1,4 @@
-/** The systemd unit: its faults, its exposure, and whether its filter lets through what the service asks of the kernel. */
+/** The systemd unit: errors, exposure, and system calls that its filter blocks. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { root, runProgram } from '../../../benchmarks/case.ts';
 import { childrenOf } from '../../../benchmarks/process.ts';
 import { closeConnections, post, token } from '../../../benchmarks/request/client.ts';
-import { execute } from '../program.ts';
+import { execute } from '../support/program.ts';
 
 export const unit = 'deploy/systemd/undertone.service';
 
@@ -27,7 +27,7 @@ export function exposureOf(file: string): number | null {
   return found === null ? null : Number(found[1]);
 }
 
-/** The names that SystemCallFilter lets through: its lines add to the set, those with ~ take away. */
+/** System calls that SystemCallFilter allows; lines with ~ remove names. */
 export function allowedCalls(text: string): ReadonlySet<string> {
   const allowed = new Set<string>();
   for (const [, without, list = ''] of text.matchAll(/^SystemCallFilter=(~?)(.*)$/gm)) {
@@ -48,10 +48,10 @@ function callsOf(name: string): string[] {
     .flatMap(callsOf);
 }
 
-/** Not root, for which some libraries do more. */
+/** Not root, since some libraries behave differently for root. */
 const nobody = 65_534;
 
-/** What the built service asks of the kernel from its start over one analysis to its end on SIGTERM. */
+/** System calls of the service from start over one analysis to SIGTERM. */
 export async function callsOfService(): Promise<ReadonlySet<string>> {
   const folder = mkdtempSync(join(tmpdir(), 'undertone-trace-'));
   const counts = join(folder, 'calls');

@@ -1,7 +1,7 @@
-/** What needs the database: the status that a request of each kind gets. */
+/** Statuses of requests that need the database. */
 import { makeToken } from '../../support/server.ts';
-import { ask } from '../chaos/upload.ts';
-import type { Server } from '../service.ts';
+import type { Server } from '../support/service.ts';
+import { ask } from '../support/upload.ts';
 
 const password = 'correct horse battery staple';
 

@@ -1,4 +1,4 @@
-/** The clock of the machine jumps by a day, and back: only what is a date may notice. */
+/** The wall clock jumps by a day and back: only expiry dates change. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -8,12 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { installPackages } from '../../../benchmarks/packages.ts';
 import { contentType } from '../../support/upload.ts';
 import { exactly, type Row } from '../case.ts';
-import { speechUpload } from '../load/speech.ts';
-import { isUp, type Server, withServer } from '../service.ts';
+import { isUp, type Server, withServer } from '../support/service.ts';
+import { speechUpload } from '../support/speech.ts';
 import { analyzeAs, createToken } from './account.ts';
 
 const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
-/** Longer than the service remembers a token. */
+/** Longer than the token cache. */
 const memoryMs = 2500;
 const halfWayMs = 300;
 const longestStageMs = 60_000;
@@ -81,19 +81,21 @@ export async function jumpingClock(env: Readonly<Record<string, string>> = {}): 
 function rowsOf(server: Server, replies: readonly Reply[], expired: number[], valid: number[]): Row[] {
   const wrong = replies.flatMap(({ stages }) => stages).filter((ms) => !(ms >= 0 && ms < longestStageMs));
   return [
-    exactly(0, {
-      name: 'clock: uploads across a jump not answered 200',
-      unit: `of ${replies.length}`,
-      value: replies.filter(({ status }) => status !== 200).length,
-      note: 'forward a day, back two days, forward a day',
-    }),
-    exactly(0, { name: 'clock: impossible durations in Server-Timing', unit: 'stages', value: wrong.length }),
-    exactly(0, {
-      name: 'clock: a token of an hour not refused a day later, or refused at its time',
-      unit: 'answers',
-      value: [...expired.filter((one) => one !== 401), ...valid.filter((one) => one !== 200)].length,
-      note: `then ${expired.join(', ')}, else ${valid.join(', ')}`,
-    }),
-    exactly(0, { name: 'clock: the service ended', unit: 'times', value: isUp(server) ? 0 : 1 }),
+    exactly(
+      0,
+      'clock: uploads across a jump not answered 200',
+      `of ${replies.length}`,
+      replies.filter(({ status }) => status !== 200).length,
+      'forward a day, back two days, forward a day',
+    ),
+    exactly(0, 'clock: impossible durations in Server-Timing', 'stages', wrong.length),
+    exactly(
+      0,
+      'clock: a token of one hour accepted a day later, or refused before',
+      'answers',
+      [...expired.filter((one) => one !== 401), ...valid.filter((one) => one !== 200)].length,
+      `then ${expired.join(', ')}, else ${valid.join(', ')}`,
+    ),
+    exactly(0, 'clock: the service ended', 'times', isUp(server) ? 0 : 1),
   ];
 }

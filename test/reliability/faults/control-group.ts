@@ -1,10 +1,10 @@
-/** A limit on the memory of some processes together, which the kernel keeps by ending one of them. */
+/** A memory limit for several processes; the kernel kills one that exceeds it. */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type ControlGroup = {
   readonly folder: string;
-  /** Most that was ever used; null where the kernel does not tell. */
+  /** Peak usage; null where the kernel does not report it. */
   peakMebibytes(): number | null;
   remove(): Promise<void>;
 };
@@ -38,7 +38,7 @@ export function limitMemory(mebibytes: number): ControlGroup {
         try {
           rmdirSync(folder);
         } catch {
-          // Processes that were killed leave it a moment later.
+          // Killed processes leave the group with a delay.
           await sleep(50);
         }
       }

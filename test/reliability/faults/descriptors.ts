@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runProgram } from '../../../benchmarks/case.ts';
 import { descriptorsOf, processorMs } from '../../../benchmarks/process.ts';
 import { atMost, exactly, type Options, type Row, within } from '../case.ts';
-import { analysis, exchange } from '../load/exchange.ts';
-import { eventually, patienceMs } from '../load/footprint.ts';
-import { speechUpload } from '../load/speech.ts';
-import { isUp, type Server, withServer } from '../service.ts';
+import { analysis, exchange } from '../support/exchange.ts';
+import { eventually, maxWaitMs } from '../support/footprint.ts';
+import { isUp, type Server, withServer } from '../support/service.ts';
+import { speechUpload } from '../support/speech.ts';
 
 const spare = 20;
 const connections = 200;
@@ -21,7 +21,7 @@ function openConnections({ port }: Server): Socket[] {
   return Array.from({ length: connections }, () => connect(port, '127.0.0.1').on('error', () => {}));
 }
 
-/** Until an upload on a connection of its own is answered 200; null when that never comes. */
+/** Time until an upload on a new connection is answered 200; null on timeout. */
 async function recovery(server: Server, giveUpMs: number): Promise<number | null> {
   const from = performance.now();
   while (performance.now() - from < giveUpMs) {
@@ -36,7 +36,7 @@ async function recovery(server: Server, giveUpMs: number): Promise<number | null
 }
 
 export async function fewDescriptors(
-  { long, giveUpMs = patienceMs }: Pick<Options, 'long'> & { readonly giveUpMs?: number },
+  { long, giveUpMs = maxWaitMs }: Pick<Options, 'long'> & { readonly giveUpMs?: number },
   env: Readonly<Record<string, string>> = {},
 ): Promise<Row[]> {
   const settings = { UNDERTONE_LOG_LEVEL: 'silent', UNDERTONE_WORKERS: '1', ...env };
@@ -57,23 +57,17 @@ export async function fewDescriptors(
     const recoveredMs = await recovery(server, giveUpMs);
     agent.destroy();
     return [
-      exactly(1, { name: 'descriptors: all taken', unit: 'found', value: full ? 1 : 0, note: `${limit}` }),
-      exactly(200, {
-        name: 'descriptors: an analysis on a connection it has',
-        unit: 'status',
-        value: kept.status,
-      }),
-      atMost(50, { name: 'descriptors: processor while none is left', unit: '% of a core', value: busy }),
+      exactly(1, 'descriptors: all in use', 'found', full ? 1 : 0, `${limit}`),
+      exactly(200, 'descriptors: an analysis on an open connection', 'status', kept.status),
+      atMost(50, 'descriptors: CPU while none is free', '% of a core', busy),
       within(
         recoverWithinMs,
         { long },
-        {
-          name: 'descriptors: a new connection once they are free',
-          unit: 'ms',
-          value: recoveredMs,
-        },
+        'descriptors: a new connection once they are free',
+        'ms',
+        recoveredMs,
       ),
-      exactly(0, { name: 'descriptors: the service ended', unit: 'times', value: isUp(server) ? 0 : 1 }),
+      exactly(0, 'descriptors: the service ended', 'times', isUp(server) ? 0 : 1),
     ];
   });
 }

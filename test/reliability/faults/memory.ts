@@ -1,10 +1,10 @@
-/** Large uploads under a limit of memory that they do not fit in. */
+/** Large uploads that exceed a memory limit. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { multipart, toneFile } from '../../support/upload.ts';
 import { exactly, type Row } from '../case.ts';
-import { ask } from '../chaos/upload.ts';
-import { plant } from '../plant.ts';
-import { isUp, type Server, withServer } from '../service.ts';
+import { preload } from '../support/preload.ts';
+import { isUp, type Server, withServer } from '../support/service.ts';
+import { ask } from '../support/upload.ts';
 import { limitMemory } from './control-group.ts';
 
 const limitMebibytes = 400;
@@ -28,7 +28,7 @@ export async function littleMemory(isolation: 'thread' | 'process'): Promise<Row
     UNDERTONE_LOG_LEVEL: 'silent',
     UNDERTONE_BUFFER_BYTES: String(48 * 2 ** 20),
     CONTROL_GROUP: group.folder,
-    ...plant('into-cgroup'),
+    ...preload('join-cgroup'),
   };
   const body = new Uint8Array(multipart([{ name: 'audio', bytes: toneFile(700), type: 'audio/wav' }]));
   try {
@@ -37,14 +37,15 @@ export async function littleMemory(isolation: 'thread' | 'process'): Promise<Row
       const statuses = answers.map(({ status }) => status);
       const well = await recovered(server);
       return [
-        exactly(0, {
-          name: `memory: uploads of 22 MB not answered 200, 413 or 503`,
-          unit: `of ${uploads}`,
-          value: statuses.filter((status) => ![200, 413, 503].includes(status)).length,
-          note: `${limitMebibytes} MiB for all processes; got ${statuses.sort().join(', ')}`,
-        }),
-        exactly(1, { name: 'memory: analyses as ever afterwards', unit: 'found', value: well ? 1 : 0 }),
-        exactly(0, { name: 'memory: the service ended', unit: 'times', value: isUp(server) ? 0 : 1 }),
+        exactly(
+          0,
+          `memory: uploads of 22 MB not answered 200, 413 or 503`,
+          `of ${uploads}`,
+          statuses.filter((status) => ![200, 413, 503].includes(status)).length,
+          `${limitMebibytes} MiB for all processes; got ${statuses.sort().join(', ')}`,
+        ),
+        exactly(1, 'memory: analyses afterwards', 'found', well ? 1 : 0),
+        exactly(0, 'memory: the service ended', 'times', isUp(server) ? 0 : 1),
       ];
     });
   } finally {

@@ -1,12 +1,12 @@
-/** A disk that is full and a database that somebody else locks, under the accounts. */
+/** A full disk, and a database that another process locks. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import Libsql from 'libsql';
 import { runProgram } from '../../../benchmarks/case.ts';
 import { atMost, exactly, type Row } from '../case.ts';
-import { isUp, type Server, withServer } from '../service.ts';
+import { startHealthProbe } from '../support/health-probe.ts';
+import { isUp, type Server, withServer } from '../support/service.ts';
 import { analyzeAs, createToken, post } from './account.ts';
 
 const quiet = { UNDERTONE_LOG_LEVEL: 'silent', UNDERTONE_WORKERS: '1', UNDERTONE_SIGNUP: 'open' };
@@ -14,7 +14,7 @@ const diskMebibytes = 8;
 
 type Seen = { readonly analyses: number[]; readonly refused: number[]; readonly after: number[] };
 
-/** Analyses and writes while the fault lasts, and writes after it. */
+/** Analyses and writes during the fault, and writes after it. */
 async function observe(server: Server, token: string, end: () => void): Promise<Seen> {
   const analyses = [await analyzeAs(server, token), await analyzeAs(server, server.token)];
   const [signUp, logIn, again] = await Promise.all([
@@ -33,24 +33,27 @@ async function observe(server: Server, token: string, end: () => void): Promise<
 function rowsOf(fault: string, server: Server, { analyses, refused, after }: Seen): Row[] {
   const not = (status: number) => (one: number) => one !== status;
   return [
-    exactly(0, {
-      name: `${fault}: analyses not answered 200`,
-      unit: `of ${analyses.length}`,
-      value: analyses.filter(not(200)).length,
-    }),
-    exactly(0, {
-      name: `${fault}: sign-up and log-in not answered 503`,
-      unit: `of ${refused.length}`,
-      value: refused.filter(not(503)).length,
-      note: `got ${refused.join(', ')}`,
-    }),
-    exactly(0, {
-      name: `${fault}: the same not answered well after it`,
-      unit: `of ${after.length}`,
-      value: after.filter((status) => status < 200 || status > 299).length,
-      note: `got ${after.join(', ')}`,
-    }),
-    exactly(0, { name: `${fault}: the service ended`, unit: 'times', value: isUp(server) ? 0 : 1 }),
+    exactly(
+      0,
+      `${fault}: analyses not answered 200`,
+      `of ${analyses.length}`,
+      analyses.filter(not(200)).length,
+    ),
+    exactly(
+      0,
+      `${fault}: sign-up and log-in not answered 503`,
+      `of ${refused.length}`,
+      refused.filter(not(503)).length,
+      `got ${refused.join(', ')}`,
+    ),
+    exactly(
+      0,
+      `${fault}: the same not answered well after it`,
+      `of ${after.length}`,
+      after.filter((status) => status < 200 || status > 299).length,
+      `got ${after.join(', ')}`,
+    ),
+    exactly(0, `${fault}: the service ended`, 'times', isUp(server) ? 0 : 1),
   ];
 }
 
@@ -83,54 +86,32 @@ function fill(path: string): void {
   }
 }
 
-/** Longest that /health took until the work was done. */
-async function slowestHealth({ url }: Server, done: () => boolean): Promise<number> {
-  let slowest = 0;
-  while (!done()) {
-    const asked = performance.now();
-    await fetch(`${url}/health`).then((response) => response.text());
-    slowest = Math.max(slowest, performance.now() - asked);
-    await sleep(20);
-  }
-  return slowest;
-}
-
-/** While the same work is done without a fault. */
-async function usualHealth(server: Server, token: string): Promise<number> {
-  let done = false;
-  const health = slowestHealth(server, () => done);
-  await Promise.all([post(server, 'log-in', 'old@home.example'), analyzeAs(server, token)]).finally(() => {
-    done = true;
-  });
-  return health;
-}
-
-/** The short form shares its machine: there it may be so many times what it is without the fault, too. */
+/** The short form: at most so many times the duration without the fault. */
 const standstillMs = 250;
 const timesUsual = 20;
+
+/** The slowest /health while the database serves a log-in and an analysis. */
+async function usualHealthMs(server: Server, token: string): Promise<number> {
+  const probe = startHealthProbe(server.port, 20);
+  await Promise.all([post(server, 'log-in', 'old@home.example'), analyzeAs(server, token)]);
+  return (await probe.stop()).maxMs;
+}
 
 export async function lockedDatabase(long: boolean) {
   return withServer(quiet, async (server): Promise<Row[]> => {
     await post(server, 'sign-up', 'old@home.example');
     const token = createToken(server.dataDir, '1d');
     await analyzeAs(server, token);
-    const usual = long ? 0 : await usualHealth(server, token);
-    const most = Math.max(standstillMs, timesUsual * usual);
+    const limit = Math.max(standstillMs, long ? 0 : timesUsual * (await usualHealthMs(server, token)));
     const other = new Libsql(join(server.dataDir, 'undertone.db'));
     other.exec('begin immediate');
-    let done = false;
-    const health = slowestHealth(server, () => done).catch(() => null);
-    const seen = await observe(server, token, () => other.exec('commit')).finally(() => {
-      done = true;
-      other.close();
-    });
+    const probe = startHealthProbe(server.port, 20);
+    const seen = await observe(server, token, () => other.exec('commit')).finally(() => other.close());
+    const { failed, maxMs } = await probe.stop();
+    const slowest = failed > 0 ? null : maxMs;
     return [
       ...rowsOf('locked database', server, seen),
-      atMost(most, {
-        name: 'locked database: slowest /health',
-        unit: 'ms',
-        value: await health,
-      }),
+      atMost(limit, 'locked database: slowest /health', 'ms', slowest),
     ];
   });
 }

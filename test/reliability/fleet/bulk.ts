@@ -9,7 +9,7 @@ import type { Fleet } from '../../../deploy/fleet/fleet.ts';
 import type { Host } from '../../../deploy/fleet/host.ts';
 import { createToken } from '../../../deploy/fleet/tokens.ts';
 import { commandLine } from '../../support/cli.ts';
-import { exactly, type Row, told } from '../case.ts';
+import { exactly, informational, type Row } from '../case.ts';
 
 const copies = 80;
 const sample = 'examples/sample.wav';
@@ -56,14 +56,14 @@ async function measure(fleet: Fleet, recordings: string, output: string): Promis
     .map((line) => (JSON.parse(line) as { path: string }).path);
   const note = `a host killed after ${before}; ${(files / seconds).toFixed(0)} files/s`;
   return [
-    told({ name: 'bulk: files sent', unit: 'files', value: files, note }),
-    exactly(files, { name: 'files answered', unit: 'files', value: new Set(paths).size }),
-    exactly(0, { name: 'answered more than once', unit: 'files', value: paths.length - new Set(paths).size }),
-    exactly(0, { name: 'exit code of the command', unit: '', value: code }),
+    informational('bulk: files sent', 'files', files, note),
+    exactly(files, 'files answered', 'files', new Set(paths).size),
+    exactly(0, 'answered more than once', 'files', paths.length - new Set(paths).size),
+    exactly(0, 'exit code of the command', '', code),
   ];
 }
 
-/** As the command walks: every file, whatever its name. */
+/** Every file, as the command walks the folder. */
 function filesOf(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);

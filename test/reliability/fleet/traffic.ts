@@ -1,4 +1,4 @@
-/** Requests one after the other in several loops, until told to stop; each is remembered with its time and outcome. */
+/** Loops of sequential requests until stopped, with the outcome of each. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../../benchmarks/case.ts';
@@ -8,7 +8,7 @@ export type Outcome = {
   /** By performance.now(). */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** Null: 200. Else the status, or what broke the connection. */
+  /** Null for 200; else the status or the connection error. */
   readonly fault: string | null;
 };
 
@@ -20,7 +20,7 @@ export type Traffic = {
 
 const sample = new Blob([readFileSync(join(root, 'examples/sample.wav'))], { type: 'audio/wav' });
 
-/** `retries`: 0 for a client that takes the first answer, whatever it is; else the documented rule. */
+/** `retries`: 0 or the documented policy. */
 export function startTraffic(url: string, token: string, loops: number, retries: number): Traffic {
   const client = createClient({ url, token, retries });
   const outcomes: Outcome[] = [];
@@ -47,8 +47,8 @@ function describe(error: unknown): string {
 
 export const failures = (outcomes: readonly Outcome[]) => outcomes.filter(({ fault }) => fault !== null);
 
-/** Those of one span of time, by when they began. */
-export function begunBetween(outcomes: readonly Outcome[], from: number, to: number): Outcome[] {
+/** Requests that started within an interval. */
+export function startedBetween(outcomes: readonly Outcome[], from: number, to: number): Outcome[] {
   return outcomes.filter(({ startedAt }) => startedAt >= from && startedAt < to);
 }
 

@@ -1,4 +1,4 @@
-/** Coverage-guided fuzzing of the reader of forms, which is JavaScript: V8 tells which blocks were ever reached. */
+/** Coverage-guided fuzzing of the multipart reader, by V8's block coverage. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
@@ -6,18 +6,18 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { boundaryOf } from '../../../src/multipart/headers.ts';
 import { ServiceError } from '../../../src/runtime/errors.ts';
-import { createDice, type Dice } from '../corpus/dice.ts';
 import { formOf } from '../corpus/forms.ts';
 import { mutate } from '../corpus/mutate.ts';
 import { type Part, readParts, toBlocks } from '../corpus/parts.ts';
+import { createPrng, type Prng } from '../support/prng.ts';
 import type { Amount, Fuzzed } from './fuzzer.ts';
 
 export type Reader = (blocks: readonly Uint8Array[], boundary: string) => readonly Part[];
 
-/** Inputs between two looks at what was reached: a look takes as long as ten of them. */
+/** Inputs per coverage report; a report takes as long as ten inputs. */
 const batch = 20;
 const firstForms = 50;
-const longest = 1 << 14;
+const maxBytes = 1 << 14;
 const slowMs = 1000;
 /** The first line of an input is the boundary, the rest the body. */
 const newline = 0x0a;
@@ -27,8 +27,8 @@ type Script = {
   readonly functions: readonly { readonly functionName: string; readonly ranges: readonly object[] }[];
 };
 
-/** What each function of the files has reached, where that is more than when it was last asked. */
-function watchBlocks(files: readonly string[]): { take(): string[]; close(): void } {
+/** Coverage of each function of `files` that changed since the last report. */
+function startCoverage(files: readonly string[]): { take(): string[]; close(): void } {
   const session = new Session();
   session.connect();
   session.post('Profiler.enable');
@@ -64,7 +64,7 @@ function partsOf(blocks: readonly Uint8Array[], boundary: string, read: Reader):
   }
 }
 
-/** Throws what the reader throws and should not, and what is wrong with what it gives. */
+/** Throws unexpected errors of the reader, and errors for wrong parts. */
 function check(input: Buffer, read: Reader): void {
   const end = input.indexOf(newline);
   const body = input.subarray(end + 1);
@@ -86,7 +86,7 @@ function check(input: Buffer, read: Reader): void {
   if (from > body.byteOffset + body.byteLength) throw new Error('a part past the end of the body');
 }
 
-function faultOf(input: Buffer, read: Reader): string | null {
+function errorOf(input: Buffer, read: Reader): string | null {
   try {
     check(input, read);
     return null;
@@ -95,18 +95,18 @@ function faultOf(input: Buffer, read: Reader): string | null {
   }
 }
 
-function written(dice: Dice): Buffer {
-  const { contentType, body } = formOf(dice);
+function written(prng: Prng): Buffer {
+  const { contentType, body } = formOf(prng);
   const boundary = /boundary="([^"]*)"/.exec(contentType ?? '')?.[1] ?? 'b';
-  return Buffer.concat([Buffer.from(`"${boundary}"\n`), body]).subarray(0, longest);
+  return Buffer.concat([Buffer.from(`"${boundary}"\n`), body]).subarray(0, maxBytes);
 }
 
-function next(kept: readonly Buffer[], dice: Dice): Buffer {
-  if (dice.oneIn(10)) return written(dice);
-  return mutate(dice.pick(kept), dice, [dice.pick(kept), dice.pick(kept)]).subarray(0, longest);
+function next(kept: readonly Buffer[], prng: Prng): Buffer {
+  if (prng.oneIn(10)) return written(prng);
+  return mutate(prng.pick(kept), prng, [prng.pick(kept), prng.pick(kept)]).subarray(0, maxBytes);
 }
 
-/** What reaches more goes to `folder`/corpus, with what was tried just before. */
+/** Adds inputs with new coverage, and those of the same batch, to `folder`/corpus. */
 export function fuzzForms(
   folder: string,
   { seconds, runs, seed }: Amount,
@@ -115,17 +115,17 @@ export function fuzzForms(
 ): Fuzzed {
   const corpus = join(folder, 'corpus');
   mkdirSync(corpus, { recursive: true });
-  const dice = createDice(seed);
+  const prng = createPrng(seed);
   const kept: Buffer[] = readdirSync(corpus).map((name) => readFileSync(join(corpus, name)));
-  for (let count = 0; count < firstForms; count++) kept.push(written(dice));
-  const blocks = watchBlocks(files);
+  for (let count = 0; count < firstForms; count++) kept.push(written(prng));
+  const blocks = startCoverage(files);
   const reached = new Set<string>();
   const started = performance.now();
   const elapsed = () => (performance.now() - started) / 1000;
   let [executions, finding]: [number, string | null] = [0, null];
   while (finding === null && elapsed() < seconds && (runs < 0 || executions < runs)) {
-    const inputs = Array.from({ length: batch }, () => next(kept, dice));
-    const faults = inputs.map((input) => faultOf(input, read));
+    const inputs = Array.from({ length: batch }, () => next(kept, prng));
+    const faults = inputs.map((input) => errorOf(input, read));
     finding = faults.find((fault) => fault !== null) ?? null;
     executions += batch;
     const more = blocks.take().filter((one) => !reached.has(one));
@@ -139,8 +139,8 @@ export function fuzzForms(
 
 const nameOf = (input: Buffer) => createHash('sha256').update(input).digest('hex').slice(0, 16);
 
-/** Whoever plants it forgets a part that says that it is text, between others, and is empty. */
-export const forgetful: Reader = (blocks, boundary) => {
+/** Injected fault: fails at an empty text/html part between others. */
+export const failingReader: Reader = (blocks, boundary) => {
   const parts = readParts(blocks, boundary);
   for (const [index, { contentType, bytes }] of parts.entries()) {
     if (contentType !== 'text/html') continue;

@@ -1,4 +1,4 @@
-/** One libFuzzer program, run for a while from the files that a target starts from. */
+/** Runs one libFuzzer program. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,9 +20,9 @@ export const targets: readonly Target[] = [
 export type Fuzzed = {
   readonly executions: number;
   readonly seconds: number;
-  /** Of the project's own code: the libraries behind it are as Debian built them. */
+  /** Edges of the project's code; libraries are not instrumented. */
   readonly edges: number;
-  /** What went wrong and the file that does it; null when nothing did. */
+  /** Error and input file; null without a finding. */
   readonly finding: string | null;
 };
 
@@ -52,7 +52,7 @@ function options({ name }: Target, folder: string, { seconds, runs, seed }: Amou
   ];
 }
 
-/** What is new goes to `folder`/corpus, what breaks to `folder`/findings. */
+/** Writes new inputs to `folder`/corpus and findings to `folder`/findings. */
 export function fuzz(programs: string, target: Target, folder: string, amount: Amount): Promise<Fuzzed> {
   const kept = [join(folder, 'corpus'), join(folder, 'findings')];
   for (const one of kept) mkdirSync(one, { recursive: true });

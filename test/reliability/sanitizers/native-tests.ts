@@ -1,15 +1,15 @@
-/** The native tests under a sanitizer, and the faults that it must tell of. */
+/** The native tests under a sanitizer, and injected faults that it must report. */
 import { join } from 'node:path';
 import { type Outcome, parseDoctest } from '../../../scripts/results.ts';
-import { caught, exactly, type Row } from '../case.ts';
-import { execute } from '../program.ts';
+import { exactly, negativeControl, type Row } from '../case.ts';
+import { execute } from '../support/program.ts';
 
-/** What each of them prints first. */
+/** First line of a report. */
 const report = /^.*(ERROR: \w+Sanitizer|WARNING: \w+Sanitizer|runtime error).*$/gm;
 
 export function reports({ output }: Outcome): Row {
   const found = output.match(report) ?? [];
-  return exactly(0, { name: 'reports', unit: 'faults', value: found.length, note: found[0]?.trim() ?? '' });
+  return exactly(0, 'reports', 'faults', found.length, found[0]?.trim() ?? '');
 }
 
 /** The tests of a build, damaged recordings among them: `mutations` of each. */
@@ -19,10 +19,10 @@ export function runNativeTests(folder: string, sanitizer: string, mutations: num
   const ended = execute(join(folder, 'undertone_tests'), ['--no-colors=true'], { env });
   const { passed, failed } = parseDoctest(sanitizer, ended);
   const note = `${passed} passed`;
-  const tests = exactly(0, { name: `${sanitizer}: native tests`, unit: 'failed', value: failed, note });
+  const tests = exactly(0, `${sanitizer}: native tests`, 'failed', failed, note);
   return [tests, { ...reports(ended), name: `${sanitizer}: reports` }];
 }
 
-export function findPlanted(folder: string, fault: string): Row {
-  return caught(fault, [reports(execute(join(folder, 'undertone_planted'), [fault]))]);
+export function checkInjectedFault(folder: string, fault: string): Row {
+  return negativeControl(fault, [reports(execute(join(folder, 'undertone_planted'), [fault]))]);
 }

@@ -6,8 +6,8 @@ import { root, runProgram } from '../../../benchmarks/case.ts';
 import { buildNative } from '../../../benchmarks/native.ts';
 import { parseTap } from '../../../scripts/results.ts';
 import { fixturesFolder } from '../../support/fixtures.ts';
-import { caught, exactly, type Row } from '../case.ts';
-import { execute } from '../program.ts';
+import { exactly, negativeControl, type Row } from '../case.ts';
+import { execute } from '../support/program.ts';
 import { reports } from './native-tests.ts';
 
 const files = ['audio', 'decode', 'chunked-decoder', 'voice', 'analyze'].map(
@@ -52,12 +52,7 @@ export function runNodeTests(): Row[] {
     const { passed, failed } = parseTap('node', ended);
     const missed = ended.output.match(/^not ok .*$/gm) ?? [];
     const note = [`${passed} passed`, ...missed].join('; ');
-    const tests = exactly(0, {
-      name: 'address,undefined: tests in Node',
-      unit: 'failed',
-      value: failed,
-      note,
-    });
+    const tests = exactly(0, 'address,undefined: tests in Node', 'failed', failed, note);
     return [tests, { ...reports(ended), name: 'address,undefined: reports in Node' }];
   } finally {
     rmSync(tree, { recursive: true, force: true });
@@ -65,12 +60,12 @@ export function runNodeTests(): Row[] {
 }
 
 /** A library with a fault, loaded as the addon is. */
-export function findPlantedInNode(): Row {
+export function checkInjectedFaultInNode(): Row {
   const settings = { SANITIZE: 'address,undefined', UNDERTONE_TESTS: 'ON' };
   const folder = buildNative('sanitized-library', settings, ['undertone_planted_library']);
   const library = join(folder, 'libundertone_planted_library.so');
   const script = `process.dlopen({ exports: {} }, ${JSON.stringify(library)})`;
-  return caught('address, in Node', [
+  return negativeControl('address, in Node', [
     reports(execute(process.execPath, ['-e', script], { env: environment() })),
   ]);
 }

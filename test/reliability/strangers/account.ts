@@ -1,13 +1,13 @@
-/** One account, as its owner uses it: from the account page, and by a token. */
+/** An account used from the account page and by a token. */
 
-import { operationOf, password, type Visitor, visit } from '../contract/visitor.ts';
-import { analysis, exchange } from '../load/exchange.ts';
-import { speechUpload } from '../load/speech.ts';
-import type { Server } from '../service.ts';
+import { type AccountClient, createAccountClient, operationOf, password } from '../contract/visitor.ts';
+import { analysis, exchange } from '../support/exchange.ts';
+import type { Server } from '../support/service.ts';
+import { speechUpload } from '../support/speech.ts';
 
 export type Account = {
   readonly email: string;
-  readonly visitor: Visitor;
+  readonly accountClient: AccountClient;
   /** With both scopes. */
   readonly token: string;
   /** The status of the last answer on the account page. */
@@ -21,14 +21,14 @@ export const credentials = (email: string) => ({ email, password });
 export async function openAccount(server: Server, name: string): Promise<Account> {
   const email = `${name}@home.example`;
   let status = 0;
-  const visitor = visit(server, (_operation, answered) => {
+  const accountClient = createAccountClient(server, (_operation, answered) => {
     status = answered;
   });
-  await visitor.ask(post('sign-up'), credentials(email));
+  await accountClient.ask(post('sign-up'), credentials(email));
   const scopes = ['analyze:emotion', 'analyze:cognitive'];
-  const created = await visitor.ask(post('tokens'), { name: 'ci', scopes });
+  const created = await accountClient.ask(post('tokens'), { name: 'ci', scopes });
   if (status !== 200) throw new Error(`Expected a token for ${name}, got ${status}`);
-  return { email, visitor, token: String(created.token), lastStatus: () => status };
+  return { email, accountClient, token: String(created.token), lastStatus: () => status };
 }
 
 export type Answer = { readonly what: string; readonly ok: boolean; readonly ms: number };
@@ -36,11 +36,11 @@ export type Answer = { readonly what: string; readonly ok: boolean; readonly ms:
 const upload = speechUpload(1);
 
 /** An analysis, a log-in and an upload of a job. */
-export async function useService(server: Server, { token, email, visitor, lastStatus }: Account) {
+export async function useService(server: Server, { token, email, accountClient, lastStatus }: Account) {
   const asked = analysis({ port: server.port, token }, upload);
   const [analyzed, job] = [await exchange(asked), await exchange({ ...asked, path: '/v1/jobs' })];
   const started = performance.now();
-  await visitor.ask(post('log-in'), credentials(email));
+  await accountClient.ask(post('log-in'), credentials(email));
   const answers: Answer[] = [
     { what: 'analysis', ok: analyzed.status === 200, ms: analyzed.ms },
     { what: 'job', ok: [200, 202].includes(job.status), ms: job.ms },

@@ -1,29 +1,24 @@
-/** Request bodies within the limits that cost as much as a client can make them, and how long they delay /health. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { wire } from '../../support/http.ts';
+/** Request bodies within the limits that are as expensive as possible, and how long they delay /health. */
 import { toneFile } from '../../support/upload.ts';
-import { atMost, type Row, told } from '../case.ts';
+import { atMost, type Row } from '../case.ts';
 import { operationOf } from '../contract/visitor.ts';
-import type { Server } from '../service.ts';
+import { sendRaw } from '../support/client.ts';
+import type { Server } from '../support/service.ts';
 import { type Prober, startProber } from './health.ts';
 import type { Delay } from './prober.ts';
 
 const kibibyte = 2 ** 10;
 const mebibyte = 2 ** 20;
-const answerMs = 120_000;
 /** A delay that the service causes occurs in every round; one of a busy machine does not. */
 const rounds = 3;
-const crowd = 64;
 
-type HostileBody = {
+type CostlyBody = {
   readonly name: string;
   readonly path: string;
   readonly bytes: Buffer;
   readonly json?: true;
-  /** Each byte is a chunk of its own. */
+  /** One chunk per byte. */
   readonly byteChunks?: true;
-  /** Sent on several connections at once as well. */
-  readonly inCrowd?: true;
   readonly longOnly?: true;
 };
 
@@ -58,21 +53,20 @@ const chunked = form(Buffer.alloc((4 * mebibyte) / chunkBytes));
 const nearBoundaries = form(Buffer.alloc(32 * mebibyte, `\r\n--${boundary}-`));
 const keys = uniqueKeys(4 * mebibyte);
 
-export const smallJson: HostileBody = {
+export const smallJson: CostlyBody = {
   name: '256 KiB of JSON with unique keys',
   path: jobs,
   bytes: uniqueKeys(256 * kibibyte),
   json: true,
-  inCrowd: true,
 };
 
-export const hostileBodies: readonly HostileBody[] = [
-  { name: '4 MiB of empty parts', path: jobs, bytes: emptyParts(4 * mebibyte), inCrowd: true },
+export const costlyBodies: readonly CostlyBody[] = [
+  { name: '4 MiB of empty parts', path: jobs, bytes: emptyParts(4 * mebibyte) },
   { name: '32 MiB of empty parts', path: jobs, bytes: emptyParts(32 * mebibyte), longOnly: true },
   { name: '4 MiB of empty parts', path: analyze, bytes: emptyParts(4 * mebibyte) },
   { name: '32 MiB of almost boundaries', path: jobs, bytes: nearBoundaries, longOnly: true },
   { name: '4 MiB of 1-byte chunks', path: jobs, bytes: chunked, byteChunks: true },
-  { name: '4 MiB of 1-byte chunks', path: analyze, bytes: chunked, byteChunks: true, inCrowd: true },
+  { name: '4 MiB of 1-byte chunks', path: analyze, bytes: chunked, byteChunks: true },
   smallJson,
   { name: '4 MiB of JSON with unique keys', path: jobs, bytes: keys, json: true },
   { ...smallJson, path: logIn },
@@ -81,12 +75,12 @@ export const hostileBodies: readonly HostileBody[] = [
 ];
 
 /** An ordinary body of the same length for the same route. */
-function ordinary({ name, path, bytes, json }: HostileBody): HostileBody {
+function ordinary({ name, path, bytes, json }: CostlyBody): CostlyBody {
   const text = () => Buffer.from(JSON.stringify({ text: 'x'.repeat(bytes.length - 12) }));
   return { name, path, bytes: json ? text() : form(Buffer.alloc(bytes.length)), ...(json ? { json } : {}) };
 }
 
-function frame({ bytes, byteChunks }: HostileBody): { readonly header: string; readonly payload: Buffer } {
+function frame({ bytes, byteChunks }: CostlyBody): { readonly header: string; readonly payload: Buffer } {
   if (!byteChunks) return { header: `Content-Length: ${bytes.length}`, payload: bytes };
   const chunks = Buffer.alloc(chunkBytes * bytes.length, '1\r\nx\r\n');
   for (const [index, byte] of bytes.entries()) chunks[chunkBytes * index + 3] = byte;
@@ -95,7 +89,7 @@ function frame({ bytes, byteChunks }: HostileBody): { readonly header: string; r
 }
 
 /** @returns the status, 0 without an answer */
-async function send({ port, url, token }: Server, body: HostileBody): Promise<number> {
+async function send({ port, url, token }: Server, body: CostlyBody): Promise<number> {
   const { header, payload } = frame(body);
   const lines = [
     `POST ${body.path} HTTP/1.1`,
@@ -106,11 +100,7 @@ async function send({ port, url, token }: Server, body: HostileBody): Promise<nu
     'Connection: close',
     header,
   ];
-  const client = await wire(port);
-  client.socket.write(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), payload]));
-  const answer = await Promise.race([client.ended(), sleep(answerMs, '')]);
-  client.socket.destroy();
-  return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
+  return (await sendRaw(port, Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), payload]))).status;
 }
 
 /**
@@ -119,7 +109,7 @@ async function send({ port, url, token }: Server, body: HostileBody): Promise<nu
  */
 const limits = { long: 50, short: 300 };
 
-async function delayRow(server: Server, prober: Prober, body: HostileBody, long: boolean): Promise<Row> {
+async function delayRow(server: Server, prober: Prober, body: CostlyBody, long: boolean): Promise<Row> {
   const limit = long ? limits.long : limits.short;
   let best = Number.POSITIVE_INFINITY;
   let note = '';
@@ -137,25 +127,12 @@ async function delayRow(server: Server, prober: Prober, body: HostileBody, long:
     note = `answered ${status}, ${times(hostile)}; an ordinary body: ${times(plain)}`;
   }
   const name = long ? '/health delayed by' : 'work for';
-  return atMost(limit, { name: `${name} ${body.name} at ${body.path}`, unit: 'ms', value: best, note });
-}
-
-/** The same body on several connections: a figure without a goal. */
-async function crowdRow(server: Server, prober: Prober, body: HostileBody): Promise<Row> {
-  const all = () => Promise.all(Array.from({ length: crowd }, () => send(server, body)));
-  const { ms, workMs } = await prober.during(all);
-  const note = `${ms.toFixed(0)} ms to answer`;
-  return told({
-    name: `/health delayed by ${crowd} times ${body.name} at ${body.path}`,
-    unit: 'ms',
-    value: workMs,
-    note,
-  });
+  return atMost(limit, `${name} ${body.name} at ${body.path}`, 'ms', best, note);
 }
 
 export async function delayRows(
   server: Server,
-  bodies: readonly HostileBody[],
+  bodies: readonly CostlyBody[],
   long: boolean,
 ): Promise<Row[]> {
   const prober = startProber(server);
@@ -163,9 +140,6 @@ export async function delayRows(
   try {
     for (const body of bodies.filter(({ longOnly }) => long || !longOnly))
       rows.push(await delayRow(server, prober, body, long));
-    if (long)
-      for (const body of bodies.filter(({ inCrowd }) => inCrowd))
-        rows.push(await crowdRow(server, prober, body));
   } finally {
     prober.stop();
   }

@@ -1,8 +1,8 @@
-/** How long /health takes while the service works on something else. */
+/** Delay of /health during other work of the service. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Server } from '../service.ts';
+import type { Server } from '../support/service.ts';
 import type { Delay, Target } from './prober.ts';
 
 export type Prober = { during(work: () => Promise<unknown>): Promise<Delay>; stop(): void };

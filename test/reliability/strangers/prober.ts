@@ -3,7 +3,7 @@ import { Agent } from 'node:http';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mainThreadMs } from '../../../benchmarks/process.ts';
-import { exchange } from '../load/exchange.ts';
+import { exchange } from '../support/exchange.ts';
 
 export type Target = { readonly port: number; readonly pid: number };
 

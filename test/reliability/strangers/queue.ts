@@ -1,24 +1,24 @@
-/** One owner fills the queue of jobs, and its callbacks are never answered: another owner's jobs must start and call back as before. */
+/** One owner fills the job queue and never answers callbacks; the jobs of another owner start and call back as before. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { speechFile } from '../../../benchmarks/speech.ts';
 import { type JobReply, jobOf } from '../../support/jobs.ts';
 import { atMost, exactly, type Row } from '../case.ts';
-import { eventually } from '../load/footprint.ts';
-import { encode } from '../load/mix.ts';
-import { type JobStack, withJobs, withListener } from '../service.ts';
+import { eventually } from '../support/footprint.ts';
+import { encode } from '../support/mix.ts';
+import { type JobStack, withJobs, withListener } from '../support/service.ts';
 import { type Account, openAccount } from './account.ts';
 
 export type Load = {
   /** Requests of 1,000 URLs each; as many jobs fit into the queue. */
   readonly lists: number;
   readonly deadCallbacks: number;
-  /** Hours of each recording that takes many chunks; 0: none is sent. */
+  /** Duration of each long recording in hours; 0: none is sent. */
   readonly hours: number;
-  /** How many jobs of the other owner are timed, and how long each is waited for. */
+  /** Number of jobs of the other owner, and the timeout of each. */
   readonly timed: number;
   readonly waitSeconds: number;
-  /** The goal: so many seconds, and so many times what a job takes without load. */
+  /** The limit: seconds, plus a multiple of the time of a job without load. */
   readonly seconds: number;
   readonly times: number;
 };
@@ -35,7 +35,7 @@ const pollMs = 20;
 const short = speechFile(1, 1);
 const tenSeconds = speechFile(10, 1);
 
-type Bench = { readonly place: JobStack; readonly peer: Peer; readonly load: Load };
+type Setup = { readonly place: JobStack; readonly peer: Peer; readonly load: Load };
 type Seconds = { readonly start: number; readonly callback: number };
 const never: Seconds = { start: Number.POSITIVE_INFINITY, callback: Number.POSITIVE_INFINITY };
 
@@ -62,7 +62,7 @@ function longRecording(minutes: number): Buffer {
 }
 
 /** @returns the jobs, none when the queue refused them */
-async function postList({ place }: Bench, { token }: Account, body: Readonly<Record<string, unknown>>) {
+async function postList({ place }: Setup, { token }: Account, body: Readonly<Record<string, unknown>>) {
   const reply = await place.list(body, { Authorization: `Bearer ${token}` });
   if (reply.status === 503) return [];
   if (reply.status >= 300) throw new Error(`Expected jobs, got ${reply.status} ${reply.body}`);
@@ -70,7 +70,7 @@ async function postList({ place }: Bench, { token }: Account, body: Readonly<Rec
 }
 
 /** Null when the job was refused. */
-async function timeJob({ place, peer, load }: Bench, { token }: Account): Promise<Seconds | null> {
+async function timeJob({ place, peer, load }: Setup, { token }: Account): Promise<Seconds | null> {
   const callback = { name: 'callback', bytes: `http://127.0.0.1:${peer.port}/hook` };
   const started = performance.now();
   const seconds = (at = performance.now()) => (at - started) / 1000;
@@ -87,11 +87,11 @@ async function timeJob({ place, peer, load }: Bench, { token }: Account): Promis
   return { start, callback: seconds(peer.calledAt.get(id) ?? never.callback) };
 }
 
-/** The slowest of several jobs, one after the other. */
-async function timeJobs(bench: Bench, owner: Account, count = bench.load.timed) {
+/** The slowest of sequential jobs. */
+async function timeJobs(setup: Setup, owner: Account, count = setup.load.timed) {
   let [slowest, refused]: [Seconds, number] = [{ start: 0, callback: 0 }, 0];
   for (let times = 0; times < count && slowest.callback < never.callback; times++) {
-    const seconds = await timeJob(bench, owner);
+    const seconds = await timeJob(setup, owner);
     if (seconds === null) refused++;
     const { start, callback } = seconds ?? never;
     slowest = { start: Math.max(slowest.start, start), callback: Math.max(slowest.callback, callback) };
@@ -101,27 +101,28 @@ async function timeJobs(bench: Bench, owner: Account, count = bench.load.timed) 
 
 type Timed = Awaited<ReturnType<typeof timeJobs>>;
 
-function judge(name: string, limit: number, during: Timed, before: Timed, more = ''): Row[] {
+function rowsOf(name: string, limit: number, during: Timed, before: Timed, more = ''): Row[] {
   const goal = Math.ceil(10 * limit) / 10;
   const row = (what: string, value: number, was: number) =>
-    atMost(goal, {
-      name: `${name}: the last ${what} after`,
-      unit: 's',
-      value: Number.isFinite(value) ? value : null,
-      note: `${was.toFixed(2)} s without load${more}`,
-    });
+    atMost(
+      goal,
+      `${name}: the last ${what} after`,
+      's',
+      Number.isFinite(value) ? value : null,
+      `${was.toFixed(2)} s without load${more}`,
+    );
   return [
-    exactly(0, { name: `${name}: jobs of another owner refused`, unit: 'jobs', value: during.refused }),
+    exactly(0, `${name}: jobs of another owner refused`, 'jobs', during.refused),
     row('started', during.start, before.start),
     row('callback', during.callback, before.callback),
   ];
 }
 
 /** Resolves while the first of several long recordings is analysed. */
-async function startLong(bench: Bench, attacker: Account) {
-  const { place, peer } = bench;
+async function startLong(setup: Setup, attacker: Account) {
+  const { place, peer } = setup;
   const urls = Array(longRecordings).fill(`http://127.0.0.1:${peer.port}/long`);
-  const jobs = await postList(bench, attacker, { urls });
+  const jobs = await postList(setup, attacker, { urls });
   const changedAt: number[] = [];
   let last = 0;
   const chunkPassed = async () => {
@@ -141,12 +142,12 @@ async function startLong(bench: Bench, attacker: Account) {
 }
 
 /** Resolves when the jobs have ended and their callbacks are due. */
-async function startDead(bench: Bench, attacker: Account): Promise<void> {
-  const { place, peer, load } = bench;
+async function startDead(setup: Setup, attacker: Account): Promise<void> {
+  const { place, peer, load } = setup;
   const count = Math.ceil(load.deadCallbacks / deadHosts.length);
   const urls = Array(count).fill(`http://127.0.0.1:${peer.port}/short`);
   const post = (host: string) =>
-    postList(bench, attacker, { urls, callback: `http://${host}:${peer.port}/dead` });
+    postList(setup, attacker, { urls, callback: `http://${host}:${peer.port}/dead` });
   const last = (await Promise.all(deadHosts.map(post))).flat().at(-1);
   const ended = async () => {
     const { status } = jobOf(await place.show(String(last?.id), attacker.token));
@@ -155,29 +156,29 @@ async function startDead(bench: Bench, attacker: Account): Promise<void> {
   if (!(await eventually(ended, preparationMs))) throw new Error('Expected callbacks to a dead host');
 }
 
-async function measure(bench: Bench, sameOwner: boolean): Promise<Row[]> {
-  const { place, peer, load } = bench;
+async function measure(setup: Setup, sameOwner: boolean): Promise<Row[]> {
+  const { place, peer, load } = setup;
   const attacker = await openAccount(place.server, 'attacker');
   const other = sameOwner ? attacker : await openAccount(place.server, 'other');
-  const before = await timeJobs(bench, other);
+  const before = await timeJobs(setup, other);
   const limit = load.seconds + load.times * before.callback;
   const rows: Row[] = [];
   if (load.hours > 0) {
-    const { chunkSeconds, remove } = await startLong(bench, attacker);
+    const { chunkSeconds, remove } = await startLong(setup, attacker);
     const name = `${longRecordings} recordings of ${load.hours} h`;
     const more = `; a chunk takes ${chunkSeconds.toFixed(1)} s`;
-    rows.push(...judge(name, limit + chunkSeconds, await timeJobs(bench, other, 1), before, more));
+    rows.push(...rowsOf(name, limit + chunkSeconds, await timeJobs(setup, other, 1), before, more));
     await remove();
-    await timeJobs(bench, other, 1);
+    await timeJobs(setup, other, 1);
   }
-  await startDead(bench, attacker);
-  rows.push(...judge(`${load.deadCallbacks} dead callbacks`, limit, await timeJobs(bench, other), before));
+  await startDead(setup, attacker);
+  rows.push(...rowsOf(`${load.deadCallbacks} dead callbacks`, limit, await timeJobs(setup, other), before));
   const urls = Array(listLength).fill(`http://127.0.0.1:${peer.port}/10-s`);
   let accepted = 0;
   for (let list = 0; list < load.lists; list++)
-    accepted += (await postList(bench, attacker, { urls })).length;
+    accepted += (await postList(setup, attacker, { urls })).length;
   const more = `; ${accepted} of ${load.lists * listLength} URLs accepted`;
-  return [...rows, ...judge('a full queue as well', limit, await timeJobs(bench, other), before, more)];
+  return [...rows, ...rowsOf('a full queue as well', limit, await timeJobs(setup, other), before, more)];
 }
 
 /** `sameOwner` is the negative control: shares of one owner cannot help its own jobs. */

@@ -1,4 +1,4 @@
-/** What Redis, sessions, child processes and command lines give away. */
+/** Secrets in Redis keys, sessions, child processes and command lines. */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,15 +8,15 @@ import { runCli } from '../../support/cli.ts';
 import { call } from '../../support/http.ts';
 import { makeToken } from '../../support/server.ts';
 import { atMost, none, type Row } from '../case.ts';
-import { analysis, exchange } from '../load/exchange.ts';
-import { speechUpload } from '../load/speech.ts';
-import { type JobStack, type Server, withServer } from '../service.ts';
+import { analysis, exchange } from '../support/exchange.ts';
+import { type JobStack, type Server, withServer } from '../support/service.ts';
+import { speechUpload } from '../support/speech.ts';
 import { credentials, openAccount, post } from './account.ts';
 
 const addresses = ['203.0.113.77', '2001:db8:77:88::99'];
 const logInAttempts = 40;
 
-/** A word as it is, encoded, and as the digests that anybody can compute. */
+/** A word as plain text, encoded, and as common digests. */
 function shapesOf(word: string): string[] {
   const plain = Buffer.from(word);
   const digests = ['md5', 'sha1', 'sha256', 'sha512'].flatMap((name) => {
@@ -34,13 +34,13 @@ function shapesOf(word: string): string[] {
   ];
 }
 
-/** Keys in which one of the words can be recognised. */
+/** Keys that reveal one of the words. */
 function revealing(keys: readonly string[], words: readonly string[]): string[] {
   const shapes = words.flatMap(shapesOf);
   return keys.filter((key) => shapes.some((shape) => key.toLowerCase().includes(shape.toLowerCase())));
 }
 
-/** What `useCounters` needs. */
+/** Settings for `useCounters`. */
 export const keySettings = {
   UNDERTONE_TRUST_PROXY: '1',
   UNDERTONE_SIGNUP: 'open',
@@ -53,14 +53,18 @@ const person = 'bob@home.example';
 
 /** Log-ins, right and wrong, and requests that are counted. */
 export async function useCounters({ server }: JobStack): Promise<void> {
-  const { email, visitor } = await openAccount(server, 'ada');
+  const { email, accountClient } = await openAccount(server, 'ada');
   for (const address of addresses) {
     const headers = { 'X-Forwarded-For': address };
     await exchange(analysis(server, speechUpload(1), { headers }));
     await exchange(analysis({ ...server, token: 'a-token-that-nobody-has' }, speechUpload(1), { headers }));
-    await visitor.ask(post('log-in'), { ...credentials(email), password: 'a wrong password' }, { headers });
-    await visitor.ask(post('log-in'), credentials(email), { headers });
-    await visitor.ask(post('sign-up'), credentials(person), { headers });
+    await accountClient.ask(
+      post('log-in'),
+      { ...credentials(email), password: 'a wrong password' },
+      { headers },
+    );
+    await accountClient.ask(post('log-in'), credentials(email), { headers });
+    await accountClient.ask(post('sign-up'), credentials(person), { headers });
   }
 }
 
@@ -72,13 +76,13 @@ export async function keyRow({ redis }: JobStack): Promise<Row> {
   return none('Redis keys with an e-mail or client address', found, keys.length);
 }
 
-/** `limits`: what the service allows. */
+/** `limits`: those of the service. */
 export async function sessionRows(
   server: Server,
   limits: { readonly logIns: number; readonly sessions: number },
 ): Promise<Row[]> {
-  const { email, visitor } = await openAccount(server, 'grace');
-  const cookies = [visitor.cookie()];
+  const { email, accountClient } = await openAccount(server, 'grace');
+  const cookies = [accountClient.cookie()];
   for (let times = 0; times < logInAttempts; times++) {
     const reply = await call(server.port, {
       method: 'POST',
@@ -97,26 +101,18 @@ export async function sessionRows(
   );
   const unit = `of ${logInAttempts}`;
   return [
-    atMost(limits.logIns, {
-      name: 'right log-ins of one account accepted in a minute',
-      unit,
-      value: cookies.length - 1,
-    }),
-    atMost(limits.sessions, {
-      name: 'sessions that one account has',
-      unit: 'sessions',
-      value: live.filter(Boolean).length,
-    }),
+    atMost(limits.logIns, 'valid log-ins of one account accepted in a minute', unit, cookies.length - 1),
+    atMost(limits.sessions, 'sessions of one account', 'sessions', live.filter(Boolean).length),
   ];
 }
 
 export async function scopesRow(server: Server): Promise<Row> {
-  const { visitor, lastStatus } = await openAccount(server, 'linus');
+  const { accountClient, lastStatus } = await openAccount(server, 'linus');
   const accepted: string[] = [];
   const counts = [3, 100, 1000];
   for (const count of counts) {
     const scopes = new Array<string>(count).fill('analyze:emotion');
-    await visitor.ask(post('tokens'), { name: `many ${count}`, scopes });
+    await accountClient.ask(post('tokens'), { name: `many ${count}`, scopes });
     if (lastStatus() < 400) accepted.push(String(count));
   }
   return none('tokens with the same scope 3, 100 and 1,000 times', accepted, counts.length);
@@ -170,7 +166,7 @@ export async function bulkRow(server: Server): Promise<Row> {
       const { code } = await runCli(line, { env, input });
       if (code !== 0) failed.push(name);
     }
-    return none('ways to give bulk its token that fail', failed, Object.keys(ways).length);
+    return none('ways to pass a token to bulk that fail', failed, Object.keys(ways).length);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

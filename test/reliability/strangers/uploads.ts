@@ -1,11 +1,10 @@
-/** One account opens uploads and sends nothing, or almost nothing: another account must not notice. */
+/** One account opens uploads and sends little or nothing; another account is not affected. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { residentMebibytes } from '../../../benchmarks/process.ts';
 import { call, type Wire, wire } from '../../support/http.ts';
 import { contentType } from '../../support/upload.ts';
-import { atMost, exactly, none, type Row, told } from '../case.ts';
-import { heldBytes } from '../load/footprint.ts';
-import type { Server } from '../service.ts';
+import { atMost, exactly, none, type Row } from '../case.ts';
+import { heldBytes } from '../support/footprint.ts';
+import type { Server } from '../support/service.ts';
 import { type Account, type Answer, openAccount, useService } from './account.ts';
 
 const connections = 128;
@@ -14,16 +13,16 @@ const dripLimitMs = 90_000;
 const settleMs = 1500;
 const uses = 3;
 
-export type Siege = {
+export type UploadAttack = {
   readonly name: string;
   readonly path: string;
-  /** What each connection sends before it stops. */
+  /** Bytes that each connection sends before it stops. */
   sentBytes(connection: number): number;
 };
 
-export const idle: Siege = { name: 'idle', path: '/v1/jobs', sentBytes: () => 0 };
-/** Together more than UNDERTONE_BUFFER_BYTES; the last ones are smaller, to fill what the large ones leave free. */
-export const stalled: Siege = {
+export const idle: UploadAttack = { name: 'idle', path: '/v1/jobs', sentBytes: () => 0 };
+/** In total more than UNDERTONE_BUFFER_BYTES; the last uploads are small and fill the rest. */
+export const stalled: UploadAttack = {
   name: 'stalled',
   path: '/v1/analyze',
   sentBytes: (connection) => Math.min(2.25 * 2 ** 20, 2 ** ((connections - connection) / 2 + 11)),
@@ -54,50 +53,49 @@ const sum = (values: readonly number[]) => values.reduce((total, value) => total
 const slowest = (answers: readonly Answer[], what: string) =>
   Math.max(...answers.filter((one) => one.what === what).map(({ ms }) => ms));
 
-export async function siegeRows(server: Server, siege: Siege, slowerSeconds: number): Promise<Row[]> {
+export async function attackRows(
+  server: Server,
+  attack: UploadAttack,
+  slowerSeconds: number,
+): Promise<Row[]> {
   const [attacker, other] = [
-    await openAccount(server, `attacker-${siege.name}`),
-    await openAccount(server, `other-${siege.name}`),
+    await openAccount(server, `attacker-${attack.name}`),
+    await openAccount(server, `other-${attack.name}`),
   ];
-  const pid = server.process.pid as number;
   const before = await useRepeatedly(server, other);
-  const idleMebibytes = residentMebibytes(pid);
-  const sentBytes = Array.from({ length: connections }, (_, index) => siege.sentBytes(index));
+  const sentBytes = Array.from({ length: connections }, (_, index) => attack.sentBytes(index));
   const clients: Wire[] = [];
   try {
     for (let index = 0; index < connections; index++)
-      clients.push(await openUpload(server.port, attacker.token, siege.path, sentBytes[index] as number));
+      clients.push(await openUpload(server.port, attacker.token, attack.path, sentBytes[index] as number));
     await sleep(settleMs);
     const held = await heldBytes(server.port);
     const during = await useRepeatedly(server, other);
     const kinds = [...new Set(before.answers.map(({ what }) => what))];
     const delays = kinds.map((what) => slowest(during.answers, what) - slowest(before.answers, what));
     const refused = during.answers.filter(({ ok }) => !ok);
-    const name = (what: string) => `${connections} ${siege.name} uploads: ${what}`;
+    const name = (what: string) => `${connections} ${attack.name} uploads: ${what}`;
     return [
       none(
         name('requests of another account not answered'),
         refused.map(({ what }) => what),
         during.answers.length,
       ),
-      atMost(slowerSeconds, {
-        name: name('slower for another account by'),
-        unit: 's',
-        value: refused.length > 0 ? null : Math.max(...delays) / 1000,
-        note: kinds.map((what) => `${what} ${slowest(during.answers, what).toFixed(0)} ms`).join(', '),
-      }),
+      atMost(
+        slowerSeconds,
+        name('slower for another account by'),
+        's',
+        refused.length > 0 ? null : Math.max(...delays) / 1000,
+        kinds.map((what) => `${what} ${slowest(during.answers, what).toFixed(0)} ms`).join(', '),
+      ),
       none(name("/ready contradicts another account's answers"), during.contradictions, uses),
-      atMost(Math.ceil(sum(sentBytes) / 2 ** 20) + 1, {
-        name: name('bytes reserved'),
-        unit: 'MiB',
-        value: held / 2 ** 20,
-        note: `${clients.filter((client) => client.text() !== '').length} refused`,
-      }),
-      told({
-        name: name('resident memory gained'),
-        unit: 'MiB',
-        value: residentMebibytes(pid) - idleMebibytes,
-      }),
+      atMost(
+        Math.ceil(sum(sentBytes) / 2 ** 20) + 1,
+        name('bytes reserved'),
+        'MiB',
+        held / 2 ** 20,
+        `${clients.filter((client) => client.text() !== '').length} refused`,
+      ),
     ];
   } finally {
     for (const { socket } of clients) socket.destroy();
@@ -113,10 +111,11 @@ export async function dripRow(server: Server): Promise<Row> {
   clearInterval(timer);
   client.socket.destroy();
   const seconds = (performance.now() - started) / 1000;
-  return exactly(408, {
-    name: 'an upload of 4 bytes a second ends with',
-    unit: 'status',
-    value: Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0) || null,
-    note: `after ${seconds.toFixed(0)} s`,
-  });
+  return exactly(
+    408,
+    'an upload of 4 bytes a second ends with',
+    'status',
+    Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0) || null,
+    `after ${seconds.toFixed(0)} s`,
+  );
 }

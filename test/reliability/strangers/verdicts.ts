@@ -2,10 +2,10 @@
 import { call } from '../../support/http.ts';
 import { contentType, multipart, toneFile } from '../../support/upload.ts';
 import { none, type Row } from '../case.ts';
-import { createDice } from '../corpus/dice.ts';
 import { type Form, formOf } from '../corpus/forms.ts';
-import { inParallel } from '../parallel.ts';
-import type { Server } from '../service.ts';
+import { inParallel } from '../support/parallel.ts';
+import { createPrng } from '../support/prng.ts';
+import type { Server } from '../support/service.ts';
 
 const clients = 4;
 const sound = toneFile(0.1);
@@ -33,7 +33,7 @@ type ValidationItem = { readonly type: string; readonly loc: readonly string[]; 
 const decodingErrors =
   /^value_error\.audio\.(unsupported|malformed|too_long|too_complex|too_many_channels|sample_rate|insufficient_speech)$/;
 
-/** What only the analysis can say: the form itself was accepted. */
+/** Errors of the analysis: the form was accepted. */
 function isOfRecording({ type, msg }: ValidationItem): boolean {
   return decodingErrors.test(type) || (type === 'value_error.audio.channel' && /got \d+$/.test(msg));
 }
@@ -54,9 +54,9 @@ async function verdict({ port, token }: Server, path: string, { contentType: typ
 
 export async function verdictRow(server: Server, seed: number, count: number): Promise<Row> {
   const drawn = Array.from({ length: count }, (_, number): NamedForm => {
-    return { name: `--seed ${seed}, number ${number}`, ...formOf(createDice(seed, number)) };
+    return { name: `--seed ${seed}, number ${number}`, ...formOf(createPrng(seed, number)) };
   });
-  // At /v1/jobs JSON is a list of addresses.
+  // /v1/jobs reads JSON as a list of URLs.
   const forms = [...fixedForms(), ...drawn].filter((form) => form.contentType !== 'application/json');
   const differences = await inParallel(forms, clients, async (form) => {
     const [analysis, job] = await Promise.all([
@@ -65,5 +65,5 @@ export async function verdictRow(server: Server, seed: number, count: number): P
     ]);
     return analysis === job ? [] : [`${form.name}: ${analysis} at /v1/analyze, ${job} at /v1/jobs`];
   });
-  return none('forms that analyses and jobs judge differently', differences.flat(), forms.length);
+  return none('forms with different results at analyses and jobs', differences.flat(), forms.length);
 }

@@ -1,0 +1,172 @@
+/** The service without privileges, with one writable folder, a loopback network and limited memory. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { root, runProgram } from '../../../benchmarks/case.ts';
+import { installPackages } from '../../../benchmarks/packages.ts';
+import { limitMemory } from '../faults/control-group.ts';
+
+export type Sandboxed = {
+  readonly pid: number;
+  readonly dataDir: string;
+  /** Statuses of the smoke test inside the sandbox. */
+  smoke(): number[];
+  /** Whether root, inside the same namespaces, can make a file in the folder. */
+  canWrite(folder: string): boolean;
+  peakMebibytes(): number | null;
+  /** @returns the exit code */
+  stop(): Promise<number | null>;
+};
+
+const nobody = 65_534;
+const token = 'static-token-of-the-fence';
+const fence = fileURLToPath(new URL('./sandbox.sh', import.meta.url));
+const smokeScript = fileURLToPath(new URL('./smoke.ts', import.meta.url));
+const entry = join(root, 'dist/src/cli.js');
+
+export type SandboxOptions = {
+  readonly isolation: 'thread' | 'process';
+  readonly mebibytes: number;
+  /** False: no sandbox. */
+  readonly closed: boolean;
+};
+
+export async function withSandbox<Result>(
+  { isolation, mebibytes, closed }: SandboxOptions,
+  work: (sandboxed: Sandboxed) => Promise<Result>,
+): Promise<Result> {
+  installPackages(['iproute2']);
+  const dataDir = mkdtempSync(join(tmpdir(), 'undertone-fence-'));
+  chownSync(dataDir, nobody, nobody);
+  const group = limitMemory(mebibytes);
+  const service = [process.execPath, entry, 'serve'];
+  const command = closed
+    ? ['unshare', '--mount', '--net', fence, dataDir, group.folder, ...service]
+    : service;
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH,
+      HOME: dataDir,
+      UNDERTONE_PORT: '0',
+      UNDERTONE_DATA_DIR: dataDir,
+      UNDERTONE_TOKEN: token,
+      UNDERTONE_ISOLATION: isolation,
+      UNDERTONE_WORKERS: '2',
+      UNDERTONE_LOG_LEVEL: 'error',
+      UNDERTONE_DEADLINE_S: '300',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  try {
+    const port = await listening(child);
+    return await work(describe(child, dataDir, port, group.peakMebibytes));
+  } finally {
+    child.kill('SIGKILL');
+    await group.remove();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function listening(child: ChildProcess): Promise<number> {
+  let errors = '';
+  child.stderr?.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const ended = once(child, 'close').then(() => ['']);
+  const [line] = await Promise.race([once(child.stdout as NodeJS.ReadableStream, 'data'), ended]);
+  const port = Number(/:(\d+)\n/.exec(String(line))?.[1]);
+  if (!(port > 0)) throw new Error(`Expected the service to listen behind the fence, got: ${errors}`);
+  return port;
+}
+
+function describe(
+  child: ChildProcess,
+  dataDir: string,
+  port: number,
+  peakMebibytes: Sandboxed['peakMebibytes'],
+): Sandboxed {
+  const pid = child.pid as number;
+  const inside = (...args: readonly string[]) => runProgram('nsenter', ['-t', String(pid), ...args]);
+  return {
+    pid,
+    dataDir,
+    smoke: () => {
+      const text = inside('-n', process.execPath, '--import=tsx', smokeScript, String(port), token);
+      return text.trim().split(' ').map(Number);
+    },
+    canWrite: (folder) => {
+      try {
+        const file = join(folder, `undertone-${pid}`);
+        inside('-m', 'sh', '-c', `: > ${file} && rm ${file}`);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    peakMebibytes,
+    stop: async () => {
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
+      return child.exitCode;
+    },
+  };
+}
+
+/** Starts the service with a folder of models. @returns exit code and standard error; null when it listens */
+export async function startWithModels(
+  folder: string,
+): Promise<{ readonly code: number | null; readonly said: string } | null> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'undertone-models-'));
+  const env = {
+    PATH: process.env.PATH,
+    UNDERTONE_PORT: '0',
+    UNDERTONE_DATA_DIR: dataDir,
+    UNDERTONE_MODELS_DIR: folder,
+  };
+  const child = spawn(process.execPath, [entry, 'serve'], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  const listens = once(child.stdout, 'data').then(() => null);
+  const code = await Promise.race([listens, ended.then(([one]) => ({ code: one }))]);
+  child.kill('SIGKILL');
+  await ended;
+  rmSync(dataDir, { recursive: true, force: true });
+  return code === null ? null : { ...code, said };
+}
+
+/** Privileges of a process; '' for none. */
+export function privilegesOf(pid: number): string {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const field = (name: string) => new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(status)?.[1] ?? '';
+  const faults = [
+    field('Uid').split('\t').includes('0') ? 'root' : '',
+    Number(`0x${field('CapEff')}`) + Number(`0x${field('CapPrm')}`) === 0 ? '' : 'capabilities',
+    field('NoNewPrivs') === '1' ? '' : 'may gain some',
+  ];
+  return faults.filter(Boolean).join(', ');
+}
+
+/** Sockets that wait for connections or datagrams, in the process's network. */
+export function listeningSockets(pid: number): number {
+  const lines = (name: string) => readFileSync(`/proc/${pid}/net/${name}`, 'utf8').split('\n').slice(1);
+  const tcp = ['tcp', 'tcp6'].flatMap(lines).filter((line) => line.trim().split(/\s+/)[3] === '0A');
+  const udp = ['udp', 'udp6'].flatMap(lines).filter((line) => line.trim() !== '');
+  return tcp.length + udp.length;
+}
+
+export function interfacesOf(pid: number): string[] {
+  const lines = readFileSync(`/proc/${pid}/net/dev`, 'utf8').split('\n').slice(2);
+  return lines.map((line) => line.split(':')[0]?.trim() ?? '').filter(Boolean);
+}

@@ -1,6 +1,0 @@
-/** The service puts itself, and with it its children, under the limit of a control group. */
-import { writeFileSync } from 'node:fs';
-import { isMainThread } from 'node:worker_threads';
-
-const { CONTROL_GROUP } = process.env;
-if (isMainThread && CONTROL_GROUP) writeFileSync(`${CONTROL_GROUP}/cgroup.procs`, String(process.pid));

@@ -1,0 +1,57 @@
+/** Load generator, to be forked: an open or a closed loop of uploads. */
+import { Agent } from 'node:http';
+import { setPriority } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { analysis, exchange, type Outcome } from './exchange.ts';
+import { createPrng } from './prng.ts';
+import { speechUpload } from './speech.ts';
+
+export type Order = {
+  readonly port: number;
+  readonly token: string;
+  readonly audioSeconds: number;
+  readonly seconds: number;
+  readonly seed: number;
+  /** An open loop with random gaps, or a closed loop of so many clients. */
+  readonly pace: { readonly perSecond: number } | { readonly clients: number };
+};
+
+/** The service has priority over the generator. */
+const niceness = 10;
+/** One request in ten waits for 100 Continue. */
+const politeShare = 0.1;
+const agent = new Agent({ keepAlive: true });
+
+/** Gaps are exponential. */
+async function openLoop(order: Order, perSecond: number): Promise<Outcome[]> {
+  const prng = createPrng(order.seed);
+  const body = speechUpload(order.audioSeconds);
+  const answers: Promise<Outcome>[] = [];
+  const end = performance.now() + 1000 * order.seconds;
+  let at = performance.now();
+  while (at < end) {
+    await sleep(Math.max(0, at - performance.now()));
+    answers.push(exchange(analysis(order, body, { agent, polite: prng.next() < politeShare })));
+    at -= (1000 / perSecond) * Math.log(1 - prng.next());
+  }
+  return Promise.all(answers);
+}
+
+async function closedLoop(order: Order, clients: number): Promise<Outcome[]> {
+  const body = speechUpload(order.audioSeconds);
+  const outcomes: Outcome[] = [];
+  const end = performance.now() + 1000 * order.seconds;
+  const client = async () => {
+    while (performance.now() < end) outcomes.push(await exchange(analysis(order, body, { agent })));
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  return outcomes;
+}
+
+setPriority(niceness);
+process.on('message', async (order: Order) => {
+  const { pace } = order;
+  const outcomes = 'clients' in pace ? closedLoop(order, pace.clients) : openLoop(order, pace.perSecond);
+  process.send?.(await outcomes);
+});
+process.on('disconnect', () => process.exit());

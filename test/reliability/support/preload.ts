@@ -1,0 +1,23 @@
+/** Scripts that the service loads before its own: faults to be found, and instruments. */
+
+export type PreloadScript =
+  | 'immediate-exit'
+  | 'periodic-gc'
+  | 'slow-fields'
+  | 'throwing-host'
+  | 'exit-on-503'
+  | 'join-cgroup'
+  | 'request-recorder'
+  | 'leaked-sockets'
+  | 'leaked-bytes'
+  | 'leaked-descriptors'
+  | 'worker-faults'
+  | 'no-replacement'
+  | 'early-slots'
+  | 'wall-clock';
+
+/** @returns the environment to start the service with */
+export function preload(...names: readonly PreloadScript[]): Record<string, string> {
+  const files = names.map((name) => new URL(`../injected-faults/${name}.mjs`, import.meta.url));
+  return { NODE_OPTIONS: files.map(({ href }) => `--import=${href}`).join(' ') };
+}
