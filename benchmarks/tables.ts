@@ -1,9 +1,9 @@
-/** Writes the tables of README.md and docs/benchmarks.md from benchmarks/results: no figure is typed by hand. */
+/** Writes the tables of README.md and docs/benchmarks.md from benchmarks/results. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Figure, type Row, root } from './case.ts';
+import { reasons, remarks } from './notes.ts';
 import { describeProvenance, type Provenance } from './provenance.ts';
-import { reasons, remarks } from './remarks.ts';
 import { markdownTable } from './text-table.ts';
 
 type Result = Provenance & { readonly case: string; readonly rows: readonly Row[] };
@@ -47,9 +47,9 @@ function section({ case: name, rows, ...measured }: Result): string {
 
 const introduction = `# Benchmarks
 
-Each case runs its peer and ours on the same audio in the same run and exits non-zero when a goal is missed; peers are
-installed into a git-ignored folder. Figures are medians with the 10th and 90th percentile. This page and the README's
-table are written by \`npm run bench -- tables\` from \`benchmarks/results\`; \`npm run bench\` runs every case and writes them.`;
+Each case measures its peer and Undertone on the same audio in the same run and exits non-zero when a goal is missed; peers are
+installed into a git-ignored folder. Figures are medians with the 10th and 90th percentile. \`npm run bench\` runs every case;
+\`npm run bench -- tables\` writes this page and the table in the README from \`benchmarks/results\`.`;
 
 /** How far a ratio is from its goal; a row that could not be measured or whose results differ has none. */
 function distance({ goal, ratio }: Row): string {

@@ -1,6 +1,6 @@
 /**
  * Instructions of the parts that every analysis goes through, against those that benchmarks/counts.json keeps: what grew
- * by more than its tolerance is missed. `--keep` keeps what was counted. Two planted slowdowns must be noticed.
+ * by more than its tolerance is missed. `--keep` keeps what was counted. Two injected slowdowns must miss.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ const tasks = [
   { name: 'decode WAV', args: ['decode', sample], unit: second, per: sampleSeconds },
   { name: 'decode MP3', args: ['decode', mp3], unit: second, per: sampleSeconds },
 ] as const;
-const planted = { name: 'log-mel 80, AVX2', args: ['log-mel-avx2'], per: frames };
+const control = { name: 'log-mel 80, AVX2', args: ['log-mel-avx2'], per: frames };
 const mainThread = 'request, main thread';
 const otherThreads = 'request, other threads';
 
@@ -89,7 +89,12 @@ function notice(name: string, kind: keyof Depends, without: number, value: numbe
   const ratio = value / without;
   const goal = `> ${tolerances[kind]}`;
   const figures = { unit: 'instructions', peer: figure([without]), ours: figure([value]), ratio, goal };
-  return { name: `planted: ${name}`, ...figures, met: ratio > tolerances[kind], note: 'peer: without it' };
+  return {
+    name: `negative control: ${name}`,
+    ...figures,
+    met: ratio > tolerances[kind],
+    note: 'peer: without it',
+  };
 }
 
 function readKept(): Kept {
@@ -114,10 +119,10 @@ export async function run(): Promise<readonly Row[]> {
   const counts = [...native, ...asked];
   if (process.argv.includes('--keep')) keep(depends, counts);
   const counted = (name: string) => counts.find((count) => count.name === name)?.value ?? Number.NaN;
-  const slow = countWork(slowProgram, planted.args) / planted.per;
+  const slow = countWork(slowProgram, control.args) / control.per;
   return [
     ...counts.map((count) => compare(count, readKept(), depends)),
-    notice('the window applied twice', 'native', counted(planted.name), slow),
+    notice('the window applied twice', 'native', counted(control.name), slow),
     notice('headers copied sixty times', 'request', counted(mainThread), (await slowed).mainThread),
   ];
 }
