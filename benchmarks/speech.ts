@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from '../src/index.ts';
-import { wavFile } from '../test/support/wav.ts';
 import { root } from './case.ts';
+import { wavFile } from './wav.ts';
 
 /** A 16 kHz WAV file. `from`: where in the sample it begins, s. */
 export function speechFile(seconds: number, from = 0): Buffer {

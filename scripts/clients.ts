@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openApiDocument } from '../src/openapi/document.ts';
 import { version } from '../src/runtime/version.ts';
-import { clientVenv } from '../test/support/python.ts';
+import { clientVenv } from './client-venv.ts';
 
 export const clients = { typescript: 'clients/typescript', python: 'clients/python' } as const;
 /** In either client, the types of the document. */

@@ -36,6 +36,7 @@ const importControls: readonly (readonly [string, string, boolean])[] = [
   ['web/playground/report.ts', "import { reportSchemas } from '../../src/analysis/report.ts';", true],
   ['web/playground/report.ts', "import type { CombinedReport } from '../../src/analysis/report.ts';", false],
   ['web/playground/main.ts', "const { z } = await import('zod');", true],
+  ['benchmarks/run.ts', "import { until } from '../test/support/wait.ts';", true],
   ['src/auth/accounts.ts', "import { createUsers } from './users.ts';", true],
   ['src/auth/accounts.ts', "import type { Users } from './users.ts';", false],
   ['src/auth/accounts.ts', "const { createUsers } = await import('./users.ts');", false],

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
+import { clientVenv } from '../scripts/client-venv.ts';
 import { clients } from '../scripts/clients.ts';
 import { createMetrics } from '../src/http/middleware/metrics.ts';
 import { settingNames } from '../src/runtime/config.ts';
-import { clientVenv } from './support/python.ts';
 import { type Server, startServer } from './support/server.ts';
 
 const documents = [

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fixturesFolder } from '../../test/support/fixtures.ts';
+import { fixturesFolder } from '../../scripts/recordings.ts';
 import { atMost, cacheFolder, figure, type Row, runProgram } from '../case.ts';
 import { buildBenchmark, readLines } from '../native.ts';
 import { forgetPeak, peakMebibytes, residentMebibytes } from '../process.ts';

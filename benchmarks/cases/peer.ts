@@ -5,10 +5,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { fixturesFolder } from '../../scripts/recordings.ts';
 import { decode, extract } from '../../src/audio/addon.ts';
 import { specs } from '../../src/audio/feature-presets.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
-import { fixturesFolder } from '../../test/support/fixtures.ts';
 import { atLeast, cacheFolder, figure, largestDifference, type Row, runProgram } from '../case.ts';
 import { installStack, type Stack, stackMilliseconds, startStack } from '../peers/stack.ts';
 import { percentile } from '../percentile.ts';

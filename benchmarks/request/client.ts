@@ -1,7 +1,7 @@
 /** One client that keeps its connections: 10 s of 16 kHz mono PCM, 320 kB. */
 import { Agent, request } from 'node:http';
-import { contentType, multipart } from '../../test/support/upload.ts';
 import { speechFile } from '../speech.ts';
+import { contentType, multipart } from '../upload-body.ts';
 
 export const token = 'static-token-of-the-benchmark';
 export const recording = speechFile(10);

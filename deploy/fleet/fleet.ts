@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { installPackages } from '../../benchmarks/packages.ts';
-import { type Postgres, startServer } from '../../test/support/postgres.ts';
 import { createHost, type Host } from './host.ts';
 import { gateway, makeNetwork } from './network.ts';
+import { type Postgres, startServer } from './postgres.ts';
 
 export type Fleet = {
   /** Of the load balancer. */

@@ -1,9 +1,9 @@
 import test, { type ExecutionContext } from 'ava';
+import { wavFile } from '../../benchmarks/wav.ts';
+import { fixture } from '../../scripts/recordings.ts';
 import { type CombinedReport, combinedReportSchema } from '../../src/analysis/report.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
 import { reporter, samplesOf } from '../support/analysis.ts';
-import { fixture } from '../support/fixtures.ts';
-import { wavFile } from '../support/wav.ts';
 
 const reportOf = await reporter();
 

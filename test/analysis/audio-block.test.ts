@@ -1,8 +1,8 @@
 /** The audio block and its warnings, through the whole pipeline, on speech with known noise, level, clipping and band. */
 import test from 'ava';
+import { wavFile } from '../../benchmarks/wav.ts';
 import type { CombinedReport } from '../../src/analysis/report.ts';
 import { reporter, samplesOf } from '../support/analysis.ts';
-import { wavFile } from '../support/wav.ts';
 
 const rate = 16_000;
 const report = await reporter();

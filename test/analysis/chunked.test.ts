@@ -1,13 +1,13 @@
 /** Chunked analysis gives the scores of a single pass. */
 import test, { type ExecutionContext } from 'ava';
+import { toneFile } from '../../benchmarks/upload-body.ts';
+import { wavFile } from '../../benchmarks/wav.ts';
 import { analyzerOf, createAnalyzer } from '../../src/analysis/analyze.ts';
 import { defaultChunking } from '../../src/analysis/chunked.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
 import type { AnalyzeRequest } from '../../src/analysis/types.ts';
 import { loadModels } from '../../src/models/loader.ts';
 import { limits, samplesOf } from '../support/analysis.ts';
-import { toneFile } from '../support/upload.ts';
-import { wavFile } from '../support/wav.ts';
 
 const request: Omit<AnalyzeRequest, 'audio'> = {
   baseline: null,

@@ -1,10 +1,10 @@
 /** Chunked decoding: the samples of `decode` for every container, and no access to transferred memory. */
 import { readdirSync } from 'node:fs';
 import test from 'ava';
+import { toneFile } from '../../benchmarks/upload-body.ts';
+import { fixture, fixturesFolder } from '../../scripts/recordings.ts';
 import { decode, isAudioError, openChunkedDecoder } from '../../src/audio/addon.ts';
 import { limits } from '../support/analysis.ts';
-import { fixture, fixturesFolder } from '../support/fixtures.ts';
-import { toneFile } from '../support/upload.ts';
 
 const options = { sampleRate: 16_000, channel: null, limits, cancel: null };
 

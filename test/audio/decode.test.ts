@@ -1,7 +1,7 @@
 import test from 'ava';
+import { fixture } from '../../scripts/recordings.ts';
 import { decode, extract, type FeatureSpec, isAudioError, measureQuality } from '../../src/audio/addon.ts';
 import { specs } from '../../src/audio/feature-presets.ts';
-import { fixture } from '../support/fixtures.ts';
 
 const options = {
   sampleRate: 16000,

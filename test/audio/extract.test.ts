@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { Piscina } from 'piscina';
+import { wavFile } from '../../benchmarks/wav.ts';
 import {
   decode,
   extract,
@@ -13,7 +14,6 @@ import {
 } from '../../src/audio/addon.ts';
 import { specs } from '../../src/audio/feature-presets.ts';
 import type { ExtractTask } from '../support/extract-thread.ts';
-import { wavFile } from '../support/wav.ts';
 
 const spec = specs['whisper-log-mel-80'] as FeatureSpec;
 

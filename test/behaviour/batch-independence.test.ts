@@ -1,9 +1,9 @@
 /** The report of a recording does not depend on other recordings. */
 import { join } from 'node:path';
 import test from 'ava';
+import { fixture, fixturesFolder } from '../../scripts/recordings.ts';
 import { reporter } from '../support/analysis.ts';
 import { runCli } from '../support/cli.ts';
-import { fixture, fixturesFolder } from '../support/fixtures.ts';
 
 const files = ['mono-16k.wav', 'cbr.mp3', 'opus.webm'];
 

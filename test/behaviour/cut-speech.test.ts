@@ -1,8 +1,8 @@
 /** A recording that starts or ends within speech scores like one with silence around it. */
 import test from 'ava';
+import { wavFile } from '../../benchmarks/wav.ts';
 import type { CombinedReport } from '../../src/analysis/report.ts';
 import { reporter, samplesOf } from '../support/analysis.ts';
-import { wavFile } from '../support/wav.ts';
 
 type EmotionSignals = Readonly<{ valence: number; arousal: number; emotions: Record<string, number> }>;
 

@@ -1,8 +1,8 @@
 /** Recordings of 0.5 s to 15 minutes, as documented in docs/models.md. */
 import test, { type ExecutionContext } from 'ava';
+import { wavFile } from '../../benchmarks/wav.ts';
 import { type CombinedReport, combinedReportSchema } from '../../src/analysis/report.ts';
 import { reporter, samplesOf } from '../support/analysis.ts';
-import { wavFile } from '../support/wav.ts';
 
 const rate = 16_000;
 const report = await reporter();

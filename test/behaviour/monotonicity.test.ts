@@ -1,9 +1,9 @@
 /** The direction in which known changes of speech move the indices. */
 import { execFileSync } from 'node:child_process';
 import test from 'ava';
+import { wavFile } from '../../benchmarks/wav.ts';
 import { decode } from '../../src/audio/addon.ts';
 import { limits, reporter } from '../support/analysis.ts';
-import { wavFile } from '../support/wav.ts';
 
 const rate = 16_000;
 const report = await reporter();

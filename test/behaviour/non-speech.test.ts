@@ -1,9 +1,9 @@
 /** Other sounds than speech have no scores or a warning. Speech over noise has scores. */
 import test from 'ava';
+import { wavFile } from '../../benchmarks/wav.ts';
+import { fixture } from '../../scripts/recordings.ts';
 import { type CombinedReport, combinedReportSchema } from '../../src/analysis/report.ts';
 import { reporter } from '../support/analysis.ts';
-import { fixture } from '../support/fixtures.ts';
-import { wavFile } from '../support/wav.ts';
 
 const rate = 16_000;
 const report = await reporter();

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { cpSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
+import { clientVenv } from '../../scripts/client-venv.ts';
 import { buildPython, clients, generated } from '../../scripts/clients.ts';
 import { makeFolder } from '../support/folder.ts';
-import { clientVenv } from '../support/python.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
 import { startServer } from '../support/server.ts';
 

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createReadStream, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
+import { toneFile } from '../../benchmarks/upload-body.ts';
 import {
   ApiError,
   createClient,
@@ -14,7 +15,6 @@ import { openChromium } from '../support/chromium.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
 import { startServer } from '../support/server.ts';
-import { toneFile } from '../support/upload.ts';
 import { ceilingMs } from '../support/wait.ts';
 
 const folderOfClient = clients.typescript;

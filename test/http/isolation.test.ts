@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { childrenOf } from '../../benchmarks/process.ts';
+import { contentType, multipart, toneFile } from '../../benchmarks/upload-body.ts';
+import { wavFile } from '../../benchmarks/wav.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { type Server, startServer } from '../support/server.ts';
-import { contentType, multipart, toneFile } from '../support/upload.ts';
 import { until } from '../support/wait.ts';
-import { wavFile } from '../support/wav.ts';
 
 const processes = { UNDERTONE_ISOLATION: 'process', UNDERTONE_WORKERS: '2' };
 

@@ -1,9 +1,9 @@
 /** Bodies built to be slow to read cost the main thread no more than a plain upload. */
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
+import { contentType, multipart } from '../../benchmarks/upload-body.ts';
 import { wire } from '../support/http.ts';
 import { type JobStack, startJobStack } from '../support/jobs.ts';
-import { contentType, multipart } from '../support/upload.ts';
 
 type Body = { readonly path: string; readonly type: string; readonly framed: Buffer };
 

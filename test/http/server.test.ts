@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { boundary, contentType, multipart, type PartSpec, toneFile } from '../../benchmarks/upload-body.ts';
+import { wavFile } from '../../benchmarks/wav.ts';
 import { combinedReportSchema, reportSchemas } from '../../src/analysis/report.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { call, type Reply, wire } from '../support/http.ts';
 import { type Server, spawnServer, startServer, staticToken } from '../support/server.ts';
-import { boundary, contentType, multipart, type PartSpec, toneFile } from '../support/upload.ts';
 import { until } from '../support/wait.ts';
-import { wavFile } from '../support/wav.ts';
 
 function upload(
   server: Server,

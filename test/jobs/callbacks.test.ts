@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
+import { wavFile } from '../../benchmarks/wav.ts';
 import { createCipher } from '../../src/jobs/encryption.ts';
 import { sendRequest } from '../../src/jobs/http-client.ts';
 import { AddressError, checkedLookup, isPublic } from '../../src/jobs/public-address.ts';
@@ -16,7 +17,6 @@ import { syntheticSignal } from '../../src/models/golden.ts';
 import { type JobReply, jobOf, startJobStack } from '../support/jobs.ts';
 import { listen } from '../support/listening.ts';
 import { until } from '../support/wait.ts';
-import { wavFile } from '../support/wav.ts';
 
 const recording = wavFile(syntheticSignal(1, 4));
 

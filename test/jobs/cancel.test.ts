@@ -2,9 +2,9 @@
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { toneFile } from '../../benchmarks/upload-body.ts';
 import { openJobService } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
-import { toneFile } from '../support/upload.ts';
 
 const owner = { name: 'token:1', account: null };
 

@@ -2,13 +2,13 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { toneFile } from '../../benchmarks/upload-body.ts';
 import { createJobStore } from '../../src/jobs/job-store.ts';
 import type { JobOwner } from '../../src/jobs/jobs.ts';
 import { encryptPayload } from '../../src/jobs/payload.ts';
 import { type JobService, openJobService } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 import { lecture } from '../support/recordings.ts';
-import { toneFile } from '../support/upload.ts';
 
 const busy: JobOwner = { name: 'token:busy', account: null };
 const other: JobOwner = { name: 'token:other', account: null };

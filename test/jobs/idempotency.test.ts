@@ -1,11 +1,11 @@
 /** Idempotency keys, and the list of jobs. */
 import test from 'ava';
+import type { PartSpec } from '../../benchmarks/upload-body.ts';
+import { wavFile } from '../../benchmarks/wav.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { openJobService } from '../support/job-service.ts';
 import { type JobReply, jobOf, startJobStack } from '../support/jobs.ts';
 import { makeToken } from '../support/server.ts';
-import type { PartSpec } from '../support/upload.ts';
-import { wavFile } from '../support/wav.ts';
 
 const recording = wavFile(syntheticSignal(1, 8));
 const audio = { name: 'audio', bytes: recording, type: 'audio/wav' } as const;

@@ -1,9 +1,9 @@
 /** Many uploads of one account that send nothing, or hardly anything: everybody else is served as ever. */
 import test from 'ava';
+import { contentType, multipart, toneFile } from '../../benchmarks/upload-body.ts';
 import { call, type Wire, wire } from '../support/http.ts';
 import { type JobStack, startJobStack } from '../support/jobs.ts';
 import { makeToken } from '../support/server.ts';
-import { contentType, multipart, toneFile } from '../support/upload.ts';
 import { until } from '../support/wait.ts';
 
 const idleUploads = 128;

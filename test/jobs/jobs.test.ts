@@ -1,5 +1,7 @@
 /** Jobs from the upload to the result: the built service, a real Redis, real workers. */
 import test from 'ava';
+import { contentType, multipart } from '../../benchmarks/upload-body.ts';
+import { wavFile } from '../../benchmarks/wav.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { samplesOf } from '../support/analysis.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -7,9 +9,7 @@ import { call } from '../support/http.ts';
 import { jobOf, startJobStack } from '../support/jobs.ts';
 import { startRedis } from '../support/redis.ts';
 import { makeToken, spawnServer, startServer } from '../support/server.ts';
-import { contentType, multipart } from '../support/upload.ts';
 import { until } from '../support/wait.ts';
-import { wavFile } from '../support/wav.ts';
 import { startWorker } from '../support/worker.ts';
 
 const recording = wavFile(syntheticSignal(1, 8));

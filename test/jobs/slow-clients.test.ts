@@ -1,10 +1,10 @@
 /** Clients that take their time, leave or break off, where jobs make long uploads possible. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { contentType, multipart } from '../../benchmarks/upload-body.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { call, wire } from '../support/http.ts';
 import { type JobStack, startJobStack } from '../support/jobs.ts';
-import { contentType, multipart } from '../support/upload.ts';
 import { until } from '../support/wait.ts';
 
 const json = 'application/json';

@@ -1,10 +1,10 @@
 /** Reports straight from the analyzer, without a server. */
 
+import { fixture } from '../../scripts/recordings.ts';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { type CombinedReport, combinedReport } from '../../src/analysis/report.ts';
 import type { AnalyzeRequest } from '../../src/analysis/types.ts';
 import { decode } from '../../src/audio/addon.ts';
-import { fixture } from './fixtures.ts';
 
 export const limits = {
   seconds: 900,

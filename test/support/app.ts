@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
+import { boundary, contentType } from '../../benchmarks/upload-body.ts';
 import type { Accounts } from '../../src/auth/accounts.ts';
 import type { RateLimiterFactory } from '../../src/auth/rate-limiter.ts';
 import { createApp } from '../../src/http/app.ts';
@@ -13,7 +14,6 @@ import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import { type Config, parseConfig } from '../../src/runtime/config.ts';
 import { createPool, type Pool } from '../../src/workers/pool.ts';
 import type { ThreadTask } from './thread.ts';
-import { boundary, contentType } from './upload.ts';
 
 export type App = {
   readonly port: number;

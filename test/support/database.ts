@@ -1,8 +1,8 @@
 /** Both databases, for tests that must hold on either. */
 import { join } from 'node:path';
+import { postgres } from '../../deploy/fleet/postgres.ts';
 import type { DatabaseKind } from '../../src/db/database.ts';
 import { makeFolder } from './folder.ts';
-import { postgres } from './postgres.ts';
 
 export const databaseKinds: readonly DatabaseKind[] = ['sqlite', 'postgres'];
 

@@ -1,7 +1,7 @@
 /** What the document shows as examples, asked of a running service. */
 import { readFileSync } from 'node:fs';
+import { toneFile } from '../../benchmarks/upload-body.ts';
 import type { ExampleResponse } from '../../src/openapi/examples.ts';
-import { toneFile } from './upload.ts';
 
 export type ExampleService = {
   readonly url: string;

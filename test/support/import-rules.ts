@@ -30,6 +30,7 @@ const lazy =
   /^src\/(auth\/(users|create-account|login-throttle|rate-limiter|shared-rate-limiter)\.ts|db\/(sqlite|postgres)\.ts|runtime\/redis\.ts|jobs\/)/;
 
 const isAllowed: readonly ((each: Import) => boolean)[] = [
+  ({ from, target }) => from.startsWith('test/') || !target.startsWith('test/'),
   ({ from, target }) =>
     !from.startsWith('src/') || homes.every(([module, home]) => !module.test(target) || home.test(from)),
   ({ from, target, kind }) =>

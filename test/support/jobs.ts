@@ -1,8 +1,9 @@
 /** A service with a queue, and what a client of its jobs does. */
+
+import { contentType, multipart, type PartSpec } from '../../benchmarks/upload-body.ts';
 import { call, type Reply } from './http.ts';
 import { type RedisServer, startRedis } from './redis.ts';
 import { type Server, startServer } from './server.ts';
-import { contentType, multipart, type PartSpec } from './upload.ts';
 import { until } from './wait.ts';
 import { startWorker, type WorkerProcess } from './worker.ts';
 

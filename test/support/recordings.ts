@@ -1,6 +1,7 @@
 /** Long recordings of speech. */
+
+import { wavFile } from '../../benchmarks/wav.ts';
 import { samplesOf } from './analysis.ts';
-import { wavFile } from './wav.ts';
 
 /** Speech over and over. */
 export function lecture(seconds: number): Buffer {

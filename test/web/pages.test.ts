@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { AxeBuilder } from '@axe-core/playwright';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { wavFile } from '../../benchmarks/wav.ts';
+import { fixture } from '../../scripts/recordings.ts';
 import { microphone, openChromium, plainHost, visit } from '../support/chromium.ts';
-import { fixture } from '../support/fixtures.ts';
 import { type Server, startServer, staticToken } from '../support/server.ts';
-import { wavFile } from '../support/wav.ts';
 
 const sample = 'examples/sample.wav';
 const password = 'correct horse battery';

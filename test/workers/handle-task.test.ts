@@ -1,12 +1,12 @@
 /** Which report a task is answered with. */
 import test, { type ExecutionContext } from 'ava';
+import { boundary, multipart, toneFile } from '../../benchmarks/upload-body.ts';
 import { type Analyzer, createAnalyzer } from '../../src/analysis/analyze.ts';
 import { combinedReportSchema, reportSchemas } from '../../src/analysis/report.ts';
 import type { Signal } from '../../src/analysis/signals/table.ts';
 import type { Analysis } from '../../src/analysis/types.ts';
 import { handleTask } from '../../src/workers/handle-task.ts';
 import { limits } from '../support/analysis.ts';
-import { boundary, multipart, toneFile } from '../support/upload.ts';
 
 /** Analyses for both signals, whatever the task requests. */
 async function open(): Promise<Analyzer> {

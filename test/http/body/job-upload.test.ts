@@ -3,6 +3,7 @@ import { type ClientRequest, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
+import { contentType, multipart, type PartSpec } from '../../../benchmarks/upload-body.ts';
 import { type ByteBudget, createByteBudget, createReservation } from '../../../src/http/body/byte-budget.ts';
 import { uploadJob } from '../../../src/http/body/job-upload.ts';
 import { createLifecycle, type Lifecycle } from '../../../src/http/lifecycle.ts';
@@ -15,7 +16,6 @@ import { parseConfig } from '../../../src/runtime/config.ts';
 import { ServiceError } from '../../../src/runtime/errors.ts';
 import { listen } from '../../support/listening.ts';
 import { type RedisServer, startRedis } from '../../support/redis.ts';
-import { contentType, multipart, type PartSpec } from '../../support/upload.ts';
 
 type Place = {
   readonly redis: RedisServer;

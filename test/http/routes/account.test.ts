@@ -1,8 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { sql } from 'kysely';
+import { startServer } from '../../../deploy/fleet/postgres.ts';
 import { type AccountApp, cookieOf, password, startAccountApp, statusWith } from '../../support/account.ts';
 import { databaseKinds } from '../../support/database.ts';
-import { startServer } from '../../support/postgres.ts';
 
 type Body = (t: ExecutionContext, app: AccountApp) => Promise<void>;
 

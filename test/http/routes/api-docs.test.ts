@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
+import { toneFile } from '../../../benchmarks/upload-body.ts';
 import { openApiDocument } from '../../../src/openapi/document.ts';
 import { errorTable } from '../../../src/openapi/errors.ts';
 import type { ExampleResponse } from '../../../src/openapi/examples.ts';
@@ -14,7 +15,6 @@ import { createContract, type Document, type Schema } from '../../support/contra
 import { sendExamples } from '../../support/example-requests.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { makeToken, type Server, startServer } from '../../support/server.ts';
-import { toneFile } from '../../support/upload.ts';
 import { ceilingMs } from '../../support/wait.ts';
 
 const document = openApiDocument(version) as Document;

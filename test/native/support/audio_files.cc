@@ -15,9 +15,9 @@ namespace {
 const std::string& Folder() {
   static const std::string folder = [] {
     const std::string path = std::string(TEST_DIR) + "/../build/recordings";
-    const std::string command = "sh '" TEST_DIR "/support/fixtures.sh' '" + path + "'";
+    const std::string command = "sh '" TEST_DIR "/../scripts/recordings.sh' '" + path + "'";
     if (!std::filesystem::exists(path) && std::system(command.c_str()) != 0) {
-      throw std::runtime_error("Expected test/support/fixtures.sh to make the recordings, got a failure");
+      throw std::runtime_error("Expected scripts/recordings.sh to make the recordings, got a failure");
     }
     return path;
   }();

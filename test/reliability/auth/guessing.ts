@@ -1,11 +1,11 @@
 /** Log-in limits, and 401 before the body is read. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { contentType } from '../../../benchmarks/upload-body.ts';
 import { createLoginThrottle } from '../../../src/auth/login-throttle.ts';
 import { inMemory } from '../../../src/auth/rate-limiter.ts';
 import { UserError } from '../../../src/auth/user-errors.ts';
 import { ServiceError } from '../../../src/runtime/errors.ts';
 import { call, wire } from '../../support/http.ts';
-import { contentType } from '../../support/upload.ts';
 import { atMost, exactly, type Row } from '../case.ts';
 import { type Server, withListener } from '../support/service.ts';
 

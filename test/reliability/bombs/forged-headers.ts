@@ -1,5 +1,5 @@
 /** Small files whose headers declare enormous content. */
-import { wavFile } from '../../support/wav.ts';
+import { wavFile } from '../../../benchmarks/wav.ts';
 import { box } from '../corpus/writers.ts';
 import { tone } from './ffmpeg.ts';
 

@@ -7,8 +7,8 @@ import {
   peakMebibytes,
   residentMebibytes,
 } from '../../../benchmarks/process.ts';
+import { contentType, multipart } from '../../../benchmarks/upload-body.ts';
 import { call } from '../../support/http.ts';
-import { contentType, multipart } from '../../support/upload.ts';
 import { forgedHeaders } from '../bombs/forged-headers.ts';
 import * as silence from '../bombs/silence.ts';
 import { atMost, exactly, negativeControl, type Options, type Row } from '../case.ts';

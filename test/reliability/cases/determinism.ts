@@ -1,7 +1,7 @@
 /** The same file gets the same bytes: alone, among 64 at once, and with any number of workers. */
 import { createHash } from 'node:crypto';
 import { installPackages } from '../../../benchmarks/packages.ts';
-import { fixture } from '../../support/fixtures.ts';
+import { fixture } from '../../../scripts/recordings.ts';
 import { exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
 import { tools } from '../corpus/generate.ts';
 import { createClient } from '../support/client.ts';

@@ -1,6 +1,7 @@
 /** Requests that report each answer to a listener. */
+
+import { contentType, multipart, toneFile } from '../../../benchmarks/upload-body.ts';
 import { call, type Reply } from '../../support/http.ts';
-import { contentType, multipart, toneFile } from '../../support/upload.ts';
 import { sendRaw } from '../support/client.ts';
 
 export type Asked = {

@@ -1,6 +1,7 @@
 /** Requests for every documented status of every operation. */
+
+import { postgres } from '../../../deploy/fleet/postgres.ts';
 import { createTokenSecret } from '../../../src/auth/token-format.ts';
-import { postgres } from '../../support/postgres.ts';
 import { makeToken } from '../../support/server.ts';
 import { preload } from '../support/preload.ts';
 import { type Server, withRedis, withServer } from '../support/service.ts';

@@ -1,5 +1,5 @@
 /** Bodies of multipart/form-data that a careless or a malicious client could send. */
-import { toneFile } from '../../support/upload.ts';
+import { toneFile } from '../../../benchmarks/upload-body.ts';
 import type { Prng } from '../support/prng.ts';
 
 export type Form = { readonly contentType: string | null; readonly body: Buffer };

@@ -1,5 +1,5 @@
 /** One request of a campaign: file, mutations, name and path. */
-import type { PartSpec } from '../../support/upload.ts';
+import type { PartSpec } from '../../../benchmarks/upload-body.ts';
 import { createPrng } from '../support/prng.ts';
 import { mutate } from './mutate.ts';
 import type { Sources } from './sources.ts';

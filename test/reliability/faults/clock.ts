@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installPackages } from '../../../benchmarks/packages.ts';
-import { contentType } from '../../support/upload.ts';
+import { contentType } from '../../../benchmarks/upload-body.ts';
 import { exactly, type Row } from '../case.ts';
 import { isUp, type Server, withServer } from '../support/service.ts';
 import { speechUpload } from '../support/speech.ts';

@@ -1,6 +1,6 @@
 /** Large uploads that exceed a memory limit. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { multipart, toneFile } from '../../support/upload.ts';
+import { multipart, toneFile } from '../../../benchmarks/upload-body.ts';
 import { exactly, type Row } from '../case.ts';
 import { preload } from '../support/preload.ts';
 import { isUp, type Server, withServer } from '../support/service.ts';

@@ -1,5 +1,5 @@
 /** Request bodies within the limits that are as expensive as possible, and how long they delay /health. */
-import { toneFile } from '../../support/upload.ts';
+import { toneFile } from '../../../benchmarks/upload-body.ts';
 import { atMost, type Row } from '../case.ts';
 import { operationOf } from '../contract/visitor.ts';
 import { sendRaw } from '../support/client.ts';

@@ -1,7 +1,7 @@
 /** One account opens uploads and sends little or nothing; another account is not affected. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { contentType } from '../../../benchmarks/upload-body.ts';
 import { call, type Wire, wire } from '../../support/http.ts';
-import { contentType } from '../../support/upload.ts';
 import { atMost, exactly, none, type Row } from '../case.ts';
 import { heldBytes } from '../support/footprint.ts';
 import type { Server } from '../support/service.ts';

@@ -1,6 +1,7 @@
 /** Whether analyses and jobs accept and refuse the same forms. */
+
+import { contentType, multipart, toneFile } from '../../../benchmarks/upload-body.ts';
 import { call } from '../../support/http.ts';
-import { contentType, multipart, toneFile } from '../../support/upload.ts';
 import { none, type Row } from '../case.ts';
 import { type Form, formOf } from '../corpus/forms.ts';
 import { inParallel } from '../support/parallel.ts';

@@ -1,7 +1,7 @@
 /** One client that disconnects at a random moment before it has its response. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { contentType } from '../../support/upload.ts';
+import { contentType } from '../../../benchmarks/upload-body.ts';
 import type { Prng } from './prng.ts';
 
 export const moments = [

@@ -1,8 +1,8 @@
 /** Requests to the service: uploads over a pool of connections, and bytes over a socket. */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { contentType, multipart, type PartSpec } from '../../../benchmarks/upload-body.ts';
 import { wire } from '../../support/http.ts';
-import { contentType, multipart, type PartSpec } from '../../support/upload.ts';
 
 export type Answer = {
   /** 0 without an answer. */

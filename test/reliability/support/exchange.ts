@@ -1,6 +1,6 @@
 /** One request of a load test; connection errors are outcomes. */
 import { type Agent, type IncomingMessage, request } from 'node:http';
-import { contentType } from '../../support/upload.ts';
+import { contentType } from '../../../benchmarks/upload-body.ts';
 
 export type Ask = {
   readonly port: number;

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import type { Agent } from 'node:http';
 import { speechFile } from '../../../benchmarks/speech.ts';
-import { multipart, toneFile } from '../../support/upload.ts';
+import { multipart, toneFile } from '../../../benchmarks/upload-body.ts';
 import { abort } from './abort.ts';
 import { analysis, exchange, type Outcome } from './exchange.ts';
 import type { Prng } from './prng.ts';

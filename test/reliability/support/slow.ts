@@ -1,7 +1,7 @@
 /** Clients that send headers or bodies, or read responses, very slowly. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { contentType } from '../../support/upload.ts';
+import { contentType } from '../../../benchmarks/upload-body.ts';
 
 export const slowKinds = [
   'silent',

@@ -1,6 +1,6 @@
 /** Uploads of speech. */
 import { speechFile } from '../../../benchmarks/speech.ts';
-import { multipart } from '../../support/upload.ts';
+import { multipart } from '../../../benchmarks/upload-body.ts';
 
 /** A form with a 16 kHz recording in the part `audio`. */
 export function speechUpload(seconds: number): Buffer {

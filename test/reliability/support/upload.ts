@@ -1,5 +1,5 @@
 /** Uploads with a request id. */
-import { contentType } from '../../support/upload.ts';
+import { contentType } from '../../../benchmarks/upload-body.ts';
 import type { Server } from './service.ts';
 import { speechUpload } from './speech.ts';
 

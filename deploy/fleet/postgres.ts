@@ -1,9 +1,9 @@
-/** A PostgreSQL server of the tests' own, in a temporary folder, reached by a socket in it; gone with the process. */
+/** A PostgreSQL server in a temporary folder, reached by a socket in it and stopped with the process. */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, chownSync, mkdirSync, readdirSync } from 'node:fs';
+import { appendFileSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { makeFolder } from './folder.ts';
 
 export type Postgres = {
   /** An empty database. */
@@ -26,7 +26,7 @@ export function postgres(): Postgres {
 export function startServer(listen: string | null = null): Postgres {
   const newest = readdirSync(versions).sort((a, b) => Number(b) - Number(a))[0];
   if (newest === undefined) throw new Error(`Expected PostgreSQL in ${versions}, got none`);
-  const folder = makeFolder();
+  const folder = mkdtempSync(join(tmpdir(), 'undertone-postgres-'));
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
   for (const path of [folder, data]) giveToPostgres(path);
@@ -39,6 +39,7 @@ export function startServer(listen: string | null = null): Postgres {
   const stop = () => run('pg_ctl', '-w', '-t', '600', '-m', 'immediate', 'stop');
   start();
   process.prependOnceListener('exit', stop);
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const socket = `?host=${encodeURIComponent(folder)}`;
   const urlOf = (name: string) =>
     `postgres://postgres@${listen ?? 'localhost'}/${name}${listen === null ? socket : ''}`;

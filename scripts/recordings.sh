@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes one recording in every container and coding that is taken: fixtures.sh DIR.
+# Makes one recording in every container and coding that is taken: recordings.sh DIR.
 # Speech by espeak-ng, 44.1 kHz stereo, the right channel 2 dB softer. Needs ffmpeg, sox and espeak-ng.
 set -eu
 out=$1

@@ -1,8 +1,8 @@
 /** Writes src/openapi/examples.json, the examples of the document, and the answer in README.md: asked of the built service. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { sendExamples } from '../test/support/example-requests.ts';
-import { makeToken, startServer } from '../test/support/server.ts';
+import { sendExamples } from './example-requests.ts';
+import { makeToken, startServer } from './server.ts';
 
 const cleanups: (() => unknown)[] = [];
 

@@ -1,6 +1,6 @@
 /** A virtual environment with what the tests of the Python client need. */
 import { readFileSync } from 'node:fs';
-import { makeVenv } from '../../benchmarks/python.ts';
+import { makeVenv } from '../benchmarks/python.ts';
 
 const requirements = 'clients/python/requirements-test.txt';
 
