@@ -39,7 +39,7 @@ const context: CliContext = {
 
 function buildProgram(): Command {
   const program = new Command('undertone')
-    .description('Hears how a person speaks: emotion and cognitive signals from a recording.')
+    .description('Analyses how a person speaks: emotion and cognitive signals of a recording.')
     .version(version)
     .exitOverride()
     .addHelpText('afterAll', exitCodeHelp)

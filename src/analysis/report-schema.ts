@@ -20,69 +20,65 @@ const warnings = [
 
 const audioSchema = z
   .strictObject({
-    duration_s: secondsSchema.describe('Length of the recording as it was decoded, s.'),
-    speech_s: secondsSchema.describe('Speech in it, pauses of 0.25 s and more left out, s.'),
-    container: z.string().describe('Container, told from the content: wav, mp3, mp4, ogg, ...'),
+    duration_s: secondsSchema.describe('Duration of the decoded recording, s.'),
+    speech_s: secondsSchema.describe('Duration of the speech without pauses of 0.25 s or more, s.'),
+    container: z.string().describe('Container, detected from the content: wav, mp3, mp4, ogg, ...'),
     codec: z.string().describe('Codec of the audio stream: pcm_s16le, aac, opus, ...'),
     sample_rate_hz: z.int().min(4000).max(384_000).describe('Sample rate of the source, Hz.'),
     channels: z
       .int()
       .min(1)
-      .describe('Channels of the source. They are averaged unless `channel` picks one.'),
+      .describe('Channels of the source. Their average is analysed unless `channel` selects one.'),
     snr_db: z
       .number()
       .nullable()
-      .describe(
-        'Level of the speech over that of the noise between it, dB. Null when nothing but speech is there.',
-      ),
+      .describe('Level of the speech above the noise in pauses, dB; null without noise to measure.'),
     level_dbfs: z.number().describe('RMS level of the speech, dB; 0 is full scale.'),
-    clipped_ratio: scoreSchema.describe(
-      "Share of the source's samples that lie in runs at full scale, 0 to 1.",
-    ),
+    clipped_ratio: scoreSchema.describe('Share of source samples in runs at full scale, 0 to 1.'),
     bandwidth_hz: z
       .number()
       .min(0)
       .max(8000)
-      .describe('Highest frequency with speech energy, Hz; 8000 is the most that is looked at.'),
+      .describe('Highest frequency with speech energy, Hz; at most 8000.'),
   })
-  .describe('The recording itself: what it was, and how well speech could be heard in it.');
+  .describe('Format and signal quality of the recording.');
 
 const modelSchema = z
   .strictObject({
-    name: z.string().describe('Name of the model that answered, as in GET /v1/models.'),
+    name: z.string().describe('Name of the model, as in GET /v1/models.'),
     version: z.string().describe('Version of the model, MAJOR.MINOR.PATCH.'),
-    features_version: z.int().min(1).describe('Changes whenever the same samples would give other features.'),
+    features_version: z.int().min(1).describe('Changes when the same samples give different features.'),
   })
-  .describe('What answered.');
+  .describe('The model of this report.');
 
 export const reportShape = {
   status: z
     .enum(['ok', 'insufficient_speech'])
-    .describe('`insufficient_speech`: under 0.5 s of speech was heard, and `signals` is an empty object.'),
+    .describe('`insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.'),
   warnings: z
     .array(
       z
         .enum(warnings)
         .describe(
-          'low_snr: speech under 10 dB over the noise. clipped: over 0.1 % of samples at full scale. ' +
-            'narrow_band: nothing above 4500 Hz. music_or_noise: what was taken for speech sounds like something else, ' +
-            'or nothing was and the recording is not silent. channels_differ: not one voice in one room, pick one by `channel`. ' +
-            'truncated: the file ends early and was analysed up to there. short_speech: under 3 s of speech for ' +
+          'low_snr: SNR under 10 dB. clipped: more than 0.1 % of samples at full scale. ' +
+            'narrow_band: no speech energy above 4500 Hz. music_or_noise: the detected speech sounds like another sound, ' +
+            'or no speech was detected in a recording that is not silent. channels_differ: two channels do not correlate, select one with `channel`. ' +
+            'truncated: the file ends early. short_speech: under 3 s of speech for ' +
             'emotion, 10 s for cognitive. low_confidence: the dominant emotion is more likely wrong ' +
-            'than right. possibly_scripted: pauses as few and runs as long as in reading aloud. ' +
+            'than right. possibly_scripted: pauses and runs as in reading aloud. ' +
             'baseline_other_speaker: the baseline sounds like another speaker or another microphone.',
         ),
     )
-    .describe('What to know before trusting the scores; faults of the recording also widen the intervals.'),
+    .describe('Reasons to trust the scores less; defects of the recording also widen the intervals.'),
   model: modelSchema,
 };
 
-export const noSignalsSchema = z.strictObject({}).describe('There was too little speech.');
+export const noSignalsSchema = z.strictObject({}).describe('Empty: too little speech.');
 
 export const timelineSchema = <Window extends z.ZodType>(window: Window) =>
-  z.array(window).describe('The windows that were pooled, by their seconds of speech, into the scores.');
+  z.array(window).describe('The windows whose mean, weighted by seconds of speech, gives the scores.');
 
 export const envelope = {
   audio: audioSchema,
-  request_id: z.string().describe('As in the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ -'),
+  request_id: z.string().describe('The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ -'),
 };

@@ -14,7 +14,7 @@ type Account = Omit<Operation, 'tag' | 'path' | 'security' | 'description' | 'co
   readonly codes?: readonly ErrorCode[];
 };
 
-const page = 'For the account page, JSON both ways; programs use tokens.';
+const page = 'For the account page; programs use tokens.';
 const ownOrigin = 'The header Origin must be that of the service.';
 const bodyCodes: readonly ErrorCode[] = ['too_large', 'invalid', 'rate_limited'];
 
@@ -50,7 +50,7 @@ export const accountOperations: readonly Operation[] = [
     ...get,
     path: 'session',
     operationId: 'session',
-    summary: 'Who is logged in',
+    summary: 'The current session',
     response: 'Session',
     open: true,
   }),
@@ -58,8 +58,8 @@ export const accountOperations: readonly Operation[] = [
     ...post,
     path: 'sign-up',
     operationId: 'signUp',
-    summary: 'Make an account and log in',
-    description: 'The very first account is the administrator. 403 when sign-up is closed.',
+    summary: 'Create an account and log in',
+    description: 'The first account is the administrator. 403 when sign-up is closed.',
     request: 'SignUp',
     response: 'Session',
     open: true,
@@ -104,7 +104,7 @@ export const accountOperations: readonly Operation[] = [
     ...post,
     path: 'tokens',
     operationId: 'createToken',
-    summary: 'Make a token',
+    summary: 'Create a token',
     request: 'TokenRequest',
     response: 'NewToken',
   }),
@@ -124,7 +124,7 @@ export const accountOperations: readonly Operation[] = [
     path: 'playground-token',
     operationId: 'playgroundToken',
     summary: 'A token of both scopes for 15 minutes',
-    description: 'It is not listed, and ends with the session.',
+    description: 'It is not listed and ends with the session.',
     response: 'PlaygroundToken',
     codes: ['rate_limited'],
   }),

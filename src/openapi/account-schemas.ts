@@ -6,7 +6,7 @@ import { logInBody, passwordBody, removeBody, signUpBody, tokenBody } from '../h
 import { withDescriptions } from './with-descriptions.ts';
 
 const time = z.iso.datetime();
-const email = 'E-mail address. It is not checked, nothing is ever sent to it.';
+const email = 'E-mail address. It is not verified and receives no mail.';
 const password = '10 to 128 characters.';
 
 const session = z
@@ -14,77 +14,77 @@ const session = z
     user: z
       .strictObject({
         email: z.string().describe(email),
-        administrator: z.boolean().describe('Whether tokens made on the command line are listed too.'),
+        administrator: z.boolean().describe('Whether tokens of the command line are listed too.'),
       })
       .nullable()
-      .describe('Who is logged in; null when nobody is.'),
+      .describe('The user of the session; null without a session.'),
     sign_up: z
       .enum(['first', 'open', 'closed'])
-      .describe('Whether accounts can be created here; `first`: one can, and sign-up closes with it.'),
+      .describe('Whether accounts can be created; `first`: only the first one.'),
   })
-  .describe('Who is logged in.');
+  .describe('The current session.');
 
 const token = z
   .strictObject({
-    id: z.string().describe('To revoke it by.'),
+    id: z.string().describe('Id of the token.'),
     name: z.string().describe('Unique among the live tokens of the account.'),
     prefix: z.string().describe('The first 7 characters of the token.'),
-    scopes: z.array(z.enum(scopes).describe('A scope.')).describe('What it may be used for.'),
-    created_at: time.describe('When it was made, UTC.'),
-    expires_at: time.nullable().describe('When it ends, UTC; null for never.'),
-    last_used_at: time.nullable().describe('When it was last used, UTC, to the minute; null for never.'),
-    revoked_at: time.nullable().describe('When it was revoked, UTC; null when it was not.'),
-    origin: z.enum(['account', 'command_line']).describe('Where it was made.'),
+    scopes: z.array(z.enum(scopes).describe('A scope.')).describe('Permitted scopes.'),
+    created_at: time.describe('Time of creation, UTC.'),
+    expires_at: time.nullable().describe('Time of expiry, UTC; null for never.'),
+    last_used_at: time.nullable().describe('Time of the last use, UTC, to the minute; null for never.'),
+    revoked_at: time.nullable().describe('Time of revocation, UTC; null if not revoked.'),
+    origin: z.enum(['account', 'command_line']).describe('Where the token was created.'),
   })
-  .describe('An API token, but for the token itself.');
+  .describe('An API token without its secret.');
 
-const secret = z.string().describe('The token itself, shown this once.');
+const secret = z.string().describe('The token. It is shown only once.');
 
 const item = z
   .strictObject({
-    loc: z.array(z.string()).min(2).describe('Where: `body`, then the name of the field.'),
-    msg: z.string().describe('What was expected and what came, for people.'),
+    loc: z.array(z.string()).min(2).describe('The location: `body` and the name of the field.'),
+    msg: z.string().describe('The expected and the received value, for people.'),
     type: z
       .string()
       .describe(
         '`value_error.missing`, `value_error.FIELD`, or `value_error.FIELD.taken` for an address or name in use.',
       ),
   })
-  .describe('One field that is wrong.');
+  .describe('One invalid field.');
 
 export const accountSchemas = {
   Session: session,
   SignUp: withDescriptions(signUpBody, { email, password }).describe('A new account.'),
-  LogIn: withDescriptions(logInBody, { email, password: 'That of the account.' }).describe(
+  LogIn: withDescriptions(logInBody, { email, password: 'Password of the account.' }).describe(
     'An account and its password.',
   ),
   PasswordChange: withDescriptions(passwordBody, {
-    current_password: 'The one until now.',
+    current_password: 'The current password.',
     new_password: password,
-    revoke_tokens: 'Whether every token of the account is revoked too.',
+    revoke_tokens: 'Whether to revoke every token of the account.',
   }).describe('A new password.'),
-  Removal: withDescriptions(removeBody, { password: 'That of the account.' }).describe(
-    'The end of the account.',
+  Removal: withDescriptions(removeBody, { password: 'Password of the account.' }).describe(
+    'Deletion of the account.',
   ),
   TokenRequest: withDescriptions(tokenBody, {
-    name: 'Unique among the live tokens of the account: 1 to 64 letters, digits, spaces or ._@-, letters or digits at both ends, that do not begin with tok_.',
-    scopes: 'What it may be used for.',
-    expires_in_days: 'Days until it ends, 1 to 3650; null for never.',
-  }).describe('A token to make.'),
+    name: 'Unique among the live tokens of the account: 1 to 64 letters, digits, spaces or ._@-, letters or digits at both ends; must not start with tok_.',
+    scopes: 'Permitted scopes.',
+    expires_in_days: 'Days until expiry, 1 to 3650; null for never.',
+  }).describe('A token to create.'),
   Token: token,
   Tokens: z
     .strictObject({
-      tokens: z.array(token).describe('Oldest first; an administrator sees those of the command line too.'),
+      tokens: z.array(token).describe('Oldest first; for an administrator also those of the command line.'),
     })
     .describe('The tokens of the account.'),
-  NewToken: token.extend({ token: secret }).describe('The token, and what is kept of it.'),
+  NewToken: token.extend({ token: secret }).describe('The token and its record.'),
   PlaygroundToken: z
-    .strictObject({ token: secret, expires_at: time.describe('When it ends, UTC: after 15 minutes.') })
-    .describe('A token for the page itself.'),
+    .strictObject({ token: secret, expires_at: time.describe('Time of expiry, UTC: after 15 minutes.') })
+    .describe('A token for the playground.'),
   AccountItem: item,
   AccountValidationFailure: z
     .strictObject({
-      detail: z.array(item).min(1).describe('One item for each field that is wrong.'),
+      detail: z.array(item).min(1).describe('One item per invalid field.'),
       request_id: envelope.request_id,
     })
     .describe('The body of 413 and 422.'),

@@ -5,12 +5,12 @@ import { exampleResponses } from './examples.ts';
 import { pathsOf } from './operations.ts';
 import { componentSchemas } from './schemas.ts';
 
-const introduction = `Undertone hears *how* a person speaks. Upload a recording, get JSON: emotion and cognitive signals.
+const introduction = `Undertone analyses *how* a person speaks. Upload a recording, get JSON: emotion and cognitive signals.
 
-Every answer carries \`X-Request-Id\`. HEAD answers like GET; queries are ignored. Fields may be added within v1.
-Retry 500 and 503 alone, after 1, 2 and 4 s, or after \`Retry-After\` where it is longer.
+Every response has an \`X-Request-Id\`. HEAD is supported like GET. Queries are ignored. Fields may be added within v1.
+Retry only 500 and 503, after 1, 2 and 4 s, or after \`Retry-After\` where it is longer.
 
-Every error, whatever the path:
+Errors of all paths:
 
 | Status | Code | When |
 |---|---|---|
@@ -18,7 +18,7 @@ Every error, whatever the path:
 
 const headers = {
   'X-Request-Id': {
-    description: 'Taken from the request when it is 1 to 128 of A-Z a-z 0-9 . _ -, else made.',
+    description: 'That of the request if it has 1 to 128 of A-Z a-z 0-9 . _ -, a new one otherwise.',
     schema: { type: 'string' },
   },
   'Server-Timing': {
@@ -27,14 +27,14 @@ const headers = {
   },
   'WWW-Authenticate': { description: 'The scheme to use.', schema: { type: 'string', const: 'Bearer' } },
   RateLimit: {
-    description: 'Where requests are limited: what is left of each limit, `"token";r=REQUESTS;t=SECONDS`.',
+    description: 'With rate limits: the remainder of each, `"token";r=REQUESTS;t=SECONDS`.',
     schema: { type: 'string' },
   },
   'RateLimit-Policy': {
-    description: 'Where requests are limited: each limit, `"token";q=REQUESTS;w=SECONDS`.',
+    description: 'With rate limits: each limit, `"token";q=REQUESTS;w=SECONDS`.',
     schema: { type: 'string' },
   },
-  'Retry-After': { description: 'When to try again, s.', schema: { type: 'integer', minimum: 0 } },
+  'Retry-After': { description: 'Seconds to wait before a retry.', schema: { type: 'integer', minimum: 0 } },
 };
 
 export function openApiDocument(version: string): object {
@@ -47,12 +47,12 @@ export function openApiDocument(version: string): object {
       contact: { name: 'The operator of this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'The service that gave this document.' }],
+    servers: [{ url: '/', description: 'The service of this document.' }],
     tags: [
       { name: 'Analysis', description: 'One recording in, one report out.' },
-      { name: 'Jobs', description: 'Recordings of hours, and many at a time, that nobody waits for.' },
+      { name: 'Jobs', description: 'Asynchronous analysis of long recordings and of lists.' },
       { name: 'Account', description: 'Log-ins and tokens, for the account page.' },
-      { name: 'Service', description: 'What runs here, and whether it does.' },
+      { name: 'Service', description: 'Health, models and metrics.' },
     ],
     paths: pathsOf(exampleResponses),
     components: {
@@ -63,7 +63,7 @@ export function openApiDocument(version: string): object {
           type: 'apiKey',
           in: 'cookie',
           name: 'undertone.session_token',
-          description: 'The cookie of a log-in, for the account page alone. Analyses never look at it.',
+          description: 'The session cookie of the account page. Analyses ignore it.',
         },
         bearer: {
           type: 'http',

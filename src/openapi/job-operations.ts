@@ -23,7 +23,7 @@ const id = {
   name: 'id',
   in: 'path',
   required: true,
-  description: 'Of the job.',
+  description: 'Id of the job.',
   schema: { type: 'string' },
 } as const;
 
@@ -32,7 +32,7 @@ const key = {
   in: 'header',
   required: false,
   description:
-    'A request that is sent again with the same key gets the job of the first one. With the key of another request it is a 422 `value_error.idempotency_key`.',
+    'A repeat with the same key returns the existing job. Another request with the same key gets 422 `value_error.idempotency_key`.',
   schema: { type: 'string', pattern: '^[!-~]{1,200}$' },
 } as const;
 
@@ -42,9 +42,9 @@ export const jobOperations: readonly Operation[] = [
     method: 'post',
     path: '/v1/jobs',
     operationId: 'beginJob',
-    summary: 'Begin a job',
+    summary: 'Create a job',
     description:
-      'For recordings of hours, and for many at a time. Needs a token with both scopes. The recording waits sealed in memory, never on a disk, and is gone as soon as it was analysed. An upload answers JobBegun, a list JobsBegun; both with 202, also where the idempotency key is known.',
+      'For long recordings and lists. Requires a token with both scopes. The recording waits encrypted in memory, never on a disk, and is deleted after its analysis. An upload returns JobBegun, a list JobsBegun, both with 202, also for a known idempotency key.',
     parameters: [key],
     requestBody: jobUpload(schemaRef('JobList')),
     status: 202,
@@ -58,7 +58,7 @@ export const jobOperations: readonly Operation[] = [
     operationId: 'listJobs',
     summary: 'Jobs, newest first',
     description:
-      'Of this token, or of all tokens of the same account: up to 100, without their results. `next` is the path of the page with older ones.',
+      'Up to 100 jobs of this token or its account, without results. `next` is the path of the next page.',
     ok: json('JobPage'),
     codes,
   },
@@ -69,7 +69,7 @@ export const jobOperations: readonly Operation[] = [
     operationId: 'listJobsAfter',
     summary: 'Older jobs',
     description:
-      'Those that were created before the job `id`. 404 when that job is gone: begin with the first page.',
+      'Jobs that were created before the job `id`. 404 when that job has expired: start with the first page.',
     parameters: [id],
     ok: json('JobPage'),
     codes: [...codes, 'not_found'],
@@ -79,9 +79,8 @@ export const jobOperations: readonly Operation[] = [
     method: 'get',
     path: '/v1/jobs/{id}',
     operationId: 'showJob',
-    summary: 'What has become of a job',
-    description:
-      'Of this token, or of another one of the same account. To be asked every few seconds, unless a callback tells.',
+    summary: 'State and result of a job',
+    description: 'A job of this token or its account. Poll every few seconds, or use a callback.',
     parameters: [id],
     ok: json('Job'),
     codes: [...codes, 'not_found'],
@@ -91,9 +90,9 @@ export const jobOperations: readonly Operation[] = [
     method: 'delete',
     path: '/v1/jobs/{id}',
     operationId: 'removeJob',
-    summary: 'Remove a job',
+    summary: 'Cancel or delete a job',
     description:
-      'With its recording and its result. A worker that has it stops soon; one callback tells of a job that had not ended, with status `cancelled`.',
+      'Deletes the job, its recording and its result. A running analysis stops soon; the callback of an unfinished job has the status `cancelled`.',
     parameters: [id],
     ok: json('Empty'),
     codes: [...codes, 'not_found'],

@@ -8,51 +8,45 @@ const time = z.iso.datetime();
 
 const progress = z
   .strictObject({
-    analysed_s: z.number().min(0).describe('How much of the recording has been analysed, s.'),
+    analysed_s: z.number().min(0).describe('Analysed duration, s.'),
     duration_s: z
       .number()
       .min(0)
       .nullable()
-      .describe('Its declared duration, s, exact once all is analysed; null when none is declared.'),
+      .describe('Declared duration, s, exact at the end of the analysis; null if none is declared.'),
   })
-  .describe('How far a long recording is; it moves every five minutes of audio.');
+  .describe('Progress of a long recording, in steps of five minutes of audio.');
 
-const error = z
-  .looseObject({})
-  .describe('As the body of an error of POST /v1/analyze has it, without `request_id`.');
+const error = z.looseObject({}).describe('The error body of POST /v1/analyze, without `request_id`.');
 
 const status = z
   .enum(['waiting', 'running', 'done', 'failed', 'cancelled'])
   .describe(
-    'waiting: for a worker. running: a worker has it. done: `result` is there. failed: `error` says why. cancelled: removed before its end; only its callback says so.',
+    'waiting: in the queue. running: on a worker. done: `result` is set. failed: `error` is set. cancelled: removed before its end; only the callback has this status.',
   );
 
 const summary = z
   .strictObject({
-    id: z.string().describe('To ask for it by; the `request_id` of its report.'),
+    id: z.string().describe('Id of the job, and `request_id` of its report.'),
     status,
-    created_at: time.describe('When it was created, UTC.'),
-    finished_at: time.nullable().describe('When it ended, UTC; null before.'),
-    expires_at: time.describe('From then on it is gone, with its result, UTC.'),
-    progress: progress.nullable().describe('Null unless a recording of over 15 minutes is being analysed.'),
+    created_at: time.describe('Time of creation, UTC.'),
+    finished_at: time.nullable().describe('Time of its end, UTC; null before.'),
+    expires_at: time.describe('Time at which the job and its result are deleted, UTC.'),
+    progress: progress.nullable().describe('Null unless a recording of more than 15 minutes is running.'),
   })
   .describe('A job without its result.');
 
 const job = summary
   .extend({
-    result: combinedReportSchema
-      .nullable()
-      .describe('The report, as POST /v1/analyze answers; null unless done.'),
-    error: error.nullable().describe('Why there is no report; null unless failed.'),
+    result: combinedReportSchema.nullable().describe('The report of POST /v1/analyze; null unless done.'),
+    error: error.nullable().describe('The error; null unless failed.'),
   })
   .describe('A job.');
 
 const secret = z
   .string()
   .optional()
-  .describe(
-    'What calls to `callback` are signed with, where one was given: the same for all jobs of a holder.',
-  );
+  .describe('The key that signs calls to `callback`, equal for all jobs of an owner; only with a callback.');
 
 export const jobSchemas = {
   Job: job,
@@ -64,16 +58,16 @@ export const jobSchemas = {
     })
     .describe('Jobs, newest first.'),
   JobProgress: progress,
-  JobBegun: job.extend({ callback_secret: secret }).describe('A job that has just begun.'),
+  JobBegun: job.extend({ callback_secret: secret }).describe('A new job.'),
   JobsBegun: z
     .strictObject({
-      jobs: z.array(job).describe('One for each address, in their order.'),
+      jobs: z.array(job).describe('One per URL, in the same order.'),
       callback_secret: secret,
     })
-    .describe('Jobs that have just begun.'),
+    .describe('New jobs.'),
   JobList: withDescriptions(jobsBody, {
-    urls: `Where the recordings lie, at most ${maxUrls}; in at most 256 KiB of JSON; each begins as the operator allows.`,
-    channel: 'Counted from 0: analyse this channel instead of the average of all; null for the average.',
-    callback: 'Where to send each job when it has ended: https, on a public host; null for nowhere.',
+    urls: `URLs of the recordings, at most ${maxUrls}, in at most 256 KiB of JSON; each starts with an allowed prefix.`,
+    channel: '0-based index of the channel to analyse; null for the average of all.',
+    callback: 'URL that receives each finished job: https, on a public host; null for none.',
   }).describe('Recordings to fetch.'),
 } as const;

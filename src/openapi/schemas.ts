@@ -14,7 +14,7 @@ const codes = (Object.keys(errorTable) as ErrorCode[]).filter((code) => !listing
 
 export const failureSchema = z
   .strictObject({
-    detail: z.string().describe('What was expected and what came, for people.'),
+    detail: z.string().describe('The expected and the received value, for people.'),
     code: z
       .enum(codes)
       .describe(`The reason, for programs. ${explain(codes, (code) => errorTable[code].when)}`),
@@ -30,42 +30,42 @@ const itemSchema = z
       .array(z.string())
       .min(2)
       .describe(
-        'Where: `body`, then the name of the part (`audio`, `baseline` or `channel`; of jobs also `callback`, `urls` or `url`, and `body` for JSON as a whole). Or `header`, then its name: `Idempotency-Key`.',
+        'The location: `body` and the name of the part (`audio`, `baseline`, `channel`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`).',
       ),
-    msg: z.string().describe('What was expected and what came, for people.'),
+    msg: z.string().describe('The expected and the received value, for people.'),
     type: z
       .enum(types)
       .describe(`The reason, for programs. ${explain(types, (type) => validationTypes[type] ?? '')}`),
   })
-  .describe('One thing that is wrong with the body.');
+  .describe('One problem of the body.');
 
 export const validationFailureSchema = z
   .strictObject({
-    detail: z.array(itemSchema).min(1).describe('One item for each thing that is wrong.'),
+    detail: z.array(itemSchema).min(1).describe('One item per problem.'),
     request_id: requestId,
   })
   .describe('The body of 413 and 422.');
 
-const emptySchema = z.strictObject({}).describe('Nothing to say: an empty object.');
+const emptySchema = z.strictObject({}).describe('An empty object.');
 
 const cardSchema = z
   .looseObject({
-    name: z.string().describe('Name of the model, as reports name it.'),
+    name: z.string().describe('Name of the model, as in reports.'),
     version: z.string().describe('MAJOR.MINOR.PATCH.'),
-    kind: z.enum(['activity', 'trunk', ...signals]).describe('What it is used for.'),
-    description: z.string().describe('What goes in and what comes out.'),
-    features_version: z.int().describe('Version of the features it was trained on.'),
+    kind: z.enum(['activity', 'trunk', ...signals]).describe('The use of the model.'),
+    description: z.string().describe('Inputs and outputs.'),
+    features_version: z.int().describe('Version of the features of its training.'),
     weights_sha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/)
       .describe('SHA-256 of its weights.'),
-    labels: z.array(z.string()).nullable().describe('What it tells apart; null when it gives numbers.'),
+    labels: z.array(z.string()).nullable().describe('Labels of its classes; null for a regression.'),
     licence: z.string().describe('Licence of the weights.'),
   })
-  .describe('The evidence card of one model; data, metrics, limits and rule stand beside these fields.');
+  .describe('The evidence card of one model, with data, metrics, limits and rule as further fields.');
 
 const modelsSchema = z
-  .strictObject({ models: z.array(cardSchema).describe('One card for each model that is loaded.') })
+  .strictObject({ models: z.array(cardSchema).describe('One card per loaded model.') })
   .describe('The evidence cards.');
 
 export type ReportName = `${Capitalize<Signal>}Report`;

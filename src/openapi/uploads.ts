@@ -2,7 +2,7 @@
 
 const recordings = 'audio/*, video/*, application/octet-stream, application/ogg, application/mp4';
 const formats =
-  'WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, told from its content. Of a video the first audio stream.';
+  'WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used.';
 
 function form(limits: string, others: Readonly<Record<string, object>> = {}) {
   return {
@@ -20,13 +20,13 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             type: 'string',
             format: 'binary',
             description:
-              'The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it, 0.5 is no change.',
+              'The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it; 0.5 means no change.',
           },
           channel: {
             type: 'integer',
             minimum: 0,
             maximum: 9999,
-            description: 'Counted from 0: analyse this channel instead of the average of all.',
+            description: '0-based index of the channel to analyse instead of the average of all.',
           },
           ...others,
         },
@@ -36,12 +36,12 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
   };
 }
 
-const parts = 'The first part of each name counts, others are ignored; file names do not matter.';
+const parts = 'The first part of each name is used, others are ignored. File names are ignored.';
 
 export const upload = {
   required: true,
   description: parts,
-  content: form('By default at most 25 MiB a request, 15 minutes, 8 channels, 4 to 384 kHz.'),
+  content: form('By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.'),
 };
 
 /** @param list schema of the JSON body, a list of URLs */
@@ -49,11 +49,11 @@ export function jobUpload(list: { readonly $ref: string }) {
   const callback = {
     type: 'string',
     format: 'uri',
-    description: 'Where to send the job when it has ended: https, on a public host.',
+    description: 'URL that receives the finished job: https, on a public host.',
   };
   return {
     required: true,
-    description: `${parts} Or JSON, where the operator allows addresses to fetch recordings from.`,
+    description: `${parts} Or JSON, if the operator allows URLs of recordings.`,
     content: {
       ...form('By default at most 512 MiB, 12 hours, 8 channels, 4 to 384 kHz.', { callback }),
       'application/json': { schema: list },

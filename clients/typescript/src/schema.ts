@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Analyse emotion
-         * @description Needs a token with the scope `analyze:emotion`. Nothing of the upload is written to disk or logged. The same recording gives the same answer, `request_id` apart. With under 0.5 s of speech `status` is `insufficient_speech`.
+         * @description Requires a token with the scope `analyze:emotion`. Nothing of the upload is written to disk or logged. The same recording gives the same response, except for `request_id`. With less than 0.5 s of speech, `status` is `insufficient_speech`.
          */
         post: operations["analyzeEmotion"];
         delete?: never;
@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Analyse cognitive signals
-         * @description Needs a token with the scope `analyze:cognitive`. Nothing of the upload is written to disk or logged. The same recording gives the same answer, `request_id` apart. With under 0.5 s of speech `status` is `insufficient_speech`.
+         * @description Requires a token with the scope `analyze:cognitive`. Nothing of the upload is written to disk or logged. The same recording gives the same response, except for `request_id`. With less than 0.5 s of speech, `status` is `insufficient_speech`.
          */
         post: operations["analyzeCognitive"];
         delete?: never;
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Analyse both from one pass
-         * @description Needs a token with both scopes. Nothing of the upload is written to disk or logged. The same recording gives the same answer, `request_id` apart. With under 0.5 s of speech `status` is `insufficient_speech`.
+         * @description Requires a token with both scopes. Nothing of the upload is written to disk or logged. The same recording gives the same response, except for `request_id`. With less than 0.5 s of speech, `status` is `insufficient_speech`.
          */
         post: operations["analyze"];
         delete?: never;
@@ -73,13 +73,13 @@ export interface paths {
         };
         /**
          * Jobs, newest first
-         * @description Of this token, or of all tokens of the same account: up to 100, without their results. `next` is the path of the page with older ones.
+         * @description Up to 100 jobs of this token or its account, without results. `next` is the path of the next page.
          */
         get: operations["listJobs"];
         put?: never;
         /**
-         * Begin a job
-         * @description For recordings of hours, and for many at a time. Needs a token with both scopes. The recording waits sealed in memory, never on a disk, and is gone as soon as it was analysed. An upload answers JobBegun, a list JobsBegun; both with 202, also where the idempotency key is known.
+         * Create a job
+         * @description For long recordings and lists. Requires a token with both scopes. The recording waits encrypted in memory, never on a disk, and is deleted after its analysis. An upload returns JobBegun, a list JobsBegun, both with 202, also for a known idempotency key.
          */
         post: operations["beginJob"];
         delete?: never;
@@ -97,7 +97,7 @@ export interface paths {
         };
         /**
          * Older jobs
-         * @description Those that were created before the job `id`. 404 when that job is gone: begin with the first page.
+         * @description Jobs that were created before the job `id`. 404 when that job has expired: start with the first page.
          */
         get: operations["listJobsAfter"];
         put?: never;
@@ -116,15 +116,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What has become of a job
-         * @description Of this token, or of another one of the same account. To be asked every few seconds, unless a callback tells.
+         * State and result of a job
+         * @description A job of this token or its account. Poll every few seconds, or use a callback.
          */
         get: operations["showJob"];
         put?: never;
         post?: never;
         /**
-         * Remove a job
-         * @description With its recording and its result. A worker that has it stops soon; one callback tells of a job that had not ended, with status `cancelled`.
+         * Cancel or delete a job
+         * @description Deletes the job, its recording and its result. A running analysis stops soon; the callback of an unfinished job has the status `cancelled`.
          */
         delete: operations["removeJob"];
         options?: never;
@@ -141,7 +141,7 @@ export interface paths {
         };
         /**
          * The evidence card of each model
-         * @description Version, hashes, data, licences, metrics, limits and rule of every model that is loaded.
+         * @description Version, hashes, data, licences, metrics, limits and rule of every loaded model.
          */
         get: operations["models"];
         put?: never;
@@ -160,8 +160,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the process serves
-         * @description Answers whenever it does, under full load too.
+         * Liveness
+         * @description 200 while the process serves requests, also under full load.
          */
         get: operations["health"];
         put?: never;
@@ -180,8 +180,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether to send requests here
-         * @description Models are loaded and warm, the service is not being stopped, and the queue has not been full for 5 s.
+         * Readiness
+         * @description 200 when the models are loaded, the service is not shutting down, and the queue has not been full for 5 s.
          */
         get: operations["ready"];
         put?: never;
@@ -200,8 +200,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Figures for Prometheus
-         * @description Not here when the operator gave the figures an address of their own (UNDERTONE_METRICS_ADDRESS).
+         * Prometheus metrics
+         * @description 404 when UNDERTONE_METRICS_ADDRESS is set: metrics are then served only there.
          */
         get: operations["metrics"];
         put?: never;
@@ -221,7 +221,7 @@ export interface paths {
         };
         /**
          * This document
-         * @description OpenAPI 3.1, made from the schemas that validate. GET /docs shows it.
+         * @description OpenAPI 3.1, made from the validating schemas. GET /docs renders it.
          */
         get: operations["document"];
         put?: never;
@@ -240,8 +240,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who is logged in
-         * @description For the account page, JSON both ways; programs use tokens.
+         * The current session
+         * @description For the account page; programs use tokens.
          */
         get: operations["session"];
         put?: never;
@@ -262,8 +262,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make an account and log in
-         * @description The very first account is the administrator. 403 when sign-up is closed. For the account page, JSON both ways; programs use tokens. The header Origin must be that of the service.
+         * Create an account and log in
+         * @description The first account is the administrator. 403 when sign-up is closed. For the account page; programs use tokens. The header Origin must be that of the service.
          */
         post: operations["signUp"];
         delete?: never;
@@ -283,7 +283,7 @@ export interface paths {
         put?: never;
         /**
          * Log in
-         * @description For the account page, JSON both ways; programs use tokens. The header Origin must be that of the service.
+         * @description For the account page; programs use tokens. The header Origin must be that of the service.
          */
         post: operations["logIn"];
         delete?: never;
@@ -303,7 +303,7 @@ export interface paths {
         put?: never;
         /**
          * Log out
-         * @description For the account page, JSON both ways; programs use tokens. The header Origin must be that of the service.
+         * @description For the account page; programs use tokens. The header Origin must be that of the service.
          */
         post: operations["logOut"];
         delete?: never;
@@ -323,7 +323,7 @@ export interface paths {
         put?: never;
         /**
          * Change the password
-         * @description Ends every other session; with `revoke_tokens` every token of the account too. For the account page, JSON both ways; programs use tokens. The header Origin must be that of the service.
+         * @description Ends every other session; with `revoke_tokens` every token of the account too. For the account page; programs use tokens. The header Origin must be that of the service.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -343,7 +343,7 @@ export interface paths {
         put?: never;
         /**
          * Delete the account and its tokens
-         * @description For the account page, JSON both ways; programs use tokens. The header Origin must be that of the service.
+         * @description For the account page; programs use tokens. The header Origin must be that of the service.
          */
         post: operations["removeAccount"];
         delete?: never;
@@ -361,13 +361,13 @@ export interface paths {
         };
         /**
          * List tokens
-         * @description For the account page, JSON both ways; programs use tokens.
+         * @description For the account page; programs use tokens.
          */
         get: operations["listTokens"];
         put?: never;
         /**
-         * Make a token
-         * @description For the account page, JSON both ways; programs use tokens. The header Origin must be that of the service.
+         * Create a token
+         * @description For the account page; programs use tokens. The header Origin must be that of the service.
          */
         post: operations["createToken"];
         delete?: never;
@@ -387,7 +387,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke a token
-         * @description For the account page, JSON both ways; programs use tokens. The header Origin must be that of the service.
+         * @description For the account page; programs use tokens. The header Origin must be that of the service.
          */
         post: operations["revokeToken"];
         delete?: never;
@@ -407,7 +407,7 @@ export interface paths {
         put?: never;
         /**
          * A token of both scopes for 15 minutes
-         * @description It is not listed, and ends with the session. For the account page, JSON both ways; programs use tokens. The header Origin must be that of the service.
+         * @description It is not listed and ends with the session. For the account page; programs use tokens. The header Origin must be that of the service.
          */
         post: operations["playgroundToken"];
         delete?: never;
@@ -422,28 +422,28 @@ export interface components {
     schemas: {
         EmotionReport: {
             /**
-             * @description `insufficient_speech`: under 0.5 s of speech was heard, and `signals` is an empty object.
+             * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
              * @enum {string}
              */
             status: "ok" | "insufficient_speech";
-            /** @description What to know before trusting the scores; faults of the recording also widen the intervals. */
+            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
             warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted" | "baseline_other_speaker")[];
             model: components["schemas"]["Model"];
             /** @description The emotion signals, or nothing when there is too little speech. */
             signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
-            /** @description The windows that were pooled, by their seconds of speech, into the scores. */
+            /** @description The windows whose mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionWindow"][];
             audio: components["schemas"]["Audio"];
-            /** @description As in the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
         CognitiveReport: {
             /**
-             * @description `insufficient_speech`: under 0.5 s of speech was heard, and `signals` is an empty object.
+             * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
              * @enum {string}
              */
             status: "ok" | "insufficient_speech";
-            /** @description What to know before trusting the scores; faults of the recording also widen the intervals. */
+            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
             warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted" | "baseline_other_speaker")[];
             model: components["schemas"]["Model"];
             /** @description The cognitive signals, or nothing when there is too little speech. */
@@ -461,12 +461,12 @@ export interface components {
             };
             /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
             reference: number;
-            /** @description The windows that were pooled, by their seconds of speech, into the scores. */
+            /** @description The windows whose mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["ClarityWindow"][];
             /** @description Whether a baseline of the same speaker was used in place of the reference recordings. */
             relative: boolean;
             audio: components["schemas"]["Audio"];
-            /** @description As in the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
         Report: {
@@ -478,26 +478,26 @@ export interface components {
             /** @description The emotion report, its audio and request_id hoisted. */
             emotion: {
                 /**
-                 * @description `insufficient_speech`: under 0.5 s of speech was heard, and `signals` is an empty object.
+                 * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
                  * @enum {string}
                  */
                 status: "ok" | "insufficient_speech";
-                /** @description What to know before trusting the scores; faults of the recording also widen the intervals. */
+                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
                 warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted" | "baseline_other_speaker")[];
                 model: components["schemas"]["Model"];
                 /** @description The emotion signals, or nothing when there is too little speech. */
                 signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
-                /** @description The windows that were pooled, by their seconds of speech, into the scores. */
+                /** @description The windows whose mean, weighted by seconds of speech, gives the scores. */
                 timeline: components["schemas"]["EmotionWindow"][];
             };
             /** @description The cognitive report, its audio and request_id hoisted. */
             cognitive: {
                 /**
-                 * @description `insufficient_speech`: under 0.5 s of speech was heard, and `signals` is an empty object.
+                 * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
                  * @enum {string}
                  */
                 status: "ok" | "insufficient_speech";
-                /** @description What to know before trusting the scores; faults of the recording also widen the intervals. */
+                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
                 warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted" | "baseline_other_speaker")[];
                 model: components["schemas"]["Model"];
                 /** @description The cognitive signals, or nothing when there is too little speech. */
@@ -515,308 +515,308 @@ export interface components {
                 };
                 /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
                 reference: number;
-                /** @description The windows that were pooled, by their seconds of speech, into the scores. */
+                /** @description The windows whose mean, weighted by seconds of speech, gives the scores. */
                 timeline: components["schemas"]["ClarityWindow"][];
                 /** @description Whether a baseline of the same speaker was used in place of the reference recordings. */
                 relative: boolean;
             };
             audio: components["schemas"]["Audio"];
-            /** @description As in the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
-        /** @description There was too little speech. */
+        /** @description Empty: too little speech. */
         NoSignals: Record<string, never>;
-        /** @description The recording itself: what it was, and how well speech could be heard in it. */
+        /** @description Format and signal quality of the recording. */
         Audio: {
-            /** @description Length of the recording as it was decoded, s. */
+            /** @description Duration of the decoded recording, s. */
             duration_s: number;
-            /** @description Speech in it, pauses of 0.25 s and more left out, s. */
+            /** @description Duration of the speech without pauses of 0.25 s or more, s. */
             speech_s: number;
-            /** @description Container, told from the content: wav, mp3, mp4, ogg, ... */
+            /** @description Container, detected from the content: wav, mp3, mp4, ogg, ... */
             container: string;
             /** @description Codec of the audio stream: pcm_s16le, aac, opus, ... */
             codec: string;
             /** @description Sample rate of the source, Hz. */
             sample_rate_hz: number;
-            /** @description Channels of the source. They are averaged unless `channel` picks one. */
+            /** @description Channels of the source. Their average is analysed unless `channel` selects one. */
             channels: number;
-            /** @description Level of the speech over that of the noise between it, dB. Null when nothing but speech is there. */
+            /** @description Level of the speech above the noise in pauses, dB; null without noise to measure. */
             snr_db: number | null;
             /** @description RMS level of the speech, dB; 0 is full scale. */
             level_dbfs: number;
-            /** @description Share of the source's samples that lie in runs at full scale, 0 to 1. */
+            /** @description Share of source samples in runs at full scale, 0 to 1. */
             clipped_ratio: number;
-            /** @description Highest frequency with speech energy, Hz; 8000 is the most that is looked at. */
+            /** @description Highest frequency with speech energy, Hz; at most 8000. */
             bandwidth_hz: number;
         };
-        /** @description What answered. */
+        /** @description The model of this report. */
         Model: {
-            /** @description Name of the model that answered, as in GET /v1/models. */
+            /** @description Name of the model, as in GET /v1/models. */
             name: string;
             /** @description Version of the model, MAJOR.MINOR.PATCH. */
             version: string;
-            /** @description Changes whenever the same samples would give other features. */
+            /** @description Changes when the same samples give different features. */
             features_version: number;
         };
         /** @description The body of every error but 413 and 422. */
         Failure: {
-            /** @description What was expected and what came, for people. */
+            /** @description The expected and the received value, for people. */
             detail: string;
             /**
-             * @description The reason, for programs. bad_request: HTTP or JSON is broken, or a body comes in chunks of a few bytes. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: known path, other method; `Allow` lists its methods. timeout: the request came too slowly. misdirected: a page or account route by a host name that is not configured. rate_limited: over a limit that the operator switched on. headers_too_large: the headers are too large. internal: everything else; the cause is only in the log. not_configured: a part that the operator has not configured. overloaded: all workers are busy and the queue is full, or too many bytes are held. deadline: the request took longer than it may. worker_lost: the worker that had the request was lost. queue_unavailable: the queue of jobs cannot be used. storage_unavailable: the database cannot be used. shutting_down: the service is being stopped. not_ready: the models are being loaded.
+             * @description The reason, for programs. bad_request: HTTP or JSON is broken, or a body comes in chunks of a few bytes. unauthenticated: no, malformed, unknown, expired or revoked token. forbidden: the token lacks the scope. not_found: no such path, or no such job of this token. method_not_allowed: method not supported by the path; `Allow` lists its methods. timeout: the request arrived too slowly. misdirected: a page or account route with a host name that is not configured. rate_limited: over a configured rate limit. headers_too_large: the headers are too large. internal: any other error; its cause is only in the log. not_configured: the feature is not configured. overloaded: all workers are busy and the queue is full, or too many request bytes are in memory. deadline: the request exceeded its deadline. worker_lost: the worker of the request died. queue_unavailable: the job queue is unreachable. storage_unavailable: the database is unreachable. shutting_down: the service is shutting down. not_ready: the models are being loaded.
              * @enum {string}
              */
             code: "bad_request" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "misdirected" | "rate_limited" | "headers_too_large" | "internal" | "not_configured" | "overloaded" | "deadline" | "worker_lost" | "queue_unavailable" | "storage_unavailable" | "shutting_down" | "not_ready";
-            /** @description As in the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
         /** @description The body of 413 and 422. */
         ValidationFailure: {
-            /** @description One item for each thing that is wrong. */
+            /** @description One item per problem. */
             detail: components["schemas"]["ValidationItem"][];
-            /** @description As in the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
-        /** @description One thing that is wrong with the body. */
+        /** @description One problem of the body. */
         ValidationItem: {
-            /** @description Where: `body`, then the name of the part (`audio`, `baseline` or `channel`; of jobs also `callback`, `urls` or `url`, and `body` for JSON as a whole). Or `header`, then its name: `Idempotency-Key`. */
+            /** @description The location: `body` and the name of the part (`audio`, `baseline`, `channel`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`). */
             loc: string[];
-            /** @description What was expected and what came, for people. */
+            /** @description The expected and the received value, for people. */
             msg: string;
             /**
-             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body. value_error.multipart: broken multipart. value_error.audio.too_large: the body is over the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part declares a type that is not audio. value_error.audio.unsupported: not an audio format that is taken, or no audio stream; `msg` names what it is. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding takes far more processor time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate out of the limits. value_error.audio.channel: no such channel, or no number of a channel. value_error.unknown: JSON with a field that is not known. value_error.callback: a `callback` that may not be called. value_error.urls: no list of addresses, or one that recordings may not be fetched from. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: no recording came from the address. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
+             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, or not a channel number. value_error.unknown: JSON with an unknown field. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
              * @enum {string}
              */
             type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
         };
-        /** @description Nothing to say: an empty object. */
+        /** @description An empty object. */
         Empty: Record<string, never>;
         /** @description The evidence cards. */
         Models: {
-            /** @description One card for each model that is loaded. */
+            /** @description One card per loaded model. */
             models: components["schemas"]["ModelCard"][];
         };
-        /** @description The evidence card of one model; data, metrics, limits and rule stand beside these fields. */
+        /** @description The evidence card of one model, with data, metrics, limits and rule as further fields. */
         ModelCard: {
-            /** @description Name of the model, as reports name it. */
+            /** @description Name of the model, as in reports. */
             name: string;
             /** @description MAJOR.MINOR.PATCH. */
             version: string;
             /**
-             * @description What it is used for.
+             * @description The use of the model.
              * @enum {string}
              */
             kind: "activity" | "trunk" | "emotion" | "cognitive";
-            /** @description What goes in and what comes out. */
+            /** @description Inputs and outputs. */
             description: string;
-            /** @description Version of the features it was trained on. */
+            /** @description Version of the features of its training. */
             features_version: number;
             /** @description SHA-256 of its weights. */
             weights_sha256: string;
-            /** @description What it tells apart; null when it gives numbers. */
+            /** @description Labels of its classes; null for a regression. */
             labels: string[] | null;
             /** @description Licence of the weights. */
             licence: string;
         } & {
             [key: string]: unknown;
         };
-        /** @description Who is logged in. */
+        /** @description The current session. */
         Session: {
-            /** @description Who is logged in; null when nobody is. */
+            /** @description The user of the session; null without a session. */
             user: {
-                /** @description E-mail address. It is not checked, nothing is ever sent to it. */
+                /** @description E-mail address. It is not verified and receives no mail. */
                 email: string;
-                /** @description Whether tokens made on the command line are listed too. */
+                /** @description Whether tokens of the command line are listed too. */
                 administrator: boolean;
             } | null;
             /**
-             * @description Whether accounts can be created here; `first`: one can, and sign-up closes with it.
+             * @description Whether accounts can be created; `first`: only the first one.
              * @enum {string}
              */
             sign_up: "first" | "open" | "closed";
         };
         /** @description A new account. */
         SignUp: {
-            /** @description E-mail address. It is not checked, nothing is ever sent to it. */
+            /** @description E-mail address. It is not verified and receives no mail. */
             email: string;
             /** @description 10 to 128 characters. */
             password: string;
         };
         /** @description An account and its password. */
         LogIn: {
-            /** @description E-mail address. It is not checked, nothing is ever sent to it. */
+            /** @description E-mail address. It is not verified and receives no mail. */
             email: string;
-            /** @description That of the account. */
+            /** @description Password of the account. */
             password: string;
         };
         /** @description A new password. */
         PasswordChange: {
-            /** @description The one until now. */
+            /** @description The current password. */
             current_password: string;
             /** @description 10 to 128 characters. */
             new_password: string;
             /**
-             * @description Whether every token of the account is revoked too.
+             * @description Whether to revoke every token of the account.
              * @default false
              */
             revoke_tokens: boolean;
         };
-        /** @description The end of the account. */
+        /** @description Deletion of the account. */
         Removal: {
-            /** @description That of the account. */
+            /** @description Password of the account. */
             password: string;
         };
-        /** @description A token to make. */
+        /** @description A token to create. */
         TokenRequest: {
-            /** @description Unique among the live tokens of the account: 1 to 64 letters, digits, spaces or ._@-, letters or digits at both ends, that do not begin with tok_. */
+            /** @description Unique among the live tokens of the account: 1 to 64 letters, digits, spaces or ._@-, letters or digits at both ends; must not start with tok_. */
             name: string;
-            /** @description What it may be used for. */
+            /** @description Permitted scopes. */
             scopes: ("analyze:emotion" | "analyze:cognitive")[];
             /**
-             * @description Days until it ends, 1 to 3650; null for never.
+             * @description Days until expiry, 1 to 3650; null for never.
              * @default null
              */
             expires_in_days: number | null;
         };
-        /** @description An API token, but for the token itself. */
+        /** @description An API token without its secret. */
         Token: {
-            /** @description To revoke it by. */
+            /** @description Id of the token. */
             id: string;
             /** @description Unique among the live tokens of the account. */
             name: string;
             /** @description The first 7 characters of the token. */
             prefix: string;
-            /** @description What it may be used for. */
+            /** @description Permitted scopes. */
             scopes: ("analyze:emotion" | "analyze:cognitive")[];
             /**
              * Format: date-time
-             * @description When it was made, UTC.
+             * @description Time of creation, UTC.
              */
             created_at: string;
-            /** @description When it ends, UTC; null for never. */
+            /** @description Time of expiry, UTC; null for never. */
             expires_at: string | null;
-            /** @description When it was last used, UTC, to the minute; null for never. */
+            /** @description Time of the last use, UTC, to the minute; null for never. */
             last_used_at: string | null;
-            /** @description When it was revoked, UTC; null when it was not. */
+            /** @description Time of revocation, UTC; null if not revoked. */
             revoked_at: string | null;
             /**
-             * @description Where it was made.
+             * @description Where the token was created.
              * @enum {string}
              */
             origin: "account" | "command_line";
         };
         /** @description The tokens of the account. */
         Tokens: {
-            /** @description Oldest first; an administrator sees those of the command line too. */
+            /** @description Oldest first; for an administrator also those of the command line. */
             tokens: components["schemas"]["Token"][];
         };
-        /** @description The token, and what is kept of it. */
+        /** @description The token and its record. */
         NewToken: {
-            /** @description To revoke it by. */
+            /** @description Id of the token. */
             id: string;
             /** @description Unique among the live tokens of the account. */
             name: string;
             /** @description The first 7 characters of the token. */
             prefix: string;
-            /** @description What it may be used for. */
+            /** @description Permitted scopes. */
             scopes: ("analyze:emotion" | "analyze:cognitive")[];
             /**
              * Format: date-time
-             * @description When it was made, UTC.
+             * @description Time of creation, UTC.
              */
             created_at: string;
-            /** @description When it ends, UTC; null for never. */
+            /** @description Time of expiry, UTC; null for never. */
             expires_at: string | null;
-            /** @description When it was last used, UTC, to the minute; null for never. */
+            /** @description Time of the last use, UTC, to the minute; null for never. */
             last_used_at: string | null;
-            /** @description When it was revoked, UTC; null when it was not. */
+            /** @description Time of revocation, UTC; null if not revoked. */
             revoked_at: string | null;
             /**
-             * @description Where it was made.
+             * @description Where the token was created.
              * @enum {string}
              */
             origin: "account" | "command_line";
-            /** @description The token itself, shown this once. */
+            /** @description The token. It is shown only once. */
             token: string;
         };
-        /** @description A token for the page itself. */
+        /** @description A token for the playground. */
         PlaygroundToken: {
-            /** @description The token itself, shown this once. */
+            /** @description The token. It is shown only once. */
             token: string;
             /**
              * Format: date-time
-             * @description When it ends, UTC: after 15 minutes.
+             * @description Time of expiry, UTC: after 15 minutes.
              */
             expires_at: string;
         };
-        /** @description One field that is wrong. */
+        /** @description One invalid field. */
         AccountItem: {
-            /** @description Where: `body`, then the name of the field. */
+            /** @description The location: `body` and the name of the field. */
             loc: string[];
-            /** @description What was expected and what came, for people. */
+            /** @description The expected and the received value, for people. */
             msg: string;
             /** @description `value_error.missing`, `value_error.FIELD`, or `value_error.FIELD.taken` for an address or name in use. */
             type: string;
         };
         /** @description The body of 413 and 422. */
         AccountValidationFailure: {
-            /** @description One item for each field that is wrong. */
+            /** @description One item per invalid field. */
             detail: components["schemas"]["AccountItem"][];
-            /** @description As in the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
         /** @description A job. */
         Job: {
-            /** @description To ask for it by; the `request_id` of its report. */
+            /** @description Id of the job, and `request_id` of its report. */
             id: string;
             /**
-             * @description waiting: for a worker. running: a worker has it. done: `result` is there. failed: `error` says why. cancelled: removed before its end; only its callback says so.
+             * @description waiting: in the queue. running: on a worker. done: `result` is set. failed: `error` is set. cancelled: removed before its end; only the callback has this status.
              * @enum {string}
              */
             status: "waiting" | "running" | "done" | "failed" | "cancelled";
             /**
              * Format: date-time
-             * @description When it was created, UTC.
+             * @description Time of creation, UTC.
              */
             created_at: string;
-            /** @description When it ended, UTC; null before. */
+            /** @description Time of its end, UTC; null before. */
             finished_at: string | null;
             /**
              * Format: date-time
-             * @description From then on it is gone, with its result, UTC.
+             * @description Time at which the job and its result are deleted, UTC.
              */
             expires_at: string;
-            /** @description Null unless a recording of over 15 minutes is being analysed. */
+            /** @description Null unless a recording of more than 15 minutes is running. */
             progress: components["schemas"]["JobProgress"] | null;
-            /** @description The report, as POST /v1/analyze answers; null unless done. */
+            /** @description The report of POST /v1/analyze; null unless done. */
             result: components["schemas"]["Report"] | null;
-            /** @description Why there is no report; null unless failed. */
+            /** @description The error; null unless failed. */
             error: {
                 [key: string]: unknown;
             } | null;
         };
         /** @description A job without its result. */
         JobSummary: {
-            /** @description To ask for it by; the `request_id` of its report. */
+            /** @description Id of the job, and `request_id` of its report. */
             id: string;
             /**
-             * @description waiting: for a worker. running: a worker has it. done: `result` is there. failed: `error` says why. cancelled: removed before its end; only its callback says so.
+             * @description waiting: in the queue. running: on a worker. done: `result` is set. failed: `error` is set. cancelled: removed before its end; only the callback has this status.
              * @enum {string}
              */
             status: "waiting" | "running" | "done" | "failed" | "cancelled";
             /**
              * Format: date-time
-             * @description When it was created, UTC.
+             * @description Time of creation, UTC.
              */
             created_at: string;
-            /** @description When it ended, UTC; null before. */
+            /** @description Time of its end, UTC; null before. */
             finished_at: string | null;
             /**
              * Format: date-time
-             * @description From then on it is gone, with its result, UTC.
+             * @description Time at which the job and its result are deleted, UTC.
              */
             expires_at: string;
-            /** @description Null unless a recording of over 15 minutes is being analysed. */
+            /** @description Null unless a recording of more than 15 minutes is running. */
             progress: components["schemas"]["JobProgress"] | null;
         };
         /** @description Jobs, newest first. */
@@ -826,63 +826,63 @@ export interface components {
             /** @description Path of the next page, /v1/jobs/after/ID; null on the last one. */
             next: string | null;
         };
-        /** @description How far a long recording is; it moves every five minutes of audio. */
+        /** @description Progress of a long recording, in steps of five minutes of audio. */
         JobProgress: {
-            /** @description How much of the recording has been analysed, s. */
+            /** @description Analysed duration, s. */
             analysed_s: number;
-            /** @description Its declared duration, s, exact once all is analysed; null when none is declared. */
+            /** @description Declared duration, s, exact at the end of the analysis; null if none is declared. */
             duration_s: number | null;
         };
-        /** @description A job that has just begun. */
+        /** @description A new job. */
         JobBegun: {
-            /** @description To ask for it by; the `request_id` of its report. */
+            /** @description Id of the job, and `request_id` of its report. */
             id: string;
             /**
-             * @description waiting: for a worker. running: a worker has it. done: `result` is there. failed: `error` says why. cancelled: removed before its end; only its callback says so.
+             * @description waiting: in the queue. running: on a worker. done: `result` is set. failed: `error` is set. cancelled: removed before its end; only the callback has this status.
              * @enum {string}
              */
             status: "waiting" | "running" | "done" | "failed" | "cancelled";
             /**
              * Format: date-time
-             * @description When it was created, UTC.
+             * @description Time of creation, UTC.
              */
             created_at: string;
-            /** @description When it ended, UTC; null before. */
+            /** @description Time of its end, UTC; null before. */
             finished_at: string | null;
             /**
              * Format: date-time
-             * @description From then on it is gone, with its result, UTC.
+             * @description Time at which the job and its result are deleted, UTC.
              */
             expires_at: string;
-            /** @description Null unless a recording of over 15 minutes is being analysed. */
+            /** @description Null unless a recording of more than 15 minutes is running. */
             progress: components["schemas"]["JobProgress"] | null;
-            /** @description The report, as POST /v1/analyze answers; null unless done. */
+            /** @description The report of POST /v1/analyze; null unless done. */
             result: components["schemas"]["Report"] | null;
-            /** @description Why there is no report; null unless failed. */
+            /** @description The error; null unless failed. */
             error: {
                 [key: string]: unknown;
             } | null;
-            /** @description What calls to `callback` are signed with, where one was given: the same for all jobs of a holder. */
+            /** @description The key that signs calls to `callback`, equal for all jobs of an owner; only with a callback. */
             callback_secret?: string;
         };
-        /** @description Jobs that have just begun. */
+        /** @description New jobs. */
         JobsBegun: {
-            /** @description One for each address, in their order. */
+            /** @description One per URL, in the same order. */
             jobs: components["schemas"]["Job"][];
-            /** @description What calls to `callback` are signed with, where one was given: the same for all jobs of a holder. */
+            /** @description The key that signs calls to `callback`, equal for all jobs of an owner; only with a callback. */
             callback_secret?: string;
         };
         /** @description Recordings to fetch. */
         JobList: {
-            /** @description Where the recordings lie, at most 1000; in at most 256 KiB of JSON; each begins as the operator allows. */
+            /** @description URLs of the recordings, at most 1000, in at most 256 KiB of JSON; each starts with an allowed prefix. */
             urls: string[];
             /**
-             * @description Counted from 0: analyse this channel instead of the average of all; null for the average.
+             * @description 0-based index of the channel to analyse; null for the average of all.
              * @default null
              */
             channel: number | null;
             /**
-             * @description Where to send each job when it has ended: https, on a public host; null for nowhere.
+             * @description URL that receives each finished job: https, on a public host; null for none.
              * @default null
              */
             callback: string | null;
@@ -985,17 +985,17 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /** @description Taken from the request when it is 1 to 128 of A-Z a-z 0-9 . _ -, else made. */
+        /** @description That of the request if it has 1 to 128 of A-Z a-z 0-9 . _ -, a new one otherwise. */
         "X-Request-Id": string;
         /** @description Milliseconds of each stage, as W3C Server Timing. */
         "Server-Timing": string;
         /** @description The scheme to use. */
         "WWW-Authenticate": "Bearer";
-        /** @description Where requests are limited: what is left of each limit, `"token";r=REQUESTS;t=SECONDS`. */
+        /** @description With rate limits: the remainder of each, `"token";r=REQUESTS;t=SECONDS`. */
         RateLimit: string;
-        /** @description Where requests are limited: each limit, `"token";q=REQUESTS;w=SECONDS`. */
+        /** @description With rate limits: each limit, `"token";q=REQUESTS;w=SECONDS`. */
         "RateLimit-Policy": string;
-        /** @description When to try again, s. */
+        /** @description Seconds to wait before a retry. */
         "Retry-After": number;
     };
     pathItems: never;
@@ -1009,21 +1009,21 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name counts, others are ignored; file names do not matter. */
+        /** @description The first part of each name is used, others are ignored. File names are ignored. */
         requestBody: {
             content: {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, told from its content. Of a video the first audio stream. By default at most 25 MiB a request, 15 minutes, 8 channels, 4 to 384 kHz.
+                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
                     /**
                      * Format: binary
-                     * @description The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it, 0.5 is no change.
+                     * @description The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it; 0.5 means no change.
                      */
                     baseline?: string;
-                    /** @description Counted from 0: analyse this channel instead of the average of all. */
+                    /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
                 };
             };
@@ -1073,7 +1073,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1083,7 +1083,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `too_large`: the body is over the limit. */
+            /** @description `too_large`: the body exceeds the limit. */
             413: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1093,7 +1093,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
-            /** @description `invalid`: the body cannot be taken as it is. */
+            /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1103,7 +1103,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a limit that the operator switched on. */
+            /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1124,7 +1124,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1134,7 +1134,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `overloaded`: all workers are busy and the queue is full, or too many bytes are held. `deadline`: the request took longer than it may. `worker_lost`: the worker that had the request was lost. `storage_unavailable`: the database cannot be used. `shutting_down`: the service is being stopped. `not_ready`: the models are being loaded. */
+            /** @description `overloaded`: all workers are busy and the queue is full, or too many request bytes are in memory. `deadline`: the request exceeded its deadline. `worker_lost`: the worker of the request died. `storage_unavailable`: the database is unreachable. `shutting_down`: the service is shutting down. `not_ready`: the models are being loaded. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1154,21 +1154,21 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name counts, others are ignored; file names do not matter. */
+        /** @description The first part of each name is used, others are ignored. File names are ignored. */
         requestBody: {
             content: {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, told from its content. Of a video the first audio stream. By default at most 25 MiB a request, 15 minutes, 8 channels, 4 to 384 kHz.
+                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
                     /**
                      * Format: binary
-                     * @description The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it, 0.5 is no change.
+                     * @description The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it; 0.5 means no change.
                      */
                     baseline?: string;
-                    /** @description Counted from 0: analyse this channel instead of the average of all. */
+                    /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
                 };
             };
@@ -1218,7 +1218,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1228,7 +1228,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `too_large`: the body is over the limit. */
+            /** @description `too_large`: the body exceeds the limit. */
             413: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1238,7 +1238,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
-            /** @description `invalid`: the body cannot be taken as it is. */
+            /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1248,7 +1248,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a limit that the operator switched on. */
+            /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1269,7 +1269,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1279,7 +1279,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `overloaded`: all workers are busy and the queue is full, or too many bytes are held. `deadline`: the request took longer than it may. `worker_lost`: the worker that had the request was lost. `storage_unavailable`: the database cannot be used. `shutting_down`: the service is being stopped. `not_ready`: the models are being loaded. */
+            /** @description `overloaded`: all workers are busy and the queue is full, or too many request bytes are in memory. `deadline`: the request exceeded its deadline. `worker_lost`: the worker of the request died. `storage_unavailable`: the database is unreachable. `shutting_down`: the service is shutting down. `not_ready`: the models are being loaded. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1299,21 +1299,21 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name counts, others are ignored; file names do not matter. */
+        /** @description The first part of each name is used, others are ignored. File names are ignored. */
         requestBody: {
             content: {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, told from its content. Of a video the first audio stream. By default at most 25 MiB a request, 15 minutes, 8 channels, 4 to 384 kHz.
+                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
                     /**
                      * Format: binary
-                     * @description The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it, 0.5 is no change.
+                     * @description The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it; 0.5 means no change.
                      */
                     baseline?: string;
-                    /** @description Counted from 0: analyse this channel instead of the average of all. */
+                    /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
                 };
             };
@@ -1363,7 +1363,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1373,7 +1373,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `too_large`: the body is over the limit. */
+            /** @description `too_large`: the body exceeds the limit. */
             413: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1383,7 +1383,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
-            /** @description `invalid`: the body cannot be taken as it is. */
+            /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1393,7 +1393,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a limit that the operator switched on. */
+            /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1414,7 +1414,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1424,7 +1424,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `overloaded`: all workers are busy and the queue is full, or too many bytes are held. `deadline`: the request took longer than it may. `worker_lost`: the worker that had the request was lost. `storage_unavailable`: the database cannot be used. `shutting_down`: the service is being stopped. `not_ready`: the models are being loaded. */
+            /** @description `overloaded`: all workers are busy and the queue is full, or too many request bytes are in memory. `deadline`: the request exceeded its deadline. `worker_lost`: the worker of the request died. `storage_unavailable`: the database is unreachable. `shutting_down`: the service is shutting down. `not_ready`: the models are being loaded. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1487,7 +1487,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1497,7 +1497,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `rate_limited`: over a limit that the operator switched on. */
+            /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1518,7 +1518,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1528,7 +1528,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: a part that the operator has not configured. */
+            /** @description `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1538,7 +1538,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `queue_unavailable`: the queue of jobs cannot be used. `storage_unavailable`: the database cannot be used. */
+            /** @description `queue_unavailable`: the job queue is unreachable. `storage_unavailable`: the database is unreachable. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1555,31 +1555,31 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A request that is sent again with the same key gets the job of the first one. With the key of another request it is a 422 `value_error.idempotency_key`. */
+                /** @description A repeat with the same key returns the existing job. Another request with the same key gets 422 `value_error.idempotency_key`. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name counts, others are ignored; file names do not matter. Or JSON, where the operator allows addresses to fetch recordings from. */
+        /** @description The first part of each name is used, others are ignored. File names are ignored. Or JSON, if the operator allows URLs of recordings. */
         requestBody: {
             content: {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, told from its content. Of a video the first audio stream. By default at most 512 MiB, 12 hours, 8 channels, 4 to 384 kHz.
+                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used. By default at most 512 MiB, 12 hours, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
                     /**
                      * Format: binary
-                     * @description The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it, 0.5 is no change.
+                     * @description The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it; 0.5 means no change.
                      */
                     baseline?: string;
-                    /** @description Counted from 0: analyse this channel instead of the average of all. */
+                    /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
                     /**
                      * Format: uri
-                     * @description Where to send the job when it has ended: https, on a public host.
+                     * @description URL that receives the finished job: https, on a public host.
                      */
                     callback?: string;
                 };
@@ -1628,7 +1628,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1638,7 +1638,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `too_large`: the body is over the limit. */
+            /** @description `too_large`: the body exceeds the limit. */
             413: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1648,7 +1648,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
-            /** @description `invalid`: the body cannot be taken as it is. */
+            /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1658,7 +1658,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a limit that the operator switched on. */
+            /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1679,7 +1679,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1689,7 +1689,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: a part that the operator has not configured. */
+            /** @description `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1699,7 +1699,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `queue_unavailable`: the queue of jobs cannot be used. `storage_unavailable`: the database cannot be used. `overloaded`: all workers are busy and the queue is full, or too many bytes are held. `shutting_down`: the service is being stopped. */
+            /** @description `queue_unavailable`: the job queue is unreachable. `storage_unavailable`: the database is unreachable. `overloaded`: all workers are busy and the queue is full, or too many request bytes are in memory. `shutting_down`: the service is shutting down. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1717,7 +1717,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of the job. */
+                /** @description Id of the job. */
                 id: string;
             };
             cookie?: never;
@@ -1775,7 +1775,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1785,7 +1785,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `rate_limited`: over a limit that the operator switched on. */
+            /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1806,7 +1806,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1816,7 +1816,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: a part that the operator has not configured. */
+            /** @description `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1826,7 +1826,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `queue_unavailable`: the queue of jobs cannot be used. `storage_unavailable`: the database cannot be used. */
+            /** @description `queue_unavailable`: the job queue is unreachable. `storage_unavailable`: the database is unreachable. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1844,7 +1844,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of the job. */
+                /** @description Id of the job. */
                 id: string;
             };
             cookie?: never;
@@ -1902,7 +1902,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1912,7 +1912,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `rate_limited`: over a limit that the operator switched on. */
+            /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1933,7 +1933,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1943,7 +1943,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: a part that the operator has not configured. */
+            /** @description `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1953,7 +1953,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `queue_unavailable`: the queue of jobs cannot be used. `storage_unavailable`: the database cannot be used. */
+            /** @description `queue_unavailable`: the job queue is unreachable. `storage_unavailable`: the database is unreachable. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1971,7 +1971,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Of the job. */
+                /** @description Id of the job. */
                 id: string;
             };
             cookie?: never;
@@ -2029,7 +2029,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2039,7 +2039,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `rate_limited`: over a limit that the operator switched on. */
+            /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2060,7 +2060,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2070,7 +2070,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_configured`: a part that the operator has not configured. */
+            /** @description `not_configured`: the feature is not configured. */
             501: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2080,7 +2080,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `queue_unavailable`: the queue of jobs cannot be used. `storage_unavailable`: the database cannot be used. */
+            /** @description `queue_unavailable`: the job queue is unreachable. `storage_unavailable`: the database is unreachable. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2122,7 +2122,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2142,7 +2142,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2183,7 +2183,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2203,7 +2203,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2244,7 +2244,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2264,7 +2264,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2274,7 +2274,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_ready`: the models are being loaded. `shutting_down`: the service is being stopped. `overloaded`: all workers are busy and the queue is full, or too many bytes are held. */
+            /** @description `not_ready`: the models are being loaded. `shutting_down`: the service is shutting down. `overloaded`: all workers are busy and the queue is full, or too many request bytes are in memory. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2326,7 +2326,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2346,7 +2346,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2387,7 +2387,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2407,7 +2407,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2448,7 +2448,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2458,7 +2458,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2478,7 +2478,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2488,7 +2488,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `storage_unavailable`: the database cannot be used. */
+            /** @description `storage_unavailable`: the database is unreachable. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2544,7 +2544,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2554,7 +2554,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `too_large`: the body is over the limit. */
+            /** @description `too_large`: the body exceeds the limit. */
             413: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2564,7 +2564,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2574,7 +2574,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `invalid`: the body cannot be taken as it is. */
+            /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2584,7 +2584,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a limit that the operator switched on. */
+            /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2605,7 +2605,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2615,7 +2615,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `storage_unavailable`: the database cannot be used. */
+            /** @description `storage_unavailable`: the database is unreachable. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2682,7 +2682,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2692,7 +2692,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `too_large`: the body is over the limit. */
+            /** @description `too_large`: the body exceeds the limit. */
             413: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2702,7 +2702,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2712,7 +2712,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `invalid`: the body cannot be taken as it is. */
+            /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2722,7 +2722,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a limit that the operator switched on. */
+            /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2743,7 +2743,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2753,7 +2753,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `storage_unavailable`: the database cannot be used. */
+            /** @description `storage_unavailable`: the database is unreachable. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2805,7 +2805,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2815,7 +2815,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2835,7 +2835,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2845,7 +2845,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `storage_unavailable`: the database cannot be used. */
+            /** @description `storage_unavailable`: the database is unreachable. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2912,7 +2912,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2922,7 +2922,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `too_large`: the body is over the limit. */
+            /** @description `too_large`: the body exceeds the limit. */
             413: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2932,7 +2932,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2942,7 +2942,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `invalid`: the body cannot be taken as it is. */
+            /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2952,7 +2952,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a limit that the operator switched on. */
+            /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2973,7 +2973,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2983,7 +2983,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `storage_unavailable`: the database cannot be used. */
+            /** @description `storage_unavailable`: the database is unreachable. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3050,7 +3050,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3060,7 +3060,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `too_large`: the body is over the limit. */
+            /** @description `too_large`: the body exceeds the limit. */
             413: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3070,7 +3070,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3080,7 +3080,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `invalid`: the body cannot be taken as it is. */
+            /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3090,7 +3090,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a limit that the operator switched on. */
+            /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3111,7 +3111,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3121,7 +3121,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `storage_unavailable`: the database cannot be used. */
+            /** @description `storage_unavailable`: the database is unreachable. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3174,7 +3174,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3184,7 +3184,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3204,7 +3204,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3214,7 +3214,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `storage_unavailable`: the database cannot be used. */
+            /** @description `storage_unavailable`: the database is unreachable. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3281,7 +3281,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3291,7 +3291,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `too_large`: the body is over the limit. */
+            /** @description `too_large`: the body exceeds the limit. */
             413: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3301,7 +3301,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3311,7 +3311,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `invalid`: the body cannot be taken as it is. */
+            /** @description `invalid`: the body is invalid. */
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3321,7 +3321,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountValidationFailure"];
                 };
             };
-            /** @description `rate_limited`: over a limit that the operator switched on. */
+            /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3342,7 +3342,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3352,7 +3352,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `storage_unavailable`: the database cannot be used. */
+            /** @description `storage_unavailable`: the database is unreachable. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3428,7 +3428,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3438,7 +3438,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3458,7 +3458,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3468,7 +3468,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `storage_unavailable`: the database cannot be used. */
+            /** @description `storage_unavailable`: the database is unreachable. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3531,7 +3531,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `timeout`: the request came too slowly. */
+            /** @description `timeout`: the request arrived too slowly. */
             408: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3541,7 +3541,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `misdirected`: a page or account route by a host name that is not configured. */
+            /** @description `misdirected`: a page or account route with a host name that is not configured. */
             421: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3551,7 +3551,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `rate_limited`: over a limit that the operator switched on. */
+            /** @description `rate_limited`: over a configured rate limit. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3572,7 +3572,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `internal`: everything else; the cause is only in the log. */
+            /** @description `internal`: any other error; its cause is only in the log. */
             500: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3582,7 +3582,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `storage_unavailable`: the database cannot be used. */
+            /** @description `storage_unavailable`: the database is unreachable. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -10,13 +10,13 @@ from typing_extensions import NotRequired
 
 class NoSignals(TypedDict):
     """
-    There was too little speech.
+    Empty: too little speech.
     """
 
 
 class Audio(TypedDict):
     """
-    The recording itself: what it was, and how well speech could be heard in it.
+    Format and signal quality of the recording.
     """
 
     duration_s: float
@@ -33,7 +33,7 @@ class Audio(TypedDict):
 
 class Model(TypedDict):
     """
-    What answered.
+    The model of this report.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Failure(TypedDict):
 
 class ValidationItem(TypedDict):
     """
-    One thing that is wrong with the body.
+    One problem of the body.
     """
 
     loc: list[str]
@@ -63,13 +63,13 @@ class ValidationItem(TypedDict):
 
 class Empty(TypedDict):
     """
-    Nothing to say: an empty object.
+    An empty object.
     """
 
 
 class ModelCard(TypedDict):
     """
-    The evidence card of one model; data, metrics, limits and rule stand beside these fields.
+    The evidence card of one model, with data, metrics, limits and rule as further fields.
     """
 
     name: str
@@ -84,7 +84,7 @@ class ModelCard(TypedDict):
 
 class User(TypedDict):
     """
-    Who is logged in; null when nobody is.
+    The user of the session; null without a session.
     """
 
     email: str
@@ -93,7 +93,7 @@ class User(TypedDict):
 
 class Session(TypedDict):
     """
-    Who is logged in.
+    The current session.
     """
 
     user: User | None
@@ -130,7 +130,7 @@ class PasswordChange(TypedDict):
 
 class Removal(TypedDict):
     """
-    The end of the account.
+    Deletion of the account.
     """
 
     password: str
@@ -138,7 +138,7 @@ class Removal(TypedDict):
 
 class TokenRequest(TypedDict):
     """
-    A token to make.
+    A token to create.
     """
 
     name: str
@@ -148,7 +148,7 @@ class TokenRequest(TypedDict):
 
 class Token(TypedDict):
     """
-    An API token, but for the token itself.
+    An API token without its secret.
     """
 
     id: str
@@ -172,7 +172,7 @@ class Tokens(TypedDict):
 
 class NewToken(TypedDict):
     """
-    The token, and what is kept of it.
+    The token and its record.
     """
 
     id: str
@@ -189,7 +189,7 @@ class NewToken(TypedDict):
 
 class PlaygroundToken(TypedDict):
     """
-    A token for the page itself.
+    A token for the playground.
     """
 
     token: str
@@ -198,7 +198,7 @@ class PlaygroundToken(TypedDict):
 
 class AccountItem(TypedDict):
     """
-    One field that is wrong.
+    One invalid field.
     """
 
     loc: list[str]
@@ -217,7 +217,7 @@ class AccountValidationFailure(TypedDict):
 
 class JobProgress(TypedDict):
     """
-    How far a long recording is; it moves every five minutes of audio.
+    Progress of a long recording, in steps of five minutes of audio.
     """
 
     analysed_s: float
@@ -457,7 +457,7 @@ class Job(TypedDict):
 
 class JobBegun(TypedDict):
     """
-    A job that has just begun.
+    A new job.
     """
 
     id: str
@@ -473,7 +473,7 @@ class JobBegun(TypedDict):
 
 class JobsBegun(TypedDict):
     """
-    Jobs that have just begun.
+    New jobs.
     """
 
     jobs: list[Job]
