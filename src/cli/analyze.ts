@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Signal, signals } from '../analysis/signals/table.ts';
 import { parseConfig } from '../runtime/config.ts';
-import { threadFile } from '../runtime/worker-entries.ts';
+import { entryFile } from '../runtime/worker-entries.ts';
 import type { AnalyzeSettings, AnalyzeTask, FileResult } from './analyze-thread.ts';
 import { type CliContext, expected, UsageError, writeLine } from './context.ts';
 import { csvHeader, tableHeader, toCsv, toJsonLine, toTable } from './csv.ts';
@@ -68,7 +68,7 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
   const settings = await readSettings(options, terminal);
   const inputs = await findInputs(paths, options.list, terminal);
   const tasks = inputs.map((input): AnalyzeTask => ({ ...input, signals: requested }));
-  const file = threadFile('cli/analyze-thread');
+  const file = entryFile('cli/analyze-thread');
   const lost = (_: AnalyzeTask, { message }: Error): FileResult => ({ error: internalItem, cause: message });
   const progress = showProgress(tasks.length, terminal);
   const totals = { done: 0, failed: 0, seconds: 0 };

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { FeatureSpec } from '../audio/addon.ts';
 import { specs } from '../audio/feature-presets.ts';
 import { parseConfig } from '../runtime/config.ts';
-import { threadFile } from '../runtime/worker-entries.ts';
+import { entryFile } from '../runtime/worker-entries.ts';
 import { type CliContext, expected } from './context.ts';
 import type { Extracted, FeaturesSettings, FeaturesTask } from './features-thread.ts';
 import { checkStandardInput, readBytes, readLines, standardInput } from './inputs.ts';
@@ -54,7 +54,7 @@ async function writeFeatures(
       ? await pairUp(files, options.out, terminal)
       : await readPairs(options.list, files, options, terminal);
   const settings: FeaturesSettings = { spec, limits: parseConfig(terminal.env).limits };
-  const file = threadFile('cli/features-thread');
+  const file = entryFile('cli/features-thread');
   const lost = (_: FeaturesTask, { message }: Error): Extracted => ({ error: message });
   const progress = showProgress(tasks.length, terminal);
   const totals = { done: 0, failed: 0, frames: 0 };

@@ -41,10 +41,10 @@ async function insert(
   { owner, idempotencyKey, digest }: JobRequest,
 ): Promise<{ readonly row: JobRow; readonly existing: boolean }> {
   const outcome = await store.insert({ id, owner, idempotencyKey, digest, expiresAt: expiresAt() });
-  if (outcome === 'owner gone') {
+  if (outcome === 'owner_missing') {
     throw new ServiceError('unauthenticated', 'The account of this token is gone');
   }
-  const existing = outcome === 'taken';
+  const existing = outcome === 'duplicate_key';
   const row = existing ? await store.findByKey(owner, idempotencyKey ?? '') : await store.read(id);
   if (row === null) throw jobRemoved();
   if (existing) requireSameRequest(row, digest);
@@ -57,7 +57,7 @@ async function enqueue(
   { owner, source, channel, callback }: JobRequest,
 ): Promise<void> {
   try {
-    const installation = await store.instanceId();
+    const installation = await store.installationId();
     const fields = { source, channel, callback, holder: owner.name, installation };
     const payload = encryptPayload(fields, id, cipher);
     await withRedis(async () => {

@@ -40,8 +40,8 @@ export type NewJob = {
 
 /** Every function throws ServiceError `storage_unavailable`. */
 export type JobStore = {
-  /** `taken`: another job of the owner has the idempotency key. */
-  insert(job: NewJob): Promise<'done' | 'taken' | 'owner gone'>;
+  /** `duplicate_key`: another job of the owner has the idempotency key. */
+  insert(job: NewJob): Promise<'inserted' | 'duplicate_key' | 'owner_missing'>;
   find(owner: JobOwner, id: string): Promise<JobRow | null>;
   findByKey(owner: JobOwner, idempotencyKey: string): Promise<JobRow | null>;
   /** Up to `count` jobs, newest first, older than `before` unless null. */
@@ -58,7 +58,7 @@ export type JobStore = {
   /** Deletes expired jobs. */
   sweep(): Promise<void>;
   /** Identifies the database. */
-  instanceId(): Promise<string>;
+  installationId(): Promise<string>;
 };
 
 /** @param now milliseconds since 1970 */
@@ -78,10 +78,10 @@ export function createJobStore(database: Database, now: () => number = Date.now)
       };
       try {
         await database.insertInto('jobs').values(row).execute();
-        return 'done';
+        return 'inserted';
       } catch (error) {
-        if (isUniqueViolation(error)) return 'taken';
-        if (isForeignKeyViolation(error)) return 'owner gone';
+        if (isUniqueViolation(error)) return 'duplicate_key';
+        if (isForeignKeyViolation(error)) return 'owner_missing';
         throw databaseUnavailable(error);
       }
     },
@@ -124,7 +124,7 @@ export function createJobStore(database: Database, now: () => number = Date.now)
     async sweep() {
       await runQuery(database.deleteFrom('jobs').where('expires_at', '<=', now()).execute());
     },
-    async instanceId() {
+    async installationId() {
       const only = () => runQuery(database.selectFrom('installation').select('id').executeTakeFirstOrThrow());
       instance ??= (await only()).id;
       return instance;

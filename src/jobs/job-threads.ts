@@ -1,5 +1,5 @@
 /** The analysis threads of a worker. */
-import { threadFile } from '../runtime/worker-entries.ts';
+import { entryFile } from '../runtime/worker-entries.ts';
 import type { ThreadSettings } from '../workers/protocol.ts';
 import { createThreadPool, type ThreadPool } from '../workers/thread-pool.ts';
 import type { JobProgress } from './job-json.ts';
@@ -27,7 +27,7 @@ type Slot = { readonly pool: ThreadPool<JobTask, JobReply>; readonly busy: Set<L
 
 /** Each thread runs up to one task per lane. Resolves when every thread has loaded its models. */
 export async function createJobThreads({
-  file = threadFile('jobs/job-thread'),
+  file = entryFile('jobs/job-thread'),
   ...options
 }: JobThreadsOptions): Promise<JobThreads> {
   const listeners = new Map<string, (progress: JobProgress) => void>();

@@ -9,7 +9,13 @@ import { storedError } from './job-json.ts';
 import type { Lane } from './job-task.ts';
 import { decryptPayload, type Payload } from './payload.ts';
 import type { JobQueue } from './queues.ts';
-import { cancelJob, finishJob, type QueueJob, startJob, type WorkerContext } from './worker-context.ts';
+import {
+  finishCancelledJob,
+  finishJob,
+  type QueueJob,
+  startJob,
+  type WorkerContext,
+} from './worker-context.ts';
 
 const removalCheckMs = 1000;
 
@@ -26,7 +32,7 @@ export async function processAnalysis(
   const id = job.id as string;
   const payload = await startJob(context, lane.queue, job, token);
   const row = await store.read(id);
-  if (row === null) return cancelJob(context, job, payload);
+  if (row === null) return finishCancelledJob(context, job, payload);
   if (row.outcome !== null) return void (await finishJob(context, job, payload, row.outcome, row.body ?? ''));
   const acquired = lane.slots.acquire(payload.holder);
   if (acquired === null) return moveToWait(job, token);
@@ -45,7 +51,7 @@ export async function processAnalysis(
       logger.info({ job_id: id, ms: Math.round(performance.now() - started) }, 'job done');
   } catch (error) {
     if (context.stop.aborted) return moveToWait(job, token);
-    if (removed.aborted) return cancelJob(context, job, payload);
+    if (removed.aborted) return finishCancelledJob(context, job, payload);
     if (error instanceof ReservationError) {
       await lane.queue.delay(job, payload.holder, token);
       throw new DelayedError();
@@ -67,7 +73,7 @@ async function moveToWait(job: QueueJob, token: string | undefined): Promise<nev
 /** Fails a job whose workers were lost, or whose attempts failed, too often. */
 export async function markLost(context: WorkerContext, job: QueueJob): Promise<void> {
   const payload = decryptPayload(job.data, job.id as string, context.cipher);
-  if (payload.installation !== (await context.store.instanceId())) return;
+  if (payload.installation !== (await context.store.installationId())) return;
   const error = new ServiceError('worker_lost', 'The workers that had this job were lost');
   await finishJob(context, job, payload, 'failed', storedError(error));
 }

@@ -2,7 +2,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
-import { threadFile } from '../runtime/worker-entries.ts';
+import { entryFile } from '../runtime/worker-entries.ts';
 import type { UploadCommand, UploadedForm, UploadReply, UploadThreadData } from './upload-messages.ts';
 
 export type { UploadedForm } from './upload-messages.ts';
@@ -55,7 +55,7 @@ type Entry = {
 export function createUploads({
   drop,
   onLost,
-  file = threadFile('jobs/upload-thread'),
+  file = entryFile('jobs/upload-thread'),
   ...data
 }: UploadsOptions): Uploads {
   const entries = new Map<string, Entry>();

@@ -65,7 +65,7 @@ export async function startJob(
     throw new DelayedError();
   }
   // With a different database the job would seem removed.
-  if (payload.installation === (await store.instanceId())) return payload;
+  if (payload.installation === (await store.installationId())) return payload;
   const message =
     'Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another: job left in the queue';
   logger.error({ job_id: job.id }, message);
@@ -86,7 +86,7 @@ export async function finishJob(
   const id = job.id as string;
   const finished = await store.finish(id, outcome, body, Date.now() + 1000 * config.jobs.resultSeconds);
   if (!finished && (await store.read(id)) === null) {
-    await cancelJob(context, job, payload);
+    await finishCancelledJob(context, job, payload);
     return 'cancelled';
   }
   await uploadStore.delete(id);
@@ -95,7 +95,11 @@ export async function finishJob(
 }
 
 /** Ends a job that was removed while it waited or ran. */
-export async function cancelJob(context: WorkerContext, job: QueueJob, payload: Payload): Promise<void> {
+export async function finishCancelledJob(
+  context: WorkerContext,
+  job: QueueJob,
+  payload: Payload,
+): Promise<void> {
   context.logger.info({ job_id: job.id }, 'job cancelled');
   await context.uploadStore.delete(job.id as string);
   await enqueueCallback(context, job, { ...payload, cancelledAt: Date.now() });

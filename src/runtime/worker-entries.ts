@@ -9,7 +9,7 @@ type Name =
   | 'cli/analyze-thread'
   | 'cli/features-thread';
 
-export function threadFile(name: Name): string {
+export function entryFile(name: Name): string {
   const isSource = import.meta.url.endsWith('.ts');
   return fileURLToPath(new URL(isSource ? `../${name}.ts` : `./${name}.js`, import.meta.url));
 }

@@ -1,6 +1,6 @@
 /** Analysis processes: a crash in native code, or a signal, ends one process and its request only. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { threadFile } from '../runtime/worker-entries.ts';
+import { entryFile } from '../runtime/worker-entries.ts';
 import type { ProcessCommand, ProcessMessage, Reply, Task } from './protocol.ts';
 import { deferred, type Run, respawnDelayMs, type Workers, type WorkersOptions } from './workers.ts';
 
@@ -124,7 +124,7 @@ const inheritedVariables = new Set([
 const killAfterMs = 10_000;
 
 function spawn(env: ProcessesOptions['env']): ChildProcess {
-  return fork(threadFile('workers/analysis-process'), [], {
+  return fork(entryFile('workers/analysis-process'), [], {
     env: Object.fromEntries(Object.entries(env).filter(([name]) => inheritedVariables.has(name))),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -1,5 +1,5 @@
 /** Analysis threads of this process. A crash in native code ends the process. */
-import { threadFile } from '../runtime/worker-entries.ts';
+import { entryFile } from '../runtime/worker-entries.ts';
 import type { Reply, Task, TaskMessage } from './protocol.ts';
 import { createThreadPool } from './thread-pool.ts';
 import type { Run, Workers, WorkersOptions } from './workers.ts';
@@ -9,7 +9,7 @@ const heapMebibytes = 512;
 export function createThreads({ workers, file, ...options }: WorkersOptions): Workers {
   const pool = createThreadPool<TaskMessage, Reply>({
     threads: workers,
-    file: file ?? threadFile('workers/analysis-thread'),
+    file: file ?? entryFile('workers/analysis-thread'),
     heapMebibytes,
     ...options,
   });

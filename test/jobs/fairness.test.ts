@@ -75,7 +75,7 @@ async function addCallback(
     channel: null,
     callback: url,
     holder: owner.name,
-    installation: await store.instanceId(),
+    installation: await store.installationId(),
   } as const;
   const entry = {
     id,

@@ -4,7 +4,7 @@ import type { UploadedForm, Uploads } from '../../jobs/uploads.ts';
 import { tooLarge } from '../../runtime/errors.ts';
 import { type BodyLimits, guardBody } from './body-guard.ts';
 import { overByteShare, type Reservation } from './byte-budget.ts';
-import { createBlocks } from './read-body.ts';
+import { createBlocks } from './transferable-blocks.ts';
 
 export type JobUploadOptions = BodyLimits & {
   /** Id of the new job. */

@@ -9,8 +9,8 @@ import { type Problem, ServiceError } from '../../runtime/errors.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { guardBody } from './body-guard.ts';
 import { type ByteBudget, createReservation, overByteShare } from './byte-budget.ts';
+import { declaredLength, sendContinue } from './read-body.ts';
 import { createTurns } from './turns.ts';
-import { declaredLength, sendContinue } from './upload.ts';
 
 export type BodyRules = {
   readonly maxBytes: number;

@@ -1,54 +1,92 @@
-/** The bytes of a body in blocks that own their ArrayBuffer, so that they can be transferred to another thread. */
+/** Reads the raw body of an upload within limits on size, time, rate and the account's share of memory. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ServiceError, tooLarge } from '../../runtime/errors.ts';
+import { type BodyLimits, guardBody } from './body-guard.ts';
+import { type ByteBudget, createReservation, overByteShare } from './byte-budget.ts';
+import { createBlocks } from './transferable-blocks.ts';
 
-export type Blocks = {
-  add(chunk: Buffer): void;
-  /** Removes and returns the full blocks. */
-  takeFull(): readonly Uint8Array[];
-  /** Removes and returns all blocks; the last one may be short. */
-  takeAll(): readonly Uint8Array[];
+export type Upload = {
+  /** The whole body; each block owns its ArrayBuffer, so that it can be transferred. */
+  readonly blocks: readonly Uint8Array[];
+  /** Call when the bytes are no longer needed. */
+  release(): void;
 };
 
-/** Chunks of at least this length become blocks without a copy; shorter chunks share a block. */
-const minOwnBlockBytes = 16_384;
-const sharedBlockBytes = 65_536;
+export type UploadOptions = BodyLimits & {
+  readonly maxBytes: number;
+  readonly budget: ByteBudget;
+  readonly account: string;
+};
 
-/** Allocates by the bytes that arrived, not by Content-Length. */
-export function createBlocks(): Blocks {
-  let full: Uint8Array[] = [];
-  let open: Buffer | null = null;
-  let filled = 0;
+/** @throws ServiceError when Content-Length exceeds the limit */
+export function checkLength(request: IncomingMessage, maxBytes: number): void {
+  if (declaredLength(request) > maxBytes) throw tooLarge(maxBytes);
+}
 
-  function close(): void {
-    if (open !== null) full.push(open.subarray(0, filled));
-    open = null;
-    filled = 0;
-  }
+/** Sends 100 Continue to a client that waits for it. */
+export function sendContinue({ headers }: IncomingMessage, response: ServerResponse): void {
+  if (/^100-continue$/i.test(headers.expect ?? '')) response.writeContinue();
+}
 
-  function append(chunk: Buffer): void {
-    open ??= Buffer.allocUnsafeSlow(sharedBlockBytes);
-    const copied = chunk.copy(open, filled);
-    filled += copied;
-    if (filled === sharedBlockBytes) close();
-    if (copied < chunk.length) append(chunk.subarray(copied));
-  }
+/** Returns null when the client aborted. Every outcome removes listeners and timers; only success keeps bytes. */
+export function readBody(request: IncomingMessage, options: UploadOptions): Promise<Upload | null> {
+  const body = createBody(options);
+  return new Promise((resolve, reject) => {
+    const stopGuard = guardBody(request, options, fail);
+    function detach(): void {
+      stopGuard();
+      request.off('data', receive).off('end', finish).off('close', onClose).off('error', onClose);
+      request.on('error', () => {});
+    }
+    function finish(): void {
+      detach();
+      resolve({ blocks: body.blocks(), release: body.release });
+    }
+    function onClose(): void {
+      detach();
+      body.release();
+      resolve(null);
+    }
+    function fail(error: ServiceError): void {
+      detach();
+      body.release();
+      reject(error);
+    }
+    function receive(chunk: Buffer): void {
+      const error = body.add(chunk);
+      if (error !== null) fail(error);
+    }
+    request.on('data', receive).on('end', finish).on('close', onClose).on('error', onClose);
+    const reason = options.shutdown.reason();
+    if (reason !== null) fail(reason);
+    else if (request.destroyed) onClose();
+  });
+}
 
-  function takeFull(): readonly Uint8Array[] {
-    const taken = full;
-    full = [];
-    return taken;
-  }
+type Body = {
+  /** Returns an error when the chunk exceeds a limit, else null. */
+  add(chunk: Buffer): ServiceError | null;
+  blocks(): readonly Uint8Array[];
+  release(): void;
+};
 
+function createBody({ account, budget, maxBytes }: UploadOptions): Body {
+  const blocks = createBlocks();
+  const reservation = createReservation(budget, account);
+  let length = 0;
   return {
-    add(chunk) {
-      const isOwnBlock = chunk.length >= minOwnBlockBytes && chunk.length === chunk.buffer.byteLength;
-      if (!isOwnBlock) return append(chunk);
-      close();
-      full.push(chunk);
+    add: (chunk) => {
+      if (length + chunk.length > maxBytes) return tooLarge(maxBytes);
+      if (!reservation.add(chunk.length)) return overByteShare();
+      length += chunk.length;
+      blocks.add(chunk);
+      return null;
     },
-    takeFull,
-    takeAll() {
-      close();
-      return takeFull();
-    },
+    blocks: blocks.takeAll,
+    release: reservation.release,
   };
+}
+
+export function declaredLength(request: IncomingMessage): number {
+  return Number(request.headers['content-length'] ?? 0);
 }

@@ -10,7 +10,7 @@ import { invalidPart } from '../../runtime/errors.ts';
 import { type AnalysisResult, type Pool, queueFull, type SubmitOptions } from '../../workers/pool.ts';
 import type { Task } from '../../workers/protocol.ts';
 import { type ByteBudget, overByteShare } from '../body/byte-budget.ts';
-import { checkLength, declaredLength, readBody, sendContinue, type Upload } from '../body/upload.ts';
+import { checkLength, declaredLength, readBody, sendContinue, type Upload } from '../body/read-body.ts';
 import { admissionError, type Lifecycle } from '../lifecycle.ts';
 import { type AuthOptions, accountOf, requireScopes } from '../middleware/auth.ts';
 import { markAborted, type State } from '../state.ts';

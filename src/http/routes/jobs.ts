@@ -12,7 +12,7 @@ import { type ByteBudget, createReservation } from '../body/byte-budget.ts';
 import { checkUrls, jobsBody, jobsRules } from '../body/job-body.ts';
 import { type JobUploadOptions, maxBodyBytes, uploadJob } from '../body/job-upload.ts';
 import type { ReadJson } from '../body/json.ts';
-import { declaredLength, sendContinue } from '../body/upload.ts';
+import { declaredLength, sendContinue } from '../body/read-body.ts';
 import { type Lifecycle, shuttingDown } from '../lifecycle.ts';
 import { type AuthOptions, accountOf, type Principal, requireScopes } from '../middleware/auth.ts';
 import { sendPrivateJson } from '../respond.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { type BodyLimits, guardBody, waitForBody } from '../../../src/http/body/body-guard.ts';
 import { createByteBudget } from '../../../src/http/body/byte-budget.ts';
-import { readBody } from '../../../src/http/body/upload.ts';
+import { readBody } from '../../../src/http/body/read-body.ts';
 import { createLifecycle, type Lifecycle } from '../../../src/http/lifecycle.ts';
 import { type Wire, wire } from '../../support/http.ts';
 import { listen } from '../../support/listening.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { type ByteBudget, createByteBudget } from '../../../src/http/body/byte-budget.ts';
-import { readBody, type Upload } from '../../../src/http/body/upload.ts';
+import { readBody, type Upload } from '../../../src/http/body/read-body.ts';
 import { createLifecycle } from '../../../src/http/lifecycle.ts';
 import { ceilingMs } from '../../support/wait.ts';
 
