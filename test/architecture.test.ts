@@ -33,6 +33,7 @@ const importControls: readonly (readonly [string, string, boolean])[] = [
   ['src/analysis/signals/tone.ts', "import type { Config } from '../../runtime/config.ts';", true],
   ['src/analysis/signals/tone.ts', "import { readFileSync } from 'node:fs';", true],
   ['src/analysis/signals/tone.ts', "import { pool } from './pooling.ts';", false],
+  ['src/openapi/document.ts', "import { createApp } from '../http/app.ts';", true],
   ['web/playground/report.ts', "import { reportSchemas } from '../../src/analysis/report.ts';", true],
   ['web/playground/report.ts', "import type { CombinedReport } from '../../src/analysis/report.ts';", false],
   ['web/playground/main.ts', "const { z } = await import('zod');", true],

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { envelope } from '../analysis/report-schema.ts';
 import { scopes } from '../auth/token-input.ts';
-import { logInBody, passwordBody, removeBody, signUpBody, tokenBody } from '../http/body/account-body.ts';
+import { logInBody, passwordBody, removeBody, signUpBody, tokenBody } from './account-requests.ts';
 import { withDescriptions } from './with-descriptions.ts';
 
 const time = z.iso.datetime();

@@ -1,7 +1,7 @@
 /** Request and response schemas of jobs. */
 import { z } from 'zod';
 import { combinedReportSchema } from '../analysis/report.ts';
-import { jobsBody, maxUrls } from '../http/body/job-body.ts';
+import { jobsBody, maxUrls } from './job-requests.ts';
 import { withDescriptions } from './with-descriptions.ts';
 
 const time = z.iso.datetime();

@@ -38,6 +38,7 @@ const isAllowed: readonly ((each: Import) => boolean)[] = [
   ({ from, target }) =>
     !from.startsWith('src/analysis/signals/') ||
     /^(src\/analysis\/|src\/audio\/addon\.ts$|src\/models\/session\.ts$|zod$)/.test(target),
+  ({ from, target }) => !from.startsWith('src/openapi/') || !target.startsWith('src/http/'),
   ({ from, target }) =>
     !from.startsWith('clients/typescript/src/') || /^(clients\/typescript\/src\/|node:)/.test(target),
   ({ from, target, kind }) =>

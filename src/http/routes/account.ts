@@ -6,17 +6,16 @@ import type { Accounts, AuthenticatedRequest } from '../../auth/accounts.ts';
 import { TokenError, type TokenRecord } from '../../auth/tokens.ts';
 import { notLoggedIn, UserError } from '../../auth/user-errors.ts';
 import type { Session } from '../../auth/users.ts';
-import type { Config } from '../../runtime/config.ts';
-import { ServiceError } from '../../runtime/errors.ts';
 import {
-  accountRules,
-  invalidField,
   logInBody,
   passwordBody,
   removeBody,
   signUpBody,
   tokenBody,
-} from '../body/account-body.ts';
+} from '../../openapi/account-requests.ts';
+import type { Config } from '../../runtime/config.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import { accountRules, invalidField } from '../body/account-body.ts';
 import type { ReadJson } from '../body/json.ts';
 import { requireKnownHost } from '../middleware/host.ts';
 import { requireSameOrigin } from '../middleware/same-origin.ts';
