@@ -49,7 +49,9 @@ TEST_CASE("MPEG frames in an archive or a video are not decoded") {
   const std::pair<size_t, std::string> magics[] = {
       {257, "ustar"},          {0, "!<arch>\n"},        {0, "070701"}, {8, "AVI "},
       {0, "\x28\xB5\x2F\xFD"}, {0, "\xD0\xCF\x11\xE0"}, {0, "FWS\6"},  {0, {"\0\0\1\xBA", 4}}};
-  for (const auto& [at, magic] : magics) {
+  for (const auto& entry : magics) {
+    const auto at = entry.first;
+    const std::string& magic = entry.second;
     Bytes file(512, 0);
     std::copy(magic.begin(), magic.end(), file.begin() + static_cast<ptrdiff_t>(at));
     CAPTURE(magic);

@@ -10,9 +10,13 @@ import { exactly, negativeControl, type Row } from '../case.ts';
 import { execute } from '../support/program.ts';
 import { reports } from './native-tests.ts';
 
-const files = ['audio', 'decode', 'chunked-decoder', 'voice', 'analyze'].map(
-  (name) => `test/${name}.test.ts`,
-);
+const files = [
+  'audio/extract',
+  'audio/decode',
+  'audio/chunked-decoder',
+  'audio/prosody',
+  'analysis/analyze',
+].map((name) => `test/${name}.test.ts`);
 const copied = ['src', 'test', 'package.json', 'tsconfig.json'];
 const linked = ['node_modules', 'models', 'examples', 'docs'];
 
