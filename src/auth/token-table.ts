@@ -40,7 +40,7 @@ export type TokenSelector = { readonly key: 'id' | 'name'; readonly value: strin
 /** Every function throws ServiceError `storage_unavailable`. */
 export type TokenTableAccess = {
   find(hash: string): Promise<TokenRow | undefined>;
-  insert(row: TokenRow): Promise<'done' | 'name taken' | 'owner gone'>;
+  insert(row: TokenRow): Promise<'inserted' | 'duplicate_name' | 'owner_missing'>;
   /** Returns the updated row of a live token; session tokens are excluded. */
   revoke(selector: TokenSelector, now: number): Promise<TokenRow | undefined>;
   /** Revokes all live tokens except session tokens. */
@@ -61,10 +61,10 @@ export function tokenTable(database: Database): TokenTableAccess {
     async insert(row) {
       try {
         await database.insertInto('tokens').values(row).execute();
-        return 'done';
+        return 'inserted';
       } catch (error) {
-        if (isUniqueViolation(error)) return 'name taken';
-        if (isForeignKeyViolation(error)) return 'owner gone';
+        if (isUniqueViolation(error)) return 'duplicate_name';
+        if (isForeignKeyViolation(error)) return 'owner_missing';
         throw databaseUnavailable(error);
       }
     },

@@ -66,8 +66,8 @@ export function createTokens(options: {
     checkTokenInput(request, now());
     const { token, row } = issue(request, { owner, session: null, now: now() });
     const outcome = await table.insert(row);
-    if (outcome === 'name taken') throw new TokenError('an unused name', 'name', request.name, true);
-    return outcome === 'done' ? { token, record: toRecord(row) } : null;
+    if (outcome === 'duplicate_name') throw new TokenError('an unused name', 'name', request.name, true);
+    return outcome === 'inserted' ? { token, record: toRecord(row) } : null;
   }
 
   const forgetOwner = (owner: string) => forget((record) => record.owner === owner);
@@ -87,7 +87,7 @@ export function createTokens(options: {
       const request = { name: sessionTokenName, scopes, expiresAt: new Date(now() + sessionTokenMs) };
       const { token, row } = issue(request, { owner, session: id, now: now() });
       await table.sweep(now());
-      return (await table.insert(row)) === 'done' ? { token, record: toRecord(row) } : null;
+      return (await table.insert(row)) === 'inserted' ? { token, record: toRecord(row) } : null;
     },
     async list(owner) {
       await lastUsed.flush();

@@ -16,7 +16,7 @@ OWNER is the account that made it, or - for the command line; USED is up to a mi
 Examples:
   undertone token list`;
 const revokeExamples = `
-A name finds tokens of the command line alone; one that an account made has to be told by its id. A running server refuses the token within 5 seconds.
+A name selects tokens of the command line only; select tokens of accounts by id. A running server refuses the token within 5 seconds.
 
 Examples:
   undertone token revoke ci

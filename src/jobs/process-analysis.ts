@@ -1,6 +1,5 @@
 /** Processes one job of an analysis queue. */
 import { setInterval } from 'node:timers/promises';
-import { DelayedError, WaitingError } from 'bullmq';
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
 import type { FairSemaphore, Permit } from './fair-semaphore.ts';
 import { fetchRecording } from './fetch-recording.ts';
@@ -12,6 +11,7 @@ import type { JobQueue } from './queues.ts';
 import {
   finishCancelledJob,
   finishJob,
+  moveToWait,
   type QueueJob,
   startJob,
   type WorkerContext,
@@ -52,10 +52,7 @@ export async function processAnalysis(
   } catch (error) {
     if (context.stop.aborted) return moveToWait(job, token);
     if (removed.aborted) return finishCancelledJob(context, job, payload);
-    if (error instanceof ReservationError) {
-      await lane.queue.delay(job, payload.holder, token);
-      throw new DelayedError();
-    }
+    if (error instanceof ReservationError) return lane.queue.delay(job, payload.holder, token);
     if (!(error instanceof ServiceError) || error.code === 'storage_unavailable') throw error;
     const outcome = await finishJob(context, job, payload, 'failed', storedError(error));
     if (outcome === 'failed') logger.info({ job_id: id, code: error.code }, 'job failed');
@@ -63,11 +60,6 @@ export async function processAnalysis(
     permit.release();
     finished.abort();
   }
-}
-
-async function moveToWait(job: QueueJob, token: string | undefined): Promise<never> {
-  await job.moveToWait(token);
-  throw new WaitingError();
 }
 
 /** Fails a job whose workers were lost, or whose attempts failed, too often. */

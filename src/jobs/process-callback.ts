@@ -1,10 +1,9 @@
 /** Sends one callback of the queue. */
-import { DelayedError, WaitingError } from 'bullmq';
 import type { FairBudget } from './fair-budget.ts';
 import { cancelledJobJson, type JobJson, toJobJson } from './job-json.ts';
 import type { Payload } from './payload.ts';
 import { deliver } from './webhook.ts';
-import { type QueueJob, shareKeys, startJob, type WorkerContext } from './worker-context.ts';
+import { moveToWait, type QueueJob, shareKeys, startJob, type WorkerContext } from './worker-context.ts';
 
 export async function processCallback(
   context: WorkerContext,
@@ -18,10 +17,7 @@ export async function processCallback(
   const { callback, holder } = payload;
   if (callback === null) return;
   const reservation = budget.open(shareKeys(holder, callback));
-  if (!reservation.add(1)) {
-    await queues.callbacks.delay(job, holder, token);
-    throw new DelayedError();
-  }
+  if (!reservation.add(1)) return queues.callbacks.delay(job, holder, token);
   try {
     const json = await jsonFor(context, job, payload);
     if (json === null) return;
@@ -37,8 +33,7 @@ export async function processCallback(
     logger.info({ job_id: id, delivered }, 'called back');
   } catch (error) {
     if (!context.stop.aborted) throw error;
-    await job.moveToWait(token);
-    throw new WaitingError();
+    return moveToWait(job, token);
   } finally {
     reservation.release();
   }

@@ -1,5 +1,5 @@
 /** BullMQ queues with fair priorities. */
-import { type Job, Queue } from 'bullmq';
+import { DelayedError, type Job, Queue } from 'bullmq';
 import type { Redis } from '../runtime/redis.ts';
 import type { Cipher } from './encryption.ts';
 import { createFairPriority, type FairPriority } from './fair-priority.ts';
@@ -23,7 +23,7 @@ export type JobQueue = {
   /** Called first when a worker starts a job. */
   markStarted(job: Job<EncryptedPayload>): Promise<void>;
   /** Puts a started job back with a new priority and exponential backoff. */
-  delay(job: Job<EncryptedPayload>, owner: string, token: string | undefined): Promise<void>;
+  delay(job: Job<EncryptedPayload>, owner: string, token: string | undefined): Promise<never>;
   /** Returns false when a worker runs the job. */
   remove(job: Job<EncryptedPayload>, owner: string): Promise<boolean>;
   countWaiting(owner: string): Promise<number>;
@@ -87,7 +87,7 @@ function toJobQueue(
     },
     async delay(job, owner, token) {
       await job.changePriority({ priority: await priorities.next(pseudonym(owner)) });
-      await job.moveToDelayed(Date.now() + delayMs(job), token);
+      return moveToDelayed(job, delayMs(job), token);
     },
     async remove(job, owner) {
       try {
@@ -103,7 +103,13 @@ function toJobQueue(
   };
 }
 
-/** Counts the attempts that were put back: started, but not made. */
+/** @throws DelayedError, as BullMQ requires */
+export async function moveToDelayed(job: Job, delayMs: number, token: string | undefined): Promise<never> {
+  await job.moveToDelayed(Date.now() + delayMs, token);
+  throw new DelayedError();
+}
+
+/** Attempts that were started and not made are the returns to the queue. */
 function delayMs({ attemptsStarted, attemptsMade }: Job): number {
   const times = Math.max(0, attemptsStarted - attemptsMade - 1);
   return Math.min(maxDelayMs, minDelayMs * 2 ** times);

@@ -1,6 +1,6 @@
 /** Shared state of a worker, and the start and end of every job. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
+import { type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Logger } from 'pino';
 import type { Config } from '../runtime/config.ts';
 import type { Cipher } from './encryption.ts';
@@ -14,7 +14,7 @@ import {
   NewerPayloadError,
   type Payload,
 } from './payload.ts';
-import type { JobQueue, Queues } from './queues.ts';
+import { type JobQueue, moveToDelayed, type Queues } from './queues.ts';
 import type { UploadStore } from './upload-store.ts';
 
 export type WorkerContext = {
@@ -27,13 +27,19 @@ export type WorkerContext = {
   readonly threads: JobThreads;
   /** Downloads that have released their analysis slots. */
   readonly slowFetches: FairBudget;
-  /** Bytes of fetched recordings that are not analysed yet. */
+  /** Bytes of recordings that are fetched, or wait for a slot. */
   readonly fetchedBytes: FairBudget;
   /** Aborted at shutdown: jobs return to the queue. */
   readonly stop: AbortSignal;
 };
 
 export type QueueJob = Job<EncryptedPayload>;
+
+/** Returns a job to the queue, without counting the attempt. @throws WaitingError, as BullMQ requires */
+export async function moveToWait(job: QueueJob, token: string | undefined): Promise<never> {
+  await job.moveToWait(token);
+  throw new WaitingError();
+}
 
 /** Budget keys of requests to other servers. */
 export const shareKeys = (owner: string, url: string) => [`owner ${owner}`, `host ${new URL(url).host}`];
@@ -61,8 +67,7 @@ export async function startJob(
   } catch (error) {
     if (!(error instanceof NewerPayloadError)) throw new UnrecoverableError((error as Error).message);
     logger.warn({ job_id: job.id, reason: error.message }, 'job of a later release left in the queue');
-    await job.moveToDelayed(Date.now() + foreignJobDelayMs, token);
-    throw new DelayedError();
+    return moveToDelayed(job, foreignJobDelayMs, token);
   }
   // With a different database the job would seem removed.
   if (payload.installation === (await store.installationId())) return payload;
@@ -70,8 +75,7 @@ export async function startJob(
     'Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another: job left in the queue';
   logger.error({ job_id: job.id }, message);
   await sleep(wrongDatabasePauseMs, null, { signal: stop }).catch(() => {});
-  await job.moveToDelayed(Date.now() + foreignJobDelayMs, token);
-  throw new DelayedError();
+  return moveToDelayed(job, foreignJobDelayMs, token);
 }
 
 /** Stores the outcome, deletes the upload and queues the callback. Idempotent. */
