@@ -1,4 +1,4 @@
-"""Command line: python -m training train | evaluate | study. The scripts training/train and training/evaluate call it."""
+"""Command line: python -m training train | evaluate | baseline-reference. The scripts training/train and training/evaluate call it."""
 
 import argparse
 import shutil
@@ -8,7 +8,6 @@ from pathlib import Path
 from training import settings
 
 STEPS = ("all", "vad", "trunk", "emotion", "cognitive", "intervals", "fast")
-STUDIES = ("ablation", "cross-validation", "baseline-reference")
 TOOLS = ("ffmpeg", "sox", "espeak-ng", "fluidsynth")
 FILES = {
     "openttd-openmsx": Path("/usr/share/games/openttd/baseset/openmsx"),
@@ -26,10 +25,7 @@ def parse_arguments() -> argparse.Namespace:
     evaluate = commands.add_parser("evaluate", parents=[small], help="evaluates the shipped pipeline on held-out speakers")
     evaluate.add_argument("--write", action="store_true", help="put metrics and plots into results, documents and cards")
     evaluate.add_argument("--models", type=Path, help="another folder of models, compared with the shipped ones")
-    study = commands.add_parser("study", parents=[small], help="repeats a study of the shipped recipe")
-    study.add_argument("name", choices=STUDIES)
-    study.add_argument("--write", action="store_true", help="put the tables into docs/models.md")
-    study.add_argument("--only", nargs="*", default=[], help="ablation: names of the trunks to measure again")
+    commands.add_parser("baseline-reference", parents=[small], help="fits the reference of the part `baseline`")
     options = parser.parse_args()
     if options.small and getattr(options, "write", False):
         parser.error("Expected --small or --write, got both: results of a few recordings are not kept")
@@ -58,21 +54,6 @@ def prepare(small: bool) -> None:
     settings.CACHE.mkdir(parents=True, exist_ok=True)
 
 
-def run_study(name: str, write: bool, only: list[str]) -> None:
-    if name == "ablation":
-        from training.studies import ablation
-
-        ablation.run(only)
-    elif name == "cross-validation":
-        from training.studies import cross_validation
-
-        cross_validation.run(write)
-    else:
-        from training.calibration import baseline_reference
-
-        baseline_reference.fit()
-
-
 def main() -> None:
     options = parse_arguments()
     if options.command == "train":
@@ -88,7 +69,9 @@ def main() -> None:
         subprocess.run(["npm", "run", "--silent", "build:service"], cwd=settings.REPOSITORY, check=True)
         evaluate(options.models or settings.MODELS, options.write)
     else:
-        run_study(options.name, options.write, options.only)
+        from training.calibration import baseline_reference
+
+        baseline_reference.fit()
 
 
 if __name__ == "__main__":

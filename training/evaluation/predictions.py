@@ -1,4 +1,4 @@
-"""Predictions for clips, in one shape for the shipped pipeline, the baseline and cross-validation."""
+"""Predictions for clips, in one shape for the shipped pipeline and the baseline."""
 
 from __future__ import annotations
 
@@ -68,12 +68,6 @@ class Predictions:
 def corpus_of(score: str) -> str:
     """The corpus that it was rated in."""
     return RECIPE.clarity if score == "clarity" else RECIPE.rated
-
-
-def concatenate(parts: list[Predictions]) -> Predictions:
-    clips = [clip for part in parts for clip in part.clips]
-    names = ("probabilities", "dimensions", "clarity")
-    return Predictions(clips, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 @dataclass(frozen=True)

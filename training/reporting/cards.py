@@ -6,7 +6,6 @@ Metrics come from results/metrics.json where they were measured on these very we
 import json
 from pathlib import Path
 
-from training import settings
 from training.encoder import spec as encoder_spec
 from training.evaluation import results
 from training.evaluation.metrics import Metric
@@ -60,35 +59,15 @@ def run_of(manifest: dict, models: Path) -> dict:
     return next(runs, {"figures": [], "failures": {}})
 
 
-def mean_recall(metrics: list[dict]) -> float:
-    recalls = [m["value"] for m in metrics if m["figure"].startswith("UAR of its") and m["group"] != "TESS"]
-    return sum(recalls) / len(recalls)
-
-
-def cross_validation_sentences() -> list[str]:
-    trunks = {"frozen": "before the trunk was fine-tuned", "finetuned": "on what fine-tuning left out"}
-    return [f"Mean recall of corpora left out whole ({trunks[trunk]}): {mean_recall(found['corpora']):.2f}; of left-out speakers of "
-            f"known corpora: {mean_recall(found['speakers']):.2f} (cross-validation, without TESS). Expect the lower one elsewhere."
-            for trunk, found in results.read().get("cross_validation", {}).items()]  # fmt: skip
-
-
 def evidence_of(manifest: dict, models: Path) -> dict:
     kind, spec, run = manifest["kind"], SPECS[manifest["kind"]], run_of(manifest, models)
-    measured = [*(cross_validation_sentences() if kind == "emotion" else []), *run.get("failures", {}).get(kind, [])]
     return {
         "figures": [{key: m[key] for key in METRIC_KEYS} for m in run["figures"] if m["signal"] == kind],
-        "failures": [*spec.failures, *measured],
+        "failures": [*spec.failures, *run.get("failures", {}).get(kind, [])],
         "intendedUse": list(spec.intended),
         "unintendedUse": list(spec.unintended),
         "deployment": deployment(training_data(manifest, models)),
     }
-
-
-def cost_of(kind: str, models: Path) -> list[str]:
-    """The trunk's, where the ablation measured it."""
-    path = settings.RESULTS / "ablation.json"
-    entries = json.loads(path.read_text()) if path.exists() and kind == "trunk" else []
-    return [f"{one['msPer10s']} ms for 10 s of audio on one core." for one in entries if one.get("folder") == models.resolve().name]
 
 
 def sections_of(manifest: dict, models: Path) -> dict[str, list[str]]:
@@ -109,7 +88,7 @@ def sections_of(manifest: dict, models: Path) -> dict[str, list[str]]:
         "Training recordings": [data, "", held_out] if training["data"] else [],
         "Measured": [METRIC_NOTE, "", metrics] if evidence["figures"] else [],
         "Measured in training": [notes, "", in_training] if training["metrics"] else [],
-        "Cost": [f"Weights: {weights.stat().st_size / 2**20:.2f} MiB.", *cost_of(kind, models)],
+        "Cost": [f"Weights: {weights.stat().st_size / 2**20:.2f} MiB. `npm run bench -- models` measures the time."],
         **{title: [f"- {text}" for text in texts] for title, texts in lists.items()},
         "Made by": ["```sh", f"training/train {step}", "```"],
     }

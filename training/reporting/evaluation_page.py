@@ -101,34 +101,11 @@ def sections(metrics: list[Metric], responses: list[Metric], by_condition: dict[
     return "\n\n".join(parts)
 
 
-def ablation_section() -> str:
-    """Table and plot of the compared trunks, and the loss curve of fine-tuning, as far as they are recorded."""
-    parts = []
-    if (path := settings.RESULTS / "ablation.json").exists():
-        trunks = json.loads(path.read_text())
-        plots.draw_ablation(trunks)
-        parts += [ablation_table(trunks), "![Accuracy against cost](pictures/ablation.svg)"]
-    if (path := settings.RESULTS / "finetune_loss.json").exists():
-        plots.draw_curves(json.loads(path.read_text()))
-        parts += ["Loss of fine-tuning, mean of 25 steps:", "![Training curve](pictures/training-curves.svg)"]
-    return "\n\n".join(parts)
-
-
-def ablation_table(trunks: list[dict]) -> str:
-    titles = list(dict.fromkeys(title for one in trunks for title in one["figures"]))
-    rows = []
-    for one in sorted(trunks, key=lambda one: -one["msPer10s"]):
-        name = f"**{one['name']}**" if one.get("shipped") else one["name"]
-        values = [f"{one['figures'][title]:.3f}" if title in one["figures"] else "" for title in titles]
-        rows.append([name, one.get("trunk", ""), f"{one['msPer10s']:.1f}", f"{one['MB']:.1f}", *values])
-    return table(["name", "trunk", "ms of the trunk for 10 s", "MB", *titles], rows)
-
-
 def write(by_condition: dict[str, Reports], text: str) -> None:
     found = by_condition[CLEAN].predictions()
     plots.draw_confusion(found)
     plots.draw_calibration(found)
     plots.draw_coverage({name: reports.predictions() for name, reports in by_condition.items()})
     replace_between(MODELS_PAGE, "metrics", text)
-    replace_between(MODELS_PAGE, "ablation", ablation_section())
+    plots.draw_curves(json.loads((settings.RESULTS / "finetune_loss.json").read_text()))
     replace_between(EVIDENCE_PAGE, "errors", error_analysis.section(by_condition[CLEAN]))

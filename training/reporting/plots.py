@@ -19,7 +19,7 @@ from training.evaluation.statistics import CALIBRATION_BINS, confidence_bins
 from training.evaluation.test_recordings import CLEAN
 
 FOLDER = settings.REPOSITORY / "docs" / "pictures"
-INK, PAPER, BLUE, ORANGE = "#222222", "#ffffff", "#2b6cb0", "#c05621"
+INK, PAPER, BLUE = "#222222", "#ffffff", "#2b6cb0"
 plt.rcParams.update({
     "svg.fonttype": "none", "svg.hashsalt": "undertone", "font.family": "sans-serif", "font.size": 9,
     "axes.spines.top": False, "axes.spines.right": False, "figure.facecolor": PAPER, "axes.edgecolor": INK,
@@ -90,28 +90,6 @@ def draw_coverage(by_condition: dict[str, Predictions]) -> Path:
     lower.set_ylim(0, None)
     lower.set_xticks(range(len(shown)), [names[name] for name in shown], rotation=20, ha="right")
     return save("coverage")
-
-
-def draw_ablation(trunks: list[dict]) -> Path:
-    """Each metric against the cost; the shipped trunk is orange."""
-    keys = list(dict.fromkeys(key for one in trunks for key in one["figures"]))[:6]
-    columns = min(3, len(keys))
-    rows = -(-len(keys) // columns)
-    _, grid = plt.subplots(rows, columns, figsize=(3.2 * columns, 2.6 * rows), squeeze=False)
-    for axes in grid.flat[len(keys) :]:
-        axes.axis("off")
-    for axes, key in zip(grid.flat, keys):
-        for one in trunks:
-            if key in one["figures"]:
-                colour = ORANGE if one.get("shipped") else BLUE
-                axes.plot(one["msPer10s"], one["figures"][key], "o", color=colour)
-                axes.annotate(one["name"], (one["msPer10s"], one["figures"][key]), fontsize=6,
-                              xytext=(3, 3), textcoords="offset points")  # fmt: skip
-        axes.set_title(key, fontsize=8)
-        axes.set_xlim(0, None)
-        axes.margins(0.2)
-        axes.set_xlabel("ms for 10 s")
-    return save("ablation")
 
 
 def draw_curves(curves: dict[str, list[list[float]]]) -> Path:
