@@ -7,7 +7,7 @@ import type { ServiceError } from '../../src/runtime/errors.ts';
 import { openRedis, waitForRedis } from '../../src/runtime/redis.ts';
 import { analysis, startApp } from '../support/app.ts';
 import { call } from '../support/http.ts';
-import { startRedis } from '../support/redis.ts';
+import { useRedis } from '../support/redis.ts';
 
 const secret = 'a secret that is shared by every host';
 const who = { email: 'Ada.Lovelace@home.example', address: '192.0.2.77' };
@@ -16,11 +16,7 @@ const wrong = async () => {
 };
 
 test('neither addresses nor accounts nor tokens can be read from Redis, and hosts with one secret count together', async (t) => {
-  const redis = await startRedis();
-  t.teardown(() => {
-    redis.client.disconnect();
-    return redis.kill();
-  });
+  const redis = await useRedis(t);
   const counters = async (key: string) => {
     const connection = openRedis(redis.url);
     t.teardown(() => connection.disconnect());

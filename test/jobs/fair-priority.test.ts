@@ -1,22 +1,13 @@
 /** Turns of owners in a queue, beside a real Redis. */
 import { performance } from 'node:perf_hooks';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { createCipher } from '../../src/jobs/encryption.ts';
 import { createFairPriority, maxPriority } from '../../src/jobs/fair-priority.ts';
 import { openQueues } from '../../src/jobs/queues.ts';
-import { startRedis } from '../support/redis.ts';
-
-async function open(t: ExecutionContext) {
-  const redis = await startRedis();
-  t.teardown(async () => {
-    redis.client.disconnect();
-    await redis.kill();
-  });
-  return redis;
-}
+import { useRedis } from '../support/redis.ts';
 
 test.serial('the first job of another owner comes right after the one that is served', async (t) => {
-  const redis = await open(t);
+  const redis = await useRedis(t);
   const order = createFairPriority(redis.client, 'q');
   for (let turn = 1; turn <= 100; turn++) t.is(await order.next('a'), turn);
   t.is(await order.countWaiting('a'), 100);
@@ -33,7 +24,7 @@ test.serial('the first job of another owner comes right after the one that is se
 });
 
 test.serial('owners that wait are known to Redis by pseudonyms', async (t) => {
-  const redis = await open(t);
+  const redis = await useRedis(t);
   const cipher = createCipher('s'.repeat(32));
   const queues = openQueues(redis.client, cipher);
   const entry = { id: 'job_1', owner: 'account:ada', payload: { sealed: '' }, createdAt: 1 };
@@ -45,7 +36,7 @@ test.serial('owners that wait are known to Redis by pseudonyms', async (t) => {
 });
 
 test.serial('turns begin anew before they are used up, and those that wait keep their order', async (t) => {
-  const redis = await open(t);
+  const redis = await useRedis(t);
   const queues = openQueues(redis.client, createCipher('s'.repeat(32)));
   const { analyses } = queues;
   const add = (id: string, owner: string) =>
@@ -71,7 +62,7 @@ test.serial('turns begin anew before they are used up, and those that wait keep 
 });
 
 test.serial('an owner with more jobs than turns waits at the last one', async (t) => {
-  const redis = await open(t);
+  const redis = await useRedis(t);
   const order = createFairPriority(redis.client, 'q');
   await redis.client.zadd('undertone:turns:q', maxPriority - 1, 'a');
   t.is(await order.next('a'), maxPriority);
@@ -79,7 +70,7 @@ test.serial('an owner with more jobs than turns waits at the last one', async (t
 });
 
 test.serial('a job costs as much to add and to take beside 10,000 that wait as beside none', async (t) => {
-  const redis = await open(t);
+  const redis = await useRedis(t);
   const queues = openQueues(redis.client, createCipher('s'.repeat(32)));
   const { analyses } = queues;
   const payload = { sealed: 'x'.repeat(400) };

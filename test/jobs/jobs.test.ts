@@ -7,7 +7,7 @@ import { samplesOf } from '../support/analysis.ts';
 import { makeFolder } from '../support/folder.ts';
 import { call } from '../support/http.ts';
 import { jobOf, startJobStack } from '../support/jobs.ts';
-import { startRedis } from '../support/redis.ts';
+import { useRedis } from '../support/redis.ts';
 import { makeToken, spawnServer, startServer } from '../support/server.ts';
 import { until } from '../support/wait.ts';
 import { startWorker } from '../support/worker.ts';
@@ -197,11 +197,7 @@ test.serial('a Redis that persists is refused at the start', async (t) => {
     ['--save', '60 1', '--appendonly', 'no'],
     ['--save', '', '--appendonly', 'yes'],
   ]) {
-    const redis = await startRedis(settings);
-    t.teardown(async () => {
-      redis.client.disconnect();
-      await redis.kill();
-    });
+    const redis = await useRedis(t, settings);
     const server = await spawnServer(t, { UNDERTONE_REDIS_URL: redis.url });
     t.deepEqual(await server.exit, { code: 2, signal: null });
     t.regex(server.stderr(), /^Expected a Redis without persistence at `UNDERTONE_REDIS_URL`/m);

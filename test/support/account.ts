@@ -1,11 +1,11 @@
 /** The app with real accounts in a real database, and browsers that keep cookies. */
-import type { ExecutionContext } from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { createAccounts } from '../../src/auth/accounts.ts';
 import { createTokens, type Tokens } from '../../src/auth/tokens.ts';
 import { type Database, type DatabaseKind, openDatabase } from '../../src/db/database.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { type App, analysis, startApp } from './app.ts';
-import { makeDatabaseUrl } from './database.ts';
+import { databaseKinds, makeDatabaseUrl } from './database.ts';
 import { type Call, call, type Reply } from './http.ts';
 
 export type AccountApp = {
@@ -49,7 +49,18 @@ export async function startAccountApp(
   return { app, kind, database, tokens, url, browser: () => openBrowser(app.port, origin) };
 }
 
-/** What an analysis with this token is answered. */
+/** One test with the app for each kind of database. */
+export function testAccounts(
+  title: string,
+  body: (t: ExecutionContext, app: AccountApp) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+): void {
+  for (const kind of databaseKinds) {
+    test(`${kind}: ${title}`, async (t) => body(t, await startAccountApp(t, { kind, env })));
+  }
+}
+
+/** The status of an analysis with this token. */
 export async function statusWith({ port }: App, token: string): Promise<number> {
   return (await call(port, analysis({ do: 'echo' }, token))).status;
 }

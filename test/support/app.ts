@@ -14,6 +14,7 @@ import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import { type Config, parseConfig } from '../../src/runtime/config.ts';
 import { createPool, type Pool } from '../../src/workers/pool.ts';
 import type { ThreadTask } from './thread.ts';
+import { until } from './wait.ts';
 
 export type App = {
   readonly port: number;
@@ -100,6 +101,9 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
   };
   return { port: Number(new URL(url).port), config, pool, lifecycle, metrics, server, log, load, metric };
 }
+
+export const untilMetric = (app: App, name: string, value: number): Promise<void> =>
+  until(async () => (await app.metric(name)) === value);
 
 /** The head and body of an analysis whose thread does as told. */
 export function analysis(order: ThreadTask, token: string = tokens.full) {

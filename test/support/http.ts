@@ -81,3 +81,20 @@ export async function wire(port: number): Promise<Wire> {
     ended: () => wait(() => false),
   };
 }
+
+/** Sends bytes on a connection of their own. @returns everything that came back until the server closed it */
+export async function exchangeBytes(port: number, bytes: string): Promise<string> {
+  const client = await wire(port);
+  client.socket.write(bytes, 'latin1');
+  const answer = await client.ended();
+  client.socket.destroy();
+  return answer;
+}
+
+export const bodyOf = (answer: string): string => answer.slice(answer.indexOf('\r\n\r\n') + 4);
+
+/** Bytes of request bodies that a service holds. */
+export async function heldBytes(port: number): Promise<number> {
+  const { body } = await call(port, { path: '/metrics' });
+  return Number(/^undertone_held_bytes (\d+)$/m.exec(body)?.[1]);
+}

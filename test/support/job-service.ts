@@ -8,7 +8,7 @@ import { openQueues, type Queues } from '../../src/jobs/queues.ts';
 import { type JobWorker, startJobWorker } from '../../src/jobs/worker.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { makeFolder } from './folder.ts';
-import { type RedisServer, startRedis } from './redis.ts';
+import { type RedisServer, useRedis } from './redis.ts';
 
 export const secret = 'a secret of the tests, 32 characters or more';
 
@@ -31,7 +31,7 @@ export async function openJobService(
   env: Readonly<Record<string, string>> = {},
   databaseUrl = `file:${join(makeFolder(), 'undertone.db')}`,
 ): Promise<JobService> {
-  const redis = await startRedis();
+  const redis = await useRedis(t);
   const config = parseConfig({ UNDERTONE_WORKERS: '1', ...env });
   const database = await openDatabase(databaseUrl);
   const options = { redisUrl: redis.url, database, secret };
@@ -49,8 +49,6 @@ export async function openJobService(
     await jobs.close();
     await queues.close();
     await database.destroy();
-    redis.client.disconnect();
-    await redis.kill();
   });
   return {
     redis,

@@ -2,7 +2,7 @@
 
 import { contentType, multipart, type PartSpec } from '../../benchmarks/upload-body.ts';
 import { call, type Reply } from './http.ts';
-import { type RedisServer, startRedis } from './redis.ts';
+import { type RedisServer, useRedis } from './redis.ts';
 import { type Server, startServer } from './server.ts';
 import { until } from './wait.ts';
 import { startWorker, type WorkerProcess } from './worker.ts';
@@ -40,11 +40,7 @@ export async function startJobStack(
   t: Teardown,
   env: Readonly<Record<string, string>> = {},
 ): Promise<JobStack> {
-  const redis = await startRedis();
-  t.teardown(async () => {
-    redis.client.disconnect();
-    await redis.kill();
-  });
+  const redis = await useRedis(t);
   const settings = { UNDERTONE_REDIS_URL: redis.url, UNDERTONE_WORKERS: '1', ...env };
   const server = await startServer(t, settings);
   const authorize = (token = server.token) => ({ Authorization: `Bearer ${token}` });

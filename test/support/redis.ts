@@ -51,6 +51,19 @@ export async function startRedis(
   };
 }
 
+/** A server that ends with the test. */
+export async function useRedis(
+  t: { teardown(clean: () => unknown): void },
+  settings?: readonly string[],
+): Promise<RedisServer> {
+  const redis = await startRedis(settings);
+  t.teardown(() => {
+    redis.client.disconnect();
+    return redis.kill();
+  });
+  return redis;
+}
+
 async function answers(url: string): Promise<boolean> {
   const probe = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
   probe.on('error', () => {});

@@ -64,30 +64,6 @@ test('an account without a reservation can reserve three quarters of the free by
   fc.assert(property);
 });
 
-/** Every account reserves as much as it can, and sometimes releases a part. */
-function settle(count: number): number[] {
-  const budget = createByteBudget(2 ** 20);
-  const held = Array.from({ length: count }, () => 0);
-  for (let round = 0; round < 200 * count; round++) {
-    for (const [index, value] of held.entries()) {
-      const part = round % count === index ? value >> 3 : 0;
-      budget.release(String(index), part);
-      held[index] = value - part;
-      while (budget.reserve(String(index), 512)) held[index] = (held[index] as number) + 512;
-    }
-  }
-  return held;
-}
-
-test('busy accounts settle at equal shares, which leave room for one more', (t) => {
-  for (const count of [1, 2, 3, 5]) {
-    const share = (2 ** 20 * 3) / (3 * count + 1);
-    for (const value of settle(count)) {
-      t.true(Math.abs(value - share) < 0.15 * share, `${count} accounts: ${value} instead of ${share}`);
-    }
-  }
-});
-
 test('a body releases its bytes, in part and in the end', (t) => {
   const budget = createByteBudget(limit);
   const body = createReservation(budget, 'a');

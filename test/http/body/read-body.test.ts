@@ -1,11 +1,11 @@
 /** Bodies from a socket are complete, in transferable blocks. */
-import { createServer, type IncomingMessage, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { type ByteBudget, createByteBudget } from '../../../src/http/body/byte-budget.ts';
 import { readBody, type Upload } from '../../../src/http/body/read-body.ts';
 import { createLifecycle } from '../../../src/http/lifecycle.ts';
+import { listen } from '../../support/listening.ts';
 import { ceilingMs } from '../../support/wait.ts';
 
 type Collected = { readonly upload: Upload; readonly budget: ByteBudget };
@@ -21,18 +21,19 @@ async function send(t: ExecutionContext, chunks: readonly Uint8Array[]): Promise
     deadlineAt: performance.now() + ceilingMs,
     shutdown,
   };
-  const server = createServer();
   const collected = new Promise<Collected>((resolve, reject) => {
-    server.on('request', async (incoming: IncomingMessage, response) => {
+    const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
       const upload = await readBody(incoming, options);
       response.end();
-      if (upload === null) reject(new Error('the client left'));
+      if (upload === null) reject(new Error('the client disconnected'));
       else resolve({ upload, budget });
-    });
+    };
+    listen(t, handle).then((port) => write(port, chunks), reject);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  const { port } = server.address() as AddressInfo;
+  return collected;
+}
+
+async function write(port: number, chunks: readonly Uint8Array[]): Promise<void> {
   const client = request({ port, host: '127.0.0.1', method: 'POST', agent: false });
   client.on('response', (response) => response.resume());
   for (const chunk of chunks) {
@@ -40,7 +41,6 @@ async function send(t: ExecutionContext, chunks: readonly Uint8Array[]): Promise
     await sleep(1);
   }
   client.end();
-  return collected;
 }
 
 const bytes = (length: number) =>

@@ -3,7 +3,7 @@ import test from 'ava';
 import { hostsOf, isKnownHost } from '../../../src/http/middleware/host.ts';
 import { cookieOf, password, startAccountApp } from '../../support/account.ts';
 import { startApp } from '../../support/app.ts';
-import { call, wire } from '../../support/http.ts';
+import { bodyOf, call, exchangeBytes } from '../../support/http.ts';
 
 const email = 'ada@home.example';
 const pages = {
@@ -15,14 +15,13 @@ const pages = {
 };
 
 /** Sends raw header lines. */
-async function raw(port: number, target: string, lines: readonly string[], body = '') {
-  const client = await wire(port);
-  const head = [`${body === '' ? 'GET' : 'POST'} ${target} HTTP/1.1`, ...lines, 'Connection: close'];
-  client.socket.write(`${head.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
-  const answer = await client.ended();
-  client.socket.destroy();
-  const text = answer.slice(answer.indexOf('\r\n\r\n') + 4);
-  return { status: Number(answer.split(' ')[1]), json: JSON.parse(text) as Record<string, unknown> };
+async function raw(port: number, target: string, lines: readonly string[]) {
+  const head = [`GET ${target} HTTP/1.1`, ...lines, 'Connection: close', '', ''];
+  const answer = await exchangeBytes(port, head.join('\r\n'));
+  return {
+    status: Number(answer.split(' ')[1]),
+    json: JSON.parse(bodyOf(answer)) as Record<string, unknown>,
+  };
 }
 
 test('a rebound name creates no account and reads nothing', async (t) => {
