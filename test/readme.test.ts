@@ -110,8 +110,8 @@ test('docs/operations.md lists every metric', async (t) => {
   const none = () => 0;
   const pool = () => ({ queued: 0, running: 0, lost: 0, accounts: 0, displaced: 0 });
   metrics.addGauges({
-    bodies: { bytes: none, accounts: none },
-    accountBodies: { bytes: none },
+    bodies: { used: none, keys: none },
+    accountBodies: { used: none },
     pool,
     ready: () => true,
   });

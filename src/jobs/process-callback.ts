@@ -1,5 +1,5 @@
 /** Sends one callback of the queue. */
-import type { FairBudget } from './fair-budget.ts';
+import type { FairBudget } from '../runtime/fair-budget.ts';
 import { cancelledJobJson, type JobJson, toJobJson } from './job-json.ts';
 import type { Payload } from './payload.ts';
 import { deliver } from './webhook.ts';

@@ -1,6 +1,6 @@
 /** Admission to the queue: jobs that wait, and those of requests in progress, share its slots as a FairBudget. */
 import { ServiceError } from '../runtime/errors.ts';
-import { createFairBudget, type ExternalUse } from './fair-budget.ts';
+import { createFairBudget, type ExternalUse } from '../runtime/fair-budget.ts';
 
 export type QueueSlots = {
   /** Reserves slots until `work` has added the jobs. @throws ServiceError `overloaded` when the owner's share is smaller */
@@ -14,7 +14,7 @@ export function createQueueSlots(options: {
   /** Counts the jobs in the queue. */
   countUsed(owner: string): Promise<ExternalUse>;
 }): QueueSlots {
-  const budget = createFairBudget(options.size, 1);
+  const budget = createFairBudget(options.size, { firstAmount: 1 });
   return {
     async reserve(owner, count, work) {
       if (count === 0) return work();

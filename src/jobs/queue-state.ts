@@ -1,6 +1,6 @@
 /** State of jobs in the queues, and totals. */
 import type { Job } from 'bullmq';
-import type { ExternalUse } from './fair-budget.ts';
+import type { ExternalUse } from '../runtime/fair-budget.ts';
 import { isProgress, type QueueState } from './job-json.ts';
 import type { EncryptedPayload } from './payload.ts';
 import type { JobQueue, Queues } from './queues.ts';

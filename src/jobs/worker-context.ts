@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Logger } from 'pino';
 import type { Config } from '../runtime/config.ts';
+import type { FairBudget } from '../runtime/fair-budget.ts';
 import type { Cipher } from './encryption.ts';
-import type { FairBudget } from './fair-budget.ts';
 import type { JobStore, Outcome } from './job-store.ts';
 import type { JobThreads } from './job-threads.ts';
 import {

@@ -79,7 +79,7 @@ const mebibyte = 2 ** 20;
 const maxSettingSeconds = 86_400;
 const maxSettingBytes = 2 ** 31;
 const queuePerWorker = 8;
-/** The maximum share of one account in the memory for bodies; see ByteBudget. */
+/** The maximum share of one account in the memory for bodies; see createByteBudget. */
 const maxAccountShare = 3 / 4;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];

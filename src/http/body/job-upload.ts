@@ -2,8 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { UploadedForm, Uploads } from '../../jobs/uploads.ts';
 import { tooLarge } from '../../runtime/errors.ts';
+import type { Reservation } from '../../runtime/fair-budget.ts';
 import { type BodyLimits, guardBody } from './body-guard.ts';
-import { overByteShare, type Reservation } from './byte-budget.ts';
+import { overByteShare } from './byte-budget.ts';
 import { createBlocks } from './transferable-blocks.ts';
 
 export type JobUploadOptions = BodyLimits & {

@@ -6,9 +6,10 @@ import { koaBody } from 'koa-body';
 import type { z } from 'zod';
 import type { Config } from '../../runtime/config.ts';
 import { type Problem, ServiceError } from '../../runtime/errors.ts';
+import type { FairBudget } from '../../runtime/fair-budget.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { guardBody } from './body-guard.ts';
-import { type ByteBudget, createReservation, overByteShare } from './byte-budget.ts';
+import { overByteShare } from './byte-budget.ts';
 import { declaredLength, sendContinue } from './read-body.ts';
 import { createTurns } from './turns.ts';
 
@@ -27,7 +28,7 @@ export type ReadJson = <Schema extends z.ZodType>(
 
 type Options = {
   readonly config: Config;
-  readonly budget: ByteBudget;
+  readonly budget: FairBudget;
   /** Returns the account whose share of the budget the body uses. */
   readonly account: (context: Context) => Promise<string>;
   readonly lifecycle: Lifecycle;
@@ -72,7 +73,7 @@ async function read(
 ): Promise<unknown> {
   const { req, res, state } = context;
   const deadlineAt = state.startedAt + 1000 * options.config.deadlineSeconds;
-  const memory = createReservation(options.budget, await options.account(context));
+  const memory = options.budget.open([await options.account(context)]);
   const parse = parserOf(rules.maxBytes);
   sendContinue(req, res);
   res.once('close', () => memory.release());

@@ -1,8 +1,9 @@
 /** Reads the raw body of an upload within limits on size, time, rate and the account's share of memory. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ServiceError, tooLarge } from '../../runtime/errors.ts';
+import type { FairBudget } from '../../runtime/fair-budget.ts';
 import { type BodyLimits, guardBody } from './body-guard.ts';
-import { type ByteBudget, createReservation, overByteShare } from './byte-budget.ts';
+import { overByteShare } from './byte-budget.ts';
 import { createBlocks } from './transferable-blocks.ts';
 
 export type Upload = {
@@ -14,7 +15,7 @@ export type Upload = {
 
 export type UploadOptions = BodyLimits & {
   readonly maxBytes: number;
-  readonly budget: ByteBudget;
+  readonly budget: FairBudget;
   readonly account: string;
 };
 
@@ -72,7 +73,7 @@ type Body = {
 
 function createBody({ account, budget, maxBytes }: UploadOptions): Body {
   const blocks = createBlocks();
-  const reservation = createReservation(budget, account);
+  const reservation = budget.open([account]);
   let length = 0;
   return {
     add: (chunk) => {

@@ -2,12 +2,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Stage } from '../../analysis/stage-timer.ts';
 import type { JobStats } from '../../jobs/jobs.ts';
+import type { FairBudget } from '../../runtime/fair-budget.ts';
 import type { PoolStats } from '../../workers/pool.ts';
-import type { ByteBudget } from '../body/byte-budget.ts';
 
 export type MetricSources = {
-  readonly bodies: Pick<ByteBudget, 'bytes' | 'accounts'>;
-  readonly accountBodies: Pick<ByteBudget, 'bytes'>;
+  readonly bodies: Pick<FairBudget, 'used' | 'keys'>;
+  readonly accountBodies: Pick<FairBudget, 'used'>;
   pool(): PoolStats;
   ready(): boolean;
 };
@@ -95,9 +95,9 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
       },
     });
   const { accountBodies, bodies, pool } = sources;
-  gauge('undertone_held_bytes', 'Bytes of request bodies in memory', bodies.bytes);
-  gauge('undertone_held_accounts', 'Accounts with request bodies in memory', bodies.accounts);
-  gauge('undertone_account_request_bytes', 'Bytes of account requests in memory', accountBodies.bytes);
+  gauge('undertone_held_bytes', 'Bytes of request bodies in memory', bodies.used);
+  gauge('undertone_held_accounts', 'Accounts with request bodies in memory', bodies.keys);
+  gauge('undertone_account_request_bytes', 'Bytes of account requests in memory', accountBodies.used);
   gauge('undertone_queue_length', 'Analyses that wait for a worker', () => pool().queued);
   gauge('undertone_queue_accounts', 'Accounts with analyses that wait', () => pool().accounts);
   gauge(

@@ -7,9 +7,10 @@ import { scopeOf } from '../../auth/tokens.ts';
 import { boundaryOf } from '../../multipart/headers.ts';
 import type { Config } from '../../runtime/config.ts';
 import { invalidPart } from '../../runtime/errors.ts';
+import type { FairBudget } from '../../runtime/fair-budget.ts';
 import { type AnalysisResult, type Pool, queueFull, type SubmitOptions } from '../../workers/pool.ts';
 import type { Task } from '../../workers/protocol.ts';
-import { type ByteBudget, overByteShare } from '../body/byte-budget.ts';
+import { overByteShare } from '../body/byte-budget.ts';
 import { checkLength, declaredLength, readBody, sendContinue, type Upload } from '../body/read-body.ts';
 import { admissionError, type Lifecycle } from '../lifecycle.ts';
 import { type AuthOptions, accountOf, requireScopes } from '../middleware/auth.ts';
@@ -18,7 +19,7 @@ import { markAborted, type State } from '../state.ts';
 export type AnalysisOptions = AuthOptions & {
   readonly config: Config;
   readonly pool: Pool;
-  readonly budget: ByteBudget;
+  readonly budget: FairBudget;
   readonly lifecycle: Lifecycle;
 };
 
@@ -67,7 +68,7 @@ function checkHeaders(
   const boundary = boundaryOf(req.headers['content-type']);
   if (boundary === null) throw invalidPart('audio', 'missing', 'field required');
   if (!pool.accepts(account)) throw queueFull();
-  if (!budget.fits(account, declaredLength(req))) throw overByteShare();
+  if (declaredLength(req) > budget.available(account)) throw overByteShare();
   return boundary;
 }
 

@@ -8,8 +8,8 @@ import { boundaryOf } from '../../multipart/headers.ts';
 import { jobsBody } from '../../openapi/job-requests.ts';
 import type { Config } from '../../runtime/config.ts';
 import { invalidPart, ServiceError, tooLarge } from '../../runtime/errors.ts';
+import type { FairBudget } from '../../runtime/fair-budget.ts';
 import { type BodyLimits, waitForBody } from '../body/body-guard.ts';
-import { type ByteBudget, createReservation } from '../body/byte-budget.ts';
 import { checkUrls, jobsRules } from '../body/job-body.ts';
 import { type JobUploadOptions, maxBodyBytes, uploadJob } from '../body/job-upload.ts';
 import type { ReadJson } from '../body/json.ts';
@@ -21,7 +21,7 @@ import { markAborted, type State } from '../state.ts';
 
 export type JobOptions = AuthOptions & {
   readonly config: Config;
-  readonly budget: ByteBudget;
+  readonly budget: FairBudget;
   readonly lifecycle: Lifecycle;
   readonly jobs: Jobs | null;
   readonly readJson: ReadJson;
@@ -111,7 +111,7 @@ async function upload(
   const form = await uploadJob(context.req, {
     ...limits,
     uploads: jobs.uploads,
-    memory: createReservation(budget, owner.name),
+    memory: budget.open([owner.name]),
     maxBytes: config.jobs.maxBytes,
   });
   try {

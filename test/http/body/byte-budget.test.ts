@@ -18,7 +18,7 @@ function* play(sequence: readonly Step[]) {
   for (const [account, bytes] of sequence) {
     const before = held[account] as number;
     const change = Math.max(bytes, -before);
-    const free = limit - budget.bytes();
+    const free = limit - budget.used();
     const taken = change > 0 ? budget.reserve(account, change) : true;
     if (change < 0) budget.release(account, -change);
     if (taken) held[account] = before + change;
@@ -31,11 +31,11 @@ test('the total equals the open reservations, within the limit', (t) => {
     for (const { budget, held } of play(sequence)) {
       const values = Object.values(held);
       t.is(
-        budget.bytes(),
+        budget.used(),
         values.reduce((sum, value) => sum + value, 0),
       );
       t.is(budget.accounts(), values.filter((value) => value > 0).length);
-      t.true(budget.bytes() <= limit);
+      t.true(budget.used() <= limit);
     }
   });
   fc.assert(property);
@@ -53,12 +53,12 @@ test('a reservation succeeds while the account holds at most three times the fre
 test('an account without a reservation can reserve three quarters of the free bytes', (t) => {
   const property = fc.property(steps, (sequence) => {
     for (const { budget, held } of play(sequence)) {
-      const part = Math.floor((3 * (limit - budget.bytes())) / 4);
+      const part = Math.floor((3 * (limit - budget.used())) / 4);
       t.true(budget.fits('newcomer', part));
       t.false(budget.fits('newcomer', part + 1));
       // Each account leaves at least a quarter free.
       const holders = Object.values(held).filter((value) => value > 0).length;
-      if (holders === 1) t.true(budget.bytes() <= (3 * limit) / 4);
+      if (holders === 1) t.true(budget.used() <= (3 * limit) / 4);
     }
   });
   fc.assert(property);
@@ -69,11 +69,11 @@ test('a body releases its bytes, in part and in the end', (t) => {
   const body = createReservation(budget, 'a');
   t.true(body.add(700));
   t.false(body.add(100));
-  t.is(budget.bytes(), 700);
+  t.is(budget.used(), 700);
   body.release(300);
-  t.is(budget.bytes(), 400);
+  t.is(budget.used(), 400);
   t.true(body.add(100));
   body.release();
   body.release();
-  t.is(budget.bytes(), 0);
+  t.is(budget.used(), 0);
 });

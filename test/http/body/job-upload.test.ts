@@ -3,7 +3,7 @@ import { type ClientRequest, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { contentType, multipart, type PartSpec } from '../../../benchmarks/upload-body.ts';
-import { type ByteBudget, createByteBudget, createReservation } from '../../../src/http/body/byte-budget.ts';
+import { createByteBudget } from '../../../src/http/body/byte-budget.ts';
 import { uploadJob } from '../../../src/http/body/job-upload.ts';
 import { createLifecycle, type Lifecycle } from '../../../src/http/lifecycle.ts';
 import { createCipher } from '../../../src/jobs/encryption.ts';
@@ -12,13 +12,14 @@ import type { UploadedForm, UploadsOptions } from '../../../src/jobs/uploads.ts'
 import { createUploads } from '../../../src/jobs/uploads.ts';
 import { parseConfig } from '../../../src/runtime/config.ts';
 import { ServiceError } from '../../../src/runtime/errors.ts';
+import type { FairBudget } from '../../../src/runtime/fair-budget.ts';
 import { listen } from '../../support/listening.ts';
 import { type RedisServer, useRedis } from '../../support/redis.ts';
 
 type Place = {
   readonly redis: RedisServer;
   readonly waiting: UploadStore;
-  readonly held: ByteBudget;
+  readonly held: FairBudget;
   readonly lifecycle: Lifecycle;
   /** Ids of the started uploads. */
   readonly ids: string[];
@@ -50,7 +51,7 @@ async function open(
     const boundary = incoming.headers['content-type']?.split('boundary=')[1] ?? '';
     const { deadlineMs = 100_000 } = options;
     const limits = { maxBytes, deadlineAt: performance.now() + deadlineMs, shutdown: lifecycle.shutdown };
-    const memory = createReservation(held, 'account');
+    const memory = held.open(['account']);
     const end = uploadJob(incoming, { id, boundary, keep: true, uploads, memory, ...limits });
     ended(end);
     void end.catch(() => {}).then(() => response.end());
@@ -91,7 +92,7 @@ function done(t: ExecutionContext, end: UploadedForm | ServiceError | null): Upl
 }
 
 async function untilEmpty({ held, keys }: Place): Promise<void> {
-  while (held.bytes() > 0 || (await keys()).length > 0) await sleep(10);
+  while (held.used() > 0 || (await keys()).length > 0) await sleep(10);
 }
 
 test.serial('recordings are read from Redis unchanged, and all bytes are released', async (t) => {
@@ -111,7 +112,7 @@ test.serial('recordings are read from Redis unchanged, and all bytes are release
   t.is(callback, 'https://example.org/');
   t.true(audio.equals((await place.waiting.read('job_0', 'audio', audio.length)) as Uint8Array));
   t.true(baseline.equals((await place.waiting.read('job_0', 'baseline', baseline.length)) as Uint8Array));
-  t.is(place.held.bytes(), 0);
+  t.is(place.held.used(), 0);
 });
 
 test.serial('the digest depends on the parts, not on their boundary and order', async (t) => {
@@ -150,7 +151,7 @@ test.serial('an upload that the client, the deadline or the shutdown ends leaves
     const { client, end } = place.begin();
     client.write(half);
     while ((await place.keys()).length === 0) await sleep(10);
-    t.true(place.held.bytes() > 0);
+    t.true(place.held.used() > 0);
     return { client, end };
   };
   const left = await begin();
@@ -202,7 +203,7 @@ test.serial('an abort after the last byte leaves nothing in Redis', async (t) =>
   const { client, end } = place.begin();
   const body = multipart([{ name: 'audio', bytes: Buffer.alloc(2 ** 21 + 8000) }]);
   client.write(body);
-  while (place.held.bytes() <= 2 ** 21) await sleep(1);
+  while (place.held.used() <= 2 ** 21) await sleep(1);
   client.end(() => client.destroy());
   t.is(await end, null);
   place.redis.goOn();
@@ -217,14 +218,14 @@ test.serial('an unresponsive Redis pauses the client, and then fails its upload'
   client.end(multipart([{ name: 'audio', bytes: Buffer.alloc(maxBytes) }]));
   let most = 0;
   const sample = setInterval(() => {
-    most = Math.max(most, place.held.bytes());
+    most = Math.max(most, place.held.used());
   }, 1);
   const failure = await end;
   clearInterval(sample);
   t.true(most > 2 ** 20 && most < 2 ** 22, `${most} bytes held`);
   t.like(failure, { code: 'queue_unavailable', retryAfterSeconds: 5 });
   t.true((failure as ServiceError).cause instanceof Error);
-  t.is(place.held.bytes(), 0);
+  t.is(place.held.used(), 0);
   place.redis.goOn();
 });
 

@@ -2,13 +2,14 @@
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { type ByteBudget, createByteBudget } from '../../../src/http/body/byte-budget.ts';
+import { createByteBudget } from '../../../src/http/body/byte-budget.ts';
 import { readBody, type Upload } from '../../../src/http/body/read-body.ts';
 import { createLifecycle } from '../../../src/http/lifecycle.ts';
+import type { FairBudget } from '../../../src/runtime/fair-budget.ts';
 import { listen } from '../../support/listening.ts';
 import { ceilingMs } from '../../support/wait.ts';
 
-type Collected = { readonly upload: Upload; readonly budget: ByteBudget };
+type Collected = { readonly upload: Upload; readonly budget: FairBudget };
 
 /** Reads a body whose `chunks` are written one by one. */
 async function send(t: ExecutionContext, chunks: readonly Uint8Array[]): Promise<Collected> {
@@ -67,9 +68,9 @@ for (const [name, lengths] of Object.entries(bodies)) {
     const buffers = new Set(upload.blocks.map(({ buffer }) => buffer));
     t.is(buffers.size, upload.blocks.length);
     t.notThrows(() => structuredClone(upload.blocks, { transfer: [...buffers] as ArrayBuffer[] }));
-    t.is(budget.bytes(), whole.length);
+    t.is(budget.used(), whole.length);
     upload.release();
     upload.release();
-    t.is(budget.bytes(), 0);
+    t.is(budget.used(), 0);
   });
 }

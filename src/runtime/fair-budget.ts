@@ -1,11 +1,16 @@
 /**
- * A budget shared by keys, such as owners and hosts, with dynamic thresholds (Choudhury and Hahne 1998): a key may use
- * at most as much as it leaves free. A single key gets half, two keys a third each.
+ * A budget shared by keys, such as accounts and hosts, with dynamic thresholds (Choudhury and Hahne, IEEE/ACM Transactions on
+ * Networking 6(2), 1998): a key may use at most `shareOfFree` times as much as is free. A single key gets s / (s + 1) of the
+ * size; n busy keys settle at s / (ns + 1) each.
  */
 export type FairBudget = {
   /** The most that the key may add now. */
   available(key: string, used?: ExternalUse): number;
   open(keys: readonly string[]): Reservation;
+  /** Used by all keys together. */
+  used(): number;
+  /** Number of keys with a use. */
+  keys(): number;
 };
 
 /** What is used outside of this process: by all keys, and by one key. */
@@ -15,12 +20,20 @@ export type ExternalUse = { readonly all: number; readonly own: number };
 export type Reservation = {
   /** Returns false, and adds nothing, when one of the keys would exceed its share. */
   add(amount: number, used?: ExternalUse): boolean;
-  /** Releases the total. */
-  release(): void;
+  /** Releases the total by default. */
+  release(amount?: number): void;
 };
 
-/** @param firstAmount what a key without any use may add regardless of its share, as far as it is free */
-export function createFairBudget(size: number, firstAmount = size): FairBudget {
+type Options = {
+  readonly shareOfFree?: number;
+  /** What a key without any use may add regardless of its share, as far as it is free; the size by default. */
+  readonly firstAmount?: number;
+};
+
+export function createFairBudget(
+  size: number,
+  { shareOfFree = 1, firstAmount = size }: Options = {},
+): FairBudget {
   const amounts = new Map<string, number>();
   let total = 0;
   function change(keys: readonly string[], by: number): void {
@@ -35,10 +48,12 @@ export function createFairBudget(size: number, firstAmount = size): FairBudget {
     const used = own + (amounts.get(key) ?? 0);
     const free = size - all - total;
     const first = used === 0 ? Math.min(firstAmount, free) : 0;
-    return Math.max(0, first, Math.floor((free - used) / 2));
+    return Math.max(0, first, Math.floor((shareOfFree * free - used) / (shareOfFree + 1)));
   }
   return {
     available,
+    used: () => total,
+    keys: () => amounts.size,
     open(keys) {
       let added = 0;
       return {
@@ -48,9 +63,9 @@ export function createFairBudget(size: number, firstAmount = size): FairBudget {
           added += amount;
           return true;
         },
-        release() {
-          change(keys, -added);
-          added = 0;
+        release(amount = added) {
+          change(keys, -amount);
+          added -= amount;
         },
       };
     },
