@@ -6,7 +6,6 @@ import { decode, extract, trackProsody } from '../../src/audio/addon.ts';
 import { specs } from '../../src/audio/feature-presets.ts';
 import { openSession } from '../../src/models/session.ts';
 import { readForm } from '../../src/multipart/form.ts';
-import { joinBlocks } from '../../src/workers/blocks.ts';
 import type { Reply, TaskMessage, ThreadSettings } from '../../src/workers/protocol.ts';
 import { graphFile } from './graph.ts';
 
@@ -20,7 +19,7 @@ async function start({ limits }: ThreadSettings): Promise<(task: TaskMessage) =>
   if (spec === undefined) throw new Error('Expected the spec `whisper-log-mel-80`, got none');
   parentPort?.postMessage({ ready: threadId });
   return async ({ body, boundary, signals, requestId }) => {
-    const { audio } = readForm(joinBlocks(body), boundary);
+    const { audio } = readForm(Buffer.concat(body), boundary);
     const { samples } = decode(audio, { sampleRate, channel: null, limits, cancel: null });
     const { data, frames, bins } = extract(samples, spec);
     const { mean } = await session.run({ features: { data, shape: [1, frames, bins] } });

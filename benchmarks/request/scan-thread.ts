@@ -1,7 +1,6 @@
 /** A thread that scans the upload and answers at once: what is left is the cost of a request itself. */
 import { parentPort, threadId } from 'node:worker_threads';
 import { readForm } from '../../src/multipart/form.ts';
-import { joinBlocks } from '../../src/workers/blocks.ts';
 import type { Reply, TaskMessage } from '../../src/workers/protocol.ts';
 
 export const run = start();
@@ -9,7 +8,7 @@ export const run = start();
 async function start(): Promise<(task: TaskMessage) => Promise<Reply>> {
   parentPort?.postMessage({ ready: threadId });
   return async ({ body, boundary, requestId }) => {
-    const { audio } = readForm(joinBlocks(body), boundary);
+    const { audio } = readForm(Buffer.concat(body), boundary);
     const json = Buffer.from(JSON.stringify({ bytes: audio.byteLength, request_id: requestId }));
     return { kind: 'report', json: Uint8Array.from(json), stages: [] };
   };

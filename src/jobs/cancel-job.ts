@@ -14,9 +14,9 @@ export async function cancelJob(context: JobsContext, id: string): Promise<void>
     if (queued === null) return;
     const { job, queue } = queued;
     const payload = readPayload(job.data, id, cipher);
-    if (payload === null || !(await queue.remove(job, payload.holder)) || payload.callback === null) return;
+    if (payload === null || !(await queue.remove(job, payload.owner)) || payload.callback === null) return;
     const cancelled = encryptPayload({ ...payload, cancelledAt: Date.now() }, id, cipher);
-    await queues.callbacks.add({ id, owner: payload.holder, payload: cancelled, createdAt: job.timestamp });
+    await queues.callbacks.add({ id, owner: payload.owner, payload: cancelled, createdAt: job.timestamp });
   });
 }
 

@@ -58,11 +58,11 @@ async function enqueue(
 ): Promise<void> {
   try {
     const installation = await store.installationId();
-    const fields = { source, channel, callback, holder: owner.name, installation };
+    const fields = { source, channel, callback, owner: owner.key, installation };
     const payload = encryptPayload(fields, id, cipher);
     await withRedis(async () => {
       if (source.kind === 'upload' && !(await uploadStore.keep(id))) throw jobRemoved();
-      await queues.analyses.add({ id, owner: owner.name, payload, createdAt: Number(created_at) });
+      await queues.analyses.add({ id, owner: owner.key, payload, createdAt: Number(created_at) });
     });
   } catch (error) {
     await store.delete(id);

@@ -1,5 +1,5 @@
 /**
- * A counting semaphore for the analysis slots of a lane, with round robin over the owners that wait. A permit can be
+ * A counting semaphore for the analysis slots of a queue, with round robin over the owners that wait. A permit can be
  * released during a slow download and is acquired again afterwards.
  */
 import { createFairQueue } from '../workers/fair-queue.ts';

@@ -26,8 +26,12 @@ const listed = [
   'outcome',
 ] as const;
 
-/** `account:ID`, or `token:ID` for a token without an account; stored in the column `holder`. */
-export type JobOwner = { readonly name: string; readonly account: string | null };
+export type JobOwner = {
+  /** `account:ID`, or `token:ID` for a token without an account; stored in the column `holder`. */
+  readonly key: string;
+  /** Stored in the column `owner`. */
+  readonly accountId: string | null;
+};
 
 export type NewJob = {
   readonly id: string;
@@ -69,8 +73,8 @@ export function createJobStore(database: Database, now: () => number = Date.now)
     async insert({ id, owner, idempotencyKey, digest, expiresAt }) {
       const row = {
         id,
-        holder: owner.name,
-        owner: owner.account,
+        holder: owner.key,
+        owner: owner.accountId,
         idempotency_key: idempotencyKey,
         digest: idempotencyKey === null ? null : digest,
         created_at: now(),
@@ -85,15 +89,15 @@ export function createJobStore(database: Database, now: () => number = Date.now)
         throw databaseUnavailable(error);
       }
     },
-    find: (owner, id) => first(live().where('holder', '=', owner.name).where('id', '=', id)),
+    find: (owner, id) => first(live().where('holder', '=', owner.key).where('id', '=', id)),
     findByKey: (owner, key) =>
-      first(live().where('holder', '=', owner.name).where('idempotency_key', '=', key)),
+      first(live().where('holder', '=', owner.key).where('idempotency_key', '=', key)),
     async list(owner, before, count) {
       const all = database
         .selectFrom('jobs')
         .select(listed)
         .where('expires_at', '>', now())
-        .where('holder', '=', owner.name);
+        .where('holder', '=', owner.key);
       const older = all.where((is) => {
         if (before === null) return is.lit(true);
         const { created_at, id } = before;

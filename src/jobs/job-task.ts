@@ -2,13 +2,13 @@
 import type { ErrorReply } from '../workers/protocol.ts';
 import type { JobProgress } from './job-json.ts';
 
-/** Recordings start in `short` and move to `long` when they exceed its maximum duration. */
-export const lanes = ['short', 'long'] as const;
-export type Lane = (typeof lanes)[number];
+/** Queues of analyses: recordings of more than one chunk move from the first to the second. */
+export const queueNames = ['analyses', 'long'] as const;
+export type QueueName = (typeof queueNames)[number];
 
 export type JobTask = {
   readonly id: string;
-  readonly lane: Lane;
+  readonly queue: QueueName;
   readonly audio: Uint8Array;
   readonly baseline: Uint8Array | null;
   readonly channel: number | null;
@@ -16,7 +16,7 @@ export type JobTask = {
   readonly cancel: Int32Array;
 };
 
-/** `long`: the recording belongs into the lane `long`. */
+/** `long`: the recording belongs into the queue `long`. */
 export type JobReply =
   | { readonly kind: 'report'; readonly json: string }
   | { readonly kind: 'long' }

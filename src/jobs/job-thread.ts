@@ -26,7 +26,7 @@ async function start(settings: ThreadSettings): Promise<(task: JobTask) => Promi
 /** Never rejects: errors are replies. */
 async function work(
   analyzer: Analyzer,
-  { id, lane, ...options }: JobTask,
+  { id, queue, ...options }: JobTask,
   mutex: YieldingMutex,
 ): Promise<JobReply> {
   const request = { ...options, signals };
@@ -37,7 +37,7 @@ async function work(
   };
   try {
     const analysis =
-      lane === 'long'
+      queue === 'long'
         ? await analyzer.analyze(request, afterChunk)
         : await analyzer.analyzeUnlessLong(request);
     if (analysis === null) return { kind: 'long' };

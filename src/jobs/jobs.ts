@@ -92,7 +92,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
     uploads,
     digest: (request) => digestRequest(cipher.digestKey, request),
     createId: () => idPrefix + randomBase62(idLength),
-    reserveSlots: (owner, count, work) => slots.reserve(owner.name, count, work),
+    reserveSlots: (owner, count, work) => slots.reserve(owner.key, count, work),
     create: (id, request) => createJob(context, id, request),
     async remove(owner, id) {
       const row = await store.find(owner, id);
@@ -100,7 +100,7 @@ export async function openJobs(options: JobsOptions): Promise<Jobs> {
       await (row.outcome === null ? cancelJob(context, id) : store.delete(id));
       return true;
     },
-    callbackSecret: (owner) => cipher.callbackSecret(owner.name),
+    callbackSecret: (owner) => cipher.callbackSecret(owner.key),
     stats: () => withRedis(() => readStats(queues)),
     async close() {
       clearInterval(sweeper);

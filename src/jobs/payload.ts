@@ -7,7 +7,7 @@ const version = 2;
 
 const bytes = z.int().min(0);
 
-const schema = z.object({
+const fields = z.object({
   source: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('upload'), sizes: z.object({ audio: bytes, baseline: bytes }) }),
     z.object({ kind: z.literal('object'), url: z.string() }),
@@ -15,14 +15,21 @@ const schema = z.object({
   /** 0-based; null averages all channels. */
   channel: z.int().min(0).nullable(),
   callback: z.string().nullable(),
-  holder: z.string(),
-  /** `JobStore.instanceId` of the database with the job. */
+  /** `JobOwner.key`. */
+  owner: z.string(),
+  /** `JobStore.installationId` of the database with the job. */
   installation: z.string(),
   /** Set in callbacks of cancelled jobs, ms since 1970. */
   cancelledAt: z.number().nullable().default(null),
 });
 
-export type Payload = Readonly<z.output<typeof schema>>;
+/** Redis has the owner as `holder`. */
+const schema = z.preprocess(
+  (json) => ({ ...(json as object), owner: (json as { holder?: unknown }).holder }),
+  fields,
+);
+
+export type Payload = Readonly<z.output<typeof fields>>;
 
 export type EncryptedPayload = { readonly sealed: string };
 
@@ -33,11 +40,11 @@ export class NewerPayloadError extends Error {}
 export class PayloadError extends Error {}
 
 export function encryptPayload(
-  payload: z.input<typeof schema>,
+  { owner: holder, ...payload }: z.input<typeof fields>,
   id: string,
   cipher: Cipher,
 ): EncryptedPayload {
-  const json = JSON.stringify({ version, ...payload });
+  const json = JSON.stringify({ version, ...payload, holder });
   return { sealed: cipher.encrypt(Buffer.from(json), aadOf(id)).toString('base64') };
 }
 

@@ -5,7 +5,7 @@ import type { FairSemaphore, Permit } from './fair-semaphore.ts';
 import { fetchRecording } from './fetch-recording.ts';
 import { ReservationError } from './http-client.ts';
 import { storedError } from './job-json.ts';
-import type { Lane } from './job-task.ts';
+import type { QueueName } from './job-task.ts';
 import { decryptPayload, type Payload } from './payload.ts';
 import type { JobQueue } from './queues.ts';
 import {
@@ -19,31 +19,31 @@ import {
 
 const removalCheckMs = 1000;
 
-export type AnalysisLane = { readonly name: Lane; readonly queue: JobQueue; readonly slots: FairSemaphore };
+export type AnalysisQueue = JobQueue & { readonly kind: QueueName; readonly slots: FairSemaphore };
 
-/** The lane `short` moves jobs with long recordings to the queue `long`. */
+/** Jobs of `analyses` with long recordings move to `long`. */
 export async function processAnalysis(
   context: WorkerContext,
-  lane: AnalysisLane,
+  queue: AnalysisQueue,
   job: QueueJob,
   token: string | undefined,
 ): Promise<void> {
   const { logger, queues, store } = context;
   const id = job.id as string;
-  const payload = await startJob(context, lane.queue, job, token);
+  const payload = await startJob(context, queue, job, token);
   const row = await store.read(id);
   if (row === null) return finishCancelledJob(context, job, payload);
   if (row.outcome !== null) return void (await finishJob(context, job, payload, row.outcome, row.body ?? ''));
-  const acquired = lane.slots.acquire(payload.holder);
+  const acquired = queue.slots.acquire(payload.owner);
   if (acquired === null) return moveToWait(job, token);
   const permit = await acquired;
   const started = performance.now();
   const finished = new AbortController();
   const removed = watchRemoval(context, id, finished.signal);
   try {
-    const json = await analyze(context, { lane: lane.name, permit, job, payload, removed });
+    const json = await analyze(context, { queue: queue.kind, permit, job, payload, removed });
     if (json === null) {
-      const entry = { id, owner: payload.holder, payload: job.data, createdAt: job.timestamp };
+      const entry = { id, owner: payload.owner, payload: job.data, createdAt: job.timestamp };
       return await queues.long.add(entry);
     }
     const outcome = await finishJob(context, job, payload, 'done', json);
@@ -52,7 +52,7 @@ export async function processAnalysis(
   } catch (error) {
     if (context.stop.aborted) return moveToWait(job, token);
     if (removed.aborted) return finishCancelledJob(context, job, payload);
-    if (error instanceof ReservationError) return lane.queue.delay(job, payload.holder, token);
+    if (error instanceof ReservationError) return queue.delay(job, payload.owner, token);
     if (!(error instanceof ServiceError) || error.code === 'storage_unavailable') throw error;
     const outcome = await finishJob(context, job, payload, 'failed', storedError(error));
     if (outcome === 'failed') logger.info({ job_id: id, code: error.code }, 'job failed');
@@ -84,7 +84,7 @@ function watchRemoval({ store }: WorkerContext, id: string, ended: AbortSignal):
 }
 
 type Analysis = {
-  readonly lane: Lane;
+  readonly queue: QueueName;
   readonly permit: Permit;
   readonly job: QueueJob;
   readonly payload: Payload;
@@ -92,11 +92,11 @@ type Analysis = {
 };
 
 /**
- * Returns null for a recording of the lane `long`.
+ * Returns null for a recording of the queue `long`.
  * @throws ServiceError when a retry is useless
  */
 async function analyze(context: WorkerContext, analysis: Analysis): Promise<string | null> {
-  const { lane, job, payload, removed } = analysis;
+  const { queue, job, payload, removed } = analysis;
   const signal = AbortSignal.any([context.stop, removed]);
   const recording = await load(context, analysis, signal);
   const cancel = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -104,7 +104,7 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<stri
   signal.addEventListener('abort', stop);
   try {
     if (signal.aborted) stop();
-    const task = { id: job.id as string, lane, ...recording, channel: payload.channel, cancel };
+    const task = { id: job.id as string, queue, ...recording, channel: payload.channel, cancel };
     const reply = await context.threads.analyze(task, (progress) => {
       void job.updateProgress(progress).catch(() => {});
     });
@@ -125,7 +125,7 @@ async function load(
   signal: AbortSignal,
 ): Promise<Recording> {
   const { uploadStore } = context;
-  const { holder: owner, source } = payload;
+  const { owner, source } = payload;
   if (source.kind === 'object') {
     const audio = await fetchRecording(context, { job, owner, url: source.url, permit, signal });
     return { audio, baseline: null };

@@ -14,10 +14,10 @@ export async function processCallback(
   const { config, cipher, logger, queues } = context;
   const id = job.id as string;
   const payload = await startJob(context, queues.callbacks, job, token);
-  const { callback, holder } = payload;
+  const { callback, owner } = payload;
   if (callback === null) return;
-  const reservation = budget.open(shareKeys(holder, callback));
-  if (!reservation.add(1)) return queues.callbacks.delay(job, holder, token);
+  const reservation = budget.open(shareKeys(owner, callback));
+  if (!reservation.add(1)) return queues.callbacks.delay(job, owner, token);
   try {
     const json = await jsonFor(context, job, payload);
     if (json === null) return;
@@ -25,7 +25,7 @@ export async function processCallback(
       id,
       url: callback,
       body: JSON.stringify(json),
-      secret: cipher.callbackSecret(holder),
+      secret: cipher.callbackSecret(owner),
       privateHosts: config.jobs.privateHosts,
       now: Date.now(),
       signal: context.stop,

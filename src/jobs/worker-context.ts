@@ -117,5 +117,5 @@ async function enqueueCallback(
   if (payload.callback === null) return;
   const id = job.id as string;
   const encrypted = encryptPayload(payload, id, cipher);
-  await queues.callbacks.add({ id, owner: payload.holder, payload: encrypted, createdAt: job.timestamp });
+  await queues.callbacks.add({ id, owner: payload.owner, payload: encrypted, createdAt: job.timestamp });
 }

@@ -8,7 +8,7 @@ import { openWorkerRedis, type Redis, requireNoPersistence, withoutCommand } fro
 import { createCipher } from './encryption.ts';
 import { createFairSemaphore } from './fair-semaphore.ts';
 import { createJobStore } from './job-store.ts';
-import type { Lane } from './job-task.ts';
+import { type QueueName, queueNames } from './job-task.ts';
 import { createJobThreads, type JobThreads } from './job-threads.ts';
 import type { EncryptedPayload } from './payload.ts';
 import { markLost, processAnalysis } from './process-analysis.ts';
@@ -106,12 +106,12 @@ function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
     worker.on('error', (error) => logger.warn({ reason: error.message }, 'queue'));
     return worker;
   };
-  const openLane = (queue: JobQueue, name: Lane) => {
+  const openAnalyses = (kind: QueueName) => {
     const slots = createFairSemaphore(config.workers, (released) =>
       resize(worker, config.workers + released),
     );
-    const lane = { name, queue, slots };
-    const worker = open(queue, config.workers, (job, token) => processAnalysis(context, lane, job, token));
+    const queue = { ...queues[kind], kind, slots };
+    const worker = open(queue, config.workers, (job, token) => processAnalysis(context, queue, job, token));
     worker.on('failed', (job, error) => {
       const err = withoutCommand(error);
       logger.warn({ job_id: job?.id, attempt: job?.attemptsMade, err }, 'job not done');
@@ -128,7 +128,7 @@ function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
       'callback not delivered',
     );
   });
-  return [openLane(queues.analyses, 'short'), openLane(queues.long, 'long'), callbacks];
+  return [...queueNames.map(openAnalyses), callbacks];
 }
 
 /** Sets the concurrency. `resume` makes a fully occupied worker fetch further jobs. */

@@ -21,7 +21,7 @@ process.on('message', onCommand);
 raiseOomScore();
 
 function onCommand(command: ProcessCommand): void {
-  if (command.kind === 'stop') run?.stop(command.flag);
+  if (command.kind === 'stop') run?.stop();
   else if (command.kind === 'start') start(command);
   else void runTask(command.task);
 }

@@ -7,15 +7,14 @@ import { type Stage, stoppedMessage } from '../analysis/stage-timer.ts';
 import type { Analysis } from '../analysis/types.ts';
 import { readForm } from '../multipart/form.ts';
 import { ServiceError } from '../runtime/errors.ts';
-import { joinBlocks } from './blocks.ts';
-import { flags, type Reply, type TaskMessage, toErrorReply } from './protocol.ts';
+import { type Reply, type TaskMessage, toErrorReply } from './protocol.ts';
 
 const encoder = new TextEncoder();
 
 /** Never rejects: errors are replies. */
 export async function handleTask(analyzer: Analyzer, task: TaskMessage): Promise<Reply> {
   try {
-    if (Atomics.load(task.cancel, 0) !== flags.run) throw new ServiceError('deadline', stoppedMessage);
+    if (Atomics.load(task.cancel, 0) !== 0) throw new ServiceError('deadline', stoppedMessage);
     return await report(analyzer, task);
   } catch (error) {
     return toErrorReply(error);
@@ -24,7 +23,8 @@ export async function handleTask(analyzer: Analyzer, task: TaskMessage): Promise
 
 async function report(analyzer: Analyzer, { body, boundary, signals, requestId, cancel }: TaskMessage) {
   const started = performance.now();
-  const form = readForm(joinBlocks(body), boundary);
+  const bytes = body.length === 1 ? (body[0] as Uint8Array) : Buffer.concat(body);
+  const form = readForm(bytes, boundary);
   const parsed = performance.now();
   const analysis = await analyzer.analyze({ ...form, signals, cancel });
   const analyzed = performance.now();

@@ -7,7 +7,7 @@ import type { Stage } from '../analysis/stage-timer.ts';
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
 import { createFairQueue } from './fair-queue.ts';
 import { createProcesses } from './processes.ts';
-import { flags, type Reply, type Task } from './protocol.ts';
+import type { Reply, Task } from './protocol.ts';
 import { createThreads } from './threads.ts';
 import { deferred, type Run, type Workers, type WorkersOptions } from './workers.ts';
 
@@ -125,8 +125,8 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   /** Removes the task from the queue, or sets its flag: its worker stays busy until it has read the flag. */
-  function stop(entry: Entry, flag: number): void {
-    entry.run?.stop(flag);
+  function stop(entry: Entry): void {
+    entry.run?.stop();
     clearTimeout(entry.timer);
     if (!waiting.remove(entry.account, entry)) return;
     entry.release();
@@ -134,7 +134,7 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   function fail(entry: Entry, failure: ServiceError): void {
-    stop(entry, flags.deadline);
+    stop(entry);
     entry.reject(failure);
   }
 
@@ -152,7 +152,7 @@ export function createPool(options: PoolOptions): Pool {
     else queue(entry);
     update();
     const cancel = () => {
-      stop(entry, flags.cancelled);
+      stop(entry);
       settlers.resolve(null);
     };
     return { result: promise, cancel };

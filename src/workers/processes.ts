@@ -80,9 +80,9 @@ export function createProcesses(options: ProcessesOptions): Workers {
     const { promise: reply, ...pending } = deferred<Reply>();
     child.pending = pending;
     send(child, { kind: 'run', task });
-    const stop = (flag: number) => {
+    const stop = () => {
       if (child.pending !== pending) return;
-      send(child, { kind: 'stop', flag });
+      send(child, { kind: 'stop' });
       setTimeout(() => {
         if (child.pending === pending) child.process.kill('SIGKILL');
       }, options.killAfterMs ?? killAfterMs).unref();

@@ -13,9 +13,6 @@ export type ThreadReady = { readonly ready: number };
 /** Posted by a thread whose heap exceeds `maxHeapRatio`. */
 export type HeapPressure = { readonly heapPressure: number };
 
-/** Values of the shared flag of a task. Any value but `run` stops it before the next stage. */
-export const flags = { run: 0, deadline: 1, cancelled: 2 } as const;
-
 export type Task = {
   /** The raw upload in blocks, whose buffers are transferred. */
   readonly body: readonly Uint8Array[];
@@ -24,6 +21,7 @@ export type Task = {
   readonly requestId: string;
 };
 
+/** Shared flag of a task: a value other than 0 stops it before the next stage. */
 export type TaskMessage = Task & { readonly cancel: Int32Array };
 
 export type Reply =
@@ -47,7 +45,7 @@ export function toErrorReply(error: unknown): ErrorReply {
 export type ProcessCommand =
   | { readonly kind: 'start'; readonly settings: ThreadSettings; readonly file: string | undefined }
   | { readonly kind: 'run'; readonly task: Task }
-  | { readonly kind: 'stop'; readonly flag: number };
+  | { readonly kind: 'stop' };
 
 /** Sent by an analysis process; `lost` is the last message. */
 export type ProcessMessage =

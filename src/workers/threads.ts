@@ -17,7 +17,7 @@ export function createThreads({ workers, file, ...options }: WorkersOptions): Wo
     const flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     return {
       reply: pool.run({ ...task, cancel: flag }, task.body),
-      stop: (reason) => void Atomics.store(flag, 0, reason),
+      stop: () => void Atomics.store(flag, 0, 1),
     };
   }
   return { ...pool, run };

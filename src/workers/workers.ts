@@ -18,7 +18,7 @@ export type Run = {
   /** Rejects when the worker dies. */
   readonly reply: Promise<Reply>;
   /** Sets the flag that the analysis reads between its stages. The reply still arrives. */
-  stop(flag: number): void;
+  stop(): void;
 };
 
 export type WorkersOptions = {

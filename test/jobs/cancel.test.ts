@@ -6,7 +6,7 @@ import { toneFile } from '../../benchmarks/upload-body.ts';
 import { openJobService } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 
-const owner = { name: 'token:1', account: null };
+const owner = { key: 'token:1', accountId: null };
 
 /** A server that never answers for recordings, and takes callbacks. */
 async function openWeb(t: ExecutionContext) {
@@ -44,7 +44,7 @@ test.serial('a job that is removed while it waits is called back as cancelled, o
   t.true(await jobs.remove(owner, 'job_1'));
   t.false(await jobs.remove(owner, 'job_1'));
   t.is(await jobs.find(owner, 'job_1'), null);
-  t.is(await queues.analyses.countWaiting(owner.name), 0);
+  t.is(await queues.analyses.countWaiting(owner.key), 0);
   await jobs.create('job_2', { ...request, callback: null });
   t.true(await jobs.remove(owner, 'job_2'));
   await work();

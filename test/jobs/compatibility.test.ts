@@ -21,7 +21,7 @@ const payloads: Readonly<Record<string, EncryptedPayload>> = JSON.parse(
   readFileSync(new URL('payloads-1.json', folder), 'utf8'),
 );
 const installation = '00000000-0000-4000-8000-000000000001';
-const owner = { name: 'token:released', account: null };
+const owner = { key: 'token:released', accountId: null };
 const waitingId = 'job_releasedWaiting00001';
 const cipher = createCipher(secret);
 
@@ -39,7 +39,7 @@ test('payloads of the first release with jobs are read', (t) => {
     source: { kind: 'upload', sizes: { audio: 4, baseline: 0 } },
     channel: null,
     callback: null,
-    holder: owner.name,
+    owner: owner.key,
     installation,
     cancelledAt: null,
   });
@@ -68,7 +68,7 @@ test('payloads of later releases are told from those that no release writes', (t
     holder: 'h',
     installation,
   };
-  t.is(read({ version: 2, ...right, later: 1 })().holder, 'h');
+  t.is(read({ version: 2, ...right, later: 1 })().owner, 'h');
   for (const wrong of [
     null,
     'x',

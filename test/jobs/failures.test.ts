@@ -7,7 +7,7 @@ import { openJobService as open } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 import { until } from '../support/wait.ts';
 
-const owner = { name: 'token:1', account: null };
+const owner = { key: 'token:1', accountId: null };
 const upload: JobRequest = {
   owner,
   idempotencyKey: 'k',

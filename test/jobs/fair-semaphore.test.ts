@@ -1,4 +1,4 @@
-/** Analysis slots of a lane. */
+/** Analysis slots of a queue. */
 import { setImmediate as tick } from 'node:timers/promises';
 import test from 'ava';
 import { createFairSemaphore, type Permit } from '../../src/jobs/fair-semaphore.ts';

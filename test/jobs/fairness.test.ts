@@ -10,8 +10,8 @@ import { type JobService, openJobService } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 import { lecture } from '../support/recordings.ts';
 
-const busy: JobOwner = { name: 'token:busy', account: null };
-const other: JobOwner = { name: 'token:other', account: null };
+const busy: JobOwner = { key: 'token:busy', accountId: null };
+const other: JobOwner = { key: 'token:other', accountId: null };
 const request = { idempotencyKey: null, digest: '', channel: null, callback: null };
 
 const hostSettings = (url: string) => ({
@@ -74,12 +74,12 @@ async function addCallback(
     source: { kind: 'object', url: 'https://bucket.example/a.wav' },
     channel: null,
     callback: url,
-    holder: owner.name,
+    owner: owner.key,
     installation: await store.installationId(),
   } as const;
   const entry = {
     id,
-    owner: owner.name,
+    owner: owner.key,
     payload: encryptPayload(payload, id, cipher),
     createdAt: Date.now(),
   };

@@ -112,10 +112,10 @@ test.serial('jobs are listed to their owner, newest first, page by page', async 
 
 test.serial('a page has 100 jobs, and jobs of the same moment are on one page alone', async (t) => {
   const { jobs, database } = await openJobService(t);
-  const owner = { name: 'token:1', account: null };
+  const owner = { key: 'token:1', accountId: null };
   const rows = Array.from({ length: 250 }, (_, index) => ({
     id: `job_${(index * 7919) % 1000}`,
-    holder: index < 249 ? owner.name : 'token:2',
+    holder: index < 249 ? owner.key : 'token:2',
     owner: null,
     idempotency_key: null,
     digest: null,

@@ -23,7 +23,7 @@ async function open(t: ExecutionContext) {
 function work(crew: JobThreads, id: string) {
   const cancel = new Int32Array(new SharedArrayBuffer(4));
   return crew.analyze(
-    { id, lane: 'short', audio: new Uint8Array(1), baseline: null, channel: null, cancel },
+    { id, queue: 'analyses', audio: new Uint8Array(1), baseline: null, channel: null, cancel },
     () => {},
   );
 }

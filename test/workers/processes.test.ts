@@ -53,7 +53,7 @@ test.serial('a process reports why its thread was lost', async (t) => {
 test.serial('a process that ignores its flag is killed', async (t) => {
   const { workers, causes } = await open(t, { killAfterMs: 100 });
   const { reply, stop } = run(workers, { do: 'hang', ms: 3_600_000 });
-  stop(1);
+  stop();
   await t.throwsAsync(reply);
   t.is(causes.length, 1);
 });

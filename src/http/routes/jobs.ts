@@ -111,7 +111,7 @@ async function upload(
   const form = await uploadJob(context.req, {
     ...limits,
     uploads: jobs.uploads,
-    memory: budget.open([owner.name]),
+    memory: budget.open([owner.key]),
     maxBytes: config.jobs.maxBytes,
   });
   try {
@@ -175,7 +175,7 @@ function requireQueue(jobs: Jobs | null): Middleware<State> {
 
 /** Tokens of one account share its jobs; each operator token owns its jobs alone. */
 function ownerOf(principal: Principal | undefined): JobOwner {
-  return { name: accountOf(principal), account: principal?.owner ?? null };
+  return { key: accountOf(principal), accountId: principal?.owner ?? null };
 }
 
 function idempotencyKey(context: Context): string | null {
