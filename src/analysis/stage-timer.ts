@@ -3,7 +3,7 @@ import { ServiceError } from '../runtime/errors.ts';
 
 export type Stage = { readonly name: string; readonly ms: number };
 
-export const stoppedMessage = 'the analysis was stopped';
+export const stoppedMessage = 'The analysis exceeded its deadline or was cancelled';
 
 export type StageTimer = {
   /** Milliseconds per stage, in the order in which the stages first ended. */

@@ -95,7 +95,7 @@ export function databaseKind(url: string): DatabaseKind {
 
 /** The cause, which contains paths, is logged and never sent. */
 export function databaseUnavailable(cause: unknown): ServiceError {
-  return new ServiceError('storage_unavailable', 'The database cannot be used', { cause });
+  return new ServiceError('storage_unavailable', 'The database is unavailable', { cause });
 }
 
 /** @throws ServiceError `storage_unavailable` */

@@ -59,7 +59,7 @@ export function createLifecycle(): Lifecycle {
 /** Returns why an analysis cannot start now; null when it can. */
 export function admissionError(lifecycle: Lifecycle, pool: Pick<Pool, 'warm'>): ServiceError | null {
   if (lifecycle.refusing()) return shuttingDown();
-  return pool.warm() ? null : new ServiceError('not_ready', 'The models are being loaded');
+  return pool.warm() ? null : new ServiceError('not_ready', 'The models are still loading');
 }
 
 /** Returns the error of GET /ready; null when the service is ready. */
@@ -74,5 +74,5 @@ export function readinessError(
 }
 
 export function shuttingDown(): ServiceError {
-  return new ServiceError('shutting_down', 'The service is being stopped');
+  return new ServiceError('shutting_down', 'The service is shutting down');
 }

@@ -127,7 +127,7 @@ function rejectRequest(
 
 function toServiceError(code: string | undefined): ServiceError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new ServiceError('timeout', 'The request took longer to arrive than it may');
+    return new ServiceError('timeout', 'The request did not arrive within the time limit');
   if (code === 'HPE_HEADER_OVERFLOW') {
     const message = `Expected at most ${maxHeaderBytes} bytes of headers, got more`;
     return new ServiceError('headers_too_large', message);

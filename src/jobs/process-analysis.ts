@@ -66,7 +66,7 @@ export async function processAnalysis(
 export async function markLost(context: WorkerContext, job: QueueJob): Promise<void> {
   const payload = decryptPayload(job.data, job.id as string, context.cipher);
   if (payload.installation !== (await context.store.installationId())) return;
-  const error = new ServiceError('worker_lost', 'The workers that had this job were lost');
+  const error = new ServiceError('worker_lost', 'The workers of this job ended unexpectedly');
   await finishJob(context, job, payload, 'failed', storedError(error));
 }
 
@@ -135,5 +135,5 @@ async function load(
   const audio = await uploadStore.read(id, 'audio', sizes.audio);
   const baseline = sizes.baseline > 0 ? await uploadStore.read(id, 'baseline', sizes.baseline) : null;
   if (audio !== null && (sizes.baseline === 0 || baseline !== null)) return { audio, baseline };
-  throw new ServiceError('deadline', 'The recording waited longer for a worker than it may');
+  throw new ServiceError('deadline', 'The recording expired before a worker was free');
 }

@@ -20,7 +20,11 @@ export function createQueueSlots(options: {
       if (count === 0) return work();
       const used = await options.countUsed(owner);
       const reservation = budget.open([owner]);
-      if (!reservation.add(count, used)) throw queueFull(count, budget.available(owner, used));
+      if (!reservation.add(count, used)) {
+        const available = budget.available(owner, used);
+        const message = `Expected at most ${available} more jobs of this owner in the queue, got ${count}`;
+        throw new ServiceError('overloaded', message, { retryAfterSeconds });
+      }
       try {
         return await work();
       } finally {
@@ -28,9 +32,4 @@ export function createQueueSlots(options: {
       }
     },
   };
-}
-
-function queueFull(count: number, available: number): ServiceError {
-  const message = `Expected at most ${available} more jobs of this owner in the queue, got ${count}`;
-  return new ServiceError('overloaded', message, { retryAfterSeconds });
 }

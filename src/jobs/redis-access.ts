@@ -22,7 +22,7 @@ export function createRedisAccess(redis: Redis): RedisAccess {
     } catch (cause) {
       checked = null;
       if (cause instanceof ServiceError) throw cause;
-      throw new ServiceError('queue_unavailable', 'The queue of jobs cannot be used', {
+      throw new ServiceError('queue_unavailable', 'The job queue is unavailable', {
         retryAfterSeconds: 5,
         cause: withoutCommand(cause),
       });

@@ -54,7 +54,7 @@ export async function fetchAudio(
   const limits = { privateHosts, maxBytes, seconds: uploadSeconds, signal, reserve };
   const response = await sendRequest({ method: 'GET', url, ...limits }).catch((error: Error) => {
     if (error instanceof ReservationError) throw error;
-    if (error instanceof SizeError) throw tooLarge(error.message);
+    if (error instanceof SizeError) throw invalidPart('audio', 'audio.too_large', error.message);
     if (error instanceof AddressError) throw unreachable(error.message);
     throw new UnreachableError(`Expected a recording at the address, got ${error.message}`);
   });
@@ -67,8 +67,4 @@ export async function fetchAudio(
 
 export function unreachable(message: string): ServiceError {
   return invalidPart('url', 'url.unreachable', message);
-}
-
-export function tooLarge(message: string): ServiceError {
-  return invalidPart('audio', 'audio.too_large', message);
 }

@@ -97,7 +97,7 @@ export function createUploads({
     for (const [id, entry] of entries) {
       if (entry.thread !== lost) continue;
       entries.delete(id);
-      const failure = new ServiceError('worker_lost', 'The thread that had this upload was lost');
+      const failure = new ServiceError('worker_lost', 'The thread of this upload ended unexpectedly');
       void drop(id)
         .catch(() => {})
         .then(() => entry.reject(failure));

@@ -95,8 +95,9 @@ export function invalidPart(field: string, reason: ProblemReason, message: strin
 }
 
 /** The body, or the recordings in it, exceed the limit. */
-export function tooLarge(maxBytes: number): ServiceError {
-  return invalidPart('audio', 'audio.too_large', `Expected at most ${maxBytes} bytes for \`body\`, got more`);
+export function tooLarge(maxBytes: number, field = 'audio', reason = 'audio.too_large'): ServiceError {
+  const message = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
+  return new ServiceError('too_large', message, { problems: [{ where: 'body', field, reason, message }] });
 }
 
 export function serializeError({

@@ -116,7 +116,7 @@ export function createPool(options: PoolOptions): Pool {
       entry.run = workers.run(entry.task);
       settle(entry, await entry.run.reply, queueMs);
     } catch {
-      entry.reject(new ServiceError('worker_lost', 'The worker that had this request was lost'));
+      entry.reject(new ServiceError('worker_lost', 'The worker of this request ended unexpectedly'));
     }
     clearTimeout(entry.timer);
     running.delete(entry);
@@ -145,7 +145,7 @@ export function createPool(options: PoolOptions): Pool {
     }
     const { promise, ...settlers } = deferred<AnalysisResult | null>();
     const queuedAt = performance.now();
-    const onDeadline = () => fail(entry, new ServiceError('deadline', 'The request took longer than it may'));
+    const onDeadline = () => fail(entry, new ServiceError('deadline', 'The request exceeded its deadline'));
     const timer = setTimeout(onDeadline, Math.max(0, deadlineAt - queuedAt));
     const entry: Entry = { account, task, queuedAt, timer, release, ...settlers, run: null };
     if (idle()) void work(entry);

@@ -132,7 +132,7 @@ test('a file that is no database is storage_unavailable, and its path is not tol
     instanceOf: ServiceError,
   });
   t.is(failure.code, 'storage_unavailable');
-  t.is(failure.message, 'The database cannot be used');
+  t.is(failure.message, 'The database is unavailable');
 });
 
 const rows = (database: Libsql.Database) => database.prepare('select * from more').all().length;

@@ -40,7 +40,7 @@ test.serial('health, readiness and models need no token', async (t) => {
   t.is((await call(app.port, { path: '/health' })).body, '{}');
   const early = await call(app.port, { path: '/ready', headers: { 'X-Request-Id': 'id-1' } });
   t.is(early.status, 503);
-  t.is(early.body, '{"detail":"The models are being loaded","code":"not_ready","request_id":"id-1"}');
+  t.is(early.body, '{"detail":"The models are still loading","code":"not_ready","request_id":"id-1"}');
   app.load();
   await app.pool.started;
   const ready = await call(app.port, { path: '/ready' });

@@ -70,7 +70,7 @@ export function waitForBody(request: IncomingMessage, limits: BodyLimits): Promi
 }
 
 export function tooSlow(): ServiceError {
-  return new ServiceError('timeout', 'The body took longer to arrive than it may');
+  return new ServiceError('timeout', 'The body did not arrive within the time limit');
 }
 
 function belowMinRate({ bytes, everyMs }: BodyRate): ServiceError {

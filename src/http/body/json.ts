@@ -5,13 +5,13 @@ import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import type { z } from 'zod';
 import type { Config } from '../../runtime/config.ts';
-import { type Problem, ServiceError } from '../../runtime/errors.ts';
+import { type Problem, ServiceError, tooLarge } from '../../runtime/errors.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { guardBody } from './body-guard.ts';
 import { overByteShare } from './byte-budget.ts';
+import { nextIteration } from './next-iteration.ts';
 import { declaredLength, sendContinue } from './read-body.ts';
-import { createTurns } from './turns.ts';
 
 export type BodyRules = {
   readonly maxBytes: number;
@@ -40,10 +40,9 @@ const maxEntries = 1000;
 const maxProblems = 16;
 
 export function createJsonReader(options: Options): ReadJson {
-  const nextTurn = createTurns();
   return async (context, schema, rules) => {
     checkHeaders(context, rules);
-    const input = requireObject(await read(context, options, rules, nextTurn));
+    const input = requireObject(await read(context, options, rules));
     checkSize(input, rules);
     const parsed = schema.safeParse(input);
     if (parsed.success) return parsed.data;
@@ -61,16 +60,12 @@ function checkHeaders(context: Context, rules: BodyRules): void {
   if (encoding !== 'identity') {
     throw new ServiceError('bad_request', `Expected none for \`Content-Encoding\`, got ${encoding}`);
   }
-  if (declaredLength(context.req) > rules.maxBytes) throw tooLarge(rules);
+  if (declaredLength(context.req) > rules.maxBytes)
+    throw tooLarge(rules.maxBytes, 'body', rules.reasonOf('too_large'));
 }
 
 /** The bytes stay reserved until the response is sent, since the parsed value is not smaller. */
-async function read(
-  context: Context,
-  options: Options,
-  rules: BodyRules,
-  nextTurn: () => Promise<void>,
-): Promise<unknown> {
+async function read(context: Context, options: Options, rules: BodyRules): Promise<unknown> {
   const { req, res, state } = context;
   const deadlineAt = state.startedAt + 1000 * options.config.deadlineSeconds;
   const memory = options.budget.open([await options.account(context)]);
@@ -78,7 +73,7 @@ async function read(
   sendContinue(req, res);
   res.once('close', () => memory.release());
   const utf8 = createUtf8Check();
-  const delayed = delayEnd(req, nextTurn);
+  const delayed = delayEnd(req);
   let detach = () => {};
   const body = new Promise<unknown>((resolve, reject) => {
     const stopGuard = guardBody(req, { deadlineAt, shutdown: options.lifecycle.shutdown }, reject);
@@ -107,9 +102,9 @@ async function read(
   return body.finally(() => detach());
 }
 
-/** koa-body parses a body when it ends: the end is delayed, so that one turn of the event loop parses at most one body. */
-function delayEnd(request: IncomingMessage, nextTurn: () => Promise<void>): PassThrough {
-  const body = new PassThrough({ flush: (done) => void nextTurn().then(() => done()) });
+/** koa-body parses a body when it ends: the end is delayed, so that one iteration of the event loop parses at most one body. */
+function delayEnd(request: IncomingMessage): PassThrough {
+  const body = new PassThrough({ flush: (done) => void nextIteration().then(() => done()) });
   return Object.assign(request.pipe(body), { headers: request.headers });
 }
 
@@ -158,7 +153,9 @@ function parserOf(maxBytes: number): Parser {
 /** Errors of raw-body have a type. Errors of the JSON parser contain the body, so they are dropped. */
 function toServiceError(error: unknown, rules: BodyRules): ServiceError {
   const type = error instanceof Error && 'type' in error ? error.type : null;
-  return type === 'entity.too.large' ? tooLarge(rules) : expectedObject();
+  return type === 'entity.too.large'
+    ? tooLarge(rules.maxBytes, 'body', rules.reasonOf('too_large'))
+    : expectedObject();
 }
 
 function requireObject(body: unknown): Readonly<Record<string, unknown>> {
@@ -187,12 +184,6 @@ function problem(field: string, reason: string, message: string): Problem {
 
 function expectedObject(): ServiceError {
   return new ServiceError('bad_request', 'Expected a JSON object for `body`, got something else');
-}
-
-function tooLarge({ maxBytes, reasonOf }: BodyRules): ServiceError {
-  const message = `Expected at most ${maxBytes} bytes for \`body\`, got more`;
-  const problems = [problem('body', reasonOf('too_large'), message)];
-  return new ServiceError('too_large', message, { problems });
 }
 
 /** The message omits the received value, which may be a password. */

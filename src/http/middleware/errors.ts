@@ -7,7 +7,7 @@ import { lingerAfter } from '../linger.ts';
 import { sendJson } from '../respond.ts';
 import type { State } from '../state.ts';
 
-const internalMessage = 'Something went wrong on our side';
+const internalMessage = 'Internal error';
 
 /** Serializes the response body of an error. */
 export function errorBody(error: ServiceError, requestId: string): string {

@@ -96,16 +96,16 @@ const rows: Readonly<Record<string, Row>> = {
   },
   '500 without its cause': {
     call: analysis({ do: 'fault' }),
-    body: plain('internal', 'Something went wrong on our side'),
+    body: plain('internal', 'Internal error'),
   },
   '503 for a lost worker': {
     call: analysis({ do: 'exit' }),
-    body: plain('worker_lost', 'The worker that had this request was lost'),
+    body: plain('worker_lost', 'The worker of this request ended unexpectedly'),
     headers: later,
   },
   '503 past the deadline': {
     call: analysis(createGate().task),
-    body: plain('deadline', 'The request took longer than it may'),
+    body: plain('deadline', 'The request exceeded its deadline'),
     headers: later,
     settings: { env: { UNDERTONE_DEADLINE_S: '1' } },
   },
@@ -117,18 +117,18 @@ const rows: Readonly<Record<string, Row>> = {
   },
   '503 before the models are loaded': {
     call: echo,
-    body: plain('not_ready', 'The models are being loaded'),
+    body: plain('not_ready', 'The models are still loading'),
     headers: later,
     settings: { wait: false },
   },
   '503 when tokens cannot be looked up': {
     call: echo,
-    body: plain('storage_unavailable', 'The database cannot be used'),
+    body: plain('storage_unavailable', 'The database is unavailable'),
     headers: later,
     settings: {
       verifier: {
         verify: async () => {
-          throw new ServiceError('storage_unavailable', 'The database cannot be used');
+          throw new ServiceError('storage_unavailable', 'The database is unavailable');
         },
       },
     },
@@ -180,7 +180,7 @@ test.serial('during the grace period the service responds but is not ready', asy
   app.lifecycle.startDraining();
   t.is(
     (await call(app.port, { path: '/ready', headers: id })).body,
-    plain('shutting_down', 'The service is being stopped'),
+    plain('shutting_down', 'The service is shutting down'),
   );
   const reply = await call(app.port, echo);
   t.is(reply.status, 200);
@@ -193,7 +193,7 @@ test.serial('503 during shutdown, with Connection: close', async (t) => {
   for (const asked of [echo, { path: '/ready', headers: id }]) {
     const reply = await call(app.port, asked);
     t.is(reply.status, 503);
-    t.is(reply.body, plain('shutting_down', 'The service is being stopped'));
+    t.is(reply.body, plain('shutting_down', 'The service is shutting down'));
     t.is(reply.headers.connection, 'close');
   }
   t.is((await call(app.port, { path: '/health' })).body, '{}');
