@@ -28,12 +28,6 @@ test('analyze returns both reports, or the requested one', async (t) => {
   t.is(both.cognitive?.relative, false);
 });
 
-test('a recording is its own baseline at 0.5', async (t) => {
-  const { cognitive } = await analyze(sample, { signals: ['cognitive'], baseline: sample });
-  t.true(cognitive?.relative);
-  t.like(cognitive?.signals, { cognitive_load: 0.5, processing: 0.5 });
-});
-
 test('a failed call does not affect the next', async (t) => {
   const broken = analyze(new Uint8Array(0));
   const fine = analyze(sample, { limits: { ...limits, seconds: 1 } });

@@ -53,13 +53,6 @@ test('an SNR below 10 dB warns and widens every interval', async (t) => {
   t.true(widths(clean).every((width, index) => width < (wide[index] as number)));
 });
 
-test('a gain of 12 dB is a level 12 dB up', async (t) => {
-  const [soft, loud] = [await hear(scaled(speech, 0.1)), await hear(scaled(speech, 0.1 * 10 ** (12 / 20)))];
-  t.true(Math.abs(loud.audio.level_dbfs - soft.audio.level_dbfs - 12) < 0.11);
-  const spoken = 10 * Math.log10(spokenPower(scaled(speech, 0.1)));
-  t.true(Math.abs(soft.audio.level_dbfs - spoken) < 2, `${soft.audio.level_dbfs} for ${spoken}`);
-});
-
 test('the clipped ratio is the share of clipped samples', async (t) => {
   const loud = scaled(speech, 8 / speech.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0));
   const cut = loud.filter((sample) => Math.abs(sample) >= 1).length / loud.length;
@@ -71,28 +64,3 @@ test('the clipped ratio is the share of clipped samples', async (t) => {
   t.true(warningsOf(clipped).includes('clipped'));
   t.is((await hear(scaled(speech, 0.5))).audio.clipped_ratio, 0);
 });
-
-/** Every other sample of speech, low-passed at `hertz` by a windowed sinc of 401 points. */
-function lowPassed(samples: Float32Array, hertz: number): Float32Array {
-  const half = 200;
-  const taps = Float32Array.from({ length: 2 * half + 1 }, (_, index) => {
-    const at = index - half;
-    const window = 0.42 + 0.5 * Math.cos((Math.PI * at) / half) + 0.08 * Math.cos((2 * Math.PI * at) / half);
-    const cycle = (2 * hertz) / rate;
-    return window * (at === 0 ? cycle : Math.sin(Math.PI * cycle * at) / (Math.PI * at));
-  });
-  return samples.map((_, index) => {
-    let sum = 0;
-    for (let tap = 0; tap < taps.length; tap++)
-      sum += (taps[tap] as number) * (samples[index + tap - half] ?? 0);
-    return sum;
-  });
-}
-
-for (const hertz of [3400, 5000]) {
-  test(`speech that ends at ${hertz} Hz has that bandwidth within a tenth`, async (t) => {
-    const found = await hear(lowPassed(withNoise(speech, 30), hertz));
-    t.true(Math.abs(found.audio.bandwidth_hz / hertz - 1) < 0.1, `${found.audio.bandwidth_hz}`);
-    t.is(warningsOf(found).includes('narrow_band'), hertz < 4500);
-  });
-}

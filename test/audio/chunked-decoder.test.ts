@@ -39,13 +39,6 @@ test('the chunks of every recording are its samples, and its source is available
   }
 });
 
-test('the declared duration is that of the file', (t) => {
-  const decoder = openChunkedDecoder(toneFile(3), options, 16_000);
-  decoder.next();
-  t.is(decoder.declaredSeconds(), 3);
-  decoder.close();
-});
-
 test('every container declares the duration of the recording', (t) => {
   const names = readdirSync(fixturesFolder()).filter((name) =>
     /\.(flac|m4a|mp3|ogg|opus|wav|webm)$/.test(name),
@@ -75,19 +68,6 @@ test('a file without a declared duration has none', (t) => {
   decoder.close();
 });
 
-test('chunked decoding rejects the files that decode rejects', (t) => {
-  const code = (bytes: Uint8Array, how = options) =>
-    codeOf(() => openChunkedDecoder(bytes, how, 1000).next());
-  t.is(code(new Uint8Array(0)), 'empty');
-  t.is(code(Buffer.from('no recording at all, whatever its name says')), 'unsupported');
-  t.is(code(toneFile(3), { ...options, limits: { ...limits, seconds: 2 } }), 'too_long');
-  const cancel = Int32Array.of(1);
-  t.is(
-    codeOf(() => openChunkedDecoder(toneFile(3), { ...options, cancel }, 1000).next()),
-    'cancelled',
-  );
-});
-
 test('a closed decoder throws, and close is idempotent', (t) => {
   const decoder = openChunkedDecoder(toneFile(60), options, 1000);
   t.is(decoder.next().length, 1000);
@@ -109,18 +89,6 @@ test('closing does not wait for a chunk', (t) => {
     ratios.push((performance.now() - decoded) / (decoded - started));
   }
   t.true(Math.min(...ratios) < 0.5, `${ratios}`);
-});
-
-test('whole chunks are returned before the error, with any delay between calls', (t) => {
-  const chain = Buffer.concat(Array.from({ length: 4 }, () => fixture('vorbis.ogg')));
-  const decoder = openChunkedDecoder(chain, { ...options, limits: { ...limits, seconds: 30 } }, 160_000);
-  for (const length of [160_000, 160_000]) {
-    t.is(decoder.next().length, length);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
-  }
-  t.is(codeOf(decoder.next), 'too_long');
-  t.is(codeOf(decoder.next), 'too_long');
-  decoder.close();
 });
 
 /** Detaches the memory of an array, as a transfer to a thread does. */

@@ -1,19 +1,14 @@
-import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { Piscina } from 'piscina';
 import { wavFile } from '../../benchmarks/wav.ts';
 import {
   decode,
   extract,
   type FeatureSpec,
-  type Features,
-  featuresVersion,
   isAudioError,
   measureQuality,
   trackProsody,
 } from '../../src/audio/addon.ts';
 import { specs } from '../../src/audio/feature-presets.ts';
-import type { ExtractTask } from '../support/extract-thread.ts';
 
 const spec = specs['whisper-log-mel-80'] as FeatureSpec;
 
@@ -59,10 +54,6 @@ test('features are frames x bins in an ordinary array buffer', (t) => {
   t.true(features.data.every(Number.isFinite));
   t.is(structuredClone(features.data, { transfer: [features.data.buffer] }).length, 8000);
   t.is(features.data.length, 0);
-});
-
-test('the features version is a positive integer', (t) => {
-  t.true(Number.isInteger(featuresVersion) && featuresVersion > 0);
 });
 
 test('the same call returns the same bits after calls with other specs', (t) => {
@@ -193,14 +184,6 @@ test('decode options must be complete and in range', (t) => {
   t.is(refuse({ channel: 1 }).code, 'channel');
 });
 
-test('a set cancel flag stops decoding, also over shared memory', (t) => {
-  const cancel = new Int32Array(new SharedArrayBuffer(4));
-  const bytes = wavFile(noise(16000), 16000);
-  t.is(decode(bytes, { ...options, cancel }).samples.length, 16000);
-  Atomics.store(cancel, 0, 1);
-  t.is(refusal(() => decode(bytes, { ...options, cancel })).code, 'cancelled');
-});
-
 test('bytes other than audio are refused with a reason', (t) => {
   t.is(refusal(() => decode(new Uint8Array(0), options)).code, 'empty');
   t.is(refusal(() => decode(Buffer.from('%PDF-1.7 not audio'), options)).code, 'unsupported');
@@ -243,14 +226,4 @@ test('pitch, level and tilt have one value per 10 ms, in ordinary array buffers'
     refusal(() => trackProsody(new Float64Array(4) as never, 16_000)),
     badArgument('Expected a Float32Array for `samples`, got another typed array'),
   );
-});
-
-test('two concurrent threads return the same bits as one', async (t) => {
-  const bytes = wavFile(noise(32000), 16000);
-  const expected = extract(decode(bytes, options).samples, spec);
-  const filename = fileURLToPath(new URL('../support/extract-thread.ts', import.meta.url));
-  const threads = new Piscina<ExtractTask, Features>({ filename, name: 'run', minThreads: 2, maxThreads: 2 });
-  const results = await Promise.all([0, 1].map(() => threads.run({ bytes, options, spec })));
-  for (const features of results) t.deepEqual(features, expected);
-  await threads.destroy();
 });

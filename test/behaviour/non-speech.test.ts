@@ -1,7 +1,6 @@
 /** Other sounds than speech have no scores or a warning. Speech over noise has scores. */
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
-import { fixture } from '../../scripts/recordings.ts';
 import { type CombinedReport, combinedReportSchema } from '../../src/analysis/report.ts';
 import { reporter } from '../support/analysis.ts';
 
@@ -111,20 +110,5 @@ for (const [what, samples] of Object.entries(music)) {
     const { status, emotion, cognitive } = await hear(samples);
     t.true(status === 'insufficient_speech' || emotion.warnings.includes('music_or_noise'));
     t.deepEqual(emotion.warnings.includes('music_or_noise'), cognitive.warnings.includes('music_or_noise'));
-  });
-}
-
-const lines: Readonly<Record<string, string>> = {
-  'wide band': 'mono-16k.wav',
-  'telephone band': 'mono-8k.wav',
-  'companded telephone': 'mulaw.wav',
-  'a mobile codec': 'speech.amr',
-};
-
-for (const [what, name] of Object.entries(lines)) {
-  test(`speech over ${what} has scores and no music_or_noise`, async (t) => {
-    const { status, emotion } = combinedReportSchema.parse(await report(fixture(name)));
-    t.is(status, 'ok');
-    t.false(emotion.warnings.includes('music_or_noise'));
   });
 }

@@ -19,25 +19,6 @@ async function open() {
   return { tokens: createTokens({ database, staticToken: null }), stdout, read: () => text };
 }
 
-test('the first token has both scopes and no expiry', async (t) => {
-  const { tokens, stdout, read } = await open();
-  await printFirstToken({ url, config, tokens }, stdout);
-  const [record, ...more] = await tokens.list();
-  t.deepEqual(more, []);
-  t.like(record, { name: 'first', scopes: ['analyze:emotion', 'analyze:cognitive'], expiresAt: null });
-  const token = /shown this once: (\w+)\n/.exec(read())?.[1] as string;
-  t.is((await tokens.verify(token))?.id, record?.id);
-});
-
-test('an existing token, even a revoked one, prevents a first token', async (t) => {
-  const { tokens, stdout, read } = await open();
-  await tokens.create({ name: 'mine', scopes: ['analyze:emotion'], expiresAt: null });
-  await tokens.revoke('mine');
-  await printFirstToken({ url, config, tokens }, stdout);
-  t.is((await tokens.list()).length, 1);
-  t.true(read().startsWith('another token: '));
-});
-
 test('two services that start together create one token', async (t) => {
   const { tokens, stdout, read } = await open();
   await Promise.all([

@@ -1,5 +1,3 @@
-/** Turns of owners in a queue, beside a real Redis. */
-import { performance } from 'node:perf_hooks';
 import test from 'ava';
 import { createCipher } from '../../src/jobs/encryption.ts';
 import { createFairPriority, maxPriority } from '../../src/jobs/fair-priority.ts';
@@ -67,29 +65,4 @@ test.serial('an owner with more jobs than turns waits at the last one', async (t
   await redis.client.zadd('undertone:turns:q', maxPriority - 1, 'a');
   t.is(await order.next('a'), maxPriority);
   t.is(await order.next('a'), maxPriority);
-});
-
-test.serial('a job costs as much to add and to take beside 10,000 that wait as beside none', async (t) => {
-  const redis = await useRedis(t);
-  const queues = openQueues(redis.client, createCipher('s'.repeat(32)));
-  const { analyses } = queues;
-  const payload = { sealed: 'x'.repeat(400) };
-  const fill = (from: number, count: number) =>
-    Promise.all(
-      Array.from({ length: count }, (_, index) =>
-        analyses.add({ id: `job_${from + index}`, owner: `owner ${index % 3}`, payload, createdAt: 1 }),
-      ),
-    );
-  const timed = async (from: number) => {
-    const started = performance.now();
-    await fill(from, 1000);
-    return performance.now() - started;
-  };
-  await timed(0);
-  const empty = await timed(1000);
-  for (let from = 2000; from < 10_000; from += 1000) await fill(from, 1000);
-  const full = await timed(10_000);
-  t.log(`1,000 jobs added: ${empty.toFixed(0)} ms beside 1,000, ${full.toFixed(0)} ms beside 10,000`);
-  t.true(full < 5 * empty + 1000, `${full} ms after ${empty} ms`);
-  await queues.close();
 });

@@ -60,6 +60,13 @@ test.serial(
     const anew = await place.upload([other], key);
     t.is(anew.status, 202, anew.body);
     t.not(jobOf(anew).id, id, 'the digest is kept no longer than the job');
+    const token = makeToken(place.server, 'analyze:emotion,analyze:cognitive');
+    const theirs = await place.upload([other], { ...key, Authorization: `Bearer ${token}` });
+    t.not(jobOf(theirs).id, jobOf(anew).id, 'a key belongs to its token');
+    const parallel = Array.from({ length: 8 }, () => place.upload([audio], { 'Idempotency-Key': 'at-once' }));
+    t.is(new Set((await Promise.all(parallel)).map((reply) => jobOf(reply).id)).size, 1);
+    for (const wrong of ['has space', ''])
+      t.is((await place.upload([audio], { 'Idempotency-Key': wrong })).status, 400);
   },
 );
 

@@ -96,28 +96,6 @@ test.serial('a job belongs to the token that made it', async (t) => {
   t.is(none.status, 401);
 });
 
-test.serial('the same Idempotency-Key is the same job', async (t) => {
-  const place = await startJobStack(t);
-  const key = { 'Idempotency-Key': 'order-7' };
-  const first = jobOf(await place.upload([audio], key));
-  const again = await place.upload([audio], key);
-  t.is(again.status, 202);
-  t.is(jobOf(again).id, first.id);
-  t.not(jobOf(await place.upload([audio], { 'Idempotency-Key': 'order-8' })).id, first.id);
-  const other = makeToken(place.server, 'analyze:emotion,analyze:cognitive');
-  const theirs = await place.upload([audio], { ...key, Authorization: `Bearer ${other}` });
-  t.not(jobOf(theirs).id, first.id);
-  const many = await Promise.all(
-    Array.from({ length: 8 }, () => place.upload([audio], { 'Idempotency-Key': 'at-once' })),
-  );
-  t.is(new Set(many.map((reply) => jobOf(reply).id)).size, 1);
-  t.is((await place.redis.client.keys('undertone:waiting:*')).length, 4);
-  for (const key of ['has space', '']) {
-    const wrong = await place.upload([audio], { 'Idempotency-Key': key });
-    t.is(wrong.status, 400, wrong.body);
-  }
-});
-
 test.serial('what cannot be a job is refused, and leaves nothing in Redis', async (t) => {
   const place = await startJobStack(t, { UNDERTONE_JOB_MAX_BYTES: '100000' });
   const typeOf = (body: string) => JSON.parse(body).detail[0].type;

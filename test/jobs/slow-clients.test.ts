@@ -1,9 +1,9 @@
 /** Clients that take their time, leave or break off, where jobs make long uploads possible. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import { contentType, multipart } from '../../benchmarks/upload-body.ts';
+import { contentType } from '../../benchmarks/upload-body.ts';
 import { createHttpServer } from '../../src/http/server.ts';
-import { call, wire } from '../support/http.ts';
+import { heldBytes, wire } from '../support/http.ts';
 import { type JobStack, startJobStack } from '../support/jobs.ts';
 import { until } from '../support/wait.ts';
 
@@ -19,11 +19,6 @@ function head({ server }: JobStack, target: string, type: string, length: number
     `Content-Length: ${length}`,
   ];
   return `${lines.join('\r\n')}\r\n\r\n`;
-}
-
-async function heldBytes({ server }: JobStack): Promise<number> {
-  const { body } = await call(server.port, { path: '/metrics' });
-  return Number(/^undertone_held_bytes (\d+)$/m.exec(body)?.[1]);
 }
 
 /** Each with the status that its path gives to a body that hardly comes. */
@@ -95,46 +90,13 @@ test.serial('lists of addresses count among the bodies held, until they are answ
   const first = await wire(place.server.port);
   first.socket.write(head(place, 'POST /v1/jobs', json, 250_000));
   first.socket.write('x'.repeat(200_000));
-  await until(async () => (await heldBytes(place)) >= 200_000);
+  await until(async () => (await heldBytes(place.server.port)) >= 200_000);
   const second = await place.list({ urls: ['x'.repeat(150_000)] });
   t.is(second.status, 503, second.body);
   t.is(JSON.parse(second.body).code, 'overloaded');
   first.socket.destroy();
-  await until(async () => (await heldBytes(place)) === 0);
+  await until(async () => (await heldBytes(place.server.port)) === 0);
   t.is((await place.list({ urls: ['x'.repeat(150_000)] })).status, 422);
-  await until(async () => (await heldBytes(place)) === 0);
+  await until(async () => (await heldBytes(place.server.port)) === 0);
   t.pass();
-});
-
-const chunkOf = (bytes: Buffer) =>
-  Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
-
-/** What follows the first pieces of an upload, and what the client is told. */
-const breaks: Readonly<Record<string, readonly [end: string, told: RegExp]>> = {
-  'broken chunks': ['zz\r\n', /^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*\r\nConnection: close\r\n/],
-  'a chunk longer than its size': ['1\r\nxx\r\n', /^HTTP\/1\.1 400 Bad Request\r\n/],
-  'long trailers': [`0\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
-  'a form without its end': ['0\r\n\r\n', /^HTTP\/1\.1 422 [\s\S]*value_error\.multipart/],
-  nothing: ['', /^$/],
-};
-
-test.serial('an upload of a job that breaks off is told so, and leaves nothing', async (t) => {
-  const place = await startJobStack(t);
-  const keys = () => place.redis.client.keys('undertone:waiting:*');
-  const form = multipart([{ name: 'audio', bytes: Buffer.alloc(2 ** 20, 'x') }]).subarray(0, 2 ** 20);
-  const chunked = head(place, 'POST /v1/jobs', contentType, 0).replace(
-    'Content-Length: 0',
-    'Transfer-Encoding: chunked\r\nConnection: close',
-  );
-  for (const [name, [end, told]] of Object.entries(breaks)) {
-    const client = await wire(place.server.port);
-    client.socket.write(chunked);
-    client.socket.write(chunkOf(form));
-    await until(async () => (await keys()).length > 0);
-    client.socket.write(end);
-    if (end === '') client.socket.destroy();
-    t.regex(await client.ended(), told, name);
-    client.socket.destroy();
-    await until(async () => (await keys()).length === 0 && (await heldBytes(place)) === 0);
-  }
 });

@@ -14,57 +14,43 @@ const refused: readonly (readonly [string, string, (manifest: Json) => void, Reg
   [
     'another features version',
     'trunk',
-    (m) => {
-      m.featuresVersion = 2;
-    },
+    (m) => Object.assign(m, { featuresVersion: 2 }),
     /Expected 1 for `featuresVersion`, got 2/,
   ],
   [
     'a feature spec that another model does not share',
     'vad',
-    (m) => {
-      (m.features as Json).hopLength = 80;
-    },
+    (m) => Object.assign(m.features as Json, { hopLength: 80 }),
     /Model vad: Expected .* for `features`/,
   ],
   [
     'an unknown feature key',
     'trunk',
-    (m) => {
-      (m.features as Json).dither = 1;
-    },
+    (m) => Object.assign(m.features as Json, { dither: 1 }),
     /Model trunk: features: Expected/,
   ],
   [
     'a head of another trunk',
     'emotion',
-    (m) => {
-      (m.trunk as Json).sha256 = '0'.repeat(64);
-    },
+    (m) => Object.assign(m.trunk as Json, { sha256: '0'.repeat(64) }),
     /Model emotion: Expected .* for `trunk`/,
   ],
   [
     'other inputs',
     'emotion',
-    (m) => {
-      m.inputs = ['tokens'];
-    },
+    (m) => Object.assign(m, { inputs: ['tokens'] }),
     /Model emotion: Expected .* for `inputs`/,
   ],
   [
     'a key the schema does not know',
     'cognitive',
-    (m) => {
-      m.threshold = 1;
-    },
+    (m) => Object.assign(m, { threshold: 1 }),
     /Model cognitive: manifest.json: .*threshold/s,
   ],
   [
     'a rule without one of its bounds',
     'vad',
-    (m) => {
-      (m.params as Json).onset = undefined;
-    },
+    (m) => Object.assign(m.params as Json, { onset: undefined }),
     /onset/,
   ],
 ];

@@ -50,43 +50,6 @@ test('forms that Node writes are read as they were meant', async (t) => {
   await fc.assert(property, settings);
 });
 
-/** Headers in either order, with and without a type. */
-function write(list: readonly Entry[], boundary: string): Uint8Array<ArrayBuffer> {
-  const chunks = list.flatMap(({ name: own, content: bytes, type }, index) => {
-    const disposition = `form-data; name="${own}"; filename="a b.wav"`;
-    const headers = [
-      `Content-Disposition: ${disposition}`,
-      ...(type === '' ? [] : [`content-type: ${type}`]),
-    ];
-    const lines = index % 2 === 0 ? headers : headers.reverse();
-    return [Buffer.from(`--${boundary}\r\n${lines.join('\r\n')}\r\n\r\n`), bytes, Buffer.from('\r\n')];
-  });
-  return Uint8Array.from(Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]));
-}
-
-async function readByNode(
-  body: Uint8Array<ArrayBuffer>,
-  boundary: string,
-): Promise<(readonly [string, string])[]> {
-  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
-  const form = await new Response(body, { headers }).formData();
-  const found: (readonly [string, string])[] = [];
-  for (const [own, value] of form) {
-    const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(await value.arrayBuffer());
-    found.push(shown(own, bytes));
-  }
-  return found;
-}
-
-test('well-formed forms are read as Node reads them', async (t) => {
-  const boundary = 'a-boundary-that-no-content-holds';
-  const property = fc.asyncProperty(entries, async (list) => {
-    const body = write(list, boundary);
-    t.deepEqual(read(readParts([body], boundary)), await readByNode(body, boundary));
-  });
-  await fc.assert(property, settings);
-});
-
 test('whatever is read forgedHeaders in the body, in order, and holds no boundary', (t) => {
   const line = /(^|\r\n)--b(--|[ \t]{0,256}\r\n)/;
   const body = fc

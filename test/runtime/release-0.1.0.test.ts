@@ -42,13 +42,43 @@ const settings = {
 
 test('every setting of release 0.1.0 keeps its name and form', async (t) => {
   const config = parseConfig(settings);
-  t.like(config, {
+  const rate = { requests: 100, seconds: 60 };
+  t.deepEqual(config, {
     host: '0.0.0.0',
     port: 9090,
+    dataDir: '/data',
+    databaseUrl: 'postgres://undertone@db/undertone',
+    token: 'a-token-of-at-least-20-characters',
+    secret: 'a secret of at least thirty-two characters',
+    publicUrl: 'https://undertone.example',
+    trustedProxies: 1,
+    signUp: 'open',
+    corsOrigins: ['https://app.example'],
+    tokenRate: rate,
+    addressRate: rate,
     modelsDir: resolve('models-fast'),
-    tokenRate: { requests: 100, seconds: 60 },
+    workers: 3,
+    isolation: 'process',
+    queue: 5,
+    bufferBytes: 536_870_912,
+    maxUploadBytes: 1_048_576,
+    deadlineSeconds: 10,
+    shutdownSeconds: 10,
+    graceSeconds: 2,
+    logLevel: 'warn',
     metricsAddress: { host: '127.0.0.1', port: 9100 },
-    jobs: { maxBytes: 1_048_576, urlPrefixes: ['https://files.example/audio/'] },
+    limits: { seconds: 60, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 10 },
+    redisUrl: 'redis://redis',
+    jobs: {
+      maxBytes: 1_048_576,
+      maxSeconds: 3600,
+      queue: 100,
+      uploadSeconds: 60,
+      audioSeconds: 3600,
+      resultSeconds: 3600,
+      urlPrefixes: ['https://files.example/audio/'],
+      privateHosts: ['files.internal'],
+    },
   });
   t.deepEqual(await readManifests(config.modelsDir), await readManifests('models/fast'));
 });

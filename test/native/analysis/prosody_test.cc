@@ -176,18 +176,6 @@ TEST_CASE("all vector widths agree") {
   }
 }
 
-TEST_CASE("a tracker repeats its result to the bit") {
-  ProsodyTracker tracker;
-  const std::vector<float> voice = Steady(117);
-  const ProsodyTrack first = tracker(voice.data(), voice.size());
-  const std::vector<float> noise = Noise(5000, 0.5);
-  tracker(noise.data(), noise.size());
-  const ProsodyTrack again = tracker(voice.data(), voice.size());
-  CHECK(first.pitch_hz == again.pitch_hz);
-  CHECK(first.level_db == again.level_db);
-  CHECK(first.tilt_db == again.tilt_db);
-}
-
 // espeak-ng's male voice speaks at about 110 Hz and is never an octave off for long.
 TEST_CASE("synthetic speech is half voiced, near its speaker's pitch") {
   const test::Bytes bytes = test::Fixture("mono-16k.wav");

@@ -209,21 +209,5 @@ TEST_CASE("clipping counts samples in runs of three at full scale") {
   CHECK(DecodeAll(WavOf(6, 8, 16000, 1, Bytes(1000, 0xAA))).source.clipped_ratio == 1);
 }
 
-TEST_CASE("threads decode side by side and agree") {
-  const Bytes mp3 = Fixture("cbr.mp3");
-  const Bytes ogg = Fixture("vorbis.ogg");
-  const std::vector<float> expected_mp3 = DecodeAll(mp3).samples;
-  const std::vector<float> expected_ogg = DecodeAll(ogg).samples;
-  std::atomic<int> equal{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&, i] {
-      equal += i % 2 == 0 ? DecodeAll(mp3).samples == expected_mp3 : DecodeAll(ogg).samples == expected_ogg;
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  CHECK(equal == 4);
-}
-
 }  // namespace
 }  // namespace undertone

@@ -219,15 +219,6 @@ TEST_CASE("sample tables that claim two thousand million samples cost nothing") 
   }
 }
 
-TEST_CASE("a long chain stops at the limit") {
-  DecodeOptions options = Limits();
-  options.max_seconds = 20;
-  Bytes chain;
-  const Bytes ogg = Fixture("vorbis.ogg");
-  for (int i = 0; i < 50; ++i) chain.insert(chain.end(), ogg.begin(), ogg.end());
-  CHECK(ErrorOf(chain, options) == "too_long: Expected at most 20 s of audio, got more");
-}
-
 TEST_CASE("a chain ends at the first later link that cannot be read") {
   const Bytes link = Fixture("vorbis.ogg");
   const Audio alone = DecodeAll(link);
