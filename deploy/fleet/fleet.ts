@@ -33,7 +33,7 @@ const packages = ['haproxy', 'redis-server', 'iproute2', 'postgresql'];
 /** Resolves when the load balancer answers. `env`: more settings for every host. */
 export async function startFleet(env: Readonly<Record<string, string>> = {}): Promise<Fleet> {
   installPackages(packages);
-  // Everything that was started ends with this process, however it is told to.
+  // All processes end with this one, however it ends.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
   const release = await waitForTurn();
   const network = makeNetwork(names);

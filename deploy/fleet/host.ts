@@ -18,7 +18,7 @@ export type Host = {
   start(): Promise<void>;
   /** Resolves with its exit code when it has ended. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
-  /** `undertone worker` beside it, on its address; resolves when it takes jobs, with what ends it. */
+  /** `undertone worker` beside it, on its address; resolves when it accepts jobs, with a function that ends it. */
   work(): Promise<(signal: NodeJS.Signals) => Promise<unknown>>;
   /** Lines on standard error, of every start. */
   log(): string;

@@ -23,7 +23,7 @@ export function makeNetwork(names: readonly string[]): Network {
   if (process.getuid?.() !== 0) throw new Error('Expected root for network namespaces, got another user');
   const namespaces = names.map((name, index) => namespaceOf(name, index));
   const remove = () => {
-    // The kernel takes down what a namespace held some time after it; its link would be in the way until then.
+    // The kernel removes the links of a deleted namespace after a delay.
     for (const [index, { name }] of namespaces.entries()) {
       ip(false, 'link', 'delete', linkOf(index));
       ip(false, 'netns', 'delete', name);

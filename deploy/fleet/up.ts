@@ -1,4 +1,4 @@
-/** npm run fleet: brings the fleet up, prints where it is and a token, and takes it down on Ctrl-C. */
+/** npm run fleet: starts the fleet, prints its address and a token, and stops it on Ctrl-C. */
 import { buildService } from '../../benchmarks/service.ts';
 import { startFleet } from './fleet.ts';
 import { createToken } from './tokens.ts';

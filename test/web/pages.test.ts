@@ -41,11 +41,11 @@ async function pasteToken(page: Page, token = staticToken): Promise<void> {
 async function signUp(page: Page, email: string): Promise<void> {
   await page.locator('#sign-up-email').fill(email);
   await page.locator('#sign-up-password').fill(password);
-  await page.getByRole('button', { name: 'Make the account' }).click();
+  await page.getByRole('button', { name: 'Create the account' }).click();
   await page.locator('#make-token').waitFor();
 }
 
-async function choose(page: Page, name: string, bytes: Uint8Array, host = '#intake'): Promise<void> {
+async function choose(page: Page, name: string, bytes: Uint8Array, host = '#recording'): Promise<void> {
   const file = { name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) };
   await page.locator(`${host} input[type=file]`).setInputFiles(file);
 }
@@ -90,13 +90,13 @@ test.serial(
     const { page, complaints } = await open(t, '/account');
     await signUp(page, 'recorder@example.org');
     await page.locator('#token-name').fill('laptop');
-    await page.getByRole('button', { name: 'Make the token' }).click();
+    await page.getByRole('button', { name: 'Create the token' }).click();
     const token = await page.locator('#token-text').innerText();
     t.is(await ask(token), 200);
 
     await page.getByRole('link', { name: 'Playground', exact: true }).click();
     await page.getByText('You are logged in').waitFor();
-    await page.locator('#intake').getByRole('button', { name: 'Record' }).click();
+    await page.locator('#recording').getByRole('button', { name: 'Record' }).click();
     await speech(page);
     await page.waitForTimeout(4000);
     // The answer waits until the page was seen to wait for it.
@@ -142,7 +142,7 @@ test.serial('a dropped file is analysed; the sample and a baseline show the diff
     data.items.add(new File([Uint8Array.from(atob(bytes), (one) => one.charCodeAt(0))], 'dropped.wav'));
     return data;
   }, readFileSync(sample).toString('base64'));
-  await page.locator('#intake .zone').dispatchEvent('drop', { dataTransfer: transfer });
+  await page.locator('#recording .zone').dispatchEvent('drop', { dataTransfer: transfer });
   t.regex(await resultsOf(page, 'dropped.wav'), /reference 0\.50/);
   await choose(page, 'rest.wav', readFileSync(sample), '#baseline');
   await page.getByText('As at rest').first().waitFor();
@@ -172,7 +172,7 @@ test.serial('too little speech is said plainly, with no scores', async (t) => {
   await pasteToken(page);
   await choose(page, 'silence.wav', wavFile(new Float32Array(32_000)));
   const said = await resultsOf(page, 'silence.wav');
-  t.regex(said, /Too little speech\n+Only 0\.0 s of speech was heard/);
+  t.regex(said, /Too little speech\n+Only 0\.0 s of speech was detected/);
   t.false(said.includes('Valence'));
   t.deepEqual(complaints, []);
 });
@@ -193,7 +193,7 @@ test.serial('what is wrong is said in words, and what to do', async (t) => {
   await pasteToken(page, 'ut_unknown');
   await page.locator('#access').getByText('It is unknown, expired or revoked').waitFor();
   await pasteToken(page);
-  await page.locator('#results').getByText('This format is not one that can be read').waitFor();
+  await page.locator('#results').getByText('This format is not supported').waitFor();
   await page.context().setOffline(true);
   await choose(page, 'later.wav', readFileSync(sample));
   await page.locator('#results').getByText('The service cannot be reached').waitFor();
@@ -203,8 +203,8 @@ test.serial('what is wrong is said in words, and what to do', async (t) => {
 test.serial('without https or localhost the microphone is not to be had, and the page says so', async (t) => {
   const named = await startServer(t, { UNDERTONE_PUBLIC_URL: `http://${plainHost}` });
   const { page, complaints } = await visit(t, browser, `http://${plainHost}:${named.port}/`);
-  await page.locator('#intake').getByRole('button', { name: 'Record' }).click();
-  await page.getByText('Browsers give the microphone to pages on https or localhost alone').waitFor();
+  await page.locator('#recording').getByRole('button', { name: 'Record' }).click();
+  await page.getByText('Browsers allow the microphone only on https and localhost').waitFor();
   t.deepEqual(
     complaints.filter((text) => text.includes('Content Security Policy')),
     [],
@@ -223,16 +223,16 @@ test.serial(
   async (t) => {
     const own = await startServer(t);
     const { page, complaints } = await visit(t, browser, `${own.url}/account`);
-    await page.getByText('There is no account yet.').waitFor();
+    await page.getByText('No account exists yet.').waitFor();
     t.false(await page.locator('#closed').isVisible());
     const late = await visit(t, browser, `${own.url}/account`);
-    await late.page.getByText('There is no account yet.').waitFor();
+    await late.page.getByText('No account exists yet.').waitFor();
     await signUp(page, 'first@example.org');
     await page.getByText('first@example.org, administrator').waitFor();
 
     await late.page.locator('#sign-up-email').fill('second@example.org');
     await late.page.locator('#sign-up-password').fill(password);
-    await late.page.getByRole('button', { name: 'Make the account' }).click();
+    await late.page.getByRole('button', { name: 'Create the account' }).click();
     await late.page.locator('#messages').getByText('Sign-up is closed on this service').waitFor();
     await late.page.locator('#closed').getByText('undertone user create --email').waitFor();
     t.false(await late.page.locator('#sign-up').isVisible());
@@ -248,7 +248,7 @@ test.serial('a new password revokes the tokens where the box is ticked', async (
   const { page, complaints } = await open(t, '/account');
   await signUp(page, 'careful@example.org');
   await page.locator('#token-name').fill('laptop');
-  await page.getByRole('button', { name: 'Make the token' }).click();
+  await page.getByRole('button', { name: 'Create the token' }).click();
   const token = await page.locator('#token-text').innerText();
   const change = async (from: string, to: string) => {
     await page.locator('#password-current').fill(from);

@@ -36,17 +36,17 @@ export class Refusal extends Error {
 }
 
 export function read<T>(path: string): Promise<T> {
-  return ask<T>(path, { method: 'GET' });
+  return request<T>(path, { method: 'GET' });
 }
 
 export function send<T>(path: string, body: object = {}): Promise<T> {
   const headers = { 'Content-Type': 'application/json' };
-  return ask<T>(path, { method: 'POST', headers, body: JSON.stringify(body) });
+  return request<T>(path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
 /** @throws Refusal */
-async function ask<T>(path: string, request: RequestInit): Promise<T> {
-  const response = await fetch(`/account/api/${path}`, request).catch(() => null);
+async function request<T>(path: string, init: RequestInit): Promise<T> {
+  const response = await fetch(`/account/api/${path}`, init).catch(() => null);
   if (response === null) throw new Refusal(0, '', 0);
   const answer: unknown = await response.json().catch(() => ({}));
   if (response.ok) return answer as T;

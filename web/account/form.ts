@@ -1,7 +1,7 @@
 /** Forms that are sent by script, with errors beside their fields. */
 import { element } from '../dom.ts';
 import { Refusal } from './api.ts';
-import { titleOf, wordsOf } from './messages.ts';
+import { messageOf, titleOf } from './messages.ts';
 
 export type FormOptions = {
   readonly onSend: (fields: FormData) => Promise<void>;
@@ -24,7 +24,7 @@ export function handle(form: HTMLFormElement, { onSend, unauthenticated, say }: 
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const marked = error.items.filter(({ loc, type, msg }) =>
-        mark(form, loc[1] ?? '', wordsOf({ type, msg })),
+        mark(form, loc[1] ?? '', messageOf({ type, msg })),
       );
       const isOwn = error.status === 401 && unauthenticated !== undefined;
       if (marked.length === 0) say('bad', isOwn ? unauthenticated : titleOf(error));

@@ -8,7 +8,7 @@ export type CredentialsPanel = {
   /** Shows the current state. */
   show(): Promise<void>;
   /** Prompts for a token and shows the reason. */
-  ask(reason: string): void;
+  requestToken(reason: string): void;
 };
 
 /** @param onToken called after a token was pasted */
@@ -23,7 +23,7 @@ export function createCredentialsPanel(
       void show();
       onToken();
     });
-    fill(host, 'Log in, or paste a token', reason === null ? null : complaint(reason), invitation(), form);
+    fill(host, 'Log in, or paste a token', reason === null ? null : complaint(reason), logInLink(), form);
   };
   const forget = () => {
     access.forget();
@@ -36,7 +36,7 @@ export function createCredentialsPanel(
   };
   return {
     show,
-    ask: (reason) => {
+    requestToken: (reason) => {
       invite(reason);
       host.querySelector<HTMLElement>('a')?.focus();
     },
@@ -64,7 +64,7 @@ function complaint(reason: string): HTMLElement {
   return element('p', { class: 'notice warn', role: 'alert' }, reason);
 }
 
-function invitation(): HTMLElement {
+function logInLink(): HTMLElement {
   const link = element('a', { href: '/account' }, 'Log in or sign up');
   return element('p', { class: 'small' }, link, ', then come back: the playground gets a token by itself.');
 }

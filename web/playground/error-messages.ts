@@ -8,21 +8,22 @@ type Item = { readonly loc: readonly string[]; readonly msg: string; readonly ty
 /** By the last part of a validation error's type. */
 const advices: Readonly<Record<string, Sentence>> = {
   empty: {
-    title: 'There is no sound in this file',
-    advice: 'It holds no bytes or no samples. Choose another one.',
+    title: 'The file is empty',
+    advice: 'It has no bytes or no samples. Choose another file.',
   },
   content_type: { title: 'This is not a recording', advice: 'Choose an audio or video file.' },
   unsupported: {
-    title: 'This format is not one that can be read',
-    advice: 'WAV, MP3, M4A, FLAC, Ogg, WebM, AIFF, CAF and AMR are. Export the recording in one of them.',
+    title: 'This format is not supported',
+    advice: 'Export the recording as WAV, MP3, M4A, FLAC, Ogg, WebM, AIFF, CAF or AMR.',
   },
   malformed: {
     title: 'The file is damaged',
-    advice: 'It looks like audio, but nothing in it decodes. Export or copy it again.',
+    advice: 'It has an audio format, but no frame decodes. Export or copy it again.',
   },
   too_complex: {
-    title: 'The file takes too long to decode',
-    advice: 'It is far more work than its length justifies. Export the recording again, best as WAV or FLAC.',
+    title: 'Decoding the file needs too much time',
+    advice:
+      'Its complexity exceeds what its length justifies. Export the recording again, preferably as WAV or FLAC.',
   },
   too_long: { title: 'The recording is too long', advice: 'Cut it into shorter pieces.' },
   too_large: {
@@ -44,9 +45,9 @@ const statuses: Readonly<Record<number, Sentence>> = {
     advice: 'It is unknown, expired or revoked. Log in again, or paste another token.',
   },
   403: {
-    title: 'The token may not do this',
+    title: 'The token lacks a scope',
     advice:
-      'The playground needs both scopes, analyze:emotion and analyze:cognitive. Make a token that has them.',
+      'The playground needs both scopes, analyze:emotion and analyze:cognitive. Create a token with both.',
   },
   408: { title: 'The upload took too long', advice: 'Try a shorter recording or a faster connection.' },
   429: { title: 'Too many requests', advice: 'Wait a moment, then try again.' },
@@ -65,14 +66,14 @@ export function explain(fault: AnalysisError): Sentence {
   const known = statuses[fault.status];
   if (known !== undefined) return known;
   return {
-    title: `The service answered with ${fault.status}`,
-    advice: 'Something went wrong on its side. Try again; its log says more.',
+    title: `The service returned ${fault.status}`,
+    advice: 'Internal error of the service. Try again; its log has the cause.',
   };
 }
 
 function explainItem({ loc, msg, type }: Item): Sentence {
   const known = advices[type.split('.').at(-1) ?? ''];
-  if (known === undefined) return { title: 'The recording was refused', advice: msg };
+  if (known === undefined) return { title: 'The recording was rejected', advice: msg };
   const where = loc.at(-1) === 'baseline' ? 'Baseline: ' : '';
   return { title: `${where}${known.title}`, advice: `${known.advice} (${msg})` };
 }

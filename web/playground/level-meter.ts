@@ -3,10 +3,10 @@ import { element, percent } from '../dom.ts';
 
 const floorDb = -60;
 const words = [
-  { above: -6, says: 'Too loud: move away from the microphone' },
-  { above: -38, says: 'Good level' },
-  { above: -52, says: 'Quiet: come nearer' },
-  { above: Number.NEGATIVE_INFINITY, says: 'No voice heard yet: speak' },
+  { above: -6, label: 'Too loud: move away from the microphone' },
+  { above: -38, label: 'Good level' },
+  { above: -52, label: 'Quiet: come nearer' },
+  { above: Number.NEGATIVE_INFINITY, label: 'No voice yet: speak' },
 ] as const;
 
 export type LevelMeter = { readonly root: HTMLElement; show(db: number): void };
@@ -24,15 +24,15 @@ export function createLevelMeter(): LevelMeter {
     },
     bar,
   );
-  const says = element('p', { class: 'small muted' });
+  const text = element('p', { class: 'small muted' });
   const show = (db: number) => {
     const shown = Math.min(0, Math.max(floorDb, db));
-    const word = words.find(({ above }) => db > above)?.says ?? '';
+    const word = words.find(({ above }) => db > above)?.label ?? '';
     bar.style.width = percent(1 - shown / floorDb);
     track.setAttribute('aria-valuenow', shown.toFixed(0));
     track.setAttribute('aria-valuetext', word);
-    if (says.textContent !== word) says.textContent = word;
+    if (text.textContent !== word) text.textContent = word;
   };
   show(floorDb);
-  return { root: element('div', { class: 'level' }, track, says), show };
+  return { root: element('div', { class: 'level' }, track, text), show };
 }

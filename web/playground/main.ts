@@ -35,9 +35,9 @@ const access = createCredentials();
 const credentialsPanel = createCredentialsPanel(byId('access', HTMLElement), access, () => void send());
 const progress = createProgress(byId('progress', HTMLElement), announce);
 
-createRecordingInput(byId('intake', HTMLElement), {
+createRecordingInput(byId('recording', HTMLElement), {
   title: 'Drop a recording here',
-  note: 'Or choose one: WAV, MP3, M4A, FLAC, Ogg, WebM and more, up to 15 minutes. It is analysed on this server, in memory, and not kept.',
+  note: 'Or choose one: WAV, MP3, M4A, FLAC, Ogg, WebM and more, up to 15 minutes. It is analysed in the memory of this server and not stored.',
   stem: 'recording',
   stopLabel: 'Stop and analyse',
   sampleUrl,
@@ -65,7 +65,7 @@ async function send(): Promise<void> {
   const token = await access.token();
   if (current.signal.aborted) return;
   if (token === null)
-    return credentialsPanel.ask(
+    return credentialsPanel.requestToken(
       `${recording.name} is ready. It is sent as soon as you are logged in or have pasted a token.`,
     );
   progress.start(recording.name, () => current.abort());
@@ -84,7 +84,7 @@ function fail(fault: AnalysisError): void {
   reveal(`${title}. ${advice}`);
   if (fault.kind === 'refused' && fault.status === 401) {
     access.forget();
-    credentialsPanel.ask(`${title}. ${advice}`);
+    credentialsPanel.requestToken(`${title}. ${advice}`);
   }
 }
 

@@ -3,22 +3,21 @@ import type { Warning } from './report.ts';
 
 const warnings: Readonly<Record<Warning, string>> = {
   low_snr:
-    'Noisy: speech is less than 10 dB above the noise. Scores are less sure; record nearer to the microphone or in a quieter place.',
-  clipped:
-    'Clipped: parts are louder than the recording can hold. Turn the input level down and record again.',
+    'Noisy: speech is less than 10 dB above the noise. Scores are less certain; record closer to the microphone or in a quieter place.',
+  clipped: 'Clipped: parts exceed full scale. Lower the input level and record again.',
   narrow_band:
-    'Narrow band: there is nothing above 4.5 kHz, as in a telephone call. Scores are less sure; a wider recording helps.',
+    'Narrow band: nothing above 4.5 kHz, as in a telephone call. Scores are less certain; record at full bandwidth if possible.',
   channels_differ:
-    'The channels are not one voice in one room. Their average was analysed: choose one channel below for one speaker.',
-  truncated: 'The file ends early. It was analysed up to where it ends.',
+    'The channels differ. Their average was analysed: choose one channel below to analyse one speaker.',
+  truncated: 'The file is truncated. The part before its end was analysed.',
   short_speech:
-    'Short: with little speech the scores move a lot. From 3 s of speech emotion, from 10 s the cognitive signals grow steady.',
+    'Short: scores of little speech vary. Emotion is stable from 3 s of speech, the cognitive signals from 10 s.',
   low_confidence:
-    'The most probable emotion is more likely wrong than right. Read the bars, not the one word.',
-  music_or_noise: 'What was heard sounds like music or noise rather than a voice. Read no scores into it.',
+    'The most probable emotion is more likely wrong than right. Compare the bars instead of reading the one word.',
+  music_or_noise: 'The recording sounds like music or noise rather than a voice. Ignore the scores.',
   possibly_scripted:
-    'Pauses are as few and runs as long as in reading aloud. Load and processing mean little for read or rehearsed speech.',
-  baseline_other_speaker: 'The baseline sounds like another person. It should be the same one, at rest.',
+    'Pauses and runs are like those of reading aloud. Load and processing mean little for read or rehearsed speech.',
+  baseline_other_speaker: 'The baseline sounds like another speaker. Record the same speaker at rest.',
 };
 
 export function warningSentence(name: Warning): string {

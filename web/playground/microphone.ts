@@ -50,7 +50,7 @@ export function fileName(stem: string, { type }: Blob): string {
 async function open(): Promise<MediaStream> {
   if (!window.isSecureContext) {
     throw new MicrophoneError(
-      'Browsers give the microphone to pages on https or localhost alone. Open this page on one of them, or choose a file.',
+      'Browsers allow the microphone only on https and localhost. Open this page there, or choose a file.',
     );
   }
   if (navigator.mediaDevices === undefined || typeof MediaRecorder === 'undefined') {

@@ -17,7 +17,7 @@ export function createRecorderPanel(
   finish: (blob: Blob | null) => void,
 ): HTMLElement {
   const meter = createLevelMeter();
-  const time = element('span', { class: 'number take-time' }, clock(0));
+  const time = element('span', { class: 'number recorder-time' }, clock(0));
   const stop = async () => {
     clearInterval(timer);
     finish(await recorder.stop());
@@ -34,11 +34,11 @@ export function createRecorderPanel(
   }, 60);
   return element(
     'div',
-    { class: 'take' },
+    { class: 'recorder' },
     element(
       'p',
-      { class: 'take-head' },
-      element('span', { class: 'take-dot', 'aria-hidden': 'true' }),
+      { class: 'recorder-head' },
+      element('span', { class: 'recorder-dot', 'aria-hidden': 'true' }),
       'Recording ',
       time,
     ),

@@ -7,13 +7,13 @@ import { type AudioBlock, type EmotionSignals, emotionSignals, type Report } fro
 export function createSummary(report: Report, name: string): HTMLElement {
   const { audio } = report;
   const signals = emotionSignals(report);
-  const heard = signals === null ? tooLittle(audio) : sentence(signals);
+  const result = signals === null ? tooLittle(audio) : sentence(signals);
   const file = `${name} · ${seconds(audio.duration_s)}, ${seconds(audio.speech_s)} of it speech`;
   return element(
     'div',
     { class: 'headline' },
     element('p', { class: 'muted small' }, file),
-    ...heard,
+    ...result,
     ...warnings(report).map((text) => element('p', { class: 'notice warn' }, text)),
   );
 }
@@ -32,7 +32,7 @@ function tooLittle({ speech_s }: AudioBlock): HTMLElement[] {
     element(
       'p',
       { class: 'notice warn' },
-      `Only ${seconds(speech_s)} of speech was heard, and nothing is said of less than 0.5 s. ` +
+      `Only ${seconds(speech_s)} of speech was detected; scores require 0.5 s. ` +
         'Record again: speak for five seconds or more, near the microphone.',
     ),
   ];
