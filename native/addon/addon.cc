@@ -34,11 +34,11 @@ Napi::Value Guard(const Napi::CallbackInfo& info) {
 
 Napi::Object Register(Napi::Env env, Napi::Object exports) {
   exports["decode"] = Napi::Function::New<Guard<DecodeCall>>(env, "decode");
-  exports["openChunkedDecoder"] =
-      Napi::Function::New<Guard<OpenChunkedDecoderCall>>(env, "openChunkedDecoder");
-  exports["decodeChunk"] = Napi::Function::New<Guard<DecodeChunkCall>>(env, "decodeChunk");
-  exports["closeChunkedDecoder"] =
-      Napi::Function::New<Guard<CloseChunkedDecoderCall>>(env, "closeChunkedDecoder");
+  exports["openIncrementalDecoder"] =
+      Napi::Function::New<Guard<OpenIncrementalDecoderCall>>(env, "openIncrementalDecoder");
+  exports["decodeNext"] = Napi::Function::New<Guard<DecodeNextCall>>(env, "decodeNext");
+  exports["closeIncrementalDecoder"] =
+      Napi::Function::New<Guard<CloseIncrementalDecoderCall>>(env, "closeIncrementalDecoder");
   exports["extract"] = Napi::Function::New<Guard<ExtractCall>>(env, "extract");
   exports["measureSignalQuality"] =
       Napi::Function::New<Guard<MeasureSignalQualityCall>>(env, "measureSignalQuality");

@@ -7,14 +7,14 @@ namespace undertone {
 // decode(bytes, {sampleRate, channel, limits, cancel}) -> {samples, sampleRate, seconds, source}
 Napi::Value DecodeCall(const Napi::CallbackInfo& info);
 
-// openChunkedDecoder(bytes, options of decode, samples per chunk) -> decoder
-Napi::Value OpenChunkedDecoderCall(const Napi::CallbackInfo& info);
+// openIncrementalDecoder(bytes, options of decode, samples per call) -> decoder
+Napi::Value OpenIncrementalDecoderCall(const Napi::CallbackInfo& info);
 
-// decodeChunk(decoder) -> {samples, declaredSeconds}; at the end {samples: empty, declaredSeconds, source}
-Napi::Value DecodeChunkCall(const Napi::CallbackInfo& info);
+// decodeNext(decoder) -> {samples, declaredSeconds}; at the end {samples: empty, declaredSeconds, source}
+Napi::Value DecodeNextCall(const Napi::CallbackInfo& info);
 
-// closeChunkedDecoder(decoder)
-Napi::Value CloseChunkedDecoderCall(const Napi::CallbackInfo& info);
+// closeIncrementalDecoder(decoder)
+Napi::Value CloseIncrementalDecoderCall(const Napi::CallbackInfo& info);
 
 // extract(samples, spec) -> {data, frames, bins}
 Napi::Value ExtractCall(const Napi::CallbackInfo& info);

@@ -6,7 +6,7 @@
 
 #include "args.h"
 #include "calls.h"
-#include "decode/chunked_decoder.h"
+#include "decode/incremental_decoder.h"
 #include "decode/decode.h"
 
 namespace undertone {
@@ -103,11 +103,11 @@ class ArrayReference {
 struct OpenDecoder {
   std::unique_ptr<ArrayReference> bytes;
   std::unique_ptr<ArrayReference> cancel;   // null without one
-  std::unique_ptr<ChunkedDecoder> decoder;  // null once closed
+  std::unique_ptr<IncrementalDecoder> decoder;  // null once closed
 };
 
 OpenDecoder& ToOpenDecoder(const Napi::Value& value) {
-  if (!value.IsExternal()) ThrowBadArgument("a decoder from openChunkedDecoder", "decoder", value);
+  if (!value.IsExternal()) ThrowBadArgument("a decoder from openIncrementalDecoder", "decoder", value);
   return *value.As<Napi::External<OpenDecoder>>().Data();
 }
 
@@ -132,35 +132,35 @@ Napi::Value DecodeCall(const Napi::CallbackInfo& info) {
   return result;
 }
 
-Napi::Value OpenChunkedDecoderCall(const Napi::CallbackInfo& info) {
+Napi::Value OpenIncrementalDecoderCall(const Napi::CallbackInfo& info) {
   Napi::Value cancel;
   const DecodeOptions options = ToDecodeOptions(info[1], &cancel);
-  const int length = ToInteger(info[2], "chunkLength");
-  if (length < 1) ThrowBadArgument("at least 1", "chunkLength", info[2]);
+  const int length = ToInteger(info[2], "maxSamples");
+  if (length < 1) ThrowBadArgument("at least 1", "maxSamples", info[2]);
   const Napi::Uint8Array bytes = ToBytes(info[0], "bytes");
   auto opened = std::make_unique<OpenDecoder>();
   opened->bytes = std::make_unique<ArrayReference>(bytes);
   if (cancel.IsTypedArray()) opened->cancel = std::make_unique<ArrayReference>(cancel.As<Napi::TypedArray>());
-  opened->decoder = std::make_unique<ChunkedDecoder>(bytes.Data(), bytes.ElementLength(), options,
+  opened->decoder = std::make_unique<IncrementalDecoder>(bytes.Data(), bytes.ElementLength(), options,
                                                      static_cast<size_t>(length));
   return Napi::External<OpenDecoder>::New(info.Env(), opened.release(),
                                           [](Napi::Env, OpenDecoder* data) { delete data; });
 }
 
-Napi::Value DecodeChunkCall(const Napi::CallbackInfo& info) {
+Napi::Value DecodeNextCall(const Napi::CallbackInfo& info) {
   OpenDecoder& opened = ToOpenDecoder(info[0]);
   if (!opened.decoder) ThrowBadArgument("an open decoder", "decoder", info[0]);
   RequireUnchanged(opened.bytes.get(), "bytes");
   RequireUnchanged(opened.cancel.get(), "cancel");
-  const std::vector<float> chunk = opened.decoder->Next();
+  const std::vector<float> samples = opened.decoder->Next();
   Napi::Object result = Napi::Object::New(info.Env());
-  result["samples"] = ToFloat32Array(info.Env(), chunk);
+  result["samples"] = ToFloat32Array(info.Env(), samples);
   result["declaredSeconds"] = opened.decoder->declared_seconds();
-  if (chunk.empty()) result["source"] = ToObject(info.Env(), opened.decoder->source());
+  if (samples.empty()) result["source"] = ToObject(info.Env(), opened.decoder->source());
   return result;
 }
 
-Napi::Value CloseChunkedDecoderCall(const Napi::CallbackInfo& info) {
+Napi::Value CloseIncrementalDecoderCall(const Napi::CallbackInfo& info) {
   OpenDecoder& opened = ToOpenDecoder(info[0]);
   opened.decoder.reset();
   opened.bytes.reset();

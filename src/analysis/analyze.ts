@@ -1,6 +1,6 @@
 /** The pipeline in one screen: bytes -> chunks of samples -> speech -> windows -> embeddings -> signals. */
 import {
-  type ChunkedDecoder,
+  type IncrementalDecoder,
   type DecodeLimits,
   measureQuality,
   type SignalQuality,
@@ -103,7 +103,7 @@ function open(
   { cancel, channel }: Pick<AnalyzeRequest, 'cancel' | 'channel'>,
   { models, limits, chunking }: Context,
   timer: StageTimer,
-): ChunkedDecoder {
+): IncrementalDecoder {
   const { sampleRate } = models.features;
   const options = { sampleRate, channel: part === 'audio' ? channel : null, limits, cancel };
   return openDecoder(part, bytes, options, chunking, timer);

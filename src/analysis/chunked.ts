@@ -1,5 +1,5 @@
 /** Upload -> decoded chunks -> speech per chunk. A recording up to `singlePassMaxSeconds` is one chunk. */
-import { type ChunkedDecoder, type DecodeOptions, isAudioError, openChunkedDecoder } from '../audio/addon.ts';
+import { type IncrementalDecoder, type DecodeOptions, isAudioError, openIncrementalDecoder } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { joinArrays } from './join-arrays.ts';
@@ -27,9 +27,9 @@ export function openDecoder(
   options: DecodeOptions,
   { singlePassMaxSeconds }: Chunking,
   timer: StageTimer,
-): ChunkedDecoder {
+): IncrementalDecoder {
   const maxSamples = singlePassMaxSeconds * options.sampleRate;
-  const decoder = toServiceErrors(part, () => openChunkedDecoder(bytes, options, maxSamples));
+  const decoder = toServiceErrors(part, () => openIncrementalDecoder(bytes, options, maxSamples));
   return {
     ...decoder,
     next: () => {
@@ -64,7 +64,7 @@ function toServiceErrors<Result>(part: UploadPart, work: () => Result): Result {
 type DecodedChunk = { readonly samples: Float32Array; readonly isLast: boolean };
 
 /** A recording that the first call decodes completely is one chunk. @param length samples per chunk */
-function* decodeChunks(decoder: ChunkedDecoder, length: number): Generator<DecodedChunk> {
+function* decodeChunks(decoder: IncrementalDecoder, length: number): Generator<DecodedChunk> {
   let samples = decoder.next();
   let following = decoder.next();
   if (following.length === 0) return yield { samples, isLast: true };
@@ -89,7 +89,7 @@ export type SpeechChunk = {
 
 /** Chunks end in pauses: samples after the cut belong to the next chunk. */
 export async function* detectChunks(
-  decoder: ChunkedDecoder,
+  decoder: IncrementalDecoder,
   models: Models,
   { chunkSeconds, maxCutSeconds }: Chunking,
   timer: StageTimer,

@@ -33,7 +33,7 @@ export type Source = {
   readonly truncated: boolean;
 };
 
-/** Mono samples in [-1, 1] at `sampleRate`. */
+/** Mono samples at `sampleRate`; full scale is 1. */
 export type Audio = {
   readonly samples: Float32Array;
   readonly sampleRate: number;
@@ -115,11 +115,11 @@ export type AudioErrorCode =
 export type AudioError = Error & { readonly code: AudioErrorCode; readonly reason: string };
 
 /**
- * Decodes a recording of any length in chunks, on the calling thread. Throws AudioErrors as `decode` does, and
+ * Decodes a recording of any length part by part, on the calling thread. Throws AudioErrors as `decode` does, and
  * `bad_argument` once the memory of the recording was transferred or resized.
  */
-export type ChunkedDecoder = {
-  /** The next chunk: fewer samples at the end, none after it. Whole chunks come before the error that ends them. */
+export type IncrementalDecoder = {
+  /** The next samples: fewer at the end, none after it. Whole parts come before the error that ends them. */
   next(): Float32Array;
   /** Duration that the file declares; null when it declares none. */
   declaredSeconds(): number | null;
@@ -129,7 +129,7 @@ export type ChunkedDecoder = {
 };
 
 type DecoderHandle = object;
-type Chunk = {
+type DecodedPart = {
   readonly samples: Float32Array;
   readonly declaredSeconds: number;
   readonly source?: Source;
@@ -137,9 +137,9 @@ type Chunk = {
 
 type Addon = {
   decode(bytes: Uint8Array, options: DecodeOptions): Audio;
-  openChunkedDecoder(bytes: Uint8Array, options: DecodeOptions, chunkLength: number): DecoderHandle;
-  decodeChunk(decoder: DecoderHandle): Chunk;
-  closeChunkedDecoder(decoder: DecoderHandle): void;
+  openIncrementalDecoder(bytes: Uint8Array, options: DecodeOptions, maxSamples: number): DecoderHandle;
+  decodeNext(decoder: DecoderHandle): DecodedPart;
+  closeIncrementalDecoder(decoder: DecoderHandle): void;
   extract(samples: Float32Array, spec: FeatureSpec): Features;
   measureSignalQuality(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
   trackProsody(samples: Float32Array, sampleRate: number): ProsodyTrack;
@@ -162,22 +162,22 @@ const addon = loadAddon();
 /** Decodes a whole file of any supported format; throws an AudioError and never half a result. */
 export const decode = addon.decode;
 
-/** @param chunkLength samples of a chunk */
-export function openChunkedDecoder(
+/** @param maxSamples samples per call */
+export function openIncrementalDecoder(
   bytes: Uint8Array,
   options: DecodeOptions,
-  chunkLength: number,
-): ChunkedDecoder {
-  const decoder = addon.openChunkedDecoder(bytes, options, chunkLength);
-  let last: Chunk | null = null;
+  maxSamples: number,
+): IncrementalDecoder {
+  const decoder = addon.openIncrementalDecoder(bytes, options, maxSamples);
+  let last: DecodedPart | null = null;
   return {
     next: () => {
-      last = addon.decodeChunk(decoder);
+      last = addon.decodeNext(decoder);
       return last.samples;
     },
     declaredSeconds: () => last?.declaredSeconds || null,
     source: () => last?.source as Source,
-    close: () => addon.closeChunkedDecoder(decoder),
+    close: () => addon.closeIncrementalDecoder(decoder),
   };
 }
 

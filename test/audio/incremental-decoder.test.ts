@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import test from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import { fixture, fixturesFolder } from '../../scripts/recordings.ts';
-import { decode, isAudioError, openChunkedDecoder } from '../../src/audio/addon.ts';
+import { decode, isAudioError, openIncrementalDecoder } from '../../src/audio/addon.ts';
 import { limits } from '../support/analysis.ts';
 
 const options = { sampleRate: 16_000, channel: null, limits, cancel: null };
@@ -25,7 +25,7 @@ test('the chunks of every recording are its samples, and its source is available
   t.true(names.length > 15);
   for (const name of names) {
     const whole = decode(fixture(name), options);
-    const decoder = openChunkedDecoder(fixture(name), options, 5000);
+    const decoder = openIncrementalDecoder(fixture(name), options, 5000);
     const parts: Float32Array[] = [];
     for (let part = decoder.next(); part.length > 0; part = decoder.next()) parts.push(part);
     t.true(
@@ -45,7 +45,7 @@ test('every container declares the duration of the recording', (t) => {
   );
   let declaring = 0;
   for (const name of names) {
-    const decoder = openChunkedDecoder(fixture(name), options, 16_000);
+    const decoder = openIncrementalDecoder(fixture(name), options, 16_000);
     let samples = 0;
     let declared: number | null = null;
     for (let part = decoder.next(); part.length > 0; part = decoder.next()) {
@@ -62,14 +62,14 @@ test('every container declares the duration of the recording', (t) => {
 });
 
 test('a file without a declared duration has none', (t) => {
-  const decoder = openChunkedDecoder(fixture('adts.aac'), options, 16_000);
+  const decoder = openIncrementalDecoder(fixture('adts.aac'), options, 16_000);
   decoder.next();
   t.is(decoder.declaredSeconds(), null);
   decoder.close();
 });
 
 test('a closed decoder throws, and close is idempotent', (t) => {
-  const decoder = openChunkedDecoder(toneFile(60), options, 1000);
+  const decoder = openIncrementalDecoder(toneFile(60), options, 1000);
   t.is(decoder.next().length, 1000);
   decoder.close();
   t.is(codeOf(decoder.next), 'bad_argument');
@@ -81,7 +81,7 @@ test('closing does not wait for a chunk', (t) => {
   const ratios: number[] = [];
   // Waiting would take as long each time; a delay by a busy machine does not repeat each time.
   while (ratios.length < 20 && !ratios.some((ratio) => ratio < 0.5)) {
-    const decoder = openChunkedDecoder(chain, options, 100 * 16_000);
+    const decoder = openIncrementalDecoder(chain, options, 100 * 16_000);
     const started = performance.now();
     decoder.next();
     const decoded = performance.now();
@@ -98,20 +98,20 @@ function detach(array: Uint8Array | Int32Array): void {
 
 test('memory that is transferred between chunks is not read', (t) => {
   const bytes = new Uint8Array(toneFile(3));
-  const decoder = openChunkedDecoder(bytes, options, 1000);
+  const decoder = openIncrementalDecoder(bytes, options, 1000);
   t.is(decoder.next().length, 1000);
   detach(bytes);
   t.is(codeOf(decoder.next), 'bad_argument');
   decoder.close();
   const cancel = new Int32Array(1);
-  const other = openChunkedDecoder(toneFile(3), { ...options, cancel }, 1000);
+  const other = openIncrementalDecoder(toneFile(3), { ...options, cancel }, 1000);
   detach(cancel);
   t.is(codeOf(other.next), 'bad_argument');
 });
 
 test('the cancel flag is read once and its memory is retained', (t) => {
   let reads = 0;
-  const decoder = openChunkedDecoder(
+  const decoder = openIncrementalDecoder(
     toneFile(3),
     {
       ...options,
@@ -141,7 +141,7 @@ test('a getter that transfers the bytes: error instead of a read of detached mem
   );
   const chunked = new Uint8Array(toneFile(3));
   t.is(
-    codeOf(() => openChunkedDecoder(chunked, transfer(chunked), 1000)),
+    codeOf(() => openIncrementalDecoder(chunked, transfer(chunked), 1000)),
     'empty',
   );
 });

@@ -9,7 +9,7 @@
 namespace undertone {
 
 // Cancellation, deadline and CPU budget of one decode. The clocks run from the constructor or Resume to
-// Pause, on the same thread: time between the chunks of a decoder does not count.
+// Pause, on the same thread: time between the calls of an IncrementalDecoder does not count.
 class DecodeBudget {
  public:
   explicit DecodeBudget(const DecodeOptions& options)

@@ -39,8 +39,8 @@ std::unique_ptr<Decoder> Open(const uint8_t* bytes, size_t size, const ProbeResu
 
 }  // namespace
 
-FileDecoder::FileDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options, size_t chunk_length)
-    : sink_(CheckOptions(bytes, size, options), chunk_length) {
+FileDecoder::FileDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options, size_t max_samples)
+    : sink_(CheckOptions(bytes, size, options), max_samples) {
   sink_.budget().SetInputSize(size);
   sink_.budget().Check();
   probe_ = Probe(bytes, size);

@@ -14,9 +14,9 @@ namespace undertone {
 // Decodes a whole file of any supported format, step by step.
 class FileDecoder {
  public:
-  // Probes and opens the file. Keeps pointers to `bytes` and `options.cancel`. For `chunk_length` see Sink.
+  // Probes and opens the file. Keeps pointers to `bytes` and `options.cancel`. For `max_samples` see Sink.
   // Throws Error and std::bad_alloc, as Step does.
-  FileDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options, size_t chunk_length = 0);
+  FileDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options, size_t max_samples = 0);
   FileDecoder(const FileDecoder&) = delete;
   FileDecoder& operator=(const FileDecoder&) = delete;
 

@@ -1,25 +1,25 @@
-#include "decode/chunked_decoder.h"
+#include "decode/incremental_decoder.h"
 
 namespace undertone {
 
-ChunkedDecoder::ChunkedDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options,
-                               size_t chunk_length)
-    : chunk_length_(chunk_length), decoder_(bytes, size, options, chunk_length) {
+IncrementalDecoder::IncrementalDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options,
+                               size_t max_samples)
+    : max_samples_(max_samples), decoder_(bytes, size, options, max_samples) {
   decoder_.sink().budget().Pause();
 }
 
-std::vector<float> ChunkedDecoder::Next() {
+std::vector<float> IncrementalDecoder::Next() {
   Sink& sink = decoder_.sink();
   const BudgetScope scope(&sink.budget());
-  while (sink.available() < chunk_length_ && !ended_ && !failure_) {
+  while (sink.available() < max_samples_ && !ended_ && !failure_) {
     try {
       ended_ = !decoder_.Step();
     } catch (...) {
       failure_ = std::current_exception();
     }
   }
-  if (failure_ && sink.available() < chunk_length_) std::rethrow_exception(failure_);
-  return sink.Read(chunk_length_);
+  if (failure_ && sink.available() < max_samples_) std::rethrow_exception(failure_);
+  return sink.Read(max_samples_);
 }
 
 }  // namespace undertone

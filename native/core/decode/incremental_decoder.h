@@ -10,26 +10,26 @@
 
 namespace undertone {
 
-// Decodes a recording of any length in chunks, in memory independent of its length. The samples equal those
+// Decodes a recording of any length part by part, in memory independent of its length. The samples equal those
 // of Decode. Deadline and CPU budget count time inside the calls.
-class ChunkedDecoder {
+class IncrementalDecoder {
  public:
-  // Keeps pointers to `bytes` and `options.cancel`. `chunk_length`: samples per chunk, at least 1. Throws
+  // Keeps pointers to `bytes` and `options.cancel`. `max_samples`: samples per call, at least 1. Throws
   // what Decode throws.
-  ChunkedDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options, size_t chunk_length);
+  IncrementalDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options, size_t max_samples);
 
-  // Returns the next chunk: shorter at the end, empty after it. On an error returns the whole chunks decoded
+  // Returns the next samples: fewer at the end, none after it. On an error returns the whole parts decoded
   // before it first; then this and each later call throws what Decode throws.
   std::vector<float> Next();
 
   // Duration that the file declares, in seconds; 0: none.
   double declared_seconds() { return decoder_.sink().declared_seconds(); }
 
-  // Complete once Next has returned an empty chunk.
+  // Complete once Next has returned no samples.
   Source source() const { return decoder_.source(); }
 
  private:
-  const size_t chunk_length_;
+  const size_t max_samples_;
   FileDecoder decoder_;
   bool ended_ = false;
   std::exception_ptr failure_;

@@ -50,10 +50,10 @@ class LibavDecoder : public Decoder {
         CheckRemainingDuration();
       if (demuxer_.Read(packet_.get())) {
         ++packets_;
-        decoder_.Start(packet_.get());
+        decoder_.SendPacket(packet_.get());
       } else {
         drained_ = true;
-        decoder_.Start(nullptr);
+        decoder_.SendPacket(nullptr);
       }
     }
     return true;

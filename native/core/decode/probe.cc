@@ -103,21 +103,22 @@ std::optional<ProbeResult> FindFrames(const uint8_t* bytes, size_t size, size_t 
 // ISO/IEC 11172-3 and 13818-3, 2.4.1.3; MPEG 2.5 has version bits 00. Layers II and III without free bit
 // rates.
 size_t MpegFrameLength(const uint8_t* bytes) {
-  static constexpr uint16_t kRates[3][16] = {
+  static constexpr uint16_t kBitRates[3][16] = {
       {0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 0},  // version 1, layer II; kbit/s
       {0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0},   // version 1, layer III
       {0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0}};      // versions 2 and 2.5, both
-  static constexpr uint32_t kFrequencies[3] = {44100, 48000, 32000};
+  static constexpr uint32_t kSampleRates[3] = {44100, 48000, 32000};
   if (bytes[0] != 0xFF || (bytes[1] & 0xE0) != 0xE0) return 0;
   const int version = bytes[1] >> 3 & 3;  // 3: 1, 2: 2, 0: 2.5
   const int layer = bytes[1] >> 1 & 3;    // 1: III, 2: II
-  const int frequency = bytes[2] >> 2 & 3;
-  if (version == 1 || (layer != 1 && layer != 2) || frequency == 3) return 0;
+  const int rate_index = bytes[2] >> 2 & 3;
+  if (version == 1 || (layer != 1 && layer != 2) || rate_index == 3) return 0;
   const int table = version != 3 ? 2 : layer == 2 ? 0 : 1;
-  const uint32_t rate = kRates[table][bytes[2] >> 4];
-  const uint32_t hertz = kFrequencies[frequency] >> (version == 3 ? 0 : version == 2 ? 1 : 2);
-  const uint32_t slots = layer == 1 && version != 3 ? 72 : 144;
-  return rate == 0 ? 0 : slots * rate * 1000 / hertz + (bytes[2] >> 1 & 1);
+  const uint32_t bit_rate = 1000U * kBitRates[table][bytes[2] >> 4];
+  const uint32_t sample_rate = kSampleRates[rate_index] >> (version == 3 ? 0 : version == 2 ? 1 : 2);
+  const uint32_t frame_samples = layer == 1 && version != 3 ? 576 : 1152;
+  const uint32_t padding_bytes = bytes[2] >> 1 & 1;
+  return bit_rate == 0 ? 0 : frame_samples / 8 * bit_rate / sample_rate + padding_bytes;
 }
 
 // ISO/IEC 13818-7, 6.2.

@@ -87,7 +87,7 @@ void Sink::SetRate(int rate) {
 
 void Sink::ReserveDuration(double seconds) {
   declared_seconds_ = seconds_ + seconds;
-  if (chunk_length_ > 0) return;
+  if (max_samples_ > 0) return;
   const double expected = std::min(seconds + 1, options_.max_seconds) * options_.sample_rate;
   if (expected > 0 && expected < kMaxReservation) samples_.reserve(static_cast<size_t>(expected) + kBlock);
 }
@@ -162,13 +162,13 @@ void Sink::FlushResampler() {
   SanitizeSamples(samples_.data() + before, samples_.size() - before);
 }
 
-// After the first seconds, reserves the most that the limit or the chunk allows. Untouched pages are free;
+// After the first seconds, reserves the most that the limit or the caller allows. Untouched pages are free;
 // growing in steps would copy the result and fragment the heap.
 void Sink::GrowResult() {
   const double coming = static_cast<double>(mixed_) * options_.sample_rate / rate_ + kBlock;
   const double needed = static_cast<double>(samples_.size()) + coming;
   if (needed <= static_cast<double>(std::max(samples_.capacity(), kDoublingLimit))) return;
-  const double max = chunk_length_ > 0 ? static_cast<double>(chunk_length_) + coming
+  const double max = max_samples_ > 0 ? static_cast<double>(max_samples_) + coming
                                        : (options_.max_seconds + 1) * options_.sample_rate;
   if (max >= needed && max < kMaxReservation) samples_.reserve(static_cast<size_t>(max));
 }

@@ -17,9 +17,9 @@ class Sink {
  public:
   static constexpr size_t kBlock = 4096;  // frames
 
-  // `chunk_length`: samples that the caller reads at a time; 0: the whole result.
-  explicit Sink(const DecodeOptions& options, size_t chunk_length = 0)
-      : options_(options), chunk_length_(chunk_length), budget_(options) {}
+  // `max_samples`: samples that the caller reads at a time; 0: the whole result.
+  explicit Sink(const DecodeOptions& options, size_t max_samples = 0)
+      : options_(options), max_samples_(max_samples), budget_(options) {}
 
   // Sets the format of the next frames. `full_scale`: the largest value of the source's sample format.
   void SetFormat(int rate, int channels, float full_scale);
@@ -63,7 +63,7 @@ class Sink {
   void GrowResult();
 
   const DecodeOptions options_;
-  const size_t chunk_length_;
+  const size_t max_samples_;
   DecodeBudget budget_;
   std::vector<float> samples_;  // of the result, from start_ on
   size_t start_ = 0;

@@ -56,14 +56,14 @@ StreamDecoder::StreamDecoder(const AVStream& stream, Sink* sink)
   Open(nullptr, 0);
 }
 
-void StreamDecoder::Start(const AVPacket* packet) {
+void StreamDecoder::SendPacket(const AVPacket* packet) {
   packet_ = packet;
   at_ = 0;
-  reopen_ = packet != nullptr && HasNewHeaders(*packet);
+  reopen_ = packet != nullptr && HasNewExtradata(*packet);
   if (reopen_) {
-    SendPacket(nullptr);
+    SendToCodec(nullptr);
   } else if (packet == nullptr || !IsAmr()) {
-    SendPacket(packet);
+    SendToCodec(packet);
   }
 }
 
@@ -80,7 +80,7 @@ bool StreamDecoder::WriteFrame() {
   }
 }
 
-void StreamDecoder::SendPacket(const AVPacket* packet) {
+void StreamDecoder::SendToCodec(const AVPacket* packet) {
   receiving_ = avcodec_send_packet(context_.get(), packet) >= 0;
 }
 
@@ -92,7 +92,7 @@ bool StreamDecoder::ReceiveFrame() {
   return true;
 }
 
-void StreamDecoder::Open(const uint8_t* headers, size_t size) {
+void StreamDecoder::Open(const uint8_t* extradata, size_t size) {
   const AVCodecID id = stream_.codecpar->codec_id;
   const AVCodec* codec = AllowedDecoder(id);
   if (codec == nullptr) {
@@ -102,7 +102,7 @@ void StreamDecoder::Open(const uint8_t* headers, size_t size) {
   }
   context_ = Own(avcodec_alloc_context3(codec));
   if (avcodec_parameters_to_context(context_.get(), stream_.codecpar) < 0) throw std::bad_alloc();
-  if (size > 0) ReplaceHeaders(headers, size);
+  if (size > 0) SetExtradata(extradata, size);
   context_->pkt_timebase = stream_.time_base;
   context_->thread_count = 1;
   context_->max_samples = kMaxFrameSamples;
@@ -112,17 +112,17 @@ void StreamDecoder::Open(const uint8_t* headers, size_t size) {
   }
 }
 
-void StreamDecoder::ReplaceHeaders(const uint8_t* headers, size_t size) {
+void StreamDecoder::SetExtradata(const uint8_t* extradata, size_t size) {
   auto* copy = static_cast<uint8_t*>(av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE));
   if (copy == nullptr) throw std::bad_alloc();
-  std::copy(headers, headers + size, copy);
+  std::copy(extradata, extradata + size, copy);
   av_freep(&context_->extradata);
   context_->extradata = copy;
   context_->extradata_size = static_cast<int>(size);
 }
 
 // Throws kUnsupported for an encrypted packet.
-bool StreamDecoder::HasNewHeaders(const AVPacket& packet) const {
+bool StreamDecoder::HasNewExtradata(const AVPacket& packet) const {
   if (av_packet_get_side_data(&packet, AV_PKT_DATA_ENCRYPTION_INFO, nullptr) != nullptr) {
     throw Error(ErrorCode::kUnsupported, "Expected unencrypted audio, got an encrypted stream");
   }
@@ -130,13 +130,13 @@ bool StreamDecoder::HasNewHeaders(const AVPacket& packet) const {
   return av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &size) != nullptr && size > 0;
 }
 
-// Opens a new decoder with the packet's headers. The old one must be drained.
+// Opens a new decoder with the packet's extradata. The old one must be drained.
 void StreamDecoder::Reopen() {
   size_t size = 0;
-  const uint8_t* headers = av_packet_get_side_data(packet_, AV_PKT_DATA_NEW_EXTRADATA, &size);
-  Open(headers, size);
+  const uint8_t* extradata = av_packet_get_side_data(packet_, AV_PKT_DATA_NEW_EXTRADATA, &size);
+  Open(extradata, size);
   reopen_ = false;
-  if (!IsAmr()) SendPacket(packet_);
+  if (!IsAmr()) SendToCodec(packet_);
 }
 
 bool StreamDecoder::IsAmr() const {
@@ -164,7 +164,7 @@ void StreamDecoder::SendSubpacket(int at, int length) {
   if (av_packet_ref(subpacket_.get(), packet_) < 0) throw std::bad_alloc();
   subpacket_->data += at;
   subpacket_->size = length;
-  SendPacket(subpacket_.get());
+  SendToCodec(subpacket_.get());
   av_packet_unref(subpacket_.get());
 }
 

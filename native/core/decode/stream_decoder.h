@@ -35,19 +35,19 @@ class StreamDecoder {
   // Throws kUnsupported for a codec that is not supported, kMalformed for unreadable headers.
   StreamDecoder(const AVStream& stream, Sink* sink);
 
-  // Starts a packet; null: the end of the stream. The packet must not change until WriteFrame has returned
+  // Sends a packet to the codec; null: the end of the stream. The packet must not change until WriteFrame has returned
   // false. Throws kUnsupported for an encrypted packet.
-  void Start(const AVPacket* packet);
+  void SendPacket(const AVPacket* packet);
 
   // Writes the next decoded frame to the sink. Returns false when the packet has no more.
   bool WriteFrame();
 
  private:
-  void SendPacket(const AVPacket* packet);
+  void SendToCodec(const AVPacket* packet);
   bool ReceiveFrame();
-  void Open(const uint8_t* headers, size_t size);
-  void ReplaceHeaders(const uint8_t* headers, size_t size);
-  bool HasNewHeaders(const AVPacket& packet) const;
+  void Open(const uint8_t* extradata, size_t size);
+  void SetExtradata(const uint8_t* extradata, size_t size);
+  bool HasNewExtradata(const AVPacket& packet) const;
   void Reopen();
   bool IsAmr() const;
   bool SendAmrFrame();
@@ -61,7 +61,7 @@ class StreamDecoder {
   const AVPacket* packet_ = nullptr;
   int at_ = 0;                        // bytes of an AMR packet sent so far
   bool receiving_ = false;            // the decoder may have frames
-  bool reopen_ = false;               // the packet has new headers; the old decoder is being drained
+  bool reopen_ = false;               // the packet has new extradata; the old decoder is being drained
   std::vector<const float*> planes_;  // of one block
   std::unique_ptr<AVPacket, LibavDeleter> subpacket_;
   std::unique_ptr<AVFrame, LibavDeleter> frame_;

@@ -22,13 +22,11 @@ double DbPerLogUnit(const FeatureSpec& spec) {
   return spec.log_base == LogBase::k10 ? per_decade : per_decade / std::log(10.0);
 }
 
-size_t RoundUp(size_t count) { return (count + 3) / 4 * 4; }
-
 }  // namespace
 
 struct Extractor::State {
   State(const FeatureSpec& feature_spec, Lanes lanes);
-  ~State() { kernel->destroy(frames); }
+  ~State() { kernel->destroy(kernel_state); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
@@ -48,20 +46,20 @@ struct Extractor::State {
   std::vector<float> dct;
   std::vector<float> edge;  // the samples of a block with padding
   std::vector<float> rows;  // [lanes x columns rounded up to 4]
-  void* frames;             // state of the kernel
+  void* kernel_state;
 };
 
 Extractor::State::State(const FeatureSpec& feature_spec, Lanes lanes)
-    : spec(feature_spec), kernel(&UNDERTONE_SELECT_WIDTH(lanes, kFrameKernel)), frames(nullptr) {
+    : spec(feature_spec), kernel(&UNDERTONE_SELECT_WIDTH(lanes, kFrameKernel)), kernel_state(nullptr) {
   CheckFeatureSpec(spec);
   window = MakeWindow(spec);
   filters = MakeMelFilters(spec);
   dct = MakeDctMatrix(spec);
   const size_t width = static_cast<size_t>(kernel->lanes);
   edge.resize((width - 1) * static_cast<size_t>(spec.hop_length) + static_cast<size_t>(spec.win_length));
-  rows.resize(width * RoundUp(KernelColumns()));
-  frames = kernel->create(Plan());
-  if (frames == nullptr) throw std::bad_alloc();
+  rows.resize(width * RoundUpToFour(KernelColumns()));
+  kernel_state = kernel->create(Plan());
+  if (kernel_state == nullptr) throw std::bad_alloc();
 }
 
 FramePlan Extractor::State::Plan() const {
@@ -91,7 +89,7 @@ FramePlan Extractor::State::Plan() const {
 void Extractor::State::RunBlock(const float* samples, size_t n, size_t frame, size_t valid, float* out) {
   const size_t width = static_cast<size_t>(kernel->lanes);
   const size_t columns = KernelColumns();
-  const size_t stride = RoundUp(columns);
+  const size_t stride = RoundUpToFour(columns);
   const size_t length =
       (valid - 1) * static_cast<size_t>(spec.hop_length) + static_cast<size_t>(spec.win_length);
   const int64_t begin = FrameStart(spec, frame);
@@ -103,10 +101,10 @@ void Extractor::State::RunBlock(const float* samples, size_t n, size_t frame, si
     source = samples + begin;
   }
   if (valid == width && stride == columns) {
-    kernel->run(frames, source, out, stride);
+    kernel->run(kernel_state, source, out, stride);
     return;
   }
-  kernel->run(frames, source, rows.data(), stride);
+  kernel->run(kernel_state, source, rows.data(), stride);
   for (size_t row = 0; row < valid; ++row) {
     std::memcpy(out + row * columns, rows.data() + row * stride, columns * sizeof(float));
   }

@@ -22,8 +22,6 @@ struct State {
   Lane* mfcc;    // [n_mfcc], rounded up to 4
 };
 
-size_t RoundUp(int count) { return (static_cast<size_t>(count) + 3) / 4 * 4; }
-
 inline Lane Max(Lane x, Lane y) { return x > y ? x : y; }
 
 #if UNDERTONE_LANES > 1
@@ -159,8 +157,8 @@ void* Create(const FramePlan& plan) {
   state->plan = plan;
   state->fft = CreateFft(plan.n_fft);
   state->frames = AllocateZeroed(static_cast<size_t>(plan.n_fft) + 2);
-  state->mel = AllocateZeroed(RoundUp(plan.n_mels));
-  state->mfcc = AllocateZeroed(RoundUp(plan.n_mfcc) + 4);
+  state->mel = AllocateZeroed(RoundUpToFour(static_cast<size_t>(plan.n_mels)));
+  state->mfcc = AllocateZeroed(RoundUpToFour(static_cast<size_t>(plan.n_mfcc)) + 4);
   if (state->fft && state->frames && state->mel && state->mfcc) return state;
   Destroy(state);
   return nullptr;

@@ -10,6 +10,9 @@
 
 namespace undertone {
 
+// Static: each width has its own copy.
+static inline size_t RoundUpToFour(size_t count) { return (count + 3) / 4 * 4; }
+
 // The plan of a spec. The Extractor owns the arrays.
 struct FramePlan {
   int win_length;

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <string>
 
-#include "decode/chunked_decoder.h"
+#include "decode/incremental_decoder.h"
 #include "decode/decode.h"
 #include "decode/sink.h"
 #include "support/crafted_files.h"
@@ -65,7 +65,7 @@ TEST_CASE("an MP4 of hours is decoded to its end") {
   DecodeOptions options = Limits();
   options.max_seconds = 43200;
   options.deadline_seconds = 0;
-  ChunkedDecoder decoder(file.data(), file.size(), options, 300 * 16000);
+  IncrementalDecoder decoder(file.data(), file.size(), options, 300 * 16000);
   size_t samples = 0;
   for (std::vector<float> chunk = decoder.Next(); !chunk.empty(); chunk = decoder.Next())
     samples += chunk.size();

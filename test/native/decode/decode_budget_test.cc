@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "decode/chunked_decoder.h"
+#include "decode/incremental_decoder.h"
 #include "support/audio_files.h"
 #include "support/faults.h"
 
@@ -44,7 +44,7 @@ TEST_CASE("an exhausted CPU budget has its own code, wherever it runs out") {
 
 TEST_CASE("time between chunks does not count") {
   const Bytes flac = Fixture("speech.flac");
-  ChunkedDecoder decoder(flac.data(), flac.size(), Limits(), 16000);
+  IncrementalDecoder decoder(flac.data(), flac.size(), Limits(), 16000);
   CHECK(decoder.Next().size() == 16000);
   AdvanceClocks(1);
   timespec now{};

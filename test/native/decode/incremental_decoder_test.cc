@@ -1,4 +1,4 @@
-#include "decode/chunked_decoder.h"
+#include "decode/incremental_decoder.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ double Resident() {
 TEST_CASE("chunks are decoded on the calling thread") {
   const Bytes mp3 = Fixture("cbr.mp3");
   const size_t before = CountThreads();
-  ChunkedDecoder decoder(mp3.data(), mp3.size(), Limits(), kSecond);
+  IncrementalDecoder decoder(mp3.data(), mp3.size(), Limits(), kSecond);
   CHECK(decoder.Next().size() == kSecond);
   CHECK(CountThreads() == before);
 }
@@ -45,7 +45,7 @@ TEST_CASE("chunks of any length are the whole") {
     const Audio whole = Decode(file.data(), file.size(), Limits());
     for (const size_t length : {size_t{1000}, 3 * kSecond, 100 * kSecond}) {
       CAPTURE(length);
-      ChunkedDecoder decoder(file.data(), file.size(), Limits(), length);
+      IncrementalDecoder decoder(file.data(), file.size(), Limits(), length);
       std::vector<float> joined;
       for (std::vector<float> chunk = decoder.Next(); !chunk.empty(); chunk = decoder.Next()) {
         CHECK((chunk.size() == length || joined.size() + chunk.size() == whole.samples.size()));
@@ -63,7 +63,7 @@ TEST_CASE("whole chunks come before the error that ends them, and the error stay
   const Bytes chain = Join({link, link, link, link});
   DecodeOptions options = Limits();
   options.max_seconds = 30;
-  ChunkedDecoder decoder(chain.data(), chain.size(), options, 10 * kSecond);
+  IncrementalDecoder decoder(chain.data(), chain.size(), options, 10 * kSecond);
   CHECK(decoder.Next().size() == 10 * kSecond);
   CHECK(decoder.Next().size() == 10 * kSecond);
   for (int call = 0; call < 2; ++call) {
@@ -78,7 +78,7 @@ TEST_CASE("chunks of the step that fails come before its error") {
   const Audio alone = Decode(first.data(), first.size(), Limits());
   DecodeOptions options = Limits();
   options.max_seconds = static_cast<double>(alone.samples.size()) / kSecond + 0.001;
-  ChunkedDecoder decoder(chain.data(), chain.size(), options, 100);
+  IncrementalDecoder decoder(chain.data(), chain.size(), options, 100);
   std::vector<float> joined;
   const auto read_all = [&] {
     for (;;) {
@@ -98,7 +98,7 @@ TEST_CASE("the memory of a chunk does not grow with the packet that it comes fro
   DecodeOptions options = Limits();
   options.max_seconds = 43200;
   const double before = Resident();
-  ChunkedDecoder decoder(file.data(), file.size(), options, kSecond);
+  IncrementalDecoder decoder(file.data(), file.size(), options, kSecond);
   CHECK(decoder.Next().size() == kSecond);
   CHECK(Resident() - before < 64e6);
 }

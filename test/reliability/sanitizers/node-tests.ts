@@ -13,7 +13,7 @@ import { reports } from './native-tests.ts';
 const files = [
   'audio/extract',
   'audio/decode',
-  'audio/chunked-decoder',
+  'audio/incremental-decoder',
   'audio/prosody',
   'analysis/analyze',
 ].map((name) => `test/${name}.test.ts`);
