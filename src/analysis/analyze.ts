@@ -1,7 +1,7 @@
 /** The pipeline in one screen: bytes -> chunks of samples -> speech -> windows -> embeddings -> signals. */
 import {
-  type IncrementalDecoder,
   type DecodeLimits,
+  type IncrementalDecoder,
   measureQuality,
   type SignalQuality,
   type Source,
@@ -159,7 +159,7 @@ type ChunkResult = {
   readonly speechSeconds: number;
   readonly segments: readonly Segment[];
   readonly windows: readonly Window[];
-  readonly voice: number;
+  readonly voiceLogOdds: number;
   readonly quality: SignalQuality;
   /** RMS of all samples; measured only with less speech than `minTotalSpeechSeconds`. */
   readonly levelDbfs: number;
@@ -192,7 +192,7 @@ async function analyzeChunk(
     speechSeconds,
     segments,
     windows: encoded.map(({ window }) => window),
-    voice: speech.voice,
+    voiceLogOdds: speech.voiceLogOdds,
     quality,
     levelDbfs,
     signals: results,
@@ -257,7 +257,7 @@ function aggregate(
     insufficientSpeech: !enough,
     warnings: recordingWarnings(
       source,
-      enough ? { ...quality, voice: meanBySpeech(results, ({ voice }) => voice) } : null,
+      enough ? { ...quality, voiceLogOdds: meanBySpeech(results, (result) => result.voiceLogOdds) } : null,
       enough ? quality.levelDbfs : meanLevel(results),
       params,
     ),

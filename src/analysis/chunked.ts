@@ -1,5 +1,10 @@
 /** Upload -> decoded chunks -> speech per chunk. A recording up to `singlePassMaxSeconds` is one chunk. */
-import { type IncrementalDecoder, type DecodeOptions, isAudioError, openIncrementalDecoder } from '../audio/addon.ts';
+import {
+  type DecodeOptions,
+  type IncrementalDecoder,
+  isAudioError,
+  openIncrementalDecoder,
+} from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { joinArrays } from './join-arrays.ts';

@@ -36,7 +36,7 @@ export async function encode(
     encoded.push({
       window: { ...window, start: Math.max(0, window.start), end: Math.min(frames, window.end) },
       embeddings: outputs.tokens as Values,
-      weights: speechWeights(speech.speech, window, params.framesPerToken),
+      weights: speechWeights(speech.speechProbability, window, params.framesPerToken),
     });
     timer.check();
   }

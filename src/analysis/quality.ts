@@ -1,10 +1,5 @@
 /** The quality of a recording from that of its chunks. */
-
-type SignalQuality = {
-  readonly levelDbfs: number;
-  readonly snrDb: number | null;
-  readonly bandwidthHz: number;
-};
+import type { SignalQuality } from '../audio/addon.ts';
 
 const maxSnrDb = 60;
 const silentDbfs = -100;
@@ -20,15 +15,18 @@ export function joinQualities(
   if (first !== undefined && chunks.length === 1) return first.quality;
   const spoken = chunks.filter(({ speechSeconds }) => speechSeconds > 0);
   const withNoise = spoken.filter(({ quality }) => quality.snrDb !== null);
-  const level = meanBySpeech(spoken, ({ quality }) => powerOf(quality.levelDbfs));
-  const both = meanBySpeech(withNoise, ({ quality }) => powerOf(quality.levelDbfs));
-  const noise = meanBySpeech(
+  const speechPower = meanBySpeech(spoken, ({ quality }) => powerOf(quality.levelDbfs));
+  const noisySpeechPower = meanBySpeech(withNoise, ({ quality }) => powerOf(quality.levelDbfs));
+  const noisePower = meanBySpeech(
     withNoise,
     ({ quality }) => powerOf(quality.levelDbfs) / (1 + powerOf(quality.snrDb ?? 0)),
   );
   return {
-    levelDbfs: decibels(level),
-    snrDb: withNoise.length === 0 ? null : Math.min(maxSnrDb, Math.max(0, decibels((both - noise) / noise))),
+    levelDbfs: decibels(speechPower),
+    snrDb:
+      withNoise.length === 0
+        ? null
+        : Math.min(maxSnrDb, Math.max(0, decibels((noisySpeechPower - noisePower) / noisePower))),
     bandwidthHz: meanBySpeech(spoken, ({ quality }) => quality.bandwidthHz),
   };
 }

@@ -12,11 +12,11 @@ export type SpeechAnalysis = {
   readonly audio: AudioBuffer;
   readonly features: Features;
   /** Speech probability per frame, 0 to 1. */
-  readonly speech: Float32Array;
+  readonly speechProbability: Float32Array;
   /** Syllables per second, one value per frame. */
   readonly syllableRate: Float32Array;
   /** Mean log odds over the segments that they are speech and no other sound; 0 without segments. */
-  readonly voice: number;
+  readonly voiceLogOdds: number;
   readonly segments: readonly Segment[];
   readonly framesPerSecond: number;
   readonly speechSeconds: number;
@@ -42,9 +42,9 @@ export async function detectSpeech(
   return {
     audio,
     features,
-    speech: speech.data,
+    speechProbability: speech.data,
     syllableRate: syllableRate.data,
-    voice: meanOver(segments, (outputs.voice as Values).data),
+    voiceLogOdds: meanOver(segments, (outputs.voice as Values).data),
     segments,
     framesPerSecond,
     speechSeconds: countFrames(segments) / framesPerSecond,
@@ -56,9 +56,9 @@ function noSpeech(audio: AudioBuffer, features: Features, framesPerSecond: numbe
   return {
     audio,
     features,
-    speech: none,
+    speechProbability: none,
     syllableRate: none,
-    voice: 0,
+    voiceLogOdds: 0,
     segments: [],
     framesPerSecond,
     speechSeconds: 0,
@@ -74,7 +74,7 @@ export function truncateSpeech(speech: SpeechAnalysis, end: number, hop: number)
     audio: { ...audio, samples: audio.samples.subarray(0, end * hop) },
     features: { ...features, data: features.data.subarray(0, end * features.bins), frames: end },
     segments,
-    speech: speech.speech.subarray(0, end),
+    speechProbability: speech.speechProbability.subarray(0, end),
     syllableRate: speech.syllableRate.subarray(0, end),
     speechSeconds: countFrames(segments) / framesPerSecond,
   };

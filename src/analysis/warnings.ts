@@ -6,7 +6,7 @@ type Source = Pick<DecodedSource, 'channels' | 'clippedRatio' | 'channelCorrelat
 
 type SpeechQuality = Pick<SignalQuality, 'snrDb' | 'bandwidthHz'> & {
   /** Mean log odds over the segments that they are speech and no other sound. */
-  readonly voice: number;
+  readonly voiceLogOdds: number;
 };
 
 export type RecordingWarning =
@@ -33,7 +33,7 @@ export function recordingWarnings(
   if (spoken?.snrDb != null && spoken.snrDb < bounds.minSnrDb) warnings.push('low_snr');
   if (source.clippedRatio > bounds.maxClippedRatio) warnings.push('clipped');
   if (spoken !== null && spoken.bandwidthHz < bounds.minBandwidthHz) warnings.push('narrow_band');
-  if (spoken === null ? levelDbfs >= bounds.audibleDbfs : spoken.voice < minVoice)
+  if (spoken === null ? levelDbfs >= bounds.audibleDbfs : spoken.voiceLogOdds < minVoice)
     warnings.push('music_or_noise');
   if (source.channels > 1 && source.channelCorrelation < bounds.minChannelCorrelation)
     warnings.push('channels_differ');

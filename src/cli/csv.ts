@@ -6,7 +6,6 @@ import type { FileResult } from './analyze-thread.ts';
 type Cell = string | number | null;
 /** Seconds, and scores from 0 to 1, as in the reports; absent without a value. */
 type Row = Readonly<Record<string, Cell>>;
-type SignalReport = NonNullable<Report[Signal]>;
 
 const signalColumns = signals.flatMap((signal) => definitions[signal].columns);
 const columns = [
@@ -47,7 +46,7 @@ export function toTable(path: string, result: FileResult): string {
 }
 
 /** The signals of a report, in the order of the table of signals. */
-export function reportsOf(report: Report): (readonly [Signal, SignalReport])[] {
+export function reportsOf(report: Report): (readonly [Signal, NonNullable<Report[Signal]>])[] {
   return signals.flatMap((signal) =>
     report[signal] === undefined ? [] : [[signal, report[signal]] as const],
   );

@@ -26,7 +26,7 @@ test.serial('a queue filled by one account accepts analyses of another', async (
   await untilFigure(app, refusedSoFar, (value) => value === 8);
   t.is(await app.metric('undertone_queue_length'), 4);
   const mine = call(app.port, analysis({ do: 'echo' }, other));
-  await untilFigure(app, 'undertone_queue_displaced', (value) => value === 1);
+  await untilFigure(app, 'undertone_queue_displaced_total', (value) => value === 1);
   t.is((await call(app.port, { path: '/ready' })).status, 200);
   t.is(app.pool.fullForMs(), 0);
   first.socket.destroy();

@@ -20,7 +20,7 @@ export type SignalInput = {
 };
 
 /** The fields of a report that only this signal has. */
-export type SignalReport = {
+export type SignalFields = {
   readonly signals: object;
   readonly warnings: readonly string[];
 };
@@ -64,7 +64,7 @@ export type SignalDefinition<
   infer(input: SignalInput, head: Head<Params>): Promise<Chunk>;
   aggregate(chunks: readonly Chunk[], recording: RecordingContext, head: Head<Params>): Result;
   /** @param result null when there was too little speech */
-  report(result: Result | null): SignalReport;
+  report(result: Result | null): SignalFields;
   /** Lines of the text report of the CLI. */
   describe(scores: ScoresOf<Body>): readonly (readonly [label: string, value: string])[];
 };

@@ -39,13 +39,13 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
     name: 'undertone_requests_total',
-    help: 'Requests answered',
+    help: 'Requests',
     labelNames: ['route', 'method', 'status'],
     registers,
   });
   const seconds = new Histogram({
     name: 'undertone_request_seconds',
-    help: 'From the head of a request to its answer',
+    help: 'From the headers of a request to its response',
     labelNames: ['route'],
     buckets,
     registers,
@@ -94,19 +94,31 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
         this.set(read());
       },
     });
+  const counter = (name: string, help: string, read: () => number) => {
+    new Counter({
+      name: `${name}_total`,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+    gauge(name, `Deprecated name of ${name}_total`, read);
+  };
   const { accountBodies, bodies, pool } = sources;
   gauge('undertone_held_bytes', 'Bytes of request bodies in memory', bodies.used);
   gauge('undertone_held_accounts', 'Accounts with request bodies in memory', bodies.keys);
   gauge('undertone_account_request_bytes', 'Bytes of account requests in memory', accountBodies.used);
   gauge('undertone_queue_length', 'Analyses that wait for a worker', () => pool().queued);
   gauge('undertone_queue_accounts', 'Accounts with analyses that wait', () => pool().accounts);
-  gauge(
+  counter(
     'undertone_queue_displaced',
-    'Analyses that gave their place to another account',
+    'Queued analyses displaced by another account',
     () => pool().displaced,
   );
   gauge('undertone_workers_busy', 'Workers with an analysis', () => pool().running);
-  gauge('undertone_workers_lost', 'Workers that died and were replaced', () => pool().lost);
+  counter('undertone_workers_lost', 'Workers that died and were replaced', () => pool().lost);
   gauge('undertone_ready', '1 when GET /ready answers 200', () => Number(sources.ready()));
 }
 
@@ -132,7 +144,7 @@ function addJobGauges(registers: Registry[], readStats: () => Promise<JobStats>)
         this.set((await recentStats())[key]);
       },
     });
-  gauge('undertone_jobs_waiting', 'Jobs that wait for a worker, on whatever host', 'waiting');
-  gauge('undertone_jobs_running', 'Jobs that workers have', 'running');
+  gauge('undertone_jobs_waiting', 'Jobs that wait for a worker, on any host', 'waiting');
+  gauge('undertone_jobs_running', 'Jobs on a worker', 'running');
   gauge('undertone_jobs_oldest_seconds', 'How long the next job in the queue has waited', 'oldest');
 }
