@@ -51,7 +51,12 @@ async function cutsOf(speech: Float32Array, models: Models): Promise<Cut[]> {
       return models.trunk.session.run(inputs);
     },
   };
-  const analysis = { features, speech, segments, framesPerSecond } as unknown as SpeechAnalysis;
+  const analysis = {
+    features,
+    speechProbability: speech,
+    segments,
+    framesPerSecond,
+  } as unknown as SpeechAnalysis;
   const encoded = await encode(
     analysis,
     { ...models, trunk: { ...models.trunk, session } },
