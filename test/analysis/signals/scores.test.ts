@@ -107,7 +107,7 @@ const bounds = [
   ['low_snr', {}, { snrDb: 10 }, {}, { snrDb: 9.9 }],
   ['clipped', { clippedRatio: 0.001 }, {}, { clippedRatio: 0.0011 }, {}],
   ['narrow_band', {}, { bandwidthHz: 4500 }, {}, { bandwidthHz: 4499 }],
-  ['music_or_noise', {}, { voiceLogOdds: 0 }, {}, { voice: -0.1 }],
+  ['music_or_noise', {}, { voiceLogOdds: 0 }, {}, { voiceLogOdds: -0.1 }],
   ['channels_differ', { channelCorrelation: 0.5 }, {}, { channelCorrelation: 0.49 }, {}],
   ['truncated', {}, {}, { truncated: true }, {}],
 ] as const;
