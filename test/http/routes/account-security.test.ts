@@ -102,6 +102,17 @@ test('a log-in ends an earlier session (no session fixation)', async (t) => {
   t.is((await ada.ask('session')).json.user, null);
 });
 
+test('an account keeps its twenty latest sessions', async (t) => {
+  const { browser, database } = await startAccountApp(t);
+  const first = browser();
+  await first.signUp(email);
+  for (let count = 0; count < 20; count++) {
+    t.is((await browser().ask('log-in', { email, password })).status, 200);
+  }
+  t.is((await sql`select id from session`.execute(database)).rows.length, 20);
+  t.is((await first.ask('session')).json.user, null);
+});
+
 test('a modified or foreign cookie is ignored', async (t) => {
   const { browser, url } = await startAccountApp(t);
   const ada = browser();

@@ -1,82 +1,57 @@
-/** Timing of token checks, log-in limits, and data that remains after a request. */
-import { createTokenSecret, randomBase62 } from '../../../src/auth/token-format.ts';
-import { guessesAt, overHttp, type Target, verifierTargets } from '../auth/guesses.ts';
-import { earlyRow, guessingRows, overLogIn, withoutLimits, withReader } from '../auth/guessing.ts';
-import { retentionRows } from '../auth/retention.ts';
-import { earlyExitCheck, timeClasses } from '../auth/timing.ts';
-import { atMost, negativeControl, type Options, type Row } from '../case.ts';
-import { createPrng } from '../support/prng.ts';
-import { buildService, withServer } from '../support/service.ts';
+/** What remains of a request: nothing of it in log, metrics, answers, data folder or any other file. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { call } from '../../support/http.ts';
+import { findCanaries, findInFolder, makeCanaries, sendCanaries, useAccount } from '../auth/canaries.ts';
+import { type TraceResult, traceWrites } from '../auth/trace.ts';
+import { atLeast, negativeControl, none, type Row } from '../case.ts';
+import { type PreloadScript, preload } from '../support/preload.ts';
+import { buildService, type Server, withServer } from '../support/service.ts';
 
-/** Of t: chance alone passes it once in 150,000 runs. */
-const maxT = 4.5;
-const rounds = 3;
-/** Timings of each class: of the check itself, and through a socket. */
-const timings = { long: { check: 100_000, http: 100_000 }, short: { check: 20_000, http: 1000 } };
-
-export async function run({ long, seed, count }: Options): Promise<readonly Row[]> {
+export async function run(): Promise<readonly Row[]> {
   buildService();
-  const number = long ? timings.long : timings.short;
-  const random = createPrng(seed).next;
   return [
-    ...(await timingRows(await verifierTargets(), count ?? number.check, random)),
-    await timingControl(count ?? number.check, random),
-    ...(await serverRows(count ?? number.http, random)),
-    ...(await retentionRows('throwing-host')),
-    negativeControl(
-      'a service that stores requests',
-      await retentionRows('throwing-host', 'request-recorder'),
-    ),
+    ...(await retention('throwing-host')),
+    negativeControl('a service that stores requests', await retention('throwing-host', 'request-recorder')),
   ];
 }
 
-async function timingRows(targets: readonly Target[], perClass: number, random: () => number) {
-  const rows: Row[] = [];
-  for (const { name, guess, classes } of targets) {
-    const measured: number[] = [];
-    // A real difference shows in every round; the effect of other load does not.
-    while (measured.length < rounds && !measured.some((t) => t <= maxT)) {
-      console.error(`${perClass} timings of each class: ${name}`);
-      measured.push(await timeClasses(guess, classes, perClass, random));
-    }
-    const note = `${perClass.toLocaleString('en')} guesses of each kind; rounds: ${measured.map((t) => t.toFixed(1)).join(', ')}`;
-    rows.push(atMost(maxT, `t of guesses at ${name}`, '', Math.min(...measured), note));
-  }
-  return rows;
-}
-
-async function timingControl(perClass: number, random: () => number): Promise<Row> {
-  const token = randomBase62(64);
-  const target = {
-    name: 'a comparison that stops at the first difference',
-    guess: earlyExitCheck(token),
-    classes: guessesAt(token),
-  };
-  return negativeControl(target.name, await timingRows([target], perClass, random));
-}
-
-async function serverRows(perClass: number, random: () => number): Promise<Row[]> {
-  const token = randomBase62(64);
-  const heads = {
-    'no token': '',
-    'another scheme': 'Authorization: Basic YTpi',
-    'a token of nobody': `Authorization: Bearer ${createTokenSecret()}`,
-    'no token at all, by its form': 'Authorization: Bearer x',
-  };
-  return withServer({ UNDERTONE_TOKEN: token, UNDERTONE_LOG_LEVEL: 'warn' }, async (server) => {
-    const target = {
-      name: 'UNDERTONE_TOKEN through a socket',
-      guess: overHttp(server),
-      classes: guessesAt(token),
+function retention(...scripts: readonly PreloadScript[]): Promise<Row[]> {
+  return withServer({ UNDERTONE_LOG_LEVEL: 'trace', ...preload(...scripts) }, async (server) => {
+    const found = new Set<string>();
+    const search = (canaries: ReturnType<typeof makeCanaries>, place: string, bytes: Buffer) => {
+      for (const one of findCanaries(canaries, place, bytes)) found.add(one);
     };
+    const canaries = makeCanaries();
+    const { answers, trace } = await traced(server, () => sendCanaries(server, canaries));
+    for (const answer of answers) search(canaries, 'an answer', answer);
+    const withToken = await useAccount(server, canaries);
+    const { body } = await call(server.port, { path: '/metrics' });
+    await server.stop();
+    search(withToken, 'the metrics', Buffer.from(body));
+    search(withToken, 'the log', Buffer.from(server.stderr()));
+    search(withToken, 'the output', Buffer.from(server.stdout()));
+    for (const one of findInFolder(withToken, server.dataDir)) found.add(one);
+    const stored = [...new Set(trace.stored)].map((call) => call.slice(0, 100));
     return [
-      ...(await timingRows([target], perClass, random)),
-      await earlyRow(server.port, heads),
-      negativeControl('a body read before the check', [
-        await withReader((port) => earlyRow(port, { any: '' }, 2000)),
-      ]),
-      ...(await guessingRows(overLogIn(server))),
-      negativeControl('no limits', await guessingRows(withoutLimits())),
+      none('places with audio, a name, a token or a password', [...found], 'all'),
+      atLeast(1, 'system calls that write or create files, while analysing', 'calls', trace.seen),
+      none('system calls that write to a file', stored, trace.seen),
     ];
   });
+}
+
+async function traced<Result>(
+  server: Server,
+  work: () => Promise<Result>,
+): Promise<{ answers: Result; trace: TraceResult }> {
+  const folder = mkdtempSync(join(tmpdir(), 'undertone-trace-'));
+  try {
+    const tracing = await traceWrites(server.process.pid as number, join(folder, 'trace'));
+    const answers = await work();
+    return { answers, trace: await tracing.end() };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

@@ -1,16 +1,19 @@
 /** Request bodies within the limits that are as expensive as possible, and how long they delay /health. */
+import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mainThreadMs } from '../../../benchmarks/process.ts';
 import { toneFile } from '../../../benchmarks/upload-body.ts';
 import { atMost, type Row } from '../case.ts';
 import { operationOf } from '../contract/visitor.ts';
 import { sendRaw } from '../support/client.ts';
+import { exchange } from '../support/exchange.ts';
 import type { Server } from '../support/service.ts';
-import { type Prober, startProber } from './health.ts';
-import type { Delay } from './prober.ts';
 
 const kibibyte = 2 ** 10;
 const mebibyte = 2 ** 20;
 /** A delay that the service causes occurs in every round; one of a busy machine does not. */
 const rounds = 3;
+const pauseMs = 2;
 
 type CostlyBody = {
   readonly name: string;
@@ -88,8 +91,8 @@ function frame({ bytes, byteChunks }: CostlyBody): { readonly header: string; re
   return { header: 'Transfer-Encoding: chunked', payload };
 }
 
-/** @returns the status, 0 without an answer */
-async function send({ port, url, token }: Server, body: CostlyBody): Promise<number> {
+/** The request as bytes. */
+function requestOf({ url, token }: Server, body: CostlyBody): Buffer {
   const { header, payload } = frame(body);
   const lines = [
     `POST ${body.path} HTTP/1.1`,
@@ -100,7 +103,40 @@ async function send({ port, url, token }: Server, body: CostlyBody): Promise<num
     'Connection: close',
     header,
   ];
-  return (await sendRaw(port, Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), payload]))).status;
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), payload]);
+}
+
+type Delay = {
+  readonly status: number;
+  /** The longest answer of /health. */
+  readonly ms: number;
+  /** The most processor time of the service's main thread during one of these answers, and during all of them. */
+  readonly workMs: number;
+  readonly totalMs: number;
+};
+
+/** Requests /health in a loop until the body is answered. */
+async function delayOf(server: Server, body: CostlyBody): Promise<Delay> {
+  const { port } = server;
+  const pid = server.process.pid as number;
+  const bytes = requestOf(server, body);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  await exchange({ port, path: '/health', agent });
+  let [ms, workMs, status] = [0, 0, -1];
+  const before = mainThreadMs(pid);
+  const sent = sendRaw(port, bytes).then((answer) => {
+    status = answer.status;
+  });
+  while (status < 0) {
+    const asked = mainThreadMs(pid);
+    const answer = await exchange({ port, path: '/health', agent });
+    ms = Math.max(ms, answer.status === 200 ? answer.ms : Number.POSITIVE_INFINITY);
+    workMs = Math.max(workMs, mainThreadMs(pid) - asked);
+    await sleep(pauseMs);
+  }
+  await sent;
+  agent.destroy();
+  return { status, ms, workMs, totalMs: mainThreadMs(pid) - before };
 }
 
 /**
@@ -109,22 +145,19 @@ async function send({ port, url, token }: Server, body: CostlyBody): Promise<num
  */
 const limits = { long: 50, short: 300 };
 
-async function delayRow(server: Server, prober: Prober, body: CostlyBody, long: boolean): Promise<Row> {
+async function delayRow(server: Server, body: CostlyBody, long: boolean): Promise<Row> {
   const limit = long ? limits.long : limits.short;
   let best = Number.POSITIVE_INFINITY;
   let note = '';
   for (let round = 0; round < rounds && best > limit; round++) {
-    let status = 0;
-    const plain = await prober.during(() => send(server, ordinary(body)));
-    const hostile = await prober.during(async () => {
-      status = await send(server, body);
-    });
+    const plain = await delayOf(server, ordinary(body));
+    const hostile = await delayOf(server, body);
     const value = long ? hostile.workMs : Math.max(0, hostile.totalMs - plain.totalMs);
     if (value > best) continue;
     best = value;
-    const times = (delay: Delay) =>
-      `${delay.ms.toFixed(0)} ms to answer, ${delay.totalMs.toFixed(0)} ms of work in all`;
-    note = `answered ${status}, ${times(hostile)}; an ordinary body: ${times(plain)}`;
+    const times = ({ ms, totalMs }: Delay) =>
+      `${ms.toFixed(0)} ms to answer, ${totalMs.toFixed(0)} ms of work`;
+    note = `answered ${hostile.status}, ${times(hostile)}; an ordinary body: ${times(plain)}`;
   }
   const name = long ? '/health delayed by' : 'work for';
   return atMost(limit, `${name} ${body.name} at ${body.path}`, 'ms', best, note);
@@ -135,13 +168,8 @@ export async function delayRows(
   bodies: readonly CostlyBody[],
   long: boolean,
 ): Promise<Row[]> {
-  const prober = startProber(server);
   const rows: Row[] = [];
-  try {
-    for (const body of bodies.filter(({ longOnly }) => long || !longOnly))
-      rows.push(await delayRow(server, prober, body, long));
-  } finally {
-    prober.stop();
-  }
+  for (const body of bodies.filter(({ longOnly }) => long || !longOnly))
+    rows.push(await delayRow(server, body, long));
   return rows;
 }

@@ -5,7 +5,6 @@ import { speechFile } from '../../../benchmarks/speech.ts';
 import { type JobReply, jobOf } from '../../support/jobs.ts';
 import { atMost, exactly, type Row } from '../case.ts';
 import { eventually } from '../support/footprint.ts';
-import { encode } from '../support/mix.ts';
 import { type JobStack, withJobs, withListener } from '../support/service.ts';
 import { type Account, openAccount } from './account.ts';
 
@@ -13,8 +12,6 @@ export type Load = {
   /** Requests of 1,000 URLs each; as many jobs fit into the queue. */
   readonly lists: number;
   readonly deadCallbacks: number;
-  /** Duration of each long recording in hours; 0: none is sent. */
-  readonly hours: number;
   /** Number of jobs of the other owner, and the timeout of each. */
   readonly timed: number;
   readonly waitSeconds: number;
@@ -29,7 +26,6 @@ type Peer = { readonly port: number; readonly calledAt: Map<string, number>; dea
 const listLength = 1000;
 /** Loopback addresses that the dead callbacks are spread over: a limit per host does not bound their owner. */
 const deadHosts = Array.from({ length: 8 }, (_, index) => `127.0.0.${index + 2}`);
-const longRecordings = 3;
 const preparationMs = 120_000;
 const pollMs = 20;
 const short = speechFile(1, 1);
@@ -39,11 +35,10 @@ type Setup = { readonly place: JobStack; readonly peer: Peer; readonly load: Loa
 type Seconds = { readonly start: number; readonly callback: number };
 const never: Seconds = { start: Number.POSITIVE_INFINITY, callback: Number.POSITIVE_INFINITY };
 
-function withPeer<Result>(hours: number, work: (peer: Peer) => Promise<Result>): Promise<Result> {
+function withPeer<Result>(work: (peer: Peer) => Promise<Result>): Promise<Result> {
   const files: Readonly<Record<string, Buffer>> = {
     '/short': short,
     '/10-s': tenSeconds,
-    '/long': hours === 0 ? Buffer.alloc(0) : longRecording(60 * hours),
   };
   const calledAt = new Map<string, number>();
   let deadCalls = 0;
@@ -54,11 +49,6 @@ function withPeer<Result>(hours: number, work: (peer: Peer) => Promise<Result>):
     return response.writeHead(204).end();
   };
   return withListener(handle, (port) => work({ port, calledAt, deadCalls: () => deadCalls }), '0.0.0.0');
-}
-
-function longRecording(minutes: number): Buffer {
-  const options = ['-f', 'mp3', '-b:a', '48k', '-write_xing', '0', '-id3v2_version', '0'];
-  return Buffer.concat(new Array<Buffer>(minutes).fill(encode(speechFile(60), options)));
 }
 
 /** @returns the jobs, none when the queue refused them */
@@ -88,9 +78,9 @@ async function timeJob({ place, peer, load }: Setup, { token }: Account): Promis
 }
 
 /** The slowest of sequential jobs. */
-async function timeJobs(setup: Setup, owner: Account, count = setup.load.timed) {
+async function timeJobs(setup: Setup, owner: Account) {
   let [slowest, refused]: [Seconds, number] = [{ start: 0, callback: 0 }, 0];
-  for (let times = 0; times < count && slowest.callback < never.callback; times++) {
+  for (let times = 0; times < setup.load.timed && slowest.callback < never.callback; times++) {
     const seconds = await timeJob(setup, owner);
     if (seconds === null) refused++;
     const { start, callback } = seconds ?? never;
@@ -118,29 +108,6 @@ function rowsOf(name: string, limit: number, during: Timed, before: Timed, more 
   ];
 }
 
-/** Resolves while the first of several long recordings is analysed. */
-async function startLong(setup: Setup, attacker: Account) {
-  const { place, peer } = setup;
-  const urls = Array(longRecordings).fill(`http://127.0.0.1:${peer.port}/long`);
-  const jobs = await postList(setup, attacker, { urls });
-  const changedAt: number[] = [];
-  let last = 0;
-  const chunkPassed = async () => {
-    const states = await Promise.all(jobs.map(({ id }) => place.show(id, attacker.token)));
-    const analysed = Math.max(0, ...states.map((state) => jobOf(state).progress?.analysed_s ?? 0));
-    if (analysed > last) changedAt.push(performance.now());
-    last = Math.max(last, analysed);
-    return changedAt.length >= 3;
-  };
-  if (!(await eventually(chunkPassed, preparationMs)))
-    throw new Error('Expected a long recording to progress');
-  const [first = 0, , third = 0] = changedAt;
-  const remove = async () => {
-    for (const { id } of jobs) await place.remove(id, attacker.token);
-  };
-  return { chunkSeconds: (third - first) / 2000, remove };
-}
-
 /** Resolves when the jobs have ended and their callbacks are due. */
 async function startDead(setup: Setup, attacker: Account): Promise<void> {
   const { place, peer, load } = setup;
@@ -163,14 +130,6 @@ async function measure(setup: Setup, sameOwner: boolean): Promise<Row[]> {
   const before = await timeJobs(setup, other);
   const limit = load.seconds + load.times * before.callback;
   const rows: Row[] = [];
-  if (load.hours > 0) {
-    const { chunkSeconds, remove } = await startLong(setup, attacker);
-    const name = `${longRecordings} recordings of ${load.hours} h`;
-    const more = `; a chunk takes ${chunkSeconds.toFixed(1)} s`;
-    rows.push(...rowsOf(name, limit + chunkSeconds, await timeJobs(setup, other, 1), before, more));
-    await remove();
-    await timeJobs(setup, other, 1);
-  }
   await startDead(setup, attacker);
   rows.push(...rowsOf(`${load.deadCallbacks} dead callbacks`, limit, await timeJobs(setup, other), before));
   const urls = Array(listLength).fill(`http://127.0.0.1:${peer.port}/10-s`);
@@ -183,7 +142,7 @@ async function measure(setup: Setup, sameOwner: boolean): Promise<Row[]> {
 
 /** `sameOwner` is the negative control: shares of one owner cannot help its own jobs. */
 export async function queueRows(load: Load, sameOwner = false): Promise<Row[]> {
-  return withPeer(load.hours, (peer) => {
+  return withPeer((peer) => {
     const env = {
       UNDERTONE_SIGNUP: 'open',
       UNDERTONE_LOG_LEVEL: 'error',
