@@ -3,7 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { boundaryOf } from '../../src/multipart/headers.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
-import { type Part, readParts } from '../reliability/corpus/parts.ts';
+import { type Part, readParts } from '../support/multipart-parts.ts';
 
 const runs = Number(process.env.MUTATIONS ?? 300);
 const settings = { numRuns: runs, seed: 1 };
@@ -50,7 +50,7 @@ test('forms that Node writes are read as they were meant', async (t) => {
   await fc.assert(property, settings);
 });
 
-test('whatever is read forgedHeaders in the body, in order, and holds no boundary', (t) => {
+test('whatever is read lies in the body, in order, and holds no boundary', (t) => {
   const line = /(^|\r\n)--b(--|[ \t]{0,256}\r\n)/;
   const body = fc
     .array(

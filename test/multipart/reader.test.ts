@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readForm } from '../../src/multipart/form.ts';
 import { boundaryOf } from '../../src/multipart/headers.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
-import { type Part, readParts, toBlocks } from '../reliability/corpus/parts.ts';
+import { type Part, readParts, toBlocks } from '../support/multipart-parts.ts';
 
 /** Long form: UNDERTONE's goal is 20,000 mutated bodies. */
 const mutations = Number(process.env.MUTATIONS ?? 2000);

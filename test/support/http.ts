@@ -1,5 +1,5 @@
 /** Requests over real sockets: whole ones, and bytes as they come. */
-import { request } from 'node:http';
+import { type Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
 export type Reply = {
@@ -13,12 +13,14 @@ export type Call = {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
+  readonly agent?: Agent;
 };
 
-/** One request on a connection of its own. */
-export function call(port: number, { method = 'GET', path, headers = {}, body }: Call): Promise<Reply> {
+/** One request, on a connection of its own unless it has an agent. */
+export function call(port: number, one: Call): Promise<Reply> {
+  const { method = 'GET', path, headers = {}, body, agent = false } = one;
   return new Promise((resolve, reject) => {
-    const sent = request({ port, host: '127.0.0.1', method, path, headers, agent: false }, (response) => {
+    const sent = request({ port, host: '127.0.0.1', method, path, headers, agent }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);

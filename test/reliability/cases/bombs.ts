@@ -1,5 +1,9 @@
 /** Small files that fill memory or take CPU time if the decoder trusts their headers or decodes everything. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cacheFolder } from '../../../benchmarks/case.ts';
+import { installPackages } from '../../../benchmarks/packages.ts';
 import { percentile } from '../../../benchmarks/percentile.ts';
 import {
   forgetPeak,
@@ -9,9 +13,10 @@ import {
 } from '../../../benchmarks/process.ts';
 import { contentType, multipart } from '../../../benchmarks/upload-body.ts';
 import { call } from '../../support/http.ts';
-import { forgedHeaders } from '../bombs/forged-headers.ts';
-import * as silence from '../bombs/silence.ts';
-import { atMost, exactly, negativeControl, type Options, type Row } from '../case.ts';
+import { atMost, negativeControl, none, type Options, type Row } from '../case.ts';
+import { ffmpeg, generateFiles, tools } from '../corpus/generate.ts';
+import type { Source } from '../corpus/malformed.ts';
+import { makeMalformed } from '../corpus/sources.ts';
 import { buildService, type Server, withServer } from '../support/service.ts';
 import { speechUpload } from '../support/speech.ts';
 
@@ -20,38 +25,52 @@ const maxMb = 64;
 const settleMs = 200;
 const warmUps = 10;
 
-type Bomb = { readonly name: string; readonly bytes: Buffer; readonly silent: boolean };
+type Kind = 'forged header' | 'silence';
+type Bomb = Source & { readonly kind: Kind };
 type Measurement = Bomb & {
   readonly status: number;
   readonly answer: string;
   readonly cpu: number;
   readonly mb: number;
 };
-
-type Limits = { readonly forgedMs: number; readonly silenceMs: number };
 type Measurements = { readonly measurements: readonly Measurement[]; readonly plainMs: number };
 
 /**
  * Silence may cost what a decode of the longest recording taken costs. A busy machine counts more time for the same work:
  * the short form compares with an analysis of ten seconds of speech in the same run.
  */
-const limits = (long: boolean, plainMs: number): Limits =>
-  long ? { forgedMs: 100, silenceMs: 1000 } : { forgedMs: 5 * plainMs, silenceMs: 50 * plainMs };
+const limits = (long: boolean, plainMs: number): Readonly<Record<Kind, number>> =>
+  long ? { 'forged header': 100, silence: 1000 } : { 'forged header': 5 * plainMs, silence: 50 * plainMs };
 
-function makeBombs(): Bomb[] {
-  const silent = {
-    'FLAC of 10 h of silence': silence.silentFlac(10, true),
-    'FLAC of 10 h of silence that claims nothing': silence.silentFlac(10, false),
-    'FLAC of 2,000 changes of rate': silence.rateChangingFlac(2000),
-    'Opus of 5 h of silence': silence.silentOpus(5),
-    'Opus of 4,000 files in a row': silence.chainedOpus(4000),
-    'M4A of 10 h of silence': silence.silentM4a(10),
-    'MP3 of 1 h of silence': silence.silentMp3(1),
-    'Vorbis of 1 h of silence': silence.silentVorbis(1),
-  };
-  const named = (files: Readonly<Record<string, Buffer>>, isSilent: boolean) =>
-    Object.entries(files).map(([name, bytes]) => ({ name, bytes, silent: isSilent }));
-  return [...named(forgedHeaders(), false), ...named(silent, true)];
+/** Hours of silence by container, and the codec. */
+const silent: Readonly<Record<string, readonly [hours: number, ...codec: string[]]>> = {
+  flac: [10],
+  opus: [5, '-c:a', 'libopus', '-b:a', '6k'],
+  m4a: [10, '-c:a', 'aac', '-b:a', '8k'],
+  mp3: [1, '-b:a', '8k'],
+  ogg: [1, '-c:a', 'libvorbis', '-q:a', '0'],
+};
+
+/** One encoded minute, its packets repeated without encoding them again. */
+async function silentFiles(): Promise<Bomb[]> {
+  const folder = cacheFolder('reliability/silence');
+  const files = Object.entries(silent).map(([container, [hours, ...codec]]) => {
+    const minute = join(folder, `minute.${container}`);
+    const file = join(folder, `${hours}-hours.${container}`);
+    const source = ['-f', 'lavfi', '-t', '60', '-i', 'anullsrc=r=8000:cl=mono'];
+    const repeat = ['-stream_loop', String(60 * hours - 1), '-i', minute, '-c', 'copy'];
+    const name = `${hours} h of silence in ${container}`;
+    return { name, file, minute: ffmpeg(minute, ...source, ...codec), whole: ffmpeg(file, ...repeat) };
+  });
+  await generateFiles(
+    'silence',
+    files.map(({ minute }) => minute),
+  );
+  await generateFiles(
+    'hours of silence',
+    files.map(({ whole }) => whole),
+  );
+  return files.map(({ name, file }) => ({ name, bytes: readFileSync(file), kind: 'silence' }));
 }
 
 async function send({ port, token }: Server, body: Buffer): Promise<{ status: number; answer: string }> {
@@ -72,9 +91,9 @@ async function measure(server: Server, bomb: Bomb, repeats: number): Promise<Mea
     const sent = await send(server, body);
     tries.push({ ...bomb, ...sent, cpu: livingThreadsMs(pid) - before, mb: peakMebibytes(pid) - idleMb });
   }
-  const least = Math.min(...tries.map(({ cpu }) => cpu));
-  const most = Math.max(...tries.map(({ mb }) => mb));
-  return { ...(tries[0] as Measurement), cpu: least, mb: most };
+  const cpu = Math.min(...tries.map((one) => one.cpu));
+  const mb = Math.max(...tries.map((one) => one.mb));
+  return { ...(tries[0] as Measurement), cpu, mb };
 }
 
 /** Sends one file at a time to a warm service; memory counts from the resident set before each. */
@@ -92,56 +111,39 @@ function measureAll(
       plain.push(livingThreadsMs(pid) - before);
     }
     const measurements: Measurement[] = [];
-    for (const bomb of bombs) {
-      const one = await measure(server, bomb, repeats);
-      console.error(
-        `${one.name}: ${one.status} ${one.answer}, ${one.cpu.toFixed(0)} ms, ${one.mb.toFixed(1)} MB`,
-      );
-      measurements.push(one);
-    }
+    for (const bomb of bombs) measurements.push(await measure(server, bomb, repeats));
     return { measurements, plainMs: percentile(plain, 0.5) as number };
   });
 }
 
-function worstCpu(name: string, measurements: readonly Measurement[], most: number): Row {
-  const [worst] = [...measurements].sort((a, b) => b.cpu - a.cpu);
-  return atMost(most, name, 'ms of CPU', worst?.cpu ?? null, worst?.name ?? '');
+function largest(measurements: readonly Measurement[], read: (one: Measurement) => number) {
+  const [worst] = measurements.toSorted((a, b) => read(b) - read(a));
+  const note = worst && `${worst.name}: ${worst.answer}, ${worst.bytes.length.toLocaleString('en')} bytes`;
+  return [worst === undefined ? null : read(worst), note] as const;
 }
 
-function rows({ measurements, plainMs }: Measurements, long: boolean): Row[] {
-  const { forgedMs, silenceMs } = limits(long, plainMs);
-  const broken = measurements.filter(({ status }) => status !== 200 && (status < 400 || status >= 500));
-  const note = broken.map(({ name, status }) => `${name}: ${status}`).join('; ');
+function rowsOf({ measurements, plainMs }: Measurements, kind: Kind, long: boolean): Row[] {
+  const ofKind = measurements.filter((one) => one.kind === kind);
+  const broken = ofKind.filter(({ status }) => status !== 200 && (status < 400 || status >= 500));
+  const faults = broken.map(({ name, status }) => `${name}: ${status}`);
   return [
-    ...measurements.map(({ name, mb, answer, cpu, bytes }) =>
-      atMost(
-        maxMb,
-        name,
-        'MB over idle',
-        mb,
-        `${answer}, ${cpu.toFixed(0)} ms, ${bytes.length.toLocaleString('en')} bytes`,
-      ),
-    ),
-    worstCpu(
-      'most CPU time for a forged header',
-      measurements.filter(({ silent }) => !silent),
-      forgedMs,
-    ),
-    worstCpu(
-      'most CPU time for silence',
-      measurements.filter(({ silent }) => silent),
-      silenceMs,
-    ),
-    exactly(0, 'neither a report nor a 4xx', 'answers', broken.length, note),
+    atMost(maxMb, `${kind}: most memory`, 'MB over idle', ...largest(ofKind, ({ mb }) => mb)),
+    atMost(limits(long, plainMs)[kind], `${kind}: most CPU time`, 'ms', ...largest(ofKind, ({ cpu }) => cpu)),
+    none(`${kind}: neither a report nor a 4xx`, faults, ofKind.length),
   ];
 }
 
 export async function run({ long }: Options): Promise<readonly Row[]> {
+  installPackages(tools);
   buildService();
-  const bombs = makeBombs();
-  const measured = await measureAll({}, bombs, long ? 3 : 1);
-  const hours = bombs.filter(({ name }) => name === 'FLAC of 10 h of silence');
+  const forged = (await makeMalformed()).map((file): Bomb => ({ ...file, kind: 'forged header' }));
+  const silence = await silentFiles();
+  const measured = await measureAll({}, [...forged, ...silence], long ? 3 : 1);
   const noLimit = { UNDERTONE_MAX_SECONDS: '40000', UNDERTONE_DEADLINE_S: '5' };
-  const unlimited = await measureAll(noLimit, hours, 1);
-  return [...rows(measured, long), negativeControl('a limit of 40,000 s', rows(unlimited, long))];
+  const unlimited = await measureAll(noLimit, silence.slice(0, 1), 1);
+  return [
+    ...rowsOf(measured, 'forged header', long),
+    ...rowsOf(measured, 'silence', long),
+    negativeControl('a limit of 40,000 s', rowsOf(unlimited, 'silence', long)),
+  ];
 }

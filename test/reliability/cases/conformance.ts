@@ -1,13 +1,11 @@
 /** Files that ffmpeg decodes without a warning get 200 with its duration; files without audio are refused. */
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { cacheFolder } from '../../../benchmarks/case.ts';
 import { installPackages } from '../../../benchmarks/packages.ts';
 import { atLeast, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
 import { encodings, makeClip } from '../corpus/encodings.ts';
 import { generateFiles, tools } from '../corpus/generate.ts';
 import { type NonAudio, nonAudioFiles } from '../corpus/non-audio.ts';
-import { spokenRecordings } from '../corpus/recordings.ts';
 import { referenceSeconds } from '../corpus/reference.ts';
 import { type Client, createClient } from '../support/client.ts';
 import { inParallel } from '../support/parallel.ts';
@@ -62,8 +60,7 @@ async function cleanRecordings(step: number, seed: number): Promise<Recording[]>
     'recordings',
     all.map(({ recipe }) => recipe),
   );
-  const voices = (await spokenRecordings()).map((file) => ({ name: basename(file), file }));
-  const files = [...voices, ...all.map(({ name, recipe }) => ({ name, file: recipe.file }))];
+  const files = all.map(({ name, recipe }) => ({ name, file: recipe.file }));
   const progress = startProgress('decoding by ffmpeg', files.length);
   const found = await inParallel(files, 2, async (one) => {
     const seconds = await referenceSeconds(one.file);

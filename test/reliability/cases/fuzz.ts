@@ -1,18 +1,19 @@
-/** Coverage-guided fuzzing: of decoding, features and measures under sanitizers, of the reader of forms in JavaScript. */
+/** Coverage-guided fuzzing of decoding, features and measures under sanitizers; random forms for the multipart reader. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../../../benchmarks/case.ts';
-import { exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
-import { failingReader, fuzzForms } from '../fuzz/forms.ts';
+import { exactly, informational, negativeControl, none, type Options, type Row } from '../case.ts';
 import { type Amount, type Fuzzed, fuzz, targets } from '../fuzz/fuzzer.ts';
-import { add, type Fuzzing } from '../fuzz/record.ts';
 import { buildChecked } from '../support/native.ts';
 import { inParallel } from '../support/parallel.ts';
+import { execute } from '../support/program.ts';
 
 const shortSeconds = 5;
 const longMinutes = 10;
 const atOnce = 2;
+const shortForms = 5000;
+const longForms = 500_000;
 /** The planted fault is found within some thousand runs. */
 const controlRuns = 1_000_000;
 const controlSeconds = 120;
@@ -20,7 +21,6 @@ const controlSeconds = 120;
 type TargetRun = {
   readonly name: string;
   readonly run: Fuzzed;
-  readonly all: Fuzzing;
   readonly files: number;
 };
 
@@ -30,25 +30,32 @@ function amountOf({ long, seed, count }: Options): Amount {
   return { seconds, runs: -1, seed: long ? Date.now() % 2 ** 32 : seed };
 }
 
-function recordRun(name: string, run: Fuzzed, folder: string, long: boolean): TargetRun {
+function recordRun(name: string, run: Fuzzed, folder: string): TargetRun {
   console.error(`${name}: ${run.executions} runs, ${run.finding ?? 'nothing found'}`);
-  return { name, run, all: long ? add(folder, run) : run, files: readdirSync(join(folder, 'corpus')).length };
+  return { name, run, files: readdirSync(join(folder, 'corpus')).length };
 }
 
-/** The last in this process: the reader of forms is JavaScript. */
 async function runAll(programs: string, parent: string, options: Options): Promise<TargetRun[]> {
   const amount = amountOf(options);
-  const results = await inParallel(targets, atOnce, async (target) => {
+  return inParallel(targets, atOnce, async (target) => {
     const folder = join(parent, target.name);
-    return recordRun(target.name, await fuzz(programs, target, folder, amount), folder, options.long);
+    return recordRun(target.name, await fuzz(programs, target, folder, amount), folder);
   });
-  const forms = join(parent, 'multipart');
-  return [...results, recordRun('multipart', fuzzForms(forms, amount), forms, options.long)];
 }
 
-function describe({ name, all, files }: TargetRun): Row {
-  const note = `${all.edges} edges, ${files} files kept, ${(all.seconds / 60).toFixed(1)} minutes`;
-  return informational(name, 'executions', all.executions, note);
+/** The properties of the multipart reader, with more random forms than `npm test` has. */
+function checkForms(long: boolean): Row {
+  const forms = long ? longForms : shortForms;
+  const env = { ...process.env, MUTATIONS: String(forms) };
+  const files = ['test/multipart/reader.test.ts', 'test/multipart/oracle.test.ts'];
+  const { status, output } = execute('npx', ['ava', ...files], { env });
+  const failed = output.match(/^ +✘ .*$/gm) ?? (status === 0 ? [] : [output.slice(-400)]);
+  return none('multipart: properties that fail', failed, `${forms} forms each`);
+}
+
+function describe({ name, run, files }: TargetRun): Row {
+  const note = `${run.edges} edges, ${files} files kept, ${(run.seconds / 60).toFixed(1)} minutes`;
+  return informational(name, 'executions', run.executions, note);
 }
 
 function findings(runs: readonly Fuzzed[]): Row {
@@ -65,16 +72,6 @@ async function checkDecoderFault(programs: string, folder: string, seed: number)
   ]);
 }
 
-function checkReaderFault(folder: string, seed: number): Row {
-  const amount = { seconds: controlSeconds, runs: controlRuns, seed };
-  const run = fuzzForms(join(folder, 'forgetful'), amount, failingReader, [
-    'fuzz/forms.ts',
-    'multipart/reader.ts',
-    'multipart/headers.ts',
-  ]);
-  return negativeControl('a multipart reader that fails at one of its parts', [findings([run])]);
-}
-
 /** Without the path, which is another one on each machine. */
 function shorten(finding: string | null): string | null {
   return finding?.replace(/ \(.*$/, '') ?? null;
@@ -85,13 +82,13 @@ export async function run(options: Options): Promise<readonly Row[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'undertone-fuzz-'));
   try {
     const results = await runAll(programs, options.long ? cacheFolder('fuzz') : scratch, options);
-    const total = results.reduce((sum, { all }) => sum + all.executions, 0);
+    const total = results.reduce((sum, { run }) => sum + run.executions, 0);
     return [
       ...results.map(describe),
       informational('all targets', 'executions', total),
       findings(results.map((one) => one.run)),
       await checkDecoderFault(programs, scratch, options.seed),
-      checkReaderFault(scratch, options.seed),
+      checkForms(options.long),
     ];
   } finally {
     rmSync(scratch, { recursive: true, force: true });

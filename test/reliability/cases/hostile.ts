@@ -3,30 +3,26 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from '../../../benchmarks/case.ts';
 import { installPackages } from '../../../benchmarks/packages.ts';
-import { atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
-import {
-  answerFaults,
-  attack,
-  type Campaign,
-  type SendOne,
-  showAnswers,
-  type Target,
-  withFault,
-} from '../corpus/campaign.ts';
-import { limits } from '../corpus/costs.ts';
+import { speechFile } from '../../../benchmarks/speech.ts';
+import type { PartSpec } from '../../../benchmarks/upload-body.ts';
+import { atMost, informational, type Options, type Row } from '../case.ts';
+import { attack, type Campaign, judgeControls, limits, rowsOf } from '../corpus/campaign.ts';
 import { tools } from '../corpus/generate.ts';
-import { createJudge, type Judge } from '../corpus/judge.ts';
-import { mutationOf } from '../corpus/mutation.ts';
+import { mutate } from '../corpus/mutate.ts';
 import { makeSources, type Sources } from '../corpus/sources.ts';
-import { buildService, isUp, withServer } from '../support/service.ts';
+import { createPrng } from '../support/prng.ts';
+import { buildService, withServer } from '../support/service.ts';
 
 const shortCount = 2000;
 const longCount = 50_000;
 /** Uploads before anything is measured: what the process loads once is not the cost of a file. */
 const warmUp = 100;
-const faultCount = 60;
-const ballastMebibytes = 320;
+/** One in so many is not mutated. */
+const wholeEvery = 12;
+/** One in so many has a second part of each kind. */
+const partEvery = 16;
 const settings = { UNDERTONE_WORKERS: '2', UNDERTONE_QUEUE: '64', UNDERTONE_DEADLINE_S: '250' };
+const paths = ['/v1/analyze', '/v1/analyze', '/v1/analyze/emotion', '/v1/analyze/cognitive'];
 
 export async function run({ long, seed, count }: Options): Promise<readonly Row[]> {
   installPackages(tools);
@@ -34,66 +30,42 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
   const sources = await makeSources();
   const total = count ?? (long ? longCount : shortCount);
   return withServer(settings, async (server) => {
-    const judge = await createJudge(server.url);
-    const target = { port: server.port, token: server.token, pid: server.process.pid as number };
-    const sendOne = senderOf(seed, sources);
-    const numbers = Array.from({ length: total }, (_, number) => number);
-    await attack(target, judge, numbers.slice(-warmUp), sendOne);
-    const campaign = await attack(target, judge, numbers, sendOne);
+    const attackWith = (own: number, requests: number) =>
+      attack(server, requests, async (client, number) => {
+        const { path, parts } = mutationOf(own, number, sources);
+        return { path, answer: await client.upload(path, parts) };
+      });
+    await attackWith(seed + 1, warmUp);
+    const campaign = await attackWith(seed, total);
     keepFindings(campaign, seed, sources);
-    const controls = await checkFaults(target, judge, sendOne);
+    const names = new Set(sources.all.map(({ name }) => name));
+    const { slowestMs, mostMebibytes } = campaign;
     return [
-      informational(
-        'files that the mutations start from',
-        'files',
-        new Set(sources.all.map(({ name }) => name)).size,
-      ),
-      informational('mutated uploads', 'requests', total, showAnswers(campaign)),
-      ...rowsOf(campaign),
-      exactly(0, 'exits of the process', 'times', isUp(server) ? 0 : 1),
-      ...controls,
+      informational('files that the mutations start from', 'files', names.size),
+      ...rowsOf(campaign, server),
+      atMost(limits.ms / 1000, 'slowest answer', 's', slowestMs / 1000),
+      atMost(limits.mebibytes, 'most memory of one request, over what was resident', 'MiB', mostMebibytes),
+      ...(await judgeControls(server, speechFile(3))),
     ];
   });
 }
 
-function senderOf(seed: number, sources: Sources): SendOne {
-  return async (client, number) => {
-    const { path, parts } = mutationOf(seed, number, sources);
-    return { path, answer: await client.upload(path, parts) };
-  };
-}
+type Mutation = { readonly from: string; readonly path: string; readonly parts: readonly PartSpec[] };
 
-function rowsOf({ findings, costs, health }: Campaign): Row[] {
-  const note = findings
-    .slice(0, 5)
-    .map(({ number, fault }) => `${number}: ${fault.slice(0, 80)}`)
-    .join('; ');
-  return [
-    exactly(0, '5xx, no answer, or not as the schema says', 'requests', findings.length, note),
-    atMost(limits.ms / 1000, 'slowest answer', 's', costs && costs.slowestMs / 1000),
-    atMost(
-      limits.mebibytes,
-      'most memory of one request, over what was resident',
-      'MiB',
-      costs?.mostMebibytes ?? null,
-    ),
-    exactly(0, '/health without 200 meanwhile', `of ${health.requests}`, health.failed),
-  ];
-}
-
-/** The same check with wrong answers, and with a process that allocates memory. */
-async function checkFaults(target: Target, judge: Judge, sendOne: SendOne): Promise<Row[]> {
-  const numbers = Array.from({ length: faultCount }, (_, number) => 1000 + number);
-  const rows: Row[] = [];
-  for (const [name, fault] of Object.entries(answerFaults))
-    rows.push(negativeControl(name, rowsOf(await attack(target, judge, numbers, withFault(sendOne, fault)))));
-  let ballast = Buffer.alloc(0);
-  const greedy = await attack({ ...target, pid: process.pid }, judge, numbers, (client, number) => {
-    if (number === numbers[0]) ballast = Buffer.alloc(ballastMebibytes << 20, 1);
-    return sendOne(client, number);
-  });
-  rows.push(negativeControl(`${ballast.length >> 20} MiB allocated`, rowsOf(greedy)));
-  return rows;
+/** The regression files come first, unchanged; then seed and number determine the bytes. */
+function mutationOf(seed: number, number: number, { all, crashers }: Sources): Mutation {
+  const prng = createPrng(seed, number);
+  const path = prng.pick(paths);
+  const crasher = crashers[number];
+  const source = crasher ?? prng.pick(all);
+  const others = [prng.pick(all).bytes, prng.pick(all).bytes];
+  const whole = crasher !== undefined || prng.oneIn(wholeEvery);
+  const bytes = whole ? source.bytes : mutate(source.bytes, prng, others);
+  const parts: PartSpec[] = [{ name: 'audio', bytes }];
+  if (prng.oneIn(partEvery))
+    parts.push({ name: 'channel', bytes: prng.pick(['0', '9999', '-1', 'NaN', '']) });
+  if (prng.oneIn(partEvery)) parts.push({ name: 'baseline', bytes: prng.pick(all).bytes });
+  return { from: source.name, path, parts };
 }
 
 /** Writes each to .cache/reliability/findings. */

@@ -1,6 +1,7 @@
 /** Bodies of multipart/form-data that a careless or a malicious client could send. */
 import { toneFile } from '../../../benchmarks/upload-body.ts';
 import type { Prng } from '../support/prng.ts';
+import { mutate } from './mutate.ts';
 
 export type Form = { readonly contentType: string | null; readonly body: Buffer };
 
@@ -47,24 +48,6 @@ const oddHeaders = [
   '\0\0\0',
   `X-Long: ${'y'.repeat(20_000)}`,
 ];
-const tokens = [
-  '--',
-  '\r\n',
-  '\n',
-  '\r\n\r\n',
-  '"',
-  '\\',
-  ';',
-  ':',
-  '\0',
-  '--b',
-  '\r\n--b',
-  '--b--',
-  'Content-Disposition',
-  '=',
-  ' ',
-];
-
 function payload(prng: Prng, boundary: string): Buffer {
   const near = [
     `--${boundary}`,
@@ -116,19 +99,6 @@ function contentTypeOf(prng: Prng, boundary: string): string | null {
   ]);
 }
 
-function damage(body: Buffer, prng: Prng): Buffer {
-  let damaged = body;
-  for (let times = prng.below(4); times > 0; times--) {
-    const at = prng.below(damaged.length + 1);
-    const gone = prng.pick([0, 0, 1, 8, 200]);
-    const more = prng.oneIn(3)
-      ? prng.bytes(prng.below(8))
-      : Buffer.from(prng.oneIn(2) ? prng.pick(tokens) : '');
-    damaged = Buffer.concat([damaged.subarray(0, at), more, damaged.subarray(at + gone)]);
-  }
-  return prng.oneIn(6) ? damaged.subarray(0, prng.below(damaged.length + 1)) : damaged;
-}
-
 export function formOf(prng: Prng): Form {
   const boundary = prng.pick(boundaries);
   const count = prng.oneIn(50) ? 60 + prng.below(200) : prng.below(5);
@@ -141,5 +111,8 @@ export function formOf(prng: Prng): Form {
     : `--${boundary}--${prng.pick(['\r\n', '', 'epilogue', '\r\n\r\nepilogue'])}`;
   const preamble = prng.oneIn(8) ? 'preamble\r\n' : '';
   const body = Buffer.concat([Buffer.from(preamble), ...parts, Buffer.from(close)]);
-  return { contentType: contentTypeOf(prng, boundary), body: prng.oneIn(3) ? body : damage(body, prng) };
+  return {
+    contentType: contentTypeOf(prng, boundary),
+    body: prng.oneIn(3) ? body : mutate(body, prng, [sound, body]),
+  };
 }

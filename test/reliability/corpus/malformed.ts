@@ -1,187 +1,170 @@
 /** Files with forged headers, boxes and tags. */
+import { toneFile } from '../../../benchmarks/upload-body.ts';
 import { createPrng } from '../support/prng.ts';
-import { box } from './writers.ts';
+import { ascii, box, number, times } from './writers.ts';
 
 export type Source = { readonly name: string; readonly bytes: Buffer };
 
-type Wave = {
-  readonly magic?: string;
-  readonly tag?: number;
-  readonly channels?: number;
-  readonly rate?: number;
-  readonly bits?: number;
-  readonly frameBytes?: number;
-  readonly riffSize?: number;
-  readonly dataSize?: number;
-  readonly data?: Buffer;
-};
+type Files = Readonly<Record<string, Buffer>>;
 
+const sound = toneFile(1);
 const noise = createPrng(7).bytes(48_000);
+const most = Buffer.alloc(8, 0xff);
+const most4 = most.subarray(4);
 
-/** A RIFF file with arbitrary header fields. */
-function wave(claims: Wave = {}): Buffer {
-  const { magic = 'RIFF', tag = 1, channels = 1, rate = 16_000, bits = 16, data = noise } = claims;
-  const { frameBytes = (channels * bits) >> 3, riffSize = data.length + 36, dataSize = data.length } = claims;
-  const head = Buffer.alloc(44);
-  head.write(`${magic}\0\0\0\0WAVEfmt `, 0, 'latin1');
-  head.writeUInt32LE(riffSize, 4);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(tag, 20);
-  head.writeUInt16LE(channels, 22);
-  head.writeUInt32LE(rate, 24);
-  head.writeUInt32LE((rate * frameBytes) >>> 0, 28);
-  head.writeUInt16LE(frameBytes & 0xffff, 32);
-  head.writeUInt16LE(bits, 34);
-  head.write('data', 36, 'latin1');
-  head.writeUInt32LE(dataSize, 40);
-  return Buffer.concat([head, data]);
+/** Overwrites bytes at places. */
+function patched(file: Buffer, ...patches: readonly (readonly [at: number, bytes: Buffer])[]): Buffer {
+  const copy = Buffer.from(file);
+  for (const [at, bytes] of patches) bytes.copy(copy, at);
+  return copy;
 }
 
+/** Overwrites bytes at a distance behind a text that the file holds. */
+function behind(file: Buffer, text: string, distance: number, bytes: Buffer): Buffer {
+  const at = file.indexOf(text, 0, 'latin1');
+  if (at < 0) throw new Error(`Expected ${text} in the file, got none`);
+  return patched(file, [at + distance, bytes]);
+}
+
+/** Little-endian. */
+const little = (value: number, bytes: number) => number(value, bytes).reverse();
+
+const at = { format: 20, channels: 22, rate: 24, frameBytes: 32, bits: 34, data: 40 };
+
+/** Samples of 32 bits, all the same. */
 function floats(value: number): Buffer {
-  const data = Buffer.alloc(40_000);
-  for (let at = 0; at < data.length; at += 4) data.writeFloatLE(value, at);
-  return data;
+  const samples = new Float32Array(10_000).fill(value);
+  const data = Buffer.from(samples.buffer);
+  const head = sound.subarray(0, 44);
+  const format: [number, Buffer][] = [
+    [at.format, little(3, 2)],
+    [at.frameBytes, little(4, 2)],
+    [at.bits, little(32, 2)],
+    [at.data, little(data.length, 4)],
+  ];
+  return patched(Buffer.concat([head, data]), ...format);
 }
 
-const waves: Readonly<Record<string, Wave>> = {
-  'WAV of noise': {},
-  'WAV without samples': { data: Buffer.alloc(0) },
-  'WAV of one byte': { data: Buffer.alloc(1) },
-  'WAV of NaN': { tag: 3, bits: 32, data: floats(Number.NaN) },
-  'WAV of infinity': { tag: 3, bits: 32, data: floats(Number.POSITIVE_INFINITY) },
-  'WAV of huge samples': { tag: 3, bits: 32, data: floats(3e38) },
-  'WAV of denormal samples': { tag: 3, bits: 32, data: floats(1e-42) },
-  'WAV at 0 Hz': { rate: 0 },
-  'WAV at 1 Hz': { rate: 1 },
-  'WAV at 4 GHz': { rate: 0xffffffff },
-  'WAV without channels': { channels: 0 },
-  'WAV of 65535 channels': { channels: 65_535 },
-  'WAV of 0 bits': { bits: 0 },
-  'WAV of 65535 bits': { bits: 65_535 },
-  'WAV of empty frames': { frameBytes: 0 },
-  'WAV of huge frames': { frameBytes: 65_535 },
-  'WAV that claims 4 GB': { riffSize: 0xffffffff, dataSize: 0xffffffff },
-  'WAV that claims nothing': { riffSize: 0, dataSize: 0 },
-  'WAV of an unknown coding': { tag: 0xfffe },
-  'WAV of MS ADPCM without its table': { tag: 2, bits: 4, frameBytes: 256 },
-  'WAV of IMA ADPCM without blocks': { tag: 0x11, bits: 4, frameBytes: 1 },
-  'RF64 without sizes': { magic: 'RF64', riffSize: 0xffffffff, dataSize: 0xffffffff },
-  'RIFX with numbers the other way': { magic: 'RIFX' },
-};
-
-const ftyp = (brand: string) => box('ftyp', `${brand}\0\0\0\0isom`);
-
-function claim(size: number, name: string): Buffer {
-  const head = Buffer.alloc(8);
-  head.writeUInt32BE(size, 0);
-  head.write(name, 4, 'latin1');
-  return head;
+/** RF64: the sizes are those of its ds64 chunk. */
+function rf64(): Buffer {
+  const sizes = Buffer.concat([ascii('ds64'), little(28, 4), Buffer.alloc(28, 0x3f)]);
+  const wide = Buffer.concat([sound.subarray(0, 12), sizes, sound.subarray(12)]);
+  return patched(wide, [0, ascii('RF64')], [4, most4], [at.data + sizes.length, most4]);
 }
 
-const boxes: Readonly<Record<string, Buffer>> = {
-  'MP4 of a head alone': ftyp('M4A '),
-  'MP4 of an empty moov': Buffer.concat([ftyp('isom'), box('moov')]),
-  'MP4 of a box of 4 GB': Buffer.concat([ftyp('isom'), claim(0xffffffff, 'moov'), noise.subarray(0, 999)]),
-  'MP4 of a box to the end': Buffer.concat([ftyp('isom'), claim(0, 'mdat'), noise.subarray(0, 999)]),
-  'MP4 of a long box without length': Buffer.concat([ftyp('isom'), claim(1, 'moov')]),
-  'MP4 of a box shorter than its head': Buffer.concat([
-    ftyp('isom'),
-    claim(3, 'moov'),
-    noise.subarray(0, 99),
-  ]),
-  'MP4 of 20,000 empty boxes': Buffer.concat([
-    ftyp('isom'),
-    ...Array.from({ length: 20_000 }, () => box('free')),
-  ]),
-  'MP4 of a track of nothing': Buffer.concat([
-    ftyp('isom'),
-    box('moov', box('mvhd'), box('trak', box('mdia'))),
-  ]),
-  'audiobook with digital rights': Buffer.concat([ftyp('aax '), box('moov', box('trak')), box('mdat', 'x')]),
+const waves: Files = {
+  'WAV without samples': patched(sound, [at.data, little(0, 4)]).subarray(0, 44),
+  'WAV of one byte': sound.subarray(0, 45),
+  'WAV of NaN': floats(Number.NaN),
+  'WAV of infinity': floats(Number.POSITIVE_INFINITY),
+  'WAV of huge samples': floats(3e38),
+  'WAV of denormal samples': floats(1e-42),
+  'WAV at 0 Hz': patched(sound, [at.rate, little(0, 4)]),
+  'WAV at 1 Hz': patched(sound, [at.rate, little(1, 4)]),
+  'WAV at 4 GHz': patched(sound, [at.rate, most4]),
+  'WAV without channels': patched(sound, [at.channels, little(0, 2)]),
+  'WAV of 65535 channels': patched(sound, [at.channels, most.subarray(6)]),
+  'WAV of 0 bits': patched(sound, [at.bits, little(0, 2)]),
+  'WAV of 65535 bits': patched(sound, [at.bits, most.subarray(6)]),
+  'WAV of empty frames': patched(sound, [at.frameBytes, little(0, 2)]),
+  'WAV that claims 4 GB': patched(sound, [4, most4], [at.data, most4]),
+  'WAV that claims nothing': patched(sound, [4, little(0, 4)], [at.data, little(0, 4)]),
+  'WAV of MS ADPCM without its table': patched(sound, [at.format, little(2, 2)], [at.bits, little(4, 2)]),
+  'WAV of IMA ADPCM without blocks': patched(
+    sound,
+    [at.format, little(17, 2)],
+    [at.frameBytes, little(1, 2)],
+  ),
+  'RF64 of 4 million TB': rf64(),
+  'RIFX with numbers the other way': patched(sound, [0, ascii('RIFX')]),
 };
+
+const ftyp = box('ftyp', 'isom\0\0\0\0isom');
+const mp4 = (...rest: readonly Buffer[]) => Buffer.concat([ftyp, ...rest]);
+const claim = (size: number, name: string) => Buffer.concat([number(size, 4), ascii(name)]);
+
+/** Boxes in boxes, each closed properly. */
+const nested = (name: string, depth: number) => times(depth, (level) => claim(8 * (depth - level), name));
+
+const boxes: Files = {
+  'MP4 of a head alone': ftyp,
+  'MP4 of an empty moov': mp4(box('moov')),
+  'MP4 of a box of 4 GB': mp4(claim(0xffffffff, 'moov'), noise.subarray(0, 999)),
+  'MP4 of a box to the end': mp4(claim(0, 'mdat'), noise.subarray(0, 999)),
+  'MP4 of a long box without length': mp4(claim(1, 'moov')),
+  'MP4 of a box shorter than its head': mp4(claim(3, 'moov'), noise.subarray(0, 99)),
+  'MP4 of 20,000 empty boxes': mp4(times(20_000, () => box('free'))),
+  'MP4 of a track of nothing': mp4(box('moov', box('mvhd'), box('trak', box('mdia')))),
+  'MP4 of 100,000 boxes in boxes': mp4(nested('moov', 100_000)),
+  'MP4 of 100,000 tracks in tracks': mp4(nested('trak', 100_000)),
+  'audiobook with digital rights': Buffer.concat([box('ftyp', 'aax \0\0\0\0'), box('moov', box('trak'))]),
+};
+
+/** EBML elements without an end, each in the one before it. */
+function nestedClusters(depth: number): Buffer {
+  const endless = Buffer.concat([number(1, 1), most.subarray(1)]);
+  const start = Buffer.from('1a45dfa387428284', 'hex');
+  const cluster = Buffer.concat([Buffer.from('1f43b675', 'hex'), endless]);
+  const segment = Buffer.concat([Buffer.from('18538067', 'hex'), endless]);
+  return Buffer.concat([start, ascii('webm'), segment, times(depth, () => cluster)]);
+}
 
 /** ID3v2, four bytes of length with seven bits each. */
 function id3(version: number, flags: number, body: Buffer, claimed = body.length): Buffer {
   const length = [21, 14, 7, 0].map((shift) => (claimed >>> shift) & 127);
-  return Buffer.concat([Buffer.from('ID3'), Buffer.from([version, 0, flags, ...length]), body]);
+  return Buffer.concat([ascii('ID3'), Buffer.from([version, 0, flags, ...length]), body]);
 }
 
 function apeTag(claimed: number): Buffer {
-  const tag = Buffer.alloc(32);
-  tag.write('APETAGEX', 0, 'latin1');
-  tag.writeUInt32LE(2000, 8);
-  tag.writeUInt32LE(claimed, 12);
-  tag.writeUInt32LE(claimed, 16);
-  return tag;
+  const sizes = [2000, claimed, claimed].map((value) => little(value, 4));
+  return Buffer.concat([ascii('APETAGEX'), ...sizes, Buffer.alloc(12)]);
 }
 
-function tagsAround(mp3: Buffer): Readonly<Record<string, Buffer>> {
-  const id3v1 = Buffer.concat([Buffer.from('TAG'), Buffer.alloc(125, 'x')]);
-  const picture = Buffer.concat([Buffer.from('APIC\0\x01\0\0\0\0\0image/png\0\x03\0', 'latin1'), noise]);
+function tagsAround(mp3: Buffer): Files {
+  const picture = Buffer.concat([ascii('APIC\0\x01\0\0\0\0\0image/png\0\x03\0'), noise]);
+  const after = (...tags: readonly Buffer[]) => Buffer.concat([...tags, mp3]);
   return {
-    'MP3 after a tag of every version': Buffer.concat(
-      [2, 3, 4].map((v) => id3(v, 0, Buffer.alloc(40))).concat(mp3),
+    'MP3 after a tag of every version': after(
+      ...[2, 3, 4].map((version) => id3(version, 0, Buffer.alloc(40))),
     ),
-    'MP3 after a tag that claims 256 MB': Buffer.concat([id3(4, 0, Buffer.alloc(9), 0xfffffff), mp3]),
-    'MP3 after a tag of an unknown version': Buffer.concat([id3(255, 0xff, Buffer.alloc(40)), mp3]),
-    'MP3 after an unsynchronised tag': Buffer.concat([id3(3, 0x80, Buffer.alloc(400, 0xff)), mp3]),
-    'MP3 after a picture': Buffer.concat([id3(3, 0, picture), mp3]),
-    'MP3 after 2,000 tags': Buffer.concat([
-      ...Array.from({ length: 2000 }, () => id3(4, 0, Buffer.alloc(1))),
-      mp3,
-    ]),
-    'MP3 before old tags': Buffer.concat([mp3, apeTag(32), id3v1]),
+    'MP3 after a tag that claims 256 MB': after(id3(4, 0, Buffer.alloc(9), 0xfffffff)),
+    'MP3 after a tag of an unknown version': after(id3(255, 0xff, Buffer.alloc(40))),
+    'MP3 after an unsynchronised tag': after(id3(3, 0x80, Buffer.alloc(400, 0xff))),
+    'MP3 after a picture': after(id3(3, 0, picture)),
+    'MP3 after 2,000 tags': after(times(2000, () => id3(4, 0, Buffer.alloc(1)))),
+    'MP3 after an APE tag': after(apeTag(32)),
     'MP3 before an APE tag of 4 GB': Buffer.concat([mp3, apeTag(0xffffffff)]),
-    'MP3 after an APE tag': Buffer.concat([apeTag(32), mp3]),
+    'MP3 before old tags': Buffer.concat([mp3, apeTag(32), ascii('TAG'.padEnd(128, 'x'))]),
     'tag without MP3': id3(4, 0, Buffer.alloc(400)),
   };
 }
 
-/** Writes a number after the first `magic`. */
-function lying(bytes: Buffer, magic: string, offset: number, value: number): Buffer {
-  const lied = Buffer.from(bytes);
-  const at = lied.indexOf(magic, 0, 'latin1');
-  if (at >= 0 && at + offset + 4 <= lied.length) lied.writeUInt32BE(value, at + offset);
-  return lied;
-}
-
-/** Other letters in place of every `from`. */
-function renamed(bytes: Buffer, from: string, to: string): Buffer {
-  return Buffer.from(bytes.toString('latin1').replaceAll(from, to), 'latin1');
-}
-
 /** Valid files that the forged ones are made of. */
-export type Honest = {
-  readonly mp3: Buffer;
-  readonly m4a: Buffer;
-  readonly flac: Buffer;
-  readonly ogg: Buffer;
-};
+export type Honest = Readonly<Record<'mp3' | 'm4a' | 'flac' | 'caf' | 'aiff', Buffer>>;
 
-export function malformedFiles({ mp3, m4a, flac, ogg }: Honest): readonly Source[] {
-  const made: Readonly<Record<string, Buffer>> = {
+export function malformedFiles({ mp3, m4a, flac, caf, aiff }: Honest): readonly Source[] {
+  const made: Files = {
     'no bytes': Buffer.alloc(0),
     'one byte': Buffer.from([0xff]),
+    ...waves,
     ...boxes,
     ...tagsAround(mp3),
-    'MP3 that claims 4 billion frames': lying(lying(mp3, 'Info', 8, 0xffffffff), 'Xing', 8, 0xffffffff),
-    'FLAC that claims 64 billion samples': lying(flac, 'fLaC', 22, 0xffffffff),
-    'M4A of an endless track': lying(m4a, 'mdhd', 16, 0xffffffff),
-    'M4A of 4 billion samples': lying(m4a, 'stsz', 12, 0xffffffff),
-    'M4A of 4 billion chunks': lying(m4a, 'stco', 8, 0xffffffff),
+    'MP3 of 4,000 million frames': behind(mp3, 'Info', 8, most4),
+    'FLAC of 64,000 million samples': patched(flac, [21, most.subarray(3)]),
+    'AIFF of 4,000 million frames': behind(aiff, 'COMM', 10, most4),
+    'CAF of 2^62 packets': behind(caf, 'pakt', 12, Buffer.concat([number(0x3f, 1), most.subarray(1)])),
+    'M4A of an endless track': behind(m4a, 'mdhd', 16, most4),
+    'M4A of 2,000 million samples': behind(m4a, 'stsz', 8, Buffer.from('000000017fffffff', 'hex')),
+    'M4A of 4,000 million times': behind(m4a, 'stts', 8, most4),
+    'M4A of 4,000 million chunks': behind(m4a, 'stco', 8, most4),
     ...Object.fromEntries(
-      ['enca', 'drms', 'aavd', 'prot', 'encv', 'xxxx'].map((tag) => [
+      ['enca', 'drms', 'aavd', 'xxxx'].map((tag) => [
         `M4A called ${tag}`,
-        renamed(m4a, 'mp4a', tag),
+        behind(m4a, 'mp4a', 0, ascii(tag)),
       ]),
     ),
-    'Ogg after Ogg': Buffer.concat([ogg, ogg]),
-    'Ogg 60 times': Buffer.concat(Array.from({ length: 60 }, () => ogg.subarray(0, 6000))),
-    'page of Ogg without a stream': Buffer.from('OggS\0\x02'.padEnd(60, '\0'), 'latin1'),
+    'WebM of 20,000 clusters in clusters': nestedClusters(20_000),
+    'page of Ogg without a stream': ascii('OggS\0\x02'.padEnd(60, '\0')),
   };
-  const named = Object.entries({
-    ...Object.fromEntries(Object.entries(waves).map(([name, claims]) => [name, wave(claims)])),
-    ...made,
-  });
-  return named.map(([name, bytes]) => ({ name, bytes }));
+  return Object.entries(made).map(([name, bytes]) => ({ name, bytes }));
 }

@@ -1,8 +1,8 @@
 /** Requests to the service: uploads over a pool of connections, and bytes over a socket. */
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { contentType, multipart, type PartSpec } from '../../../benchmarks/upload-body.ts';
-import { wire } from '../../support/http.ts';
+import { call, wire } from '../../support/http.ts';
 
 export type Answer = {
   /** 0 without an answer. */
@@ -27,35 +27,25 @@ const timeout = 1000 * maxWaitSeconds;
 
 export function createClient(port: number, token: string, connections: number): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
-  const send: Client['send'] = (method, path, body, headers) =>
-    new Promise((resolve, reject) => {
-      const started = performance.now();
-      const sent = request({ agent, port, host: '127.0.0.1', method, path, headers, timeout }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          const type = response.headers['content-type'] ?? '';
-          const text = Buffer.concat(chunks).toString();
-          resolve({ status: response.statusCode ?? 0, type, body: text, ms: performance.now() - started });
-        });
-      });
-      sent.on('timeout', () => sent.destroy(new Error(`no answer within ${maxWaitSeconds} s`)));
-      sent.on('error', reject);
-      sent.end(body);
-    });
+  const send: Client['send'] = async (method, path, body, headers) => {
+    const started = performance.now();
+    const late = sleep(timeout, null, { ref: false });
+    const reply = await Promise.race([call(port, { method, path, body, headers, agent }), late]);
+    if (reply === null) throw new Error(`no answer within ${maxWaitSeconds} s`);
+    const type = String(reply.headers['content-type'] ?? '');
+    return { status: reply.status, type, body: reply.body, ms: performance.now() - started };
+  };
   const credentials = { 'Content-Type': contentType, Authorization: `Bearer ${token}` };
   const upload: Client['upload'] = (path, parts, headers = {}) =>
     send('POST', path, multipart(parts), { ...credentials, ...headers });
   return { upload, send, close: () => agent.destroy() };
 }
 
-/** Sends bytes as they are and reads the first answer. `end`: closes the client's direction behind them. */
-export async function sendRaw(port: number, bytes: Uint8Array | string, end = false): Promise<Answer> {
+/** Sends bytes as they are and reads the first answer. */
+export async function sendRaw(port: number, bytes: Uint8Array | string): Promise<Answer> {
   const started = performance.now();
   const { socket, ended } = await wire(port);
-  if (end) socket.end(bytes);
-  else socket.write(bytes);
+  socket.write(bytes);
   const text = await Promise.race([ended(), sleep(timeout, null, { ref: false })]);
   socket.destroy();
   if (text === null) throw new Error(`no end within ${maxWaitSeconds} s`);

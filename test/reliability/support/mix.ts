@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import type { Agent } from 'node:http';
 import { speechFile } from '../../../benchmarks/speech.ts';
 import { multipart, toneFile } from '../../../benchmarks/upload-body.ts';
+import { mutate } from '../corpus/mutate.ts';
 import { abort } from './abort.ts';
 import { analysis, exchange, type Outcome } from './exchange.ts';
 import type { Prng } from './prng.ts';
@@ -43,14 +44,6 @@ const form = (bytes: Uint8Array) => multipart([{ name: 'audio', bytes }]);
 const paths = ['/v1/analyze', '/v1/analyze/emotion', '/v1/analyze/cognitive'] as const;
 const pages = ['/health', '/ready', '/metrics', '/v1/models', '/openapi.json', '/', '/nothing'] as const;
 
-/** Overwrites random bytes or truncates. */
-function damage(whole: Buffer, prng: Prng): Buffer {
-  const copy = Buffer.from(whole);
-  if (prng.below(2) === 0) return copy.subarray(0, prng.below(copy.length));
-  for (let flips = 1 + prng.below(20); flips > 0; flips--) copy[prng.below(copy.length)] = prng.below(256);
-  return copy;
-}
-
 function expecting(what: string, statuses: readonly number[], outcome: Outcome): string | null {
   if (outcome.error === null && statuses.includes(outcome.status)) return null;
   return `${what}: ${outcome.error ?? outcome.status}`;
@@ -58,14 +51,15 @@ function expecting(what: string, statuses: readonly number[], outcome: Outcome):
 
 export function createMix(target: Target, agent: Agent, prng: Prng): Mix {
   const sounds = recordings();
-  const pick = <Value>(values: readonly Value[]): Value => values[prng.below(values.length)] as Value;
+  const { pick } = prng;
   const upload = async (what: string, body: Buffer, statuses: readonly number[], token = target.token) => {
     const ask = analysis({ ...target, token }, body, { agent, path: pick(paths) });
     return expecting(what, statuses, await exchange(ask));
   };
+  const damage = (whole: Buffer) => mutate(whole, prng, sounds);
   const hostile: readonly Send[] = [
-    () => upload('a damaged recording', form(damage(pick(sounds), prng)), [200, 422]),
-    () => upload('a damaged form', damage(form(pick(sounds)), prng), [200, 422]),
+    () => upload('a damaged recording', form(damage(pick(sounds))), [200, 422]),
+    () => upload('a damaged form', damage(form(pick(sounds))), [200, 422]),
     () => upload('a wrong token', form(pick(sounds)), [401], 'a-token-that-nobody-has'),
     () => upload('no recording', multipart([{ name: 'file', bytes: 'x' }]), [422]),
     () => upload('an empty recording', form(Buffer.alloc(0)), [422]),
