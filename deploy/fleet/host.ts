@@ -18,10 +18,6 @@ export type Host = {
   start(): Promise<void>;
   /** Resolves with its exit code when it has ended. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
-  /** `undertone worker` beside it, on its address; resolves when it accepts jobs, with a function that ends it. */
-  work(): Promise<(signal: NodeJS.Signals) => Promise<unknown>>;
-  /** Lines on standard error, of every start. */
-  log(): string;
 };
 
 export function createHost(namespace: Namespace, env: Readonly<Record<string, string>>): Host {
@@ -35,8 +31,8 @@ export function createHost(namespace: Namespace, env: Readonly<Record<string, st
   });
 
   /** Resolves when it says that it is ready. */
-  async function launch(command: 'serve' | 'worker', settings: NodeJS.ProcessEnv): Promise<ChildProcess> {
-    const [program = '', ...args] = [...namespace.enter, process.execPath, 'dist/src/cli.js', command];
+  async function launch(settings: NodeJS.ProcessEnv): Promise<ChildProcess> {
+    const [program = '', ...args] = [...namespace.enter, process.execPath, 'dist/src/cli.js', 'serve'];
     const child = spawn(program, args, {
       cwd: root,
       env: { PATH: process.env.PATH, UNDERTONE_DATA_DIR: dataDir, ...settings },
@@ -48,7 +44,7 @@ export function createHost(namespace: Namespace, env: Readonly<Record<string, st
       log += text;
     });
     await Promise.race([once(child.stdout, 'data'), once(child, 'close')]);
-    if (!running.has(child)) throw new Error(`Expected ${namespace.name} to ${command}, got: ${log}`);
+    if (!running.has(child)) throw new Error(`Expected ${namespace.name} to serve, got: ${log}`);
     return child;
   }
 
@@ -64,7 +60,7 @@ export function createHost(namespace: Namespace, env: Readonly<Record<string, st
     name: namespace.name,
     url: `http://${namespace.address}:${port}`,
     start: async () => {
-      server = await launch('serve', {
+      server = await launch({
         NODE_ENV: 'production',
         UNDERTONE_HOST: namespace.address,
         UNDERTONE_PORT: String(port),
@@ -73,12 +69,5 @@ export function createHost(namespace: Namespace, env: Readonly<Record<string, st
       });
     },
     stop: async (signal = 'SIGTERM') => (server === null ? null : end(server, signal)),
-    work: async () => {
-      const { UNDERTONE_DATABASE_URL, UNDERTONE_REDIS_URL, UNDERTONE_SECRET } = env;
-      const shared = { UNDERTONE_DATABASE_URL, UNDERTONE_REDIS_URL, UNDERTONE_SECRET };
-      const worker = await launch('worker', { ...shared, UNDERTONE_WORKERS: '1' });
-      return (signal) => end(worker, signal);
-    },
-    log: () => log,
   };
 }

@@ -74,6 +74,16 @@ test.serial('worker processes inherit few variables', async (t) => {
   }
 });
 
+test.serial('without memory the kernel kills worker processes before the service', async (t) => {
+  const server = await startServer(t, processes);
+  const oomScore = (pid: number) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'));
+  const pid = server.process.pid as number;
+  t.deepEqual(
+    childrenOf(pid).map((child) => oomScore(child) > oomScore(pid)),
+    [true, true],
+  );
+});
+
 test.serial('worker processes ignore signals and end with the service', async (t) => {
   const server = await startServer(t, processes);
   const children = childrenOf(server.process.pid as number);

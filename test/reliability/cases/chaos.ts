@@ -25,8 +25,7 @@ const settings = {
 };
 /** Some run while a worker dies, some wait. */
 const otherRequests = 5;
-/** The negative control waits less, since its worker is never replaced. */
-const giveUpMs = { real: 120_000, control: 8000 };
+const giveUpMs = 120_000;
 /** A replacement loads the models: the goal of the long form. */
 const replacedWithinMs = 2000;
 
@@ -39,13 +38,13 @@ type Death = {
   readonly replacedMs: number | null;
 };
 
-async function die(server: Server, way: Way, prng: Prng, maxWaitMs: number): Promise<Death> {
+async function die(server: Server, way: Way, prng: Prng): Promise<Death> {
   const held = askMany(server, 'hold-x', otherRequests);
   await sleep(prng.below(150));
   const killed = way === 'kill' ? null : await ask(server, `die-${way}`);
   if (killed === null) killOne(server, prng);
   const lostAt = performance.now();
-  const again = await allWork(server, lostAt + maxWaitMs);
+  const again = await allWork(server, lostAt + giveUpMs);
   const failed = (await held).filter(({ status }) => status !== 200);
   // The killed worker had one of these requests.
   const own = killed === null ? failed.splice(0, 1) : [killed];
@@ -83,39 +82,23 @@ async function lostWorkers({ url }: Server): Promise<number | null> {
   return Number(/^undertone_workers_lost (\d+)$/m.exec(text)?.[1]);
 }
 
-/** Each request leaks 40 MB of heap: threads are replaced before their heap is full. */
-async function leak(isolation: Isolation, requests: number): Promise<Row[]> {
-  const env = { ...settings, UNDERTONE_ISOLATION: isolation, ...preload('worker-faults') };
-  return withServer(env, async (server) => {
-    let failed = 0;
-    for (let sent = 0; sent < requests; sent += workers) {
-      const answers = await askMany(server, 'leak-x', workers);
-      failed += answers.filter(({ status }) => status !== 200).length;
-    }
-    const note = `of ${requests}, each of which leaks 40 MB`;
-    return [exactly(0, `${isolation}: requests lost to a leak`, 'requests', failed, note)];
-  });
-}
-
 type Trial = {
   readonly isolation: Isolation;
   readonly ways: readonly Way[];
   readonly deaths: number;
-  readonly env: Readonly<Record<string, string>>;
-  readonly giveUpMs: number;
   readonly long: boolean;
 };
 
 async function attempt(trial: Trial, seed: number): Promise<Row[]> {
   const prng = createPrng(seed);
-  const env = { ...settings, UNDERTONE_ISOLATION: trial.isolation, ...trial.env };
+  const env = { ...settings, UNDERTONE_ISOLATION: trial.isolation, ...preload('worker-faults') };
   return withServer(env, async (server) => {
     const deaths: Death[] = [];
     const progress = startProgress(`${trial.isolation}: deaths`, trial.deaths);
-    await allWork(server, performance.now() + trial.giveUpMs);
+    await allWork(server, performance.now() + giveUpMs);
     while (deaths.length < trial.deaths && isUp(server) && deaths.at(-1)?.replacedMs !== null) {
       const way = trial.ways[deaths.length % trial.ways.length] as Way;
-      deaths.push(await die(server, way, prng, trial.giveUpMs));
+      deaths.push(await die(server, way, prng));
       progress.advance();
     }
     progress.stop();
@@ -126,7 +109,7 @@ async function attempt(trial: Trial, seed: number): Promise<Row[]> {
 function rowsOf(trial: Trial, deaths: readonly Death[], exits: number, counted: number | null): Row[] {
   const { isolation } = trial;
   const slowest = Math.max(...deaths.map(({ replacedMs }) => replacedMs ?? Number.POSITIVE_INFINITY));
-  const note = `${trial.ways.join(', ')} in turns, otherRequests ${otherRequests} requests`;
+  const note = `${trial.ways.join(', ')} in turns, beside ${otherRequests} requests`;
   return [
     informational(`${isolation}: workers killed`, 'deaths', deaths.length, note),
     exactly(0, `${isolation}: the service ended`, 'times', exits),
@@ -159,26 +142,9 @@ export async function run({ long, seed, count }: Options): Promise<readonly Row[
     isolation,
     ways: ways[isolation],
     deaths: count ?? (long ? 100 : ways[isolation].length),
-    env: preload('worker-faults'),
-    giveUpMs: giveUpMs.real,
     long,
   });
   const rows = [...(await attempt(trial('thread'), seed)), ...(await attempt(trial('process'), seed))];
-  rows.push(...(await leak('thread', long ? 400 : 60)));
   const crash = await attempt({ ...trial('thread'), ways: ['segfault'], deaths: 1 }, seed);
-  const idle = await attempt(
-    {
-      ...trial('thread'),
-      ways: ['exit'],
-      deaths: 1,
-      env: preload('no-replacement'),
-      giveUpMs: giveUpMs.control,
-    },
-    seed,
-  );
-  return [
-    ...rows,
-    negativeControl('a native crash in a thread of the service', crash),
-    negativeControl('no replacement of a lost worker', idle),
-  ];
+  return [...rows, negativeControl('a native crash in a thread of the service', crash)];
 }

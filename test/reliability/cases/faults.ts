@@ -1,35 +1,68 @@
-/** Faults of the machine: the service keeps running, and requests that do not need the faulty part succeed. */
-import { negativeControl, type Options, type Row } from '../case.ts';
-import { jumpingClock } from '../faults/clock.ts';
-import { fewDescriptors } from '../faults/descriptors.ts';
-import { littleMemory } from '../faults/memory.ts';
-import { fullDisk, lockedDatabase } from '../faults/storage.ts';
+/** A full disk: analyses succeed, writes are refused with 503, and both work again once there is space. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runProgram } from '../../../benchmarks/case.ts';
+import { exactly, negativeControl, none, type Row } from '../case.ts';
+import { analyzeAs, createToken, post } from '../faults/account.ts';
 import { preload } from '../support/preload.ts';
 import { requireRoot } from '../support/program.ts';
-import { buildService } from '../support/service.ts';
+import { buildService, isUp, withServer } from '../support/service.ts';
 
-export async function run({ long }: Options): Promise<readonly Row[]> {
+const settings = { UNDERTONE_LOG_LEVEL: 'silent', UNDERTONE_WORKERS: '1', UNDERTONE_SIGNUP: 'open' };
+const diskMebibytes = 8;
+const known = 'old@home.example';
+
+export async function run(): Promise<readonly Row[]> {
   requireRoot('faults');
   buildService();
-  return [
-    ...(await fullDisk()),
-    ...(await lockedDatabase(long)),
-    ...(await jumpingClock()),
-    ...(await fewDescriptors({ long })),
-    negativeControl('a service that exits on a 503', await fullDisk(preload('exit-on-503'))),
-    negativeControl('durations measured by the wall clock', await jumpingClock(preload('wall-clock'))),
-    negativeControl(
-      'descriptors that are never closed',
-      await fewDescriptors({ long, giveUpMs: 5000 }, preload('leaked-sockets')),
-    ),
-    ...(long ? await underLittleMemory() : []),
-  ];
+  const control = await fullDisk(preload('exit-on-503'));
+  return [...(await fullDisk()), negativeControl('a service that exits on a 503', control)];
 }
 
-/** Long form only: which process the kernel kills depends on the speed of the machine. */
-async function underLittleMemory(): Promise<readonly Row[]> {
-  return [
-    ...(await littleMemory('process')),
-    negativeControl('little memory, analysis in threads', await littleMemory('thread')),
-  ];
+async function fullDisk(env: Readonly<Record<string, string>> = {}): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'undertone-disk-'));
+  runProgram('mount', ['-t', 'tmpfs', '-o', `size=${diskMebibytes}m`, 'tmpfs', folder]);
+  try {
+    return await withServer({ ...settings, UNDERTONE_DATA_DIR: folder, ...env }, async (server) => {
+      await post(server, 'sign-up', known);
+      const token = createToken(folder, '1d');
+      const filler = join(folder, 'filler');
+      fill(filler);
+      const analyses = [await analyzeAs(server, token), await analyzeAs(server, server.token)];
+      const refused = [
+        await post(server, 'sign-up', 'new@home.example'),
+        await post(server, 'log-in', known),
+      ];
+      rmSync(filler);
+      const after = [
+        await post(server, 'sign-up', 'after@home.example'),
+        await post(server, 'log-in', known),
+      ];
+      return [
+        others(200, 'analyses not answered 200', analyses),
+        others(503, 'sign-up and log-in not answered 503', refused),
+        others(200, 'the same not answered 200 once there is space', after),
+        exactly(0, 'the service ended', 'times', isUp(server) ? 0 : 1),
+      ];
+    });
+  } finally {
+    runProgram('umount', ['-l', folder]);
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function others(status: number, name: string, statuses: readonly number[]): Row {
+  return none(name, statuses.filter((one) => one !== status).map(String), statuses.length);
+}
+
+/** To the last byte. */
+function fill(path: string): void {
+  for (let bytes = 2 ** 20; bytes >= 1; bytes = Math.floor(bytes / 2)) {
+    try {
+      for (;;) writeFileSync(path, Buffer.alloc(bytes), { flag: 'a' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    }
+  }
 }

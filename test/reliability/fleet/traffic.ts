@@ -52,21 +52,11 @@ export function startedBetween(outcomes: readonly Outcome[], from: number, to: n
   return outcomes.filter(({ startedAt }) => startedAt >= from && startedAt < to);
 }
 
-async function analyze(url: string, token: string): Promise<Response> {
+export async function analyzeStatus(url: string, token: string): Promise<number> {
   const form = new FormData();
   form.append('audio', sample);
   const headers = { Authorization: `Bearer ${token}` };
   const answer = await fetch(`${url}/v1/analyze/emotion`, { method: 'POST', headers, body: form });
   await answer.body?.cancel();
-  return answer;
-}
-
-export async function analyzeStatus(url: string, token: string): Promise<number> {
-  return (await analyze(url, token)).status;
-}
-
-/** Of the limit of a token. */
-export async function remaining(url: string, token: string): Promise<number> {
-  const { headers } = await analyze(url, token);
-  return Number(/r=(\d+)/.exec(headers.get('RateLimit') ?? '')?.[1]);
+  return answer.status;
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# fence.sh DATA GROUP PROGRAM...: in a mount and a network namespace of its own (unshare), leaves DATA as the one place
+# sandbox.sh DATA GROUP PROGRAM...: in a mount and a network namespace of its own (unshare), leaves DATA as the one place
 # that can be written and the loopback as the one network, drops every privilege and becomes PROGRAM.
 set -e
 data=$1 group=$2

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root, runProgram } from '../../../benchmarks/case.ts';
 import { installPackages } from '../../../benchmarks/packages.ts';
-import { limitMemory } from '../faults/control-group.ts';
+import { limitMemory } from './control-group.ts';
 
 export type Sandboxed = {
   readonly pid: number;
@@ -22,8 +22,8 @@ export type Sandboxed = {
 };
 
 const nobody = 65_534;
-const token = 'static-token-of-the-fence';
-const fence = fileURLToPath(new URL('./sandbox.sh', import.meta.url));
+const token = 'static-token-of-the-sandbox';
+const script = fileURLToPath(new URL('./sandbox.sh', import.meta.url));
 const smokeScript = fileURLToPath(new URL('./smoke.ts', import.meta.url));
 const entry = join(root, 'dist/src/cli.js');
 
@@ -39,12 +39,12 @@ export async function withSandbox<Result>(
   work: (sandboxed: Sandboxed) => Promise<Result>,
 ): Promise<Result> {
   installPackages(['iproute2']);
-  const dataDir = mkdtempSync(join(tmpdir(), 'undertone-fence-'));
+  const dataDir = mkdtempSync(join(tmpdir(), 'undertone-sandbox-'));
   chownSync(dataDir, nobody, nobody);
   const group = limitMemory(mebibytes);
   const service = [process.execPath, entry, 'serve'];
   const command = closed
-    ? ['unshare', '--mount', '--net', fence, dataDir, group.folder, ...service]
+    ? ['unshare', '--mount', '--net', script, dataDir, group.folder, ...service]
     : service;
   const [program = '', ...args] = command;
   const child = spawn(program, args, {
@@ -80,7 +80,7 @@ async function listening(child: ChildProcess): Promise<number> {
   const ended = once(child, 'close').then(() => ['']);
   const [line] = await Promise.race([once(child.stdout as NodeJS.ReadableStream, 'data'), ended]);
   const port = Number(/:(\d+)\n/.exec(String(line))?.[1]);
-  if (!(port > 0)) throw new Error(`Expected the service to listen behind the fence, got: ${errors}`);
+  if (!(port > 0)) throw new Error(`Expected the service to listen in the sandbox, got: ${errors}`);
   return port;
 }
 
@@ -115,35 +115,6 @@ function describe(
       return child.exitCode;
     },
   };
-}
-
-/** Starts the service with a folder of models. @returns exit code and standard error; null when it listens */
-export async function startWithModels(
-  folder: string,
-): Promise<{ readonly code: number | null; readonly said: string } | null> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'undertone-models-'));
-  const env = {
-    PATH: process.env.PATH,
-    UNDERTONE_PORT: '0',
-    UNDERTONE_DATA_DIR: dataDir,
-    UNDERTONE_MODELS_DIR: folder,
-  };
-  const child = spawn(process.execPath, [entry, 'serve'], {
-    cwd: root,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let said = '';
-  child.stderr.on('data', (chunk) => {
-    said += chunk;
-  });
-  const ended = once(child, 'close') as Promise<[number | null]>;
-  const listens = once(child.stdout, 'data').then(() => null);
-  const code = await Promise.race([listens, ended.then(([one]) => ({ code: one }))]);
-  child.kill('SIGKILL');
-  await ended;
-  rmSync(dataDir, { recursive: true, force: true });
-  return code === null ? null : { ...code, said };
 }
 
 /** Privileges of a process; '' for none. */

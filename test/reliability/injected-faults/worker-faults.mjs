@@ -1,9 +1,8 @@
-/** The request id selects a fault of the worker: a death, a leak, or a delay with the worker's id in the response. */
+/** The request id selects a fault of the worker: a death, or a delay with the worker's id in the response. */
 import { isMainThread, MessagePort, threadId } from 'node:worker_threads';
 
 const { stringify } = JSON;
 const holdMs = 100;
-const leak = [];
 const nobody = new Int32Array(new SharedArrayBuffer(4));
 
 const deaths = {
@@ -23,10 +22,8 @@ const deaths = {
 
 if (!isMainThread) {
   JSON.stringify = (value, ...rest) => {
-    const [, order, way] = /^(die|hold|leak)-(\w+)/.exec(value?.request_id ?? '') ?? [];
+    const [, order, way] = /^(die|hold)-(\w+)/.exec(value?.request_id ?? '') ?? [];
     if (order === 'die') deaths[way]();
-    // Leaks 40 MB.
-    if (order === 'leak') for (let count = 0; count < 50; count++) leak.push(new Array(100_000).fill(count));
     if (order === 'hold') Atomics.wait(nobody, 0, 0, holdMs);
     return stringify(order ? { ...value, worker: `${process.pid}/${threadId}` } : value, ...rest);
   };

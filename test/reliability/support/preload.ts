@@ -6,15 +6,11 @@ export type PreloadScript =
   | 'slow-fields'
   | 'throwing-host'
   | 'exit-on-503'
-  | 'join-cgroup'
   | 'request-recorder'
-  | 'leaked-sockets'
   | 'leaked-bytes'
   | 'leaked-descriptors'
   | 'worker-faults'
-  | 'no-replacement'
-  | 'early-slots'
-  | 'wall-clock';
+  | 'early-slots';
 
 /** @returns the environment to start the service with */
 export function preload(...names: readonly PreloadScript[]): Record<string, string> {
