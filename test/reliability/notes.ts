@@ -3,80 +3,60 @@ export const notes: Readonly<Record<string, string>> = {
   overload: `A load generator in its own process uploads 10 s of WAV in a closed loop (capacity), then at random times at 80 %
 of the capacity, then at four times the capacity; one upload in ten waits for \`100 Continue\`. /health is requested every 50 ms.
 The service has one worker, so that generator and worker have a core each on a machine with two.`,
-  slow: `Equal numbers of connections that send nothing, send a header line or a byte of a body (with a length, in chunks,
-without a token) every half second, or read 5.6 MB of responses byte by byte, beside a client that uploads one second of WAV
-at a time. A limit is met when the last connection of its kind closes within three seconds of it: the service checks every half
-second and allows a second to read the response. The short form lowers the limits to ten seconds and compares medians.`,
-  abort: `Clients disconnect at a random moment: before a byte, in the head or the body (with a length or in a chunk), while
-the recording is queued or analysed, or at the first byte of the response; by a reset or an orderly end. Slots, descriptors
-and threads after the second half are compared with those after the first. In the second half resident memory is read ten
-times, each after all requests have ended and garbage is collected; its slope is the median over all pairs.`,
+  slow: `Equal numbers of connections that send nothing, send a header line or a byte of a body every half second, or read 5.6 MB
+of responses byte by byte, beside a client that uploads one second of WAV at a time. A limit is met when the last connection of
+its kind closes within three seconds of it. The short form lowers the limits to ten seconds and compares medians.`,
+  abort: `Clients disconnect at a random moment: before a byte, in the head or the body, while the recording is queued or
+analysed, or at the first byte of the response; by a reset or an orderly end. Slots, descriptors and threads after the second
+half are compared with those after the first; the slope of resident memory, after garbage collection, is the median over all pairs.`,
   soak: `Four clients send speech and tones in six containers to the three analyses; a tenth of the requests are probes and
-pages, a tenth malformed or hostile: damaged recordings and forms, wrong tokens, missing and empty parts, disconnects.
-Garbage is collected every second. The slope of resident memory is the median of the slopes between the lowest points of
-twelve stretches, after the first quarter of the requests.`,
-  strangers: `What one account, or a client without one, can do to other accounts. First, bodies within the limits that are as
-expensive as possible, while a separate process requests /health: the figure is the longest CPU time of the main thread during
-one of these requests, the minimum of up to three rounds. The short form measures the CPU time for the whole body, minus that of
-an ordinary body of the same length. Then uploads that send nothing or stop half-way, beside another account that analyses,
-posts jobs and logs in; a queue that one owner fills with URLs whose callbacks never answer; Host headers, sign-ups,
-shipped secrets and encoded paths; and what Redis keys, child processes and command lines expose.`,
+pages, a tenth malformed or hostile. Garbage is collected every second. The slope of resident memory is the median of the
+slopes between the lowest points of twelve stretches, after the first quarter of the requests.`,
+  strangers: `What one account can do to others. First, bodies within the limits that are as expensive as possible: the figure is
+the longest CPU time of the main thread during one request to /health, the minimum of up to three rounds (short form: the CPU time
+for the whole body, minus that of an ordinary one of the same length). Then uploads that send nothing or stop half-way, beside
+another account that analyses, posts jobs and logs in; and a queue that one owner fills with URLs whose callbacks never answer.`,
   fleet: `Three hosts in network namespaces behind HAProxy, one PostgreSQL, one Redis and two kinds of clients: one does not
-retry, one follows the documented retry policy. One host is killed under load, all are restarted in turn, the database and Redis
-stop and return, a worker is killed in the middle of a job of 14 minutes, and a host is killed while \`undertone bulk\` sends a
-folder: copies of the sample, or in the long form the files of \`UNDERTONE_DATA\`. Needs root.`,
+retry, one follows the documented retry policy. One host is killed under load, all are restarted in turn, and the database stops
+and returns. Needs root.`,
   deployment: `The tool that reads each file of \`deploy/\` checks it. The system calls of the service from start to exit are
 compared with the unit's filter. The long form executes every step of the Containerfile in clean Debian roots (debootstrap, with
 Node from npm as the base image) and runs its command as the image's user, on a read-only root, without a network. Needs root.`,
   hardening: `The service in its own mount and network namespaces, with one writable folder, the loopback interface, no
 capabilities and a control group of 512 MiB (\`test/reliability/hardening/sandbox.sh\`). Root inside the namespaces tries which
-folders are writable. Then one random bit of each model is changed: the hash must refuse it. Needs root.`,
-  faults: `A data folder on a full disk of 8 MB; another process that locks the database for longer than the service retries; a
-clock (libfaketime) that jumps during uploads; 200 connections with descriptors for 20; in the long form two analysis processes,
-six uploads of 22 MB and a control group of 400 MiB, with UNDERTONE_BUFFER_BYTES at 48 MiB. With analysis in threads, the
-negative control of the last, the kernel kills the service. Needs root.`,
+folders are writable. Needs root.`,
+  faults: `The data folder is on a full disk of 8 MB. Needs root.`,
   chaos: `Two workers, with running and queued requests, while one worker dies of an uncaught error, an exit or a full heap; as a
-process also of a segmentation fault and \`kill -9\`. A replacement is complete when both workers respond at the same time. A
-script loaded into the service by \`--import\` injects the faults.`,
+process also of a segmentation fault and \`kill -9\`. A replacement is complete when both workers respond at the same time.`,
   shutdown: `Thirty-two clients upload continuously, on a connection for each request, on one persistent connection, or with
 pauses; the service receives SIGTERM at a random moment. Every request sent within 0.9 s (the grace period is one second, ten
 in the short form) must be answered 200 and completely. Later requests may be refused before the service reads a byte.`,
   fuzz: `libFuzzer mutates small files of every container family, specs and samples, under AddressSanitizer and
 UndefinedBehaviorSanitizer: \`test/fuzz\` holds targets, seeds and dictionaries. A finding is a crash, undefined behaviour, a
 leak, a number that is not finite, a wrong kind of error, more than 5 s of CPU time or 256 MB of memory for one input. The long
-form runs each target for \`--count\` minutes (10 by default) and continues from \`.cache/fuzz\`: its figures are totals of all
-long runs; the short form runs each for \`--count\` seconds (5) from the committed files. FFmpeg and soxr are Debian's, without
-instrumentation: the fuzzer checks their output and AddressSanitizer their allocations. The multipart reader is JavaScript: V8's
-block coverage selects which mutated forms are kept.`,
-  contract: `Spectral (\`spectral:oas\`) and Redocly (recommended) lint the published document. Requests to running services
+form runs each target for \`--count\` minutes (10 by default) and continues from \`.cache/fuzz\`; the short form runs each for
+\`--count\` seconds (5) from the committed files. FFmpeg and soxr are Debian's, without instrumentation. The multipart reader is
+JavaScript: fast-check tests its properties with random forms.`,
+  contract: `Spectral (\`spectral:oas\`) lints the published document; Redocly does in \`npm test\`. Requests to running services
 then produce every status of every operation: an injected fault for 500, a stopped database or Redis for 503, 201 tokens for
 429. Schemathesis sends valid and invalid requests made from the document, with a token and a session. It does not require that
 all valid data is accepted where a schema cannot express the rule: what audio is, and which addresses and names are in use.`,
-  auth: `Guesses that differ from a token in their last four characters are timed against guesses that differ everywhere but are
-as similar to one another, in random order, through the real check (which reads the database each time) and through a socket.
-t is Welch's, of the fastest nine tenths, and the minimum of up to three rounds. Unique words in samples, text chunks, file
-names, part names, paths, tokens and passwords pass through every outcome of an analysis; log (at \`trace\`), output, metrics,
-responses and data folder are searched for them, also in hexadecimal and base64, while strace records every call that
-writes or creates a file.`,
-  hostile: `A generated corpus has a file of every supported container and codec, video, encrypted and multi-stream files, forged
-headers, boxes and tags, decompression bombs, and files without audio. Files that once took minutes or gigabytes are sent
-first, unchanged; then seed and number select a file, mutate it in one to three ways (bits, bytes, cuts, repeats, splices, sizes
-and counts beside chunk names, nested boxes, tags, NaN samples, Ogg pages with corrected checksums) and upload it, four at a
-time. Every response is validated against the published document. Memory is the peak over the resident set before; where four
-requests together exceed the limit of one, each is sent again alone, and so is a request that took over 5 s, up to three times.
-Findings are written to \`.cache/reliability/findings\`; the same seed and number reproduce them.`,
+  auth: `Unique words in samples, text chunks, file names, part names, paths, tokens and passwords pass through every outcome of an
+analysis; log (at \`trace\`), output, metrics, responses and data folder are searched for them, also in hexadecimal and base64,
+while strace records every call that writes or creates a file. \`test/auth\` and \`test/http\` test how tokens are stored and
+compared, that 401 is sent before the body is read, and the limits of log-ins.`,
+  hostile: `Files of every supported container and codec, video, encrypted and multi-stream files, forged headers, boxes and tags,
+and files without audio. Files that once took minutes or gigabytes are sent first, unchanged; then seed and number select a file,
+mutate it in one to three ways and upload it, four at a time. Every response is validated against the published document. Memory
+is the peak over the resident set before; requests that exceed a limit together are sent again alone. Findings are written to
+\`.cache/reliability/findings\`; the same seed and number reproduce them.`,
   conformance: `Recordings in every container, codec, rate, layout and option that ffmpeg and sox write; those that ffmpeg decodes
 without a warning must be answered 200 with its duration. Images, silent films, texts, playlists, archives, programs, noise and
 zeros, each under four names and types, must be refused as \`value_error.audio.unsupported\`. The short form takes a quarter of
 the recordings.`,
-  multipart: `Forms with every kind of boundary, line end, header, name and payload, complete or damaged; one request in ten has
-wrong lengths or chunks. The service has its own temporary folder, which must stay empty.`,
+  multipart: `Forms with every kind of boundary, line end, header, name and payload, complete or damaged. The service has its own
+temporary folder, which must stay empty.`,
   determinism: `The digest of each response, under one request id, against that of the same file sent alone to one worker.`,
-  metamorphic: `The same speech in six containers, at eight sample rates (from a copy without frequencies over 4 kHz), 12 dB softer
-and louder, in stereo, and with a second of digital silence before or after; the figure is the largest change of valence,
-arousal, cognitive load, clarity or processing. The short form uses synthetic voices, whose scores must all stay within 0.05;
-the long form uses human recordings from \`UNDERTONE_DATA\`, where that is set, of which 95 % must. The remaining ones are single
-words, and speech from the first sample, where a codec or silence moves the start of the detected speech.`,
   sanitizers: `The native tests, with three damaged copies of each recording (100 in the long form, \`--count\` sets it), under
 AddressSanitizer and UndefinedBehaviorSanitizer; in the long form also under ThreadSanitizer, with tests on several threads,
 and the tests of the addon inside Node under the first two. \`-DSANITIZE=address\`, \`undefined\`, \`thread\` or a
