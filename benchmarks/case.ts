@@ -42,6 +42,19 @@ export function figure(values: readonly number[]): Figure | null {
   return { median: at(0.5), low: at(0.1), high: at(0.9) };
 }
 
+/** Measures all sides once a round, so that a change of the machine's speed is one of all of them. */
+export async function inTurns<Side>(
+  sides: readonly Side[],
+  rounds: number,
+  measure: (side: Side) => Promise<readonly number[]>,
+): Promise<(Figure | null)[]> {
+  const measured: number[][] = sides.map(() => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, side] of sides.entries()) measured[index]?.push(...(await measure(side)));
+  }
+  return measured.map(figure);
+}
+
 type Comparison = {
   readonly name: string;
   readonly unit: string;

@@ -23,8 +23,8 @@ export function buildBenchmark(name: string): string {
   return join(buildNative('benchmarks', settings, [program]), program);
 }
 
-/** The JSON lines a program prints. */
-export function readLines<Line>(program: string, args: readonly string[]): Line[] {
-  const lines = runProgram(program, args).split('\n');
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Line);
+/** The JSON lines that a program prints. */
+export function parseLines<Line>(output: string): Line[] {
+  const lines = output.split('\n').filter((line) => line.startsWith('{'));
+  return lines.map((line) => JSON.parse(line) as Line);
 }

@@ -1,5 +1,5 @@
 /** What it costs to analyse in processes of their own (UNDERTONE_ISOLATION=process) and not in threads. */
-import { atMost, type Figure, figure, type Row } from '../case.ts';
+import { atMost, type Figure, figure, inTurns, type Row } from '../case.ts';
 import { proportionalMebibytes } from '../process.ts';
 import { closeConnections, post, times } from '../request/client.ts';
 import { buildService, startService } from '../service.ts';
@@ -11,41 +11,26 @@ const workers = 2;
 
 export async function run(): Promise<readonly Row[]> {
   buildService();
-  const kinds = ['thread', 'process'];
-  const settings = (kind: string) => ({
-    UNDERTONE_ISOLATION: kind,
-    UNDERTONE_WORKERS: String(workers),
-  });
-  const services = await Promise.all(kinds.map((kind) => startService(settings(kind))));
-  const idle = services.map(({ pid }) => figure([proportionalMebibytes(pid)]));
-  const measured: number[][] = services.map(() => []);
+  const settings = { UNDERTONE_WORKERS: String(workers) };
+  const services = await Promise.all(
+    ['thread', 'process'].map((kind) => startService({ ...settings, UNDERTONE_ISOLATION: kind })),
+  );
+  const memory = () => services.map(({ pid }) => figure([proportionalMebibytes(pid)]));
+  const idle = memory();
   for (const { port } of services) await times(warmUps, () => post(port));
-  for (let round = 0; round < rounds; round++) {
-    for (const [index, { port }] of services.entries()) {
-      measured[index]?.push(...(await times(perRound, () => post(port))));
-    }
-  }
-  const [threads, processes] = measured.map(figure);
-  const after = services.map(({ pid }) => figure([proportionalMebibytes(pid)]));
+  const measured = await inTurns(services, rounds, ({ port }) => times(perRound, () => post(port)));
+  const after = memory();
   closeConnections();
   for (const service of services) await service.stop();
-  const memory = (when: string, [peer, ours]: readonly (Figure | null)[]) =>
-    atMost(2.5, {
-      name: `memory ${when}, ${workers} workers`,
-      unit: 'MiB',
-      peer: peer ?? null,
-      ours: ours ?? null,
-      note: 'peer: threads; all processes together, shared pages once',
-    });
+  const row = (goal: number, name: string, unit: string, found: readonly (Figure | null)[], note: string) => {
+    const [peer = null, ours = null] = found;
+    return atMost(goal, { name, unit, peer, ours, note: `peer: threads; ${note}` });
+  };
+  const shared = 'all processes together, shared pages once';
+  const requests = `${rounds * perRound} requests each, in turns of ${perRound}`;
   return [
-    atMost(1.1, {
-      name: 'POST /v1/analyze, 10 s WAV, p50',
-      unit: 'ms',
-      peer: threads ?? null,
-      ours: processes ?? null,
-      note: `peer: threads; ${rounds * perRound} requests each, in turns of ${perRound}`,
-    }),
-    memory('idle', idle),
-    memory('after these requests', after),
+    row(1.1, 'POST /v1/analyze, 10 s WAV, p50', 'ms', measured, requests),
+    row(2.5, `memory idle, ${workers} workers`, 'MiB', idle, shared),
+    row(2.5, `memory after these requests, ${workers} workers`, 'MiB', after, shared),
   ];
 }

@@ -14,7 +14,7 @@ import { installStack, type Stack, stackMilliseconds, startStack } from '../peer
 import { percentile } from '../percentile.ts';
 import { proportionalMebibytes } from '../process.ts';
 import { ask, closeConnections, closedLoop, formOf, times } from '../request/client.ts';
-import { buildServers, type Forked, forkServer } from '../request/forked.ts';
+import { buildServers, type Forked, forkServer, type Kind } from '../request/forked.ts';
 import { buildService, startService } from '../service.ts';
 
 const long = process.argv.includes('--long');
@@ -25,18 +25,12 @@ const cores = availableParallelism();
 const featureTolerance = 1e-3;
 const pitchTolerance = 0.03;
 
-/** What both sides are asked, and how often a round; pitch takes librosa seconds. */
-type Task = {
-  readonly ours: string;
-  readonly peer: string;
-  readonly rounds: number;
-  readonly requests: number;
-};
-
+/** Path of each side, and how often it is requested a round; pitch takes librosa seconds. */
 const tasks = {
   features: { ours: '/v1/analyze/emotion', peer: '', rounds: long ? 20 : 7, requests: long ? 100 : 40 },
-  pitch: { ours: '/v1/analyze', peer: '-pitch', rounds: long ? 5 : 3, requests: 4 },
+  pitch: { ours: '/v1/analyze', peer: '?pitch=1', rounds: long ? 5 : 3, requests: 4 },
 } as const;
+type Task = (typeof tasks)[keyof typeof tasks];
 
 function makeForm(): { readonly form: Buffer; readonly wav: Buffer } {
   const path = join(cacheFolder('peers'), 'speech-10s.wav');
@@ -67,7 +61,7 @@ type Same = { readonly note: string; readonly met: boolean };
 /** Whether the two do the same work. */
 async function compareWork(peer: Stack, ours: Forked, wav: Buffer, form: Buffer): Promise<Same> {
   const difference = await differenceOf(peer, wav, form);
-  const theirs = await medianPitch(peer.port, '/graph-pitch', form);
+  const theirs = await medianPitch(peer.port, '/graph?pitch=1', form);
   const own = await medianPitch(ours.port, tasks.pitch.ours, form);
   const same = difference <= featureTolerance && Math.abs(own / theirs - 1) <= pitchTolerance;
   const pitch = `median pitch ${own.toFixed(1)} Hz, theirs ${theirs.toFixed(1)} Hz`;
@@ -120,39 +114,44 @@ async function outsideBoth({ peer, ours }: Sides, task: Task, form: Buffer) {
   };
 }
 
-async function throughputRows(form: Buffer, wav: Buffer): Promise<Row[]> {
-  const sides = { peer: await startStack(cores), ours: await forkServer('graph-thread', cores) };
-  const unit = 'ms a request';
+/** Starts both sides for the duration of `work`. */
+async function withSides(
+  kind: Kind,
+  processes: number,
+  work: (sides: Sides) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
+  const sides = { peer: await startStack(processes), ours: await forkServer(kind, processes) };
   try {
-    const same = await compareWork(sides.peer, sides.ours, wav, form);
-    const features = await throughput(sides, tasks.features, form);
-    const pitch = await throughput(sides, tasks.pitch, form);
-    const note = `${clients} clients, ${cores} processes or threads; ${same.note}`;
-    return [
-      atLeast(20, { name: 'graph of one node on log-mel 80', unit, note, ...features }),
-      atLeast(50, { name: 'the same, and pitch', unit, note: 'theirs: librosa.pyin', ...pitch }),
-    ].map((row) => ({ ...row, met: row.met && same.met }));
+    return await work(sides);
   } finally {
     sides.ours.stop();
     await sides.peer.stop();
   }
 }
 
-async function outsideRows(form: Buffer): Promise<Row[]> {
-  const sides = { peer: await startStack(1), ours: await forkServer('models-thread') };
-  const unit = 'ms of CPU a request';
-  try {
+const throughputRows = (form: Buffer, wav: Buffer) =>
+  withSides('graph-thread', cores, async (sides) => {
+    const same = await compareWork(sides.peer, sides.ours, wav, form);
+    const features = await throughput(sides, tasks.features, form);
+    const pitch = await throughput(sides, tasks.pitch, form);
+    const unit = 'ms a request';
+    const note = `${clients} clients, ${cores} processes or threads; ${same.note}`;
+    return [
+      atLeast(20, { name: 'graph of one node on log-mel 80', unit, note, ...features }),
+      atLeast(50, { name: 'the same, and pitch', unit, note: 'theirs: librosa.pyin', ...pitch }),
+    ].map((row) => ({ ...row, met: row.met && same.met }));
+  });
+
+const outsideRows = (form: Buffer) =>
+  withSides('models-thread', 1, async (sides) => {
     const features = await outsideBoth(sides, tasks.features, form);
     const pitch = await outsideBoth(sides, tasks.pitch, form);
+    const unit = 'ms of CPU a request';
     return [
       atLeast(15, { name: 'emotion, outside the sessions', unit, note: 'no pitch', ...features }),
       atLeast(15, { name: 'both signals, outside the sessions', unit, note: 'with pitch', ...pitch }),
     ];
-  } finally {
-    sides.ours.stop();
-    await sides.peer.stop();
-  }
-}
+  });
 
 /** The 99th percentile of the latencies of one closed loop, in milliseconds. */
 async function p99(requests: number, send: () => Promise<number>): Promise<number> {
@@ -165,7 +164,7 @@ async function p99(requests: number, send: () => Promise<number>): Promise<numbe
 async function loadRows(form: Buffer): Promise<Row[]> {
   const peer = await startStack(cores);
   const service = await startService();
-  const sendPeer = async () => (await ask(peer.port, '/models-pitch', form)).ms;
+  const sendPeer = async () => (await ask(peer.port, '/models?pitch=1', form)).ms;
   const sendOurs = async () => (await ask(service.port, '/v1/analyze', form)).ms;
   const { requests, rounds } = tasks.pitch;
   const measured = { peer: [] as number[], ours: [] as number[] };

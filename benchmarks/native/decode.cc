@@ -1,7 +1,7 @@
 // CPU time of decode + resample + features against the bare libav decode of the same file in memory, in
-// turns. benchmark_decode ROUNDS FILE... prints one JSON line a file: {"name", "ours": [ms], "peer": [ms],
-// "lean": [ms]}. The audio must be the first stream. peer: open, find stream info, decode every frame, as
-// FFmpeg's own example does. lean: the same without stream info.
+// turns. benchmark_decode ROUNDS FILE... prints one JSON line a file: {"name", "ours": [ms], "peer": [ms]}.
+// The audio must be the first stream. peer: open, find stream info, decode every frame, as FFmpeg's own
+// example does.
 
 #include "decode/decode.h"
 
@@ -61,13 +61,13 @@ int64_t DecodeStream(AVFormatContext* format, int index) {
   return samples;
 }
 
-void DecodeBare(const Bytes& bytes, bool stream_info) {
+void DecodeBare(const Bytes& bytes) {
   const undertone::DecodeBudget budget(kOptions);
   undertone::MemoryReader file(bytes.data(), bytes.size(), {}, budget);
   AVFormatContext* format = avformat_alloc_context();
   format->pb = file.context();
   Must(avformat_open_input(&format, "", nullptr, nullptr) >= 0, "open the file");
-  if (stream_info) Must(avformat_find_stream_info(format, nullptr) >= 0, "find stream info");
+  Must(avformat_find_stream_info(format, nullptr) >= 0, "find stream info");
   Must(DecodeStream(format, 0) > 0, "decode");
   avformat_close_input(&format);
 }
@@ -75,25 +75,21 @@ void DecodeBare(const Bytes& bytes, bool stream_info) {
 void Measure(const std::string& path, int rounds, undertone::Extractor* extract) {
   std::ifstream stream(path, std::ios::binary);
   const Bytes bytes(std::istreambuf_iterator<char>(stream), {});
-  std::vector<double> ours, peer, lean;
+  std::vector<double> ours, peer;
   for (int round = 0; round <= rounds; ++round) {
     const double own = Milliseconds([&] {
       const undertone::Audio audio = undertone::Decode(bytes.data(), bytes.size(), kOptions);
       (*extract)(audio.samples.data(), audio.samples.size());
     });
-    const double bare = Milliseconds([&] { DecodeBare(bytes, true); });
-    const double leanest = Milliseconds([&] { DecodeBare(bytes, false); });
+    const double bare = Milliseconds([&] { DecodeBare(bytes); });
     if (round == 0) continue;  // caches and page tables
     ours.push_back(own);
     peer.push_back(bare);
-    lean.push_back(leanest);
   }
   std::printf("{\"name\":\"%s\",", path.substr(path.rfind('/') + 1).c_str());
   PrintList("ours", ours, 4);
   std::printf(",");
   PrintList("peer", peer, 4);
-  std::printf(",");
-  PrintList("lean", lean, 4);
   std::printf("}\n");
 }
 

@@ -1,6 +1,7 @@
-// Times the extractor and a plain FFTW loop on the same samples, in turns.
-// benchmark_features SAMPLES.f32 OUTPUT_FOLDER prints one JSON line a series: {"name", "frames", "ns":
-// [ns/frame]}; features are left in OUTPUT_FOLDER/NAME.f32 for comparison.
+// Times the extractor, a plain FFTW loop and the processor's peak arithmetic rate (the roofline model) on the
+// first 10 s of the same samples, in turns. benchmark_features SAMPLES.f32 OUTPUT_FOLDER prints one JSON line
+// a series:
+// {"name", "ns": [ns/frame]}; features are left in OUTPUT_FOLDER/NAME.f32 for comparison.
 
 #include "dsp/features.h"
 
@@ -11,7 +12,10 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <list>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../test/native/support/specs.h"
@@ -20,26 +24,17 @@
 #include "dsp/window.h"
 #include "print_list.h"
 #include "processor_time.h"
-#include "samples.h"
 
 namespace {
 
 using undertone::Extractor;
-using undertone::Features;
 using undertone::FeatureSpec;
 using undertone::Lanes;
 
-constexpr size_t kShortSamples = 160000;  // 10 s
-
-FeatureSpec LibrosaSpec() {
+FeatureSpec PlainSpec() {
   FeatureSpec spec = WhisperSpec();
   spec.drop_last = false;
   spec.n_fft = 512;
-  return spec;
-}
-
-FeatureSpec PlainSpec() {
-  FeatureSpec spec = LibrosaSpec();
   spec.padding = undertone::Padding::kNone;
   return spec;
 }
@@ -47,28 +42,6 @@ FeatureSpec PlainSpec() {
 FeatureSpec MfccSpec() {
   FeatureSpec spec = PlainSpec();
   spec.n_mfcc = 13;
-  return spec;
-}
-
-FeatureSpec TorchaudioSpec() {
-  FeatureSpec spec = LibrosaSpec();
-  spec.mel_scale = undertone::MelScale::kHtk;
-  spec.mel_norm = undertone::MelNorm::kNone;
-  return spec;
-}
-
-FeatureSpec KaldiReflectSpec() {
-  FeatureSpec spec = KaldiSpec();
-  spec.padding = undertone::Padding::kSnipEdgesFalse;
-  return spec;
-}
-
-// As Whisper's encoder is given them.
-FeatureSpec WhisperInputSpec() {
-  FeatureSpec spec = WhisperSpec();
-  spec.top_db = 80;
-  spec.offset = 4.0;
-  spec.scale = 0.25;
   return spec;
 }
 
@@ -140,30 +113,55 @@ class FftwLoop {
   fftwf_plan plan_;
 };
 
+// Independent chains: two units with a latency of four or five cycles, and sixteen registers.
+constexpr int kChains = 12;
+constexpr int kRepeats = 20000;
+
+volatile float sink;
+
+// Returns how many multiplications and additions it did at the peak rate of a vector width.
+#define DEFINE_PEAK(Name, features, lanes)                                                  \
+  __attribute__((target(features), optimize("fp-contract=fast"))) double Name() {           \
+    using Vector __attribute__((vector_size(4 * (lanes)))) = float;                         \
+    Vector chains[kChains] = {};                                                            \
+    for (int i = 0; i < kChains; ++i) chains[i] += static_cast<float>(i);                   \
+    for (int repeat = 0; repeat < kRepeats; ++repeat) {                                     \
+      _Pragma("GCC unroll 12") for (Vector & chain : chains) chain = chain * 0.999f + 0.5f; \
+    }                                                                                       \
+    for (const Vector& chain : chains) sink = chain[0];                                     \
+    return 2.0 * (lanes) * kChains * kRepeats;                                              \
+  }
+DEFINE_PEAK(Peak4, "sse2", 4)
+DEFINE_PEAK(Peak8, "avx2,fma", 8)
+DEFINE_PEAK(Peak16, "avx512f", 16)
+
+// Operations of a frame: the products of the window, 2.5 n log2 n of the real transform, 3 a bin of power, 2
+// a weight of the sparse filters, 30 a filter for the logarithm with its floor, gain and offset.
+double CountFlops(const FeatureSpec& spec) {
+  const double n = spec.n_fft;
+  const double weights = static_cast<double>(undertone::MakeMelFilters(spec).weights.size());
+  return spec.win_length + 2.5 * n * std::log2(n) + 3 * (n / 2 + 1) + 2 * weights + 30 * spec.n_mels;
+}
+
 struct Series {
   std::string name;
-  size_t frames;
-  std::function<void()> run;
-  std::vector<double> ns;
+  std::function<double()> run;  // returns the frames done
+  std::vector<double> ns;       // per frame
 };
 
-double Time(const std::function<void()>& run) {
-  const double start = Nanoseconds();
-  run();
-  return Nanoseconds() - start;
-}
-
 // One round runs every series once, so that a warm or throttled processor is so for all of them.
-void Measure(std::vector<Series>* series, int rounds) {
-  for (Series& one : *series) one.run();
-  for (int round = 0; round < rounds; ++round) {
-    for (Series& one : *series) one.ns.push_back(Time(one.run) / static_cast<double>(one.frames));
+void Measure(std::vector<Series>* series) {
+  constexpr int kRounds = 300;
+  for (int round = -1; round < kRounds; ++round) {
+    for (Series& one : *series) {
+      const double start = Nanoseconds();
+      const double frames = one.run();
+      const double spent = Nanoseconds() - start;
+      if (round >= 0) one.ns.push_back(spent / frames);
+    }
   }
-}
-
-void Print(const std::vector<Series>& series) {
-  for (const Series& one : series) {
-    std::printf("{\"name\":\"%s\",\"frames\":%zu,", one.name.c_str(), one.frames);
+  for (const Series& one : *series) {
+    std::printf("{\"name\":\"%s\",", one.name.c_str());
     PrintList("ns", one.ns, 1);
     std::printf("}\n");
   }
@@ -175,51 +173,36 @@ void Write(const std::string& path, const std::vector<float>& values) {
              static_cast<std::streamsize>(values.size() * sizeof(float)));
 }
 
-class Bench {
- public:
-  Bench(std::vector<float> samples, std::string folder)
-      : samples_(std::move(samples)), folder_(std::move(folder)) {}
-
-  // The widest vectors this processor has, as the product runs.
-  void Ours(const std::string& name, const FeatureSpec& spec, size_t n, int rounds) {
-    Extractor extractor(spec);
-    std::vector<float> out(extractor.Frames(n) * extractor.n_features());
-    std::vector<Series> series;
-    series.push_back(
-        {name, extractor.Frames(n), [&] { extractor.Extract(samples_.data(), n, out.data()); }, {}});
-    Measure(&series, rounds);
-    Print(series);
-    Write(folder_ + "/" + name + ".f32", out);
-  }
-
-  void AgainstFftw(const std::string& name, const FeatureSpec& spec) {
-    FftwLoop loop(spec);
-    std::vector<Extractor> extractors;
-    std::vector<int> widths;
-    for (int lanes : {4, 8, 16}) {
-      if (!undertone::LanesSupported(static_cast<Lanes>(lanes))) continue;
-      extractors.emplace_back(spec, static_cast<Lanes>(lanes));
-      widths.push_back(lanes);
-    }
-    const size_t frames = extractors[0].Frames(kShortSamples);
-    std::vector<std::vector<float>> outs(extractors.size() + 1,
-                                         std::vector<float>(frames * extractors[0].n_features()));
-    std::vector<Series> series;
-    series.push_back(
-        {name + "-fftw", frames, [&] { loop.Run(samples_.data(), frames, outs[0].data()); }, {}});
-    for (size_t i = 0; i < extractors.size(); ++i) {
-      const auto run = [&, i] { extractors[i].Extract(samples_.data(), kShortSamples, outs[i + 1].data()); };
-      series.push_back({name + "-lanes" + std::to_string(widths[i]), frames, run, {}});
-    }
-    Measure(&series, 300);
-    Print(series);
-    for (size_t i = 0; i < series.size(); ++i) Write(folder_ + "/" + series[i].name + ".f32", outs[i]);
-  }
-
- private:
-  std::vector<float> samples_;
-  std::string folder_;
+struct Width {
+  int lanes;
+  double (*peak)();
 };
+
+// The loop, the extractor at every vector width that this processor has, and how long the operations of a
+// frame take at that width's peak rate.
+void Compare(const std::string& folder, const std::string& name, const FeatureSpec& spec,
+             const std::vector<float>& samples) {
+  FftwLoop loop(spec);
+  const size_t frames = Extractor(spec).Frames(samples.size());
+  const double flops = CountFlops(spec);
+  std::list<std::pair<std::string, std::vector<float>>> outs;
+  std::vector<Series> series;
+  const auto add = [&](const std::string& end, const std::function<void(float*)>& run) {
+    outs.emplace_back(name + end, std::vector<float>(frames * Extractor(spec).n_features()));
+    float* out = outs.back().second.data();
+    series.push_back({name + end, [=] { return run(out), static_cast<double>(frames); }, {}});
+  };
+  add("-fftw", [&](float* out) { loop.Run(samples.data(), frames, out); });
+  for (const Width& width : {Width{4, Peak4}, Width{8, Peak8}, Width{16, Peak16}}) {
+    if (!undertone::LanesSupported(static_cast<Lanes>(width.lanes))) continue;
+    const std::string end = "-lanes" + std::to_string(width.lanes);
+    const auto extractor = std::make_shared<Extractor>(spec, static_cast<Lanes>(width.lanes));
+    add(end, [&, extractor](float* out) { extractor->Extract(samples.data(), samples.size(), out); });
+    series.push_back({name + "-peak" + end, [=] { return width.peak() / flops; }, {}});
+  }
+  Measure(&series);
+  for (const auto& [file, values] : outs) Write(folder + "/" + file + ".f32", values);
+}
 
 }  // namespace
 
@@ -228,16 +211,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: benchmark_features SAMPLES.f32 OUTPUT_FOLDER\n");
     return 2;
   }
-  std::vector<float> samples = ReadSamples(argv[1]);
-  const size_t all = samples.size();
-  Bench bench(std::move(samples), argv[2]);
-  bench.AgainstFftw("log-mel", PlainSpec());
-  bench.AgainstFftw("mfcc", MfccSpec());
-  bench.Ours("kaldi-ours", KaldiReflectSpec(), kShortSamples, 300);
-  bench.Ours("librosa-ours", LibrosaSpec(), kShortSamples, 300);
-  bench.Ours("torchaudio-ours", TorchaudioSpec(), kShortSamples, 300);
-  bench.Ours("torchaudio-long-ours", TorchaudioSpec(), all, 10);
-  bench.Ours("whisper-ours", WhisperInputSpec(), kShortSamples, 300);
-  bench.Ours("mfcc-ours", MfccSpec(), kShortSamples, 300);
+  std::vector<float> samples(160000);  // 10 s
+  std::ifstream(argv[1], std::ios::binary)
+      .read(reinterpret_cast<char*>(samples.data()),
+            static_cast<std::streamsize>(samples.size() * sizeof(float)));
+  Compare(argv[2], "log-mel", PlainSpec(), samples);
+  Compare(argv[2], "mfcc", MfccSpec(), samples);
   return 0;
 }

@@ -1,5 +1,5 @@
 /**
- * Times feature extractors of npm packages, installed in PACKAGES: features.mjs SAMPLES.f32 OUTPUT_FOLDER PACKAGES. Prints
+ * Times the feature extractor of transformers.js, installed in PACKAGES: features.mjs SAMPLES.f32 OUTPUT_FOLDER PACKAGES. Prints
  * what features.py prints, and leaves what transformers.js computes in OUTPUT_FOLDER/transformers.f32.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ async function measure(name, frames, rounds, run) {
     const { user, system } = process.cpuUsage(before);
     if (round >= 0) ns.push((1000 * (user + system)) / frames);
   }
-  console.log(JSON.stringify({ name, frames, ns }));
+  console.log(JSON.stringify({ name, ns }));
 }
 
 /** As Whisper's preprocessor_config.json has it, but for 10 s instead of 30. */
@@ -49,17 +49,4 @@ async function transformers() {
   writeFileSync(join(folder, 'transformers.f32'), rows);
 }
 
-/** Its bands and scaling are its own: the frames are as many and as long as ours, the numbers are others. */
-async function meyda() {
-  const Meyda = require('meyda');
-  Object.assign(Meyda, { sampleRate: rate, bufferSize: 512, melBands: bins, numberOfMFCCCoefficients: 13 });
-  const frames = 1 + Math.floor((samples.length - 512) / hop);
-  await measure('meyda', frames, 5, () => {
-    for (let frame = 0; frame < frames; frame++) {
-      Meyda.extract('mfcc', samples.subarray(frame * hop, frame * hop + 512));
-    }
-  });
-}
-
 await transformers();
-await meyda();

@@ -1,6 +1,6 @@
 """Times feature extractors of Python packages: features.py SAMPLES.f32 OUTPUT_FOLDER PEER...
 
-Prints one JSON line a series, {"name", "frames", "ns": [ns/frame]}, like benchmarks/native/features.cc, and leaves the
+Prints one JSON line a series, {"name", "ns": [ns/frame]}, like benchmarks/native/features.cc, and leaves the
 features in OUTPUT_FOLDER/NAME.f32. One thread each, processor time; 25 ms frames every 10 ms, 512-point transforms, 80 mel bins.
 """
 
@@ -28,7 +28,7 @@ def measure(name, run, rounds, folder, baseline=None):
             spent -= time.process_time_ns() - start
         ns.append(spent / len(rows))
     np.ascontiguousarray(rows, "<f4").tofile(f"{folder}/{name}.f32")
-    print(json.dumps({"name": name, "frames": len(rows), "ns": ns}), flush=True)
+    print(json.dumps({"name": name, "ns": ns}), flush=True)
 
 
 def kaldi(samples, folder):
@@ -68,20 +68,6 @@ def kaldi(samples, folder):
     measure("kaldi", lambda: Rows(compute(10)), 15, folder, lambda: compute(9000))
 
 
-def librosa_peer(samples, folder):
-    import librosa
-
-    short = samples[:SHORT]
-
-    def run():
-        mel = librosa.feature.melspectrogram(
-            y=short, sr=RATE, n_fft=512, win_length=400, hop_length=160, n_mels=80, pad_mode="reflect"
-        )
-        return np.log10(np.maximum(mel, 1e-10)).T
-
-    measure("librosa", run, 60, folder)
-
-
 def torchaudio_peer(samples, folder):
     import torch
     import torchaudio
@@ -98,7 +84,7 @@ def torchaudio_peer(samples, folder):
     measure("torchaudio-long", lambda: run(whole), 5, folder)
 
 
-PEERS = {"kaldi": kaldi, "librosa": librosa_peer, "torchaudio": torchaudio_peer}
+PEERS = {"kaldi": kaldi, "torchaudio": torchaudio_peer}
 
 if __name__ == "__main__":
     audio = np.fromfile(sys.argv[1], "<f4")

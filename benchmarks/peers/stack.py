@@ -88,15 +88,10 @@ def create_app():
         return Response(np.ascontiguousarray(log_mel(read(await audio.read())), "<f4").tobytes())
 
     @app.post("/graph")
-    async def graph(audio: UploadFile):
-        samples = read(await audio.read())
-        return {"mean": sessions.run("graph", {"features": batch(log_mel(samples))})[0][0].tolist()}
-
-    @app.post("/graph-pitch")
-    async def graph_pitch(audio: UploadFile):
+    async def graph(audio: UploadFile, pitch: bool = False):
         samples = read(await audio.read())
         mean = sessions.run("graph", {"features": batch(log_mel(samples))})[0][0].tolist()
-        return {"mean": mean, "pitch": median_pitch(samples)}
+        return {"mean": mean, "pitch": median_pitch(samples) if pitch else None}
 
     def judge(samples, heads):
         inputs = {"features": batch(log_mel(samples))}
@@ -109,22 +104,15 @@ def create_app():
             found[head] = [np.asarray(one).ravel().tolist() for one in outputs]
         return found
 
-    def with_sessions(response, work):
+    @app.post("/models")
+    async def models(audio: UploadFile, response: Response, pitch: bool = False):
+        samples = read(await audio.read())
         sessions.spent = 0
-        answer = work()
+        answer = judge(samples, ["emotion", "cognitive"] if pitch else ["emotion"])
+        if pitch:
+            answer["pitch"] = median_pitch(samples)
         response.headers["Server-Timing"] = f"sessions;dur={sessions.spent / 1e6:.3f}"
         return answer
-
-    @app.post("/models")
-    async def models(audio: UploadFile, response: Response):
-        samples = read(await audio.read())
-        return with_sessions(response, lambda: judge(samples, ["emotion"]))
-
-    @app.post("/models-pitch")
-    async def models_pitch(audio: UploadFile, response: Response):
-        samples = read(await audio.read())
-        heads = ["emotion", "cognitive"]
-        return with_sessions(response, lambda: {**judge(samples, heads), "pitch": median_pitch(samples)})
 
     @app.get("/usage")
     async def usage():

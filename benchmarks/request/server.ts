@@ -1,6 +1,6 @@
 /**
  * A server to be forked: `raw` is node:http that reads the body into memory and answers a line of JSON; any other word is
- * a thread built beside it, which the whole service runs on: server.js KIND [WORKERS] [planted].
+ * a thread built beside it, which the whole service runs on: server.js KIND [WORKERS].
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,7 +10,7 @@ import pino from 'pino';
 import { createApp } from '../../src/http/app.ts';
 import { createLifecycle } from '../../src/http/lifecycle.ts';
 import { createMetrics } from '../../src/http/middleware/metrics.ts';
-import { createHttpServer, type Handler } from '../../src/http/server.ts';
+import { createHttpServer } from '../../src/http/server.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { createPool } from '../../src/workers/pool.ts';
 
@@ -24,13 +24,12 @@ function usage(): Usage {
   return { process: user + system, mainThread: Number(stat.split(' ')[0]) / 1000 };
 }
 
-const [kind, workers = '1', slowdown] = process.argv.slice(2);
+const [kind, workers = '1'] = process.argv.slice(2);
 
 async function startApp(thread: string): Promise<number> {
   const config = parseConfig({
     UNDERTONE_PORT: '0',
     UNDERTONE_WORKERS: workers,
-    // Under valgrind on a busy machine a request may take its time.
     UNDERTONE_DEADLINE_S: '600',
   });
   const { limits, modelsDir } = config;
@@ -51,18 +50,8 @@ async function startApp(thread: string): Promise<number> {
     pages: { documents: new Map(), assets: new Map() },
   };
   const app = createApp({ config, pool, tokens, logger, ...collaborators });
-  const handler = slowdown === 'planted' ? slowed(app.callback()) : app.callback();
-  return Number(
-    new URL(await createHttpServer(handler, { seconds: config.deadlineSeconds }).listen(config)).port,
-  );
-}
-
-/** What the gate on instruction counts must notice. */
-function slowed(handler: Handler): Handler {
-  return (request, response) => {
-    for (let copies = 0; copies < 60; copies++) JSON.parse(JSON.stringify(request.headers));
-    return handler(request, response);
-  };
+  const server = createHttpServer(app.callback(), { seconds: config.deadlineSeconds });
+  return Number(new URL(await server.listen(config)).port);
 }
 
 function startRaw(): Promise<number> {
