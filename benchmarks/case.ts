@@ -81,6 +81,17 @@ export function atMost(goal: number, comparison: Comparison): Row {
   return row(comparison, ratio, `<= ${goal}`, ratio !== null && ratio <= goal);
 }
 
+/** A figure against a limit, which stands in the place of the peer. */
+export function withinLimit(limit: number, name: string, unit: string, ours: Figure | null, note = ''): Row {
+  return atMost(1, {
+    name,
+    unit,
+    peer: figure([limit]),
+    ours,
+    note: ['peer: the limit', note].filter(Boolean).join('; '),
+  });
+}
+
 /** Runs a program to its end; throws with the end of its output when it fails. */
 export function runProgram(program: string, args: readonly string[]): string {
   const result = spawnSync(program, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });

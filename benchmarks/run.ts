@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Row, type Run, root } from './case.ts';
-import { provenance } from './provenance.ts';
+import { caseNames, importRun, writeResult } from './results.ts';
 import { showFigure, writeTables } from './tables.ts';
 import { printTable } from './text-table.ts';
 
@@ -12,36 +11,23 @@ const here = fileURLToPath(import.meta.url);
 const missedCode = 3;
 const casesFolder = join(dirname(here), 'cases');
 
-function caseNames(): string[] {
-  const files = readdirSync(casesFolder).filter((file) => extname(file) === extname(here));
-  return files.map((file) => file.slice(0, -extname(file).length)).sort();
-}
-
 function cells(row: Row): string[] {
   const ratio = row.ratio === null ? '-' : row.ratio.toFixed(2);
   const verdict = row.met ? 'met' : 'MISSED';
   return [row.name, row.unit, showFigure(row.peer), showFigure(row.ours), ratio, row.goal, verdict, row.note];
 }
 
-function writeResult(name: string, rows: readonly Row[]): void {
-  const folder = join(root, 'benchmarks', 'results');
-  mkdirSync(folder, { recursive: true });
-  const result = { case: name, ...provenance(), rows };
-  writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(result, null, 2)}\n`);
-}
-
 async function runCase(name: string): Promise<boolean> {
-  const file = pathToFileURL(join(casesFolder, `${name}${extname(here)}`));
-  const { run } = (await import(file.href)) as { run: Run };
+  const run = await importRun<Run>(casesFolder, name);
   const rows = await run();
   printTable([['row', 'unit', 'peer', 'ours', 'ratio', 'goal', '', 'note'], ...rows.map(cells)]);
-  if (!process.argv.includes('--check')) writeResult(name, rows);
+  if (!process.argv.includes('--check')) writeResult(join(root, 'benchmarks', 'results'), name, { rows });
   return rows.every((row) => row.met);
 }
 
 /** Each case in a process of its own, so that none finds the memory of another; then the tables and the sum of it all. */
 function runAll(options: readonly string[]): boolean {
-  const lines = caseNames().map((name) => {
+  const lines = caseNames(casesFolder).map((name) => {
     const started = performance.now();
     console.log(`\n== ${name}`);
     const { status } = spawnSync(process.execPath, [...process.execArgv, here, name, ...options], {
@@ -63,8 +49,8 @@ if (name === 'tables') {
   writeTables();
 } else if (name === '' || name.startsWith('--')) {
   if (!runAll(process.argv.slice(2))) process.exitCode = missedCode;
-} else if (!caseNames().includes(name)) {
-  console.error(`Expected one of ${caseNames().join(', ')} or tables for \`case\`, got "${name}"`);
+} else if (!caseNames(casesFolder).includes(name)) {
+  console.error(`Expected one of ${caseNames(casesFolder).join(', ')} or tables for \`case\`, got "${name}"`);
   process.exitCode = 2;
 } else if (!(await runCase(name))) {
   process.exitCode = missedCode;

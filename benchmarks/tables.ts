@@ -1,20 +1,14 @@
 /** Writes the tables of README.md and docs/benchmarks.md from benchmarks/results. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Figure, type Row, root } from './case.ts';
 import { remarks } from './notes.ts';
-import { describeProvenance, type Provenance } from './provenance.ts';
+import { describeProvenance, type Provenance, readResults } from './results.ts';
 import { markdownTable } from './text-table.ts';
 
 type Result = Provenance & { readonly case: string; readonly rows: readonly Row[] };
 
 const marks = { start: '<!-- bench -->\n', end: '<!-- /bench -->' };
-
-function readResults(): Result[] {
-  const folder = join(root, 'benchmarks', 'results');
-  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
-  return files.sort().map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Result);
-}
 
 export function showFigure(figure: Figure | null): string {
   if (figure === null) return '-';
@@ -107,7 +101,7 @@ function replaceMarked(text: string, content: string): string {
 }
 
 export function writeTables(): void {
-  const results = readResults();
+  const results = readResults<Result>(join(root, 'benchmarks', 'results'));
   writeFileSync(
     join(root, 'docs', 'benchmarks.md'),
     `${[introduction, ...results.map(section)].join('\n\n')}\n`,

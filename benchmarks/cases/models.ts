@@ -6,7 +6,7 @@ import { extract } from '../../src/audio/addon.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { loadModels, type Models } from '../../src/models/loader.ts';
 import type { Values } from '../../src/models/session.ts';
-import { atMost, figure, type Row, root } from '../case.ts';
+import { figure, type Row, root, withinLimit } from '../case.ts';
 
 const seconds = 10;
 const runs = process.argv.includes('--long') ? 200 : 60;
@@ -48,22 +48,10 @@ function largest(folder: string): number {
 export async function run(): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const { name, folder, ms } of variants) {
-    const note = `peer: the limit; ${runs} runs`;
+    const spent = figure(await costs(folder));
     rows.push(
-      atMost(1, {
-        name: `all models, ${seconds} s, ${name}`,
-        unit: 'ms of one core',
-        peer: figure([ms]),
-        ours: figure(await costs(folder)),
-        note,
-      }),
-      atMost(1, {
-        name: `largest weights, ${name}`,
-        unit: 'MB',
-        peer: figure([megabytes]),
-        ours: figure([largest(folder)]),
-        note: 'peer: the limit',
-      }),
+      withinLimit(ms, `all models, ${seconds} s, ${name}`, 'ms of one core', spent, `${runs} runs`),
+      withinLimit(megabytes, `largest weights, ${name}`, 'MB', figure([largest(folder)])),
     );
   }
   return rows;

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atMost, figure, type Row, root } from '../case.ts';
+import { figure, type Row, root, withinLimit } from '../case.ts';
 import { residentMebibytes } from '../process.ts';
 import { buildService, startService } from '../service.ts';
 
@@ -33,19 +33,19 @@ export async function run(): Promise<readonly Row[]> {
   }
   const models = modelsMebibytes();
   return [
-    atMost(1, {
-      name: 'ready after start',
-      unit: 'ms',
-      peer: figure([readyMs]),
-      ours: figure(ready),
-      note: `peer: the limit; ${starts} starts, a worker for each core`,
-    }),
-    atMost(1, {
-      name: 'resident memory, idle',
-      unit: 'MiB',
-      peer: figure([idleMebibytes + models]),
-      ours: figure(resident),
-      note: `peer: the limit, ${idleMebibytes} MiB and the models (${models.toFixed(1)} MiB)`,
-    }),
+    withinLimit(
+      readyMs,
+      'ready after start',
+      'ms',
+      figure(ready),
+      `${starts} starts, a worker for each core`,
+    ),
+    withinLimit(
+      idleMebibytes + models,
+      'resident memory, idle',
+      'MiB',
+      figure(resident),
+      `${idleMebibytes} MiB and the models (${models.toFixed(1)} MiB)`,
+    ),
   ];
 }

@@ -1,8 +1,8 @@
 /** Writes docs/reliability.md from test/reliability/results. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../benchmarks/case.ts';
-import { describeProvenance, type Provenance } from '../../benchmarks/provenance.ts';
+import { describeProvenance, type Provenance, readResults } from '../../benchmarks/results.ts';
 import { markdownTable } from '../../benchmarks/text-table.ts';
 import type { Row } from './case.ts';
 import { notes } from './notes.ts';
@@ -13,6 +13,8 @@ type Result = Provenance & {
   readonly seconds: number;
   readonly rows: readonly Row[];
 };
+
+export const resultsFolder = join(root, 'test', 'reliability', 'results');
 
 const introduction = `# Reliability
 
@@ -42,9 +44,7 @@ function section(result: Result): string {
 }
 
 export function writePage(): void {
-  const folder = join(root, 'test', 'reliability', 'results');
-  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
-  const results = files.sort().map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Result);
+  const results = readResults<Result>(resultsFolder);
   const text = [introduction, ...results.map(section)].join('\n\n');
   writeFileSync(join(root, 'docs', 'reliability.md'), `${text}\n`);
 }

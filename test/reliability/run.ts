@@ -1,21 +1,12 @@
 /** npm run test:CASE -- [--long] [--seed N] [--count N]: runs a case, prints its figures, fails when a goal is missed. */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { root } from '../../benchmarks/case.ts';
-import { provenance } from '../../benchmarks/provenance.ts';
+import { caseNames, importRun, writeResult } from '../../benchmarks/results.ts';
 import { printTable } from '../../benchmarks/text-table.ts';
 import type { Options, Row, Run } from './case.ts';
-import { showValue, writePage } from './page.ts';
+import { resultsFolder, showValue, writePage } from './page.ts';
 
-const here = fileURLToPath(import.meta.url);
-const casesFolder = join(dirname(here), 'cases');
-
-function caseNames(): string[] {
-  const files = readdirSync(casesFolder).filter((file) => extname(file) === extname(here));
-  return files.map((file) => file.slice(0, -extname(file).length)).sort();
-}
+const casesFolder = fileURLToPath(new URL('cases', import.meta.url));
 
 function natural(name: string, text: string | undefined): number | null {
   if (text === undefined) return null;
@@ -29,7 +20,7 @@ function parse(): { name: string; options: Options } {
     allowPositionals: true,
   });
   const [name = ''] = positionals;
-  const names = [...caseNames(), 'tables'];
+  const names = [...caseNames(casesFolder), 'tables'];
   if (!names.includes(name))
     throw new TypeError(`Expected one of ${names.join(', ')} for \`case\`, got "${name}"`);
   const seed = natural('seed', values.seed) ?? 1;
@@ -40,23 +31,16 @@ function cells(row: Row): string[] {
   return [row.name, row.unit, showValue(row.value), row.goal, row.met ? 'met' : 'MISSED', row.note];
 }
 
-/** Only figures of the long form are kept. */
-function keep(name: string, rows: readonly Row[], took: number, { seed }: Options): void {
-  const folder = join(root, 'test', 'reliability', 'results');
-  mkdirSync(folder, { recursive: true });
-  const result = { case: name, ...provenance(), seed, seconds: Math.round(took / 1000), rows };
-  writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(result, null, 2)}\n`);
-}
-
 async function runCase(name: string, options: Options): Promise<boolean> {
-  const file = pathToFileURL(join(casesFolder, `${name}${extname(here)}`));
-  const { run } = (await import(file.href)) as { run: Run };
+  const run = await importRun<Run>(casesFolder, name);
   const started = performance.now();
   const rows = await run(options);
   const took = performance.now() - started;
   printTable([['figure', 'unit', 'value', 'goal', '', 'note'], ...rows.map(cells)]);
   console.log(`${name}: ${(took / 1000).toFixed(1)} s, seed ${options.seed}`);
-  if (options.long) keep(name, rows, took, options);
+  const { long, seed } = options;
+  // Only figures of the long form are kept.
+  if (long) writeResult(resultsFolder, name, { seed, seconds: Math.round(took / 1000), rows });
   return rows.length > 0 && rows.every(({ met }) => met);
 }
 

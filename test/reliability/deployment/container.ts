@@ -8,7 +8,6 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'n
 import { dirname, join, resolve } from 'node:path';
 import { cacheFolder, root, runProgram } from '../../../benchmarks/case.ts';
 import { atMost, exactly, informational, type Row } from '../case.ts';
-import { type Copy, parseContainerfile, type Stage, type Step } from './containerfile.ts';
 
 const nodeVersion = '22.23.3';
 const entryPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -25,24 +24,45 @@ const machineFiles = [
   '/usr/etc/npmrc',
 ];
 
-type Built = { readonly folder: string; readonly env: Record<string, string>; cwd: string; user: string };
+type Instruction = { readonly word: string; readonly rest: string };
+
+type Image = {
+  readonly folder: string;
+  readonly env: Record<string, string>;
+  cwd: string;
+  user: string;
+  command: string[];
+  healthCheck: string[];
+};
+/** By the name of their stage. */
+type Images = ReadonlyMap<string, Image>;
+
+/** Instructions without effect in this test. */
+const declarations = new Set(['FROM', 'VOLUME', 'EXPOSE', 'STOPSIGNAL']);
+
+/** The instructions of each stage, FROM first. */
+function stagesOf(text: string): Instruction[][] {
+  const stages: Instruction[][] = [];
+  for (const [, word = '', rest = ''] of text.matchAll(/^(\w+) +(.*)$/gm)) {
+    if (word === 'FROM') stages.push([]);
+    stages.at(-1)?.push({ word, rest });
+  }
+  return stages;
+}
 
 export async function runContainer(): Promise<readonly Row[]> {
-  const stages = parseContainerfile(readFileSync(join(root, 'deploy/container/Containerfile'), 'utf8'));
+  const stages = stagesOf(readFileSync(join(root, 'deploy/container/Containerfile'), 'utf8'));
   const folder = cacheFolder('container');
   const base = makeBase(folder);
-  const built = new Map<string, Built>();
-  let steps = 0;
+  const images = new Map<string, Image>();
   for (const [index, stage] of stages.entries()) {
-    const image = buildStage(stage, join(folder, `stage-${index}`), base, built);
-    steps += stage.steps.length;
-    built.set(stage.name ?? String(index), image);
+    const name = / AS (\w+)$/.exec(stage[0]?.rest ?? '')?.[1] ?? 'last';
+    images.set(name, buildStage(stage, join(folder, `stage-${index}`), base, images));
   }
-  const last = stages.at(-1) as Stage;
-  const image = built.get(last.name ?? String(stages.length - 1)) as Built;
-  const answer = serve(image, last);
+  const image = images.get('last') as Image;
+  const answer = serve(image);
   return [
-    informational('Containerfile: steps executed in clean Debian roots', 'steps', steps),
+    informational('Containerfile: steps executed in clean Debian roots', 'steps', stages.flat().length),
     exactly(
       1,
       'its command serves as user 10001, read-only and without a network',
@@ -92,43 +112,48 @@ function makeBase(folder: string): string {
   return base;
 }
 
-function buildStage(stage: Stage, folder: string, base: string, built: ReadonlyMap<string, Built>): Built {
+function buildStage(stage: readonly Instruction[], folder: string, base: string, images: Images): Image {
   rmSync(folder, { recursive: true, force: true });
   runProgram('cp', ['-a', '--reflink=auto', base, folder]);
-  const image: Built = { folder, env: {}, cwd: '/', user: '0:0' };
-  for (const [index, step] of stage.steps.entries()) {
-    const text = step.kind === 'run' ? step.text : step.kind;
-    process.stderr.write(`container: ${stage.name ?? 'last'} ${index + 1}/${stage.steps.length} ${text}\n`);
-    execute(step, image, built);
+  const image: Image = { folder, env: {}, cwd: '/', user: '0:0', command: [], healthCheck: [] };
+  for (const instruction of stage) {
+    process.stderr.write(`container: ${instruction.word} ${instruction.rest}\n`);
+    execute(instruction, image, images);
   }
   return image;
 }
 
-function execute(step: Step, image: Built, built: ReadonlyMap<string, Built>): void {
-  if (step.kind === 'copy') copy(step, image, built);
-  else if (step.kind === 'env') image.env[step.name] = step.value;
-  else if (step.kind === 'user') image.user = step.text;
-  else if (step.kind === 'run') chroot(image, ['sh', '-c', step.text]);
-  else {
-    image.cwd = step.text;
-    mkdirSync(join(image.folder, step.text), { recursive: true });
-  }
+/** @throws Error for an instruction that is not known here: then it would go unchecked */
+function execute({ word, rest }: Instruction, image: Image, images: Images): void {
+  if (word === 'RUN') chroot(image, ['sh', '-c', rest]);
+  else if (word === 'COPY') copy(rest, image, images);
+  else if (word === 'ENV') image.env[rest.split('=', 1)[0] as string] = rest.slice(rest.indexOf('=') + 1);
+  else if (word === 'USER') image.user = rest;
+  else if (word === 'CMD') image.command = JSON.parse(rest);
+  else if (word === 'HEALTHCHECK') image.healthCheck = JSON.parse(rest.replace(/^.*?CMD /, ''));
+  else if (word === 'WORKDIR') {
+    image.cwd = rest;
+    mkdirSync(join(image.folder, rest), { recursive: true });
+  } else if (!declarations.has(word)) throw new Error(`Expected a known instruction, got \`${word}\``);
 }
 
-function copy({ from, source, target }: Copy, image: Built, built: ReadonlyMap<string, Built>): void {
+function copy(text: string, image: Image, images: Images): void {
+  const found = /^(?:--from=(\S+) )?(\S+) (\S+)$/.exec(text);
+  if (found === null) throw new Error(`Expected one source and one target for \`COPY\`, got "${text}"`);
+  const [, from, source = '', target = ''] = found;
   const inside = join(image.folder, resolve(image.cwd, target));
-  if (from === null) {
+  if (from === undefined) {
     // The committed files, as the builder sends them.
     runProgram('sh', ['-c', `git archive HEAD | tar -x -C '${inside}'`]);
     return;
   }
-  const origin = join((built.get(from) as Built).folder, source);
+  const origin = join((images.get(from) as Image).folder, source);
   mkdirSync(dirname(inside), { recursive: true });
   runProgram('cp', ['-a', statSync(origin).isDirectory() ? `${origin}/.` : origin, inside]);
 }
 
 /** Runs a command in new namespaces with a clean environment. */
-function chroot({ folder, env, cwd }: Built, command: readonly string[]): void {
+function chroot({ folder, env, cwd }: Image, command: readonly string[]): void {
   const settings = {
     PATH: entryPath,
     HOME: '/root',
@@ -147,10 +172,10 @@ form.append('audio', new Blob([require('fs').readFileSync('/sample.wav')], { typ
 fetch('http://127.0.0.1:8080/v1/analyze', { method: 'POST', body: form, headers: { authorization: 'Bearer ' + process.env.UNDERTONE_TOKEN } })
   .then((answer) => { console.log('status ' + answer.status); });`;
 
-function serve(
-  { folder, env, cwd, user }: Built,
-  { command, healthCheck }: Stage,
-): { analyses: number; healthy: number } {
+function serve({ folder, env, cwd, user, command, healthCheck }: Image): {
+  analyses: number;
+  healthy: number;
+} {
   const quoted = (words: readonly string[]) =>
     words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
   cpSync(join(root, 'examples/sample.wav'), join(folder, 'sample.wav'));
