@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from '../../../benchmarks/case.ts';
+import { makeToken } from '../../support/server.ts';
 import { exactly, negativeControl, none, type Row } from '../case.ts';
-import { analyzeAs, createToken, post } from '../faults/account.ts';
+import { accountStatus } from '../contract/visitor.ts';
 import { preload } from '../support/preload.ts';
 import { requireRoot } from '../support/program.ts';
 import { buildService, isUp, withServer } from '../support/service.ts';
+import { ask } from '../support/upload.ts';
 
 const settings = { UNDERTONE_LOG_LEVEL: 'silent', UNDERTONE_WORKERS: '1', UNDERTONE_SIGNUP: 'open' };
 const diskMebibytes = 8;
@@ -25,19 +27,22 @@ async function fullDisk(env: Readonly<Record<string, string>> = {}): Promise<Row
   runProgram('mount', ['-t', 'tmpfs', '-o', `size=${diskMebibytes}m`, 'tmpfs', folder]);
   try {
     return await withServer({ ...settings, UNDERTONE_DATA_DIR: folder, ...env }, async (server) => {
-      await post(server, 'sign-up', known);
-      const token = createToken(folder, '1d');
+      await accountStatus(server, 'sign-up', known);
+      const token = makeToken({ dataDir: folder }, 'analyze:emotion,analyze:cognitive');
       const filler = join(folder, 'filler');
       fill(filler);
-      const analyses = [await analyzeAs(server, token), await analyzeAs(server, server.token)];
+      const analyses = [
+        (await ask({ ...server, token }, 'of-an-account')).status,
+        (await ask(server, 'static')).status,
+      ];
       const refused = [
-        await post(server, 'sign-up', 'new@home.example'),
-        await post(server, 'log-in', known),
+        await accountStatus(server, 'sign-up', 'new@home.example'),
+        await accountStatus(server, 'log-in', known),
       ];
       rmSync(filler);
       const after = [
-        await post(server, 'sign-up', 'after@home.example'),
-        await post(server, 'log-in', known),
+        await accountStatus(server, 'sign-up', 'after@home.example'),
+        await accountStatus(server, 'log-in', known),
       ];
       return [
         others(200, 'analyses not answered 200', analyses),

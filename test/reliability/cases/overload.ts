@@ -3,8 +3,7 @@ import { percentile } from '../../../benchmarks/percentile.ts';
 import { atLeast, atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
 import { analysis, exchange, type Outcome } from '../support/exchange.ts';
 import { type Health, startHealthProbe } from '../support/health-probe.ts';
-import { type Generator, startGenerator } from '../support/load-generator.ts';
-import type { Order } from '../support/load-process.ts';
+import { type Generator, type Order, startGenerator } from '../support/load-generator.ts';
 import { buildService, type Server, withServer } from '../support/service.ts';
 import { speechUpload } from '../support/speech.ts';
 

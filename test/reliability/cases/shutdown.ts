@@ -1,4 +1,4 @@
-/** SIGTERM with 32 busy connections, and a second signal: no accepted request fails. */
+/** SIGTERM with 32 busy connections: no accepted request fails. */
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
@@ -20,20 +20,15 @@ const unhurried = {
 };
 const upload = speechUpload(1);
 const warmUpMs = 400;
-/** The service ignores repeats of a signal for a shorter time. */
-const secondAfterMs = 600;
 
 /** `takenMs`: requests sent up to here after the signal must be answered; shorter than the grace period. */
 type Limits = {
   readonly env: Readonly<Record<string, string>>;
   readonly readyMs: number;
-  readonly secondMs: number;
   readonly takenMs: number;
 };
 const limits = (long: boolean): Limits =>
-  long
-    ? { env: {}, readyMs: 100, secondMs: 200, takenMs: 900 }
-    : { env: unhurried, readyMs: 10_000, secondMs: 60_000, takenMs: 1000 };
+  long ? { env: {}, readyMs: 100, takenMs: 900 } : { env: unhurried, readyMs: 10_000, takenMs: 1000 };
 
 type Load = { readonly outcomes: Outcome[]; readonly ended: Promise<unknown> };
 
@@ -142,35 +137,10 @@ function judge(endings: readonly Ending[], { readyMs }: Limits): Row[] {
   ];
 }
 
-/** @returns how long the process lived after the second signal, and its exit code */
-function signalTwice(
-  prng: Prng,
-  { env }: Limits,
-): Promise<{ readonly ms: number; readonly code: number | null }> {
-  return withServer({ ...settings, ...env }, async (server) => {
-    const { ended } = startClients(server, prng);
-    await sleep(warmUpMs);
-    server.process.kill('SIGTERM');
-    await untilUnready(server);
-    await sleep(secondAfterMs);
-    const asked = performance.now();
-    const { code } = await server.stop();
-    const ms = performance.now() - asked;
-    await ended;
-    return { ms, code };
-  });
-}
-
 export async function run(options: Options): Promise<readonly Row[]> {
   buildService();
   const allowed = limits(options.long);
   const rows = judge(await repeatedly(options), allowed);
-  const second = await signalTwice(createPrng(options.seed), allowed);
   const abrupt = await repeatedly({ ...options, count: 1 }, preload('immediate-exit'));
-  return [
-    ...rows,
-    atMost(allowed.secondMs, 'exit after a second signal', 'ms', second.ms),
-    exactly(1, 'exit code after a second signal', 'code', second.code),
-    negativeControl('an exit without waiting', judge(abrupt, allowed)),
-  ];
+  return [...rows, negativeControl('an exit without waiting', judge(abrupt, allowed))];
 }

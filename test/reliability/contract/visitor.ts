@@ -40,3 +40,17 @@ export function createAccountClient(
     },
   };
 }
+
+/** The status of a sign-up or a log-in; 0 without an answer. */
+export async function accountStatus(
+  server: Pick<Server, 'port' | 'url'>,
+  path: 'sign-up' | 'log-in',
+  email: string,
+): Promise<number> {
+  let status = 0;
+  const accountClient = createAccountClient(server, (_operation, answered) => {
+    status = answered;
+  });
+  await accountClient.ask(operationOf('POST', path), { email, password }).catch(() => {});
+  return status;
+}
