@@ -35,33 +35,50 @@ const slow: Readonly<Record<string, readonly [type: string, status: number]>> = 
   'GET /': [json, 200],
 };
 
-test.serial(
-  'a body that hardly comes ends its connection soon, whatever its path, unless it is of a job',
-  async (t) => {
-    const place = await startJobStack(t, { UNDERTONE_DEADLINE_S: '2' });
-    const trickle = async (target: string, type: string) => {
-      const client = await wire(place.server.port);
-      t.teardown(() => client.socket.destroy());
-      client.socket.write(head(place, target, type, 1000));
-      const feed = setInterval(() => client.socket.write('x'), 100);
-      t.teardown(() => clearInterval(feed));
-      return client;
-    };
-    const upload = await trickle('POST /v1/jobs', contentType);
-    await Promise.all(
-      Object.entries(slow).map(async ([target, [type, status]]) => {
-        const client = await trickle(target, type);
-        const closed = new Promise((done) => client.socket.once('close', done));
-        t.regex(await client.until(/\r\n\r\n/), new RegExp(`^HTTP/1\\.1 ${status} `), target);
-        await closed;
-      }),
-    );
-    t.is(upload.text(), '');
-    t.false(upload.socket.destroyed);
-  },
-);
+test.serial('a slow body ends its connection soon on every path, unless it is of a job', async (t) => {
+  const place = await startJobStack(t, { UNDERTONE_DEADLINE_S: '2' });
+  const trickle = async (target: string, type: string) => {
+    const client = await wire(place.server.port);
+    t.teardown(() => client.socket.destroy());
+    client.socket.write(head(place, target, type, 1000));
+    const feed = setInterval(() => client.socket.write('x'), 100);
+    t.teardown(() => clearInterval(feed));
+    return client;
+  };
+  const upload = await trickle('POST /v1/jobs', contentType);
+  await Promise.all(
+    Object.entries(slow).map(async ([target, [type, status]]) => {
+      const client = await trickle(target, type);
+      const closed = new Promise((done) => client.socket.once('close', done));
+      t.regex(await client.until(/\r\n\r\n/), new RegExp(`^HTTP/1\\.1 ${status} `), target);
+      await closed;
+    }),
+  );
+  t.is(upload.text(), '');
+  t.false(upload.socket.destroyed);
+});
 
-test.serial('an answer that nobody reads is given up soon, unless it is of a job', async (t) => {
+/** None of them ends sooner by another limit: analyses and JSON may take 30 s, uploads of jobs 600. */
+const guarded: readonly (readonly [target: string, type: string])[] = [
+  ['POST /v1/analyze', contentType],
+  ['POST /v1/jobs', contentType],
+  ['POST /v1/jobs', json],
+  ['POST /account/api/log-in', json],
+];
+
+test.serial('every body has a minimum rate, from its first byte on', async (t) => {
+  const place = await startJobStack(t);
+  const send = async ([target, type]: readonly [string, string], first: string) => {
+    const client = await wire(place.server.port);
+    client.socket.write(head(place, target, type, 9000) + first);
+    const answer = await client.ended();
+    client.socket.destroy();
+    t.regex(answer, /^HTTP\/1\.1 408 [\s\S]*Expected at least 10240 bytes of the body every 10 s/, target);
+  };
+  await Promise.all(guarded.flatMap((request) => ['', '-'].map((first) => send(request, first))));
+});
+
+test.serial('an answer that nobody reads is aborted soon, unless it is of a job', async (t) => {
   const server = createHttpServer(async (_, response) => response.end(Buffer.alloc(2 ** 26)), {
     seconds: 1,
     jobSeconds: 600,

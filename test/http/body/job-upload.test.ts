@@ -2,6 +2,7 @@
 import { type ClientRequest, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
 import { contentType, multipart, type PartSpec } from '../../../benchmarks/upload-body.ts';
 import { createByteBudget } from '../../../src/http/body/byte-budget.ts';
 import { uploadJob } from '../../../src/http/body/job-upload.ts';
@@ -10,6 +11,7 @@ import { createCipher } from '../../../src/jobs/encryption.ts';
 import { chunkBytes, createUploadStore, type UploadStore } from '../../../src/jobs/upload-store.ts';
 import type { UploadedForm, UploadsOptions } from '../../../src/jobs/uploads.ts';
 import { createUploads } from '../../../src/jobs/uploads.ts';
+import { readForm } from '../../../src/multipart/form.ts';
 import { parseConfig } from '../../../src/runtime/config.ts';
 import { ServiceError } from '../../../src/runtime/errors.ts';
 import type { FairBudget } from '../../../src/runtime/fair-budget.ts';
@@ -243,4 +245,53 @@ test.serial('a lost thread fails its uploads, leaves nothing, and is replaced', 
   t.is(causes.length, 1);
   await untilEmpty(place);
   t.is(done(t, await place.send(multipart([audio]))).sizes.audio, audio.bytes.length);
+});
+
+const seed = multipart([
+  { name: 'audio', bytes: 'RIFF\0\0\0\0WAVE', type: 'audio/wav', filename: 'x.wav' },
+  { name: 'channel', bytes: '1' },
+  { name: 'baseline', bytes: 'at rest' },
+]);
+const marks = [
+  '',
+  '\r\n',
+  '--',
+  '\r\n--undertone-test-boundary',
+  '\n',
+  ':',
+  '"',
+  'audio',
+  'channel',
+  'text/html',
+];
+const mutation = fc.record({
+  at: fc.nat(seed.length),
+  remove: fc.nat(30),
+  insert: fc.constantFrom(...marks).map((text) => Buffer.from(text)),
+});
+
+/** Sizes and channel, or the problems. */
+function readAsAnalysis(body: Buffer): unknown {
+  try {
+    const { audio, baseline, channel } = readForm(body, 'undertone-test-boundary');
+    return { sizes: { audio: audio.length, baseline: baseline?.length ?? 0 }, channel };
+  } catch (error) {
+    if (error instanceof ServiceError) return error.problems;
+    throw error;
+  }
+}
+
+test.serial('analyses and jobs agree on malformed forms', async (t) => {
+  const place = await open(t);
+  const property = fc.asyncProperty(fc.array(mutation, { maxLength: 3 }), async (steps) => {
+    const body = steps.reduce<Buffer>(
+      (before, { at, remove, insert }) =>
+        Buffer.concat([before.subarray(0, at), insert, before.subarray(at + remove)]),
+      seed,
+    );
+    const end = await place.send(body);
+    const job = end instanceof ServiceError ? end.problems : { sizes: end?.sizes, channel: end?.channel };
+    t.deepEqual(job, readAsAnalysis(body));
+  });
+  await fc.assert(property, { numRuns: Number(process.env.MUTATIONS ?? 300), seed: 1 });
 });

@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { openApiDocument } from '../../../src/openapi/document.ts';
 import { errorTable } from '../../../src/openapi/errors.ts';
@@ -8,6 +10,7 @@ import { openChromium } from '../../support/chromium.ts';
 import { runCli } from '../../support/cli.ts';
 import { createContract, type Document, type Schema } from '../../support/contract.ts';
 import { sendExamples } from '../../support/example-requests.ts';
+import { makeFolder } from '../../support/folder.ts';
 import { makeToken, startServer } from '../../support/server.ts';
 import { ceilingMs } from '../../support/wait.ts';
 
@@ -21,6 +24,19 @@ const contract = createContract(document);
 function checkAnswer(t: ExecutionContext, asked: string, status: number, body: unknown): void {
   t.is(contract.fault(asked, status, body), null);
 }
+
+test('the linter finds no error', (t) => {
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  const lint = spawnSync(join(process.cwd(), 'node_modules/.bin/redocly'), ['lint', 'openapi.json'], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+  t.is(lint.status, 0, lint.stdout + lint.stderr);
+  t.notRegex(lint.stderr, /[1-9]\d* (error|warning)/);
+});
 
 test('every field is described', (t) => {
   const bare: string[] = [];
