@@ -34,8 +34,3 @@ test('--version prints the version of the package', async (t) => {
   const { code, stdout } = await runCli(['--version']);
   t.deepEqual([code, stdout.trim()], [0, JSON.parse(readFileSync('package.json', 'utf8')).version]);
 });
-
-test('an unknown command exits with code 2', async (t) => {
-  const { code, stdout, stderr } = await runCli(['sing']);
-  t.deepEqual([code, stdout, stderr], [2, '', "error: unknown command 'sing'\n(--help says more)\n"]);
-});

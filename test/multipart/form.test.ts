@@ -32,10 +32,6 @@ test('the first part of each name counts and unknown ones are ignored', (t) => {
   t.deepEqual(form, { audio: Buffer.from('1'), baseline: Buffer.from('4'), channel: 3 });
 });
 
-test('baseline and channel are optional', (t) => {
-  t.deepEqual(read([part('audio', '1')]), { audio: Buffer.from('1'), baseline: null, channel: null });
-});
-
 test('without audio a field is required', (t) => {
   t.deepEqual(problemOf([part('file')]), {
     where: 'body',

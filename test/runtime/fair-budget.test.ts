@@ -64,33 +64,6 @@ test('a key without a reservation can reserve its share of what is free', (t) =>
   fc.assert(property);
 });
 
-/** Every key reserves as much as it can, and sometimes releases a part. */
-function settle(count: number): number[] {
-  const budget = createFairBudget(2 ** 20, { shareOfFree: 3, firstAmount: 0 });
-  const held = Array.from({ length: count }, (_, index) => ({
-    amount: 0,
-    reservation: budget.open([String(index)]),
-  }));
-  for (let round = 0; round < 200 * count; round++) {
-    for (const [index, key] of held.entries()) {
-      const part = round % count === index ? key.amount >> 3 : 0;
-      key.reservation.release(part);
-      key.amount -= part;
-      while (key.reservation.add(512)) key.amount += 512;
-    }
-  }
-  return held.map(({ amount }) => amount);
-}
-
-test('busy keys settle at equal shares, which leave room for one more', (t) => {
-  for (const count of [1, 2, 3, 5]) {
-    const share = (2 ** 20 * 3) / (3 * count + 1);
-    for (const value of settle(count)) {
-      t.true(Math.abs(value - share) < 0.15 * share, `${count} keys: ${value} instead of ${share}`);
-    }
-  }
-});
-
 test('a reservation is released in part and in the end', (t) => {
   const budget = createFairBudget(limit, { shareOfFree: 3 });
   const reservation = budget.open(['a']);

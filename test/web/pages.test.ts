@@ -211,13 +211,6 @@ test.serial('without https or localhost the microphone is not to be had, and the
   );
 });
 
-test.serial('a name that was bound to the address of the service shows no page', async (t) => {
-  const { page } = await visit(t, browser, `http://${plainHost}:${server.port}/account`);
-  t.regex(await page.locator('body').innerText(), /"code":"misdirected"/);
-  const status = await page.evaluate(async () => (await fetch('/account/api/session')).status);
-  t.is(status, 421);
-});
-
 test.serial(
   'the first account is said to be the first, and then the page says that sign-up is closed',
   async (t) => {
@@ -243,29 +236,6 @@ test.serial(
     t.deepEqual(complaints, []);
   },
 );
-
-test.serial('a new password revokes the tokens where the box is ticked', async (t) => {
-  const { page, complaints } = await open(t, '/account');
-  await signUp(page, 'careful@example.org');
-  await page.locator('#token-name').fill('laptop');
-  await page.getByRole('button', { name: 'Create the token' }).click();
-  const token = await page.locator('#token-text').innerText();
-  const change = async (from: string, to: string) => {
-    await page.locator('#password-current').fill(from);
-    await page.locator('#password-new').fill(to);
-    await page.getByRole('button', { name: 'Change the password' }).click();
-  };
-  await change(password, 'a second password');
-  await page.locator('#messages').getByText('The password is changed').waitFor();
-  t.is(await ask(token), 200);
-  await page.getByLabel('Revoke every token of this account too').check();
-  await change('a second password', 'a third password');
-  await page.locator('#messages').getByText('Every token is revoked').waitFor();
-  await page.locator('#ended').waitFor();
-  t.is(await ask(token), 401);
-  t.false(await page.getByLabel('Revoke every token of this account too').isChecked());
-  t.deepEqual(complaints, []);
-});
 
 /** Moves on with Tab until the element that has the focus says this. */
 async function tabTo(page: Page, wanted: RegExp): Promise<void> {

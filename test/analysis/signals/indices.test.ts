@@ -60,28 +60,6 @@ test('more pausing and shorter runs raise the score everywhere, within (0, 1)', 
   t.pass();
 });
 
-/** Load after `count` pauses of `pause` seconds each are inserted into recordings of `speech` seconds. */
-function rise(speech: number, paused: number, runs: number, count: number, pause: number): number {
-  const at = (seconds: number, parts: number) =>
-    scoreOf(seconds / (seconds + speech), speech / parts, speech);
-  return at(paused + count * pause, runs + count) - at(paused, runs);
-}
-
-test('three pauses raise load by more than 0.01, even at a pause ratio of one half', (t) => {
-  const speakers = [
-    [10, 0, 1],
-    [10, 2, 5],
-    [10, 10, 12],
-    [30, 0, 1],
-    [30, 6, 15],
-    [20, 20, 20],
-  ] as const;
-  for (const [speech, paused, runs] of speakers) {
-    const by = rise(speech, paused, runs, 3, 0.6);
-    t.true(by > 0.01, `${speech} s of speech, ${paused} s of pauses, ${runs} runs: ${by}`);
-  }
-});
-
 test('one pause of the minimum length moves no shipped index by 0.035', async (t) => {
   const manifests = await readManifests('models/standard');
   const shipped = manifests.find(({ kind }) => kind === 'cognitive') as ManifestOf<'cognitive'>;

@@ -3,7 +3,7 @@ import { type ClientRequest, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { contentType, multipart, type PartSpec } from '../../../benchmarks/upload-body.ts';
+import { contentType, multipart } from '../../../benchmarks/upload-body.ts';
 import { createByteBudget } from '../../../src/http/body/byte-budget.ts';
 import { uploadJob } from '../../../src/http/body/job-upload.ts';
 import { createLifecycle, type Lifecycle } from '../../../src/http/lifecycle.ts';
@@ -115,34 +115,6 @@ test.serial('recordings are read from Redis unchanged, and all bytes are release
   t.true(audio.equals((await place.waiting.read('job_0', 'audio', audio.length)) as Uint8Array));
   t.true(baseline.equals((await place.waiting.read('job_0', 'baseline', baseline.length)) as Uint8Array));
   t.is(place.held.used(), 0);
-});
-
-test.serial('the digest depends on the parts, not on their boundary and order', async (t) => {
-  const place = await open(t);
-  const audio = { name: 'audio', bytes: bytesOf(100_000) };
-  const channel = { name: 'channel', bytes: '1' };
-  const digestOf = async (parts: readonly PartSpec[], type?: string, body = multipart(parts)) =>
-    done(t, await place.send(body, type)).digest;
-  const digest = await digestOf([audio, channel]);
-  t.regex(digest, /^[0-9a-f]{64}$/);
-  t.is(await digestOf([audio, channel]), digest);
-  t.is(await digestOf([channel, audio]), digest);
-  const renamed = multipart([audio, channel]).toString('latin1').replaceAll('undertone-test-boundary', 'b');
-  const type = 'multipart/form-data; boundary=b';
-  t.is(await digestOf([], type, Buffer.from(renamed, 'latin1')), digest);
-  const others = [
-    [audio],
-    [{ ...audio, bytes: bytesOf(100_000, 1) }, channel],
-    [{ ...audio, bytes: bytesOf(100_001) }, channel],
-    [audio, { ...channel, bytes: '2' }],
-    [audio, channel, { name: 'callback', bytes: 'https://example.org/' }],
-    [audio, channel, { name: 'baseline', bytes: bytesOf(100_000) }],
-    [audio, channel, { name: 'baseline', bytes: bytesOf(100_000, 1) }],
-    [{ name: 'audio', bytes: bytesOf(10) }, channel, { name: 'baseline', bytes: bytesOf(100_000) }],
-  ];
-  const digests = [digest];
-  for (const parts of others) digests.push(await digestOf(parts));
-  t.is(new Set(digests).size, 1 + others.length);
 });
 
 test.serial('an upload that the client, the deadline or the shutdown ends leaves nothing', async (t) => {

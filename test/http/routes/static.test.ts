@@ -71,12 +71,6 @@ for (const path of [
   });
 }
 
-test('POST to a page is 405', async (t) => {
-  const { port } = await start(t);
-  const { status, headers } = await call(port, { path: '/', method: 'POST' });
-  t.deepEqual([status, headers.allow], [405, 'GET, HEAD']);
-});
-
 test('a file of unknown type fails the start', async (t) => {
   await t.throwsAsync(readPages(build({ 'assets/font-3c.woff': '' })), {
     message: /^Expected one of \.css, \.js, \.svg, \.wav, got .*font-3c\.woff$/,
