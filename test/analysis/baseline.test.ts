@@ -3,14 +3,8 @@ import { execFileSync } from 'node:child_process';
 import test from 'ava';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { type SignalReport, signalReport } from '../../src/analysis/report.ts';
+import { limits } from '../support/analysis.ts';
 
-const limits = {
-  seconds: 900,
-  channels: 8,
-  minSampleRate: 4000,
-  maxSampleRate: 384_000,
-  deadlineSeconds: 120,
-};
 const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
 
 const text =

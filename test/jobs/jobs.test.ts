@@ -69,7 +69,7 @@ test.serial('a job waits sealed, is analysed as /v1/analyze does, and leaves not
   t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
   t.deepEqual(await place.redis.client.keys(`*${begun.id}*`), []);
   t.false(worker.stderr().includes('"level":50'));
-  t.deepEqual(await worker.end('SIGTERM'), { code: 0, signal: null });
+  t.deepEqual(await worker.stop('SIGTERM'), { code: 0, signal: null });
 });
 
 test.serial('a job belongs to the token that made it', async (t) => {
@@ -204,7 +204,7 @@ test.serial('a worker with another database leaves jobs to those that know them,
   const settings = { ...secret, UNDERTONE_REDIS_URL: place.redis.url, UNDERTONE_WORKERS: '1' };
   const wrong = await startWorker(t, { ...settings, UNDERTONE_DATA_DIR: makeFolder() });
   const { id } = jobOf(await place.upload([audio]));
-  await wrong.until(
+  await wrong.logged(
     /"level":50.*Expected the database of the service for `UNDERTONE_DATABASE_URL`, got another/,
   );
   t.is(jobOf(await place.show(id)).finished_at, null);

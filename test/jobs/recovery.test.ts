@@ -1,21 +1,21 @@
 /** A worker that dies in the middle of a long recording: another one finishes it, once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import type { Running } from '../support/cli.ts';
 import { type JobReply, type JobStack, jobOf, startJobStack } from '../support/jobs.ts';
 import { listen } from '../support/listening.ts';
 import { lecture } from '../support/recordings.ts';
 import { until } from '../support/wait.ts';
-import type { WorkerProcess } from '../support/worker.ts';
 
 const seconds = 1000;
 
 /** Stops the worker's process with SIGSTOP between the first chunk of the job and its end. */
-async function stopInside(place: JobStack, worker: WorkerProcess, id: string): Promise<JobReply> {
+async function stopInside(place: JobStack, worker: Running, id: string): Promise<JobReply> {
   for (;;) {
-    process.kill(worker.pid, 'SIGSTOP');
+    process.kill(worker.process.pid as number, 'SIGSTOP');
     const job = jobOf(await place.show(id));
     if (job.progress !== null || job.finished_at !== null) return job;
-    process.kill(worker.pid, 'SIGCONT');
+    process.kill(worker.process.pid as number, 'SIGCONT');
     await sleep(50);
   }
 }
@@ -38,14 +38,14 @@ test.serial('a worker killed in the middle of a job is replaced, and the job end
   const job = await stopInside(place, first, id);
   t.is(job.status, 'running');
   t.is(job.progress?.duration_s, seconds);
-  t.deepEqual(await first.end('SIGKILL'), { code: null, signal: 'SIGKILL' });
+  t.deepEqual(await first.stop('SIGKILL'), { code: null, signal: 'SIGKILL' });
   t.is((await place.redis.client.keys('undertone:waiting:*')).length, 1);
 
   const second = await place.startWorker();
   const ended = await place.ended(id);
   t.is(ended.status, 'done', JSON.stringify(ended.error));
   t.like(ended.result, { request_id: id, status: 'ok', audio: { duration_s: seconds } });
-  await second.until(/called back/);
+  await second.logged(/called back/);
   t.is(second.stderr().match(/"job done"/g)?.length, 1);
   await sleep(500);
   t.deepEqual(called, [id]);
@@ -57,15 +57,15 @@ test.serial('a worker that is told to stop gives its job back, and one that was 
   const first = await place.startWorker();
   const { id } = jobOf(await place.upload([{ name: 'audio', bytes: lecture(seconds) }]));
   await stopInside(place, first, id);
-  const ended = first.end('SIGTERM');
-  process.kill(first.pid, 'SIGCONT');
+  const ended = first.stop('SIGTERM');
+  process.kill(first.process.pid as number, 'SIGCONT');
   t.deepEqual(await ended, { code: 0, signal: null });
   t.is(jobOf(await place.show(id)).status, 'waiting');
   const second = await place.startWorker();
   await until(async () => jobOf(await place.show(id)).progress !== null);
   t.is((await place.remove(id)).status, 200);
   t.is((await place.show(id)).status, 404);
-  t.deepEqual(await second.end('SIGTERM'), { code: 0, signal: null });
+  t.deepEqual(await second.stop('SIGTERM'), { code: 0, signal: null });
   t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
 });
 
@@ -79,10 +79,10 @@ test.serial('a second signal puts a job back at once, and the worker ends with c
   const worker = await place.startWorker();
   const { id } = JSON.parse((await place.list({ urls: [url] })).body).jobs[0];
   await until(async () => jobOf(await place.show(id)).status === 'running');
-  process.kill(worker.pid, 'SIGTERM');
-  await worker.until(/"stopping"/);
+  process.kill(worker.process.pid as number, 'SIGTERM');
+  await worker.logged(/"stopping"/);
   // What comes sooner is the echo of the first.
   await sleep(600);
-  t.deepEqual(await worker.end('SIGTERM'), { code: 1, signal: null });
+  t.deepEqual(await worker.stop('SIGTERM'), { code: 1, signal: null });
   t.is(jobOf(await place.show(id)).status, 'waiting');
 });

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
@@ -40,4 +41,39 @@ export async function runCli(args: readonly string[], options?: Options): Promis
   const { stdout, stderr } = outputOf(child);
   const [code] = await once(child, 'close');
   return { code, stdout: stdout(), stderr: stderr() };
+}
+
+export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
+/** A process whose output a test reads while it runs. */
+export type Running = {
+  readonly process: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves when the output matches. @throws when the process ends before */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+  logged(pattern: RegExp): Promise<RegExpExecArray>;
+  readonly exit: Promise<Exit>;
+  stop(signal?: NodeJS.Signals): Promise<Exit>;
+};
+
+/** Kills the process with the test. */
+export function follow(t: { teardown(clean: () => unknown): void }, child: ChildProcess): Running {
+  const output = outputOf(child);
+  const exit = once(child, 'close').then(([code, signal]) => ({ code, signal }) as Exit);
+  const ended = exit.then(() => true);
+  const matching = (name: 'stdout' | 'stderr') => async (pattern: RegExp) => {
+    for (let over = false; ; ) {
+      const match = pattern.exec(output[name]());
+      if (match !== null) return match;
+      if (over) throw new Error(`Expected ${pattern} before the end, got: ${output.stderr()}`);
+      over = await Promise.race([once(child[name] as Readable, 'data').then(() => false), ended]);
+    }
+  };
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return exit;
+  };
+  t.teardown(() => stop('SIGKILL'));
+  return { process: child, ...output, printed: matching('stdout'), logged: matching('stderr'), exit, stop };
 }

@@ -1,4 +1,4 @@
-/** What the document shows as examples, asked of a running service. */
+/** Requests for the examples of the OpenAPI document, sent to a running service. */
 import { readFileSync } from 'node:fs';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import type { ExampleResponse } from '../../src/openapi/examples.ts';
@@ -11,107 +11,67 @@ export type ExampleService = {
   readonly narrow: string;
 };
 
-type ExampleRequest = {
-  readonly name: string;
-  readonly summary: string;
-  readonly operation: string;
+/** The parts of the form; the token, unless it is that with every scope. */
+type Sent = {
   readonly token?: string | null;
   readonly parts?: Readonly<Record<string, Uint8Array<ArrayBuffer>>>;
 };
 
+type ExampleRequest = readonly [name: string, summary: string, operation: string, sent?: Sent];
+
 const sample = readFileSync('examples/sample.wav');
-/** What the examples are known by; the service takes it as its own. */
 const requestId = 'b0a1f7c2-5d1e-4a55-9d0e-3f6f1c2b7a90';
 
-const questions = (narrow: string): readonly ExampleRequest[] => [
-  {
-    name: 'emotion',
-    summary: 'examples/sample.wav, synthetic speech',
-    operation: 'POST /v1/analyze/emotion',
-    parts: { audio: sample },
-  },
-  {
-    name: 'emotionOfTone',
-    summary: 'A tone of 1 s: too little speech',
-    operation: 'POST /v1/analyze/emotion',
-    parts: { audio: new Uint8Array(toneFile(1)) },
-  },
-  {
-    name: 'cognitive',
-    summary: 'examples/sample.wav, synthetic speech',
-    operation: 'POST /v1/analyze/cognitive',
-    parts: { audio: sample },
-  },
-  {
-    name: 'cognitiveRelative',
-    summary: 'The same recording as its own baseline',
-    operation: 'POST /v1/analyze/cognitive',
-    parts: { audio: sample, baseline: sample },
-  },
-  {
-    name: 'both',
-    summary: 'examples/sample.wav, synthetic speech',
-    operation: 'POST /v1/analyze',
-    parts: { audio: sample },
-  },
-  { name: 'noToken', summary: 'No token', operation: 'POST /v1/analyze', token: null },
-  {
-    name: 'unknownToken',
-    summary: 'An unknown token',
-    operation: 'POST /v1/analyze',
-    token: 'nobody-has-this-token',
-  },
-  { name: 'noScope', summary: 'A token for emotion alone', operation: 'POST /v1/analyze', token: narrow },
-  {
-    name: 'noAudio',
-    summary: 'No part named audio',
-    operation: 'POST /v1/analyze',
-    parts: { sound: sample },
-  },
-  {
-    name: 'emptyAudio',
-    summary: 'A file without bytes',
-    operation: 'POST /v1/analyze',
-    parts: { audio: Buffer.alloc(0) },
-  },
-  {
-    name: 'noSound',
-    summary: 'A file that is no recording',
-    operation: 'POST /v1/analyze',
-    parts: { audio: Buffer.from('no sound') },
-  },
-  {
-    name: 'noSuchChannel',
-    summary: 'Channel 7 of a mono recording',
-    operation: 'POST /v1/analyze',
-    parts: { audio: sample, channel: Buffer.from('7') },
-  },
-  { name: 'health', summary: 'It serves', operation: 'GET /health' },
-  { name: 'ready', summary: 'It is ready', operation: 'GET /ready' },
+const [emotion, cognitive, analyze] = ['/emotion', '/cognitive', ''].map(
+  (signal) => `POST /v1/analyze${signal}`,
+) as [string, string, string];
+const speech = 'examples/sample.wav, synthetic speech';
+const audio = (bytes: Uint8Array<ArrayBuffer>, more: Sent['parts'] = {}): Sent => ({
+  parts: { audio: bytes, ...more },
+});
+
+const requests = (narrow: string): readonly ExampleRequest[] => [
+  ['emotion', speech, emotion, audio(sample)],
+  ['emotionOfTone', 'A tone of 1 s: too little speech', emotion, audio(new Uint8Array(toneFile(1)))],
+  ['cognitive', speech, cognitive, audio(sample)],
+  [
+    'cognitiveRelative',
+    'The same recording as its own baseline',
+    cognitive,
+    audio(sample, { baseline: sample }),
+  ],
+  ['both', speech, analyze, audio(sample)],
+  ['noToken', 'No token', analyze, { token: null }],
+  ['unknownToken', 'An unknown token', analyze, { token: 'nobody-has-this-token' }],
+  ['noScope', 'A token for emotion alone', analyze, { token: narrow }],
+  ['noAudio', 'No part named audio', analyze, { parts: { sound: sample } }],
+  ['emptyAudio', 'A file without bytes', analyze, audio(Buffer.alloc(0))],
+  ['noSound', 'A file that is no recording', analyze, audio(Buffer.from('no sound'))],
+  ['noSuchChannel', 'Channel 7 of a mono recording', analyze, audio(sample, { channel: Buffer.from('7') })],
+  ['health', 'It serves', 'GET /health'],
+  ['ready', 'It is ready', 'GET /ready'],
 ];
 
 export async function sendExamples(service: ExampleService): Promise<Record<string, ExampleResponse>> {
   const answers: Record<string, ExampleResponse> = {};
-  for (const question of questions(service.narrow)) {
-    const { status, body } = await ask(service, question);
-    answers[question.name] = { summary: question.summary, asked: question.operation, status, body };
-  }
+  for (const [name, summary, operation, sent = {}] of requests(service.narrow))
+    answers[name] = { summary, asked: operation, ...(await ask(service, operation, sent)) };
   return answers;
 }
 
 async function ask(
-  { url, token }: ExampleService,
-  question: ExampleRequest,
+  { url, token: wide }: ExampleService,
+  operation: string,
+  { token = wide, parts = {} }: Sent,
 ): Promise<{ status: number; body: object }> {
-  const [method, path] = question.operation.split(' ') as [string, string];
+  const [method, path] = operation.split(' ') as [string, string];
   const form = new FormData();
-  for (const [name, bytes] of Object.entries(question.parts ?? {})) form.append(name, new Blob([bytes]));
-  const bearer = question.token === undefined ? token : question.token;
+  for (const [name, bytes] of Object.entries(parts)) form.append(name, new Blob([bytes]));
   const response = await fetch(url + path, {
     method,
     headers: {
       'X-Request-Id': requestId,
-      ...(bearer === null ? {} : { Authorization: `Bearer ${bearer}` }),
+      ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
     },
     ...(method === 'POST' ? { body: form } : {}),
   });

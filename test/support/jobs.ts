@@ -1,11 +1,12 @@
 /** A service with a queue, and what a client of its jobs does. */
 
 import { contentType, multipart, type PartSpec } from '../../benchmarks/upload-body.ts';
+import type { Running } from './cli.ts';
 import { call, type Reply } from './http.ts';
 import { type RedisServer, useRedis } from './redis.ts';
 import { type Server, startServer } from './server.ts';
 import { until } from './wait.ts';
-import { startWorker, type WorkerProcess } from './worker.ts';
+import { startWorker } from './worker.ts';
 
 type Teardown = { teardown(clean: () => unknown): void };
 type Json = Readonly<Record<string, unknown>>;
@@ -25,7 +26,7 @@ export type JobReply = {
 export type JobStack = {
   readonly redis: RedisServer;
   readonly server: Server;
-  startWorker(): Promise<WorkerProcess>;
+  startWorker(): Promise<Running>;
   upload(parts: readonly PartSpec[], headers?: Readonly<Record<string, string>>): Promise<Reply>;
   list(body: Json, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   /** GET of any path. */

@@ -1,35 +1,24 @@
 /** The built service as its own process, on a free port with a data folder of its own. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
-import { outputOf } from './cli.ts';
+import { follow, type Running } from './cli.ts';
 
-export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
-
-export type Server = {
+export type Server = Started & {
   readonly url: string;
   readonly port: number;
   /** A token with every scope. */
   readonly token: string;
-  readonly dataDir: string;
-  readonly process: ChildProcess;
-  stdout(): string;
-  stderr(): string;
-  /** Resolves when standard error matches. */
-  logged(pattern: RegExp): Promise<RegExpExecArray>;
-  readonly exit: Promise<Exit>;
-  stop(signal?: NodeJS.Signals): Promise<Exit>;
 };
 
 export const staticToken = 'static-token-of-the-tests';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const entry = join(root, 'dist/src/cli.js');
 
-type Started = Omit<Server, 'url' | 'port' | 'token' | 'stop'>;
+type Started = Running & { readonly dataDir: string };
 
 /** Starts it without waiting for anything. */
 export async function spawnServer(
@@ -47,24 +36,12 @@ export async function spawnServer(
     ...(UNDERTONE_MODELS_DIR === undefined ? {} : { UNDERTONE_MODELS_DIR }),
   };
   const child = spawn(process.execPath, [entry, 'serve'], { cwd: root, env: { PATH, ...settings, ...env } });
-  const output = outputOf(child);
-  const exit = once(child, 'close').then(([code, signal]) => ({ code, signal }) as Exit);
+  const running = follow(t, child);
   t.teardown(async () => {
-    child.kill('SIGKILL');
-    await exit;
+    await running.stop('SIGKILL');
     await rm(dataDir, { recursive: true, force: true });
   });
-  const logged = async (pattern: RegExp) => {
-    for (;;) {
-      const match = pattern.exec(output.stderr());
-      if (match !== null) return match;
-      const ended = await Promise.race([once(child.stderr, 'data').then(() => false), exit.then(() => true)]);
-      if (ended && !pattern.test(output.stderr())) {
-        throw new Error(`Expected ${pattern} in the log, got: ${output.stderr()}`);
-      }
-    }
-  };
-  return { dataDir, process: child, ...output, logged, exit };
+  return { dataDir, ...running };
 }
 
 /** Resolves when it listens and its models are warm. */
@@ -73,28 +50,11 @@ export async function startServer(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Server> {
   const started = await spawnServer(t, env);
-  const ready = new Promise<string>((resolve) => {
-    started.process.stdout?.on('data', () => {
-      const url = /^listening on (\S+)\n/m.exec(started.stdout())?.[1];
-      if (url !== undefined) resolve(url);
-    });
-  });
-  const url = await Promise.race([ready, started.exit]);
-  if (typeof url !== 'string') throw new Error(`the server ended with ${url.code}: ${started.stderr()}`);
-  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
-    started.process.kill(signal);
-    return started.exit;
-  };
-  return {
-    ...started,
-    url,
-    port: Number(new URL(url).port),
-    token: env.UNDERTONE_TOKEN ?? staticToken,
-    stop,
-  };
+  const [, url = ''] = await started.printed(/^listening on (\S+)\n/m);
+  return { ...started, url, port: Number(new URL(url).port), token: env.UNDERTONE_TOKEN ?? staticToken };
 }
 
-/** A token that the running server takes as it takes any other. */
+/** A token that the running server accepts. */
 export function makeToken(
   { dataDir }: Pick<Server, 'dataDir'>,
   scopes: string,
