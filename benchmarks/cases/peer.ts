@@ -2,18 +2,12 @@
  * The whole service against what one would build in Python: FastAPI with python-multipart, librosa and ONNX Runtime, as
  * many processes as cores. Both decode the same WAV, compute the same features and run the same graphs.
  */
-import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
-import { fixturesFolder } from '../../scripts/recordings.ts';
-import { decode, extract } from '../../src/audio/addon.ts';
-import { specs } from '../../src/audio/feature-presets.ts';
-import { parseConfig } from '../../src/runtime/config.ts';
-import { atLeast, cacheFolder, figure, largestDifference, type Row, runProgram } from '../case.ts';
+import { atLeast, figure, largestDifference, type Row } from '../case.ts';
 import { installStack, type Stack, stackMilliseconds, startStack } from '../peers/stack.ts';
 import { percentile } from '../percentile.ts';
 import { proportionalMebibytes } from '../process.ts';
-import { ask, closeConnections, closedLoop, formOf, times } from '../request/client.ts';
+import { ask, closeConnections, closedLoop, formOf, recording, times } from '../request/client.ts';
 import { buildServers, type Forked, forkServer, type Kind } from '../request/forked.ts';
 import { buildService, startService } from '../service.ts';
 
@@ -32,46 +26,25 @@ const tasks = {
 } as const;
 type Task = (typeof tasks)[keyof typeof tasks];
 
-function makeForm(): { readonly form: Buffer; readonly wav: Buffer } {
-  const path = join(cacheFolder('peers'), 'speech-10s.wav');
-  const speech = join(fixturesFolder(), 'speech.wav');
-  const source = ['-nostdin', '-v', 'error', '-y', '-stream_loop', '9', '-i', speech];
-  if (!existsSync(path)) runProgram('ffmpeg', [...source, '-t', '10', '-ac', '1', '-ar', '16000', path]);
-  const wav = readFileSync(path);
-  return { wav, form: formOf(wav) };
-}
+const form = formOf(recording);
 
-/** Largest difference of the features that both compute. */
-async function differenceOf(peer: Stack, wav: Buffer, form: Buffer): Promise<number> {
-  const spec = specs['whisper-log-mel-80'];
-  if (spec === undefined) return Number.POSITIVE_INFINITY;
-  const { limits } = parseConfig({});
-  const { samples } = decode(wav, { sampleRate: 16_000, channel: null, limits, cancel: null });
-  const { body } = await ask(peer.port, '/features', form);
-  const bytes = body.buffer.slice(body.byteOffset, body.byteOffset + body.byteLength);
-  return largestDifference(new Float32Array(bytes), extract(samples, spec).data);
-}
-
-async function medianPitch(port: number, path: string, form: Buffer): Promise<number> {
-  return (JSON.parse((await ask(port, path, form)).body.toString()) as { pitch: number }).pitch;
-}
-
-type Same = { readonly note: string; readonly met: boolean };
-
-/** Whether the two do the same work. */
-async function compareWork(peer: Stack, ours: Forked, wav: Buffer, form: Buffer): Promise<Same> {
-  const difference = await differenceOf(peer, wav, form);
-  const theirs = await medianPitch(peer.port, '/graph?pitch=1', form);
-  const own = await medianPitch(ours.port, tasks.pitch.ours, form);
-  const same = difference <= featureTolerance && Math.abs(own / theirs - 1) <= pitchTolerance;
-  const pitch = `median pitch ${own.toFixed(1)} Hz, theirs ${theirs.toFixed(1)} Hz`;
-  return { note: `largest difference of features ${difference.toExponential(1)}, ${pitch}`, met: same };
+/** Whether both sides compute the same: the mean of the features over time, and the median pitch. */
+async function compareWork({ peer, ours }: Sides): Promise<{ readonly note: string; readonly met: boolean }> {
+  type Answer = { readonly mean: readonly number[]; readonly pitch: number };
+  const read = async (port: number, path: string) =>
+    JSON.parse((await ask(port, path, form)).body.toString()) as Answer;
+  const theirs = await read(peer.port, `/graph${tasks.pitch.peer}`);
+  const own = await read(ours.port, tasks.pitch.ours);
+  const difference = largestDifference(Float32Array.from(theirs.mean), Float32Array.from(own.mean));
+  const met = difference <= featureTolerance && Math.abs(own.pitch / theirs.pitch - 1) <= pitchTolerance;
+  const pitch = `median pitch ${own.pitch.toFixed(1)} Hz, theirs ${theirs.pitch.toFixed(1)} Hz`;
+  return { note: `largest difference of features ${difference.toExponential(1)}, ${pitch}`, met };
 }
 
 type Sides = { readonly peer: Stack; readonly ours: Forked };
 
 /** Milliseconds a request of four clients, in turns. */
-async function throughput({ peer, ours }: Sides, task: Task, form: Buffer) {
+async function throughput({ peer, ours }: Sides, task: Task) {
   const measured = { peer: [] as number[], ours: [] as number[] };
   const askPeer = async () => (await ask(peer.port, `/graph${task.peer}`, form)).ms;
   const askOurs = async () => (await ask(ours.port, task.ours, form)).ms;
@@ -90,7 +63,6 @@ async function outside(
   { path, port, usage }: { path: string; port: number; usage: () => Promise<number> },
   rounds: number,
   requests: number,
-  form: Buffer,
 ): Promise<number[]> {
   const inSessions = async () => (await ask(port, path, form)).stages.get('sessions') ?? Number.NaN;
   await times(requests, inSessions);
@@ -104,13 +76,13 @@ async function outside(
   return found;
 }
 
-async function outsideBoth({ peer, ours }: Sides, task: Task, form: Buffer) {
+async function outsideBoth({ peer, ours }: Sides, task: Task) {
   const ownUsage = async () => (await ours.usage()).process / 1000;
   const own = { path: task.ours, port: ours.port, usage: ownUsage };
   const theirs = { path: `/models${task.peer}`, port: peer.port, usage: () => stackMilliseconds(peer) };
   return {
-    peer: figure(await outside(theirs, task.rounds, Math.ceil(task.requests / 4), form)),
-    ours: figure(await outside(own, 2 * task.rounds, 25, form)),
+    peer: figure(await outside(theirs, task.rounds, Math.ceil(task.requests / 4))),
+    ours: figure(await outside(own, 2 * task.rounds, 25)),
   };
 }
 
@@ -129,11 +101,11 @@ async function withSides(
   }
 }
 
-const throughputRows = (form: Buffer, wav: Buffer) =>
+const throughputRows = () =>
   withSides('graph-thread', cores, async (sides) => {
-    const same = await compareWork(sides.peer, sides.ours, wav, form);
-    const features = await throughput(sides, tasks.features, form);
-    const pitch = await throughput(sides, tasks.pitch, form);
+    const same = await compareWork(sides);
+    const features = await throughput(sides, tasks.features);
+    const pitch = await throughput(sides, tasks.pitch);
     const unit = 'ms a request';
     const note = `${clients} clients, ${cores} processes or threads; ${same.note}`;
     return [
@@ -142,10 +114,10 @@ const throughputRows = (form: Buffer, wav: Buffer) =>
     ].map((row) => ({ ...row, met: row.met && same.met }));
   });
 
-const outsideRows = (form: Buffer) =>
+const outsideRows = () =>
   withSides('models-thread', 1, async (sides) => {
-    const features = await outsideBoth(sides, tasks.features, form);
-    const pitch = await outsideBoth(sides, tasks.pitch, form);
+    const features = await outsideBoth(sides, tasks.features);
+    const pitch = await outsideBoth(sides, tasks.pitch);
     const unit = 'ms of CPU a request';
     return [
       atLeast(15, { name: 'emotion, outside the sessions', unit, note: 'no pitch', ...features }),
@@ -161,7 +133,7 @@ async function p99(requests: number, send: () => Promise<number>): Promise<numbe
 }
 
 /** The whole service with its models against the whole peer: latency of both signals under load, and memory after it. */
-async function loadRows(form: Buffer): Promise<Row[]> {
+async function loadRows(): Promise<Row[]> {
   const peer = await startStack(cores);
   const service = await startService();
   const sendPeer = async () => (await ask(peer.port, '/models?pitch=1', form)).ms;
@@ -195,12 +167,7 @@ export async function run(): Promise<readonly Row[]> {
   installStack();
   buildServers();
   buildService();
-  const { form, wav } = makeForm();
-  const rows = [
-    ...(await throughputRows(form, wav)),
-    ...(await outsideRows(form)),
-    ...(await loadRows(form)),
-  ];
+  const rows = [...(await throughputRows()), ...(await outsideRows()), ...(await loadRows())];
   closeConnections();
   return rows;
 }

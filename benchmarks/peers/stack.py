@@ -83,10 +83,6 @@ def create_app():
     def batch(features):
         return np.ascontiguousarray(features[None], np.float32)
 
-    @app.post("/features")
-    async def features(audio: UploadFile):
-        return Response(np.ascontiguousarray(log_mel(read(await audio.read())), "<f4").tobytes())
-
     @app.post("/graph")
     async def graph(audio: UploadFile, pitch: bool = False):
         samples = read(await audio.read())

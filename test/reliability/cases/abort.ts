@@ -1,9 +1,9 @@
 /** Clients that disconnect at any byte leave no resources reserved. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
+import { informational, negativeControl, none, type Options, type Row } from '../case.ts';
 import { abort, type Moment, moments } from '../support/abort.ts';
 import { analysis, exchange } from '../support/exchange.ts';
-import { eventually, type Footprint, footprint, heldResources } from '../support/footprint.ts';
+import { eventually, footprint, type Growth, growthRows, heldResources } from '../support/footprint.ts';
 import { type PreloadScript, preload } from '../support/preload.ts';
 import { createPrng } from '../support/prng.ts';
 import { startProgress } from '../support/progress.ts';
@@ -25,11 +25,7 @@ const limits = ({ long, count }: Options): Limits =>
     ? { aborts: count ?? 60_000, stretches: 10, leakMebibytes: 8 }
     : { aborts: count ?? 1000, stretches: 2, leakMebibytes: 1000 };
 
-type Measured = {
-  readonly before: Footprint;
-  readonly after: Footprint;
-  readonly memory: readonly Point[];
-  readonly held: number;
+type Measured = Growth & {
   readonly moments: ReadonlyMap<Moment, number>;
   /** Statuses of as many simultaneous requests as there are slots. */
   readonly statuses: readonly number[];
@@ -73,39 +69,17 @@ async function abortMany(server: Server, seed: number, { aborts, stretches }: Li
   const after = footprint(pid);
   const whole = Array.from({ length: clients }, () => exchange(analysis(server, upload)));
   const statuses = (await Promise.all(whole)).map(({ status }) => status);
-  return { before, after, memory, held, moments: counts, statuses };
+  return { before, after, slope: robustSlope(memory), held, moments: counts, statuses };
 }
 
 function judge(measured: Measured, { leakMebibytes }: Limits): Row[] {
-  const { after, before, held, memory, statuses } = measured;
-  const slope = robustSlope(memory);
   const total = [...measured.moments.values()].reduce((sum, count) => sum + count, 0);
   const shares = [...measured.moments].map(([moment, count]) => `${count} ${moment}`).join(', ');
+  const others = measured.statuses.filter((status) => status !== 200).map(String);
   return [
     informational('clients that disconnected', 'clients', total, shares),
-    exactly(0, 'bytes, slots and workers still reserved', 'number', held),
-    atMost(
-      0,
-      'descriptors gained since the warm-up',
-      'number',
-      after.descriptors - before.descriptors,
-      `${before.descriptors} then`,
-    ),
-    atMost(0, 'threads gained', 'number', after.threads - before.threads),
-    atMost(
-      leakMebibytes,
-      'memory gained for 10,000 disconnects',
-      'MiB',
-      slope === null ? null : 10_000 * slope,
-      `${before.mebibytes.toFixed(0)} MiB after the warm-up, ${after.mebibytes.toFixed(0)} MiB at the end`,
-    ),
-    exactly(
-      0,
-      'complete requests not answered 200 afterwards',
-      'requests',
-      statuses.filter((status) => status !== 200).length,
-      `of ${statuses.length} at one time`,
-    ),
+    ...growthRows(measured, leakMebibytes),
+    none('complete requests not answered 200 afterwards', others, measured.statuses.length),
   ];
 }
 

@@ -9,7 +9,6 @@ import { type NonAudio, nonAudioFiles } from '../corpus/non-audio.ts';
 import { referenceSeconds } from '../corpus/reference.ts';
 import { type Client, createClient } from '../support/client.ts';
 import { inParallel } from '../support/parallel.ts';
-import { startProgress } from '../support/progress.ts';
 import { buildService, withServer } from '../support/service.ts';
 
 type Recording = { readonly name: string; readonly file: string; readonly seconds: number };
@@ -61,13 +60,15 @@ async function cleanRecordings(step: number, seed: number): Promise<Recording[]>
     all.map(({ recipe }) => recipe),
   );
   const files = all.map(({ name, recipe }) => ({ name, file: recipe.file }));
-  const progress = startProgress('decoding by ffmpeg', files.length);
-  const found = await inParallel(files, 2, async (one) => {
-    const seconds = await referenceSeconds(one.file);
-    progress.advance();
-    return seconds === null ? [] : [{ ...one, seconds }];
-  });
-  progress.stop();
+  const found = await inParallel(
+    files,
+    2,
+    async (one) => {
+      const seconds = await referenceSeconds(one.file);
+      return seconds === null ? [] : [{ ...one, seconds }];
+    },
+    'decoding by ffmpeg',
+  );
   return found.flat();
 }
 
@@ -75,13 +76,11 @@ async function judge<Thing extends { readonly name: string }>(
   things: readonly Thing[],
   faultOf: (thing: Thing) => Promise<string | null>,
 ): Promise<Verdict[]> {
-  const progress = startProgress('uploading', things.length);
-  const verdicts = await inParallel(things, atATime, async (thing) => {
+  const check = async (thing: Thing) => {
     const fault = await faultOf(thing).catch((error: Error) => error.message);
-    progress.advance();
     return { name: thing.name, fault };
-  });
-  progress.stop();
+  };
+  const verdicts = await inParallel(things, atATime, check, 'uploading');
   for (const { name, fault } of verdicts) if (fault !== null) console.error(`${name}: ${fault}`);
   return verdicts;
 }

@@ -6,7 +6,6 @@ import { exactly, informational, negativeControl, type Options, type Row } from 
 import { tools } from '../corpus/generate.ts';
 import { createClient } from '../support/client.ts';
 import { inParallel } from '../support/parallel.ts';
-import { startProgress } from '../support/progress.ts';
 import { buildService, type Server, withServer } from '../support/service.ts';
 
 const files = [
@@ -31,10 +30,11 @@ export async function run({ long, count }: Options): Promise<readonly Row[]> {
   installPackages(tools);
   buildService();
   const rounds = count ?? (long ? longRounds : 1);
-  const alone = await served(1, (server) => digestsAlone(server));
+  const alone = new Map(await served(1, (server) => digests(server, files, 1)));
+  const names = Array.from({ length: atOnce * rounds }, (_, index) => files[index % files.length] as string);
   const rows: Row[] = [];
   for (const number of workers) {
-    const answers = await served(number, (server) => digestsAtOnce(server, rounds));
+    const answers = await served(number, (server) => digests(server, names, atOnce));
     rows.push(differing(alone, answers, `answers that differ, ${atOnce} at once, workers: ${number}`));
   }
   const mixed = [...alone].map(([name], index): [string, string] => [
@@ -65,27 +65,14 @@ async function digestOf(client: ReturnType<typeof createClient>, name: string): 
   return createHash('sha256').update(body).digest('hex');
 }
 
-async function digestsAlone({ port, token }: Server): Promise<Digests> {
-  const client = createClient(port, token, 1);
-  const found = await inParallel(
-    files,
-    1,
-    async (name): Promise<[string, string]> => [name, await digestOf(client, name)],
-  );
-  client.close();
-  return new Map(found);
-}
-
-async function digestsAtOnce({ port, token }: Server, rounds: number): Promise<[string, string][]> {
-  const client = createClient(port, token, atOnce);
-  const names = Array.from({ length: atOnce * rounds }, (_, index) => files[index % files.length] as string);
-  const progress = startProgress(`${atOnce} at once`, names.length);
-  const found = await inParallel(names, atOnce, async (name): Promise<[string, string]> => {
-    const digest = await digestOf(client, name);
-    progress.advance();
-    return [name, digest];
-  });
-  progress.stop();
+async function digests(
+  { port, token }: Server,
+  names: readonly string[],
+  atATime: number,
+): Promise<[string, string][]> {
+  const client = createClient(port, token, atATime);
+  const digest = async (name: string): Promise<[string, string]> => [name, await digestOf(client, name)];
+  const found = await inParallel(names, atATime, digest, `${atATime} at once`);
   client.close();
   return found;
 }

@@ -2,8 +2,8 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { residentMebibytes } from '../../../benchmarks/process.ts';
-import { atMost, exactly, informational, negativeControl, type Options, type Row } from '../case.ts';
-import { eventually, type Footprint, footprint, heldResources } from '../support/footprint.ts';
+import { informational, negativeControl, none, type Options, type Row } from '../case.ts';
+import { eventually, footprint, type Growth, growthRows, heldResources } from '../support/footprint.ts';
 import { createMix } from '../support/mix.ts';
 import { preload } from '../support/preload.ts';
 import { createPrng } from '../support/prng.ts';
@@ -28,13 +28,9 @@ const limits = ({ long, count }: Options): Limits =>
     ? { requests: count ?? 100_000, slopeMebibytes: 1, control: { requests: 20_000, kilobytes: 8 } }
     : { requests: count ?? 1000, slopeMebibytes: 1000, control: { requests: 1000, kilobytes: 256 } };
 
-type Soaked = {
+type Soaked = Growth & {
   readonly requests: number;
   readonly seconds: number;
-  readonly memory: readonly Point[];
-  readonly before: Footprint;
-  readonly after: Footprint;
-  readonly held: number;
   readonly unexpected: readonly string[];
 };
 
@@ -69,37 +65,17 @@ async function soak(server: Server, seed: number, requests: number): Promise<Soa
   const held = await heldResources(server.port);
   await eventually(() => footprint(pid).descriptors <= before.descriptors);
   const seconds = (performance.now() - started) / 1000;
-  return { requests, seconds, memory, before, after: footprint(pid), held, unexpected };
+  const slope = robustSlope(lowest(memory, stretches));
+  return { requests, seconds, slope, before, after: footprint(pid), held, unexpected };
 }
 
 function judge(soaked: Soaked, { slopeMebibytes }: Limits): Row[] {
-  const { after, before, held, memory, unexpected } = soaked;
-  const slope = robustSlope(lowest(memory, stretches));
-  const [from, to] = [before, after].map(({ mebibytes }) => mebibytes.toFixed(0));
+  const { requests, seconds, unexpected } = soaked;
+  const rate = `${(requests / seconds).toFixed(0)} a second`;
   return [
-    informational(
-      'requests, one in ten hostile',
-      'requests',
-      soaked.requests,
-      `${(soaked.requests / soaked.seconds).toFixed(0)} a second`,
-    ),
-    atMost(
-      slopeMebibytes,
-      'memory gained for 10,000 requests',
-      'MiB',
-      slope === null ? null : 10_000 * slope,
-      `${from} MiB after the first quarter, ${to} MiB at the end`,
-    ),
-    exactly(
-      0,
-      'unexpected answers',
-      'requests',
-      unexpected.length,
-      [...new Set(unexpected)].slice(0, 5).join('; '),
-    ),
-    exactly(0, 'bytes, slots and workers still reserved', 'number', held),
-    atMost(0, 'descriptors gained since the first quarter', 'number', after.descriptors - before.descriptors),
-    atMost(0, 'threads gained', 'number', after.threads - before.threads),
+    informational('requests, one in ten hostile', 'requests', requests, rate),
+    none('unexpected answers', [...new Set(unexpected)], requests),
+    ...growthRows(soaked, slopeMebibytes),
   ];
 }
 

@@ -5,7 +5,6 @@ import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { inParallel } from '../support/parallel.ts';
-import { startProgress } from '../support/progress.ts';
 
 const execute = promisify(execFile);
 
@@ -49,10 +48,5 @@ async function make({ file, program, arguments: options }: Recipe): Promise<void
 export async function generateFiles(what: string, recipes: readonly Recipe[]): Promise<void> {
   const absent = recipes.filter(({ file }) => !existsSync(file));
   if (absent.length === 0) return;
-  const progress = startProgress(`making ${what}`, absent.length);
-  await inParallel(absent, availableParallelism(), async (recipe) => {
-    await make(recipe);
-    progress.advance();
-  });
-  progress.stop();
+  await inParallel(absent, availableParallelism(), make, `making ${what}`);
 }

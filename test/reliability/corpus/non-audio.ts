@@ -33,22 +33,6 @@ const texts: Readonly<Record<string, string>> = {
   pdf: '%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer << /Root 1 0 R >>\n%%EOF\n',
 };
 
-/** A tar file: a header of 512 bytes, then the content. */
-const tarFile = (inside: Buffer) =>
-  Buffer.concat([ascii('audio.wav\0'.padEnd(257, '0')), ascii('ustar\x0000'), Buffer.alloc(248), inside]);
-
-/** A recording inside another format, its frames intact. */
-const wrappings: Readonly<Record<string, (recording: Buffer) => Buffer>> = {
-  'tar of a recording': tarFile,
-  'ar of a recording': (inside) => Buffer.concat([ascii('!<arch>\na.mp3/'.padEnd(68)), inside]),
-  'cpio of a recording': (inside) =>
-    Buffer.concat([ascii('070701'.padEnd(110, '0')), ascii('a.mp3\0'), inside]),
-  'zstd data of a recording': (inside) => Buffer.concat([ascii('\x28\xb5\x2f\xfd\0\x58\x01\0\x01'), inside]),
-  'Flash film of a recording': (inside) => Buffer.concat([ascii('FWS\x06'.padEnd(24, '\0')), inside]),
-  'document with a recording': (inside) =>
-    Buffer.concat([ascii('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'.padEnd(512, '\0')), inside]),
-};
-
 /** Encrypted audio. */
 const encryptedWebm = () => {
   const key = element('5035', element('47e1', number(5, 1)), element('47e2', Buffer.alloc(16, 7)));
@@ -69,6 +53,7 @@ function made(): readonly NonAudio[] {
     '7z archive': ascii('7z\xbc\xaf\x27\x1c\0\x04'),
     'rar archive': ascii('Rar!\x1a\x07\x01\0'),
     zip: ascii('PK\x03\x04\x14\0\0\0\x08\0'),
+    tar: ascii(`${'audio.wav\0'.padEnd(257, '0')}ustar`),
     program: ascii('\x7fELF\x02\x01\x01'),
   };
   return [
@@ -108,19 +93,8 @@ export async function nonAudioFiles(folder: string): Promise<readonly NonAudio[]
     ...stills.map((ending) => ffmpeg(join(folder, `still.${ending}`), ...picture, '-frames:v', '1')),
     ...Object.entries(films).map(([file, options]) => ffmpeg(join(folder, file), ...picture, ...options)),
   ];
-  const recording = ffmpeg(
-    join(folder, 'recording.mp3'),
-    '-f',
-    'lavfi',
-    '-i',
-    'sine=d=1',
-    '-id3v2_version',
-    '0',
-  );
-  await generateFiles('pictures', [...recipes, recording]);
-  const frames = readFileSync(recording.file);
+  await generateFiles('pictures', recipes);
   return [
-    ...Object.entries(wrappings).map(([name, wrap]) => ({ name, bytes: wrap(frames) })),
     ...Object.entries(texts).map(([name, text]) => ({ name, bytes: Buffer.from(text) })),
     ...made(),
     ...recipes.map(({ file }) => ({ name: basename(file), bytes: readFileSync(file) })),

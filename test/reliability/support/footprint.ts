@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { descriptorsOf, residentMebibytes, threadsOf } from '../../../benchmarks/process.ts';
 import { call } from '../../support/http.ts';
+import { atMost, exactly, type Row } from '../case.ts';
 
 export type Footprint = {
   readonly mebibytes: number;
@@ -15,6 +16,34 @@ export function footprint(pid: number): Footprint {
     threads: threadsOf(pid),
     descriptors: descriptorsOf(pid),
   };
+}
+
+export type Growth = {
+  readonly before: Footprint;
+  readonly after: Footprint;
+  /** Of resident memory, MiB a request; null when it could not be measured. */
+  readonly slope: number | null;
+  /** `heldResources` at the end. */
+  readonly held: number;
+};
+
+/** What requests have left behind, since the warm-up. */
+export function growthRows({ before, after, slope, held }: Growth, maxMebibytes: number): Row[] {
+  const [from, to] = [before, after].map(({ mebibytes }) => mebibytes.toFixed(0));
+  const note = `${from} MiB after the warm-up, ${to} MiB at the end`;
+  const memory = slope === null ? null : 10_000 * slope;
+  return [
+    exactly(0, 'bytes, slots and workers still reserved', 'number', held),
+    atMost(
+      0,
+      'descriptors gained',
+      'number',
+      after.descriptors - before.descriptors,
+      `from ${before.descriptors}`,
+    ),
+    atMost(0, 'threads gained', 'number', after.threads - before.threads),
+    atMost(maxMebibytes, 'memory gained for 10,000 requests', 'MiB', memory, note),
+  ];
 }
 
 async function readGauges(port: number, names: readonly string[]): Promise<number> {
