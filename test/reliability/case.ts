@@ -22,14 +22,7 @@ export type Options = {
 /** Exported by each file of test/reliability/cases. Installs missing tools. */
 export type Run = (options: Options) => Promise<readonly Row[]>;
 
-export function row(
-  name: string,
-  unit: string,
-  value: number | null,
-  goal: string,
-  met: boolean,
-  note = '',
-): Row {
+function row(name: string, unit: string, value: number | null, goal: string, met: boolean, note = ''): Row {
   return { name, unit, value, note, goal, met };
 }
 

@@ -52,7 +52,7 @@ async function attached(child: ChildProcess): Promise<void> {
 }
 
 /** Lines are `PID call(...) = result`; the first line of an interrupted call has the names. */
-export function readTrace(text: string): TraceResult {
+function readTrace(text: string): TraceResult {
   const calls = text
     .split('\n')
     .map((line) => line.replace(/^\d+\s+/, ''))

@@ -21,7 +21,7 @@ export type Attack = {
   readonly operationId?: string;
 };
 
-export type Outcome = {
+type Outcome = {
   readonly cases: number | null;
   readonly failures: number | null;
   readonly words: string;

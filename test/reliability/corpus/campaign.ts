@@ -15,9 +15,9 @@ import { startProgress } from '../support/progress.ts';
 import { isUp, type Server } from '../support/service.ts';
 
 /** Sends request `number` of the campaign. */
-export type SendOne = (client: Client, number: number) => Promise<{ path: string; answer: Answer }>;
+type SendOne = (client: Client, number: number) => Promise<{ path: string; answer: Answer }>;
 
-export type Finding = { readonly number: number; readonly fault: string };
+type Finding = { readonly number: number; readonly fault: string };
 
 export type Campaign = {
   readonly findings: readonly Finding[];

@@ -3,7 +3,7 @@ import { toneFile } from '../../../benchmarks/upload-body.ts';
 import type { Prng } from '../support/prng.ts';
 import { mutate } from './mutate.ts';
 
-export type Form = { readonly contentType: string | null; readonly body: Buffer };
+type Form = { readonly contentType: string | null; readonly body: Buffer };
 
 const sound = toneFile(0.05);
 const boundaries = [

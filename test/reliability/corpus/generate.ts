@@ -25,7 +25,7 @@ export const ffmpeg = (file: string, ...options: readonly string[]): Recipe => (
 });
 
 /** Runs a program; the error holds the end of its standard error. */
-export async function runQuietly(program: string, options: readonly string[]): Promise<Buffer> {
+async function runQuietly(program: string, options: readonly string[]): Promise<Buffer> {
   try {
     const { stdout } = await execute(program, options, { encoding: 'buffer', maxBuffer: 1 << 28 });
     return stdout;

@@ -14,8 +14,8 @@ export type Account = {
   lastStatus(): number;
 };
 
-export const post = (path: string) => operationOf('POST', path);
-export const credentials = (email: string) => ({ email, password });
+const post = (path: string) => operationOf('POST', path);
+const credentials = (email: string) => ({ email, password });
 
 /** Signs up and creates a token. */
 export async function openAccount(server: Server, name: string): Promise<Account> {

@@ -22,7 +22,7 @@ export type Client = {
 };
 
 /** Longer than UNDERTONE_DEADLINE_S in these cases. */
-export const maxWaitSeconds = 300;
+const maxWaitSeconds = 300;
 const timeout = 1000 * maxWaitSeconds;
 
 export function createClient(port: number, token: string, connections: number): Client {

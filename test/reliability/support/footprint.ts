@@ -46,22 +46,23 @@ export function growthRows({ before, after, slope, held }: Growth, maxMebibytes:
   ];
 }
 
-async function readGauges(port: number, names: readonly string[]): Promise<number> {
+/** Buffered bytes, queued analyses and busy workers: 0 when no request is left. */
+const gauges = [
+  'undertone_held_bytes',
+  'undertone_account_request_bytes',
+  'undertone_queue_length',
+  'undertone_workers_busy',
+];
+
+/** The sum of the gauges. */
+export async function heldResources(port: number): Promise<number> {
   const { body } = await call(port, { path: '/metrics' });
-  const values = names.map((name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1]));
+  const values = gauges.map((name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1]));
   return values.reduce((sum, value) => sum + value, 0);
 }
 
 /** Far longer than any operation on a busy machine. */
-export const maxWaitMs = 120_000;
-
-const bodyGauges = ['undertone_held_bytes', 'undertone_account_request_bytes'];
-
-export const heldBytes = (port: number): Promise<number> => readGauges(port, bodyGauges);
-
-/** Buffered bytes, queued analyses and busy workers; 0 when no request is left. */
-export const heldResources = (port: number): Promise<number> =>
-  readGauges(port, [...bodyGauges, 'undertone_queue_length', 'undertone_workers_busy']);
+const maxWaitMs = 120_000;
 
 /** @returns whether it came to hold in time */
 export async function eventually(

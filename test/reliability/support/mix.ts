@@ -27,7 +27,7 @@ const encodings: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** By ffmpeg, which the tests need as well. */
-export function encode(wav: Buffer, options: readonly string[]): Buffer {
+function encode(wav: Buffer, options: readonly string[]): Buffer {
   const args = ['-v', 'error', '-i', 'pipe:0', ...options, 'pipe:1'];
   const { status, stdout, stderr } = spawnSync('ffmpeg', args, { input: wav, maxBuffer: 1 << 28 });
   if (status !== 0) throw new Error(`ffmpeg ended with ${status}: ${String(stderr)}`);
