@@ -69,7 +69,7 @@ async function allWork(server: Server, until: number): Promise<boolean> {
   while (performance.now() < until && isUp(server)) {
     const answers = await Promise.race([
       askMany(server, 'hold-x', workers),
-      sleep(Math.max(0, until - performance.now()), []),
+      sleep(Math.max(0, until - performance.now()), [], { ref: false }),
     ]);
     if (new Set(answers.map(({ worker }) => worker).filter(Boolean)).size === workers) return true;
   }
