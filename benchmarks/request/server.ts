@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
+import { scopes } from '../../src/auth/token-input.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createLifecycle } from '../../src/http/lifecycle.ts';
 import { createMetrics } from '../../src/http/middleware/metrics.ts';
@@ -40,7 +41,6 @@ async function startApp(thread: string): Promise<number> {
     file: fileURLToPath(new URL(`./${thread}.js`, import.meta.url)),
   });
   await pool.started;
-  const scopes = ['analyze:emotion', 'analyze:cognitive'];
   const tokens = { verify: async () => ({ id: '1', name: 'x', owner: null, scopes }) };
   const logger = pino({ level: 'info', base: null }, pino.destination({ dest: 2, sync: true }));
   const collaborators = {

@@ -1,8 +1,8 @@
 /** The recordings that a command reads: files, folders, a list of both, or standard input. */
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { type CliContext, expected } from './context.ts';
-import { findFiles } from './walk.ts';
 
 export const standardInput = '-';
 
@@ -25,7 +25,7 @@ export async function findInputs(
   const found: Input[] = [];
   for (const path of names) {
     if (path === standardInput) found.push({ path, bytes: await readBytes(terminal) });
-    else found.push(...(await findFiles([path])).map((file) => ({ path: file, bytes: null })));
+    else found.push(...(await findFiles(path)).map((file) => ({ path: file, bytes: null })));
   }
   return found;
 }
@@ -51,4 +51,35 @@ function readText(path: string): Promise<string> {
   return readFile(path, 'utf8').catch((error: Error) => {
     throw expected('a readable file', '--list', error.message);
   });
+}
+
+/**
+ * Returns absolute paths: a file, even a missing one, or every file below a folder in sorted order.
+ * Symbolic links to folders are not followed, since they may form a cycle.
+ */
+async function findFiles(name: string): Promise<string[]> {
+  const path = resolve(name);
+  const entry = await stat(path).catch(() => null);
+  if (!entry?.isDirectory()) return [path];
+  const found: string[] = [];
+  await walk(path, found);
+  return found;
+}
+
+async function walk(folder: string, found: string[]): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await walk(path, found);
+    else if (entry.isFile() || (entry.isSymbolicLink() && (await isFileLink(path)))) found.push(path);
+  }
+}
+
+/** True for a broken link too, which fails when it is read. Excludes devices and pipes, which may never end. */
+async function isFileLink(path: string): Promise<boolean> {
+  return stat(path).then(
+    (entry) => entry.isFile(),
+    () => true,
+  );
 }

@@ -1,7 +1,7 @@
 /** State that the middleware of one request shares. */
 import type { Context } from 'koa';
 import type { Stage } from '../analysis/stage-timer.ts';
-import type { Principal } from './middleware/auth.ts';
+import type { Principal } from '../auth/tokens.ts';
 
 export type State = {
   /** Set on paths that require a token. */

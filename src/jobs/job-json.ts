@@ -1,31 +1,19 @@
 /** JSON of a job, as in responses and callbacks. */
+import type { z } from 'zod';
 import { errorJson } from '../openapi/errors.ts';
+import type { jobSchemas } from '../openapi/job-schemas.ts';
 import { type SerializedError, ServiceError } from '../runtime/errors.ts';
 import type { JobRow, ListedRow } from './job-store.ts';
 
-export type JobProgress = {
-  readonly analysed_s: number;
-  /** The declared duration, never less than `analysed_s`; null when none is declared. */
-  readonly duration_s: number | null;
-};
-
-export type QueueState = { readonly status: 'waiting' | 'running'; readonly progress: JobProgress | null };
-
-export type JobSummary = {
-  readonly id: string;
-  readonly status: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
-  readonly created_at: string;
-  readonly finished_at: string | null;
-  /** The job and its result are deleted at this time. */
-  readonly expires_at: string;
-  readonly progress: JobProgress | null;
-};
-
+export type JobProgress = Readonly<z.infer<(typeof jobSchemas)['JobProgress']>>;
+export type JobSummary = Readonly<z.infer<(typeof jobSchemas)['JobSummary']>>;
 export type JobJson = JobSummary & {
   readonly result: object | null;
   /** The body of an error response without `request_id`. */
   readonly error: object | null;
 };
+
+export type QueueState = { readonly status: 'waiting' | 'running'; readonly progress: JobProgress | null };
 
 export function toJobSummary(row: ListedRow, state: QueueState | null): JobSummary {
   return {

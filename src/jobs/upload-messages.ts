@@ -10,15 +10,16 @@ export type UploadThreadData = {
   readonly settings: Pick<JobSettings, 'audioSeconds' | 'uploadSeconds'>;
 };
 
+export type UploadSettings = {
+  readonly boundary: string;
+  /** False only computes the digest, without writing to Redis. */
+  readonly keep: boolean;
+  /** Maximum of both recordings together. */
+  readonly maxBytes: number;
+};
+
 export type UploadCommand = { readonly id: string } & (
-  | {
-      readonly kind: 'start';
-      readonly boundary: string;
-      /** False only computes the digest, without writing to Redis. */
-      readonly keep: boolean;
-      /** Maximum of both recordings together. */
-      readonly maxBytes: number;
-    }
+  | ({ readonly kind: 'start' } & UploadSettings)
   /** The next bytes of the body, transferred. */
   | { readonly kind: 'block'; readonly bytes: Uint8Array }
   | { readonly kind: 'end' }

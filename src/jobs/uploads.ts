@@ -3,16 +3,17 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
 import { entryFile } from '../runtime/worker-entries.ts';
-import type { UploadCommand, UploadedForm, UploadReply, UploadThreadData } from './upload-messages.ts';
+import type {
+  UploadCommand,
+  UploadedForm,
+  UploadReply,
+  UploadSettings,
+  UploadThreadData,
+} from './upload-messages.ts';
 
-export type { UploadedForm } from './upload-messages.ts';
+export type { UploadedForm, UploadSettings } from './upload-messages.ts';
 
-export type UploadOptions = {
-  readonly boundary: string;
-  /** False only computes the digest, without writing to Redis. */
-  readonly keep: boolean;
-  /** Maximum of both recordings together. */
-  readonly maxBytes: number;
+export type UploadOptions = UploadSettings & {
   /** Called when the memory of so many bytes is free again. */
   onReleased(bytes: number): void;
 };

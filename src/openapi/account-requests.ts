@@ -1,27 +1,55 @@
 /** The JSON bodies of the account page. */
 import { z } from 'zod';
-import { email, givenPassword, newPassword } from '../auth/credentials.ts';
+import {
+  email as emailSchema,
+  givenPassword,
+  newPassword as newPasswordSchema,
+} from '../auth/credentials.ts';
 import { scopes } from '../auth/tokens.ts';
 
 const maxDays = 3650;
 
-const wholeDays = `whole days from 1 to ${maxDays}, or null`;
-const days = z.int({ error: wholeDays }).min(1, { error: wholeDays }).max(maxDays, { error: wholeDays });
+export const emailText = 'E-mail address. It is not verified and receives no mail.';
+const email = emailSchema.describe(emailText);
+const password = givenPassword.describe('Password of the account.');
+const newPassword = newPasswordSchema.describe('10 to 128 characters.');
 
-export const signUpBody = z.object({ email, password: newPassword });
-export const logInBody = z.object({ email, password: givenPassword });
-const revokeTokens = z.boolean({ error: 'true or false' }).default(false);
-export const passwordBody = z.object({
-  current_password: givenPassword,
-  new_password: newPassword,
-  revoke_tokens: revokeTokens,
-});
-export const removeBody = z.object({ password: givenPassword });
+export const signUpBody = z.object({ email, password: newPassword }).describe('A new account.');
+export const logInBody = z.object({ email, password }).describe('An account and its password.');
+export const passwordBody = z
+  .object({
+    current_password: givenPassword.describe('The current password.'),
+    new_password: newPassword,
+    revoke_tokens: z
+      .boolean({ error: 'true or false' })
+      .default(false)
+      .describe('Whether to revoke every token of the account.'),
+  })
+  .describe('A new password.');
+export const removeBody = z.object({ password }).describe('Deletion of the account.');
+
 const oneScope = { error: `scopes of ${scopes.join(', ')}` };
 const scopeList = { error: `a list of ${scopes.join(', ')}` };
+const wholeDays = { error: `whole days from 1 to ${maxDays}, or null` };
 
-export const tokenBody = z.object({
-  name: z.string({ error: 'a name' }),
-  scopes: z.array(z.enum(scopes, oneScope), scopeList).min(1, oneScope).max(scopes.length, oneScope),
-  expires_in_days: days.nullable().default(null),
-});
+export const tokenBody = z
+  .object({
+    name: z
+      .string({ error: 'a name' })
+      .describe(
+        'Unique among the live tokens of the account: 1 to 64 letters, digits, spaces or ._@-, letters or digits at both ends; must not start with tok_.',
+      ),
+    scopes: z
+      .array(z.enum(scopes, oneScope), scopeList)
+      .min(1, oneScope)
+      .max(scopes.length, oneScope)
+      .describe('Permitted scopes.'),
+    expires_in_days: z
+      .int(wholeDays)
+      .min(1, wholeDays)
+      .max(maxDays, wholeDays)
+      .nullable()
+      .default(null)
+      .describe('Days until expiry, 1 to 3650; null for never.'),
+  })
+  .describe('A token to create.');

@@ -2,18 +2,15 @@
 import { z } from 'zod';
 import { envelope } from '../analysis/report-schema.ts';
 import { scopes } from '../auth/token-input.ts';
-import { logInBody, passwordBody, removeBody, signUpBody, tokenBody } from './account-requests.ts';
-import { withDescriptions } from './with-descriptions.ts';
+import { emailText, logInBody, passwordBody, removeBody, signUpBody, tokenBody } from './account-requests.ts';
 
 const time = z.iso.datetime();
-const email = 'E-mail address. It is not verified and receives no mail.';
-const password = '10 to 128 characters.';
 
 const session = z
   .strictObject({
     user: z
       .strictObject({
-        email: z.string().describe(email),
+        email: z.string().describe(emailText),
         administrator: z.boolean().describe('Whether tokens of the command line are listed too.'),
       })
       .nullable()
@@ -54,23 +51,11 @@ const item = z
 
 export const accountSchemas = {
   Session: session,
-  SignUp: withDescriptions(signUpBody, { email, password }).describe('A new account.'),
-  LogIn: withDescriptions(logInBody, { email, password: 'Password of the account.' }).describe(
-    'An account and its password.',
-  ),
-  PasswordChange: withDescriptions(passwordBody, {
-    current_password: 'The current password.',
-    new_password: password,
-    revoke_tokens: 'Whether to revoke every token of the account.',
-  }).describe('A new password.'),
-  Removal: withDescriptions(removeBody, { password: 'Password of the account.' }).describe(
-    'Deletion of the account.',
-  ),
-  TokenRequest: withDescriptions(tokenBody, {
-    name: 'Unique among the live tokens of the account: 1 to 64 letters, digits, spaces or ._@-, letters or digits at both ends; must not start with tok_.',
-    scopes: 'Permitted scopes.',
-    expires_in_days: 'Days until expiry, 1 to 3650; null for never.',
-  }).describe('A token to create.'),
+  SignUp: signUpBody,
+  LogIn: logInBody,
+  PasswordChange: passwordBody,
+  Removal: removeBody,
+  TokenRequest: tokenBody,
   Token: token,
   Tokens: z
     .strictObject({

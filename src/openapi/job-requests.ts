@@ -1,7 +1,7 @@
 /** The JSON body of POST /v1/jobs: recordings to fetch by URL. */
 import { z } from 'zod';
 
-export const maxUrls = 1000;
+const maxUrls = 1000;
 
 const listError = `1 to ${maxUrls} addresses`;
 const urlError = 'addresses as text';
@@ -11,12 +11,20 @@ export const jobsBody = z.strictObject({
   urls: z
     .array(z.string({ error: urlError }).max(2048, { error: urlError }), { error: listError })
     .min(1, { error: listError })
-    .max(maxUrls, { error: listError }),
+    .max(maxUrls, { error: listError })
+    .describe(
+      `URLs of the recordings, at most ${maxUrls}, in at most 256 KiB of JSON; each starts with an allowed prefix.`,
+    ),
   channel: z
     .int({ error: channelError })
     .min(0, { error: channelError })
     .max(9999, { error: channelError })
     .nullable()
-    .default(null),
-  callback: z.string({ error: 'an address' }).nullable().default(null),
+    .default(null)
+    .describe('0-based index of the channel to analyse; null for the average of all.'),
+  callback: z
+    .string({ error: 'an address' })
+    .nullable()
+    .default(null)
+    .describe('URL that receives each finished job: https, on a public host; null for none.'),
 });

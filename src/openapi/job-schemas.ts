@@ -1,8 +1,7 @@
 /** Request and response schemas of jobs. */
 import { z } from 'zod';
 import { combinedReportSchema } from '../analysis/report.ts';
-import { jobsBody, maxUrls } from './job-requests.ts';
-import { withDescriptions } from './with-descriptions.ts';
+import { jobsBody } from './job-requests.ts';
 
 const time = z.iso.datetime();
 
@@ -65,9 +64,5 @@ export const jobSchemas = {
       callback_secret: secret,
     })
     .describe('New jobs.'),
-  JobList: withDescriptions(jobsBody, {
-    urls: `URLs of the recordings, at most ${maxUrls}, in at most 256 KiB of JSON; each starts with an allowed prefix.`,
-    channel: '0-based index of the channel to analyse; null for the average of all.',
-    callback: 'URL that receives each finished job: https, on a public host; null for none.',
-  }).describe('Recordings to fetch.'),
+  JobList: z.object(jobsBody.shape).describe('Recordings to fetch.'),
 } as const;

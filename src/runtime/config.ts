@@ -2,68 +2,14 @@
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import type { DecodeLimits } from '../audio/addon.ts';
 
 export type Address = { readonly host: string; readonly port: number };
 
 export type Rate = { readonly requests: number; readonly seconds: number };
 
-/** See docs/jobs.md. */
-export type JobSettings = {
-  readonly maxBytes: number;
-  readonly maxSeconds: number;
-  /** Maximum number of waiting jobs. */
-  readonly queue: number;
-  /** Time limit of an upload or download. */
-  readonly uploadSeconds: number;
-  /** Expiry of recordings and of results. */
-  readonly audioSeconds: number;
-  readonly resultSeconds: number;
-  /** Prefixes of recording URLs; each ends in a slash. */
-  readonly urlPrefixes: readonly string[];
-  /** Hosts that may have private addresses. */
-  readonly privateHosts: readonly string[];
-};
-
-export type Config = {
-  readonly host: string;
-  readonly port: number;
-  readonly dataDir: string;
-  readonly databaseUrl: string;
-  readonly token: string | null;
-  /** Signs session cookies; null for the file in the data folder. */
-  readonly secret: string | null;
-  /** Origin of the service for browsers; null accepts the Host header. */
-  readonly publicUrl: string | null;
-  /** Number of trusted proxies in front of the service. */
-  readonly trustedProxies: number;
-  /** Sign-up policy; `first` allows one account. */
-  readonly signUp: 'first' | 'open' | 'closed';
-  /** Origins with CORS access to the API. */
-  readonly corsOrigins: readonly string[];
-  /** Per token; null for no limit. */
-  readonly tokenRate: Rate | null;
-  /** Per client address; null for no limit. */
-  readonly addressRate: Rate | null;
-  readonly modelsDir: string;
-  readonly workers: number;
-  /** Whether analysis runs in threads of the service or in separate processes. */
-  readonly isolation: 'thread' | 'process';
-  /** Maximum number of queued requests. */
-  readonly queue: number;
-  readonly bufferBytes: number;
-  readonly maxUploadBytes: number;
-  readonly deadlineSeconds: number;
-  readonly shutdownSeconds: number;
-  /** Time between a failing /ready and closing, for load balancers. */
-  readonly graceSeconds: number;
-  readonly logLevel: LogLevel;
-  readonly metricsAddress: Address | null;
-  readonly limits: DecodeLimits;
-  /** Null disables jobs. */
-  readonly redisUrl: string | null;
-  readonly jobs: JobSettings;
-};
+/** The settings are documented in docs/operations.md and docs/jobs.md. */
+export type Config = ReturnType<typeof freeze>;
+export type JobSettings = Config['jobs'];
 
 export class ConfigError extends Error {
   readonly problems: readonly string[];
@@ -82,7 +28,6 @@ const queuePerWorker = 8;
 /** The maximum share of one account in the memory for bodies; see createByteBudget. */
 const maxAccountShare = 3 / 4;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
 
 /** RFC 6750, section 2.1. */
 const bearerToken = /^[A-Za-z0-9\-._~+/]+=*$/;
@@ -157,7 +102,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   return freeze(parsed.data);
 }
 
-function freeze(settings: Settings): Config {
+function freeze(settings: Settings) {
   const dataDir = resolve(settings.UNDERTONE_DATA_DIR);
   const workers = settings.UNDERTONE_WORKERS ?? availableParallelism();
   return Object.freeze({
@@ -166,11 +111,14 @@ function freeze(settings: Settings): Config {
     dataDir,
     databaseUrl: settings.UNDERTONE_DATABASE_URL ?? `file:${join(dataDir, 'undertone.db')}`,
     token: settings.UNDERTONE_TOKEN ?? null,
+    /** Null for the file in the data folder. */
     secret: settings.UNDERTONE_SECRET ?? null,
+    /** Origin of the service for browsers; null accepts the Host header. */
     publicUrl: settings.UNDERTONE_PUBLIC_URL ?? null,
     trustedProxies: settings.UNDERTONE_TRUST_PROXY,
     signUp: settings.UNDERTONE_SIGNUP,
     corsOrigins: Object.freeze(settings.UNDERTONE_CORS_ORIGINS),
+    /** Null for no limit. */
     tokenRate: settings.UNDERTONE_RATE_LIMIT ?? null,
     addressRate: settings.UNDERTONE_ADDRESS_RATE_LIMIT ?? null,
     modelsDir: resolve(settings.UNDERTONE_MODELS_DIR),
@@ -191,6 +139,7 @@ function freeze(settings: Settings): Config {
       maxSampleRate: 384_000,
       deadlineSeconds: settings.UNDERTONE_DEADLINE_S,
     }),
+    /** Null disables jobs. */
     redisUrl: settings.UNDERTONE_REDIS_URL ?? null,
     jobs: Object.freeze({
       maxBytes: settings.UNDERTONE_JOB_MAX_BYTES,

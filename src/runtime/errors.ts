@@ -52,12 +52,7 @@ export type Problem = {
 };
 
 /** A ServiceError as it crosses threads. */
-export type SerializedError = {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly problems: readonly Problem[];
-  readonly retryAfterSeconds: number;
-};
+export type SerializedError = Pick<ServiceError, 'code' | 'message' | 'problems' | 'retryAfterSeconds'>;
 
 type ErrorDetails = {
   /** Filled for `invalid` and `too_large` only. */

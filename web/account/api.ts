@@ -1,25 +1,12 @@
 /** Requests of this page to the service. */
+import type { z } from 'zod';
+import type { accountSchemas } from '../../src/openapi/account-schemas.ts';
 
-export type Session = {
-  readonly user: { readonly email: string; readonly administrator: boolean } | null;
-  readonly sign_up: 'first' | 'open' | 'closed';
-};
-
-export type Token = {
-  readonly id: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly scopes: readonly string[];
-  readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly last_used_at: string | null;
-  readonly revoked_at: string | null;
-  readonly origin: 'account' | 'command_line';
-};
-
-export type NewToken = Token & { readonly token: string };
-
-type Item = { readonly loc: readonly string[]; readonly msg: string; readonly type: string };
+type Schemas = { [Name in keyof typeof accountSchemas]: z.infer<(typeof accountSchemas)[Name]> };
+export type Session = Schemas['Session'];
+export type Token = Schemas['Token'];
+export type NewToken = Schemas['NewToken'];
+type Item = Schemas['AccountItem'];
 
 /** An error response; status 0: the service is unreachable. */
 export class Refusal extends Error {

@@ -1,9 +1,8 @@
 /** Error messages: a title and advice. */
+import type { ValidationItem } from '../../src/openapi/errors.ts';
 import type { AnalysisError } from './analyze.ts';
 
 export type Sentence = { readonly title: string; readonly advice: string };
-
-type Item = { readonly loc: readonly string[]; readonly msg: string; readonly type: string };
 
 /** By the last part of a validation error's type. */
 const advices: Readonly<Record<string, Sentence>> = {
@@ -71,15 +70,15 @@ export function explain(fault: AnalysisError): Sentence {
   };
 }
 
-function explainItem({ loc, msg, type }: Item): Sentence {
+function explainItem({ loc, msg, type }: ValidationItem): Sentence {
   const known = advices[type.split('.').at(-1) ?? ''];
   if (known === undefined) return { title: 'The recording was rejected', advice: msg };
   const where = loc.at(-1) === 'baseline' ? 'Baseline: ' : '';
   return { title: `${where}${known.title}`, advice: `${known.advice} (${msg})` };
 }
 
-function firstItem(body: unknown): Item | null {
+function firstItem(body: unknown): ValidationItem | null {
   if (typeof body !== 'object' || body === null || !('detail' in body) || !Array.isArray(body.detail))
     return null;
-  return (body.detail[0] as Item | undefined) ?? null;
+  return (body.detail[0] as ValidationItem | undefined) ?? null;
 }

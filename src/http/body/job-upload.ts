@@ -1,24 +1,20 @@
 /** The multipart body of a job, streamed block by block to Redis. */
 import type { IncomingMessage } from 'node:http';
-import type { UploadedForm, Uploads } from '../../jobs/uploads.ts';
+import type { UploadedForm, UploadSettings, Uploads } from '../../jobs/uploads.ts';
 import { tooLarge } from '../../runtime/errors.ts';
 import type { Reservation } from '../../runtime/fair-budget.ts';
 import { type BodyLimits, guardBody } from './body-guard.ts';
 import { overByteShare } from './byte-budget.ts';
 import { createBlocks } from './transferable-blocks.ts';
 
-export type JobUploadOptions = BodyLimits & {
-  /** Id of the new job. */
-  readonly id: string;
-  /** False: the form is only hashed, and nothing is written to Redis. */
-  readonly keep: boolean;
-  readonly boundary: string;
-  readonly uploads: Uploads;
-  /** Bytes that have arrived and are not in Redis yet. */
-  readonly memory: Reservation;
-  /** Limit for both recordings together. */
-  readonly maxBytes: number;
-};
+export type JobUploadOptions = BodyLimits &
+  UploadSettings & {
+    /** Id of the new job. */
+    readonly id: string;
+    readonly uploads: Uploads;
+    /** Bytes that have arrived and are not in Redis yet. */
+    readonly memory: Reservation;
+  };
 
 /** Limit for a form beside its recordings. */
 const maxFormBytes = 2 ** 22;

@@ -19,11 +19,6 @@ export type UploadOptions = BodyLimits & {
   readonly account: string;
 };
 
-/** @throws ServiceError when Content-Length exceeds the limit */
-export function checkLength(request: IncomingMessage, maxBytes: number): void {
-  if (declaredLength(request) > maxBytes) throw tooLarge(maxBytes);
-}
-
 /** Sends 100 Continue to a client that waits for it. */
 export function sendContinue({ headers }: IncomingMessage, response: ServerResponse): void {
   if (/^100-continue$/i.test(headers.expect ?? '')) response.writeContinue();

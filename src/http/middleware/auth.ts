@@ -1,17 +1,9 @@
 /** Authentication and scopes, decided from the headers. */
 import type { Context, Middleware, Next } from 'koa';
-import type { Scope } from '../../auth/tokens.ts';
+import type { Principal, Scope, Tokens } from '../../auth/tokens.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { State } from '../state.ts';
 import type { RateLimits } from './rate-limit.ts';
-
-/** The owner and the scopes of a token. */
-export type Principal = {
-  readonly id: string;
-  /** Id of the account; null for operator tokens. */
-  readonly owner: string | null;
-  readonly scopes: readonly string[];
-};
 
 /** The account whose share of memory and queue a request uses. Each operator token counts as an account. */
 export function accountOf(principal: Principal | undefined): string {
@@ -19,8 +11,7 @@ export function accountOf(principal: Principal | undefined): string {
   return principal.owner === null ? `token:${principal.id}` : `account:${principal.owner}`;
 }
 
-/** Returns null when the token is unknown, expired or revoked. @throws ServiceError `storage_unavailable` */
-export type TokenVerifier = { verify(token: string): Promise<Principal | null> };
+export type TokenVerifier = Pick<Tokens, 'verify'>;
 
 export type AuthOptions = { readonly tokens: TokenVerifier; readonly limits: RateLimits };
 

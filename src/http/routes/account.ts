@@ -15,8 +15,7 @@ import {
 } from '../../openapi/account-requests.ts';
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
-import { accountRules, invalidField } from '../body/account-body.ts';
-import type { ReadJson } from '../body/json.ts';
+import type { BodyRules, ReadJson } from '../body/json.ts';
 import { requireKnownHost } from '../middleware/host.ts';
 import { requireSameOrigin } from '../middleware/same-origin.ts';
 import { sendPrivateJson } from '../respond.ts';
@@ -24,6 +23,7 @@ import type { State } from '../state.ts';
 
 const prefix = '/account/api';
 const dayMs = 86_400_000;
+const bodyRules: BodyRules = { maxBytes: 16_384, reasonOf: (kind) => kind };
 
 export type AccountRouteOptions = {
   readonly accounts: Accounts;
@@ -38,7 +38,7 @@ export function addAccountRoutes(router: Router<State>, options: AccountRouteOpt
     accounts,
     get: (path, handler) => router.get(`${prefix}${path}`, ...base, handler),
     post: (path, handler) => router.post(`${prefix}${path}`, ...base, sameOrigin, handler),
-    read: (context, schema) => readJson(context, schema, accountRules),
+    read: (context, schema) => readJson(context, schema, bodyRules),
   };
   const sameOrigin = requireSameOrigin(config.publicUrl);
   addSessionRoutes(routes);
@@ -145,13 +145,18 @@ function mapUserErrors(): Middleware<State> {
     } catch (error) {
       if (error instanceof TokenError) {
         const field = error.field === 'expiresAt' ? 'expires_in_days' : error.field;
-        throw invalidField(field, error.message, error.taken ? 'taken' : undefined);
+        throw invalidField(field, error.message, error.taken ? `${field}.taken` : field);
       }
       if (!(error instanceof UserError)) throw error;
-      if (error.reason === 'taken') throw invalidField('email', error.message, 'taken');
+      if (error.reason === 'taken') throw invalidField('email', error.message, 'email.taken');
       throw new ServiceError('unauthenticated', error.message);
     }
   };
+}
+
+/** @param reason the field, or `FIELD.taken` for a value in use */
+function invalidField(field: string, message: string, reason = field): ServiceError {
+  return new ServiceError('invalid', message, { problems: [{ where: 'body', field, reason, message }] });
 }
 
 function setCookies(context: Context, cookies: readonly string[]): void {

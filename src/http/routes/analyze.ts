@@ -6,12 +6,12 @@ import type { Stage } from '../../analysis/stage-timer.ts';
 import { scopeOf } from '../../auth/tokens.ts';
 import { boundaryOf } from '../../multipart/headers.ts';
 import type { Config } from '../../runtime/config.ts';
-import { invalidPart } from '../../runtime/errors.ts';
+import { invalidPart, tooLarge } from '../../runtime/errors.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
 import { type AnalysisResult, type Pool, queueFull, type SubmitOptions } from '../../workers/pool.ts';
 import type { Task } from '../../workers/protocol.ts';
 import { overByteShare } from '../body/byte-budget.ts';
-import { checkLength, declaredLength, readBody, sendContinue, type Upload } from '../body/read-body.ts';
+import { declaredLength, readBody, sendContinue, type Upload } from '../body/read-body.ts';
 import { admissionError, type Lifecycle } from '../lifecycle.ts';
 import { type AuthOptions, accountOf, requireScopes } from '../middleware/auth.ts';
 import { markAborted, type State } from '../state.ts';
@@ -64,7 +64,7 @@ function checkHeaders(
 ): string {
   const error = admissionError(lifecycle, pool);
   if (error !== null) throw error;
-  checkLength(req, config.maxUploadBytes);
+  if (declaredLength(req) > config.maxUploadBytes) throw tooLarge(config.maxUploadBytes);
   const boundary = boundaryOf(req.headers['content-type']);
   if (boundary === null) throw invalidPart('audio', 'missing', 'field required');
   if (!pool.accepts(account)) throw queueFull();

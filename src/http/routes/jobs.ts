@@ -1,7 +1,7 @@
 /** The routes of jobs: asynchronous analyses of long recordings and of lists of URLs. */
 import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
-import { scopes } from '../../auth/tokens.ts';
+import { type Principal, scopes } from '../../auth/tokens.ts';
 import type { JobJson, JobOwner, JobRequest, Jobs } from '../../jobs/jobs.ts';
 import type { UploadedForm } from '../../jobs/uploads.ts';
 import { boundaryOf } from '../../multipart/headers.ts';
@@ -15,7 +15,7 @@ import { type JobUploadOptions, maxBodyBytes, uploadJob } from '../body/job-uplo
 import type { ReadJson } from '../body/json.ts';
 import { declaredLength, sendContinue } from '../body/read-body.ts';
 import { type Lifecycle, shuttingDown } from '../lifecycle.ts';
-import { type AuthOptions, accountOf, type Principal, requireScopes } from '../middleware/auth.ts';
+import { type AuthOptions, accountOf, requireScopes } from '../middleware/auth.ts';
 import { sendPrivateJson } from '../respond.ts';
 import { markAborted, type State } from '../state.ts';
 
