@@ -74,3 +74,7 @@ export const accountSchemas = {
     })
     .describe('The body of 413 and 422.'),
 } as const satisfies Readonly<Record<string, z.ZodType>>;
+
+export type AccountJson = {
+  readonly [Name in keyof typeof accountSchemas]: Readonly<z.infer<(typeof accountSchemas)[Name]>>;
+};

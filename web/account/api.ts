@@ -1,12 +1,10 @@
 /** Requests of this page to the service. */
-import type { z } from 'zod';
-import type { accountSchemas } from '../../src/openapi/account-schemas.ts';
+import type { AccountJson } from '../../src/openapi/account-schemas.ts';
 
-type Schemas = { [Name in keyof typeof accountSchemas]: z.infer<(typeof accountSchemas)[Name]> };
-export type Session = Schemas['Session'];
-export type Token = Schemas['Token'];
-export type NewToken = Schemas['NewToken'];
-type Item = Schemas['AccountItem'];
+export type Session = AccountJson['Session'];
+export type Token = AccountJson['Token'];
+export type NewToken = AccountJson['NewToken'];
+type Item = AccountJson['AccountItem'];
 
 /** An error response; status 0: the service is unreachable. */
 export class Refusal extends Error {
