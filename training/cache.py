@@ -1,6 +1,6 @@
 """Intermediate results, keyed by their inputs: bytes of files, settings, and the code that computes them.
 
-A change of any input gives another folder, so no stale data is read. Old folders can be deleted at any time.
+A change of an input gives another folder. Old folders can be deleted at any time.
 """
 
 import ast

@@ -19,6 +19,7 @@ from training.augment.mix import mix_at_snr
 from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import is_training_noise
 from training.settings import SAMPLE_RATE, SEED
 
 GROUP = 48  # clips
@@ -46,7 +47,7 @@ class Surroundings:
     """Noises (ESC10 without its held-out fold, or generated) and room responses (recorded, or decaying noise)."""
 
     def __init__(self, clips: list[Clip]):
-        self.noises = [clip for clip in clips if clip.corpus == "ESC10" and not clip.held_out]
+        self.noises = [clip for clip in clips if is_training_noise(clip)]
         self.rooms = [read_audio(settings.DATA / clip.path) for clip in clips if clip.corpus == "RIR"]
 
     def noise(self, rng: np.random.Generator, count: int) -> np.ndarray:

@@ -7,6 +7,8 @@ import numpy as np
 from training import cache, settings
 from training.augment import audio, augmentation, mix
 from training.corpora.index import read_clips
+from training.corpora.recipe import RECIPE
+from training.corpora.registry import is_training_noise
 from training.features import log_mel
 from training.features.windows import EDGE, MAX_FRAMES, SILENCE, slice_padded
 from training.session import Session
@@ -18,8 +20,13 @@ class AugmentedCopies:
     """One augmented copy of every labelled recording: log-mel rows, and the VAD model's speech probability of each frame."""
 
     def __init__(self):
-        recordings = log_mel.content_of(read_clips())
-        inputs = {"recordings": recordings, "code": cache.code_hash(augmentation, audio, mix)}
+        clips = read_clips()
+        inputs = {
+            "recordings": log_mel.content_of(clips),
+            "labelled": sorted(RECIPE.labelled),
+            "noises": [clip.path for clip in clips if is_training_noise(clip)],
+            "code": cache.code_hash(augmentation, audio, mix),
+        }
         folder = cache.build("augmented", inputs, augmentation.write_copies)
         self.source = log_mel.of_generated("augmented", folder)
         self.speech = self.find_speech()

@@ -5,6 +5,7 @@ import numpy as np
 from training.augment import synthetic_noise
 from training.augment.mix import loud_power, mix_at_snr
 from training.corpora.index import read_clips
+from training.corpora.registry import is_training_noise
 from training.features import log_mel
 from training.features.log_mel import BINS
 
@@ -16,7 +17,7 @@ class Noises:
 
     def __init__(self):
         corpora, generated = log_mel.of_corpora(), synthetic_noise.features()
-        self.rows = [np.array(corpora[clip.index]) for clip in read_clips() if clip.corpus == "ESC10" and not clip.held_out]
+        self.rows = [np.array(corpora[clip.index]) for clip in read_clips() if is_training_noise(clip)]
         noises = [i for i, path in enumerate(generated.paths) if path.startswith("noise-")]
         self.rows += [np.array(generated[i]) for i in noises] * 3
 

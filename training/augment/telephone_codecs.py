@@ -67,6 +67,7 @@ def features_by_name() -> dict[str, np.ndarray]:
     """Name of the copy -> [T,80]"""
     inputs = {
         "recordings": log_mel.content_of(read_clips()),
+        "originals": cache.digest([name for name, _ in choose()]),
         "generated": [synthetic_noise.folder().name, synthetic_music.folder().name],
         "code": cache.code_hash(sys.modules[__name__], audio, augmentation),
     }

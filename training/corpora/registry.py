@@ -138,6 +138,10 @@ def is_strong(clip: Clip) -> bool:
     return clip.corpus == "RAVDESS" and clip.extra.get("intensity") == "2"
 
 
+def is_training_noise(clip: Clip) -> bool:
+    return clip.corpus == "ESC10" and not clip.held_out
+
+
 def is_steady(clip: Clip) -> bool:
     """Whether a sound serves as background noise."""
     return clip.corpus == "ESC10" and clip.label in STEADY

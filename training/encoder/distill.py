@@ -16,17 +16,16 @@ from tqdm import tqdm
 
 from training import cache, settings
 from training.augment import log_mel as log_mel_augmentation
-from training.augment import mix
+from training.augment import mix, synthetic_noise
 from training.augment.augmented import AugmentedCopies
 from training.augment.log_mel import Noises, augment
-from training.corpora import registry
-from training.corpora.index import read_clips
+from training.corpora.index import labels_key, read_clips
 from training.encoder import embeddings, examples, finetune, trunk, window_store
 from training.encoder.embeddings import EmbeddingStore
 from training.encoder.examples import draw_epoch, pad_rows
 from training.encoder.trunk import DEVICE, WIDTH, Trunk
 from training.encoder.window_store import WindowStore, split
-from training.features import log_mel
+from training.features import level, log_mel
 from training.features.level import normalize_level
 from training.settings import SEED
 
@@ -126,10 +125,11 @@ def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
     return {
         "teacher": cache.file_hash(finetune.result_path()),
         "trunk": cache.file_hash(settings.weights("trunk")),
+        "labels": labels_key(read_clips()),
         "windows": windows.key,
         "copies": copies.source.key,
         "steps": settings.SIZES.distill_steps,
-        "code": cache.code_hash(sys.modules[__name__], examples, log_mel_augmentation, mix, registry, trunk),
+        "code": cache.code_hash(sys.modules[__name__], embeddings, examples, level, log_mel_augmentation, mix, synthetic_noise, trunk),
     }
 
 

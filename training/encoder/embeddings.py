@@ -75,7 +75,7 @@ def load(trunk: Path, frames_per_embedding: int, copies: AugmentedCopies | None)
     """Of the graph at `trunk`, computed unless they are in the cache. `copies`: also those of the augmented copies."""
     windows, source = window_store.load(), log_mel.of_corpora()
     inputs = {"trunk": cache.file_hash(trunk), "windows": windows.key, "frames": frames_per_embedding,
-              "code": cache.code_hash(sys.modules[__name__])}  # fmt: skip
+              "variance_floor": VARIANCE_FLOOR, "code": cache.code_hash(sys.modules[__name__])}  # fmt: skip
     plain = compute("embeddings", trunk, frames_per_embedding, inputs, lambda i: (windows.rows(i, source), windows.speech_of(i)))
     if copies is None:
         return plain

@@ -18,17 +18,18 @@ from torch import nn
 
 from training import cache, settings
 from training.augment import log_mel as augment
-from training.augment import mix
+from training.augment import mix, synthetic_noise
 from training.augment.augmented import AugmentedCopies
-from training.corpora import corpus, recipe, registry
 from training.corpora.corpus import Clip
-from training.corpora.index import read_clips
+from training.corpora.index import labels_key, read_clips
 from training.encoder import embeddings, examples, finetune_report, multitask, trunk, whisper_weights, window_store
 from training.encoder.examples import Examples, draw_epoch
 from training.encoder.multitask import MultiTaskModel
 from training.encoder.trunk import DEVICE, Trunk
 from training.encoder.window_store import WindowStore, split
+from training.export import graph, trunk_graph
 from training.export.trunk_graph import write_trunk
+from training.features import level
 from training.features.level import normalize_level
 from training.features.log_mel import BINS
 from training.heads import attention_head, clarity, emotion, fit
@@ -48,13 +49,13 @@ RESULT_FILE = "finetuned.pt"
 def mask_spans(scaled: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
     """SpecAugment: with probability 1/2 each, one band and one stretch of time at the mean, for the whole batch [B,T,80]."""
     scaled = scaled.clone()
-    frames, level = scaled.shape[1], scaled.mean()
+    frames, mean = scaled.shape[1], scaled.mean()
     if rng.random() < 0.5:
         at = rng.integers(0, BINS - 12)
-        scaled[:, :, at : at + rng.integers(2, 13)] = level
+        scaled[:, :, at : at + rng.integers(2, 13)] = mean
     if rng.random() < 0.5:
         at = rng.integers(0, frames)
-        scaled[:, at : at + rng.integers(2, max(3, min(25, frames // 8)))] = level
+        scaled[:, at : at + rng.integers(2, max(3, min(25, frames // 8)))] = mean
     return scaled
 
 
@@ -145,9 +146,9 @@ def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTas
     """Whisper's trunk, and heads that were fitted on its embeddings (cached at `path`). The convolutions are not trained."""
     trunk = Trunk().load_whisper(whisper_weights.read_encoder())
     if not path.exists():
-        graph = path.with_name("frozen.onnx")
-        write_trunk(trunk.eval(), graph)
-        store = embeddings.load(graph, 2, None)
+        frozen = path.with_name("frozen.onnx")
+        write_trunk(trunk.eval(), frozen)
+        store = embeddings.load(frozen, 2, None)
         members, _ = split(clips, windows)
         targets, scores = emotion.targets_of(clips), clarity.targets_of(clips)
         labelled = np.intersect1d(emotion.labelled_windows(store.clips, targets), members)
@@ -187,8 +188,10 @@ def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies) -> Non
 
 
 def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
-    code = (attention_head, augment, clarity, corpus, emotion, examples, fit, mix, multitask, recipe, registry, trunk)
+    code = (attention_head, augment, clarity, embeddings, emotion, examples, fit, graph, level, mix, multitask,
+            synthetic_noise, trunk, trunk_graph)  # fmt: skip
     return {
+        "labels": labels_key(read_clips()),
         "windows": windows.key,
         "copies": copies.source.key,
         "whisper": cache.file_hash(whisper_weights.PATH),

@@ -66,6 +66,7 @@ def find_windows(folder: Path) -> None:
 def load() -> WindowStore:
     inputs = {
         "features": log_mel.of_corpora().key,
+        "labelled": sorted(RECIPE.labelled),
         "vad": cache.file_hash(settings.weights("vad")),
         "code": cache.code_hash(sys.modules[__name__], windows),
     }

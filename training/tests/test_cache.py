@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from training import cache, settings
+from training.corpora import corpus
+from training.encoder import finetune
 from training.evaluation import invariances, vocal_effort
 from training.tests.test_corpora import make_clip
 
@@ -62,3 +64,16 @@ def test_a_changed_copy_is_keyed_by_the_code_of_the_change(tmp_path, monkeypatch
     for change in (invariances.add_pauses, vocal_effort.whisper, None):
         invariances.write_copy(make_clip("MFA"), "copy", change)
     assert codes[0] == codes[2] != codes[1]
+
+
+def test_labels_and_splits_are_inputs_of_the_fine_tuned_trunk(monkeypatch):
+    windows, copies = types.SimpleNamespace(key="windows"), types.SimpleNamespace(source=types.SimpleNamespace(key="copies"))
+
+    def key(label):
+        monkeypatch.setattr(finetune, "read_clips", lambda: [make_clip("RAVDESS", speaker="01", label=label)])
+        return cache.digest(finetune.inputs_of(windows, copies))
+
+    before = key("sad")
+    assert key("happy") != before == key("sad")
+    monkeypatch.setattr(corpus, "split_of", lambda name: {"01": corpus.Part.TEST})
+    assert key("sad") != before
