@@ -28,13 +28,13 @@ class FitParams:
 
 
 def make_batch(store: EmbeddingStore, windows: np.ndarray, phase: int | None = None, augmented: np.ndarray | None = None):
-    """-> embeddings [B,N,384], weights [B,N], padded. `augmented` [B]: take the copy. A phase of 0 or 1 takes every second embedding."""
+    """-> embeddings [B,N,384], weights [B,N], padded. `augmented` [B]: take the copy. A phase of 0 or 1 takes every second embedding of windows with two or more."""
     copies = store.augmented or store
     if augmented is None:
         augmented = np.zeros(len(windows), bool)
     picked = [(copies if copy else store)[i] for i, copy in zip(windows, augmented)]
     if phase is not None:
-        picked = [(x[phase::2], w[phase::2]) for x, w in picked if len(x) > 1]
+        picked = [(x[phase::2], w[phase::2]) if len(x) > 1 else (x, w) for x, w in picked]
     length = max(len(w) for _, w in picked)
     x = np.zeros((len(picked), length, WIDTH), np.float32)
     weights = np.zeros((len(picked), length), np.float32)
