@@ -14,7 +14,7 @@ from training.augment import synthetic_music
 from training.augment.augmented import AugmentedCopies
 from training.calibration import timing_reference
 from training.calibration.affine import calibrate_emotion
-from training.calibration.intervals import DEGRADATION_PARAMS, first_rule, fit_intervals
+from training.calibration.intervals import DEGRADATION_PARAMS, fit_intervals, initial_interval
 from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
 from training.encoder import distill, embeddings, finetune
@@ -107,7 +107,7 @@ def train_clarity(models: ModelSet) -> None:
     slope, intercept = (float(v) for v in np.polyfit(predicted, truth, 1))
     write_clarity(heads, slope, intercept, graph)
     timing, counts = timing_reference.fit_params()
-    interval = first_rule(truth, np.clip(slope * predicted + intercept, 0, 1))
+    interval = initial_interval(truth, np.clip(slope * predicted + intercept, 0, 1))
     params = {"intervals": {"clarity": interval}, "degradations": DEGRADATION_PARAMS, "shortSpeechSeconds": CLARITY_SHORT_SECONDS, **timing}
     recordings = ", ".join(f"{count} of {name}" for name, count in counts.items())
     spec = replace(clarity.SPEC, limits=tuple(text.format(counts=recordings) for text in clarity.SPEC.limits))

@@ -9,7 +9,7 @@ import numpy as np
 
 from scipy.special import log_softmax, softmax
 
-from training.calibration.intervals import first_rule
+from training.calibration.intervals import initial_interval
 from training.corpora.labels import DIMENSIONS
 from training.evaluation.statistics import sigmoid
 from training.heads import emotion
@@ -61,7 +61,7 @@ def calibrate_emotion(values: np.ndarray, rows: np.ndarray, rated: np.ndarray, t
         predicted = sigmoid(values[rated][:, emotion.DIMENSIONS][:, place])
         truth = targets.dimensions[rows[rated], place]
         slope, intercept = match_moments(truth, predicted)
-        intervals[name] = first_rule(truth, np.clip(slope * predicted + intercept, 0, 1))
+        intervals[name] = initial_interval(truth, np.clip(slope * predicted + intercept, 0, 1))
         affine.append((slope, intercept))
     slopes, intercepts = np.array(affine).T
     return EmotionCalibration(temperature, slopes, intercepts, intervals, fit_low_confidence(logits, label, temperature))

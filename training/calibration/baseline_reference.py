@@ -25,11 +25,11 @@ FALSE_ALARMS = 0.02
 MIN_PAIRS = 20  # of a corpus that counts
 DIRECTIONS = 8
 RIDGE = 0.01
-# Measure -> unit, study, direction under load, weight. Evidence grade B: consistent only within a speaker.
-MEASURES = {
-    "pitch_level": ("semitones re 27.5 Hz", "Huttunen et al. 2011; Griffin & Williams 1987", "up", 0.5),
-    "pitch_range": ("semitones", "Huttunen et al. 2011; Lively et al. 1993", "down", 0.5),
-    "spectral_tilt": ("dB/octave", "Lively et al. 1993", "up", 0.25),
+# Measure -> unit, study. Evidence grade B: consistent only within a speaker.
+PROSODY_MEASURES = {
+    "pitch_level": ("semitones re 27.5 Hz", "Huttunen et al. 2011; Griffin & Williams 1987"),
+    "pitch_range": ("semitones", "Huttunen et al. 2011; Lively et al. 1993"),
+    "spectral_tilt": ("dB/octave", "Lively et al. 1993"),
 }
 Recording = dict[str, np.ndarray | float]
 Pair = tuple[str, np.ndarray]  # corpus; difference of [pitch_level, *cepstrum]
@@ -46,7 +46,7 @@ def measure_recordings() -> list[dict]:
 
 def join(lines: list[dict]) -> Recording:
     weights = [line["speech_s"] for line in lines]
-    joined = {name: float(np.average([line["measures"][name] for line in lines], weights=weights)) for name in MEASURES}
+    joined = {name: float(np.average([line["measures"][name] for line in lines], weights=weights)) for name in PROSODY_MEASURES}
     return {**joined, "cepstrum": np.average([line["cepstrum"] for line in lines], axis=0, weights=weights)}
 
 
@@ -60,14 +60,14 @@ def recordings_of(measured: list[dict], plain: bool) -> dict[tuple[str, str], li
             by_speaker.setdefault((clip.corpus, clip.speaker), []).append(line)
     result = {}
     for speaker, lines in by_speaker.items():
-        found, pending = [], []
+        recordings, pending = [], []
         for line in lines:
             pending.append(line)
-            if sum(part["speech_s"] for part in pending) >= MIN_SECONDS:
-                found.append(join(pending))
+            if sum(clip["speech_s"] for clip in pending) >= MIN_SECONDS:
+                recordings.append(join(pending))
                 pending = []
-        if len(found) > 1:
-            result[speaker] = found[:MAX_RECORDINGS]
+        if len(recordings) > 1:
+            result[speaker] = recordings[:MAX_RECORDINGS]
     return result
 
 
@@ -75,9 +75,9 @@ def fit_spreads(measured: list[dict]) -> dict[str, dict]:
     """Spread of the logistic distribution that has the quartiles of one speaker's differences (ln 9 spreads apart)."""
     speakers = recordings_of(measured, plain=True).values()
     result = {}
-    for name, (unit, study, _, _) in MEASURES.items():
-        apart = [abs(a[name] - b[name]) for found in speakers for a, b in itertools.combinations(found, 2)]
-        middle = np.median([np.mean([r[name] for r in found]) for found in speakers])
+    for name, (unit, study) in PROSODY_MEASURES.items():
+        apart = [abs(a[name] - b[name]) for recordings in speakers for a, b in itertools.combinations(recordings, 2)]
+        middle = np.median([np.mean([r[name] for r in recordings]) for recordings in speakers])
         spread = 2 * float(np.median(apart)) / np.log(9)
         result[name] = {"median": round(float(middle), 4), "spread": round(spread, 4), "scale": "difference",
                         "unit": unit, "source": study}  # fmt: skip
@@ -87,13 +87,13 @@ def fit_spreads(measured: list[dict]) -> dict[str, dict]:
 def make_pairs(speakers: dict[tuple[str, str], list[Recording]]) -> tuple[list[Pair], list[Pair]]:
     """-> pairs of one speaker, pairs of two"""
     rng = np.random.default_rng(0)
-    columns = {key: [np.concatenate([[r["pitch_level"]], r["cepstrum"]]) for r in found] for key, found in speakers.items()}
-    same = [(key[0], a - b) for key, found in columns.items() for a, b in itertools.combinations(found, 2)]
+    columns = {key: [np.concatenate([[r["pitch_level"]], r["cepstrum"]]) for r in recordings] for key, recordings in speakers.items()}
+    same = [(key[0], a - b) for key, vectors in columns.items() for a, b in itertools.combinations(vectors, 2)]
     different = []
-    for key, found in columns.items():
+    for key, vectors in columns.items():
         others = [other for other in columns if other[0] == key[0] and other != key]
         for index in rng.permutation(len(others))[:OTHER_SPEAKERS]:
-            different.append((key[0], found[0] - columns[others[index]][0]))
+            different.append((key[0], vectors[0] - columns[others[index]][0]))
     return same, different
 
 
@@ -120,9 +120,9 @@ def fit_threshold(directions: np.ndarray, same: list[Pair]) -> float:
     """Distance that FALSE_ALARMS of one speaker's pairs exceed; corpora weigh alike."""
     sizes = Counter(corpus for corpus, _ in same)
     kept = [pair for pair in same if sizes[pair[0]] >= MIN_PAIRS]
-    found, weights = distances(directions, kept), np.array([1 / sizes[corpus] for corpus, _ in kept])
-    order = np.argsort(found)
-    return float(np.interp(1 - FALSE_ALARMS, np.cumsum(weights[order]) / weights.sum(), found[order]))
+    apart, weights = distances(directions, kept), np.array([1 / sizes[corpus] for corpus, _ in kept])
+    order = np.argsort(apart)
+    return float(np.interp(1 - FALSE_ALARMS, np.cumsum(weights[order]) / weights.sum(), apart[order]))
 
 
 def error_rates(directions: np.ndarray, threshold: float, same: list[Pair], different: list[Pair]) -> str:

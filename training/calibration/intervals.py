@@ -30,7 +30,7 @@ MIN_EXPONENT = 0.1  # rated recordings are all short and clean; every degradatio
 # The condition with most of each degradation, in the order in which exponents are raised.
 WORST = {"noise": "noise-5", "narrow": "telephone", "clipped": "clipped", "short": "loudest-1"}
 MIN_GAP = 0.05  # between the worst copies and the clean recordings, for an exponent to follow from it
-CONDITIONS = ["noise-5", "noise-10", "noise-20", "telephone", "clipped", "loudest-1"]
+CALIBRATION_CONDITIONS = ["noise-5", "noise-10", "noise-20", "telephone", "clipped", "loudest-1"]
 RATED = {"emotion": (RECIPE.rated, 6), "cognitive": (RECIPE.clarity, 1)}  # signal -> corpus, copies of each recording
 
 
@@ -41,14 +41,14 @@ class Errors:
     size: np.ndarray  # [n] |truth - prediction|
     speaker: np.ndarray  # [n]
     degradations: np.ndarray  # [n,4] in the order of DEGRADATIONS
-    condition: np.ndarray  # [n] "clean" or one of CONDITIONS
+    condition: np.ndarray  # [n] "clean" or one of CALIBRATION_CONDITIONS
 
     def where(self, rows: np.ndarray) -> Errors:
         return Errors(self.size[rows], self.speaker[rows], self.degradations[rows], self.condition[rows])
 
 
 def degradations_of(audio: dict) -> list[float]:
-    """Of the audio block of a report; 0 for none."""
+    """Degradations by the audio block of a report; 0 for none."""
     p = DEGRADATION_PARAMS
     snr = 0 if audio["snr_db"] is None else audio["snr_db"]
     return [
@@ -64,7 +64,7 @@ def conformal_quantile(errors: np.ndarray) -> float:
     return np.sort(errors)[min(len(errors) - 1, int(np.ceil(COVERAGE * (len(errors) + 1))) - 1)]
 
 
-def fit_rule(errors: Errors) -> dict[str, float]:
+def fit_interval(errors: Errors) -> dict[str, float]:
     """The rule whose half-width is the 80 % quantile of the errors given the degradations; exact on clean recordings.
 
     An exponent is raised where the copies with most of that degradation would lie outside too often.
@@ -81,21 +81,21 @@ def fit_rule(errors: Errors) -> dict[str, float]:
     clean = errors.where(errors.condition == "clean")
     for name, condition in WORST.items():
         place = DEGRADATIONS.index(name)
-        exponents[place] += missing_growth(errors.where(errors.condition == condition), clean, exponents, place)
-    rule = {"base": base_of(clean, exponents), **dict(zip(DEGRADATIONS, exponents))}
+        exponents[place] += exponent_increase(errors.where(errors.condition == condition), clean, exponents, place)
+    rule = {"base": base_half_width(clean, exponents), **dict(zip(DEGRADATIONS, exponents))}
     return {name: round(float(value), 4) for name, value in rule.items()}
 
 
-def missing_growth(worst: Errors, clean: Errors, exponents: np.ndarray, place: int) -> float:
+def exponent_increase(worst: Errors, clean: Errors, exponents: np.ndarray, place: int) -> float:
     """Increase of an exponent that is needed to cover the worst copies."""
     gap = worst.degradations[:, place].mean() - clean.degradations[:, place].mean() if len(worst.size) else 0
     if gap <= MIN_GAP:
         return 0
-    ratios = worst.size / (base_of(clean, exponents) * np.exp(worst.degradations @ exponents))
+    ratios = worst.size / (base_half_width(clean, exponents) * np.exp(worst.degradations @ exponents))
     return max(0, np.log(np.quantile(ratios, COVERAGE)) / gap)
 
 
-def base_of(clean: Errors, exponents: np.ndarray) -> float:
+def base_half_width(clean: Errors, exponents: np.ndarray) -> float:
     return conformal_quantile(clean.size / np.exp(clean.degradations @ exponents))
 
 
@@ -109,7 +109,7 @@ def measure_coverage(errors: Errors, folds: int = 5) -> dict[str, dict[str, floa
     half = np.zeros(len(owner))
     for fold in range(folds):
         test = owner == fold
-        half[test] = half_widths(fit_rule(errors.where(~test)), errors.where(test))
+        half[test] = half_widths(fit_interval(errors.where(~test)), errors.where(test))
     found = {}
     for condition in dict.fromkeys(errors.condition.tolist()):
         rows = errors.condition == condition
@@ -121,7 +121,7 @@ def measure_coverage(errors: Errors, folds: int = 5) -> dict[str, dict[str, floa
     return found
 
 
-def first_rule(truth: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
+def initial_interval(truth: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
     """From clean recordings alone, for a model that the pipeline has not run yet."""
     return {"base": round(float(conformal_quantile(np.abs(truth - predicted))), 4), **dict.fromkeys(DEGRADATIONS, MIN_EXPONENT)}
 
@@ -134,7 +134,7 @@ def read_errors(signal: str, models: Path) -> dict[str, Errors]:
     for number, clip in enumerate(clip for clip in clips if clip.corpus == corpus and clip.held_out):
         chosen.append((clip, "clean", settings.DATA / clip.path))
         for step in range(copies):
-            condition = CONDITIONS[(number + step * len(CONDITIONS) // copies) % len(CONDITIONS)]
+            condition = CALIBRATION_CONDITIONS[(number + step * len(CALIBRATION_CONDITIONS) // copies) % len(CALIBRATION_CONDITIONS)]
             chosen.append((clip, condition, corruptor.copy(clip, condition)))
     reports = analyze([path for *_, path in chosen], signal, models)
     scored = [(clip, condition, report) for (clip, condition, _), report in zip(chosen, reports) if is_ok(report, signal)]
@@ -153,7 +153,7 @@ def fit_intervals(signal: str, models: Path) -> None:
     path = models / signal / "manifest.json"
     manifest = json.loads(path.read_text())
     for name, errors in read_errors(signal, models).items():
-        manifest["params"]["intervals"][name] = fit_rule(errors)
+        manifest["params"]["intervals"][name] = fit_interval(errors)
         print(name, manifest["params"]["intervals"][name])
         for condition, measured in measure_coverage(errors).items():
             print(f"  {condition:10} {measured}")

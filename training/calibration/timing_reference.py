@@ -15,14 +15,14 @@ from training.session import Session
 CORPORA = ["AMI", "LibriSpeech", "speechocean762"]
 MIN_SPEECH_SECONDS = 5
 # Measure -> unit, study behind its direction, scale on which it counts in an index.
-MEASURES = {
+TIMING_MEASURES = {
     "pause_ratio": ("ratio", "Khawaja, Ruiz & Chen 2008", "odds"),
     "mean_run": ("s", "Betz et al. 2023, Languages 8:71", "inverse"),
     "rate_variability": ("ratio", "Christodoulides 2016", "ratio"),
 }
 # Measures that an added pause moves in one direction only: pauses per minute fall when a long one is added.
 LOAD = {"pause_ratio": ("up", 3), "mean_run": ("down", 2)}
-LOAD_RELATIVE = {name: (direction, weight) for name, (_, _, direction, weight) in baseline_reference.MEASURES.items()}
+LOAD_RELATIVE = {"pitch_level": ("up", 0.5), "pitch_range": ("down", 0.5), "spectral_tilt": ("up", 0.25)}  # only beside a baseline
 PROCESSING = {"mean_run": ("up", 3), "pause_ratio": ("down", 2), "rate_variability": ("down", 1)}
 PRIOR_SECONDS = 30  # with it, a pause of 0.25 s more or less moves no index by 0.035
 # Matches half of LibriSpeech's read recordings of 10 s of speech and 1 of AMI's 8 of meetings.
@@ -32,7 +32,7 @@ MEASURE_PARAMS = {"longPauseSeconds": 1, "rateWindowSeconds": 1, "minRateWindows
 SCALES = {"odds": lambda x: x / (1 - x), "inverse": lambda x: 1 / x, "ratio": lambda x: x}
 
 
-def measure(speech: np.ndarray, rate: np.ndarray) -> dict[str, float]:
+def measure_timing(speech: np.ndarray, rate: np.ndarray) -> dict[str, float]:
     """Speech probability [T] and syllables per second [T] -> measures; none for short recordings."""
     segments = find_segments(speech)
     speech_s = sum(e - s for s, e in segments) / FRAMES_PER_SECOND
@@ -41,9 +41,10 @@ def measure(speech: np.ndarray, rate: np.ndarray) -> dict[str, float]:
     pauses = [(b[0] - a[1]) / FRAMES_PER_SECOND for a, b in zip(segments, segments[1:])]
     result = {"pause_ratio": sum(pauses) / (speech_s + sum(pauses)), "mean_run": speech_s / len(segments)}
     spoken = np.concatenate([rate[s:e] for s, e in segments])
-    seconds = spoken[: len(spoken) // FRAMES_PER_SECOND * FRAMES_PER_SECOND].reshape(-1, FRAMES_PER_SECOND).mean(1)
-    if len(seconds) >= 3 and seconds.mean() > 0:
-        result["rate_variability"] = float(seconds.std() / seconds.mean())
+    frames = MEASURE_PARAMS["rateWindowSeconds"] * FRAMES_PER_SECOND
+    windows = spoken[: len(spoken) // frames * frames].reshape(-1, frames).mean(1)
+    if len(windows) >= MEASURE_PARAMS["minRateWindows"] and windows.mean() > 0:
+        result["rate_variability"] = float(windows.std() / windows.mean())
     return result
 
 
@@ -69,11 +70,11 @@ def fit_reference() -> tuple[dict, dict[str, int]]:
     for clip in read_clips():
         if clip.corpus in CORPORA and not clip.held_out:
             frames = vad.run(features=source[clip.index][None])
-            if values := measure(frames["speech"][0], frames["syllable_rate"][0]):
+            if values := measure_timing(frames["speech"][0], frames["syllable_rate"][0]):
                 found.append((clip.corpus, values))
     counts = {name: sum(corpus == name for corpus, _ in found) for name in CORPORA}
     result = {}
-    for name, (unit, study, scale) in MEASURES.items():
+    for name, (unit, study, scale) in TIMING_MEASURES.items():
         values, weights = np.array([(v[name], 1 / counts[corpus]) for corpus, v in found if name in v]).T
         low, median, high = weighted_quantiles(values, weights, [0.25, 0.5, 0.75])
         result[name] = {"median": round(float(median), 4), "spread": round(logistic_spread(low, high, scale), 4),

@@ -28,8 +28,8 @@ def extract_functionals() -> dict[str, np.ndarray]:
     """Path of a clip -> 88 functionals. The cache is keyed by the content of each recording; an interrupted call continues."""
     path, values = settings.CACHE / "egemaps.npz", {}
     if path.exists():
-        with np.load(path) as found:
-            values = dict(zip(found["keys"].tolist(), found["values"]))
+        with np.load(path) as archive:
+            values = dict(zip(archive["keys"].tolist(), archive["values"]))
     clips = [clip for clip in read_clips() if clip.corpus in RECIPE.labelled and clip.index % clip.definition.sampling.baseline_every == 0]
     keys = {clip.path: cache.file_hash(settings.DATA / clip.path) for clip in clips}
     missing = [name for name, key in keys.items() if key not in values]
@@ -38,9 +38,9 @@ def extract_functionals() -> dict[str, np.ndarray]:
         samples = read_audio(settings.DATA / name).astype(np.float32)
         values[keys[name]] = smile.process_signal(samples, SAMPLE_RATE).to_numpy(np.float32)[0]
         if count % SAVE_EVERY == 0 or count == len(missing):
-            part = path.with_suffix(".part.npz")
-            np.savez(part, keys=np.array(list(values)), values=np.stack(list(values.values())))
-            part.replace(path)
+            partial = path.with_suffix(".part.npz")
+            np.savez(partial, keys=np.array(list(values)), values=np.stack(list(values.values())))
+            partial.replace(path)
     return {name: values[key] for name, key in keys.items()}
 
 
@@ -56,9 +56,9 @@ class EgemapsBaseline:
             targets.label_weight[clip.index] *= clip.definition.sampling.baseline_every
             targets.dimensions_weight[clip.index] *= clip.definition.sampling.baseline_every
         labelled = [clip for clip in known if clip.emotion]
-        rows = [clip.index for clip in labelled]
+        indices = [clip.index for clip in labelled]
         self.categories = LogisticRegression(C=PENALTY["categories"], max_iter=300)
-        self.categories.fit(self.features(labelled), targets.label[rows], targets.label_weight[rows])
+        self.categories.fit(self.features(labelled), targets.label[indices], targets.label_weight[indices])
         self.dimensions = [self.fit_dimension(known, targets, place) for place in range(2)]
         scored = [clip for clip in known if clip.clarity is not None]
         self.clarity = Ridge(PENALTY["clarity"]).fit(self.features(scored), [clip.clarity for clip in scored])
@@ -71,16 +71,16 @@ class EgemapsBaseline:
 
     def fit_dimension(self, known: list[Clip], targets: emotion.Targets, place: int) -> tuple[Ridge, np.ndarray]:
         """A ridge regression on every target, and its affine calibration on rated training speakers."""
-        part = [clip for clip in known if targets.dimensions_weight[clip.index, place] > 0]
-        rows = [clip.index for clip in part]
+        clips = [clip for clip in known if targets.dimensions_weight[clip.index, place] > 0]
+        indices = [clip.index for clip in clips]
         ridge = Ridge(PENALTY["dimensions"])
-        ridge.fit(self.features(part), targets.dimensions[rows, place], targets.dimensions_weight[rows, place])
+        ridge.fit(self.features(clips), targets.dimensions[indices, place], targets.dimensions_weight[indices, place])
         rated = [clip for clip in known if clip.dimensions and clip.dimensions.rated]
         predicted = ridge.predict(self.features(rated))
         return ridge, np.polyfit(predicted, targets.dimensions[[clip.index for clip in rated], place], 1)
 
     def predict(self, clips: list[Clip]) -> Predictions:
-        """Of those of the clips that have functionals."""
+        """Predictions for the clips that have functionals."""
         clips = [clip for clip in clips if clip.path in self.values]
         x = self.features(clips)
         probabilities = np.zeros((len(clips), len(EMOTIONS)))

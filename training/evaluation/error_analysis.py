@@ -8,7 +8,7 @@ from training.corpora.labels import EMOTIONS
 from training.corpora.registry import is_strong
 from training.corpora.recipe import RECIPE
 from training.evaluation.predictions import SCORES, Predictions, Reports, corpus_of
-from training.evaluation.statistics import share, uar
+from training.evaluation.statistics import accuracy, uar
 from training.reporting.tables import table
 
 WORST, WORST_SCORES = 12, 4  # rows shown: of emotions, of each score
@@ -53,8 +53,8 @@ def sentences(clean: Reports) -> dict[str, list[str]]:
     low = truth <= np.quantile(truth, 0.1)
     activity = []
     for name in RECIPE.labelled:
-        if (part := clean.of(name)).clips and (~part.answered()).mean() > 0.02:
-            activity.append(f"Too little speech was found in {(~part.answered()).sum()} of {len(part.clips)} speech recordings of {name}.")
+        if (part := clean.of(name)).clips and (~part.has_scores()).mean() > 0.02:
+            activity.append(f"Too little speech was found in {(~part.has_scores()).sum()} of {len(part.clips)} speech recordings of {name}.")
     error = np.mean(scored.clarity[low] - truth[low])
     return {
         "emotion": emotion,
@@ -79,7 +79,7 @@ def split_table(acted: Predictions) -> str:
         "RAVDESS, normal intensity": ravdess & ~strong,
         "RAVDESS, strong intensity": ravdess & strong,
     }
-    lines = [[name, f"{uar(truth[part], predicted[part]):.3f}", f"{share(truth[part], predicted[part]):.3f}", str(part.sum())]
+    lines = [[name, f"{uar(truth[part], predicted[part]):.3f}", f"{accuracy(truth[part], predicted[part]):.3f}", str(part.sum())]
              for name, part in groups.items() if part.sum() >= 10]  # fmt: skip
     return table(["recordings", "UAR", "accuracy", "count"], lines)
 
@@ -97,7 +97,7 @@ def largest_errors(found: Predictions) -> str:
 
 
 def undetected_speech(clean: Reports) -> str:
-    silent = [clip for clip, ok in zip(clean.clips, clean.answered()) if not ok and clip.definition.is_speech]
+    silent = [clip for clip, ok in zip(clean.clips, clean.has_scores()) if not ok and clip.definition.is_speech]
     counts = Counter((clip.corpus, clip.language) for clip in silent)
     lines = [[name, language, str(count)] for (name, language), count in counts.most_common()]
     return table(["corpus", "language", "speech recordings without enough speech found"], lines or [["none", "", "0"]])

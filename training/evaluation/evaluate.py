@@ -8,7 +8,7 @@ from training import settings
 from training.corpora.recipe import RECIPE
 from training.evaluation import error_analysis, invariances, results, test_recordings, vocal_effort
 from training.evaluation.egemaps_baseline import EgemapsBaseline, extract_functionals
-from training.evaluation.metrics import Metric, all_metrics, mean_metric, metric
+from training.evaluation.metrics import Metric, all_metrics, make_metrics, mean_metric
 from training.evaluation.pipeline import is_ok
 from training.evaluation.predictions import Reports
 from training.evaluation.statistics import pcc, relative_error
@@ -36,11 +36,11 @@ COMPARED = [
 ]
 
 
-def answered_metrics(reports: Reports) -> list[Metric]:
+def scored_share_metrics(reports: Reports) -> list[Metric]:
     """Share of clips with scores, by corpus."""
     groups = {"all speech": RECIPE.labelled} | {name: (name,) for name in (*RECIPE.labelled, "ESC10", "EmoGator", *RECIPE.unlabelled)}
     parts = {group: reports.of(*names) for group, names in groups.items()}
-    return [mean_metric("vad", "share answered ok", group, part.answered(), part.clips) for group, part in parts.items() if part.clips]
+    return [mean_metric("vad", "share answered ok", group, part.has_scores(), part.clips) for group, part in parts.items() if part.clips]
 
 
 def syllable_metrics(reports: Reports) -> list[Metric]:
@@ -51,7 +51,7 @@ def syllable_metrics(reports: Reports) -> list[Metric]:
     truth = np.array([clip.syllables for clip in clips], float)
     counted = np.array([r["cognitive"]["measures"]["articulation_rate"]["value"] * r["audio"]["speech_s"] for _, r in pairs])
     names = {"PCC of syllables with the text's": pcc, "mean error of syllables, share of the mean": relative_error}
-    return [m for name, score in names.items() for m in metric("vad", name, RECIPE.clarity, score, clips, truth, counted)]
+    return [m for name, score in names.items() for m in make_metrics("vad", name, RECIPE.clarity, score, clips, truth, counted)]
 
 
 def evaluate(models: Path, write: bool) -> None:
@@ -59,7 +59,7 @@ def evaluate(models: Path, write: bool) -> None:
     by_condition = test_recordings.analyze_all(models)
     clean = by_condition[CLEAN]
     predictions = clean.predictions()
-    metrics = [*all_metrics(predictions), *syllable_metrics(clean), *answered_metrics(clean)]
+    metrics = [*all_metrics(predictions), *syllable_metrics(clean), *scored_share_metrics(clean)]
     alternative = None if models.resolve() == settings.MODELS.resolve() else models.resolve().name
     checks = (*invariances.CHECKS, *vocal_effort.CHECKS) if alternative is None else ()
     known = {found.key for found in metrics}

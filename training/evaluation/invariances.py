@@ -21,7 +21,7 @@ from training.corpora.labels import DIMENSIONS
 from training.corpora.recipe import RECIPE
 from training.evaluation.metrics import Metric, mean_metric
 from training.evaluation.pipeline import BOTH, analyze, is_ok
-from training.evaluation.test_recordings import every_nth
+from training.evaluation.test_recordings import evenly_spaced
 from training.settings import SAMPLE_RATE
 
 PAUSES, MIN_PAUSE, MAX_PAUSE = 3, 0.3, 2.0  # added to each recording; seconds
@@ -47,7 +47,7 @@ def readers() -> list[Clip]:
     """Held-out readers, and spontaneous speech of meetings."""
     clips = read_clips()
     held = [c for c in clips if c.corpus == "LibriSpeech" and c.held_out or c.corpus == "AMI"]
-    return held + every_nth([c for c in clips if c.corpus == "speechocean762" and c.held_out], MAX_READERS - len(held))
+    return held + evenly_spaced([c for c in clips if c.corpus == "speechocean762" and c.held_out], MAX_READERS - len(held))
 
 
 def add_pauses(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -171,7 +171,7 @@ def timing(models: Path) -> list[Metric]:
 def conversions(models: Path) -> list[Metric]:
     """The same speech at another level, in other containers and at other rates: is every score unchanged?"""
     held = [c for c in read_clips() if c.held_out and c.corpus in ("RAVDESS", "EMOVO", "ASED", "TAVA", "LibriSpeech")]
-    clips = every_nth(held, MAX_CONVERTED)
+    clips = evenly_spaced(held, MAX_CONVERTED)
     plain = [scores_of(report) for report in analyze([write_copy(clip, "plain", None) for clip in clips], BOTH, models)]
     code, result = cache.code_hash(audio, sys.modules[__name__]), []
     for title, (suffix, options) in CONVERSIONS.items():

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from training.calibration.affine import match_moments
 from training.calibration.intervals import conformal_quantile
 from training.corpora.corpus import SEXES, Clip
 from training.corpora.labels import DIMENSIONS, EMOTIONS
 from training.corpora.recipe import RECIPE
 from training.evaluation.predictions import SCORES, Predictions, corpus_of
-from training.evaluation.statistics import Score, bootstrap_interval, ccc, ece, pcc, share, uar
+from training.evaluation.statistics import Score, accuracy, bootstrap_interval, ccc, ece, pcc, uar
 
 ADULT_AGE = 15
 MIN_CLIPS = 5  # smaller groups say nothing
@@ -37,7 +38,7 @@ class Metric:
         return " †" if self.speakers == 1 else ""
 
 
-def metric(signal: str, name: str, group: str, score: Score, clips: list[Clip], truth, predicted) -> list[Metric]:
+def make_metrics(signal: str, name: str, group: str, score: Score, clips: list[Clip], truth, predicted) -> list[Metric]:
     """One metric, or none for a small group."""
     if len(clips) < MIN_CLIPS:
         return []
@@ -62,7 +63,7 @@ def emotion_metrics(predictions: Predictions) -> list[Metric]:
     def add(name: str, group: str, group_of: Callable[[Clip], str], truth: np.ndarray, predicted: np.ndarray) -> None:
         rows = np.flatnonzero([group_of(clip) == group for clip in acted.clips])
         name = name.format(len(np.unique(truth[rows])))
-        found.extend(metric("emotion", name, group, uar, [acted.clips[i] for i in rows], truth[rows], predicted[rows]))
+        found.extend(make_metrics("emotion", name, group, uar, [acted.clips[i] for i in rows], truth[rows], predicted[rows]))
 
     for name in RECIPE.emotion:
         add("UAR of its {} labels", name, lambda clip: clip.corpus, truth, closed)
@@ -74,7 +75,7 @@ def emotion_metrics(predictions: Predictions) -> list[Metric]:
         for group in sorted({group_of(clip) for clip in acted.clips}):
             add("UAR of the corpus's labels", group, group_of, truth, closed)
     confidence, correct = acted.probabilities.max(1), (opened == truth).astype(float)
-    return found + metric("emotion", "calibration error of confidence", "all", ece, acted.clips, correct, confidence)
+    return found + make_metrics("emotion", "calibration error of confidence", "all", ece, acted.clips, correct, confidence)
 
 
 def by_sex(corpus: str) -> list[tuple[str, Callable[[Clip], bool]]]:
@@ -88,7 +89,7 @@ def dimension_metrics(predictions: Predictions) -> list[Metric]:
         for name in names:
             for group, wanted in by_sex(corpus):
                 part = predictions.of(corpus).where(wanted)
-                found += metric("emotion", f"{score.name} of {name}", group, score, part.clips, part.truth(name), part.score(name))
+                found += make_metrics("emotion", f"{score.name} of {name}", group, score, part.clips, part.truth(name), part.score(name))
     return found
 
 
@@ -97,8 +98,8 @@ def calibrate_on_others(truth: np.ndarray, predicted: np.ndarray, speakers: np.n
     moved = np.zeros(len(predicted))
     for speaker in np.unique(speakers):
         own, others = speakers == speaker, speakers != speaker
-        slope = truth[others].std() / predicted[others].std()
-        moved[own] = np.clip(truth[others].mean() + slope * (predicted[own] - predicted[others].mean()), 0, 1)
+        slope, intercept = match_moments(truth[others], predicted[others])
+        moved[own] = np.clip(slope * predicted[own] + intercept, 0, 1)
     return moved
 
 
@@ -110,7 +111,7 @@ def cross_calibrated_metrics(predictions: Predictions) -> list[Metric]:
     for name in DIMENSIONS:
         truth = rated.truth(name)
         moved = calibrate_on_others(truth, rated.score(name), rated.speakers)
-        found += metric("emotion", f"CCC of {name}, calibrated on the other speakers", RECIPE.rated, ccc, rated.clips, truth, moved)
+        found += make_metrics("emotion", f"CCC of {name}, calibrated on the other speakers", RECIPE.rated, ccc, rated.clips, truth, moved)
     return found
 
 
@@ -119,12 +120,12 @@ def clarity_metrics(predictions: Predictions) -> list[Metric]:
     scored, found = predictions.of(corpus), []
     for column in ("fluency", "prosody"):
         truth = np.array([float(clip.row[column]) / 10 for clip in scored.clips])
-        found += metric("cognitive", f"PCC of clarity with {column}", corpus, pcc, scored.clips, truth, scored.clarity)
+        found += make_metrics("cognitive", f"PCC of clarity with {column}", corpus, pcc, scored.clips, truth, scored.clarity)
     groups = [*by_sex(corpus), (f"{corpus}, children", lambda clip: (clip.age or 99) < ADULT_AGE),
               (f"{corpus}, adults", lambda clip: (clip.age or 0) >= ADULT_AGE)]  # fmt: skip
     for group, wanted in groups:
         part = scored.where(wanted)
-        found += metric("cognitive", "PCC of clarity with their mean", group, pcc, part.clips, part.truth("clarity"), part.clarity)
+        found += make_metrics("cognitive", "PCC of clarity with their mean", group, pcc, part.clips, part.truth("clarity"), part.clarity)
     return found
 
 
@@ -137,7 +138,7 @@ def coverage_metrics(predictions: Predictions) -> list[Metric]:
             continue
         for title, inside in ((f"share of {name} inside its 80 % interval", covered(part, name)[0]),
                               (f"share of {name} inside, width fitted on the other speakers", covered_by_others(part, name))):  # fmt: skip
-            found += metric(signal, title, corpus, share, part.clips, np.ones(len(part)), inside.astype(float))
+            found += make_metrics(signal, title, corpus, accuracy, part.clips, np.ones(len(part)), inside.astype(float))
     return found
 
 

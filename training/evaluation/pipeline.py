@@ -24,7 +24,7 @@ def analyze(paths: list[Path], signals: str, models: Path) -> list[dict]:
         reports |= {report["path"]: report for report in map(json.loads, run.stdout.splitlines())}
         print(f"{len(reports)} of {len(distinct)} recordings and copies", flush=True)
     if len(reports) < len(distinct):
-        raise SystemExit(f"Expected a report for each of {len(distinct)} recordings, got {len(reports)}")
+        raise RuntimeError(f"Expected a report for each of {len(distinct)} recordings, got {len(reports)}")
     return [reports[path] for path in absolute]
 
 

@@ -84,23 +84,23 @@ class Reports:
     def of(self, *corpora: str) -> Reports:
         return self.where(lambda clip: clip.corpus in corpora)
 
-    def answered(self) -> np.ndarray:
-        """bool [n]: enough speech; both signals agree on it"""
+    def has_scores(self) -> np.ndarray:
+        """bool [n]: enough speech for scores, which both signals agree on"""
         return np.array([is_ok(report, "emotion") for report in self.reports])
 
     def warned(self, name: str) -> np.ndarray:
         return np.array([name in report.get("emotion", {}).get("warnings", []) for report in self.reports])
 
     def predictions(self) -> Predictions:
-        """Of the recordings with enough speech."""
-        rows = np.flatnonzero(self.answered())
+        """Predictions of the recordings with scores."""
+        rows = np.flatnonzero(self.has_scores())
         emotion, cognitive = ([self.reports[row][signal]["signals"] for row in rows] for signal in ("emotion", "cognitive"))
         intervals = [[(e["intervals"] | c["intervals"])[name] for name in SCORES] for e, c in zip(emotion, cognitive)]
         return Predictions(
             [self.clips[row] for row in rows],
-            np.array([[found["emotions"][name] for name in EMOTIONS] for found in emotion]).reshape(-1, 8),
-            np.array([[found[name] for name in DIMENSIONS] for found in emotion]).reshape(-1, 2),
-            np.array([found["clarity"] for found in cognitive]),
+            np.array([[signals["emotions"][name] for name in EMOTIONS] for signals in emotion]).reshape(-1, 8),
+            np.array([[signals[name] for name in DIMENSIONS] for signals in emotion]).reshape(-1, 2),
+            np.array([signals["clarity"] for signals in cognitive]),
             np.array(intervals).reshape(-1, 3, 2),
             [self.reports[row]["audio"] for row in rows],
         )

@@ -83,7 +83,7 @@ ccc = Score("CCC", moment_rows, concordance)
 pcc = Score("PCC", moment_rows, correlation)
 ece = Score("ECE", bin_rows, calibration_error)
 relative_error = Score("mean error", lambda truth, predicted: np.stack([truth, np.abs(predicted - truth)], 1), ratio)
-share = Score("share", lambda truth, predicted: np.stack([np.ones(len(truth)), truth == predicted], 1), ratio)
+accuracy = Score("accuracy", lambda truth, predicted: np.stack([np.ones(len(truth)), truth == predicted], 1), ratio)
 
 
 def bootstrap_interval(score: Score, truth, predicted, speakers, rounds: int = ROUNDS) -> list[float]:

@@ -15,7 +15,7 @@ from training.evaluation.predictions import Reports
 CLEAN = "clean"
 
 
-def every_nth(items: list, count: int) -> list:
+def evenly_spaced(items: list, count: int) -> list:
     """`count` items at even distances; all of them if there are fewer."""
     return [items[i] for i in np.linspace(0, len(items) - 1, min(count, len(items))).astype(int)] if items else []
 
@@ -25,7 +25,7 @@ def analyze_all(models: Path) -> dict[str, Reports]:
     everything, tested = read_clips(), (*RECIPE.labelled, *RECIPE.sounds, "LibriSpeech", "MFA")
     clips = [clip for clip in everything if clip.held_out and clip.corpus in tested or clip.corpus == "AMI"]  # AMI has few recordings
     groups = [[clip for clip in clips if clip.corpus == name] for name in RECIPE.labelled]
-    sample = [clip for group in groups if group for clip in every_nth(group, group[0].definition.sampling.corrupted)]
+    sample = [clip for group in groups if group for clip in evenly_spaced(group, group[0].definition.sampling.corrupted)]
     corruptor = Corruptor([clip for clip in everything if is_steady(clip) and clip.held_out])
     by_path = sorted(clips, key=lambda clip: clip.path)  # the bootstrap over clips depends on their order
     chosen = [(CLEAN, clip, settings.DATA / clip.path) for clip in by_path]

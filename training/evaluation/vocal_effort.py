@@ -4,7 +4,6 @@ Only one speaker of MFA whispers. Whispers are synthesised: noise of the same po
 prediction, frame by frame. Loud speech is acted.
 """
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,19 +14,18 @@ from training import settings
 from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
 from training.corpora.registry import is_strong
-from training.evaluation.invariances import compare
-from training.evaluation.metrics import Metric, mean_metric
+from training.evaluation.invariances import cognitive_metric, compare
+from training.evaluation.metrics import Metric
 from training.evaluation.pipeline import BOTH, analyze, is_ok
 from training.evaluation.predictions import Reports
-from training.evaluation.test_recordings import every_nth
+from training.evaluation.test_recordings import evenly_spaced
 
 ORDER, FRAME, HOP = 18, 400, 200  # of linear prediction; samples
 REGULARIZATION = 1e-4  # of the power, so that silence has a filter too
 MAX_WHISPERS = 60
 WHISPERED_CORPORA = ("RAVDESS", "EMOVO", "ASED", "TAVA", "LibriSpeech", "speechocean762")
-SCORES = (("emotion", "valence"), ("emotion", "arousal"), ("cognitive", "clarity"), ("cognitive", "cognitive_load"))
+CHANGED_SCORES = (("emotion", "valence"), ("emotion", "arousal"), ("cognitive", "clarity"), ("cognitive", "cognitive_load"))
 REAL_WHISPERS = ("mfa_whisper", "mfa_breathy")
-metric = partial(mean_metric, "cognitive")
 
 
 def whisper(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -64,26 +62,26 @@ def loud_speech(models: Path) -> list[Metric]:
     result = []
     for group, loud in loud_groups(read_clips()).items():
         reports = Reports(loud, analyze([settings.DATA / clip.path for clip in loud], BOTH, models))
-        result += [metric("loud speech: answered ok", group, reports.answered(), loud),
-                   metric("loud speech: mean arousal", group, reports.predictions().score("arousal"), loud)]  # fmt: skip
+        result += [cognitive_metric("loud speech: answered ok", group, reports.has_scores(), loud),
+                   cognitive_metric("loud speech: mean arousal", group, reports.predictions().score("arousal"), loud)]  # fmt: skip
     return result
 
 
 def whispers(models: Path) -> list[Metric]:
     clips = read_clips()
-    picked = every_nth([clip for clip in clips if clip.held_out and clip.corpus in WHISPERED_CORPORA], MAX_WHISPERS)
+    picked = evenly_spaced([clip for clip in clips if clip.held_out and clip.corpus in WHISPERED_CORPORA], MAX_WHISPERS)
     found = compare(picked, "whispered", whisper, BOTH, models)
     both = [(c, a, b) for c, a, b in found if is_ok(a, "emotion") and is_ok(b, "emotion")]
     kept = [clip for clip, _, _ in both]
     same = [a["emotion"]["signals"]["dominant_emotion"] == b["emotion"]["signals"]["dominant_emotion"] for _, a, b in both]
-    result = [metric("made whispers: answered ok", "all", [is_ok(b, "emotion") for _, _, b in found], picked),
-              metric("made whispers: same emotion as aloud", "all", same, kept)]  # fmt: skip
-    for signal, name in SCORES:
+    result = [cognitive_metric("made whispers: answered ok", "all", [is_ok(b, "emotion") for _, _, b in found], picked),
+              cognitive_metric("made whispers: same emotion as aloud", "all", same, kept)]  # fmt: skip
+    for signal, name in CHANGED_SCORES:
         change = [b[signal]["signals"][name] - a[signal]["signals"][name] for _, a, b in both]
-        result.append(metric(f"made whispers: mean change of {name}", "all", change, kept))
+        result.append(cognitive_metric(f"made whispers: mean change of {name}", "all", change, kept))
     real = [clip for clip in clips if Path(clip.path).stem in REAL_WHISPERS]
     reports = analyze([settings.DATA / clip.path for clip in real], BOTH, models)
-    return [*result, *(metric("answered ok", Path(c.path).stem, is_ok(report, "emotion"), [c]) for c, report in zip(real, reports))]
+    return [*result, *(cognitive_metric("answered ok", Path(c.path).stem, is_ok(report, "emotion"), [c]) for c, report in zip(real, reports))]
 
 
 CHECKS = (loud_speech, whispers)

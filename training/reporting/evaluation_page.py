@@ -27,7 +27,7 @@ def condition_row(reports: Reports, clarity_before: dict[str, float], title: str
     found = reports.predictions()
     acted, rated, scored = found.of(*RECIPE.emotion), found.of(RECIPE.rated), found.of(RECIPE.clarity)
     parts = dict(zip(SCORES, (rated, rated, scored)))
-    values = [reports.of(*RECIPE.labelled).answered().mean(), uar(acted.labels, acted.best_in_corpus())]
+    values = [reports.of(*RECIPE.labelled).has_scores().mean(), uar(acted.labels, acted.best_in_corpus())]
     values += [score(part.truth(name), part.score(name)) for (name, part), score in zip(parts.items(), (ccc, ccc, pcc))]
     shift = np.mean([value - clarity_before.get(clip.path, value) for clip, value in zip(scored.clips, scored.clarity)])
     coverage = [covered(part, name) for name, part in parts.items()]
@@ -57,9 +57,9 @@ def clarity_table(found: Predictions) -> str:
     return table(["recordings of", "speech", "median clarity", "middle 80 %", "recordings"], rows)
 
 
-def answered_table(metrics: list[Metric], clean: Reports) -> str:
+def scored_share_table(metrics: list[Metric], clean: Reports) -> str:
     """`music_or_noise` may come with either status; sounds should get it or no scores."""
-    flagged, silent = clean.warned("music_or_noise"), ~clean.answered()
+    flagged, silent = clean.warned("music_or_noise"), ~clean.has_scores()
     rows = []
     for found in metrics:
         if found.figure == "share answered ok":
@@ -96,7 +96,7 @@ def sections(metrics: list[Metric], responses: list[Metric], by_condition: dict[
         "Against Silero VAD's labels, corrected by level, on speakers and sounds held out:",
         table(["figure", "value"], list(vad["training"]["metrics"].items())),
         "### Enough speech",
-        answered_table(metrics, by_condition[CLEAN]),
+        scored_share_table(metrics, by_condition[CLEAN]),
     ]
     return "\n\n".join(parts)
 

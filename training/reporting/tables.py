@@ -47,6 +47,6 @@ def replace_between(path: Path, name: str, text: str) -> None:
     start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     page = path.read_text()
     if start not in page or end not in page:
-        raise SystemExit(f"Expected the markers {start} and {end} in {path}")
+        raise ValueError(f"Expected the markers {start} and {end} in {path}")
     before, after = page[: page.index(start) + len(start)], page[page.index(end) :]
     path.write_text(f"{before}\n\n{text.strip()}\n\n{after}")

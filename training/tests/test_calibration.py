@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from training.calibration import affine, intervals
-from training.calibration.timing_reference import logistic_spread, measure, weighted_quantiles
+from training.calibration.timing_reference import logistic_spread, measure_timing, weighted_quantiles
 from training.evaluation.metrics import calibrate_on_others
 from training.features.windows import cut_windows, find_segments
 
@@ -21,7 +21,7 @@ def synthetic_errors(count: int = 1200) -> intervals.Errors:
 
 def test_intervals_cover_80_percent_of_clean_and_of_noisy_recordings():
     errors = synthetic_errors()
-    rule = intervals.fit_rule(errors)
+    rule = intervals.fit_interval(errors)
     inside = errors.size <= intervals.half_widths(rule, errors)
     for condition in ("clean", "noise-5"):
         assert inside[errors.condition == condition].mean() == pytest.approx(0.8, abs=0.03)
@@ -61,9 +61,9 @@ def test_cross_calibration_does_not_see_the_speaker():
 
 def test_timing_measures_of_a_known_recording():
     speech = np.concatenate([np.ones(300), np.zeros(100), np.ones(300)])
-    found = measure(speech, np.full(700, 4.0))
+    found = measure_timing(speech, np.full(700, 4.0))
     assert found["pause_ratio"] == pytest.approx(1 / 7) and found["mean_run"] == 3 and found["rate_variability"] == 0
-    assert measure(speech[:300], np.full(300, 4.0)) == {}
+    assert measure_timing(speech[:300], np.full(300, 4.0)) == {}
 
 
 def test_quantiles_and_spread():

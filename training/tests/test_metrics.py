@@ -74,5 +74,5 @@ def test_tables_and_page_markers(tmp_path):
     page.write_text("x\n<!-- t -->\nold\n<!-- end of t -->\ny\n")
     replace_between(page, "t", "new")
     assert page.read_text() == "x\n<!-- t -->\n\nnew\n\n<!-- end of t -->\ny\n"
-    with pytest.raises(SystemExit):
+    with pytest.raises(ValueError, match="markers"):
         replace_between(page, "other", "new")
