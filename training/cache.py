@@ -23,8 +23,8 @@ def digest(value: object) -> str:
 
 def file_hash(path: Path) -> str:
     """SHA-256 of the content; read once per process and version of the file."""
-    found = path.stat()
-    return hash_content(path, found.st_mtime_ns, found.st_size)
+    stat = path.stat()
+    return hash_content(path, stat.st_mtime_ns, stat.st_size)
 
 
 @functools.cache
@@ -66,5 +66,5 @@ def finished(name: str, inputs: dict, command: str) -> Path:
     """Like `build` for results that only their own command computes."""
     path = folder(name, inputs)
     if not (path / DONE).exists():
-        raise SystemExit(f"Expected `{path}`, which `{command}` makes of the present recordings, models and code")
+        raise SystemExit(f"`{path}` is missing for the current recordings, models and code: run `{command}`")
     return path

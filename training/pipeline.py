@@ -56,7 +56,7 @@ def train_vad() -> None:
     min_voice, check_metrics = speech_check.fit(net)
     write_vad(net, graph)
     params = SEGMENT_PARAMS | {"minVoice": min_voice} | vad_spec.RECORDING_PARAMS
-    write_model(vad_spec.SPEC, graph, settings.MODELS, params, vad_train.measure(net) | check_metrics, [synthetic_music.openmsx_data()])
+    write_model(vad_spec.SPEC, graph, settings.MODELS, params, vad_train.measure_vad(net) | check_metrics, [synthetic_music.openmsx_data()])
 
 
 def write_trunk_model(spec: ModelSpec, trunk: Trunk, models: Path) -> None:

@@ -12,7 +12,7 @@ from training import cache, settings
 from training.corpora.corpus import Clip
 from training.settings import SAMPLE_RATE
 
-# Standard input: 16 kHz mono s16le. Standard output of FROM_FORMAT: the same.
+# FROM_PCM reads 16 kHz mono s16le from stdin, TO_PCM writes it to stdout.
 FROM_PCM = f"ffmpeg -v error -f s16le -ar {SAMPLE_RATE} -ac 1 -i pipe:0"
 TO_PCM = f"ffmpeg -v error -i pipe:0 -f s16le -ar {SAMPLE_RATE} -ac 1 pipe:1"
 
@@ -21,7 +21,7 @@ def read_audio(path: Path) -> np.ndarray:
     """float64 [samples] at 16 kHz, one channel."""
     samples, rate = soundfile.read(path, dtype="float64", always_2d=True)
     if rate != SAMPLE_RATE:
-        raise SystemExit(f"Expected {SAMPLE_RATE} Hz for `{path}`, got {rate}")
+        raise ValueError(f"Expected {SAMPLE_RATE} Hz for `{path}`, got {rate}")
     return samples.mean(1)
 
 

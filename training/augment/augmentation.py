@@ -1,6 +1,6 @@
 """Waveform augmentation: level, equalisation, rooms, noise, speed, tempo, pitch, leading and trailing silence, real codecs.
 
-Clips are augmented in groups: each clip gets its own surroundings, then one tool call retimes and encodes the group.
+Clips are augmented in groups: each clip gets its own room and noise, then one call of FFmpeg or SoX changes the tempo and one encodes the group.
 """
 
 import json
@@ -43,12 +43,12 @@ CODECS: dict[str, tuple[float, str | None]] = {
 }
 
 
-class Surroundings:
-    """Noises (ESC10 without its held-out fold, or generated) and room responses (recorded, or decaying noise)."""
+class AcousticEnvironments:
+    """Noises (ESC10 without its held-out fold, or generated) and room impulse responses (recorded, or decaying noise)."""
 
     def __init__(self, clips: list[Clip]):
         self.noises = [clip for clip in clips if is_training_noise(clip)]
-        self.rooms = [read_audio(settings.DATA / clip.path) for clip in clips if clip.corpus == "RIR"]
+        self.impulse_responses = [read_audio(settings.DATA / clip.path) for clip in clips if clip.corpus == "RIR"]
 
     def noise(self, rng: np.random.Generator, count: int) -> np.ndarray:
         if rng.random() < 0.35:
@@ -59,9 +59,9 @@ class Surroundings:
         start = rng.integers(0, len(sound))
         return sound[(start + np.arange(count)) % len(sound)]
 
-    def room(self, rng: np.random.Generator) -> np.ndarray:
+    def impulse_response(self, rng: np.random.Generator) -> np.ndarray:
         if rng.random() < 0.5:
-            return self.rooms[rng.integers(len(self.rooms))]
+            return self.impulse_responses[rng.integers(len(self.impulse_responses))]
         seconds = rng.uniform(0.15, 0.7)
         at = np.arange(int(seconds * SAMPLE_RATE)) / SAMPLE_RATE
         tail = rng.normal(size=len(at)) * 10 ** (-3 * at / seconds)
@@ -79,15 +79,15 @@ def equalize(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.fft.irfft(spectrum * 10 ** (decibels / 20), len(x))
 
 
-def place_in_surroundings(x: np.ndarray, around: Surroundings, rng: np.random.Generator) -> np.ndarray:
+def simulate_environment(x: np.ndarray, environments: AcousticEnvironments, rng: np.random.Generator) -> np.ndarray:
     """One clip in another room, with noise, through another microphone, at another level."""
     power = mean_power(x)
     if rng.random() < 0.3:
-        response = around.room(rng)
+        response = environments.impulse_response(rng)
         x = fftconvolve(x, response)[int(np.argmax(np.abs(response))) :][: len(x)]
         x = x * np.sqrt(power / mean_power(x))
     if rng.random() < 0.5:
-        noise = around.noise(rng, len(x))
+        noise = environments.noise(rng, len(x))
         x = mix_at_snr(x, noise, rng.uniform(5, 30), power, mean_power(noise))
     if rng.random() < 0.6:
         x = equalize(x, rng)
@@ -121,9 +121,9 @@ def concatenate(clips: list[np.ndarray]) -> tuple[np.ndarray, list[tuple[int, in
     return np.concatenate(parts), places
 
 
-def augment_group(group: list[Clip], around: Surroundings, rng: np.random.Generator, folder: Path) -> dict:
+def augment_group(group: list[Clip], environments: AcousticEnvironments, rng: np.random.Generator, folder: Path) -> dict:
     """Writes FOLDER/<clip index>.wav -> clip index: [codec, first sample of the clip in it, length over that of the original]."""
-    clips = [place_in_surroundings(read_audio(settings.DATA / clip.path), around, rng) for clip in group]
+    clips = [simulate_environment(read_audio(settings.DATA / clip.path), environments, rng) for clip in group]
     whole, places = concatenate(clips)
     whole, ratio = retime(whole, rng)
     names = list(CODECS)
@@ -142,7 +142,7 @@ def augment_group(group: list[Clip], around: Surroundings, rng: np.random.Genera
 def augment_share(folder: Path, share: int) -> None:
     """Every PROCESSES-th group, without those that an interrupted run finished."""
     clips = read_clips()
-    around = Surroundings(clips)
+    environments = AcousticEnvironments(clips)
     chosen = [clip for clip in clips if clip.corpus in RECIPE.labelled]
     order = np.random.default_rng([SEED, 0]).permutation(len(chosen))
     groups = [order[at : at + GROUP] for at in range(0, len(order), GROUP)]
@@ -150,7 +150,7 @@ def augment_share(folder: Path, share: int) -> None:
         done = folder / f"group-{number}.json"
         if not done.exists():
             rng = np.random.default_rng([SEED, 0, number])
-            done.write_text(json.dumps(augment_group([chosen[i] for i in groups[number]], around, rng, folder)))
+            done.write_text(json.dumps(augment_group([chosen[i] for i in groups[number]], environments, rng, folder)))
 
 
 def write_copies(folder: Path) -> None:

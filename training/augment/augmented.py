@@ -10,10 +10,9 @@ from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
 from training.corpora.registry import is_training_noise
 from training.features import log_mel
+from training.features.spec import HOP_LENGTH
 from training.features.windows import EDGE, MAX_FRAMES, SILENCE, slice_padded
 from training.session import Session
-
-SAMPLES_PER_FRAME = 160
 
 
 class AugmentedCopies:
@@ -34,7 +33,7 @@ class AugmentedCopies:
         self.places = {}
         for group in folder.glob("group-*.json"):
             for clip, (_, lead, ratio) in json.loads(group.read_text()).items():
-                self.places[int(clip)] = row_of[int(clip)], lead / SAMPLES_PER_FRAME, ratio
+                self.places[int(clip)] = row_of[int(clip)], lead / HOP_LENGTH, ratio
 
     def find_speech(self) -> np.ndarray:
         """float16 [frames]"""

@@ -11,8 +11,9 @@ from scipy.signal import butter, resample_poly, sosfilt
 from training import cache, settings
 from training.augment import audio, mix
 from training.augment.audio import altered_copy, decode, read_audio
-from training.augment.mix import loud_power, mix_at_snr
+from training.augment.mix import gated_power, mix_at_snr
 from training.corpora.corpus import Clip
+from training.features.spec import HOP_LENGTH
 from training.settings import SAMPLE_RATE
 
 CONDITIONS = {
@@ -25,12 +26,12 @@ CONDITIONS = {
 }
 
 
-def add_noise(samples: np.ndarray, snr_db: float, noises: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+def add_noise_to_samples(samples: np.ndarray, snr_db: float, noises: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
     noise = noises[rng.integers(len(noises))]
     start = rng.integers(len(noise))
     noise = noise[(start + np.arange(len(samples))) % len(noise)]
-    frames = samples[: len(samples) // 160 * 160].reshape(-1, 160)
-    return mix_at_snr(samples, noise, snr_db, loud_power((frames**2).mean(1)), np.mean(noise**2))
+    frames = samples[: len(samples) // HOP_LENGTH * HOP_LENGTH].reshape(-1, HOP_LENGTH)
+    return mix_at_snr(samples, noise, snr_db, gated_power((frames**2).mean(1)), np.mean(noise**2))
 
 
 def telephone(samples: np.ndarray) -> np.ndarray:
@@ -61,7 +62,7 @@ def corrupt(samples: np.ndarray, condition: str, noises: list[np.ndarray], seed:
     if kind == "telephone":
         changed, rate = telephone(samples), SAMPLE_RATE // 2
     elif kind == "noise":
-        changed = add_noise(samples, float(amount), noises, rng)
+        changed = add_noise_to_samples(samples, float(amount), noises, rng)
     else:
         changed = loudest(samples, float(amount))
     return changed / max(1.0, float(np.abs(changed).max())), rate
@@ -81,7 +82,7 @@ class Corruptor:
         if not path.exists():
             seed = zlib.crc32(f"{condition} {clip.path}".encode())
             changed, rate = corrupt(read_audio(settings.DATA / clip.path), condition, self.noises, seed)
-            part = path.with_suffix(".part")
-            soundfile.write(part, changed, rate, "PCM_16", format="WAV")
-            part.replace(path)
+            partial = path.with_suffix(".part")
+            soundfile.write(partial, changed, rate, "PCM_16", format="WAV")
+            partial.replace(path)
         return path

@@ -3,8 +3,8 @@
 import numpy as np
 
 
-def loud_power(power: np.ndarray) -> float:
-    """Power of each frame [T] -> mean over the frames above a tenth of the mean, so that pauses do not count."""
+def gated_power(power: np.ndarray) -> float:
+    """Power of each frame [T] -> mean over the frames above a tenth of the mean (relative gate of ITU-R BS.1770), without pauses."""
     return float(power[power > 0.1 * power.mean()].mean())
 
 

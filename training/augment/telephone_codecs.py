@@ -29,7 +29,7 @@ COMMANDS = {
 Reader = Callable[[], np.ndarray]
 
 
-def choose() -> list[tuple[str, Reader]]:
+def list_originals() -> list[tuple[str, Reader]]:
     """Name of the copy (<store>-<row in it>), and what reads the original."""
     counts: dict[str, int] = {}
     chosen: list[tuple[str, Reader]] = []
@@ -54,7 +54,7 @@ def write_group(group: list[tuple[str, Reader]], rng: np.random.Generator, folde
 
 
 def write_copies(folder: Path) -> None:
-    chosen = choose()
+    chosen = list_originals()
     order = np.random.default_rng(SEED).permutation(len(chosen))
     groups = [[chosen[i] for i in order[at : at + GROUP]] for at in range(0, len(order), GROUP)]
     for number, group in enumerate(tqdm(groups, "telephone copies", file=sys.stdout, mininterval=10)):
@@ -67,7 +67,7 @@ def features_by_name() -> dict[str, np.ndarray]:
     """Name of the copy -> [T,80]"""
     inputs = {
         "recordings": log_mel.content_of(read_clips()),
-        "originals": cache.digest([name for name, _ in choose()]),
+        "originals": cache.digest([name for name, _ in list_originals()]),
         "generated": [synthetic_noise.folder().name, synthetic_music.folder().name],
         "code": cache.code_hash(sys.modules[__name__], audio, augmentation),
     }

@@ -15,22 +15,22 @@ from torch import nn
 from tqdm import tqdm
 
 from training import cache, settings
-from training.augment import log_mel as log_mel_augmentation
-from training.augment import mix, synthetic_noise
+from training.augment import mix, spectral, synthetic_noise
 from training.augment.augmented import AugmentedCopies
-from training.augment.log_mel import Noises, augment
+from training.augment.spectral import Noises, augment_log_mel
 from training.corpora.index import labels_key, read_clips
 from training.encoder import embeddings, examples, finetune, trunk, window_store
 from training.encoder.embeddings import EmbeddingStore
-from training.encoder.examples import draw_epoch, pad_rows
+from training.encoder.examples import draw_epoch, stack_log_mel
 from training.encoder.trunk import DEVICE, WIDTH, Trunk
-from training.encoder.window_store import WindowStore, split
-from training.features import level, log_mel
+from training.encoder.window_store import WindowStore, finetune_split
+from training.features import batches, level, log_mel
+from training.features.batches import stack_padded
 from training.features.level import normalize_level
 from training.settings import SEED
 
 INNER = 512
-RATE = 8e-4
+PEAK_LR = 8e-4
 CLEAN_SHARE = 0.25  # of the examples that are not copies
 COPY_SHARE = 0.4
 SAVE_EVERY = 50  # steps
@@ -41,8 +41,8 @@ def new_student() -> Trunk:
     return Trunk(inner=INNER, coarse=True)
 
 
-def pruned(teacher: Trunk) -> Trunk:
-    """The trunk at half the frame rate, with the inner units of the largest norms."""
+def prune_ffn(teacher: Trunk) -> Trunk:
+    """The trunk at half the frame rate, with the feed-forward units of the largest norms."""
     student, state = new_student(), teacher.state_dict()
     for index, layer in enumerate(teacher.layers):
         kept = (layer.ffn_in.weight.norm(dim=1) * layer.ffn_out.weight.norm(dim=0)).topk(INNER).indices
@@ -53,63 +53,59 @@ def pruned(teacher: Trunk) -> Trunk:
     return student
 
 
-class Batches:
+class DistillDataset:
     """Windows, and the teacher's embeddings of them."""
 
     def __init__(self, windows: WindowStore, copies: AugmentedCopies, store: EmbeddingStore):
         self.windows, self.copies, self.store = windows, copies, store
         self.source, self.noises = log_mel.of_corpora(), Noises()
 
-    def one(self, window: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def draw(self, window: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         if rng.random() < COPY_SHARE:
-            rows, _ = self.copies.window(int(self.windows.clips[window]), *self.windows.span(window))
-            return rows, self.store.augmented[window][0]
-        rows = self.windows.rows(window, self.source)
-        return (rows if rng.random() < CLEAN_SHARE else augment(rows, self.noises, rng)), self.store[window][0]
+            frames, _ = self.copies.window(int(self.windows.clips[window]), *self.windows.span(window))
+            return frames, self.store.augmented[window][0]
+        clean = self.windows.rows(window, self.source)
+        return (clean if rng.random() < CLEAN_SHARE else augment_log_mel(clean, self.noises, rng)), self.store[window][0]
 
     def batch(self, members: np.ndarray, rng: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """-> features [B,T,80], lengths [B], embeddings [B,ceil(T/2),384]"""
-        pairs = [self.one(i, rng) for i in members]
-        x, lengths = pad_rows([rows for rows, _ in pairs])
-        wanted = np.zeros((len(pairs), (x.shape[1] + 1) // 2, WIDTH), np.float32)
-        for row, (_, found) in enumerate(pairs):
-            wanted[row, : len(found)] = found
-        return x, lengths, torch.from_numpy(wanted)
+        frames, targets = zip(*(self.draw(i, rng) for i in members))
+        return *stack_log_mel(frames), torch.from_numpy(stack_padded(targets, 0))
 
 
-def loss_of(found: torch.Tensor, wanted: torch.Tensor, lengths: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+def compute_loss(predicted: torch.Tensor, target: torch.Tensor, lengths: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
     """Squared error of the embeddings [B,N,384], and of their mean and deviation over the window; `scale` [384]: their spread."""
-    real = (torch.arange(found.shape[1])[None] < ((lengths + 1) // 2)[:, None]).float()[:, :, None]
+    real = (torch.arange(predicted.shape[1])[None] < ((lengths + 1) // 2)[:, None]).float()[:, :, None]
     count = real.sum(1)
-    error = (((found - wanted) / scale) ** 2 * real).sum() / (count.sum() * WIDTH)
+    error = (((predicted - target) / scale) ** 2 * real).sum() / (count.sum() * WIDTH)
     pooled = []
-    for x in (found / scale, wanted / scale):
+    for x in (predicted / scale, target / scale):
         mean = (x * real).sum(1) / count
         pooled.append(torch.cat([mean, (((x - mean[:, None]) ** 2 * real).sum(1) / count + 1e-4).sqrt()], 1))
     return error + 4 * ((pooled[0] - pooled[1]) ** 2).mean()
 
 
 def distill(folder: Path, windows: WindowStore, copies: AugmentedCopies, store: EmbeddingStore) -> None:
-    clips, data, steps = read_clips(), Batches(windows, copies, store), settings.SIZES.distill_steps
-    members, _ = split(clips, windows)
-    rows = store.rows[:: max(1, len(store.rows) // 50000)].astype(np.float32)
-    scale = torch.from_numpy(rows.std(0) + 0.05)
-    student, first = pruned(finetune.finetuned_trunk()), 0
-    optimizer = torch.optim.AdamW(student.to(DEVICE).parameters(), RATE, weight_decay=0.01)
+    clips, data, steps = read_clips(), DistillDataset(windows, copies, store), settings.SIZES.distill_steps
+    members, _ = finetune_split(clips, windows)
+    sample = store.rows[:: max(1, len(store.rows) // 50000)].astype(np.float32)
+    scale = torch.from_numpy(sample.std(0) + 0.05)
+    student, first = prune_ffn(finetune.finetuned_trunk()), 0
+    optimizer = torch.optim.AdamW(student.to(DEVICE).parameters(), PEAK_LR, weight_decay=0.01)
     if (folder / CHECKPOINT_FILE).exists():
         state = torch.load(folder / CHECKPOINT_FILE)
         first = state["step"]
         student.load_state_dict(state["student"])
         optimizer.load_state_dict(state["optimizer"])
     epochs = (draw_epoch(clips, windows, members, SEED, epoch) for epoch in itertools.count())
-    losses, batches = [], itertools.islice(itertools.chain.from_iterable(epochs), first, None)
+    losses, drawn = [], itertools.islice(itertools.chain.from_iterable(epochs), first, None)
     bar = tqdm(range(first, steps), "distillation steps", steps, initial=first, mininterval=20)
-    for step, members_of_batch in zip(bar, batches):
+    for step, batch in zip(bar, drawn):
         for group in optimizer.param_groups:
-            group["lr"] = RATE * min(1, step / 60) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / steps)))
-        x, lengths, wanted = data.batch(members_of_batch, np.random.default_rng([SEED, step]))
-        found = student(normalize_level(x, lengths).to(DEVICE), lengths.to(DEVICE)).cpu()
-        loss = loss_of(found, wanted, lengths, scale)
+            group["lr"] = PEAK_LR * min(1, step / 60) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / steps)))
+        x, lengths, target = data.batch(batch, np.random.default_rng([SEED, step]))
+        predicted = student(normalize_level(x, lengths).to(DEVICE), lengths.to(DEVICE)).cpu()
+        loss = compute_loss(predicted, target, lengths, scale)
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(student.parameters(), 1.0)
@@ -129,7 +125,7 @@ def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
         "windows": windows.key,
         "copies": copies.source.key,
         "steps": settings.SIZES.distill_steps,
-        "code": cache.code_hash(sys.modules[__name__], embeddings, examples, level, log_mel_augmentation, mix, synthetic_noise, trunk),
+        "code": cache.code_hash(sys.modules[__name__], batches, embeddings, examples, level, mix, spectral, synthetic_noise, trunk),
     }
 
 

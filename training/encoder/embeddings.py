@@ -35,8 +35,8 @@ class EmbeddingStore:
 
     def __getitem__(self, window: int) -> tuple[np.ndarray, np.ndarray]:
         """[N,384], [N]"""
-        part = slice(self.offsets[window], self.offsets[window + 1])
-        return self.rows[part], self.weights[part]
+        inside = slice(self.offsets[window], self.offsets[window + 1])
+        return self.rows[inside], self.weights[inside]
 
 
 def moments_of(embeddings: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -49,15 +49,15 @@ def moments_of(embeddings: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def compute(name: str, trunk: Path, frames_per_embedding: int, inputs: dict, window_of: Callable[[int], tuple]) -> EmbeddingStore:
-    """Cached embeddings. `window_of(i)` -> rows [T,80] and speech [T] of a window."""
+    """Cached embeddings. `window_of(i)` -> log-mel frames [T,80] and speech [T] of a window."""
     windows = window_store.load()
 
     def make(folder: Path) -> None:
         session, weights, lengths, moments = Session(trunk), [], [], []
         with open(folder / "rows.f16", "wb") as file:
             for window in tqdm(range(len(windows.clips)), name, mininterval=10):
-                rows, speech = window_of(window)
-                embeddings = session.run(features=rows[None])["tokens"][0]
+                frames, speech = window_of(window)
+                embeddings = session.run(features=frames[None])["tokens"][0]
                 weights.append(embedding_weights(speech, frames_per_embedding))
                 lengths.append(len(embeddings))
                 moments.append(moments_of(embeddings, weights[-1]))
@@ -66,13 +66,13 @@ def compute(name: str, trunk: Path, frames_per_embedding: int, inputs: dict, win
 
     folder = cache.build(name, inputs, make)
     rows = np.memmap(folder / "rows.f16", np.float16, "r").reshape(-1, WIDTH)
-    with np.load(folder / "windows.npz") as found:
-        offsets = np.concatenate([[0], np.cumsum(found["lengths"])])
-        return EmbeddingStore(rows, found["weights"], offsets, found["moments"], windows.clips, windows.speech_frames, frames_per_embedding)
+    with np.load(folder / "windows.npz") as archive:
+        offsets = np.concatenate([[0], np.cumsum(archive["lengths"])])
+        return EmbeddingStore(rows, archive["weights"], offsets, archive["moments"], windows.clips, windows.speech_frames, frames_per_embedding)
 
 
 def load(trunk: Path, frames_per_embedding: int, copies: AugmentedCopies | None) -> EmbeddingStore:
-    """Of the graph at `trunk`, computed unless they are in the cache. `copies`: also those of the augmented copies."""
+    """Embeddings by the graph at `trunk`, computed unless they are in the cache. `copies`: also those of the augmented copies."""
     windows, source = window_store.load(), log_mel.of_corpora()
     inputs = {"trunk": cache.file_hash(trunk), "windows": windows.key, "frames": frames_per_embedding,
               "variance_floor": VARIANCE_FLOOR, "code": cache.code_hash(sys.modules[__name__])}  # fmt: skip

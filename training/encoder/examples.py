@@ -4,67 +4,58 @@ import numpy as np
 import torch
 
 from training.augment.augmented import AugmentedCopies
-from training.augment.log_mel import Noises, augment, stretch_time, warp_frequency
+from training.augment.spectral import Noises, augment_log_mel, stretch_time, warp_frequency
 from training.corpora.corpus import Clip
 from training.encoder.window_store import WindowStore
 from training.features import log_mel
+from training.features.batches import stack_padded, stack_weights
 from training.features.log_mel import BINS
 from training.features.windows import MAX_FRAMES, SILENCE, embedding_weights
 
 BATCH_FRAMES = 9000
-COPY_SHARE = 0.5  # of the examples come from the augmented copies, the others are augmented as log-mel rows
+COPY_SHARE = 0.5  # of the examples come from the augmented copies, the others are augmented as log-mel frames
 
 
 def draw_epoch(clips: list[Clip], windows: WindowStore, members: np.ndarray, seed: int, epoch: int) -> list[np.ndarray]:
     """The batches of an epoch: corpora repeated or thinned by their sampling weight, windows of like length together."""
     rng = np.random.default_rng([seed, epoch])
-    wanted = np.array([clips[i].definition.sampling.finetune for i in windows.clips[members]])
-    drawn = np.repeat(members, np.floor(wanted + rng.random(len(members))).astype(int))
+    mean_draws = np.array([clips[i].definition.sampling.finetune for i in windows.clips[members]])
+    drawn = np.repeat(members, np.floor(mean_draws + rng.random(len(members))).astype(int))
     order = drawn[np.argsort(windows.lengths[drawn] * rng.uniform(0.97, 1.03, len(drawn)))]
     batch_of = np.cumsum(windows.lengths[order]) // BATCH_FRAMES
     batches = np.split(order, np.flatnonzero(np.diff(batch_of)) + 1)
     return [batches[i] for i in rng.permutation(len(batches))]
 
 
-def pad_rows(parts: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
+def stack_log_mel(windows: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
     """[T,80] each -> [B,longest T,80] filled with silence, lengths [B]"""
-    lengths = [len(rows) for rows in parts]
-    x = np.full((len(parts), max(lengths), BINS), SILENCE, np.float32)
-    for row, rows in enumerate(parts):
-        x[row, : len(rows)] = rows
-    return torch.from_numpy(x), torch.tensor(lengths)
+    return torch.from_numpy(stack_padded(windows, SILENCE)), torch.tensor(list(map(len, windows)))
 
 
-class Examples:
+class FinetuneDataset:
     """`copies` may be None where nothing is augmented."""
 
     def __init__(self, windows: WindowStore, copies: AugmentedCopies | None):
         self.windows, self.copies, self.source = windows, copies, log_mel.of_corpora()
         self.noises = Noises() if copies else None
 
-    def one(self, window: int, rng: np.random.Generator | None) -> tuple[np.ndarray, np.ndarray]:
-        """Rows [T,80], speech [T]; as recorded without `rng`."""
+    def draw(self, window: int, rng: np.random.Generator | None) -> tuple[np.ndarray, np.ndarray]:
+        """Log-mel frames [T,80], speech [T]; as recorded without `rng`."""
         if rng is None:
             return self.windows.rows(window, self.source), self.windows.speech_of(window)
         if rng.random() < COPY_SHARE:
             return self.copies.window(int(self.windows.clips[window]), *self.windows.span(window))
-        rows, speech = self.windows.rows(window, self.source), self.windows.speech_of(window)
-        if rng.random() < 0.4 and len(rows) > 20:
-            both = stretch_time(np.concatenate([rows, speech[:, None]], 1), rng)
-            rows, speech = both[:MAX_FRAMES, :BINS], both[:MAX_FRAMES, BINS]
+        frames, speech = self.windows.rows(window, self.source), self.windows.speech_of(window)
+        if rng.random() < 0.4 and len(frames) > 20:
+            both = stretch_time(np.concatenate([frames, speech[:, None]], 1), rng)
+            frames, speech = both[:MAX_FRAMES, :BINS], both[:MAX_FRAMES, BINS]
         if rng.random() < 0.4:
-            rows = warp_frequency(rows, rng)
+            frames = warp_frequency(frames, rng)
         if rng.random() < 0.85:
-            rows = augment(rows, self.noises, rng)
-        return rows, speech
+            frames = augment_log_mel(frames, self.noises, rng)
+        return frames, speech
 
     def batch(self, members: np.ndarray, rng: np.random.Generator | None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """-> features [B,T,80] log10 of mel energies, lengths [B], weights [B,ceil(T/2)]"""
-        pairs = [self.one(i, rng) for i in members]
-        x, lengths = pad_rows([rows for rows, _ in pairs])
-        weights = np.zeros((len(pairs), (x.shape[1] + 1) // 2), np.float32)
-        for row, (_, speech) in enumerate(pairs):
-            w = embedding_weights(speech)
-            weights[row, : len(w)] = w
-        weights[weights.sum(1) == 0] = 1e-9
-        return x, lengths, torch.from_numpy(weights)
+        frames, speech = zip(*(self.draw(i, rng) for i in members))
+        return *stack_log_mel(frames), torch.from_numpy(stack_weights([embedding_weights(s) for s in speech]))

@@ -17,36 +17,35 @@ import torch
 from torch import nn
 
 from training import cache, settings
-from training.augment import log_mel as augment
-from training.augment import mix, synthetic_noise
+from training.augment import mix, spectral, synthetic_noise
 from training.augment.augmented import AugmentedCopies
 from training.corpora.corpus import Clip
 from training.corpora.index import labels_key, read_clips
 from training.encoder import embeddings, examples, finetune_report, multitask, trunk, whisper_weights, window_store
-from training.encoder.examples import Examples, draw_epoch
+from training.encoder.examples import FinetuneDataset, draw_epoch
 from training.encoder.multitask import MultiTaskModel
 from training.encoder.trunk import DEVICE, Trunk
-from training.encoder.window_store import WindowStore, split
+from training.encoder.window_store import WindowStore, finetune_split
 from training.export import graph, trunk_graph
 from training.export.trunk_graph import write_trunk
-from training.features import level
+from training.features import batches, level
 from training.features.level import normalize_level
 from training.features.log_mel import BINS
 from training.heads import attention_head, clarity, emotion, fit
 from training.heads.attention_head import AttentionHead
 from training.settings import SEED
 
-LAYER_RATES = {"layers.0": 6e-5, "layers.1": 8e-5}  # the convolutions stay as they are
-HEAD_RATE = 3e-4
-L2_SP_WEIGHT = 3.0  # pull towards the frozen weights, times the rate
+LAYER_LRS = {"layers.0": 6e-5, "layers.1": 8e-5}  # the convolutions stay as they are
+HEAD_LR = 3e-4
+L2_SP_WEIGHT = 3.0  # pull towards the frozen weights, times the learning rate
 WARMUP = 0.06  # of the steps
-AVERAGE_DECAY = 0.996  # of the moving average of the weights
+EMA_DECAY = 0.996  # of the exponential moving average of the weights
 SEEDS = (SEED, SEED + 1)
 CHECKPOINT_SECONDS = 150
 RESULT_FILE = "finetuned.pt"
 
 
-def mask_spans(scaled: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
+def spec_augment(scaled: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
     """SpecAugment: with probability 1/2 each, one band and one stretch of time at the mean, for the whole batch [B,T,80]."""
     scaled = scaled.clone()
     frames, mean = scaled.shape[1], scaled.mean()
@@ -60,17 +59,17 @@ def mask_spans(scaled: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
 
 
 def parameter_groups(model: MultiTaskModel) -> list[dict]:
-    """With their peak rates: the earlier layer moves less."""
+    """Parameters with their peak learning rates: the earlier layer moves less."""
     groups = []
-    for prefix, rate in LAYER_RATES.items():
-        found = [p for name, p in model.trunk.named_parameters() if name.startswith(prefix)]
-        groups.append({"params": found, "base": rate, "weight_decay": 0.0})
+    for prefix, lr in LAYER_LRS.items():
+        layer = [p for name, p in model.trunk.named_parameters() if name.startswith(prefix)]
+        groups.append({"params": layer, "base": lr, "weight_decay": 0.0})
     rest = [*model.emotion.parameters(), *model.clarity.parameters()]
-    return [*groups, {"params": rest, "base": HEAD_RATE, "weight_decay": 0.05}]
+    return [*groups, {"params": rest, "base": HEAD_LR, "weight_decay": 0.05}]
 
 
-def rate_factor(progress: float) -> float:
-    """Of the peak rate at `progress` in [0, 1]: a short linear rise, then half a cosine."""
+def lr_factor(progress: float) -> float:
+    """Factor of the peak learning rate at `progress` in [0, 1]: a short linear rise, then half a cosine."""
     if progress < WARMUP:
         return progress / WARMUP
     return 0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * (progress - WARMUP) / (1 - WARMUP)))
@@ -80,7 +79,7 @@ class TrainingRun:
     """The state of one seed's run, and its checkpoint."""
 
     def __init__(self, model: MultiTaskModel, epochs: int, seed: int, folder: Path):
-        self.model, self.average, self.epochs, self.seed = model, copy.deepcopy(model), epochs, seed
+        self.model, self.ema, self.epochs, self.seed = model, copy.deepcopy(model), epochs, seed
         self.frozen = copy.deepcopy(model.trunk.state_dict())
         self.optimizer = torch.optim.AdamW(parameter_groups(model), lr=1e-5, betas=(0.9, 0.98))
         self.epoch = self.batch = self.step = 0
@@ -88,58 +87,58 @@ class TrainingRun:
         self.path = folder / f"checkpoint-{seed}.pt"
 
     def save(self) -> None:
-        state = {name: getattr(self, name).state_dict() for name in ("model", "average", "optimizer")}
-        part = self.path.with_suffix(".tmp")
-        torch.save(state | {"place": (self.epoch, self.batch, self.step), "curve": self.curve}, part)
-        part.replace(self.path)
+        state = {name: getattr(self, name).state_dict() for name in ("model", "ema", "optimizer")}
+        partial = self.path.with_suffix(".tmp")
+        torch.save(state | {"position": (self.epoch, self.batch, self.step), "curve": self.curve}, partial)
+        partial.replace(self.path)
 
     def load(self) -> None:
         if self.path.exists():
             state = torch.load(self.path, map_location=DEVICE)
-            for name in ("model", "average", "optimizer"):
+            for name in ("model", "ema", "optimizer"):
                 getattr(self, name).load_state_dict(state[name])
-            self.epoch, self.batch, self.step = state["place"]
+            self.epoch, self.batch, self.step = state["position"]
             self.curve = state["curve"]
 
     def update(self, loss: torch.Tensor, progress: float) -> None:
         for group in self.optimizer.param_groups:
-            group["lr"] = group["base"] * rate_factor(progress)
+            group["lr"] = group["base"] * lr_factor(progress)
         self.optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
         self.step += 1
-        rates = {id(p): g["lr"] for g in self.optimizer.param_groups for p in g["params"]}
-        share = 1 - min(AVERAGE_DECAY, (1 + self.step) / (10 + self.step))
+        lrs = {id(p): g["lr"] for g in self.optimizer.param_groups for p in g["params"]}
+        decay = min(EMA_DECAY, (1 + self.step) / (10 + self.step))
         with torch.no_grad():
             for name, value in self.model.trunk.layers.named_parameters(prefix="layers"):  # decoupled L2-SP
-                value.lerp_(self.frozen[name], rates[id(value)] * L2_SP_WEIGHT)
-            for mean, now in zip(self.average.parameters(), self.model.parameters()):
-                mean.lerp_(now, share)
+                value.lerp_(self.frozen[name], lrs[id(value)] * L2_SP_WEIGHT)
+            for ema, now in zip(self.ema.parameters(), self.model.parameters()):
+                ema.lerp_(now, 1 - decay)
 
-    def train(self, data: Examples, clips: list[Clip], members: np.ndarray, on_epoch: Callable[[str, MultiTaskModel], None]) -> None:
-        loss_function, saved = multitask.loss_of(data.windows.clips, clips), time.time()
+    def train(self, data: FinetuneDataset, clips: list[Clip], members: np.ndarray, on_epoch: Callable[[str, MultiTaskModel], None]) -> None:
+        loss_function, saved = multitask.make_loss(data.windows.clips, clips), time.time()
         torch.manual_seed(self.seed + self.step)
         while self.epoch < self.epochs:
-            batches, losses = draw_epoch(clips, data.windows, members, self.seed, self.epoch), []
-            while self.batch < len(batches):
-                rng, part = np.random.default_rng([self.seed, self.epoch, self.batch]), batches[self.batch]
-                x, lengths, weights = data.batch(part, rng)
+            drawn, losses = draw_epoch(clips, data.windows, members, self.seed, self.epoch), []
+            while self.batch < len(drawn):
+                rng, batch = np.random.default_rng([self.seed, self.epoch, self.batch]), drawn[self.batch]
+                x, lengths, weights = data.batch(batch, rng)
                 self.model.train()
-                loss = loss_function(self.model(mask_spans(normalize_level(x, lengths), rng), lengths, weights), part)
+                loss = loss_function(self.model(spec_augment(normalize_level(x, lengths), rng), lengths, weights), batch)
                 self.batch += 1
-                self.update(loss, (self.epoch + self.batch / len(batches)) / self.epochs)
+                self.update(loss, (self.epoch + self.batch / len(drawn)) / self.epochs)
                 losses.append(float(loss.detach()))
                 if self.step % 25 == 0:
                     self.curve.append([self.step, round(float(np.mean(losses[-25:])), 4)])
-                    print(f"{time.strftime('%T')} epoch {self.epoch} batch {self.batch}/{len(batches)} "
+                    print(f"{time.strftime('%T')} epoch {self.epoch} batch {self.batch}/{len(drawn)} "
                           f"loss {np.mean(losses[-50:]):.3f}", flush=True)  # fmt: skip
                 if time.time() - saved > CHECKPOINT_SECONDS:
                     self.save()
                     saved = time.time()
             self.epoch, self.batch = self.epoch + 1, 0
             self.save()
-            on_epoch(f"{self.seed}: {self.epoch}", self.average)
+            on_epoch(f"{self.seed}: {self.epoch}", self.ema)
 
 
 def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTaskModel:
@@ -149,7 +148,7 @@ def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTas
         frozen = path.with_name("frozen.onnx")
         write_trunk(trunk.eval(), frozen)
         store = embeddings.load(frozen, 2, None)
-        members, _ = split(clips, windows)
+        members, _ = finetune_split(clips, windows)
         targets, scores = emotion.targets_of(clips), clarity.targets_of(clips)
         labelled = np.intersect1d(emotion.labelled_windows(store.clips, targets), members)
         scored = np.intersect1d(np.flatnonzero(~np.isnan(scores[store.clips])), members)
@@ -164,22 +163,22 @@ def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTas
 
 
 def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies) -> None:
-    clips, data = read_clips(), Examples(windows, copies)
-    members, out = split(clips, windows)
+    clips, data = read_clips(), FinetuneDataset(windows, copies)
+    members, out = finetune_split(clips, windows)
     log = folder / "metrics.json"
     seen = json.loads(log.read_text()) if log.exists() else {}
 
     def measure(title: str, model: MultiTaskModel) -> None:
-        seen[title] = finetune_report.measure(clips, windows, out, model.predict(data, out))
+        seen[title] = finetune_report.measure_recipe(clips, windows, out, model.predict(data, out))
         log.write_text(json.dumps(seen, indent=1))
-        print(finetune_report.table(seen), flush=True)
+        print(finetune_report.format_columns(seen), flush=True)
 
     model = start_model(clips, windows, folder / "heads.pt").to(DEVICE)
     runs = [TrainingRun(copy.deepcopy(model), settings.SIZES.finetune_epochs, seed, folder) for seed in SEEDS]
     for run in runs:
         run.load()
         run.train(data, clips, members, measure)
-    states = [run.average.state_dict() for run in runs]
+    states = [run.ema.state_dict() for run in runs]
     model.load_state_dict({name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]})
     measure("mean", model)
     torch.save(model.cpu().state_dict(), folder / RESULT_FILE)
@@ -188,7 +187,7 @@ def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies) -> Non
 
 
 def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
-    code = (attention_head, augment, clarity, embeddings, emotion, examples, fit, graph, level, mix, multitask,
+    code = (attention_head, batches, clarity, embeddings, emotion, examples, fit, graph, level, mix, multitask, spectral,
             synthetic_noise, trunk, trunk_graph)  # fmt: skip
     return {
         "labels": labels_key(read_clips()),

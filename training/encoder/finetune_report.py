@@ -12,7 +12,7 @@ from training.heads import emotion
 from training.heads.fit import mean_per_clip
 
 
-def measure(clips: list[Clip], windows: WindowStore, members: np.ndarray, values: np.ndarray) -> dict[str, float]:
+def measure_recipe(clips: list[Clip], windows: WindowStore, members: np.ndarray, values: np.ndarray) -> dict[str, float]:
     """values [members, 11]: outputs of a MultiTaskModel. Corpora without members are left out."""
     targets = emotion.targets_of(clips)
     rows, values = mean_per_clip(windows.clips[members], windows.speech_frames[members], values)
@@ -42,7 +42,7 @@ def measure(clips: list[Clip], windows: WindowStore, members: np.ndarray, values
     return {name: round(value, 3) for name, value in found.items()}
 
 
-def table(columns: dict[str, dict[str, float]]) -> str:
+def format_columns(columns: dict[str, dict[str, float]]) -> str:
     """Title of a column -> metric -> value."""
     names = list(next(iter(columns.values())))
     lines = [" | ".join([f"{'':30}", *(f"{title:>10}" for title in columns)])]

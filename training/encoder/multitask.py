@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from training.corpora.corpus import Clip
-from training.encoder.examples import Examples
+from training.encoder.examples import FinetuneDataset
 from training.encoder.trunk import DEVICE, Trunk
 from training.features.level import normalize_level
 from training.heads import clarity, emotion
@@ -29,28 +29,28 @@ class MultiTaskModel(nn.Module):
         embeddings = self.trunk(scaled, lengths)
         return torch.cat([self.emotion(embeddings, weights), self.clarity(embeddings, weights)], 1).cpu()
 
-    def predict(self, examples: Examples, members: np.ndarray) -> np.ndarray:
+    def predict(self, dataset: FinetuneDataset, members: np.ndarray) -> np.ndarray:
         """[windows, 11] of the windows as recorded"""
         self.eval()
-        order = members[np.argsort(examples.windows.lengths[members])]
+        order = members[np.argsort(dataset.windows.lengths[members])]
         result = {}
         with torch.no_grad():
             for part in np.array_split(order, max(1, len(order) // 24)):
-                x, lengths, weights = examples.batch(part, None)
+                x, lengths, weights = dataset.batch(part, None)
                 result.update(zip(part.tolist(), self(normalize_level(x, lengths), lengths, weights).numpy()))
         return np.stack([result[i] for i in members.tolist()])
 
 
-def loss_of(owners: np.ndarray, clips: list[Clip]) -> Callable[[torch.Tensor, np.ndarray], torch.Tensor]:
+def make_loss(owners: np.ndarray, clips: list[Clip]) -> Callable[[torch.Tensor, np.ndarray], torch.Tensor]:
     """-> a function of predictions [B,11] and window indices [B]"""
-    emotion_loss = emotion.loss_of(owners, emotion.targets_of(clips, balanced=True))
+    emotion_loss = emotion.make_loss(owners, emotion.targets_of(clips, balanced=True))
     scores = clarity.targets_of(clips)
     spread = float(np.nanstd(scores))
 
     def loss(predicted: torch.Tensor, windows: np.ndarray) -> torch.Tensor:
-        wanted = torch.from_numpy(scores[owners[windows]])
-        known = ~torch.isnan(wanted)
-        error = torch.where(known, (predicted[:, CLARITY] - torch.nan_to_num(wanted)) / spread, 0.0) ** 2
+        target = torch.from_numpy(scores[owners[windows]])
+        known = ~torch.isnan(target)
+        error = torch.where(known, (predicted[:, CLARITY] - torch.nan_to_num(target)) / spread, 0.0) ** 2
         return emotion_loss(predicted[:, : emotion.OUTPUTS], windows) + CLARITY_WEIGHT * error.mean()
 
     return loss

@@ -46,12 +46,12 @@ class Layer(nn.Module):
 class Trunk(nn.Module):
     """`coarse`: one embedding for four frames instead of two. In training each is repeated, to line up with the standard ones."""
 
-    def __init__(self, inner: int = 4 * WIDTH, coarse: bool = False, layers: int = LAYERS):
+    def __init__(self, inner: int = 4 * WIDTH, coarse: bool = False):
         super().__init__()
         self.coarse = coarse
         self.conv1 = nn.Conv1d(BINS, WIDTH, 3, stride=2 if coarse else 1, padding=1)
         self.conv2 = nn.Conv1d(WIDTH, WIDTH, 3, stride=2, padding=1)
-        self.layers = nn.ModuleList(Layer(inner) for _ in range(layers))
+        self.layers = nn.ModuleList(Layer(inner) for _ in range(LAYERS))
         self.register_buffer("positions", torch.zeros(POSITIONS, WIDTH))
 
     def load_whisper(self, weights: dict[str, np.ndarray]) -> Trunk:
@@ -92,7 +92,7 @@ class Trunk(nn.Module):
 
     @property
     def frames_per_embedding(self) -> int:
-        """Of the exported graph."""
+        """Input frames of each embedding of the exported graph."""
         return 4 if self.coarse else 2
 
     def position_rows(self) -> torch.Tensor:

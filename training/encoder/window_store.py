@@ -71,11 +71,11 @@ def load() -> WindowStore:
         "code": cache.code_hash(sys.modules[__name__], windows),
     }
     folder = cache.build("windows", inputs, find_windows)
-    with np.load(folder / "windows.npz") as found:
-        return WindowStore(**{name: found[name] for name in ("clips", "starts", "speech", "offsets", "speech_frames")}, key=folder.name)
+    with np.load(folder / "windows.npz") as archive:
+        return WindowStore(**{name: archive[name] for name in ("clips", "starts", "speech", "offsets", "speech_frames")}, key=folder.name)
 
 
-def split(clips: list[Clip], store: WindowStore) -> tuple[np.ndarray, np.ndarray]:
+def finetune_split(clips: list[Clip], store: WindowStore) -> tuple[np.ndarray, np.ndarray]:
     """-> windows to fine-tune on, windows that fine-tuning leaves out (held-out speakers, and the unseen corpus)"""
     out = np.array([clips[i].held_out or clips[i].corpus == RECIPE.unseen for i in store.clips])
     return np.flatnonzero(~out), np.flatnonzero(out)

@@ -28,7 +28,12 @@ def write_linear(g: Graph, x: str, linear: nn.Linear) -> str:
     return g.op("Add", g.op("MatMul", x, weight), g.constant(numpy_of(linear, "bias")))
 
 
-def write_moment_branch(g: Graph, head: AttentionHead | LinearHead, embeddings: str, w: str) -> str:
+def write_linear_head(g: Graph, head: LinearHead, embeddings: str, w: str) -> str:
+    """w [1,1,N] -> [1,1,outputs]"""
+    return write_linear(g, g.op("Concat", *write_moments(g, embeddings, w), axis=2), head.clip)
+
+
+def write_moment_branch(g: Graph, head: AttentionHead, embeddings: str, w: str) -> str:
     """The part that is linear in the moments of the embeddings -> [1,1,outputs]"""
     mean, scale = g.constant(head.mean.numpy()), g.constant(1 / head.std.numpy())
     centre, deviation = write_moments(g, embeddings, w)
@@ -56,7 +61,7 @@ def write_ensemble(g: Graph, heads: Heads) -> str:
     axis = g.integers(1)
     w = g.op("Unsqueeze", g.op("Div", weights, g.op("ReduceSum", weights, axis, keepdims=1)), axis)  # [1,1,N] that sums to 1
     parts = [
-        (write_attention_head if isinstance(head, AttentionHead) else write_moment_branch)(g, head, embeddings, w)
+        (write_attention_head if isinstance(head, AttentionHead) else write_linear_head)(g, head, embeddings, w)
         for head in heads
     ]
     return g.op("Mul", functools.reduce(lambda total, part: g.op("Add", total, part), parts), g.scalar(1 / len(heads)))

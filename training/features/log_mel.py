@@ -50,7 +50,7 @@ def extract(name: str, root: Path, paths: list[str], content: object) -> LogMelS
     offsets = np.concatenate([[0], np.cumsum(frames)]).astype(np.int64)
     rows = np.memmap(folder / "features.f32", np.float32, "r").reshape(-1, BINS)
     if len(rows) != offsets[-1]:
-        raise SystemExit(f"Expected {offsets[-1]} rows in `{folder}`, got {len(rows)}")
+        raise ValueError(f"Expected {offsets[-1]} rows in `{folder}`, got {len(rows)}")
     return LogMelStore(rows, offsets, paths, folder.name)
 
 

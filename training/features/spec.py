@@ -4,4 +4,5 @@ import json
 from pathlib import Path
 
 SPEC = json.loads(Path(__file__).with_name("spec.json").read_text())
-FRAMES_PER_SECOND = SPEC["sampleRate"] // SPEC["hopLength"]
+HOP_LENGTH = SPEC["hopLength"]  # samples
+FRAMES_PER_SECOND = SPEC["sampleRate"] // HOP_LENGTH

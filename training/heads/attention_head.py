@@ -12,7 +12,7 @@ VARIANCE_FLOOR = 1e-5
 
 
 class AttentionHead(nn.Module):
-    """mean, std [384]: of the embeddings, for standardisation."""
+    """mean, std [384]: of the embeddings, for standardisation. `clip` is linear in the moments of the whole window."""
 
     def __init__(self, outputs: int, mean: np.ndarray | None = None, std: np.ndarray | None = None, dropout: float = 0.4):
         super().__init__()
@@ -33,8 +33,8 @@ class AttentionHead(nn.Module):
         attended = torch.einsum("bnq,bnh->bqh", attention, h).flatten(1)
         pooled = torch.cat([*moments(h, w), attended], 1)
         mean, deviation = moments(embeddings, w)
-        clip = torch.cat([(mean - self.mean) / self.std, deviation / self.std], 1)
-        return self.out(self.dropout(pooled)) + self.clip(self.dropout(clip))
+        standardised = torch.cat([(mean - self.mean) / self.std, deviation / self.std], 1)
+        return self.out(self.dropout(pooled)) + self.clip(self.dropout(standardised))
 
     def folded_frame_layer(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Weight and bias of the frame layer with the standardisation of the embeddings inside."""
@@ -48,15 +48,12 @@ class LinearHead(nn.Module):
     def __init__(self, weight: np.ndarray, bias: np.ndarray):
         """weight [outputs,768], bias [outputs]"""
         super().__init__()
-        self.register_buffer("mean", torch.zeros(WIDTH))
-        self.register_buffer("std", torch.ones(WIDTH))
         self.clip = nn.Linear(2 * WIDTH, len(bias))
         self.clip.weight.data, self.clip.bias.data = torch.from_numpy(weight), torch.from_numpy(bias)
 
     def forward(self, embeddings: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """embeddings [B,N,384], weights [B,N] -> [B,outputs]"""
-        mean, deviation = moments(embeddings, weights[:, :, None] / weights.sum(1)[:, None, None])
-        return self.clip(torch.cat([(mean - self.mean) / self.std, deviation / self.std], 1))
+        return self.clip(torch.cat(moments(embeddings, weights[:, :, None] / weights.sum(1)[:, None, None]), 1))
 
 
 def moments(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

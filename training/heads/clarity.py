@@ -47,18 +47,18 @@ def targets_of(clips: list[Clip]) -> np.ndarray:
 
 def fit(store: EmbeddingStore, targets: np.ndarray, windows: np.ndarray, count: int) -> list[AttentionHead]:
     """`count` networks, to be averaged."""
-    centre, spread = np.nanmean(targets[store.clips[windows]]), np.nanstd(targets[store.clips[windows]])
+    mean, std = np.nanmean(targets[store.clips[windows]]), np.nanstd(targets[store.clips[windows]])
 
-    def loss(predicted: torch.Tensor, rows: np.ndarray) -> torch.Tensor:
-        wanted = torch.from_numpy((targets[store.clips[rows]] - centre) / spread)
-        return ((predicted[:, 0] - wanted) ** 2).mean()
+    def loss(predicted: torch.Tensor, batch: np.ndarray) -> torch.Tensor:
+        target = torch.from_numpy((targets[store.clips[batch]] - mean) / std)
+        return ((predicted[:, 0] - target) ** 2).mean()
 
-    params = FitParams(1, loss, epochs=6, rate=1e-3, dropout=0.6, decay=0.3)
+    params = FitParams(1, loss, epochs=6, peak_lr=1e-3, dropout=0.6, weight_decay=0.3)
     heads = [fit_attention(store, windows, params, SEED + i) for i in range(count)]
     with torch.no_grad():  # moves the standardisation of the target into the last layers
         for head in heads:
             for linear in (head.out, head.clip):
-                linear.weight *= float(spread)
-                linear.bias *= float(spread)
-            head.out.bias += float(centre)
+                linear.weight *= float(std)
+                linear.bias *= float(std)
+            head.out.bias += float(mean)
     return heads

@@ -93,7 +93,7 @@ def targets_of(clips: list[Clip], balanced: bool = False) -> Targets:
     return Targets(label, mask, label_weight, dimensions, weight)
 
 
-def loss_of(owners: np.ndarray, targets: Targets) -> Loss:
+def make_loss(owners: np.ndarray, targets: Targets) -> Loss:
     """owners [windows]: the clip of each window."""
 
     def loss(predicted: torch.Tensor, windows: np.ndarray) -> torch.Tensor:
@@ -113,9 +113,9 @@ def labelled_windows(owners: np.ndarray, targets: Targets) -> np.ndarray:
 
 
 def fit_networks(store: EmbeddingStore, targets: Targets, windows: np.ndarray, count: int) -> list[AttentionHead]:
-    params = FitParams(OUTPUTS, loss_of(store.clips, targets))
+    params = FitParams(OUTPUTS, make_loss(store.clips, targets))
     return [fit_attention(store, windows, params, SEED + i) for i in range(count)]
 
 
 def fit_linear_head(store: EmbeddingStore, targets: Targets, windows: np.ndarray) -> LinearHead:
-    return fit_linear(store, windows, loss_of(store.clips, targets), DECAY)
+    return fit_linear(store, windows, make_loss(store.clips, targets), DECAY)

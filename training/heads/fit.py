@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from training.encoder.embeddings import EmbeddingStore
-from training.encoder.trunk import WIDTH
+from training.features.batches import stack_padded, stack_weights
 from training.heads.attention_head import AttentionHead, LinearHead
 
 AUGMENTED_SHARE = 0.5  # of the examples come from the augmented copies
@@ -21,8 +21,8 @@ class FitParams:
     outputs: int
     loss: Loss
     epochs: int = 10
-    rate: float = 4e-3
-    decay: float = 0.05
+    peak_lr: float = 4e-3
+    weight_decay: float = 0.05
     batch: int = 64
     dropout: float = 0.4
 
@@ -32,33 +32,28 @@ def make_batch(store: EmbeddingStore, windows: np.ndarray, phase: int | None = N
     copies = store.augmented or store
     if augmented is None:
         augmented = np.zeros(len(windows), bool)
-    picked = [(copies if copy else store)[i] for i, copy in zip(windows, augmented)]
+    pairs = [(copies if copy else store)[i] for i, copy in zip(windows, augmented)]
     if phase is not None:
-        picked = [(x[phase::2], w[phase::2]) if len(x) > 1 else (x, w) for x, w in picked]
-    length = max(len(w) for _, w in picked)
-    x = np.zeros((len(picked), length, WIDTH), np.float32)
-    weights = np.zeros((len(picked), length), np.float32)
-    for row, (part, w) in enumerate(picked):
-        x[row, : len(w)], weights[row, : len(w)] = part, w
-    weights[weights.sum(1) == 0] = 1e-9
-    return torch.from_numpy(x), torch.from_numpy(weights)
+        pairs = [(x[phase::2], w[phase::2]) if len(x) > 1 else (x, w) for x, w in pairs]
+    embeddings, weights = zip(*pairs)
+    return torch.from_numpy(stack_padded(embeddings, 0)), torch.from_numpy(stack_weights(weights))
 
 
 def embedding_statistics(store: EmbeddingStore, windows: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Mean and deviation [384] over a sample of the windows."""
     rng = np.random.default_rng(seed)
-    rows = np.concatenate([store[i][0] for i in rng.choice(windows, min(600, len(windows)), replace=False)])
-    rows = rows.astype(np.float32)
-    return rows.mean(0), rows.std(0) + 0.05
+    sample = np.concatenate([store[i][0] for i in rng.choice(windows, min(600, len(windows)), replace=False)])
+    sample = sample.astype(np.float32)
+    return sample.mean(0), sample.std(0) + 0.05
 
 
 def fit_attention(store: EmbeddingStore, windows: np.ndarray, params: FitParams, seed: int) -> AttentionHead:
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     head = AttentionHead(params.outputs, *embedding_statistics(store, windows, seed), params.dropout)
-    optimizer = torch.optim.AdamW(head.parameters(), params.rate, weight_decay=params.decay)
+    optimizer = torch.optim.AdamW(head.parameters(), params.peak_lr, weight_decay=params.weight_decay)
     steps = params.epochs * -(-len(windows) // params.batch)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, params.rate, steps + 1, pct_start=0.15)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, params.peak_lr, steps + 1, pct_start=0.15)
     lengths = np.diff(store.offsets)
     head.train()
     for _ in range(params.epochs):
@@ -80,18 +75,18 @@ def fit_attention(store: EmbeddingStore, windows: np.ndarray, params: FitParams,
 def fit_linear(store: EmbeddingStore, windows: np.ndarray, loss: Loss, decay: list[float]) -> LinearHead:
     """Over the windows and their augmented copies."""
     stores = [store, store.augmented] if store.augmented else [store]
-    rows = np.concatenate([one.moments[windows] for one in stores])
+    moments = np.concatenate([one.moments[windows] for one in stores])
     both = np.tile(windows, len(stores))
-    weight, bias = fit_rows(rows, lambda predicted: loss(predicted, both), decay)
+    weight, bias = minimize_linear(moments, lambda predicted: loss(predicted, both), decay)
     return LinearHead(weight.T.astype(np.float32).copy(), bias.astype(np.float32))
 
 
-def fit_rows(
-    rows: np.ndarray, loss: Callable[[torch.Tensor], torch.Tensor], decay: list[float], rounds: int = 80
+def minimize_linear(
+    inputs: np.ndarray, loss: Callable[[torch.Tensor], torch.Tensor], decay: list[float], rounds: int = 80
 ) -> tuple[np.ndarray, np.ndarray]:
-    """rows [n,D] -> weight [D,outputs] and bias [outputs] of least loss, by L-BFGS. `decay`: L2 penalty of each output."""
-    centre, scale = rows.mean(0), rows.std(0) + 1e-4
-    x = torch.from_numpy((rows - centre) / scale)
+    """inputs [n,D] -> weight [D,outputs] and bias [outputs] of least loss, by L-BFGS. `decay`: L2 penalty of each output."""
+    mean, std = inputs.mean(0), inputs.std(0) + 1e-4
+    x = torch.from_numpy((inputs - mean) / std)
     weight = torch.zeros(x.shape[1], len(decay), requires_grad=True)
     bias = torch.zeros(len(decay), requires_grad=True)
     optimizer = torch.optim.LBFGS([weight, bias], max_iter=rounds, history_size=10, line_search_fn="strong_wolfe")
@@ -103,8 +98,8 @@ def fit_rows(
         return total
 
     optimizer.step(cost)
-    w = weight.detach().numpy() / scale[:, None]
-    return w, bias.detach().numpy() - centre @ w
+    w = weight.detach().numpy() / std[:, None]
+    return w, bias.detach().numpy() - mean @ w
 
 
 def predict(heads: Heads, store: EmbeddingStore, windows: np.ndarray) -> np.ndarray:
@@ -112,14 +107,14 @@ def predict(heads: Heads, store: EmbeddingStore, windows: np.ndarray) -> np.ndar
     order = np.argsort(np.diff(store.offsets)[windows])
     result = np.zeros((len(windows), heads[0].clip.out_features), np.float32)
     with torch.no_grad():
-        for part in np.array_split(order, max(1, len(order) // 64)):
-            x, w = make_batch(store, windows[part])
-            result[part] = sum(head(x, w) for head in heads).numpy() / len(heads)
+        for batch in np.array_split(order, max(1, len(order) // 64)):
+            x, w = make_batch(store, windows[batch])
+            result[batch] = sum(head(x, w) for head in heads).numpy() / len(heads)
     return result
 
 
 def mean_per_clip(owners: np.ndarray, speech_frames: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of each window: clip [n], frames of speech [n], values [n,k] -> clip indices [m], means weighted by speech [m,k]."""
+    """Clip, frames of speech [n] and values [n,k] of each window -> clip indices [m], means weighted by speech [m,k]."""
     clips, row = np.unique(owners, return_inverse=True)
     weight = speech_frames.astype(np.float64)
     sums = np.zeros((len(clips), values.shape[1]))

@@ -5,10 +5,10 @@ import shutil
 import numpy as np
 import pytest
 
-from training.augment import corruptions, log_mel
+from training.augment import corruptions, spectral
 from training.augment.audio import run_codec
 from training.augment.augmentation import AMR, GAP, concatenate
-from training.augment.mix import loud_power, mix_at_snr
+from training.augment.mix import gated_power, mix_at_snr
 from training.augment.synthetic_noise import is_held_out
 from training.evaluation.invariances import add_pauses
 from training.evaluation.vocal_effort import whisper
@@ -36,13 +36,13 @@ def test_mix_at_snr(shape):
     assert 10 * np.log10(power(speech) / power(added)) == pytest.approx(10)
 
 
-def test_loud_power_ignores_pauses():
-    assert loud_power(np.array([1.0, 1.0, 0.0, 0.0])) == 1
+def test_gated_power_ignores_pauses():
+    assert gated_power(np.array([1.0, 1.0, 0.0, 0.0])) == 1
 
 
 def test_augmentation_is_repeatable_and_keeps_the_shape():
     rows = np.random.default_rng(1).normal(-3, 1, (200, 80)).astype(np.float32)
-    first, second = (log_mel.augment(rows, FixedNoises(), np.random.default_rng(3)) for _ in range(2))
+    first, second = (spectral.augment_log_mel(rows, FixedNoises(), np.random.default_rng(3)) for _ in range(2))
     assert np.array_equal(first, second) and first.shape == rows.shape and first.min() >= -10
     assert not np.array_equal(first, rows)
 
@@ -50,8 +50,8 @@ def test_augmentation_is_repeatable_and_keeps_the_shape():
 def test_time_stretch_and_frequency_warp_stay_within_a_tenth():
     rows = np.random.default_rng(2).normal(-3, 1, (100, 80))
     for seed in range(5):
-        assert 90 <= len(log_mel.stretch_time(rows, np.random.default_rng(seed))) <= 110
-        assert log_mel.warp_frequency(rows, np.random.default_rng(seed)).shape == rows.shape
+        assert 90 <= len(spectral.stretch_time(rows, np.random.default_rng(seed))) <= 110
+        assert spectral.warp_frequency(rows, np.random.default_rng(seed)).shape == rows.shape
 
 
 @pytest.mark.parametrize("condition", [*corruptions.CONDITIONS, "clipped"])

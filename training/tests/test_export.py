@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from training.encoder.distill import new_student, pruned
+from training.encoder.distill import new_student, prune_ffn
 from training.encoder.embeddings import moments_of
 from training.encoder.trunk import WIDTH, Trunk
 from training.export.head_graph import write_clarity, write_emotion
@@ -75,7 +75,7 @@ def test_padding_does_not_change_embeddings():
 
 def test_pruning_keeps_the_strongest_units():
     teacher = Trunk()
-    student = pruned(teacher)
+    student = prune_ffn(teacher)
     strength = [layer.ffn_in.weight.norm(dim=1) * layer.ffn_out.weight.norm(dim=0) for layer in (teacher.layers[0], student.layers[0])]
     assert student.layers[0].ffn_in.out_features == 512 and strength[1].min() >= strength[0].sort().values[-513]
 

@@ -41,8 +41,8 @@ class VadNet(nn.Module):
         y = self.head(self.encode(features)).repeat_interleave(2, 2)[:, :, : features.shape[1]]
         return y[:, 0], MAX_RATE * torch.sigmoid(y[:, 1])
 
-    def detect(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def detect(self, log_mel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """[T,80] -> whether each frame is speech [T], syllables per second [T]"""
         with torch.no_grad():
-            logits, rate = self(torch.from_numpy(np.array(rows, np.float32))[None])
+            logits, rate = self(torch.from_numpy(np.array(log_mel, np.float32))[None])
         return torch.sigmoid(logits)[0].numpy() > 0.5, rate[0].numpy()

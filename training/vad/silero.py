@@ -10,18 +10,19 @@ from training import cache
 from training.augment.audio import read_clip
 from training.corpora.index import read_clips
 from training.features import log_mel
+from training.features.spec import HOP_LENGTH
 from training.session import Session
 
-STEP, CONTEXT, HOP = 512, 64, 160  # samples
+STEP, CONTEXT = 512, 64  # samples
 
 
 def probabilities(model: Session, samples: np.ndarray) -> np.ndarray:
     """One per STEP."""
     padded = np.concatenate([np.zeros(CONTEXT, np.float32), samples, np.zeros(STEP, np.float32)])
     count = (len(padded) - CONTEXT) // STEP
-    rows = np.lib.stride_tricks.sliding_window_view(padded, CONTEXT + STEP)[: count * STEP : STEP]
+    steps = np.lib.stride_tricks.sliding_window_view(padded, CONTEXT + STEP)[: count * STEP : STEP]
     state = np.zeros((1, 1, 128), np.float32)
-    return model.run(input=rows, h=state, c=state)[model.outputs[0]]
+    return model.run(input=steps, h=state, c=state)[model.outputs[0]]
 
 
 def label_frames(model: Session, samples: np.ndarray, frames: int) -> np.ndarray:
@@ -29,7 +30,7 @@ def label_frames(model: Session, samples: np.ndarray, frames: int) -> np.ndarray
     early, late = probabilities(model, samples), probabilities(model, samples[STEP // 2 :])
     centres = np.concatenate([np.arange(len(early)) * STEP + STEP // 2, (np.arange(len(late)) + 1) * STEP])
     order = np.argsort(centres)
-    return np.interp(np.arange(frames) * HOP, centres[order], np.concatenate([early, late])[order])
+    return np.interp(np.arange(frames) * HOP_LENGTH, centres[order], np.concatenate([early, late])[order])
 
 
 def label_corpora() -> np.ndarray:

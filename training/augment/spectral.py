@@ -3,13 +3,11 @@
 import numpy as np
 
 from training.augment import synthetic_noise
-from training.augment.mix import loud_power, mix_at_snr
+from training.augment.mix import gated_power, mix_at_snr
 from training.corpora.index import read_clips
 from training.corpora.registry import is_training_noise
 from training.features import log_mel
 from training.features.log_mel import BINS
-
-TELEPHONE_LOW, TELEPHONE_HIGH = 8, 58  # first and last mel bins between 300 and 3400 Hz
 
 
 class Noises:
@@ -34,10 +32,10 @@ def random_curve(rng: np.random.Generator, spread: float, points: int = 5) -> np
     return np.interp(np.arange(BINS), np.linspace(0, BINS - 1, points), values)
 
 
-def add_noise(energies: np.ndarray, noises: Noises, rng: np.random.Generator) -> np.ndarray:
+def add_noise_to_energies(energies: np.ndarray, noises: Noises, rng: np.random.Generator) -> np.ndarray:
     """Mel energies [T,80] at 5 to 30 dB of SNR."""
     noise = 10.0 ** (noises.draw(rng, len(energies)) + random_curve(rng, 0.2))
-    return mix_at_snr(energies, noise, rng.uniform(5, 30), loud_power(energies.sum(1)), noise.sum(1).mean())
+    return mix_at_snr(energies, noise, rng.uniform(5, 30), gated_power(energies.sum(1)), noise.sum(1).mean())
 
 
 def add_room(energies: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -69,6 +67,7 @@ def slaney_mel_to_hz(mel: np.ndarray) -> np.ndarray:
 
 
 CENTRES_HZ = slaney_mel_to_hz(np.linspace(0, 15 + 27 * np.log(8) / np.log(6.4), BINS + 2)[1:-1])
+TELEPHONE_LOW, TELEPHONE_HIGH = np.searchsorted(CENTRES_HZ, (300, 3400))  # first bin, and one after the last, from 300 to 3400 Hz
 
 
 def warp_frequency(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -77,13 +76,13 @@ def warp_frequency(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return interpolate_rows(rows.T, at).T
 
 
-def augment(rows: np.ndarray, noises: Noises, rng: np.random.Generator) -> np.ndarray:
+def augment_log_mel(rows: np.ndarray, noises: Noises, rng: np.random.Generator) -> np.ndarray:
     """[T,80] log10 of mel energies -> the same with a random room, noise, response and bandwidth."""
     energies = 10.0 ** rows.astype(np.float64)
     if rng.random() < 0.3:
         energies = add_room(energies, rng)
     if rng.random() < 0.7:
-        energies = add_noise(energies, noises, rng)
+        energies = add_noise_to_energies(energies, noises, rng)
     changed = np.log10(energies)
     if rng.random() < 0.8:
         changed = changed + random_curve(rng, 0.3)
