@@ -60,16 +60,6 @@ function installNpm(): void {
   runProgram('npm', ['install', '--prefix', npmFolder, ...options, npmPackage]);
 }
 
-/** A peer that cannot be installed or run is reported and its rows are missed; the others go on. */
-function attempt(what: string, run: () => string): Series[] {
-  try {
-    return parseLines<Series>(run());
-  } catch (error) {
-    console.error(`${what}: ${error instanceof Error ? error.message : error}`);
-    return [];
-  }
-}
-
 function runPeers(interpreter: string, peers: readonly string[]): string {
   const args = ['OMP_NUM_THREADS=1', 'OPENBLAS_NUM_THREADS=1', interpreter, '-W', 'ignore', peerScript];
   return runProgram('env', [...args, audio, folder, ...peers]);
@@ -101,30 +91,23 @@ function measureAll(): Figures {
   const { samples } = decode(speechFile(longSeconds));
   writeFileSync(audio, samples);
   const short = samples.slice(0, shortSeconds * rate);
-  const series = [
-    ...attempt('FFTW', () => {
-      installFftw();
-      return runProgram(buildBenchmark('features'), [audio, folder]);
-    }),
-    ...attempt('kaldi-native-fbank', () =>
-      runPeers(join(makeVenv('features', pythonPackages), 'python'), ['kaldi']),
-    ),
-    ...attempt('torchaudio', () => {
-      installTorchaudio();
-      return runPeers('/usr/bin/python3', ['torchaudio']);
-    }),
-    ...attempt('transformers.js', () => {
-      installNpm();
-      return runProgram(process.execPath, [npmScript, audio, folder, npmFolder]);
-    }),
+  installFftw();
+  installTorchaudio();
+  installNpm();
+  const outputs = [
+    runProgram(buildBenchmark('features'), [audio, folder]),
+    runPeers(join(makeVenv('features', pythonPackages), 'python'), ['kaldi']),
+    runPeers('/usr/bin/python3', ['torchaudio']),
+    runProgram(process.execPath, [npmScript, audio, folder, npmFolder]),
   ];
+  const peers = outputs.flatMap((output) => parseLines<Series>(output));
   const own = [
     measureOwn('kaldi-ours', kaldi, short),
     measureOwn('torchaudio-ours', torchaudio, short),
     measureOwn('torchaudio-long-ours', torchaudio, samples),
     measureOwn('whisper-ours', specs['whisper-input-80'] as FeatureSpec, short),
   ];
-  return new Map([...series.map(({ name, ns }) => [name, figure(ns)] as const), ...own]);
+  return new Map([...peers.map(({ name, ns }) => [name, figure(ns)] as const), ...own]);
 }
 
 function readFeatures(name: string): Float32Array {
@@ -132,20 +115,19 @@ function readFeatures(name: string): Float32Array {
   return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
 }
 
+type Sides = Pick<Parameters<typeof atLeast>[1], 'unit' | 'peer' | 'ours'>;
+
+/** The figures of two series. */
+function sides(all: Figures, peer: string, ours: string): Sides {
+  return { unit: 'CPU ns/frame', peer: all.get(peer) ?? null, ours: all.get(ours) ?? null };
+}
+
 /** The speed row; features that differ miss the goal however fast they came. */
 function compare(all: Figures, goal: number, name: string, peer: string, ours: string): Row {
-  const [theirs = null, own = null] = [all.get(peer), all.get(ours)];
-  const row = atLeast(goal, {
-    name,
-    unit: 'CPU ns/frame',
-    peer: theirs,
-    ours: own,
-    note: '',
-  });
-  if (!theirs || !own) return row;
   const difference = largestDifference(readFeatures(peer), readFeatures(ours));
   const note = `largest difference ${difference.toExponential(1)}`;
-  return { ...row, note, met: row.met && difference <= tolerance };
+  const row = atLeast(goal, { name, note, ...sides(all, peer, ours) });
+  return { ...row, met: row.met && difference <= tolerance };
 }
 
 const widths = [
@@ -162,32 +144,18 @@ function fftwRows(all: Figures, kind: string, title: string): Row[] {
   );
 }
 
-/** The cost per frame does not grow with the length of the recording. */
-function lengthRow(all: Figures): Row {
-  return atMost(1.15, {
-    name: 'log-mel 80: 600 s against 10 s',
-    unit: 'CPU ns/frame',
-    peer: all.get('torchaudio-ours') ?? null,
-    ours: all.get('torchaudio-long-ours') ?? null,
-    note: 'peer: 10 s',
-  });
-}
-
 function rooflineRows(all: Figures): Row[] {
   const present = widths.filter(({ lanes }) => all.has(`log-mel-peak-lanes${lanes}`));
-  return present.map(({ lanes, name }) =>
-    atMost(4, {
-      name: `log-mel 80, ${name}, against the roofline`,
-      unit: 'CPU ns/frame',
-      peer: all.get(`log-mel-peak-lanes${lanes}`) ?? null,
-      ours: all.get(`log-mel-lanes${lanes}`) ?? null,
-      note: 'peer: the operations of a frame at the peak rate',
-    }),
-  );
+  const note = 'peer: the operations of a frame at the peak rate';
+  return present.map(({ lanes, name: width }) => {
+    const name = `log-mel 80, ${width}, against the roofline`;
+    return atMost(4, { name, note, ...sides(all, `log-mel-peak-lanes${lanes}`, `log-mel-lanes${lanes}`) });
+  });
 }
 
 export async function run(): Promise<readonly Row[]> {
   const all = measureAll();
+  const lengths = sides(all, 'torchaudio-ours', 'torchaudio-long-ours');
   return [
     ...fftwRows(all, 'log-mel', 'log-mel 80'),
     ...fftwRows(all, 'mfcc', 'MFCC 13'),
@@ -195,7 +163,7 @@ export async function run(): Promise<readonly Row[]> {
     compare(all, 5, 'log-mel 80 against torchaudio, 10 s', 'torchaudio', 'torchaudio-ours'),
     compare(all, 20, 'log-mel 80 against torchaudio, 600 s', 'torchaudio-long', 'torchaudio-long-ours'),
     compare(all, 50, 'log-mel 80 against transformers.js', 'transformers', 'whisper-ours'),
-    lengthRow(all),
+    atMost(1.15, { name: 'log-mel 80: 600 s against 10 s', note: 'peer: 10 s', ...lengths }),
     ...rooflineRows(all),
   ];
 }

@@ -18,29 +18,26 @@ const longForms = 500_000;
 const controlRuns = 1_000_000;
 const controlSeconds = 120;
 
-type TargetRun = {
-  readonly name: string;
-  readonly run: Fuzzed;
-  readonly files: number;
-};
-
 function amountOf({ long, seed, count }: Options): Amount {
   const seconds = long ? 60 * (count ?? longMinutes) : (count ?? shortSeconds);
   // A new seed for each long run, since the same seed repeats its mutations; libFuzzer takes 32 bits.
   return { seconds, runs: -1, seed: long ? Date.now() % 2 ** 32 : seed };
 }
 
-function recordRun(name: string, run: Fuzzed, folder: string): TargetRun {
-  console.error(`${name}: ${run.executions} runs, ${run.finding ?? 'nothing found'}`);
-  return { name, run, files: readdirSync(join(folder, 'corpus')).length };
-}
-
-async function runAll(programs: string, parent: string, options: Options): Promise<TargetRun[]> {
+async function runAll(programs: string, parent: string, options: Options): Promise<Row[]> {
   const amount = amountOf(options);
-  return inParallel(targets, atOnce, async (target) => {
+  const found: Fuzzed[] = [];
+  const rows = await inParallel(targets, atOnce, async (target) => {
     const folder = join(parent, target.name);
-    return recordRun(target.name, await fuzz(programs, target, folder, amount), folder);
+    const run = await fuzz(programs, target, folder, amount);
+    console.error(`${target.name}: ${run.executions} runs, ${run.finding ?? 'nothing found'}`);
+    found.push(run);
+    const files = readdirSync(join(folder, 'corpus')).length;
+    const note = `${run.edges} edges, ${files} files kept, ${(run.seconds / 60).toFixed(1)} minutes`;
+    return informational(target.name, 'executions', run.executions, note);
   });
+  const total = found.reduce((sum, { executions }) => sum + executions, 0);
+  return [...rows, informational('all targets', 'executions', total), findings(found)];
 }
 
 /** The properties of the multipart reader, with more random forms than `npm test` has. */
@@ -51,11 +48,6 @@ function checkForms(long: boolean): Row {
   const { status, output } = execute('npx', ['ava', ...files], { env });
   const failed = output.match(/^ +✘ .*$/gm) ?? (status === 0 ? [] : [output.slice(-400)]);
   return none('multipart: properties that fail', failed, `${forms} forms each`);
-}
-
-function describe({ name, run, files }: TargetRun): Row {
-  const note = `${run.edges} edges, ${files} files kept, ${(run.seconds / 60).toFixed(1)} minutes`;
-  return informational(name, 'executions', run.executions, note);
 }
 
 function findings(runs: readonly Fuzzed[]): Row {
@@ -81,12 +73,8 @@ export async function run(options: Options): Promise<readonly Row[]> {
   const programs = buildChecked(['decode', 'extract', 'measure', 'planted'].map((name) => `fuzz_${name}`));
   const scratch = mkdtempSync(join(tmpdir(), 'undertone-fuzz-'));
   try {
-    const results = await runAll(programs, options.long ? cacheFolder('fuzz') : scratch, options);
-    const total = results.reduce((sum, { run }) => sum + run.executions, 0);
     return [
-      ...results.map(describe),
-      informational('all targets', 'executions', total),
-      findings(results.map((one) => one.run)),
+      ...(await runAll(programs, options.long ? cacheFolder('fuzz') : scratch, options)),
       await checkDecoderFault(programs, scratch, options.seed),
       checkForms(options.long),
     ];

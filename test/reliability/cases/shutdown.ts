@@ -5,7 +5,6 @@ import { atMost, exactly, informational, negativeControl, type Options, type Row
 import { analysis, exchange, type Outcome } from '../support/exchange.ts';
 import { preload } from '../support/preload.ts';
 import { createPrng, type Prng } from '../support/prng.ts';
-import { startProgress } from '../support/progress.ts';
 import { buildService, type Server, withServer } from '../support/service.ts';
 import { speechUpload } from '../support/speech.ts';
 
@@ -103,12 +102,9 @@ async function repeatedly(
   const prng = createPrng(seed);
   const endings: Ending[] = [];
   const repeats = count ?? (long ? 20 : 3);
-  const progress = startProgress('shutdown', repeats);
   for (let index = 0; index < repeats; index++) {
     endings.push(await end(prng, env, limits(long)));
-    progress.advance();
   }
-  progress.stop();
   return endings;
 }
 
