@@ -110,7 +110,7 @@ type Delay = {
   readonly status: number;
   /** The longest answer of /health. */
   readonly ms: number;
-  /** The most processor time of the service's main thread during one of these answers, and during all of them. */
+  /** The most processor time of the service's main thread from one of these requests to the next, and in all. */
   readonly workMs: number;
   readonly totalMs: number;
 };
@@ -131,8 +131,8 @@ async function delayOf(server: Server, body: CostlyBody): Promise<Delay> {
     const asked = mainThreadMs(pid);
     const answer = await exchange({ port, path: '/health', agent });
     ms = Math.max(ms, answer.status === 200 ? answer.ms : Number.POSITIVE_INFINITY);
-    workMs = Math.max(workMs, mainThreadMs(pid) - asked);
     await sleep(pauseMs);
+    workMs = Math.max(workMs, mainThreadMs(pid) - asked);
   }
   await sent;
   agent.destroy();
