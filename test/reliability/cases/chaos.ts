@@ -4,7 +4,6 @@ import { childrenOf } from '../../../benchmarks/process.ts';
 import { exactly, informational, negativeControl, type Options, type Row, within } from '../case.ts';
 import { preload } from '../support/preload.ts';
 import { createPrng, type Prng } from '../support/prng.ts';
-import { startProgress } from '../support/progress.ts';
 import { buildService, isUp, type Server, withServer } from '../support/service.ts';
 import { type Answer, ask, askMany } from '../support/upload.ts';
 
@@ -94,14 +93,11 @@ async function attempt(trial: Trial, seed: number): Promise<Row[]> {
   const env = { ...settings, UNDERTONE_ISOLATION: trial.isolation, ...preload('worker-faults') };
   return withServer(env, async (server) => {
     const deaths: Death[] = [];
-    const progress = startProgress(`${trial.isolation}: deaths`, trial.deaths);
     await allWork(server, performance.now() + giveUpMs);
     while (deaths.length < trial.deaths && isUp(server) && deaths.at(-1)?.replacedMs !== null) {
       const way = trial.ways[deaths.length % trial.ways.length] as Way;
       deaths.push(await die(server, way, prng));
-      progress.advance();
     }
-    progress.stop();
     return rowsOf(trial, deaths, isUp(server) ? 0 : 1, isUp(server) ? await lostWorkers(server) : null);
   });
 }
