@@ -99,7 +99,7 @@ def make_pairs(speakers: dict[tuple[str, str], list[Recording]]) -> tuple[list[P
 
 def covariance(pairs: list[Pair]) -> np.ndarray:
     """Mean over the corpora with MIN_PAIRS or more."""
-    corpora = [np.array([d for corpus, d in pairs if corpus == name]) for name in {corpus for corpus, _ in pairs}]
+    corpora = [np.array([d for corpus, d in pairs if corpus == name]) for name in sorted({corpus for corpus, _ in pairs})]
     return np.mean([d.T @ d / len(d) for d in corpora if len(d) >= MIN_PAIRS], axis=0)
 
 
