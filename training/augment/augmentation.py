@@ -113,30 +113,30 @@ def retime(x: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, float]:
 
 def concatenate(clips: list[np.ndarray]) -> tuple[np.ndarray, list[tuple[int, int]]]:
     """-> samples with GAP after each clip, (first sample, samples) of each clip"""
-    parts, places, at = [], [], 0
+    pieces, spans, at = [], [], 0
     for x in clips:
-        parts += [x, np.zeros(GAP)]
-        places.append((at, len(x)))
+        pieces += [x, np.zeros(GAP)]
+        spans.append((at, len(x)))
         at += len(x) + GAP
-    return np.concatenate(parts), places
+    return np.concatenate(pieces), spans
 
 
 def augment_group(group: list[Clip], environments: AcousticEnvironments, rng: np.random.Generator, folder: Path) -> dict:
     """Writes FOLDER/<clip index>.wav -> clip index: [codec, first sample of the clip in it, length over that of the original]."""
     clips = [simulate_environment(read_audio(settings.DATA / clip.path), environments, rng) for clip in group]
-    whole, places = concatenate(clips)
+    whole, spans = concatenate(clips)
     whole, ratio = retime(whole, rng)
     names = list(CODECS)
     codec = names[rng.choice(len(names), p=[probability for probability, _ in CODECS.values()])]
     if command := CODECS[codec][1]:
         whole = run_codec(command, whole)
-    found = {}
-    for clip, (start, count) in zip(group, places):
+    placements = {}
+    for clip, (start, count) in zip(group, spans):
         before, after = (int(rng.uniform(0, 0.4) * GAP) for _ in range(2))
         first = max(0, int(start * ratio) - before)
         soundfile.write(folder / f"{clip.index}.wav", whole[first : int((start + count) * ratio) + after], SAMPLE_RATE)
-        found[clip.index] = [codec, int(start * ratio) - first, ratio]
-    return found
+        placements[clip.index] = [codec, int(start * ratio) - first, ratio]
+    return placements
 
 
 def augment_share(folder: Path, share: int) -> None:

@@ -16,7 +16,7 @@ from training.session import Session
 
 
 class AugmentedCopies:
-    """One augmented copy of every labelled recording: log-mel rows, and the VAD model's speech probability of each frame."""
+    """One augmented copy of every labelled recording: log-mel frames, and the VAD model's speech probability of each frame."""
 
     def __init__(self):
         clips = read_clips()
@@ -29,11 +29,11 @@ class AugmentedCopies:
         folder = cache.build("augmented", inputs, augmentation.write_copies)
         self.source = log_mel.of_generated("augmented", folder)
         self.speech = self.find_speech()
-        row_of = {int(path.removesuffix(".wav")): row for row, path in enumerate(self.source.paths)}
+        index_of = {int(path.removesuffix(".wav")): index for index, path in enumerate(self.source.paths)}
         self.places = {}
         for group in folder.glob("group-*.json"):
             for clip, (_, lead, ratio) in json.loads(group.read_text()).items():
-                self.places[int(clip)] = row_of[int(clip)], lead / HOP_LENGTH, ratio
+                self.places[int(clip)] = index_of[int(clip)], lead / HOP_LENGTH, ratio
 
     def find_speech(self) -> np.ndarray:
         """float16 [frames]"""
@@ -43,10 +43,10 @@ class AugmentedCopies:
         return log_mel.map_frames(self.source, "augmented-speech", inputs, lambda i: vad.run(features=self.source[i][None])["speech"][0])
 
     def window(self, clip: int, start: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Frames start to end of a recording -> [T,80] rows of its copy, speech [T]; T differs where the speed does."""
-        row, lead, ratio = self.places[clip]
-        first, last = self.source.offsets[row : row + 2]
-        rows, speech = self.source.rows[first:last], self.speech[first:last].astype(np.float32)
-        a = min(max(round(lead + start * ratio), -EDGE), len(rows) - 1)
-        b = max(a + 1, min(round(lead + end * ratio), len(rows) + EDGE, a + MAX_FRAMES))
-        return slice_padded(rows, a, b, SILENCE), slice_padded(speech, a, b, 0)
+        """Frames start to end of a recording -> log-mel frames [T,80] of its copy, speech [T]; T differs where the speed does."""
+        index, lead, ratio = self.places[clip]
+        first, last = self.source.offsets[index : index + 2]
+        frames, speech = self.source.frames[first:last], self.speech[first:last].astype(np.float32)
+        a = min(max(round(lead + start * ratio), -EDGE), len(frames) - 1)
+        b = max(a + 1, min(round(lead + end * ratio), len(frames) + EDGE, a + MAX_FRAMES))
+        return slice_padded(frames, a, b, SILENCE), slice_padded(speech, a, b, 0)

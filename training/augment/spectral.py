@@ -6,24 +6,23 @@ from training.augment import synthetic_noise
 from training.augment.mix import gated_power, mix_at_snr
 from training.corpora.index import read_clips
 from training.corpora.registry import is_training_noise
-from training.features import log_mel
-from training.features.log_mel import BINS
+from training.features.log_mel import BINS, of_corpora
 
 
 class Noises:
     """Log-mel frames of ESC10 without its held-out fold, and of generated noise (three times as likely)."""
 
     def __init__(self):
-        corpora, generated = log_mel.of_corpora(), synthetic_noise.features()
-        self.rows = [np.array(corpora[clip.index]) for clip in read_clips() if is_training_noise(clip)]
+        corpora, generated = of_corpora(), synthetic_noise.features()
+        self.noises = [np.array(corpora[clip.index]) for clip in read_clips() if is_training_noise(clip)]
         noises = [i for i, path in enumerate(generated.paths) if path.startswith("noise-")]
-        self.rows += [np.array(generated[i]) for i in noises] * 3
+        self.noises += [np.array(generated[i]) for i in noises] * 3
 
     def draw(self, rng: np.random.Generator, frames: int) -> np.ndarray:
         """[frames,80]: a random noise from a random frame on, repeated where it is too short."""
-        rows = self.rows[rng.integers(len(self.rows))]
-        start = rng.integers(0, len(rows))
-        return rows[(start + np.arange(frames)) % len(rows)]
+        noise = self.noises[rng.integers(len(self.noises))]
+        start = rng.integers(0, len(noise))
+        return noise[(start + np.arange(frames)) % len(noise)]
 
 
 def random_curve(rng: np.random.Generator, spread: float, points: int = 5) -> np.ndarray:
@@ -49,17 +48,17 @@ def add_room(energies: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return wet
 
 
-def interpolate_rows(rows: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Rows at fractional positions `at`."""
+def interpolate_linear(values: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Values [N,...] at fractional positions `at` of the first dimension."""
     low = at.astype(int)
     fraction = (at - low)[:, None]
-    return rows[low] * (1 - fraction) + rows[np.minimum(low + 1, len(rows) - 1)] * fraction
+    return values[low] * (1 - fraction) + values[np.minimum(low + 1, len(values) - 1)] * fraction
 
 
-def stretch_time(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def stretch_time(log_mel: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Tempo by up to 10 %; timbre is kept."""
-    count = int(round(len(rows) * rng.uniform(0.9, 1.1)))
-    return interpolate_rows(rows, np.linspace(0, len(rows) - 1, max(count, 2)))
+    count = int(round(len(log_mel) * rng.uniform(0.9, 1.1)))
+    return interpolate_linear(log_mel, np.linspace(0, len(log_mel) - 1, max(count, 2)))
 
 
 def slaney_mel_to_hz(mel: np.ndarray) -> np.ndarray:
@@ -70,15 +69,15 @@ CENTRES_HZ = slaney_mel_to_hz(np.linspace(0, 15 + 27 * np.log(8) / np.log(6.4), 
 TELEPHONE_LOW, TELEPHONE_HIGH = np.searchsorted(CENTRES_HZ, (300, 3400))  # first bin, and one after the last, from 300 to 3400 Hz
 
 
-def warp_frequency(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def warp_frequency(log_mel: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Vocal tract length perturbation: all frequencies by up to 10 %."""
     at = np.interp(CENTRES_HZ * rng.uniform(0.9, 1.1), CENTRES_HZ, np.arange(BINS))
-    return interpolate_rows(rows.T, at).T
+    return interpolate_linear(log_mel.T, at).T
 
 
-def augment_log_mel(rows: np.ndarray, noises: Noises, rng: np.random.Generator) -> np.ndarray:
+def augment_log_mel(log_mel: np.ndarray, noises: Noises, rng: np.random.Generator) -> np.ndarray:
     """[T,80] log10 of mel energies -> the same with a random room, noise, response and bandwidth."""
-    energies = 10.0 ** rows.astype(np.float64)
+    energies = 10.0 ** log_mel.astype(np.float64)
     if rng.random() < 0.3:
         energies = add_room(energies, rng)
     if rng.random() < 0.7:

@@ -66,16 +66,16 @@ def fit_reference() -> tuple[dict, dict[str, int]]:
     Measures that need a baseline come from the results of baseline_reference.
     """
     vad, source = Session(settings.weights("vad")), log_mel.of_corpora()
-    found: list[tuple[str, dict[str, float]]] = []
+    measured: list[tuple[str, dict[str, float]]] = []
     for clip in read_clips():
         if clip.corpus in CORPORA and not clip.held_out:
             frames = vad.run(features=source[clip.index][None])
             if values := measure_timing(frames["speech"][0], frames["syllable_rate"][0]):
-                found.append((clip.corpus, values))
-    counts = {name: sum(corpus == name for corpus, _ in found) for name in CORPORA}
+                measured.append((clip.corpus, values))
+    counts = {name: sum(corpus == name for corpus, _ in measured) for name in CORPORA}
     result = {}
     for name, (unit, study, scale) in TIMING_MEASURES.items():
-        values, weights = np.array([(v[name], 1 / counts[corpus]) for corpus, v in found if name in v]).T
+        values, weights = np.array([(v[name], 1 / counts[corpus]) for corpus, v in measured if name in v]).T
         low, median, high = weighted_quantiles(values, weights, [0.25, 0.5, 0.75])
         result[name] = {"median": round(float(median), 4), "spread": round(logistic_spread(low, high, scale), 4),
                         "scale": scale, "unit": unit, "source": study}  # fmt: skip

@@ -64,7 +64,7 @@ class DistillDataset:
         if rng.random() < COPY_SHARE:
             frames, _ = self.copies.window(int(self.windows.clips[window]), *self.windows.span(window))
             return frames, self.store.augmented[window][0]
-        clean = self.windows.rows(window, self.source)
+        clean = self.windows.log_mel(window, self.source)
         return (clean if rng.random() < CLEAN_SHARE else augment_log_mel(clean, self.noises, rng)), self.store[window][0]
 
     def batch(self, members: np.ndarray, rng: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -88,7 +88,7 @@ def compute_loss(predicted: torch.Tensor, target: torch.Tensor, lengths: torch.T
 def distill(folder: Path, windows: WindowStore, copies: AugmentedCopies, store: EmbeddingStore) -> None:
     clips, data, steps = read_clips(), DistillDataset(windows, copies, store), settings.SIZES.distill_steps
     members, _ = finetune_split(clips, windows)
-    sample = store.rows[:: max(1, len(store.rows) // 50000)].astype(np.float32)
+    sample = store.embeddings[:: max(1, len(store.embeddings) // 50000)].astype(np.float32)
     scale = torch.from_numpy(sample.std(0) + 0.05)
     student, first = prune_ffn(finetune.finetuned_trunk()), 0
     optimizer = torch.optim.AdamW(student.to(DEVICE).parameters(), PEAK_LR, weight_decay=0.01)

@@ -24,7 +24,7 @@ from training.session import Session
 class EmbeddingStore:
     """Embeddings of the windows of a WindowStore, in its order."""
 
-    rows: np.ndarray  # float16 [all embeddings, 384]
+    embeddings: np.ndarray  # float16 [all embeddings, 384]
     weights: np.ndarray  # float32 [all embeddings], speech probability
     offsets: np.ndarray  # [windows + 1]
     moments: np.ndarray  # float32 [windows, 768]: mean and standard deviation of the embeddings, weighted by speech
@@ -36,7 +36,7 @@ class EmbeddingStore:
     def __getitem__(self, window: int) -> tuple[np.ndarray, np.ndarray]:
         """[N,384], [N]"""
         inside = slice(self.offsets[window], self.offsets[window + 1])
-        return self.rows[inside], self.weights[inside]
+        return self.embeddings[inside], self.weights[inside]
 
 
 def moments_of(embeddings: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -54,7 +54,7 @@ def compute(name: str, trunk: Path, frames_per_embedding: int, inputs: dict, win
 
     def make(folder: Path) -> None:
         session, weights, lengths, moments = Session(trunk), [], [], []
-        with open(folder / "rows.f16", "wb") as file:
+        with open(folder / "embeddings.f16", "wb") as file:
             for window in tqdm(range(len(windows.clips)), name, mininterval=10):
                 frames, speech = window_of(window)
                 embeddings = session.run(features=frames[None])["tokens"][0]
@@ -65,10 +65,10 @@ def compute(name: str, trunk: Path, frames_per_embedding: int, inputs: dict, win
         np.savez(folder / "windows.npz", weights=np.concatenate(weights), lengths=lengths, moments=np.stack(moments))
 
     folder = cache.build(name, inputs, make)
-    rows = np.memmap(folder / "rows.f16", np.float16, "r").reshape(-1, WIDTH)
+    embeddings = np.memmap(folder / "embeddings.f16", np.float16, "r").reshape(-1, WIDTH)
     with np.load(folder / "windows.npz") as archive:
         offsets = np.concatenate([[0], np.cumsum(archive["lengths"])])
-        return EmbeddingStore(rows, archive["weights"], offsets, archive["moments"], windows.clips, windows.speech_frames, frames_per_embedding)
+        return EmbeddingStore(embeddings, archive["weights"], offsets, archive["moments"], windows.clips, windows.speech_frames, frames_per_embedding)
 
 
 def load(trunk: Path, frames_per_embedding: int, copies: AugmentedCopies | None) -> EmbeddingStore:
@@ -76,7 +76,7 @@ def load(trunk: Path, frames_per_embedding: int, copies: AugmentedCopies | None)
     windows, source = window_store.load(), log_mel.of_corpora()
     inputs = {"trunk": cache.file_hash(trunk), "windows": windows.key, "frames": frames_per_embedding,
               "variance_floor": VARIANCE_FLOOR, "code": cache.code_hash(sys.modules[__name__])}  # fmt: skip
-    plain = compute("embeddings", trunk, frames_per_embedding, inputs, lambda i: (windows.rows(i, source), windows.speech_of(i)))
+    plain = compute("embeddings", trunk, frames_per_embedding, inputs, lambda i: (windows.log_mel(i, source), windows.speech_of(i)))
     if copies is None:
         return plain
     augmented = compute("embeddings-augmented", trunk, frames_per_embedding, inputs | {"copies": copies.source.key},

@@ -42,10 +42,10 @@ class FinetuneDataset:
     def draw(self, window: int, rng: np.random.Generator | None) -> tuple[np.ndarray, np.ndarray]:
         """Log-mel frames [T,80], speech [T]; as recorded without `rng`."""
         if rng is None:
-            return self.windows.rows(window, self.source), self.windows.speech_of(window)
+            return self.windows.log_mel(window, self.source), self.windows.speech_of(window)
         if rng.random() < COPY_SHARE:
             return self.copies.window(int(self.windows.clips[window]), *self.windows.span(window))
-        frames, speech = self.windows.rows(window, self.source), self.windows.speech_of(window)
+        frames, speech = self.windows.log_mel(window, self.source), self.windows.speech_of(window)
         if rng.random() < 0.4 and len(frames) > 20:
             both = stretch_time(np.concatenate([frames, speech[:, None]], 1), rng)
             frames, speech = both[:MAX_FRAMES, :BINS], both[:MAX_FRAMES, BINS]

@@ -35,9 +35,9 @@ class MultiTaskModel(nn.Module):
         order = members[np.argsort(dataset.windows.lengths[members])]
         result = {}
         with torch.no_grad():
-            for part in np.array_split(order, max(1, len(order) // 24)):
-                x, lengths, weights = dataset.batch(part, None)
-                result.update(zip(part.tolist(), self(normalize_level(x, lengths), lengths, weights).numpy()))
+            for batch in np.array_split(order, max(1, len(order) // 24)):
+                x, lengths, weights = dataset.batch(batch, None)
+                result.update(zip(batch.tolist(), self(normalize_level(x, lengths), lengths, weights).numpy()))
         return np.stack([result[i] for i in members.tolist()])
 
 

@@ -34,5 +34,5 @@ def read_variables(path: Path) -> dict[str, np.ndarray]:
 
 def read_encoder() -> dict[str, np.ndarray]:
     """Path below `encoder/` -> float32 array."""
-    found = read_variables(PATH).items()
-    return {name.removeprefix("encoder/"): value.astype(np.float32) for name, value in found if name.startswith("encoder/")}
+    variables = read_variables(PATH).items()
+    return {name.removeprefix("encoder/"): value.astype(np.float32) for name, value in variables if name.startswith("encoder/")}

@@ -42,7 +42,7 @@ class WindowStore:
         start = int(self.starts[window])
         return start, start + int(self.lengths[window])
 
-    def rows(self, window: int, source: LogMelStore) -> np.ndarray:
+    def log_mel(self, window: int, source: LogMelStore) -> np.ndarray:
         """[T,80], silence outside of the recording"""
         return slice_padded(source[self.clips[window]], *self.span(window), SILENCE)
 

@@ -35,31 +35,31 @@ def confusions(acted: Predictions) -> list[tuple[str, str, int, int]]:
 
 
 def confusion_table(acted: Predictions) -> str:
-    found = {name: confusions(acted.of(name))[:2] for name in RECIPE.emotion}
-    rows = [[name, label, predicted, f"{count} of {total}"] for name, pairs in found.items() for label, predicted, count, total in pairs]
+    by_corpus = {name: confusions(acted.of(name))[:2] for name in RECIPE.emotion}
+    rows = [[name, label, predicted, f"{count} of {total}"] for name, pairs in by_corpus.items() for label, predicted, count, total in pairs]
     return table(["corpus", "acted", "predicted", "recordings"], rows)
 
 
 def sentences(clean: Reports) -> dict[str, list[str]]:
     """Signal -> the main failures, for the model cards."""
-    found = clean.predictions()
+    predictions = clean.predictions()
     emotion = []
     for name in RECIPE.emotion:
-        if pairs := confusions(found.of(name)):
+        if pairs := confusions(predictions.of(name)):
             label, predicted, count, total = pairs[0]
             emotion.append(f"{name}: {count} of {total} {label} recordings were classified as {predicted}.")
-    scored = found.of(RECIPE.clarity)
+    scored = predictions.of(RECIPE.clarity)
     truth = scored.truth("clarity")
     low = truth <= np.quantile(truth, 0.1)
-    activity = []
+    vad = []
     for name in RECIPE.labelled:
-        if (part := clean.of(name)).clips and (~part.has_scores()).mean() > 0.02:
-            activity.append(f"Too little speech was found in {(~part.has_scores()).sum()} of {len(part.clips)} speech recordings of {name}.")
+        if (reports := clean.of(name)).clips and (~reports.has_scores()).mean() > 0.02:
+            vad.append(f"Too little speech was found in {(~reports.has_scores()).sum()} of {len(reports.clips)} speech recordings of {name}.")
     error = np.mean(scored.clarity[low] - truth[low])
     return {
         "emotion": emotion,
         "cognitive": [f"Mean error of clarity for the tenth that experts rated lowest: {error:+.2f}."],
-        "vad": activity,
+        "vad": vad,
     }
 
 
@@ -79,20 +79,20 @@ def split_table(acted: Predictions) -> str:
         "RAVDESS, normal intensity": ravdess & ~strong,
         "RAVDESS, strong intensity": ravdess & strong,
     }
-    lines = [[name, f"{uar(truth[part], predicted[part]):.3f}", f"{accuracy(truth[part], predicted[part]):.3f}", str(part.sum())]
-             for name, part in groups.items() if part.sum() >= 10]  # fmt: skip
+    lines = [[name, f"{uar(truth[mask], predicted[mask]):.3f}", f"{accuracy(truth[mask], predicted[mask]):.3f}", str(mask.sum())]
+             for name, mask in groups.items() if mask.sum() >= 10]  # fmt: skip
     return table(["recordings", "UAR", "accuracy", "count"], lines)
 
 
-def largest_errors(found: Predictions) -> str:
+def largest_errors(predictions: Predictions) -> str:
     lines = []
     for name in SCORES:
-        part = found.of(corpus_of(name))
-        truth, predicted = part.truth(name), part.score(name)
+        rated = predictions.of(corpus_of(name))
+        truth, predicted = rated.truth(name), rated.score(name)
         for i in np.argsort(-np.abs(truth - predicted))[:WORST_SCORES]:
-            clip = part.clips[i]
+            clip = rated.clips[i]
             what = f"age {clip.age}" if name == "clarity" else clip.label
-            lines.append([name, *facts(part, i), what, f"{truth[i]:.2f}", f"{predicted[i]:.2f}"])
+            lines.append([name, *facts(rated, i), what, f"{truth[i]:.2f}", f"{predicted[i]:.2f}"])
     return table(["score", "recording", "sex", "speech, s", "SNR, dB", "of", "rated", "predicted"], lines)
 
 
@@ -105,13 +105,13 @@ def undetected_speech(clean: Reports) -> str:
 
 def section(clean: Reports) -> str:
     """Markdown for docs/evidence.md."""
-    found = clean.predictions()
-    acted = found.of(*RECIPE.emotion)
+    predictions = clean.predictions()
+    acted = predictions.of(*RECIPE.emotion)
     parts = [
         "Most confident errors:", confident_errors(acted),
         "Most frequent confusions:", confusion_table(acted),
         "By duration, SNR and intensity:", split_table(acted),
-        "Largest errors of scores:", largest_errors(found),
+        "Largest errors of scores:", largest_errors(predictions),
         "Speech that was not detected:", undetected_speech(clean),
     ]  # fmt: skip
     return "\n\n".join(parts)

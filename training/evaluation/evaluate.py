@@ -39,8 +39,8 @@ COMPARED = [
 def scored_share_metrics(reports: Reports) -> list[Metric]:
     """Share of clips with scores, by corpus."""
     groups = {"all speech": RECIPE.labelled} | {name: (name,) for name in (*RECIPE.labelled, "ESC10", "EmoGator", *RECIPE.unlabelled)}
-    parts = {group: reports.of(*names) for group, names in groups.items()}
-    return [mean_metric("vad", "share answered ok", group, part.has_scores(), part.clips) for group, part in parts.items() if part.clips]
+    by_group = {group: reports.of(*names) for group, names in groups.items()}
+    return [mean_metric("vad", "share answered ok", group, own.has_scores(), own.clips) for group, own in by_group.items() if own.clips]
 
 
 def syllable_metrics(reports: Reports) -> list[Metric]:
@@ -62,19 +62,19 @@ def evaluate(models: Path, write: bool) -> None:
     metrics = [*all_metrics(predictions), *syllable_metrics(clean), *scored_share_metrics(clean)]
     alternative = None if models.resolve() == settings.MODELS.resolve() else models.resolve().name
     checks = (*invariances.CHECKS, *vocal_effort.CHECKS) if alternative is None else ()
-    known = {found.key for found in metrics}
-    responses = [found for check in checks for found in check(models) if found.key not in known]
+    known = {metric.key for metric in metrics}
+    responses = [metric for check in checks for metric in check(models) if metric.key not in known]
     run = results.new_run(models, [*metrics, *responses]) | {"failures": error_analysis.sentences(clean)}
-    found = results.add_run(results.read(), alternative, run)
-    if alternative is None or "egemaps_baseline" not in found:
+    runs = results.add_run(results.read(), alternative, run)
+    if alternative is None or "egemaps_baseline" not in runs:
         print("fitting the eGeMAPS baseline", flush=True)
         baseline = EgemapsBaseline(extract_functionals()).predict([clip for clip in predictions.clips if clip.corpus in RECIPE.labelled])
-        found["egemaps_baseline"] = {"figures": results.to_json(all_metrics(baseline))}
-    comparison = comparison_table(results.columns_of(found), COMPARED)
+        runs["egemaps_baseline"] = {"figures": results.to_json(all_metrics(baseline))}
+    comparison = comparison_table(results.columns_of(runs), COMPARED)
     text = evaluation_page.sections(metrics, responses, by_condition)
     print(comparison, text, sep="\n\n")
     if write:
-        results.save(found)
+        results.save(runs)
         replace_between(evaluation_page.MODELS_PAGE, "comparison", comparison)
         cards.write_cards(models)
     if write and alternative is None:

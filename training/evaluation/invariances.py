@@ -92,8 +92,8 @@ def compare(clips: list[Clip], name: str, change: Change, signals: str, models: 
 
 def compare_readers(name: str, change: Change, models: Path) -> list[tuple[Clip, dict, dict]]:
     """Those with scores on enough speech in both."""
-    found = compare(readers(), name, change, "cognitive", models)
-    scored = [one for one in found if all(is_ok(report, "cognitive") for report in one[1:])]
+    compared = compare(readers(), name, change, "cognitive", models)
+    scored = [one for one in compared if all(is_ok(report, "cognitive") for report in one[1:])]
     return [one for one in scored if one[1]["audio"]["speech_s"] >= MIN_SPEECH_SECONDS]
 
 
@@ -101,23 +101,23 @@ def score_of(report: dict, name: str) -> float:
     return report["cognitive"]["signals"][name]
 
 
-def changes_of(found: list[tuple[Clip, dict, dict]], name: str) -> np.ndarray:
-    return np.array([score_of(b, name) - score_of(a, name) for _, a, b in found])
+def changes_of(compared: list[tuple[Clip, dict, dict]], name: str) -> np.ndarray:
+    return np.array([score_of(b, name) - score_of(a, name) for _, a, b in compared])
 
 
 def pauses(models: Path) -> list[Metric]:
     """Direction, also for the tenth with the least and the tenth with the most load before the change."""
-    found = compare_readers("pauses", add_pauses, models)
-    before = np.array([score_of(a, "cognitive_load") for _, a, _ in found])
-    load, processing = changes_of(found, "cognitive_load"), changes_of(found, "processing")
+    compared = compare_readers("pauses", add_pauses, models)
+    before = np.array([score_of(a, "cognitive_load") for _, a, _ in compared])
+    load, processing = changes_of(compared, "cognitive_load"), changes_of(compared, "processing")
     low, high = np.quantile(before, [0.1, 0.9])
     result = []
-    for group, rows in (("all", before >= 0), ("least load", before <= low), ("most load", before >= high)):
-        clips = [clip for (clip, _, _), row in zip(found, rows) if row]
+    for group, mask in (("all", before >= 0), ("least load", before <= low), ("most load", before >= high)):
+        clips = [clip for (clip, _, _), inside in zip(compared, mask) if inside]
         result += [
-            cognitive_metric("three pauses raise cognitive_load by 0.01", group, load[rows] > 0.01, clips),
-            cognitive_metric("three pauses lower processing", group, processing[rows] < 0, clips),
-            cognitive_metric("mean change of cognitive_load by three pauses", group, load[rows], clips),
+            cognitive_metric("three pauses raise cognitive_load by 0.01", group, load[mask] > 0.01, clips),
+            cognitive_metric("three pauses lower processing", group, processing[mask] < 0, clips),
+            cognitive_metric("mean change of cognitive_load by three pauses", group, load[mask], clips),
         ]
     return result
 
@@ -126,11 +126,11 @@ def tempo(models: Path) -> list[Metric]:
     """Load of readers who are a little slower or faster, and clarity of fluent ones: faster must not simply be clearer."""
     result = []
     for percent in (-20, -10, 10, 20, 30):
-        found = compare_readers(f"tempo{percent}", lambda x, _, percent=percent: change_tempo(x, 1 + percent / 100), models)
+        compared = compare_readers(f"tempo{percent}", lambda x, _, percent=percent: change_tempo(x, 1 + percent / 100), models)
         if abs(percent) == 10:
-            unchanged, word = np.abs(changes_of(found, "cognitive_load")) < 0.1, "slower" if percent < 0 else "faster"
-            result.append(cognitive_metric(f"10 % {word}: cognitive_load within 0.1", "all", unchanged, [clip for clip, _, _ in found]))
-        fluent = [one for one in found if one[0].corpus == "LibriSpeech"]
+            unchanged, word = np.abs(changes_of(compared, "cognitive_load")) < 0.1, "slower" if percent < 0 else "faster"
+            result.append(cognitive_metric(f"10 % {word}: cognitive_load within 0.1", "all", unchanged, [clip for clip, _, _ in compared]))
+        fluent = [one for one in compared if one[0].corpus == "LibriSpeech"]
         name = f"mean change of clarity, {percent:+d} % tempo"
         result.append(cognitive_metric(name, "LibriSpeech", changes_of(fluent, "clarity"), [clip for clip, _, _ in fluent]))
     return result
@@ -163,8 +163,8 @@ def timing(models: Path) -> list[Metric]:
     clarity = np.array([score_of(report, "clarity") for _, report in scored])[held]
     kept = [clip for clip, _ in scored if clip.held_out]
     return [
-        cognitive_metric(f"PCC of {name} with fluency", RECIPE.clarity, np.corrcoef(fluency[held], found)[0, 1], kept)
-        for name, found in (("pauses and rates alone", predicted), ("clarity", clarity))
+        cognitive_metric(f"PCC of {name} with fluency", RECIPE.clarity, np.corrcoef(fluency[held], scores)[0, 1], kept)
+        for name, scores in (("pauses and rates alone", predicted), ("clarity", clarity))
     ]
 
 

@@ -58,12 +58,12 @@ def emotion_metrics(predictions: Predictions) -> list[Metric]:
     if len(acted) == 0 or np.isnan(acted.probabilities).all():
         return []
     truth, closed, opened = acted.labels, acted.best_in_corpus(), acted.probabilities.argmax(1)
-    found: list[Metric] = []
+    metrics: list[Metric] = []
 
     def add(name: str, group: str, group_of: Callable[[Clip], str], truth: np.ndarray, predicted: np.ndarray) -> None:
         rows = np.flatnonzero([group_of(clip) == group for clip in acted.clips])
         name = name.format(len(np.unique(truth[rows])))
-        found.extend(make_metrics("emotion", name, group, uar, [acted.clips[i] for i in rows], truth[rows], predicted[rows]))
+        metrics.extend(make_metrics("emotion", name, group, uar, [acted.clips[i] for i in rows], truth[rows], predicted[rows]))
 
     for name in RECIPE.emotion:
         add("UAR of its {} labels", name, lambda clip: clip.corpus, truth, closed)
@@ -75,7 +75,7 @@ def emotion_metrics(predictions: Predictions) -> list[Metric]:
         for group in sorted({group_of(clip) for clip in acted.clips}):
             add("UAR of the corpus's labels", group, group_of, truth, closed)
     confidence, correct = acted.probabilities.max(1), (opened == truth).astype(float)
-    return found + make_metrics("emotion", "calibration error of confidence", "all", ece, acted.clips, correct, confidence)
+    return metrics + make_metrics("emotion", "calibration error of confidence", "all", ece, acted.clips, correct, confidence)
 
 
 def by_sex(corpus: str) -> list[tuple[str, Callable[[Clip], bool]]]:
@@ -84,13 +84,13 @@ def by_sex(corpus: str) -> list[tuple[str, Callable[[Clip], bool]]]:
 
 
 def dimension_metrics(predictions: Predictions) -> list[Metric]:
-    found = []
+    metrics = []
     for corpus, names, score in ((RECIPE.rated, DIMENSIONS, ccc), (RECIPE.arousal, ("arousal",), pcc)):
         for name in names:
             for group, wanted in by_sex(corpus):
-                part = predictions.of(corpus).where(wanted)
-                found += make_metrics("emotion", f"{score.name} of {name}", group, score, part.clips, part.truth(name), part.score(name))
-    return found
+                own = predictions.of(corpus).where(wanted)
+                metrics += make_metrics("emotion", f"{score.name} of {name}", group, score, own.clips, own.truth(name), own.score(name))
+    return metrics
 
 
 def calibrate_on_others(truth: np.ndarray, predicted: np.ndarray, speakers: np.ndarray) -> np.ndarray:
@@ -105,63 +105,63 @@ def calibrate_on_others(truth: np.ndarray, predicted: np.ndarray, speakers: np.n
 
 def cross_calibrated_metrics(predictions: Predictions) -> list[Metric]:
     """Valence and arousal with an affine calibration on the other speakers."""
-    rated, found = predictions.of(RECIPE.rated), []
+    rated, metrics = predictions.of(RECIPE.rated), []
     if predictions.intervals is None or len(np.unique(rated.speakers)) < 2:
         return []
     for name in DIMENSIONS:
         truth = rated.truth(name)
         moved = calibrate_on_others(truth, rated.score(name), rated.speakers)
-        found += make_metrics("emotion", f"CCC of {name}, calibrated on the other speakers", RECIPE.rated, ccc, rated.clips, truth, moved)
-    return found
+        metrics += make_metrics("emotion", f"CCC of {name}, calibrated on the other speakers", RECIPE.rated, ccc, rated.clips, truth, moved)
+    return metrics
 
 
 def clarity_metrics(predictions: Predictions) -> list[Metric]:
     corpus = RECIPE.clarity
-    scored, found = predictions.of(corpus), []
+    scored, metrics = predictions.of(corpus), []
     for column in ("fluency", "prosody"):
         truth = np.array([float(clip.row[column]) / 10 for clip in scored.clips])
-        found += make_metrics("cognitive", f"PCC of clarity with {column}", corpus, pcc, scored.clips, truth, scored.clarity)
+        metrics += make_metrics("cognitive", f"PCC of clarity with {column}", corpus, pcc, scored.clips, truth, scored.clarity)
     groups = [*by_sex(corpus), (f"{corpus}, children", lambda clip: (clip.age or 99) < ADULT_AGE),
               (f"{corpus}, adults", lambda clip: (clip.age or 0) >= ADULT_AGE)]  # fmt: skip
     for group, wanted in groups:
-        part = scored.where(wanted)
-        found += make_metrics("cognitive", "PCC of clarity with their mean", group, pcc, part.clips, part.truth("clarity"), part.clarity)
-    return found
+        own = scored.where(wanted)
+        metrics += make_metrics("cognitive", "PCC of clarity with their mean", group, pcc, own.clips, own.truth("clarity"), own.clarity)
+    return metrics
 
 
 def coverage_metrics(predictions: Predictions) -> list[Metric]:
-    found = []
+    metrics = []
     for name in SCORES if predictions.intervals is not None else ():
         corpus, signal = corpus_of(name), "cognitive" if name == "clarity" else "emotion"
-        part = predictions.of(corpus)
-        if len(part) == 0:
+        rated = predictions.of(corpus)
+        if len(rated) == 0:
             continue
-        for title, inside in ((f"share of {name} inside its 80 % interval", covered(part, name)[0]),
-                              (f"share of {name} inside, width fitted on the other speakers", covered_by_others(part, name))):  # fmt: skip
-            found += make_metrics(signal, title, corpus, accuracy, part.clips, np.ones(len(part)), inside.astype(float))
-    return found
+        for title, inside in ((f"share of {name} inside its 80 % interval", covered(rated, name)[0]),
+                              (f"share of {name} inside, width fitted on the other speakers", covered_by_others(rated, name))):  # fmt: skip
+            metrics += make_metrics(signal, title, corpus, accuracy, rated.clips, np.ones(len(rated)), inside.astype(float))
+    return metrics
 
 
-def covered(part: Predictions, name: str) -> tuple[np.ndarray, np.ndarray]:
+def covered(rated: Predictions, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Whether the truth lies inside each interval, and its width."""
-    truth = part.truth(name)
-    low, high = part.intervals[:, SCORES.index(name)].T
+    truth = rated.truth(name)
+    low, high = rated.intervals[:, SCORES.index(name)].T
     return (truth >= low) & (truth <= high), high - low
 
 
-def covered_by_others(part: Predictions, name: str) -> np.ndarray:
+def covered_by_others(rated: Predictions, name: str) -> np.ndarray:
     """Whether errors stay inside intervals that were scaled on the other speakers."""
-    predicted = part.score(name)
-    low, high = part.intervals[:, SCORES.index(name)].T
-    ratio = np.abs(part.truth(name) - predicted) / np.maximum(np.maximum(predicted - low, high - predicted), 1e-6)
+    predicted = rated.score(name)
+    low, high = rated.intervals[:, SCORES.index(name)].T
+    ratio = np.abs(rated.truth(name) - predicted) / np.maximum(np.maximum(predicted - low, high - predicted), 1e-6)
     inside = np.zeros(len(ratio), bool)
-    for speaker in np.unique(part.speakers):
-        own = part.speakers == speaker
+    for speaker in np.unique(rated.speakers):
+        own = rated.speakers == speaker
         if not own.all():
             inside[own] = ratio[own] <= conformal_quantile(ratio[~own])
     return inside
 
 
 def all_metrics(predictions: Predictions) -> list[Metric]:
-    parts = (emotion_metrics, dimension_metrics, cross_calibrated_metrics, clarity_metrics, coverage_metrics)
-    return [found for part in parts for found in part(predictions)]
+    functions = (emotion_metrics, dimension_metrics, cross_calibrated_metrics, clarity_metrics, coverage_metrics)
+    return [metric for function in functions for metric in function(predictions)]

@@ -30,9 +30,9 @@ class Predictions:
         return len(self.clips)
 
     def where(self, wanted: Callable[[Clip], bool]) -> Predictions:
-        rows = np.flatnonzero([wanted(clip) for clip in self.clips])
+        indices = np.flatnonzero([wanted(clip) for clip in self.clips])
         values = (getattr(self, field.name) for field in fields(self))
-        return Predictions(*([value[i] for i in rows] if isinstance(value, list) else None if value is None else value[rows]
+        return Predictions(*([value[i] for i in indices] if isinstance(value, list) else None if value is None else value[indices]
                              for value in values))  # fmt: skip
 
     def of(self, *corpora: str) -> Predictions:
@@ -60,8 +60,8 @@ class Predictions:
         allowed, labels = np.full(self.probabilities.shape, -np.inf), self.labels
         corpora = np.array([clip.corpus for clip in self.clips])
         for name in np.unique(corpora):
-            rows = np.flatnonzero(corpora == name)
-            allowed[np.ix_(rows, np.unique(labels[rows]))] = 0
+            indices = np.flatnonzero(corpora == name)
+            allowed[np.ix_(indices, np.unique(labels[indices]))] = 0
         return (self.probabilities + allowed).argmax(1)
 
 
@@ -78,8 +78,8 @@ class Reports:
     reports: list[dict]
 
     def where(self, wanted: Callable[[Clip], bool]) -> Reports:
-        rows = [row for row, clip in enumerate(self.clips) if wanted(clip)]
-        return Reports([self.clips[row] for row in rows], [self.reports[row] for row in rows])
+        indices = [i for i, clip in enumerate(self.clips) if wanted(clip)]
+        return Reports([self.clips[i] for i in indices], [self.reports[i] for i in indices])
 
     def of(self, *corpora: str) -> Reports:
         return self.where(lambda clip: clip.corpus in corpora)
@@ -93,14 +93,14 @@ class Reports:
 
     def predictions(self) -> Predictions:
         """Predictions of the recordings with scores."""
-        rows = np.flatnonzero(self.has_scores())
-        emotion, cognitive = ([self.reports[row][signal]["signals"] for row in rows] for signal in ("emotion", "cognitive"))
+        indices = np.flatnonzero(self.has_scores())
+        emotion, cognitive = ([self.reports[i][signal]["signals"] for i in indices] for signal in ("emotion", "cognitive"))
         intervals = [[(e["intervals"] | c["intervals"])[name] for name in SCORES] for e, c in zip(emotion, cognitive)]
         return Predictions(
-            [self.clips[row] for row in rows],
+            [self.clips[i] for i in indices],
             np.array([[signals["emotions"][name] for name in EMOTIONS] for signals in emotion]).reshape(-1, 8),
             np.array([[signals[name] for name in DIMENSIONS] for signals in emotion]).reshape(-1, 2),
             np.array([signals["clarity"] for signals in cognitive]),
             np.array(intervals).reshape(-1, 3, 2),
-            [self.reports[row]["audio"] for row in rows],
+            [self.reports[i]["audio"] for i in indices],
         )

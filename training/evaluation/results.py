@@ -25,7 +25,7 @@ def weights_in(models: Path) -> dict:
 
 
 def to_json(metrics: list[Metric]) -> list[dict]:
-    return [asdict(found) for found in metrics]
+    return [asdict(metric) for metric in metrics]
 
 
 def metrics_of(run: dict) -> list[Metric]:

@@ -31,9 +31,9 @@ def analyze_all(models: Path) -> dict[str, Reports]:
     chosen = [(CLEAN, clip, settings.DATA / clip.path) for clip in by_path]
     chosen += [(condition, clip, corruptor.copy(clip, condition)) for condition in CONDITIONS for clip in sample]
     reports = analyze([path for *_, path in chosen], BOTH, models)
-    found: dict[str, Reports] = {}
+    by_condition: dict[str, Reports] = {}
     for (condition, clip, _), report in zip(chosen, reports):
-        into = found.setdefault(condition, Reports([], []))
+        into = by_condition.setdefault(condition, Reports([], []))
         into.clips.append(clip)
         into.reports.append(report)
-    return found
+    return by_condition

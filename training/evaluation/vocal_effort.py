@@ -70,11 +70,11 @@ def loud_speech(models: Path) -> list[Metric]:
 def whispers(models: Path) -> list[Metric]:
     clips = read_clips()
     picked = evenly_spaced([clip for clip in clips if clip.held_out and clip.corpus in WHISPERED_CORPORA], MAX_WHISPERS)
-    found = compare(picked, "whispered", whisper, BOTH, models)
-    both = [(c, a, b) for c, a, b in found if is_ok(a, "emotion") and is_ok(b, "emotion")]
+    compared = compare(picked, "whispered", whisper, BOTH, models)
+    both = [(c, a, b) for c, a, b in compared if is_ok(a, "emotion") and is_ok(b, "emotion")]
     kept = [clip for clip, _, _ in both]
     same = [a["emotion"]["signals"]["dominant_emotion"] == b["emotion"]["signals"]["dominant_emotion"] for _, a, b in both]
-    result = [cognitive_metric("made whispers: answered ok", "all", [is_ok(b, "emotion") for _, _, b in found], picked),
+    result = [cognitive_metric("made whispers: answered ok", "all", [is_ok(b, "emotion") for _, _, b in compared], picked),
               cognitive_metric("made whispers: same emotion as aloud", "all", same, kept)]  # fmt: skip
     for signal, name in CHANGED_SCORES:
         change = [b[signal]["signals"][name] - a[signal]["signals"][name] for _, a, b in both]

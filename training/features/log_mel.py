@@ -23,8 +23,8 @@ FEATURES_VERSION = 1  # that of the native extractor
 class LogMelStore:
     """Features of many recordings. `key` identifies them in the inputs of cached results."""
 
-    rows: np.ndarray  # float32 [frames of all recordings, 80], log10 of mel energies
-    offsets: np.ndarray  # [recordings + 1], first row of each
+    frames: np.ndarray  # float32 [frames of all recordings, 80], log10 of mel energies
+    offsets: np.ndarray  # [recordings + 1], first frame of each
     paths: list[str]
     key: str
 
@@ -33,7 +33,7 @@ class LogMelStore:
 
     def __getitem__(self, index: int) -> np.ndarray:
         """[T,80]"""
-        return self.rows[self.offsets[index] : self.offsets[index + 1]]
+        return self.frames[self.offsets[index] : self.offsets[index + 1]]
 
 
 def extract(name: str, root: Path, paths: list[str], content: object) -> LogMelStore:
@@ -46,17 +46,17 @@ def extract(name: str, root: Path, paths: list[str], content: object) -> LogMelS
         subprocess.run(["node", "--import", "tsx", *script], cwd=settings.REPOSITORY, check=True)
 
     folder = cache.build(f"features-{name}", inputs, make)
-    frames = json.loads((folder / "features.json").read_text())["frames"]
-    offsets = np.concatenate([[0], np.cumsum(frames)]).astype(np.int64)
-    rows = np.memmap(folder / "features.f32", np.float32, "r").reshape(-1, BINS)
-    if len(rows) != offsets[-1]:
-        raise ValueError(f"Expected {offsets[-1]} rows in `{folder}`, got {len(rows)}")
-    return LogMelStore(rows, offsets, paths, folder.name)
+    lengths = json.loads((folder / "features.json").read_text())["frames"]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    frames = np.memmap(folder / "features.f32", np.float32, "r").reshape(-1, BINS)
+    if len(frames) != offsets[-1]:
+        raise ValueError(f"Expected {offsets[-1]} frames in `{folder}`, got {len(frames)}")
+    return LogMelStore(frames, offsets, paths, folder.name)
 
 
 @functools.cache
 def of_corpora() -> LogMelStore:
-    """Features of the recipe's clips: row i belongs to the clip of index i."""
+    """Features of the recipe's clips: recording i is the clip of index i."""
     clips = read_clips()
     return extract("corpora", settings.DATA, [clip.path for clip in clips], content_of(clips))
 

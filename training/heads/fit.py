@@ -28,7 +28,10 @@ class FitParams:
 
 
 def make_batch(store: EmbeddingStore, windows: np.ndarray, phase: int | None = None, augmented: np.ndarray | None = None):
-    """-> embeddings [B,N,384], weights [B,N], padded. `augmented` [B]: take the copy. A phase of 0 or 1 takes every second embedding of windows with two or more."""
+    """-> embeddings [B,N,384], weights [B,N], padded. `augmented` [B]: take the copy.
+
+    A phase of 0 or 1 takes every second embedding of windows with two or more.
+    """
     copies = store.augmented or store
     if augmented is None:
         augmented = np.zeros(len(windows), bool)

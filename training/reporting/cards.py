@@ -53,10 +53,10 @@ def training_data(manifest: dict, models: Path) -> list[dict]:
 
 def run_of(manifest: dict, models: Path) -> dict:
     """The evaluation of exactly these weights together; otherwise an empty one."""
-    found, now = results.read(), results.weights_in(models)
+    runs, now = results.read(), results.weights_in(models)
     now[manifest["name"]] = {"version": manifest["version"], "sha256": manifest["weights"]["sha256"]}
-    runs = (run for run in (found.get("shipped"), *found.get("alternatives", {}).values()) if run and run["models"] == now)
-    return next(runs, {"figures": [], "failures": {}})
+    matching = (run for run in (runs.get("shipped"), *runs.get("alternatives", {}).values()) if run and run["models"] == now)
+    return next(matching, {"figures": [], "failures": {}})
 
 
 def evidence_of(manifest: dict, models: Path) -> dict:

@@ -24,13 +24,13 @@ CONDITION_TITLES = ["condition", "answered ok", "UAR", "CCC valence", "CCC arous
 
 def condition_row(reports: Reports, clarity_before: dict[str, float], title: str) -> list[str]:
     """`clarity_before`: path of a clip -> clarity of the recording as it is."""
-    found = reports.predictions()
-    acted, rated, scored = found.of(*RECIPE.emotion), found.of(RECIPE.rated), found.of(RECIPE.clarity)
-    parts = dict(zip(SCORES, (rated, rated, scored)))
+    predictions = reports.predictions()
+    acted, rated, scored = predictions.of(*RECIPE.emotion), predictions.of(RECIPE.rated), predictions.of(RECIPE.clarity)
+    by_score = dict(zip(SCORES, (rated, rated, scored)))
     values = [reports.of(*RECIPE.labelled).has_scores().mean(), uar(acted.labels, acted.best_in_corpus())]
-    values += [score(part.truth(name), part.score(name)) for (name, part), score in zip(parts.items(), (ccc, ccc, pcc))]
+    values += [score(ratings.truth(name), ratings.score(name)) for (name, ratings), score in zip(by_score.items(), (ccc, ccc, pcc))]
     shift = np.mean([value - clarity_before.get(clip.path, value) for clip, value in zip(scored.clips, scored.clarity)])
-    coverage = [covered(part, name) for name, part in parts.items()]
+    coverage = [covered(ratings, name) for name, ratings in by_score.items()]
     inside = [f"{inside.mean():.2f} ({width.mean():.2f})" for inside, width in coverage]
     return [title, *(f"{value:.3f}" for value in values), f"{shift:+.3f}", *inside]
 
@@ -46,11 +46,11 @@ def condition_table(by_condition: dict[str, Reports]) -> str:
     return table(CONDITION_TITLES, rows)
 
 
-def clarity_table(found: Predictions) -> str:
+def clarity_table(predictions: Predictions) -> str:
     """Clarity of speech without ratings, beside the rated corpus."""
     rows = []
     for name, kind in CLARITY_KINDS.items():
-        values = found.of(name).clarity
+        values = predictions.of(name).clarity
         if len(values):
             low, middle, high = np.quantile(values, [0.1, 0.5, 0.9])
             rows.append([name, kind, f"{middle:.2f}", f"{low:.2f} to {high:.2f}", len(values)])
@@ -61,21 +61,21 @@ def scored_share_table(metrics: list[Metric], clean: Reports) -> str:
     """`music_or_noise` may come with either status; sounds should get it or no scores."""
     flagged, silent = clean.warned("music_or_noise"), ~clean.has_scores()
     rows = []
-    for found in metrics:
-        if found.figure == "share answered ok":
-            names = RECIPE.labelled if found.group == "all speech" else [found.group]
-            part = np.array([clip.corpus in names for clip in clean.clips])
-            shares = found.value, flagged[part].mean(), (flagged | silent)[part].mean()
-            rows.append([found.group, *(f"{value:.3f}" for value in shares), found.clips])
+    for metric in metrics:
+        if metric.figure == "share answered ok":
+            names = RECIPE.labelled if metric.group == "all speech" else [metric.group]
+            mask = np.array([clip.corpus in names for clip in clean.clips])
+            shares = metric.value, flagged[mask].mean(), (flagged | silent)[mask].mean()
+            rows.append([metric.group, *(f"{value:.3f}" for value in shares), metric.clips])
     return table(["recordings of", "answered ok", "warned `music_or_noise`", "warned or too little speech", "recordings"], rows)
 
 
 def sections(metrics: list[Metric], responses: list[Metric], by_condition: dict[str, Reports]) -> str:
     """`responses`: metrics of recordings changed in a known way."""
-    found = by_condition[CLEAN].predictions()
-    acted = found.of(*RECIPE.emotion)
+    predictions = by_condition[CLEAN].predictions()
+    acted = predictions.of(*RECIPE.emotion)
     vad = json.loads((settings.MODELS / "vad" / "manifest.json").read_text())
-    parts = [
+    blocks = [
         "### All metrics",
         metric_table([m for m in metrics if m.interval is not None]),
         "### Confusions",
@@ -88,7 +88,7 @@ def sections(metrics: list[Metric], responses: list[Metric], by_condition: dict[
         condition_table(by_condition),
         "![Coverage and width of the 80 % intervals](pictures/coverage.svg)",
         "### Clarity of other speech",
-        clarity_table(found),
+        clarity_table(predictions),
         "### Response to known changes",
         table(["what", "of", "value", "speakers", "recordings"],
               [[m.figure, m.group, f"{m.value:.3f}", m.speakers, m.clips] for m in responses]),
@@ -98,13 +98,13 @@ def sections(metrics: list[Metric], responses: list[Metric], by_condition: dict[
         "### Enough speech",
         scored_share_table(metrics, by_condition[CLEAN]),
     ]
-    return "\n\n".join(parts)
+    return "\n\n".join(blocks)
 
 
 def write(by_condition: dict[str, Reports], text: str) -> None:
-    found = by_condition[CLEAN].predictions()
-    plots.draw_confusion(found)
-    plots.draw_calibration(found)
+    predictions = by_condition[CLEAN].predictions()
+    plots.draw_confusion(predictions)
+    plots.draw_calibration(predictions)
     plots.draw_coverage({name: reports.predictions() for name, reports in by_condition.items()})
     replace_between(MODELS_PAGE, "metrics", text)
     plots.draw_curves(json.loads((settings.RESULTS / "finetune_loss.json").read_text()))

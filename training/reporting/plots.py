@@ -35,27 +35,27 @@ def save(name: str) -> Path:
     return path
 
 
-def draw_confusion(found: Predictions) -> Path:
+def draw_confusion(predictions: Predictions) -> Path:
     """One matrix per corpus over its own labels: rows are acted, columns predicted, in percent of the row."""
-    parts = [(name, found.of(name)) for name in RECIPE.emotion]
-    parts = [(name, part) for name, part in parts if len(part)]
-    columns = -(-len(parts) // 2)
+    by_corpus = [(name, predictions.of(name)) for name in RECIPE.emotion]
+    by_corpus = [(name, acted) for name, acted in by_corpus if len(acted)]
+    columns = -(-len(by_corpus) // 2)
     _, grid = plt.subplots(2, columns, figsize=(2.4 * columns, 5))
-    for axes in grid.flat[len(parts) :]:
+    for axes in grid.flat[len(by_corpus) :]:
         axes.axis("off")
-    for axes, (name, part) in zip(grid.flat, parts):
-        rates = 100 * confusion_matrix(part.labels, part.best_in_corpus(), normalize="true")
-        shown = ConfusionMatrixDisplay(rates, display_labels=[EMOTIONS[i][:4] for i in np.unique(part.labels)])
+    for axes, (name, acted) in zip(grid.flat, by_corpus):
+        rates = 100 * confusion_matrix(acted.labels, acted.best_in_corpus(), normalize="true")
+        shown = ConfusionMatrixDisplay(rates, display_labels=[EMOTIONS[i][:4] for i in np.unique(acted.labels)])
         shown.plot(cmap="Blues", im_kw={"vmin": 0, "vmax": 100}, text_kw={"fontsize": 6}, values_format=".0f", colorbar=False,
                    xticks_rotation="vertical", ax=axes)  # fmt: skip
         axes.tick_params(labelsize=7)
         axes.set(xlabel="", ylabel="")
-        axes.set_title(f"{name} ({len(part)})", fontsize=8)
+        axes.set_title(f"{name} ({len(acted)})", fontsize=8)
     return save("confusion")
 
 
-def draw_calibration(found: Predictions) -> Path:
-    acted = found.of(*RECIPE.emotion)
+def draw_calibration(predictions: Predictions) -> Path:
+    acted = predictions.of(*RECIPE.emotion)
     top, correct = acted.probabilities.max(1), acted.probabilities.argmax(1) == acted.labels
     bins = confidence_bins(top)
     used = [i for i in range(CALIBRATION_BINS) if np.sum(bins == i) >= 10]
@@ -78,8 +78,8 @@ def draw_coverage(by_condition: dict[str, Predictions]) -> Path:
     shown = [name for name in names if name in by_condition]
     _, (upper, lower) = plt.subplots(2, 1, figsize=(6, 4.6), sharex=True)
     for score in SCORES:
-        parts = [by_condition[name].of(corpus_of(score)) for name in shown]
-        pairs = [covered(part, score) if len(part) else (np.array([np.nan]),) * 2 for part in parts]
+        rated = [by_condition[name].of(corpus_of(score)) for name in shown]
+        pairs = [covered(one, score) if len(one) else (np.array([np.nan]),) * 2 for one in rated]
         upper.plot([inside.mean() for inside, _ in pairs], "o-", label=score)
         lower.plot([width.mean() for _, width in pairs], "o-", label=score)
     upper.axhspan(0.75, 0.85, color="#dddddd", zorder=0)

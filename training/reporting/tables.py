@@ -30,8 +30,8 @@ def short_cell(m: Metric | None) -> str:
 
 def comparison_table(systems: dict[str, list[Metric]], keys: list[str]) -> str:
     """One column per system, one row per key."""
-    by_key = {title: {found.key: found for found in metrics} for title, metrics in systems.items()}
-    names = {found.key: f"{found.group}: {found.figure}" for metrics in systems.values() for found in metrics}
+    by_key = {title: {metric.key: metric for metric in metrics} for title, metrics in systems.items()}
+    names = {metric.key: f"{metric.group}: {metric.figure}" for metrics in systems.values() for metric in metrics}
     rows = [[names[key], *(short_cell(column.get(key)) for column in by_key.values())] for key in keys if key in names]
     return table(["figure", *by_key], rows)
 
