@@ -52,7 +52,7 @@ test('the service does not start with the Kubernetes manifests as they are, and 
   );
 });
 
-test('what earlier manifests held is refused too', (t) => {
+test('placeholders of earlier manifests are refused too', (t) => {
   for (const [name, value] of [
     ['UNDERTONE_TOKEN', 'replace-me-before-the-first-start'],
     ['UNDERTONE_SECRET', 'replace-me-with-32-random-characters'],
@@ -83,13 +83,13 @@ test('every file of deploy/ but its programs holds known settings, and neither a
   t.true(seen > 8, `${seen}`);
 });
 
-test('where strangers can connect from the start, sign-up is closed', (t) => {
+test('deployments that are reachable from outside have sign-up closed', (t) => {
   for (const file of [kubernetes, 'deploy/container/Containerfile']) {
     t.is(settingsOf(readFileSync(file, 'utf8')).UNDERTONE_SIGNUP, 'closed', file);
   }
 });
 
-test('with a trusted proxy nobody but that one reaches the port of requests', (t) => {
+test('with a trusted proxy, only the proxy can connect to the HTTP port', (t) => {
   const text = readFileSync(kubernetes, 'utf8');
   t.not(settingsOf(text).UNDERTONE_TRUST_PROXY, undefined);
   const policy = text.split(/^---$/m).find((document) => document.includes('kind: NetworkPolicy')) ?? '';

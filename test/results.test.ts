@@ -3,19 +3,13 @@ import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import test from 'ava';
-import { parseCheck, parseDoctest, parseTap, summary, total } from '../scripts/results.ts';
+import { parseDoctest, parseTap } from '../scripts/results.ts';
 
 const counts = (passed: number, failed: number, skipped: number, name = 'x') => ({
   name,
   passed,
   failed,
   skipped,
-});
-
-test('TAP results are counted one by one', (t) => {
-  const output =
-    'TAP version 13\nok 1 - a\nnot ok 2 - b\n  ---\n  message: ok 3\n  ...\nok 3 - c # SKIP\nnot ok 4 - d # TODO\n';
-  t.deepEqual(parseTap('x', { status: 1, output }), counts(1, 1, 2));
 });
 
 test('a runner that ran no test has failed', (t) => {
@@ -33,18 +27,6 @@ test('doctest results are read from its closing line', (t) => {
   const output =
     '[doctest] test cases:  12 |  10 passed | 2 failed | 3 skipped\n[doctest] assertions: 99 | 0 passed |\n';
   t.deepEqual(parseDoctest('x', { status: 1, output }), counts(10, 2, 3));
-});
-
-test('a check is one test', (t) => {
-  t.deepEqual(parseCheck('x', { status: 0, output: '' }), counts(1, 0, 0));
-  t.deepEqual(parseCheck('x', { status: 2, output: '' }), counts(0, 1, 0));
-  t.deepEqual(parseCheck('x', { status: null, output: '' }), counts(0, 1, 0));
-});
-
-test('the closing line adds the runners up', (t) => {
-  const sum = total([counts(3, 1, 0), counts(2, 0, 4)]);
-  t.is(summary(sum), '5 passed, 1 failed, 4 skipped');
-  t.is(summary(counts(5, 0, 0)), '5 passed, 0 failed');
 });
 
 test("ava's own output for a planted failure is counted", (t) => {

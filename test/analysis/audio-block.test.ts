@@ -9,7 +9,7 @@ const report = await reporter();
 const speech = samplesOf('mono-16k.wav');
 
 const scaled = (samples: Float32Array, gain: number) => samples.map((sample) => gain * sample);
-const hear = (samples: Float32Array, sampleRate = rate) => report(wavFile(samples, sampleRate));
+const analyze = (samples: Float32Array, sampleRate = rate) => report(wavFile(samples, sampleRate));
 const warningsOf = ({ emotion }: CombinedReport) => emotion.warnings;
 
 /** Mean power of the 20 ms frames above a tenth of the mean: speech without its pauses. */
@@ -34,13 +34,16 @@ function withNoise(samples: Float32Array, decibels: number): Float32Array {
 
 for (const decibels of [5, 10, 15, 20, 30]) {
   test(`speech ${decibels} dB over white noise is measured within 3 dB`, async (t) => {
-    const { audio } = await hear(withNoise(scaled(speech, 0.4), decibels));
+    const { audio } = await analyze(withNoise(scaled(speech, 0.4), decibels));
     t.true(Math.abs((audio.snr_db ?? Number.NaN) - decibels) < 3, `${audio.snr_db}`);
   });
 }
 
 test('an SNR below 10 dB warns and widens every interval', async (t) => {
-  const [clean, noisy] = [await hear(scaled(speech, 0.4)), await hear(withNoise(scaled(speech, 0.4), 5))];
+  const [clean, noisy] = [
+    await analyze(scaled(speech, 0.4)),
+    await analyze(withNoise(scaled(speech, 0.4), 5)),
+  ];
   t.false(warningsOf(clean).includes('low_snr'));
   t.true(warningsOf(noisy).includes('low_snr'));
   const widths = ({ emotion, cognitive }: CombinedReport) => {
@@ -56,11 +59,11 @@ test('an SNR below 10 dB warns and widens every interval', async (t) => {
 test('the clipped ratio is the share of clipped samples', async (t) => {
   const loud = scaled(speech, 8 / speech.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0));
   const cut = loud.filter((sample) => Math.abs(sample) >= 1).length / loud.length;
-  const clipped = await hear(loud);
+  const clipped = await analyze(loud);
   t.true(
     Math.abs(clipped.audio.clipped_ratio - cut) < 0.25 * cut,
     `${clipped.audio.clipped_ratio} for ${cut}`,
   );
   t.true(warningsOf(clipped).includes('clipped'));
-  t.is((await hear(scaled(speech, 0.5))).audio.clipped_ratio, 0);
+  t.is((await analyze(scaled(speech, 0.5))).audio.clipped_ratio, 0);
 });

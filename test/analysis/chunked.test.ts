@@ -28,7 +28,7 @@ function talk(seconds: number): Buffer {
 
 const long = { ...limits, seconds: 3600, deadlineSeconds: 0 };
 
-test.serial('eight minutes in pieces are eight minutes as a whole', async (t) => {
+test.serial('eight minutes in chunks have the scores of a single pass', async (t) => {
   const models = await loadModels('models/standard');
   const chunked = analyzerOf(models, long, { ...defaultChunking, singlePassMaxSeconds: 300 });
   const analyzer = analyzerOf(models, limits);
@@ -80,7 +80,7 @@ test.serial('a chunked analysis computes the requested signals alone', async (t)
   t.deepEqual(cognitive.results, { cognitive: both.cognitive });
 });
 
-test.serial('hours of no speech are told as such', async (t) => {
+test.serial('a long tone has status insufficient_speech', async (t) => {
   const chunking = { ...defaultChunking, singlePassMaxSeconds: 300 };
   const analyzer = analyzerOf(await loadModels('models/standard'), long, chunking);
   const analysis = await analyzer.analyze({ ...request, audio: toneFile(400) });

@@ -79,7 +79,3 @@ test('windows with too little speech are kept when there is no other', (t) => {
     [20, 20, 20],
   );
 });
-
-test('without speech there are no windows', (t) => {
-  t.deepEqual(cutWindows([], 1000, 100, windowParams), []);
-});

@@ -23,7 +23,3 @@ test('the data starts at a multiple of 64 bytes for every shape', (t) => {
     t.is((head as Uint8Array).length % 64, 0);
   }
 });
-
-test('refuses a shape that does not fit', (t) => {
-  t.throws(() => encodeNpy(new Float32Array(5), [2, 3]), { message: 'Expected 6 values for `data`, got 5' });
-});

@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
     await database.destroy();
   });
 
-  test(`${kind}: what another process wrote later stays`, async (t) => {
+  test(`${kind}: a later time written by another process is kept`, async (t) => {
     const { database, ids, used } = await open(kind);
     const late = createLastUsed(database, () => noon + 5 * minute);
     const early = createLastUsed(database, () => noon);
@@ -66,7 +66,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-test('what cannot be written is written later', async (t) => {
+test('a failed write is repeated later', async (t) => {
   const { database, ids, used } = await open('sqlite');
   let broken = true;
   const flaky: Database = database.withPlugin({

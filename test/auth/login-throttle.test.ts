@@ -34,7 +34,7 @@ test('of twenty parallel wrong passwords ten are checked', async (t) => {
   t.deepEqual([checked, codes.filter((code) => code === 'rate_limited').length], [10, 10]);
 });
 
-test("an outage is nobody's wrong password", async (t) => {
+test('an outage does not count as a wrong password', async (t) => {
   const guard = createLoginThrottle();
   const outage = async () => {
     throw new ServiceError('storage_unavailable', 'gone');
@@ -44,7 +44,7 @@ test("an outage is nobody's wrong password", async (t) => {
   t.is(await guard.password(who, async () => 'in'), 'in');
 });
 
-test('twenty right passwords of one account are taken in a minute, from wherever they come', async (t) => {
+test('twenty right passwords of one account are accepted in a minute, from any address', async (t) => {
   const guard = createLoginThrottle();
   let checked = 0;
   const right = async () => ++checked;

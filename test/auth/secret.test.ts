@@ -14,14 +14,14 @@ test('a secret is made once, for its owner alone', async (t) => {
   t.not(await loadOrCreateSecret(makeFolder()), secret);
 });
 
-test('of many at one time one makes it', async (t) => {
+test('of twenty parallel calls one creates the secret', async (t) => {
   const folder = makeFolder();
   const secrets = await Promise.all(Array.from({ length: 20 }, () => loadOrCreateSecret(folder)));
   t.is(new Set(secrets).size, 1);
   t.deepEqual(secrets[0], readFileSync(join(folder, 'secret'), 'utf8').trim());
 });
 
-test('one that is there is kept', async (t) => {
+test('an existing secret is kept', async (t) => {
   const folder = makeFolder();
   writeFileSync(join(folder, 'secret'), 'a secret of the operator, long enough\n');
   t.is(await loadOrCreateSecret(folder), 'a secret of the operator, long enough');

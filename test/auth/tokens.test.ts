@@ -41,7 +41,7 @@ function both(title: string, body: (t: ExecutionContext, kind: DatabaseKind) => 
 
 const request: TokenInput = { name: 'ci', scopes: ['analyze:emotion'], expiresAt: null };
 
-both('a token that was made is accepted, with its name and scopes', async (t, kind) => {
+both('a created token is accepted, with its name and scopes', async (t, kind) => {
   const { tokens } = await open({ kind });
   const { token, record } = await tokens.create({
     ...request,
@@ -80,12 +80,12 @@ test('the checksum refuses every token with one wrong character', (t) => {
   t.false(isToken(`${token}\n`));
 });
 
-test('the form and its checksum do not change', (t) => {
+test('the format of tokens and its checksum do not change', (t) => {
   // CRC-32 by Python: zlib.crc32(b'ut_' + b'0' * 40), written in base62.
   t.true(isToken(`ut_${'0'.repeat(40)}1HMCwy`));
 });
 
-test('noise never reaches the database', async (t) => {
+test('malformed tokens are refused without a query', async (t) => {
   const { tokens, queries } = await open();
   const wrong = ['', 'x', 'ut_', createTokenSecret().slice(0, -1), `ut_${'A'.repeat(46)}`, 'é'.repeat(300)];
   for (const token of wrong) t.is(await tokens.verify(token), null);
@@ -105,7 +105,7 @@ both('a known token is looked up once in two seconds, by however many requests',
   t.is(queries() - before, 2);
 });
 
-test('a refusal is remembered for less than a second', async (t) => {
+test('a refusal is cached for less than a second', async (t) => {
   const { tokens, clock, queries } = await open();
   const token = createTokenSecret();
   for (let count = 0; count < 5; count++) t.is(await tokens.verify(token), null);
@@ -125,7 +125,7 @@ test('a clock that is set back keeps nothing alive', async (t) => {
   t.is(queries() - before, 1);
 });
 
-both('revoking works at once here, by id and by name, and once', async (t, kind) => {
+both('a token is revoked at once, by id or by name, and only once', async (t, kind) => {
   const { tokens } = await open({ kind });
   for (const key of ['id', 'name'] as const) {
     const { token, record } = await tokens.create(request);
@@ -138,17 +138,20 @@ both('revoking works at once here, by id and by name, and once', async (t, kind)
   }
 });
 
-both('revoked elsewhere, it is refused as soon as what is remembered is two seconds old', async (t, kind) => {
-  const here = await open({ kind });
-  const there = await open({ url: here.url });
-  const { token, record } = await there.tokens.create(request);
-  t.truthy(await here.tokens.verify(token));
-  await there.tokens.revoke(record.id);
-  here.clock.now += 2000;
-  t.is(await here.tokens.verify(token), null);
-});
+both(
+  'a token revoked by another process is refused once the cache entry is two seconds old',
+  async (t, kind) => {
+    const here = await open({ kind });
+    const there = await open({ url: here.url });
+    const { token, record } = await there.tokens.create(request);
+    t.truthy(await here.tokens.verify(token));
+    await there.tokens.revoke(record.id);
+    here.clock.now += 2000;
+    t.is(await here.tokens.verify(token), null);
+  },
+);
 
-both('an expiry counts to the millisecond, remembered or not', async (t, kind) => {
+both('an expiry is exact to the millisecond, also for cached tokens', async (t, kind) => {
   const { tokens, clock } = await open({ kind });
   const { token } = await tokens.create({ ...request, expiresAt: new Date(clock.now + 1500) });
   clock.now += 1000;
@@ -159,7 +162,7 @@ both('an expiry counts to the millisecond, remembered or not', async (t, kind) =
   t.is(await tokens.verify(token), null);
 });
 
-test('a flood of well-formed wrong tokens does not push out the memory bound', async (t) => {
+test('10,000 unknown tokens evict old refusals, but no known token', async (t) => {
   const { tokens, queries } = await open();
   const known = await tokens.create(request);
   await tokens.verify(known.token);
@@ -187,25 +190,28 @@ test('the token of the configuration has every scope and needs no database', asy
   t.is(queries(), 0);
 });
 
-both('while the database is away its last word on a token holds for ten minutes', async (t, kind) => {
-  const { tokens, database, clock } = await open({ kind });
-  const { token: good } = await tokens.create(request);
-  const { token: revoked, record } = await tokens.create({ ...request, name: 'revoked' });
-  const { token: unused } = await tokens.create({ ...request, name: 'unused' });
-  await tokens.verify(good);
-  await tokens.verify(revoked);
-  await tokens.revoke(record.id);
-  await database.destroy();
-  for (let minute = 0; minute < 10; minute++) {
-    t.is((await tokens.verify(good))?.name, 'ci');
-    clock.now += 60_000;
-  }
-  for (const token of [good, revoked, unused]) {
-    await t.throwsAsync(tokens.verify(token), { instanceOf: ServiceError, code: 'storage_unavailable' });
-  }
-});
+both(
+  'while the database is unreachable, the last known state of a token is used for ten minutes',
+  async (t, kind) => {
+    const { tokens, database, clock } = await open({ kind });
+    const { token: good } = await tokens.create(request);
+    const { token: revoked, record } = await tokens.create({ ...request, name: 'revoked' });
+    const { token: unused } = await tokens.create({ ...request, name: 'unused' });
+    await tokens.verify(good);
+    await tokens.verify(revoked);
+    await tokens.revoke(record.id);
+    await database.destroy();
+    for (let minute = 0; minute < 10; minute++) {
+      t.is((await tokens.verify(good))?.name, 'ci');
+      clock.now += 60_000;
+    }
+    for (const token of [good, revoked, unused]) {
+      await t.throwsAsync(tokens.verify(token), { instanceOf: ServiceError, code: 'storage_unavailable' });
+    }
+  },
+);
 
-both('lists every token that ever was, and knows whether there was one', async (t, kind) => {
+both('list returns every token, and hasAny whether one exists', async (t, kind) => {
   const { tokens, clock } = await open({ kind });
   t.false(await tokens.hasAny());
   const expiresAt = new Date(clock.now + 1000);
@@ -238,7 +244,7 @@ for (const [change, message] of refusals) {
   });
 }
 
-both('a live name is taken, a revoked one free', async (t, kind) => {
+both('the name of a live token is in use, that of a revoked one is not', async (t, kind) => {
   const { tokens } = await open({ kind });
   await tokens.create(request);
   await t.throwsAsync(tokens.create(request), { message: 'Expected an unused name for `name`, got "ci"' });

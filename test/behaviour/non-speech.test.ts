@@ -7,7 +7,7 @@ import { reporter } from '../support/analysis.ts';
 const rate = 16_000;
 const report = await reporter();
 
-async function hear(samples: Float32Array, sampleRate = rate): Promise<CombinedReport> {
+async function analyze(samples: Float32Array, sampleRate = rate): Promise<CombinedReport> {
   return combinedReportSchema.parse(await report(wavFile(samples, sampleRate)));
 }
 
@@ -59,7 +59,7 @@ const steady: Readonly<Record<string, Float32Array>> = {
 
 for (const [what, samples] of Object.entries(steady)) {
   test(`${what} is insufficient speech`, async (t) => {
-    const { status, emotion, cognitive } = await hear(samples);
+    const { status, emotion, cognitive } = await analyze(samples);
     t.is(status, 'insufficient_speech');
     t.deepEqual([emotion.signals, cognitive.signals], [{}, {}]);
     t.deepEqual(emotion.warnings, what.startsWith('faint') ? [] : ['music_or_noise']);
@@ -71,7 +71,7 @@ for (const [what, samples] of [
   ['a tenth of a second of silence', new Float32Array(rate / 10)],
 ] as const) {
   test(`${what} is insufficient speech without a warning`, async (t) => {
-    const { status, emotion } = await hear(samples);
+    const { status, emotion } = await analyze(samples);
     t.is(status, 'insufficient_speech');
     t.deepEqual(emotion.warnings, []);
   });
@@ -107,7 +107,7 @@ const music: Readonly<Record<string, Float32Array>> = {
 
 for (const [what, samples] of Object.entries(music)) {
   test(`${what}: insufficient speech or a warning`, async (t) => {
-    const { status, emotion, cognitive } = await hear(samples);
+    const { status, emotion, cognitive } = await analyze(samples);
     t.true(status === 'insufficient_speech' || emotion.warnings.includes('music_or_noise'));
     t.deepEqual(emotion.warnings.includes('music_or_noise'), cognitive.warnings.includes('music_or_noise'));
   });

@@ -22,7 +22,7 @@ function makeTree(count: number): string {
 const linesOf = (path: string) => fs.readFileSync(path, 'utf8').trimEnd().split('\n');
 
 test.serial(
-  'every file is answered once, in lines of JSON or in CSV, and what is there is not asked again',
+  'every file has one line of JSON or CSV, and existing lines are not requested again',
   async (t) => {
     const server = await startServer(t);
     const folder = makeTree(3);

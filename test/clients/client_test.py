@@ -1,4 +1,4 @@
-"""Both Python clients against the service at UNDERTONE_URL and servers told what to answer (TOLD: JSON of their addresses)."""
+"""Both Python clients against the service at UNDERTONE_URL and scripted servers (SERVERS: JSON of their addresses)."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ import unittest.mock
 import undertone_client as undertone
 
 URL, TOKEN, SAMPLE = os.environ["UNDERTONE_URL"], os.environ["UNDERTONE_TOKEN"], os.environ["SAMPLE"]
-TOLD = json.loads(os.environ["TOLD"])
+SERVERS = json.loads(os.environ["SERVERS"])
 BYTES = open(SAMPLE, "rb").read()
 
 
@@ -82,7 +82,7 @@ class Case:
         self.assertEqual((refused.exception.status, refused.exception.code), (401, "unauthenticated"))
 
     def test_500_and_503_are_asked_again(self):
-        with self.make(TOLD["busy"], TOKEN) as client, waits() as asked:
+        with self.make(SERVERS["busy"], TOKEN) as client, waits() as asked:
             with self.assertRaises(undertone.ApiError) as failed:
                 client.analyze(io.BytesIO(BYTES))
         self.assertEqual((failed.exception.status, failed.exception.code), (503, "overloaded"))
@@ -90,17 +90,17 @@ class Case:
         self.assertEqual(asked, [1, 3, 4] if self.kind == "async" else [3, 3, 4])
 
     def test_a_lost_connection_is_asked_again(self):
-        with self.make(TOLD["lost"][self.kind], TOKEN) as client, waits() as asked:
+        with self.make(SERVERS["lost"][self.kind], TOKEN) as client, waits() as asked:
             client.analyze(BYTES)
         self.assertEqual(asked, [1, 2])
 
     def test_others_are_not(self):
-        for url in TOLD["refusing"]:
+        for url in SERVERS["refusing"]:
             with self.make(url, TOKEN) as client, self.assertRaises(undertone.ApiError):
                 client.analyze(BYTES)
 
     def test_late_and_absent_answers(self):
-        with self.make(TOLD["slow"], TOKEN, timeout=0.2) as client:
+        with self.make(SERVERS["slow"], TOKEN, timeout=0.2) as client:
             self.assertRaises(undertone.NoAnswerError, client.analyze, BYTES)
         with self.make("http://127.0.0.1:1", TOKEN, retries=0) as client:
             self.assertRaises(undertone.NoAnswerError, client.analyze, BYTES)

@@ -12,7 +12,7 @@ import { startServer } from '../support/server.ts';
 const body = { detail: 'busy', code: 'overloaded', request_id: 'id-1' };
 const later = { 'Retry-After': '3' };
 
-test.serial('a stranger installs it, and both clients do what they say', async (t) => {
+test.serial('the package installs, and both clients behave as documented', async (t) => {
   const folder = makeFolder();
   // pip leaves its build in the folder that it is given.
   cpSync(clients.python, join(folder, 'client'), { recursive: true });
@@ -28,14 +28,14 @@ test.serial('a stranger installs it, and both clients do what they say', async (
     [1, 2].map(() => startScriptedServer(t, [{ status: null }, { status: 502 }, { status: 200 }])),
   );
   const lost = { sync: sync?.url, async: async?.url };
-  const told = { lost, busy: busy.url, refusing: refusing.map(({ url }) => url), slow: slow.url };
+  const servers = { lost, busy: busy.url, refusing: refusing.map(({ url }) => url), slow: slow.url };
   const child = spawn(join(clientVenv(), 'python'), ['-W', 'error', 'test/clients/client_test.py'], {
     env: {
       PYTHONPATH: join(folder, 'site'),
       UNDERTONE_URL: server.url,
       UNDERTONE_TOKEN: server.token,
       SAMPLE: resolve('examples/sample.wav'),
-      TOLD: JSON.stringify(told),
+      SERVERS: JSON.stringify(servers),
     },
   });
   let output = '';
@@ -49,7 +49,7 @@ test.serial('a stranger installs it, and both clients do what they say', async (
   t.is(busy.lengths.length, 8);
 });
 
-test.serial('its types hold, those of the document are fresh', (t) => {
+test.serial('the types are correct, and those generated from the document are current', (t) => {
   const mypy = spawnSync(
     join(clientVenv(), 'mypy'),
     ['--config-file', join(clients.python, 'pyproject.toml'), join(clients.python, 'src')],

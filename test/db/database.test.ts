@@ -125,7 +125,7 @@ for (const [url, got] of [
   });
 }
 
-test('a file that is no database is storage_unavailable, and its path is not told', async (t) => {
+test('a file that is no database is storage_unavailable, without its path', async (t) => {
   const path = join(makeFolder(), 'undertone.db');
   fs.writeFileSync(path, 'not a database at all'.repeat(200));
   const failure = await t.throwsAsync<ServiceError>(openDatabase(`file:${path}`), {
@@ -155,7 +155,7 @@ test('while another process writes, a statement waits and the process goes on', 
   await database.destroy();
 });
 
-test('a statement that gave up is forgotten: what comes after it is written', async (t) => {
+test('after a statement that timed out, later statements are executed', async (t) => {
   const path = join(makeFolder(), 'undertone.db');
   const database = await openDatabase(`file:${path}`);
   await sql`create table more (x integer)`.execute(database);

@@ -94,17 +94,6 @@ for (const [status, lines] of [
   });
 }
 
-test.serial('other expectations are ignored', async (t) => {
-  const app = await startApp(t);
-  t.regex(
-    await exchangeBytes(
-      app.port,
-      'GET /health HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\n\r\n',
-    ),
-    /^HTTP\/1\.1 200 OK/,
-  );
-});
-
 /** Resolves when the service has refused the upload and closed the connection. */
 async function sendForever(t: ExecutionContext, app: App, line: string): Promise<void> {
   const client = await wire(app.port);

@@ -55,7 +55,7 @@ const sealed = (value: unknown): EncryptedPayload => ({
   sealed: cipher.encrypt(Buffer.from(JSON.stringify(value)), 'job_1/order').toString('base64'),
 });
 
-test('payloads of later releases are told from those that no release writes', (t) => {
+test('payloads of later releases have an error of their own, unlike malformed ones', (t) => {
   const read = (value: unknown) => () => decryptPayload(sealed(value), 'job_1', cipher);
   t.throws(read({ version: 3, anything: true }), {
     instanceOf: NewerPayloadError,
@@ -82,7 +82,7 @@ test('payloads of later releases are told from those that no release writes', (t
   t.throws(() => decryptPayload(sealed(right), 'job_2', cipher), { instanceOf: PayloadError });
 });
 
-test('the database of the first release with jobs is brought up to date, and any repeat of its keys is taken', async (t) => {
+test('the database of the first release with jobs is migrated, and repeated keys return its jobs', async (t) => {
   const url = restoreDatabase();
   const database = await openDatabase(url);
   const rows = await database.selectFrom('jobs').select(['id', 'digest', 'outcome']).orderBy('id').execute();

@@ -17,9 +17,7 @@ const upload: JobRequest = {
   digest: 'd',
 };
 
-const object: JobRequest = { ...upload, source: { kind: 'object', url: 'https://bucket.example/a.wav' } };
-
-test.serial('what Redis has no memory for is told without the bytes that it was given', async (t) => {
+test.serial('the error of a full Redis does not contain the uploaded bytes', async (t) => {
   const { jobs, redis } = await open(t);
   await redis.client.config('SET', 'maxmemory', '1');
   const failure = await t.throwsAsync(jobs.uploadStore.append('job_1', 'audio', 0, Buffer.alloc(100_000)), {
@@ -31,7 +29,7 @@ test.serial('what Redis has no memory for is told without the bytes that it was 
   t.true(logged.length < 5000, `${logged.length} characters`);
 });
 
-test.serial('a recording whose job cannot be begun is dropped, and its key stays free', async (t) => {
+test.serial('a recording whose job cannot be created is deleted, and its key can be reused', async (t) => {
   const { jobs, redis } = await open(t);
   const begin = async (id: string) => {
     await jobs.uploadStore.append(id, 'audio', 0, Buffer.alloc(4));
@@ -44,40 +42,7 @@ test.serial('a recording whose job cannot be begun is dropped, and its key stays
   t.is((await begin('job_2')).id, 'job_2');
 });
 
-test.serial('pieces wait for their upload, and longer once there is a job', async (t) => {
-  const { jobs, redis } = await open(t);
-  const left = () => redis.client.ttl('undertone:waiting:job_1:audio');
-  await jobs.uploadStore.append('job_1', 'audio', 0, Buffer.alloc(4));
-  t.true((await left()) <= 660);
-  await jobs.create('job_1', upload);
-  t.true((await left()) > 21_000);
-});
-
-test.serial('places in the queue are kept for those that are on their way', async (t) => {
-  const { jobs } = await open(t, { UNDERTONE_JOB_QUEUE: '6' });
-  const full = {
-    instanceOf: ServiceError,
-    message: /^Expected at most \d more jobs of this owner in the queue/,
-  };
-  await t.throwsAsync(
-    jobs.reserveSlots(owner, 4, async () => t.fail()),
-    full,
-  );
-  await jobs.reserveSlots(owner, 2, async () => {
-    await t.throwsAsync(
-      jobs.reserveSlots(owner, 2, async () => t.fail()),
-      full,
-    );
-    await jobs.reserveSlots(owner, 1, () => jobs.create('job_1', object));
-  });
-  await t.throwsAsync(
-    jobs.reserveSlots(owner, 3, async () => t.fail()),
-    full,
-  );
-  t.is(await jobs.reserveSlots(owner, 2, async () => 'taken'), 'taken');
-});
-
-test.serial('a job that its workers were lost with is given up', async (t) => {
+test.serial('a job that stalled too often fails with worker_lost', async (t) => {
   const { jobs, redis, work } = await open(t);
   await jobs.uploadStore.append('job_1', 'audio', 0, Buffer.alloc(4));
   await jobs.create('job_1', upload);

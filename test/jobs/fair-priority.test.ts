@@ -33,7 +33,7 @@ test.serial('owners that wait are known to Redis by pseudonyms', async (t) => {
   await queues.close();
 });
 
-test.serial('turns begin anew before they are used up, and those that wait keep their order', async (t) => {
+test.serial('turns restart before they are used up, and waiting jobs keep their order', async (t) => {
   const redis = await useRedis(t);
   const queues = openQueues(redis.client, createCipher('s'.repeat(32)));
   const { analyses } = queues;

@@ -9,7 +9,7 @@ function openSlots(size: number) {
   return { ...slots, left };
 }
 
-test('a job that waits for a server leaves its slot to another one, and has one again afterwards', async (t) => {
+test('a job that waits for a server releases its slot, and acquires one again afterwards', async (t) => {
   const slots = openSlots(1);
   const first = (await slots.acquire('a')) as Permit;
   t.is(slots.acquire('b'), null);
@@ -54,10 +54,12 @@ test('owners that wait for a slot take turns', async (t) => {
   t.deepEqual(order, ['a', 'b', 'a', 'a']);
 });
 
-test('a job whose fetch fails has no slot any more', async (t) => {
+test('a job whose fetch fails holds no slot', async (t) => {
   const slots = openSlots(1);
   const slot = (await slots.acquire('a')) as Permit;
-  await t.throwsAsync(slot.releaseDuring(Promise.reject(new Error('away'))), { message: 'away' });
+  await t.throwsAsync(slot.releaseDuring(Promise.reject(new Error('unreachable'))), {
+    message: 'unreachable',
+  });
   slot.release();
   t.deepEqual(slots.left, [1, 0]);
   t.truthy(slots.acquire('a'));

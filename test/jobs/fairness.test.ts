@@ -19,7 +19,7 @@ const hostSettings = (url: string) => ({
   UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
 });
 
-test.serial('the job of another owner is the next one, however many wait', async (t) => {
+test.serial('the job of another owner is the next one, whatever the length of the queue', async (t) => {
   const fetched: string[] = [];
   const recording = toneFile(1);
   const port = await listen(t, (asked, response) => {
@@ -86,7 +86,7 @@ async function addCallback(
   await queues.callbacks.add(entry);
 }
 
-test.serial('100 callbacks that are never answered leave room for those of others', async (t) => {
+test.serial('100 callbacks without a response do not delay those of other owners', async (t) => {
   const { dead, closed, called, deadUrl, liveUrl } = await openHooks(t);
   const service = await openJobService(t, hostSettings(deadUrl));
   for (let index = 0; index < 100; index++) await addCallback(service, `job_${index}`, busy, deadUrl);
@@ -108,7 +108,7 @@ test.serial('100 callbacks that are never answered leave room for those of other
   );
 });
 
-test.serial('40 URLs of one owner that are never answered hold up no job of another owner', async (t) => {
+test.serial('40 URLs of one owner without a response delay no job of another owner', async (t) => {
   const silent: ServerResponse[] = [];
   let closed = 0;
   const port = await listen(t, (asked, response) => {

@@ -15,7 +15,7 @@ const channel = { name: 'channel', bytes: '0' };
 const callback = { name: 'callback', bytes: 'https://hooks.example.org/a' };
 
 test.serial(
-  'a key that comes back with another request is refused, and with the same one is the same job',
+  'a reused key returns the same job for the same request, and is refused for another one',
   async (t) => {
     const place = await startJobStack(t);
     const key = { 'Idempotency-Key': 'order-7' };
@@ -70,7 +70,7 @@ test.serial(
   },
 );
 
-test.serial('the key of a list is that of each of its addresses', async (t) => {
+test.serial('the key of a list applies to each of its URLs', async (t) => {
   const url = 'https://bucket.example/a/';
   const place = await startJobStack(t, { UNDERTONE_JOB_URL_PREFIXES: url });
   const key = { 'Idempotency-Key': 'list-1' };
@@ -90,7 +90,7 @@ test.serial('the key of a list is that of each of its addresses', async (t) => {
   }
 });
 
-test.serial('jobs are listed to their owner, newest first, page by page', async (t) => {
+test.serial('the jobs of an owner are listed newest first, page by page', async (t) => {
   const place = await startJobStack(t);
   const empty = await place.get('/v1/jobs');
   t.is(empty.status, 200, empty.body);

@@ -33,44 +33,47 @@ test.serial('without Redis jobs are not configured, and everything else works', 
   t.is(analysed.status, 200);
 });
 
-test.serial('a job waits sealed, is analysed as /v1/analyze does, and leaves nothing behind', async (t) => {
-  const place = await startJobStack(t);
-  const baseline = { name: 'baseline', bytes: wavFile(samplesOf('speech.wav')) };
-  const channel = { name: 'channel', bytes: '0' };
-  const reply = await place.upload([audio, baseline, channel, { name: 'other', bytes: 'ignored' }]);
-  t.is(reply.status, 202, reply.body);
-  const begun = jobOf(reply);
-  t.like(begun, { status: 'waiting', finished_at: null, result: null, error: null });
-  t.regex(begun.id, /^job_[0-9A-Za-z]{20}$/);
+test.serial(
+  'a job is encrypted in Redis, gets the report of /v1/analyze, and leaves nothing behind',
+  async (t) => {
+    const place = await startJobStack(t);
+    const baseline = { name: 'baseline', bytes: wavFile(samplesOf('speech.wav')) };
+    const channel = { name: 'channel', bytes: '0' };
+    const reply = await place.upload([audio, baseline, channel, { name: 'other', bytes: 'ignored' }]);
+    t.is(reply.status, 202, reply.body);
+    const begun = jobOf(reply);
+    t.like(begun, { status: 'waiting', finished_at: null, result: null, error: null });
+    t.regex(begun.id, /^job_[0-9A-Za-z]{20}$/);
 
-  const kept = await place.redis.dump();
-  t.true(kept.length > recording.length);
-  for (const plain of ['RIFF', 'WAVEfmt', place.server.token, 'upload', recording.subarray(4000, 4032)]) {
-    t.is(kept.indexOf(plain), -1, `${String(plain).slice(0, 10)} lies open in Redis`);
-  }
-  for (const part of ['audio', 'baseline']) {
-    const left = await place.redis.client.ttl(`undertone:waiting:${begun.id}:${part}`);
-    t.true(left > 21_000 && left <= 21_600, `${part}: ${left}`);
-  }
-  const figures = await call(place.server.port, { path: '/metrics' });
-  t.regex(figures.body, /^undertone_jobs_waiting 1$/m);
-  t.regex(figures.body, /^undertone_jobs_running 0$/m);
-  t.regex(figures.body, /^undertone_jobs_oldest_seconds [0-9.]+$/m);
+    const kept = await place.redis.dump();
+    t.true(kept.length > recording.length);
+    for (const plain of ['RIFF', 'WAVEfmt', place.server.token, 'upload', recording.subarray(4000, 4032)]) {
+      t.is(kept.indexOf(plain), -1, `${String(plain).slice(0, 10)} lies open in Redis`);
+    }
+    for (const part of ['audio', 'baseline']) {
+      const left = await place.redis.client.ttl(`undertone:waiting:${begun.id}:${part}`);
+      t.true(left > 21_000 && left <= 21_600, `${part}: ${left}`);
+    }
+    const figures = await call(place.server.port, { path: '/metrics' });
+    t.regex(figures.body, /^undertone_jobs_waiting 1$/m);
+    t.regex(figures.body, /^undertone_jobs_running 0$/m);
+    t.regex(figures.body, /^undertone_jobs_oldest_seconds [0-9.]+$/m);
 
-  const worker = await place.startWorker();
-  const job = await place.ended(begun.id);
-  t.is(job.status, 'done', JSON.stringify(job));
-  const headers = { Authorization: `Bearer ${place.server.token}`, 'Content-Type': contentType };
-  const body = multipart([audio, baseline, channel]);
-  const direct = await call(place.server.port, { method: 'POST', path: '/v1/analyze', headers, body });
-  t.deepEqual(job.result, { ...JSON.parse(direct.body), request_id: begun.id });
-  const keptMs = Date.parse(job.expires_at) - Date.parse(job.finished_at ?? '');
-  t.true(Math.abs(keptMs - 86_400_000) < 60_000, `${keptMs}`);
-  t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
-  t.deepEqual(await place.redis.client.keys(`*${begun.id}*`), []);
-  t.false(worker.stderr().includes('"level":50'));
-  t.deepEqual(await worker.stop('SIGTERM'), { code: 0, signal: null });
-});
+    const worker = await place.startWorker();
+    const job = await place.ended(begun.id);
+    t.is(job.status, 'done', JSON.stringify(job));
+    const headers = { Authorization: `Bearer ${place.server.token}`, 'Content-Type': contentType };
+    const body = multipart([audio, baseline, channel]);
+    const direct = await call(place.server.port, { method: 'POST', path: '/v1/analyze', headers, body });
+    t.deepEqual(job.result, { ...JSON.parse(direct.body), request_id: begun.id });
+    const keptMs = Date.parse(job.expires_at) - Date.parse(job.finished_at ?? '');
+    t.true(Math.abs(keptMs - 86_400_000) < 60_000, `${keptMs}`);
+    t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
+    t.deepEqual(await place.redis.client.keys(`*${begun.id}*`), []);
+    t.false(worker.stderr().includes('"level":50'));
+    t.deepEqual(await worker.stop('SIGTERM'), { code: 0, signal: null });
+  },
+);
 
 test.serial('a job belongs to the token that made it', async (t) => {
   const place = await startJobStack(t);
@@ -96,7 +99,7 @@ test.serial('a job belongs to the token that made it', async (t) => {
   t.is(none.status, 401);
 });
 
-test.serial('what cannot be a job is refused, and leaves nothing in Redis', async (t) => {
+test.serial('an invalid job is refused and leaves nothing in Redis', async (t) => {
   const place = await startJobStack(t, { UNDERTONE_JOB_MAX_BYTES: '100000' });
   const typeOf = (body: string) => JSON.parse(body).detail[0].type;
   const refused = async (status: number, type: string, parts: Parameters<typeof place.upload>[0]) => {
@@ -127,7 +130,7 @@ test.serial('what cannot be a job is refused, and leaves nothing in Redis', asyn
   t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
 });
 
-test.serial('a recording that cannot be analysed is a job that failed, and says why', async (t) => {
+test.serial('a recording that cannot be analysed is a failed job with the reason', async (t) => {
   const place = await startJobStack(t, { UNDERTONE_JOB_MAX_SECONDS: '5' });
   await place.startWorker();
   const long = jobOf(await place.upload([audio]));
@@ -149,7 +152,7 @@ test.serial('a recording that cannot be analysed is a job that failed, and says 
   t.like(error, { detail: [{ type: 'value_error.audio.unsupported' }] });
 });
 
-test.serial('a full queue is told, and so is a recording that waited too long', async (t) => {
+test.serial('a full queue is a 503, and a recording that waited too long is a failed job', async (t) => {
   const place = await startJobStack(t, { UNDERTONE_JOB_QUEUE: '1', UNDERTONE_JOB_AUDIO_S: '1' });
   const { id } = jobOf(await place.upload([audio]));
   const full = await place.upload([audio]);
@@ -174,7 +177,7 @@ test.serial('a Redis that persists is refused at the start', async (t) => {
 });
 
 test.serial(
-  'while Redis is away jobs are a 503 and everything else works; what it forgot is told',
+  'while Redis is unreachable jobs are a 503 and everything else works; lost jobs fail',
   async (t) => {
     const place = await startJobStack(t);
     const { id } = jobOf(await place.upload([audio], { 'Idempotency-Key': 'k' }));
@@ -198,7 +201,7 @@ test.serial(
   },
 );
 
-test.serial('a worker with another database leaves jobs to those that know them, and says so', async (t) => {
+test.serial('a worker with another database leaves the jobs in the queue and logs an error', async (t) => {
   const secret = { UNDERTONE_SECRET: 'a secret that both of them have, and more' };
   const place = await startJobStack(t, secret);
   const settings = { ...secret, UNDERTONE_REDIS_URL: place.redis.url, UNDERTONE_WORKERS: '1' };

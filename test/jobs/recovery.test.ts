@@ -52,37 +52,43 @@ test.serial('a worker killed in the middle of a job is replaced, and the job end
   t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
 });
 
-test.serial('a worker that is told to stop gives its job back, and one that was removed ends', async (t) => {
-  const place = await startJobStack(t, { UNDERTONE_SHUTDOWN_S: '0.5' });
-  const first = await place.startWorker();
-  const { id } = jobOf(await place.upload([{ name: 'audio', bytes: lecture(seconds) }]));
-  await stopInside(place, first, id);
-  const ended = first.stop('SIGTERM');
-  process.kill(first.process.pid as number, 'SIGCONT');
-  t.deepEqual(await ended, { code: 0, signal: null });
-  t.is(jobOf(await place.show(id)).status, 'waiting');
-  const second = await place.startWorker();
-  await until(async () => jobOf(await place.show(id)).progress !== null);
-  t.is((await place.remove(id)).status, 200);
-  t.is((await place.show(id)).status, 404);
-  t.deepEqual(await second.stop('SIGTERM'), { code: 0, signal: null });
-  t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
-});
+test.serial(
+  'a worker that receives SIGTERM returns its job to the queue, and a removed job ends',
+  async (t) => {
+    const place = await startJobStack(t, { UNDERTONE_SHUTDOWN_S: '0.5' });
+    const first = await place.startWorker();
+    const { id } = jobOf(await place.upload([{ name: 'audio', bytes: lecture(seconds) }]));
+    await stopInside(place, first, id);
+    const ended = first.stop('SIGTERM');
+    process.kill(first.process.pid as number, 'SIGCONT');
+    t.deepEqual(await ended, { code: 0, signal: null });
+    t.is(jobOf(await place.show(id)).status, 'waiting');
+    const second = await place.startWorker();
+    await until(async () => jobOf(await place.show(id)).progress !== null);
+    t.is((await place.remove(id)).status, 200);
+    t.is((await place.show(id)).status, 404);
+    t.deepEqual(await second.stop('SIGTERM'), { code: 0, signal: null });
+    t.deepEqual(await place.redis.client.keys('undertone:waiting:*'), []);
+  },
+);
 
-test.serial('a second signal puts a job back at once, and the worker ends with code 1', async (t) => {
-  const url = `http://127.0.0.1:${await listen(t, () => {})}/`;
-  const place = await startJobStack(t, {
-    UNDERTONE_JOB_URL_PREFIXES: url,
-    UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
-    UNDERTONE_SHUTDOWN_S: '600',
-  });
-  const worker = await place.startWorker();
-  const { id } = JSON.parse((await place.list({ urls: [url] })).body).jobs[0];
-  await until(async () => jobOf(await place.show(id)).status === 'running');
-  process.kill(worker.process.pid as number, 'SIGTERM');
-  await worker.logged(/"stopping"/);
-  // What comes sooner is the echo of the first.
-  await sleep(600);
-  t.deepEqual(await worker.stop('SIGTERM'), { code: 1, signal: null });
-  t.is(jobOf(await place.show(id)).status, 'waiting');
-});
+test.serial(
+  'a second signal returns the job to the queue at once, and the worker exits with code 1',
+  async (t) => {
+    const url = `http://127.0.0.1:${await listen(t, () => {})}/`;
+    const place = await startJobStack(t, {
+      UNDERTONE_JOB_URL_PREFIXES: url,
+      UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
+      UNDERTONE_SHUTDOWN_S: '600',
+    });
+    const worker = await place.startWorker();
+    const { id } = JSON.parse((await place.list({ urls: [url] })).body).jobs[0];
+    await until(async () => jobOf(await place.show(id)).status === 'running');
+    process.kill(worker.process.pid as number, 'SIGTERM');
+    await worker.logged(/"stopping"/);
+    // What comes sooner is the echo of the first.
+    await sleep(600);
+    t.deepEqual(await worker.stop('SIGTERM'), { code: 1, signal: null });
+    t.is(jobOf(await place.show(id)).status, 'waiting');
+  },
+);

@@ -83,7 +83,7 @@ const refused = [
   'b.wav ',
 ];
 
-test('a URL below the prefix is taken, one that any server could read as beside it is refused', (t) => {
+test('a URL below the prefix is accepted; one that some server reads as outside of it is refused', (t) => {
   for (const path of taken) t.true(isTaken(base + path), path);
   for (const path of refused) t.false(isTaken(base + path), path);
 });
@@ -141,7 +141,7 @@ for (const status of [301, 302, 303, 307, 308]) {
   });
 }
 
-test('what is refused is not fetched either', async (t) => {
+test('a refused URL is not fetched', async (t) => {
   const asked: string[] = [];
   const port = await listen(t, (request, response) => {
     asked.push(request.url ?? '');

@@ -78,7 +78,7 @@ test.serial('every body has a minimum rate, from its first byte on', async (t) =
   await Promise.all(guarded.flatMap((request) => ['', '-'].map((first) => send(request, first))));
 });
 
-test.serial('an answer that nobody reads is aborted soon, unless it is of a job', async (t) => {
+test.serial('an unread response is aborted at the deadline, unless it is of a job', async (t) => {
   const server = createHttpServer(async (_, response) => response.end(Buffer.alloc(2 ** 26)), {
     seconds: 1,
     jobSeconds: 600,
@@ -101,7 +101,7 @@ test.serial('an answer that nobody reads is aborted soon, unless it is of a job'
   t.is(await open(), 1);
 });
 
-test.serial('lists of addresses count among the bodies held, until they are answered', async (t) => {
+test.serial('lists of URLs count as reserved bytes until the response', async (t) => {
   const limit = { UNDERTONE_BUFFER_BYTES: '300000', UNDERTONE_MAX_UPLOAD_BYTES: '225000' };
   const place = await startJobStack(t, limit);
   const first = await wire(place.server.port);

@@ -10,7 +10,7 @@ type Case = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly status: number;
   /** The code of a 400; the types of the items otherwise. */
-  readonly told: string | readonly string[];
+  readonly errors: string | readonly string[];
 };
 
 const chunked = { 'Transfer-Encoding': 'chunked' };
@@ -19,50 +19,50 @@ const filler = (bytes: number) => JSON.stringify({ urls: ['x'.repeat(bytes)] });
 const whole = 'value_error.urls';
 
 const cases: Readonly<Record<string, Case>> = {
-  'no JSON': { body: '{"urls": [', status: 400, told: 'bad_request' },
-  'an empty body': { body: '', headers: chunked, status: 400, told: 'bad_request' },
-  'a list alone': { body: '[]', status: 400, told: 'bad_request' },
-  'a text alone': { body: '"x"', status: 400, told: 'bad_request' },
-  'a prototype': { body: '{"__proto__": {"urls": []}}', status: 400, told: 'bad_request' },
+  'no JSON': { body: '{"urls": [', status: 400, errors: 'bad_request' },
+  'an empty body': { body: '', headers: chunked, status: 400, errors: 'bad_request' },
+  'a list alone': { body: '[]', status: 400, errors: 'bad_request' },
+  'a text alone': { body: '"x"', status: 400, errors: 'bad_request' },
+  'a prototype': { body: '{"__proto__": {"urls": []}}', status: 400, errors: 'bad_request' },
   'half a character': {
     body: Buffer.from('{"urls": ["\xe2\x82', 'latin1'),
     status: 400,
-    told: 'bad_request',
+    errors: 'bad_request',
   },
-  'no UTF-8': { body: Buffer.from('{"urls": ["\xff"]}', 'latin1'), status: 400, told: 'bad_request' },
-  'a coding': { body: '{}', headers: { 'Content-Encoding': 'gzip' }, status: 400, told: 'bad_request' },
+  'no UTF-8': { body: Buffer.from('{"urls": ["\xff"]}', 'latin1'), status: 400, errors: 'bad_request' },
+  'a coding': { body: '{}', headers: { 'Content-Encoding': 'gzip' }, status: 400, errors: 'bad_request' },
   'another type': {
     body: '{}',
     headers: { 'Content-Type': 'text/json' },
     status: 422,
-    told: ['value_error.missing'],
+    errors: ['value_error.missing'],
   },
-  'just under the limit': { body: filler(2 ** 18 - 20), status: 422, told: [whole] },
-  'over the limit': { body: filler(2 ** 18), status: 413, told: ['value_error.audio.too_large'] },
+  'just under the limit': { body: filler(2 ** 18 - 20), status: 422, errors: [whole] },
+  'over the limit': { body: filler(2 ** 18), status: 413, errors: ['value_error.audio.too_large'] },
   'over the limit, in chunks': {
     body: filler(2 ** 18),
     headers: chunked,
     status: 413,
-    told: ['value_error.audio.too_large'],
+    errors: ['value_error.audio.too_large'],
   },
-  'thousands of fields': { body: `{${manyKeys}}`, status: 422, told: ['value_error.unknown'] },
-  'thousands of entries': { body: `{"urls":[${'1,'.repeat(100_000)}1]}`, status: 422, told: [whole] },
+  'thousands of fields': { body: `{${manyKeys}}`, status: 422, errors: ['value_error.unknown'] },
+  'thousands of entries': { body: `{"urls":[${'1,'.repeat(100_000)}1]}`, status: 422, errors: [whole] },
   'more faults than anybody reads': {
     body: `{"urls":[${'1,'.repeat(900)}1]}`,
     status: 422,
-    told: Array(16).fill(whole),
+    errors: Array(16).fill(whole),
   },
-  nesting: { body: `{"urls":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, status: 422, told: [whole] },
+  nesting: { body: `{"urls":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, status: 422, errors: [whole] },
 };
 
-const toldBy = ({ body }: Reply): unknown => {
+const errorsOf = ({ body }: Reply): unknown => {
   const { code, detail } = JSON.parse(body);
   return code ?? detail.map(({ type }: { readonly type: string }) => type);
 };
 
-test.serial('what is no list of addresses is refused, in a few words', async (t) => {
+test.serial('an invalid list of URLs is refused with a short response', async (t) => {
   const { server } = await startJobStack(t);
-  for (const [name, { body, headers = {}, status, told }] of Object.entries(cases)) {
+  for (const [name, { body, headers = {}, status, errors }] of Object.entries(cases)) {
     const reply = await call(server.port, {
       method: 'POST',
       path: '/v1/jobs',
@@ -70,7 +70,7 @@ test.serial('what is no list of addresses is refused, in a few words', async (t)
       body,
     });
     t.is(reply.status, status, `${name}: ${reply.body.slice(0, 200)}`);
-    t.deepEqual(toldBy(reply), told, name);
+    t.deepEqual(errorsOf(reply), errors, name);
     t.true(reply.body.length < 3000, `${name}: ${reply.body.length} characters`);
   }
 });

@@ -39,7 +39,7 @@ test('a long analysis lets others run between its chunks, also those that come o
   t.deepEqual(events.slice(6), ['chunk 2']);
 });
 
-test('a long analysis gets its turn back though others never end to come', async (t) => {
+test('a long analysis continues while others keep arriving', async (t) => {
   const turns = createYieldingMutex();
   let chunks = 0;
   const long = turns.runExclusive(async () => {
@@ -57,7 +57,7 @@ test('a long analysis gets its turn back though others never end to come', async
   t.true(shorts > 3);
 });
 
-test('what fails gives its turn back', async (t) => {
+test('a failed analysis releases the mutex', async (t) => {
   const turns = createYieldingMutex();
   await t.throwsAsync(turns.runExclusive(() => Promise.reject(new Error('no'))));
   t.is(await turns.runExclusive(async () => 'next'), 'next');

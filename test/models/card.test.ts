@@ -40,17 +40,6 @@ test('the figures were measured on the shipped weights: `npm run evaluate -- --w
   }
 });
 
-test('emotion and clarity have figures by corpus, language and sex', (t) => {
-  const groupsOf = (kind: string) =>
-    manifests.filter((m) => m.kind === kind).flatMap((m) => m.evidence.figures.map(({ group }) => group));
-  for (const group of ['RAVDESS', 'TAVA', 'English', 'Polish', 'female', 'male']) {
-    t.true(groupsOf('emotion').includes(group), group);
-  }
-  for (const group of ['speechocean762', 'speechocean762, female', 'speechocean762, children']) {
-    t.true(groupsOf('cognitive').includes(group), group);
-  }
-});
-
 test('/v1/models serves the evidence of every model', (t) => {
   const { models } = JSON.parse(evidenceCards(manifests)) as { models: Record<string, unknown>[] };
   const published = names.map((name) => (name === 'vad' ? 'activity' : name));

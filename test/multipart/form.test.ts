@@ -52,7 +52,7 @@ test('no bytes are no recording', (t) => {
   }
 });
 
-test('declared types of sound, video and bytes are taken', (t) => {
+test('content types of audio, video and bytes are accepted', (t) => {
   const types = [
     'audio/wav',
     'audio/x-anything',
@@ -96,7 +96,7 @@ test('a channel is a number counted from 0', (t) => {
   }
 });
 
-test('a form that comes in blocks is read as a whole one is', (t) => {
+test('a form in blocks has the result of the whole form', (t) => {
   const body = multipart([
     part('x'),
     part('audio', 'a recording'),

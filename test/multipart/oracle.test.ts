@@ -40,7 +40,7 @@ function nodeResponse(list: readonly Entry[]): Response {
   return new Response(form);
 }
 
-test('forms that Node writes are read as they were meant', async (t) => {
+test('forms that Node writes are read with their names and contents', async (t) => {
   const property = fc.asyncProperty(entries, async (list) => {
     const response = nodeResponse(list);
     const boundary = boundaryOf(response.headers.get('content-type') ?? '') as string;

@@ -15,14 +15,14 @@ namespace {
 
 using namespace test;
 
-struct Heard {
+struct Outputs {
   std::vector<float> features;
   std::vector<float> pitch_hz;
   double bandwidth_hz;
 };
 
 // All that a worker does with a recording before the models.
-Heard Hear(const Bytes& file) {
+Outputs Process(const Bytes& file) {
   const Audio audio = Decode(file.data(), file.size(), Limits());
   const std::vector<float>& samples = audio.samples;
   const Features features = Extractor(WhisperSpec())(samples.data(), samples.size());
@@ -36,16 +36,16 @@ TEST_CASE("parallel decodes equal serial ones") {
   const std::vector<const char*> names = {"cbr.mp3", "opus.webm", "aac.m4a", "mono-16k.wav"};
   std::vector<Bytes> files;
   for (const char* name : names) files.push_back(Fixture(name));
-  std::vector<Heard> heard(files.size());
+  std::vector<Outputs> parallel(files.size());
   std::vector<std::thread> threads;
-  for (size_t i = 0; i < files.size(); ++i) threads.emplace_back([&, i] { heard[i] = Hear(files[i]); });
+  for (size_t i = 0; i < files.size(); ++i) threads.emplace_back([&, i] { parallel[i] = Process(files[i]); });
   for (std::thread& thread : threads) thread.join();
   for (size_t i = 0; i < files.size(); ++i) {
     CAPTURE(names[i]);
-    const Heard alone = Hear(files[i]);
-    CHECK(heard[i].features == alone.features);
-    CHECK(heard[i].pitch_hz == alone.pitch_hz);
-    CHECK(heard[i].bandwidth_hz == alone.bandwidth_hz);
+    const Outputs alone = Process(files[i]);
+    CHECK(parallel[i].features == alone.features);
+    CHECK(parallel[i].pitch_hz == alone.pitch_hz);
+    CHECK(parallel[i].bandwidth_hz == alone.bandwidth_hz);
   }
 }
 

@@ -105,7 +105,7 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
 export const untilMetric = (app: App, name: string, value: number): Promise<void> =>
   until(async () => (await app.metric(name)) === value);
 
-/** The head and body of an analysis whose thread does as told. */
+/** Method, path, headers and body of an analysis with a task for thread.ts. */
 export function analysis(order: ThreadTask, token: string = tokens.full) {
   return {
     method: 'POST',

@@ -1,4 +1,4 @@
-/** A small HTTP server that gives the answers it was told to, in turn, the last one for ever. */
+/** A small HTTP server that sends the given responses in turn, and then repeats the last one. */
 import type { ExecutionContext } from 'ava';
 import { listen } from './listening.ts';
 
@@ -28,11 +28,11 @@ export async function startScriptedServer(
       length += chunk.length;
     });
     request.on('end', () => {
-      const told = answers[Math.min(lengths.length, answers.length - 1)] as ScriptedResponse;
+      const scripted = answers[Math.min(lengths.length, answers.length - 1)] as ScriptedResponse;
       lengths.push(length);
-      if (told.status === null) return request.socket.destroy();
-      response.writeHead(told.status, { 'Content-Type': 'application/json', ...told.headers });
-      setTimeout(() => response.end(JSON.stringify(told.body ?? {})), told.ms ?? 0).unref();
+      if (scripted.status === null) return request.socket.destroy();
+      response.writeHead(scripted.status, { 'Content-Type': 'application/json', ...scripted.headers });
+      setTimeout(() => response.end(JSON.stringify(scripted.body ?? {})), scripted.ms ?? 0).unref();
     });
   });
   return { url: `http://127.0.0.1:${port}`, lengths };

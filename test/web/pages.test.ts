@@ -70,7 +70,7 @@ const drawn = (page: Page, selector: string) =>
     });
   }, selector);
 
-/** Resolves when the microphone hears something. */
+/** Resolves when the level of the microphone rises. */
 const speech = (page: Page) =>
   page.waitForFunction(() => {
     const level = document.querySelector('[role=meter]')?.getAttribute('aria-valuenow');
@@ -167,7 +167,7 @@ test.serial('the curl line gives the answer that is shown', async (t) => {
   t.deepEqual({ ...got, request_id: '' }, { ...shown, request_id: '' });
 });
 
-test.serial('too little speech is said plainly, with no scores', async (t) => {
+test.serial('too little speech shows a message and no scores', async (t) => {
   const { page, complaints } = await open(t, '/');
   await pasteToken(page);
   await choose(page, 'silence.wav', wavFile(new Float32Array(32_000)));
@@ -186,7 +186,7 @@ test.serial('a recording that the browser cannot play is analysed all the same',
   t.deepEqual(complaints, []);
 });
 
-test.serial('what is wrong is said in words, and what to do', async (t) => {
+test.serial('errors are shown with a remedy', async (t) => {
   const { page } = await open(t, '/');
   await choose(page, 'notes.txt', Buffer.from('no sound'));
   await page.getByText('notes.txt is ready').waitFor();
@@ -200,7 +200,7 @@ test.serial('what is wrong is said in words, and what to do', async (t) => {
   t.pass();
 });
 
-test.serial('without https or localhost the microphone is not to be had, and the page says so', async (t) => {
+test.serial('without https or localhost the page explains why the microphone is unavailable', async (t) => {
   const named = await startServer(t, { UNDERTONE_PUBLIC_URL: `http://${plainHost}` });
   const { page, complaints } = await visit(t, browser, `http://${plainHost}:${named.port}/`);
   await page.locator('#recording').getByRole('button', { name: 'Record' }).click();
@@ -211,31 +211,28 @@ test.serial('without https or localhost the microphone is not to be had, and the
   );
 });
 
-test.serial(
-  'the first account is said to be the first, and then the page says that sign-up is closed',
-  async (t) => {
-    const own = await startServer(t);
-    const { page, complaints } = await visit(t, browser, `${own.url}/account`);
-    await page.getByText('No account exists yet.').waitFor();
-    t.false(await page.locator('#closed').isVisible());
-    const late = await visit(t, browser, `${own.url}/account`);
-    await late.page.getByText('No account exists yet.').waitFor();
-    await signUp(page, 'first@example.org');
-    await page.getByText('first@example.org, administrator').waitFor();
+test.serial('the page announces the first account, and then that sign-up is closed', async (t) => {
+  const own = await startServer(t);
+  const { page, complaints } = await visit(t, browser, `${own.url}/account`);
+  await page.getByText('No account exists yet.').waitFor();
+  t.false(await page.locator('#closed').isVisible());
+  const late = await visit(t, browser, `${own.url}/account`);
+  await late.page.getByText('No account exists yet.').waitFor();
+  await signUp(page, 'first@example.org');
+  await page.getByText('first@example.org, administrator').waitFor();
 
-    await late.page.locator('#sign-up-email').fill('second@example.org');
-    await late.page.locator('#sign-up-password').fill(password);
-    await late.page.getByRole('button', { name: 'Create the account' }).click();
-    await late.page.locator('#messages').getByText('Sign-up is closed on this service').waitFor();
-    await late.page.locator('#closed').getByText('undertone user create --email').waitFor();
-    t.false(await late.page.locator('#sign-up').isVisible());
-    await late.page.reload();
-    await late.page.locator('#closed').getByText('UNDERTONE_SIGNUP=open').waitFor();
-    t.false(await late.page.locator('#sign-up').isVisible());
-    t.deepEqual(await barriers(late.page), []);
-    t.deepEqual(complaints, []);
-  },
-);
+  await late.page.locator('#sign-up-email').fill('second@example.org');
+  await late.page.locator('#sign-up-password').fill(password);
+  await late.page.getByRole('button', { name: 'Create the account' }).click();
+  await late.page.locator('#messages').getByText('Sign-up is closed on this service').waitFor();
+  await late.page.locator('#closed').getByText('undertone user create --email').waitFor();
+  t.false(await late.page.locator('#sign-up').isVisible());
+  await late.page.reload();
+  await late.page.locator('#closed').getByText('UNDERTONE_SIGNUP=open').waitFor();
+  t.false(await late.page.locator('#sign-up').isVisible());
+  t.deepEqual(await barriers(late.page), []);
+  t.deepEqual(complaints, []);
+});
 
 /** Moves on with Tab until the element that has the focus says this. */
 async function tabTo(page: Page, wanted: RegExp): Promise<void> {

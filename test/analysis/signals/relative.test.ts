@@ -25,10 +25,15 @@ const measured = (record: Values, speechSeconds = 20): Measured => ({
   measures: Object.fromEntries(Object.entries(record).map(([name, value]) => [name, { value, unit: '' }])),
   speechSeconds,
 });
-const load = (heard: Values, baseline: Values | null): Index =>
-  computeIndex(measured(heard), params.cognitiveLoad, params, baseline === null ? null : measured(baseline));
-const processing = (heard: Values, baseline: Values): Index =>
-  computeIndex(measured(heard), params.processing, params, measured(baseline));
+const load = (recording: Values, baseline: Values | null): Index =>
+  computeIndex(
+    measured(recording),
+    params.cognitiveLoad,
+    params,
+    baseline === null ? null : measured(baseline),
+  );
+const processing = (recording: Values, baseline: Values): Index =>
+  computeIndex(measured(recording), params.processing, params, measured(baseline));
 
 test('any recording as its own baseline scores exactly 0.5 in both', (t) => {
   fc.assert(fc.property(values, (own) => load(own, own).score === 0.5 && processing(own, own).score === 0.5));
@@ -38,11 +43,11 @@ test('any recording as its own baseline scores exactly 0.5 in both', (t) => {
 test('load rises with pauses, pitch and a flatter tilt, and falls with the range of pitch', (t) => {
   const directions = { pause_ratio: 1, mean_run: -1, pitch_level: 1, pitch_range: -1, spectral_tilt: 1 };
   fc.assert(
-    fc.property(values, values, fc.constantFrom(...Object.keys(directions)), (heard, baseline, name) => {
+    fc.property(values, values, fc.constantFrom(...Object.keys(directions)), (recording, baseline, name) => {
       const sign = directions[name as keyof typeof directions];
-      const from = (heard as Values)[name] as number;
-      const more = { ...heard, [name]: name === 'pause_ratio' ? from + (0.99 - from) / 2 : from + 1 };
-      const [before, after] = [load(heard, baseline).score, load(more, baseline).score];
+      const from = (recording as Values)[name] as number;
+      const more = { ...recording, [name]: name === 'pause_ratio' ? from + (0.99 - from) / 2 : from + 1 };
+      const [before, after] = [load(recording, baseline).score, load(more, baseline).score];
       return sign * (after - before) > 0 && after > 0 && after < 1;
     }),
   );
@@ -60,26 +65,26 @@ test('an added pause moves load as far with a baseline as without one', (t) => {
 
 test('processing ignores prosody', (t) => {
   fc.assert(
-    fc.property(values, values, (heard, baseline) => {
-      const other = { ...heard, pitch_level: 20, pitch_range: 1, spectral_tilt: 0 };
-      return processing(heard, baseline).score === processing(other, baseline).score;
+    fc.property(values, values, (recording, baseline) => {
+      const other = { ...recording, pitch_level: 20, pitch_range: 1, spectral_tilt: 0 };
+      return processing(recording, baseline).score === processing(other, baseline).score;
     }),
   );
   t.pass();
 });
 
 test('a baseline without a pause, or without a rate variability, gives a finite score', (t) => {
-  const heard = { pause_ratio: 0.2, mean_run: 2, rate_variability: 0.2, pitch_level: 30 };
+  const recording = { pause_ratio: 0.2, mean_run: 2, rate_variability: 0.2, pitch_level: 30 };
   const still = { pause_ratio: 0, mean_run: 30, rate_variability: 0, pitch_level: 30 };
-  for (const index of [load(heard, still), load(still, heard), processing(heard, still)]) {
+  for (const index of [load(recording, still), load(still, recording), processing(recording, still)]) {
     t.true(index.score > 0 && index.score < 1 && index.score !== 0.5);
   }
 });
 
 test('measures absent from the baseline have no effect, and without a baseline prosody has none', (t) => {
-  const heard = { pause_ratio: 0.2, mean_run: 2, pitch_level: 30, pitch_range: 5, spectral_tilt: -9 };
+  const recording = { pause_ratio: 0.2, mean_run: 2, pitch_level: 30, pitch_range: 5, spectral_tilt: -9 };
   const named = ({ contributions }: Index) => contributions.map(({ measure }) => measure);
-  t.deepEqual(named(load(heard, { pause_ratio: 0.2, mean_run: 2 })), ['pause_ratio', 'mean_run']);
-  t.deepEqual(named(load(heard, null)), ['pause_ratio', 'mean_run']);
-  t.deepEqual(named(load(heard, heard)), Object.keys(heard));
+  t.deepEqual(named(load(recording, { pause_ratio: 0.2, mean_run: 2 })), ['pause_ratio', 'mean_run']);
+  t.deepEqual(named(load(recording, null)), ['pause_ratio', 'mean_run']);
+  t.deepEqual(named(load(recording, recording)), Object.keys(recording));
 });

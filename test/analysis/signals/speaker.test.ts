@@ -1,5 +1,5 @@
 import test from 'ava';
-import { soundsLikeAnother, speakerDistance, speechCepstrum } from '../../../src/analysis/signals/speaker.ts';
+import { soundsLikeAnother, speechCepstrum } from '../../../src/analysis/signals/speaker.ts';
 
 const rule = {
   minSpeechSeconds: 5,
@@ -26,11 +26,6 @@ test('the cepstrum is the orthonormal cosine transform of the mean spectrum of t
   const [first, second] = speechCepstrum({ data, bins }, [{ start: 1, end: 3 }]);
   t.true(Math.abs(first ?? 9) < 1e-6);
   t.true(Math.abs((second ?? 9) - Math.sqrt(bins / 2)) < 1e-6);
-});
-
-test('the distance is the squared length along the directions, and null without a pitch', (t) => {
-  t.is(speakerDistance(speaker(30, [1, 2]), speaker(32, [2, 4]), rule), (-2 + 2 * -1) ** 2 + (3 * -2) ** 2);
-  t.is(speakerDistance(speaker(null, [1, 2]), speaker(32, [2, 4]), rule), null);
 });
 
 test('another speaker: above the threshold and with enough speech in both', (t) => {

@@ -69,8 +69,8 @@ test('a hanging Redis delays only requests within its first timeout', async (t) 
   const redis = await useRedis(t);
   const connection = openRedis(redis.url);
   t.teardown(() => connection.disconnect());
-  const heard: boolean[] = [];
-  const rateLimiters = createSharedRateLimiters(connection, 's', (there) => heard.push(there));
+  const states: boolean[] = [];
+  const rateLimiters = createSharedRateLimiters(connection, 's', (reachable) => states.push(reachable));
   const { port } = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '999/600' }, rateLimiters });
   const seconds = async () => {
     const asked = performance.now();
@@ -81,28 +81,28 @@ test('a hanging Redis delays only requests within its first timeout', async (t) 
   redis.hang();
   const [first] = await Promise.all([seconds(), seconds()]);
   t.true(first > 2.5, `${first} s`);
-  t.deepEqual(heard, [false]);
+  t.deepEqual(states, [false]);
   // A request that waited for Redis would take as long as the first.
   const rest: number[] = [];
   for (let count = 0; count < 10; count++) rest.push(await seconds());
   const late = rest.filter((one) => one > first / 2);
   t.true(late.length <= 2, `${rest} s`);
-  t.deepEqual(heard, [false]);
+  t.deepEqual(states, [false]);
   redis.goOn();
-  await until(() => heard.length === 2);
+  await until(() => states.length === 2);
   t.regex(String((await call(port, echo)).headers.ratelimit), /r=99[5-7]/);
 });
 
 test('hosts share counters in Redis, and count alone while it is unreachable', async (t) => {
   const redis = await useRedis(t);
-  const heard: boolean[] = [];
+  const states: boolean[] = [];
   const env = { UNDERTONE_RATE_LIMIT: '3/600' };
   const host = () => {
     const connection = openRedis(redis.url);
     t.teardown(() => connection.disconnect());
     return startApp(t, {
       env,
-      rateLimiters: createSharedRateLimiters(connection, 's', (there) => heard.push(there)),
+      rateLimiters: createSharedRateLimiters(connection, 's', (reachable) => states.push(reachable)),
     });
   };
   const [first, second] = await Promise.all([host(), host()]);
@@ -120,7 +120,7 @@ test('hosts share counters in Redis, and count alone while it is unreachable', a
   );
   t.deepEqual(await rest(second), [429, '0']);
   await redis.kill();
-  await until(() => heard.length === 2);
+  await until(() => states.length === 2);
   t.deepEqual(
     [await rest(first), await rest(second)],
     [
@@ -129,7 +129,7 @@ test('hosts share counters in Redis, and count alone while it is unreachable', a
     ],
   );
   await redis.start();
-  await until(() => heard.length === 4);
+  await until(() => states.length === 4);
   t.deepEqual(
     [await rest(first), await rest(second)],
     [
@@ -137,5 +137,5 @@ test('hosts share counters in Redis, and count alone while it is unreachable', a
       [200, '1'],
     ],
   );
-  t.deepEqual(heard, [false, false, true, true]);
+  t.deepEqual(states, [false, false, true, true]);
 });

@@ -50,7 +50,7 @@ testAccounts("another account's token can neither be listed nor revoked", async 
 });
 
 testAccounts(
-  "tokens of the command line are the administrator's to see to",
+  'the administrator lists and revokes tokens of the command line',
   async (t, { app, browser, tokens }) => {
     const ada = browser();
     const bob = browser();

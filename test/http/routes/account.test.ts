@@ -35,7 +35,7 @@ testAccounts('a wrong password and an unknown address are refused alike', async 
 });
 
 testAccounts(
-  'an address has one account, however it is written and however many ask at one time',
+  'an address has one account, in any case of its letters and for parallel sign-ups',
   async (t, app) => {
     const asked = ['ada@home.example', 'ADA@home.example', 'ada@HOME.example'].map((email) =>
       app.browser().signUp(email),
@@ -56,64 +56,64 @@ testAccounts('the next account is no administrator once the first is gone', asyn
   t.like(json.user, { administrator: false });
 });
 
-testAccounts('a new password ends every other session, and what it held', async (t, { app, browser }) => {
-  const here = browser();
-  const there = browser();
-  await here.signUp(credentials.email);
-  await there.ask('log-in', credentials);
-  const stale = cookieOf(here);
-  const token = String((await there.ask('playground-token', {})).json.token);
-  t.is(await statusWith(app, token), 200);
-  const next = 'another long password';
-  const refused = await here.ask('password', { current_password: 'not this one', new_password: next });
-  t.deepEqual([refused.status, refused.json.detail], [401, wrong]);
-  t.is((await here.ask('password', { current_password: password, new_password: next })).status, 200);
-  t.truthy((await here.ask('session')).json.user);
-  t.is((await there.ask('session')).json.user, null);
-  t.is((await here.ask('session', undefined, { headers: { Cookie: stale } })).json.user, null);
-  t.is(await statusWith(app, token), 401);
-  t.is((await there.ask('log-in', credentials)).status, 401);
-  t.is((await there.ask('log-in', { ...credentials, password: next })).status, 200);
-});
-
 testAccounts(
-  'an account has twenty sessions, the newest ones',
-  async (t, { app, browser, database, kind }) => {
+  'a new password ends every other session and its playground token',
+  async (t, { app, browser }) => {
     const here = browser();
-    await here.signUp(credentials.email);
-    const token = String((await here.ask('playground-token', {})).json.token);
-    t.is(await statusWith(app, token), 200);
-    const other = browser();
-    await other.signUp('bob@home.example');
-    const past = (seconds: number) => {
-      const date = new Date(Date.now() - 1000 * seconds);
-      return kind === 'postgres' ? date : date.toISOString();
-    };
-    // That of `here` is the oldest.
-    await sql`update session set "createdAt" = ${past(100)}`.execute(database);
-    const add = (index: number) =>
-      sql`insert into session ("id", "expiresAt", "token", "createdAt", "updatedAt", "userId")
-    select ${`s${index}`}, "expiresAt", ${`t${index}`}, ${past(index)}, "updatedAt", "userId" from session
-    where "userId" = (select "id" from "user" where "email" = ${credentials.email}) limit 1`.execute(
-        database,
-      );
-    for (let index = 1; index <= 24; index++) await add(index);
     const there = browser();
-    t.is((await there.ask('log-in', credentials)).status, 200);
-    const { rows } = await sql<{ id: string }>`select "id" from session where "userId" =
-    (select "id" from "user" where "email" = ${credentials.email})`.execute(database);
-    t.is(rows.length, 20);
-    const kept = rows.map(({ id }) => id).filter((id) => /^s\d+$/.test(id));
-    t.deepEqual(new Set(kept), new Set(Array.from({ length: 19 }, (_, index) => `s${index + 1}`)));
-    t.is((await here.ask('session')).json.user, null);
-    t.is(await statusWith(app, token), 401, 'what an ended session held ends with it');
-    t.truthy((await there.ask('session')).json.user);
-    t.truthy((await other.ask('session')).json.user);
+    await here.signUp(credentials.email);
+    await there.ask('log-in', credentials);
+    const stale = cookieOf(here);
+    const token = String((await there.ask('playground-token', {})).json.token);
+    t.is(await statusWith(app, token), 200);
+    const next = 'another long password';
+    const refused = await here.ask('password', { current_password: 'not this one', new_password: next });
+    t.deepEqual([refused.status, refused.json.detail], [401, wrong]);
+    t.is((await here.ask('password', { current_password: password, new_password: next })).status, 200);
+    t.truthy((await here.ask('session')).json.user);
+    t.is((await there.ask('session')).json.user, null);
+    t.is((await here.ask('session', undefined, { headers: { Cookie: stale } })).json.user, null);
+    t.is(await statusWith(app, token), 401);
+    t.is((await there.ask('log-in', credentials)).status, 401);
+    t.is((await there.ask('log-in', { ...credentials, password: next })).status, 200);
   },
 );
 
+testAccounts('an account keeps its twenty newest sessions', async (t, { app, browser, database, kind }) => {
+  const here = browser();
+  await here.signUp(credentials.email);
+  const token = String((await here.ask('playground-token', {})).json.token);
+  t.is(await statusWith(app, token), 200);
+  const other = browser();
+  await other.signUp('bob@home.example');
+  const past = (seconds: number) => {
+    const date = new Date(Date.now() - 1000 * seconds);
+    return kind === 'postgres' ? date : date.toISOString();
+  };
+  // That of `here` is the oldest.
+  await sql`update session set "createdAt" = ${past(100)}`.execute(database);
+  const add = (index: number) =>
+    sql`insert into session ("id", "expiresAt", "token", "createdAt", "updatedAt", "userId")
+    select ${`s${index}`}, "expiresAt", ${`t${index}`}, ${past(index)}, "updatedAt", "userId" from session
+    where "userId" = (select "id" from "user" where "email" = ${credentials.email}) limit 1`.execute(
+      database,
+    );
+  for (let index = 1; index <= 24; index++) await add(index);
+  const there = browser();
+  t.is((await there.ask('log-in', credentials)).status, 200);
+  const { rows } = await sql<{ id: string }>`select "id" from session where "userId" =
+    (select "id" from "user" where "email" = ${credentials.email})`.execute(database);
+  t.is(rows.length, 20);
+  const kept = rows.map(({ id }) => id).filter((id) => /^s\d+$/.test(id));
+  t.deepEqual(new Set(kept), new Set(Array.from({ length: 19 }, (_, index) => `s${index + 1}`)));
+  t.is((await here.ask('session')).json.user, null);
+  t.is(await statusWith(app, token), 401, 'what an ended session held ends with it');
+  t.truthy((await there.ask('session')).json.user);
+  t.truthy((await other.ask('session')).json.user);
+});
+
 testAccounts(
-  'a new password revokes every token of the account where that is asked for',
+  'a new password revokes every token of the account on request',
   async (t, { app, browser, tokens }) => {
     const { ask, signUp } = browser();
     await signUp(credentials.email);
@@ -146,7 +146,7 @@ testAccounts(
 );
 
 testAccounts(
-  'deleting an account takes its password, its tokens and its sessions',
+  'deleting an account deletes its password, tokens and sessions',
   async (t, { app, browser, database }) => {
     const here = browser();
     const there = browser();
@@ -215,7 +215,7 @@ test('an invalid account request is a 422 with the expected value of each field'
   }
 });
 
-testAccounts('a database that is gone is 503 in every answer', async (t, { browser, database }) => {
+testAccounts('without its database every account route is a 503', async (t, { browser, database }) => {
   const { ask, signUp, cookies } = browser();
   await signUp(credentials.email);
   t.is(cookies().size, 1);

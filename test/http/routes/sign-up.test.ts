@@ -26,16 +26,19 @@ both('twelve parallel sign-ups create one account, the administrator', async (t,
     t.is((await database.selectFrom(table).selectAll().execute()).length, 1, table);
 });
 
-both('it is open for the first account, then closed, also when that is deleted', async (t, { browser }) => {
-  const ada = browser();
-  t.deepEqual((await ada.ask('session')).json, { user: null, sign_up: 'first' });
-  t.is((await ada.signUp(email)).status, 200);
-  t.like((await browser().ask('session')).json, { sign_up: 'closed' });
-  t.like((await browser().signUp('eve@home.example')).json, refusal);
-  t.is((await ada.ask('remove', { password })).status, 200);
-  t.like((await browser().signUp('eve@home.example')).json, refusal);
-  t.like((await browser().ask('session')).json, { sign_up: 'closed' });
-});
+both(
+  'sign-up is open for the first account, then closed, also once that account is deleted',
+  async (t, { browser }) => {
+    const ada = browser();
+    t.deepEqual((await ada.ask('session')).json, { user: null, sign_up: 'first' });
+    t.is((await ada.signUp(email)).status, 200);
+    t.like((await browser().ask('session')).json, { sign_up: 'closed' });
+    t.like((await browser().signUp('eve@home.example')).json, refusal);
+    t.is((await ada.ask('remove', { password })).status, 200);
+    t.like((await browser().signUp('eve@home.example')).json, refusal);
+    t.like((await browser().ask('session')).json, { sign_up: 'closed' });
+  },
+);
 
 both('a sign-up that fails leaves it open', async (t, { browser, database }) => {
   const { create, state } = createSignUp(database, 'first');
@@ -63,7 +66,7 @@ both('a sign-up that never ended blocks others for a minute', async (t, { browse
   t.is(await claimFirstAccount(database), null);
 });
 
-both('one that took longer than its claim is undone', async (t, { browser, database }) => {
+both('a sign-up that took longer than its claim is undone', async (t, { browser, database }) => {
   const { create } = createSignUp(database, 'first');
   const discarded: string[] = [];
   const late = create({
@@ -78,7 +81,7 @@ both('one that took longer than its claim is undone', async (t, { browser, datab
   t.deepEqual(discarded, ['late']);
 });
 
-both('an account that was created otherwise closes it too', async (t, { browser, database }) => {
+both('an account created in another way closes sign-up too', async (t, { browser, database }) => {
   await browser().signUp(email);
   // State of an older version that ended between the two steps.
   await database.deleteFrom('administrators').execute();

@@ -23,21 +23,24 @@ Bytes Cut(Bytes bytes, double share) {
 }
 
 TEST_CASE("the error names common files that are not audio") {
+  const std::pair<Bytes, const char*> files[] = {
+      {FromText("\x89PNG\r\n\x1A\n0000IHDR"), "a PNG image"},
+      {FromText("%PDF-1.7\n"), "a PDF document"},
+      {FromText("PK\3\4...."), "a zip archive"},
+      {FromText("Hello, world\n"), "text"},
+      {FromText("#EXTM3U\nfile:///etc/passwd\n"), "text"},
+      {FromText("The free lunch\n"), "text"},
+      {FromText("{\"samples\": []}"), "JSON text"},
+      {FromText({"\0\0\0\x18"
+                 "ftypheic",
+                 12}),
+       "a HEIF image"},
+      {FromText("<!DOCTYPE html><html>"), "HTML text"},
+      {Bytes(4000, 0), "data of an unknown kind"},
+  };
+  for (const auto& file : files)
+    CHECK(ErrorOf(file.first) == std::string("unsupported: Expected an audio file, got ") + file.second);
   CHECK(ErrorOf({}) == "empty: Expected an audio file, got no bytes");
-  CHECK(ErrorOf(FromText("\x89PNG\r\n\x1A\n0000IHDR")) ==
-        "unsupported: Expected an audio file, got a PNG image");
-  CHECK(ErrorOf(FromText("%PDF-1.7\n")) == "unsupported: Expected an audio file, got a PDF document");
-  CHECK(ErrorOf(FromText("PK\3\4....")) == "unsupported: Expected an audio file, got a zip archive");
-  CHECK(ErrorOf(FromText("Hello, world\n")) == "unsupported: Expected an audio file, got text");
-  CHECK(ErrorOf(FromText("#EXTM3U\nfile:///etc/passwd\n")) ==
-        "unsupported: Expected an audio file, got text");
-  CHECK(ErrorOf(FromText("The free lunch\n")) == "unsupported: Expected an audio file, got text");
-  CHECK(ErrorOf(FromText("{\"samples\": []}")) == "unsupported: Expected an audio file, got JSON text");
-  CHECK(ErrorOf(FromText(std::string("\0\0\0\x18"
-                                     "ftypheic",
-                                     12))) == "unsupported: Expected an audio file, got a HEIF image");
-  CHECK(ErrorOf(FromText("<!DOCTYPE html><html>")) == "unsupported: Expected an audio file, got HTML text");
-  CHECK(ErrorOf(Bytes(4000, 0)) == "unsupported: Expected an audio file, got data of an unknown kind");
   CHECK(ErrorOf(Fixture("silent-film.mp4")) ==
         "unsupported: Expected an audio stream, got a video without one");
   CHECK(ErrorOf(Fixture("encrypted.mp4")) ==
