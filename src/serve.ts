@@ -19,7 +19,7 @@ import { describeServiceError, ServiceError } from './runtime/errors.ts';
 import { handleSignals } from './runtime/shutdown.ts';
 import { createPool, type Pool } from './workers/pool.ts';
 
-export type ServeOptions = {
+type ServeOptions = {
   /** Called once, when the service is ready. */
   readonly welcome?: (service: {
     readonly url: string;

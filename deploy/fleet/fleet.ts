@@ -20,7 +20,7 @@ export type Fleet = {
   stop(): Promise<void>;
 };
 
-export type Daemon = { start(): Promise<void>; stop(): Promise<void> };
+type Daemon = { start(): Promise<void>; stop(): Promise<void> };
 
 const names = ['first', 'second', 'third'];
 const configuration = fileURLToPath(new URL('../haproxy/haproxy.cfg', import.meta.url));

@@ -13,7 +13,7 @@ export type Namespace = {
   readonly enter: readonly string[];
 };
 
-export type Network = {
+type Network = {
   readonly namespaces: readonly Namespace[];
   remove(): void;
 };

@@ -32,7 +32,7 @@ import type { Window } from './windows.ts';
  * Called after each chunk with the seconds analysed so far and the declared duration: null when none is declared, never
  * less than what was analysed, and exact after the last chunk. The analysis waits for it.
  */
-export type OnChunk = (analyzedSeconds: number, durationSeconds: number | null) => void | Promise<void>;
+type OnChunk = (analyzedSeconds: number, durationSeconds: number | null) => void | Promise<void>;
 
 export type Analyzer = {
   /** Call it again only after it settled. @throws ServiceError for a recording that cannot be analysed */

@@ -1,6 +1,6 @@
 /** Frame-wise speech probability -> segments of speech. */
 
-export type SegmentParams = {
+type SegmentParams = {
   /** Speech probability that starts a segment, and the lower one that ends it. */
   readonly onset: number;
   readonly offset: number;

@@ -6,7 +6,7 @@ import { countFrames, findSegments, meanOver, type Segment } from './segments.ts
 import type { StageTimer } from './stage-timer.ts';
 
 /** Mono samples of a recording or a chunk. */
-export type AudioBuffer = Pick<Audio, 'samples' | 'sampleRate'>;
+type AudioBuffer = Pick<Audio, 'samples' | 'sampleRate'>;
 
 export type SpeechAnalysis = {
   readonly audio: AudioBuffer;

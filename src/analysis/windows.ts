@@ -2,7 +2,7 @@
 import type { ManifestOf } from '../models/manifest.ts';
 import type { Segment } from './segments.ts';
 
-export type WindowParams = Pick<
+type WindowParams = Pick<
   ManifestOf<'trunk'>['params'],
   'windowSeconds' | 'edgeSeconds' | 'minWindowSpeechSeconds'
 >;

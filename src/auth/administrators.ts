@@ -6,7 +6,7 @@ import { type Database, runQuery } from '../db/database.ts';
 export const maxSignUpMs = 60_000;
 
 /** The exclusive right of a sign-up to create the first account. Expires unless kept or released. */
-export type FirstAccountClaim = {
+type FirstAccountClaim = {
   /** Returns false when the claim has expired and another sign-up holds it. */
   keep(owner: string): Promise<boolean>;
   release(): Promise<void>;

@@ -1,7 +1,7 @@
 /** Last use of tokens to the minute, written in batches every few seconds. */
 import { type Database, runQuery } from '../db/database.ts';
 
-export type LastUsed = {
+type LastUsed = {
   mark(id: string): void;
   /** Keeps what could not be written. @throws ServiceError `storage_unavailable` */
   flush(): Promise<void>;

@@ -5,7 +5,7 @@ import { ServiceError } from '../runtime/errors.ts';
 import { consume, inMemory, networkOf, type RateLimiterFactory } from './rate-limiter.ts';
 import { UserError } from './user-errors.ts';
 
-export type LoginThrottle = {
+type LoginThrottle = {
   /** Runs `work`, which checks a password, and counts failed attempts. @throws ServiceError `rate_limited` */
   password<T>(from: { readonly email: string; readonly address: string }, work: () => Promise<T>): Promise<T>;
   signUp(address: string): Promise<void>;

@@ -5,7 +5,7 @@ import { isToken } from './token-format.ts';
 import { scopes } from './token-input.ts';
 import { type Principal, type TokenRecord, type TokenTableAccess, toRecord } from './token-table.ts';
 
-export type Verifier = {
+type Verifier = {
   /** Returns null for an unknown, expired or revoked token. @throws ServiceError `storage_unavailable` */
   verify(token: string): Promise<Principal | null>;
   /** Removes matching tokens from the caches. */

@@ -5,7 +5,7 @@ import type { FileResult } from './analyze-thread.ts';
 import { expected } from './context.ts';
 import { csvHeader, toCsv, toJsonLine } from './csv.ts';
 
-export type BulkFile = {
+type BulkFile = {
   /** Paths of the finished recordings. */
   readonly answered: ReadonlySet<string>;
   add(path: string, result: FileResult): Promise<void>;

@@ -14,7 +14,7 @@ export function stackMebibytes(argv: readonly string[]): number {
 /** Tasks per thread that may be submitted ahead of the oldest unfinished one. */
 const aheadPerThread = 16;
 
-export type MapOptions<Task, Result> = {
+type MapOptions<Task, Result> = {
   readonly file: string;
   readonly jobs: number;
   readonly settings: object;

@@ -26,7 +26,7 @@ export type TokenTable = {
   readonly last_used_at: Generated<number | null>;
 };
 
-export type AdministratorTable = {
+type AdministratorTable = {
   /** Null once the account is deleted. */
   readonly owner: string | null;
   /** 1 for the first account; unique. */
@@ -36,7 +36,7 @@ export type AdministratorTable = {
 };
 
 /** The columns of better-auth that are used here. */
-export type UserTable = { readonly id: string; readonly email: string };
+type UserTable = { readonly id: string; readonly email: string };
 
 export type JobTable = {
   readonly id: string;

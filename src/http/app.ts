@@ -23,7 +23,7 @@ import type { Pages } from './routes/static.ts';
 import { createMetricsRouter, createRouter, rejectUnmatched } from './routes.ts';
 import type { State } from './state.ts';
 
-export type AppOptions = {
+type AppOptions = {
   readonly config: Config;
   readonly pool: Pool;
   readonly tokens: TokenVerifier;

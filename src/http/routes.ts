@@ -13,7 +13,7 @@ import { addModelRoutes, type ModelOptions } from './routes/models.ts';
 import { addStaticRoutes, type StaticOptions } from './routes/static.ts';
 import type { State } from './state.ts';
 
-export type RouteOptions = AnalysisOptions &
+type RouteOptions = AnalysisOptions &
   JobOptions &
   ModelOptions &
   StaticOptions &

@@ -10,7 +10,7 @@ import { chunksTooSmall, expectedChunks, GatheredRequest } from './body/gathered
 import { closeSlowly, isLingering } from './linger.ts';
 import { errorBody, errorHeaders } from './middleware/errors.ts';
 
-export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 
 export type HttpServer = {
   readonly server: Server;
@@ -34,7 +34,7 @@ const reasonPhrases: Partial<Record<ErrorCode, string>> = {
   headers_too_large: 'Request Header Fields Too Large',
 };
 
-export type TimeLimits = {
+type TimeLimits = {
   /** For a request to arrive, and for its response to be read. */
   readonly seconds: number;
   /** The same for job requests. The app enforces `seconds` on all others. */

@@ -8,7 +8,7 @@ import { type QueueJob, shareKeys, type WorkerContext } from './worker-context.t
 /** Downloads up to this long keep their slot and need no reservation. */
 const slowAfterMs = 250;
 
-export type RemoteRecording = {
+type RemoteRecording = {
   readonly job: QueueJob;
   readonly owner: string;
   readonly url: string;

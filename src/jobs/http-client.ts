@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { AddressError, checkedLookup, isAllowedHost } from './public-address.ts';
 
-export type HttpRequest = {
+type HttpRequest = {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export type HttpRequest = {
   readonly reserve?: (bytes: number) => boolean;
 };
 
-export type HttpResponse = { readonly status: number; readonly body: Buffer };
+type HttpResponse = { readonly status: number; readonly body: Buffer };
 
 export class SizeError extends Error {}
 

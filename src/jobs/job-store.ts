@@ -33,7 +33,7 @@ export type JobOwner = {
   readonly accountId: string | null;
 };
 
-export type NewJob = {
+type NewJob = {
   readonly id: string;
   readonly owner: JobOwner;
   readonly idempotencyKey: string | null;

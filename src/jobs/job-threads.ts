@@ -17,7 +17,7 @@ export type JobThreads = {
   close(): Promise<void>;
 };
 
-export type JobThreadsOptions = {
+type JobThreadsOptions = {
   readonly threads: number;
   readonly settings: ThreadSettings;
   readonly file?: string;

@@ -51,7 +51,7 @@ export type Jobs = {
   close(): Promise<void>;
 };
 
-export type JobsOptions = {
+type JobsOptions = {
   readonly redisUrl: string;
   readonly database: Database;
   readonly secret: string;
@@ -66,7 +66,7 @@ const idPrefix = 'job_';
 const idLength = 20;
 const sweepMs = 60_000;
 /** Jobs per page. */
-export const pageSize = 100;
+const pageSize = 100;
 
 /** @throws PersistenceError when Redis is reachable and persists */
 export async function openJobs(options: JobsOptions): Promise<Jobs> {

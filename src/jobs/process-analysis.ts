@@ -19,7 +19,7 @@ import {
 
 const removalCheckMs = 1000;
 
-export type AnalysisQueue = JobQueue & { readonly kind: QueueName; readonly slots: FairSemaphore };
+type AnalysisQueue = JobQueue & { readonly kind: QueueName; readonly slots: FairSemaphore };
 
 /** Jobs of `analyses` with long recordings move to `long`. */
 export async function processAnalysis(

@@ -5,7 +5,7 @@ import { isProgress, type QueueState } from './job-json.ts';
 import type { EncryptedPayload } from './payload.ts';
 import type { JobQueue, Queues } from './queues.ts';
 
-export type QueuedJob = { readonly job: Job<EncryptedPayload>; readonly queue: JobQueue };
+type QueuedJob = { readonly job: Job<EncryptedPayload>; readonly queue: JobQueue };
 
 export type JobStats = {
   readonly waiting: number;

@@ -7,7 +7,7 @@ import type { EncryptedPayload } from './payload.ts';
 
 const prefix = 'undertone';
 
-export type NewEntry = {
+type NewEntry = {
   readonly id: string;
   readonly owner: string;
   readonly payload: EncryptedPayload;

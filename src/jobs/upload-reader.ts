@@ -6,7 +6,7 @@ import type { Cipher } from './encryption.ts';
 import type { UploadedForm } from './upload-messages.ts';
 import { chunkBytes } from './upload-store.ts';
 
-export type UploadChunk = {
+type UploadChunk = {
   readonly name: RecordingName;
   readonly index: number;
   readonly bytes: Uint8Array;

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { sendRequest } from './http-client.ts';
 
-export type Delivery = {
+type Delivery = {
   readonly id: string;
   readonly url: string;
   readonly body: string;

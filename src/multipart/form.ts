@@ -17,7 +17,7 @@ export type Form = {
   readonly callback: string | null;
 };
 
-export type FormReader = {
+type FormReader = {
   /** @throws ServiceError, after which the reader is unusable */
   write(block: Uint8Array): void;
   /** @throws ServiceError for an incomplete form */

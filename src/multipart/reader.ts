@@ -11,7 +11,7 @@ export type PartHandler = {
   end(): void;
 };
 
-export type MultipartReader = {
+type MultipartReader = {
   /** @throws ServiceError with the reason `multipart`, or an error of a handler, after which the reader is unusable */
   write(block: Uint8Array): void;
   /** @throws ServiceError without a closing boundary */

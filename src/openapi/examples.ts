@@ -5,7 +5,7 @@ export type ExampleResponse = {
   /** Describes the request. */
   readonly summary: string;
   /** Method and path. */
-  readonly asked: string;
+  readonly request: string;
   readonly status: number;
   readonly body: object;
 };
@@ -23,7 +23,7 @@ export function examplesOf(
 ): Examples {
   const family = (text: string) => (status < 400 ? text : text.replace(/^(POST \/v1\/analyze).*/, '$1'));
   const found = Object.entries(answers).filter(
-    ([, answer]) => answer.status === status && family(answer.asked) === family(route),
+    ([, answer]) => answer.status === status && family(answer.request) === family(route),
   );
   return Object.fromEntries(found.map(([name, { summary, body }]) => [name, { summary, value: body }]));
 }

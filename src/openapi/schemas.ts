@@ -12,7 +12,7 @@ const requestId = envelope.request_id;
 const listing: readonly ErrorCode[] = ['too_large', 'invalid'];
 const codes = (Object.keys(errorTable) as ErrorCode[]).filter((code) => !listing.includes(code));
 
-export const failureSchema = z
+const failureSchema = z
   .strictObject({
     detail: z.string().describe('The expected and the received value, for people.'),
     code: z
@@ -39,7 +39,7 @@ const itemSchema = z
   })
   .describe('One problem of the body.');
 
-export const validationFailureSchema = z
+const validationFailureSchema = z
   .strictObject({
     detail: z.array(itemSchema).min(1).describe('One item per problem.'),
     request_id: requestId,
@@ -68,7 +68,7 @@ const modelsSchema = z
   .strictObject({ models: z.array(cardSchema).describe('One card per loaded model.') })
   .describe('The evidence cards.');
 
-export type ReportName = `${Capitalize<Signal>}Report`;
+type ReportName = `${Capitalize<Signal>}Report`;
 
 export function reportName(signal: Signal): ReportName {
   return `${signal.charAt(0).toUpperCase()}${signal.slice(1)}Report` as ReportName;

@@ -1,7 +1,7 @@
 /** Graceful shutdown by signals. */
 import type { Logger } from 'pino';
 
-export type ShutdownOptions = {
+type ShutdownOptions = {
   readonly logger: Logger;
   stop(): Promise<void>;
   /** Ends at once; the promise of `stop` may stay pending. */

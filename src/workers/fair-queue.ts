@@ -3,7 +3,7 @@
  * number of queued accounts, itself included. An account within its share is always accepted: it displaces the newest
  * task of the account with the most tasks, which exceeds its share.
  */
-export type FairQueue<Task> = {
+type FairQueue<Task> = {
   size(): number;
   /** Number of accounts with at least one task. */
   accounts(): number;

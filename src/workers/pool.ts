@@ -56,7 +56,7 @@ export type Pool = {
   close(): Promise<void>;
 };
 
-export type PoolOptions = Omit<WorkersOptions, 'onReady'> & {
+type PoolOptions = Omit<WorkersOptions, 'onReady'> & {
   /** Maximum number of queued tasks. */
   readonly queue: number;
   /** Null for threads; otherwise the environment of the analysis processes. */

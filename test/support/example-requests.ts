@@ -55,7 +55,7 @@ const requests = (narrow: string): readonly ExampleRequest[] => [
 export async function sendExamples(service: ExampleService): Promise<Record<string, ExampleResponse>> {
   const answers: Record<string, ExampleResponse> = {};
   for (const [name, summary, operation, sent = {}] of requests(service.narrow))
-    answers[name] = { summary, asked: operation, ...(await ask(service, operation, sent)) };
+    answers[name] = { summary, request: operation, ...(await ask(service, operation, sent)) };
   return answers;
 }
 

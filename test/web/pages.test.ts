@@ -158,7 +158,7 @@ test.serial('the curl line gives the answer that is shown', async (t) => {
   await page.getByRole('button', { name: 'Try the sample' }).click();
   await resultsOf(page, 'sample.wav');
   const line = await page.getByRole('region', { name: 'Command' }).innerText();
-  await page.getByText('The whole answer as JSON').click();
+  await page.getByText('The response as JSON').click();
   const shown = JSON.parse(await page.getByRole('region', { name: 'JSON' }).innerText());
   const env = { PATH: process.env.PATH, UNDERTONE_TOKEN: staticToken };
   const got = JSON.parse(

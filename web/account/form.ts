@@ -3,7 +3,7 @@ import { element } from '../dom.ts';
 import { Refusal } from './api.ts';
 import { messageOf, titleOf } from './messages.ts';
 
-export type FormOptions = {
+type FormOptions = {
   readonly onSend: (fields: FormData) => Promise<void>;
   /** Message for a 401 in this form. */
   readonly unauthenticated?: string;

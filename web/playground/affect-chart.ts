@@ -6,7 +6,7 @@ import { clock, score } from './format.ts';
 import type { Report } from './report.ts';
 import { type Colour, colour, onThemeChange } from './theme.ts';
 
-export type Chart = {
+type Chart = {
   readonly root: HTMLElement;
   /** Call it once `root` is in the page. */
   draw(): void;

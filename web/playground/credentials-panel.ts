@@ -4,7 +4,7 @@ import { type Child, element } from '../dom.ts';
 import { button } from './button.ts';
 import type { AuthState, Credentials } from './credentials.ts';
 
-export type CredentialsPanel = {
+type CredentialsPanel = {
   /** Shows the current state. */
   show(): Promise<void>;
   /** Prompts for a token and shows the reason. */

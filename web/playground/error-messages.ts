@@ -2,7 +2,7 @@
 import type { ValidationItem } from '../../src/openapi/errors.ts';
 import type { AnalysisError } from './analyze.ts';
 
-export type Sentence = { readonly title: string; readonly advice: string };
+type Sentence = { readonly title: string; readonly advice: string };
 
 /** By the last part of a validation error's type. */
 const advices: Readonly<Record<string, Sentence>> = {

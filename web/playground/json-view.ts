@@ -24,7 +24,7 @@ export function createJsonView(json: string): HTMLElement {
   return element(
     'details',
     {},
-    element('summary', {}, 'The whole answer as JSON'),
+    element('summary', {}, 'The response as JSON'),
     element(
       'div',
       { class: 'stack' },

@@ -9,7 +9,7 @@ const words = [
   { above: Number.NEGATIVE_INFINITY, label: 'No voice yet: speak' },
 ] as const;
 
-export type LevelMeter = { readonly root: HTMLElement; show(db: number): void };
+type LevelMeter = { readonly root: HTMLElement; show(db: number): void };
 
 export function createLevelMeter(): LevelMeter {
   const bar = element('span', { class: 'level-bar' });

@@ -30,7 +30,7 @@ export function createProgress(host: HTMLElement, announce: (sentence: string) =
         words.textContent = `Sending ${name}: ${share(sent)}`;
       } else {
         bar.removeAttribute('value');
-        words.textContent = `Listening to ${name}`;
+        words.textContent = `Analysing ${name}`;
       }
     },
     end: () => {

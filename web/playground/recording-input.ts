@@ -7,7 +7,7 @@ import { fileName, MicrophoneError, startRecorder } from './microphone.ts';
 import { createRecorderPanel } from './recorder-panel.ts';
 import type { Recording } from './recording.ts';
 
-export type RecordingInputOptions = {
+type RecordingInputOptions = {
   readonly title: string;
   readonly note: string;
   /** Name of a microphone recording, without its extension. */

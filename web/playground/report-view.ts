@@ -12,7 +12,7 @@ import { createSummary } from './summary.ts';
 import { createTimeline } from './timeline.ts';
 import { createWaveform } from './waveform.ts';
 
-export type Shown = {
+type Shown = {
   readonly request: AnalysisRequest;
   readonly answer: Answer;
   /** Scores of the same recording without its baseline, if known. */

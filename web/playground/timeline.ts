@@ -3,7 +3,7 @@ import { element, percent } from '../dom.ts';
 import { clock, score, seconds, share } from './format.ts';
 import type { Report } from './report.ts';
 
-export type Timeline = {
+type Timeline = {
   readonly root: HTMLElement;
   /** Marks the window at this time. */
   mark(seconds: number): void;

@@ -8,7 +8,7 @@ import { icon } from './icons.ts';
 import type { Recording } from './recording.ts';
 import { colour, onThemeChange } from './theme.ts';
 
-export type Waveform = {
+type Waveform = {
   readonly root: HTMLElement;
   /** Call it once `root` is in the page. */
   load(): void;

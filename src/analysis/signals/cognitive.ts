@@ -51,7 +51,7 @@ const params = z.strictObject({
   scriptedConfidence: z.number().min(0).max(1),
 });
 
-export type CognitiveResult = {
+type CognitiveResult = {
   readonly clarity: number;
   readonly intervals: { readonly clarity: Interval };
   readonly cognitiveLoad: Index;

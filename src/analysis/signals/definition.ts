@@ -13,20 +13,20 @@ export type Head<Params> = {
   readonly manifest: { readonly params: Params; readonly labels: readonly string[] | null };
 };
 
-export type SignalInput = {
+type SignalInput = {
   readonly encoded: readonly EncodedWindow[];
   readonly speech: SpeechAnalysis;
   readonly timer: StageTimer;
 };
 
 /** The fields of a report that only this signal has. */
-export type SignalFields = {
+type SignalFields = {
   readonly signals: object;
   readonly warnings: readonly string[];
 };
 
 /** A field of `signals` as a column of the CLI output. */
-export type Column = {
+type Column = {
   /** Column name in CSV. */
   readonly name: string;
   readonly field: string;

@@ -37,7 +37,7 @@ type Scores = {
   readonly probabilities: readonly number[];
 };
 
-export type EmotionResult = Scores & {
+type EmotionResult = Scores & {
   readonly labels: readonly string[];
   readonly tone: Tone;
   readonly intervals: { readonly valence: Interval; readonly arousal: Interval };

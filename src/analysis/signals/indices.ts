@@ -10,8 +10,8 @@ const indexWeight = z.strictObject({
   relativeOnly: z.boolean(),
 });
 export const indexWeightsParams = z.record(z.string(), indexWeight);
-export type IndexWeight = z.infer<typeof indexWeight>;
-export type IndexWeights = z.infer<typeof indexWeightsParams>;
+type IndexWeight = z.infer<typeof indexWeight>;
+type IndexWeights = z.infer<typeof indexWeightsParams>;
 
 /** Distribution of a measure in the reference recordings, and the study behind its direction. */
 const referenceEntry = z.strictObject({
@@ -27,8 +27,8 @@ const referenceEntry = z.strictObject({
   source: z.string(),
 });
 export const referenceParams = z.record(z.string(), referenceEntry);
-export type ReferenceEntry = z.infer<typeof referenceEntry>;
-export type Scale = ReferenceEntry['scale'];
+type ReferenceEntry = z.infer<typeof referenceEntry>;
+type Scale = ReferenceEntry['scale'];
 type Reference = Readonly<Record<string, Omit<ReferenceEntry, 'unit'>>>;
 
 export type Contribution = {

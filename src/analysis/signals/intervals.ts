@@ -14,7 +14,7 @@ export const intervalParams = z.strictObject({
   narrow: z.number().nonnegative(),
   clipped: z.number().nonnegative(),
 });
-export type IntervalParams = z.infer<typeof intervalParams>;
+type IntervalParams = z.infer<typeof intervalParams>;
 
 /** Values of a recording without a degradation; clipping counts up to `fullyClippedRatio`. */
 export const degradationParams = z.strictObject({

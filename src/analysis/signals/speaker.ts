@@ -17,7 +17,7 @@ export type Speaker = {
 };
 
 /** Compared coefficients. */
-export const cepstrumLength = 20;
+const cepstrumLength = 20;
 
 export const speakerParams = z.strictObject({
   /** Minimum speech in both recordings for a decision. */

@@ -4,10 +4,10 @@ import { ServiceError } from '../../runtime/errors.ts';
 import type { ShutdownSignal } from '../lifecycle.ts';
 
 /** At least `bytes` must arrive in each interval of `everyMs`. */
-export type BodyRate = { readonly bytes: number; readonly everyMs: number };
+type BodyRate = { readonly bytes: number; readonly everyMs: number };
 
 /** 1 KiB/s, or 8 kbit/s. GPRS carries 20 kbit/s or more. */
-export const minBodyRate: BodyRate = { bytes: 10 * 1024, everyMs: 10_000 };
+const minBodyRate: BodyRate = { bytes: 10 * 1024, everyMs: 10_000 };
 
 export type BodyLimits = {
   /** On the clock of performance.now(). */
@@ -69,7 +69,7 @@ export function waitForBody(request: IncomingMessage, limits: BodyLimits): Promi
   });
 }
 
-export function tooSlow(): ServiceError {
+function tooSlow(): ServiceError {
   return new ServiceError('timeout', 'The body did not arrive within the time limit');
 }
 

@@ -1,6 +1,6 @@
 /** The bytes of a body in blocks that own their ArrayBuffer, so that they can be transferred to another thread. */
 
-export type Blocks = {
+type Blocks = {
   add(chunk: Buffer): void;
   /** Removes and returns the full blocks. */
   takeFull(): readonly Uint8Array[];

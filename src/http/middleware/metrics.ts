@@ -5,14 +5,14 @@ import type { JobStats } from '../../jobs/jobs.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
 import type { PoolStats } from '../../workers/pool.ts';
 
-export type MetricSources = {
+type MetricSources = {
   readonly bodies: Pick<FairBudget, 'used' | 'keys'>;
   readonly accountBodies: Pick<FairBudget, 'used'>;
   pool(): PoolStats;
   ready(): boolean;
 };
 
-export type RequestMetrics = {
+type RequestMetrics = {
   readonly route: string;
   readonly method: string;
   /** 499 when the client closed the connection before the response. */

@@ -5,7 +5,7 @@ import { type Lifecycle, readinessError } from '../lifecycle.ts';
 import { sendJson } from '../respond.ts';
 import type { State } from '../state.ts';
 
-export type HealthOptions = { readonly lifecycle: Lifecycle; readonly pool: Pool };
+type HealthOptions = { readonly lifecycle: Lifecycle; readonly pool: Pool };
 
 export function addHealthRoutes(router: Router<State>, { lifecycle, pool }: HealthOptions): void {
   router.get('/health', async function health(context) {

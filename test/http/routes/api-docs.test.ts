@@ -93,7 +93,7 @@ test.serial('the examples, in the document and in README.md, are what the servic
   const server = await startServer(t);
   const answers = await sendExamples({ ...server, narrow: makeToken(server, 'analyze:emotion') });
   closeTo(t, answers, stored, 'run `npm run answers`');
-  for (const { asked, status, body } of Object.values(stored)) checkAnswer(t, asked, status, body);
+  for (const { request, status, body } of Object.values(stored)) checkAnswer(t, request, status, body);
   const shown = /^```json\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8'))?.[1] ?? '';
   t.deepEqual(JSON.parse(shown), stored.emotion?.body);
 });
