@@ -29,6 +29,15 @@ struct Error : std::runtime_error {
   ErrorCode code;
 };
 
+// Up to 6 significant digits, in the C locale.
+std::string FormatNumber(double value);
+
+// Throws kBadArgument: Expected X for `name`, got Y.
+[[noreturn]] void ThrowOutOfRange(const std::string& expected, const char* name, double got);
+
+// Throws kBadArgument unless min <= value <= max.
+void CheckRange(double value, double min, double max, const char* name);
+
 // The name of a code in JavaScript.
 inline const char* CodeName(ErrorCode code) {
   static constexpr const char* kNames[] = {"empty",       "malformed",         "unsupported",  "too_long",

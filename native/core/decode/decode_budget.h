@@ -2,8 +2,6 @@
 
 #include <time.h>
 
-#include <cstdio>
-
 #include "decode/decode.h"
 
 namespace undertone {
@@ -33,13 +31,13 @@ class DecodeBudget {
 
   bool DeadlineExceeded() const { return deadline_seconds_ > 0 && Elapsed() > deadline_seconds_; }
 
-  // Normal files use about 1 % of the budget. The wall clock is read first because it is cheaper.
+  // Normal files use up to 3 % of the budget. The wall clock is read first because it is cheaper.
   bool CpuBudgetExceeded() const {
     const double budget = CpuBudget();
     return Elapsed() > budget && cpu_seconds_ + ThreadCpuTime() - cpu_start_ > budget;
   }
 
-  bool Stopped() const { return Cancelled() || DeadlineExceeded() || CpuBudgetExceeded(); }
+  bool ShouldStop() const { return Cancelled() || DeadlineExceeded() || CpuBudgetExceeded(); }
 
   // The longest audio that the caller accepts.
   double max_seconds() const { return max_seconds_; }
@@ -50,17 +48,14 @@ class DecodeBudget {
 
   // Throws kCancelled, kDeadline or kTooComplex once the decode has to stop.
   void Check() const {
-    if (Cancelled()) throw Error(ErrorCode::kCancelled, "Expected to decode to the end, got cancelled");
+    if (Cancelled()) throw Error(ErrorCode::kCancelled, "Decoding was cancelled");
     if (DeadlineExceeded()) {
-      char text[96];
-      std::snprintf(text, sizeof text, "Expected decoding to end within %g s, got no end by then",
-                    deadline_seconds_);
-      throw Error(ErrorCode::kDeadline, text);
+      throw Error(ErrorCode::kDeadline,
+                  "Decoding did not finish within " + FormatNumber(deadline_seconds_) + " s");
     }
     if (CpuBudgetExceeded()) {
       throw Error(ErrorCode::kTooComplex,
-                  "Expected decoding to take CPU time in proportion to the size and duration of the audio, "
-                  "got far more");
+                  "Decoding needs too much CPU time for the size and duration of the audio");
     }
   }
 

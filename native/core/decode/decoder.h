@@ -5,9 +5,9 @@
 
 namespace undertone {
 
-struct DecodeResult {
-  size_t packets = 0;      // of the audio stream
-  bool truncated = false;  // ended before the declared duration, or in damage
+struct DecodeStatus {
+  size_t packets = 0;      // of the audio stream, from libav
+  bool truncated = false;  // ended before the declared duration or in corrupt data
 };
 
 // Decodes one recording into a sink, step by step.
@@ -20,7 +20,7 @@ class Decoder {
   virtual bool Step() = 0;
 
   // Complete once Step has returned false.
-  virtual DecodeResult result() const = 0;
+  virtual DecodeStatus status() const = 0;
 
   // FFmpeg's name, available at once.
   virtual std::string codec() const = 0;

@@ -55,7 +55,7 @@ char* CopyString(const char* text) {
 
 int RefuseOpen(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) { return AVERROR(EPERM); }
 
-int IsStopped(void* budget) { return static_cast<const DecodeBudget*>(budget)->Stopped() ? 1 : 0; }
+int ShouldStop(void* budget) { return static_cast<const DecodeBudget*>(budget)->ShouldStop() ? 1 : 0; }
 
 // MP4 has sample entries of their own for encrypted audio; Matroska has a key, which libav exports as
 // metadata.
@@ -66,8 +66,8 @@ bool IsEncrypted(const AVStream& stream) {
          tag == MKTAG('p', 'r', 'o', 't') || tag == MKTAG('a', 'a', 'v', 'd');
 }
 
-[[noreturn]] void ThrowDamaged(const ProbeResult& probe) {
-  throw Error(ErrorCode::kMalformed, "Expected a readable " + probe.container + " file, got a damaged one");
+[[noreturn]] void ThrowCorrupt(const ProbeResult& probe) {
+  throw Error(ErrorCode::kMalformed, "Expected a readable " + probe.container + " file, got a corrupt one");
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ void Demuxer::Open(const ProbeResult& probe) {
   if (format_ == nullptr || demuxer == nullptr) throw std::bad_alloc();
   format_->pb = reader_.context();
   format_->flags |= AVFMT_FLAG_CUSTOM_IO;
-  format_->interrupt_callback = {IsStopped, const_cast<DecodeBudget*>(&budget_)};
+  format_->interrupt_callback = {ShouldStop, const_cast<DecodeBudget*>(&budget_)};
   format_->io_open = RefuseOpen;
   format_->max_streams = probe.format == ContainerFormat::kMp4 ? kMaxMp4Streams : kMaxStreams;
   format_->protocol_whitelist = CopyString("");
@@ -105,7 +105,7 @@ void Demuxer::Open(const ProbeResult& probe) {
   format_->codec_whitelist = CopyString(AllowedDecoderNames().c_str());
   const int result = avformat_open_input(&format_, "", demuxer, nullptr);
   budget_.Check();
-  if (result < 0) ThrowDamaged(probe);
+  if (result < 0) ThrowCorrupt(probe);
 }
 
 void Demuxer::SelectStream(const ProbeResult& probe) {
@@ -124,7 +124,7 @@ void Demuxer::SelectStream(const ProbeResult& probe) {
     if (video) throw Error(ErrorCode::kUnsupported, "Expected an audio stream, got a video without one");
     if (format_->nb_streams > 0)
       throw Error(ErrorCode::kUnsupported, "Expected an audio stream, got only other streams");
-    ThrowDamaged(probe);
+    ThrowCorrupt(probe);
   }
   // Blocks of Matroska hold whole frames. The parser would join blocks without any, up to kMaxAllocation.
   if (probe.format == ContainerFormat::kMatroska && stream_->codecpar->codec_id == AV_CODEC_ID_MP3) {
@@ -148,8 +148,7 @@ bool Demuxer::Read(AVPacket* packet) {
     packet_bytes_left_ -= packet->size;
     if (packet_bytes_left_ < 0) {
       av_packet_unref(packet);
-      throw Error(ErrorCode::kMalformed,
-                  "Expected packets that fit the size of the file, got far larger ones");
+      throw Error(ErrorCode::kMalformed, "Packets add up to far more bytes than the file");
     }
     if (packet->stream_index == stream_->index) {
       corrupt_ = corrupt_ || (packet->flags & AV_PKT_FLAG_CORRUPT) != 0;

@@ -25,14 +25,14 @@ class Demuxer {
   Demuxer& operator=(const Demuxer&) = delete;
 
   // Reads the next packet of the stream, which the caller unreferences. Returns false at the end or in
-  // damage. Throws kMalformed when the packets add up to far more bytes than the file.
+  // corrupt data. Throws kMalformed when the packets add up to far more bytes than the file.
   bool Read(AVPacket* packet);
 
   const AVStream& stream() const { return *stream_; }
   // Duration of the stream in the header, else of the file; 0: none.
   double DeclaredSeconds() const;
   double DeclaredStreamSeconds() const;
-  bool corrupt() const { return corrupt_; }  // reading ended in damage, or a packet was corrupt
+  bool corrupt() const { return corrupt_; }  // reading ended in corrupt data, or a packet was corrupt
 
  private:
   void Open(const ProbeResult& probe);

@@ -11,21 +11,16 @@ namespace undertone {
 namespace {
 
 DecodeOptions CheckOptions(const uint8_t* bytes, size_t size, const DecodeOptions& options) {
-  const auto require = [](bool valid, const char* reason) {
-    if (!valid) throw Error(ErrorCode::kBadArgument, reason);
-  };
-  require(bytes != nullptr || size == 0, "Expected an address for `bytes`, got null");
-  require(options.sample_rate >= 1000 && options.sample_rate <= 384000,
-          "Expected 1000 to 384000 for `sampleRate`, got another number");
-  require(options.channel >= -1, "Expected an index for `channel`, got a negative number");
-  require(std::isfinite(options.max_seconds) && options.max_seconds > 0,
-          "Expected more than 0 for `limits.seconds`, got another number");
-  require(options.max_channels >= 1 && options.max_channels <= 64,
-          "Expected 1 to 64 for `limits.channels`, got another number");
-  require(options.min_source_rate >= 1 && options.min_source_rate <= options.max_source_rate,
-          "Expected 1 to `limits.maxSampleRate` for `limits.minSampleRate`, got another number");
-  require(options.deadline_seconds >= 0,
-          "Expected 0 or more for `limits.deadlineSeconds`, got another number");
+  if (bytes == nullptr && size > 0)
+    throw Error(ErrorCode::kBadArgument, "Expected an address for `bytes`, got null");
+  CheckRange(options.sample_rate, 1000, 384000, "sampleRate");
+  if (options.channel < -1) ThrowOutOfRange("an index", "channel", options.channel);
+  if (!std::isfinite(options.max_seconds) || options.max_seconds <= 0)
+    ThrowOutOfRange("more than 0", "limits.seconds", options.max_seconds);
+  CheckRange(options.max_channels, 1, 64, "limits.channels");
+  CheckRange(options.min_source_rate, 1, options.max_source_rate, "limits.minSampleRate");
+  if (!(options.deadline_seconds >= 0))
+    ThrowOutOfRange("0 or more", "limits.deadlineSeconds", options.deadline_seconds);
   return options;
 }
 
@@ -50,15 +45,15 @@ FileDecoder::FileDecoder(const uint8_t* bytes, size_t size, const DecodeOptions&
 bool FileDecoder::Step() {
   if (decoder_->Step()) return true;
   sink_.Finish();
-  CheckResult();
+  ThrowIfEmpty();
   return false;
 }
 
-void FileDecoder::CheckResult() const {
+void FileDecoder::ThrowIfEmpty() const {
   if (sink_.available() > 0 || sink_.total_read() > 0) return;
-  if (!sink_.empty()) throw Error(ErrorCode::kEmpty, "Expected at least one sample, got none");
-  const DecodeResult result = decoder_->result();
-  if (result.packets == 0 && !result.truncated) {
+  if (sink_.has_input()) throw Error(ErrorCode::kEmpty, "Expected at least one sample, got none");
+  const DecodeStatus status = decoder_->status();
+  if (status.packets == 0 && !status.truncated) {
     throw Error(ErrorCode::kEmpty, "Expected samples in the " + probe_.container + " file, got none");
   }
   throw Error(ErrorCode::kMalformed,
@@ -69,7 +64,7 @@ Source FileDecoder::source() const {
   Source source = sink_.source();
   source.container = probe_.container;
   source.codec = decoder_->codec();
-  source.truncated = decoder_->result().truncated;
+  source.truncated = decoder_->status().truncated;
   return source;
 }
 

@@ -28,7 +28,7 @@ class FileDecoder {
   Source source() const;
 
  private:
-  void CheckResult() const;
+  void ThrowIfEmpty() const;
 
   Sink sink_;
   ProbeResult probe_;

@@ -10,9 +10,11 @@ namespace undertone {
 namespace {
 
 constexpr double kMinBytesPerSecond = 1000;  // below it a declared duration is not trusted
-constexpr double kMaxPacketSeconds = 16.4;   // of FLAC: 65,535 samples at 4 kHz
-constexpr double kMaxMissingShare = 0.02;    // of the declared duration, without `truncated`
-constexpr double kMaxMissingSeconds = 0.2;   // more, for codec delay and padding
+constexpr double kMaxPacketSeconds = 16.4;   // longest FLAC block: 65,535 samples at 4 kHz
+// A file is truncated when more than 2 % plus 0.2 s (codec delay, padding) of its declared duration is
+// missing.
+constexpr double kMaxMissingShare = 0.02;
+constexpr double kMaxMissingSeconds = 0.2;
 
 // Checks what the header declares against the limits, where the file is large enough for it. Returns the
 // trusted duration in seconds, 0 for none.
@@ -21,7 +23,7 @@ double CheckDeclaredFormat(const Demuxer& demuxer, size_t size, Sink* sink) {
   if (channels > 0) sink->CheckChannels(channels);
   const double seconds = demuxer.DeclaredSeconds();
   if (seconds * kMinBytesPerSecond > static_cast<double>(size)) return 0;
-  sink->CheckSeconds(seconds - 1);
+  sink->CheckSeconds(seconds - kDurationToleranceSeconds);
   sink->ReserveDuration(seconds);
   return seconds;
 }
@@ -47,7 +49,7 @@ class LibavDecoder : public Decoder {
       if (drained_) return false;
       av_packet_unref(packet_.get());
       if (!duration_checked_ && decoded_seconds() > trusted_seconds_ + kMaxUndeclaredSeconds)
-        CheckRemainingDuration();
+        CheckTotalDuration();
       if (demuxer_.Read(packet_.get())) {
         ++packets_;
         decoder_.SendPacket(packet_.get());
@@ -59,7 +61,7 @@ class LibavDecoder : public Decoder {
     return true;
   }
 
-  DecodeResult result() const override {
+  DecodeStatus status() const override {
     const double declared = demuxer_.DeclaredStreamSeconds();
     const bool is_short = decoded_seconds() < declared * (1 - kMaxMissingShare) - kMaxMissingSeconds;
     return {packets_, demuxer_.corrupt() || is_short};
@@ -70,12 +72,12 @@ class LibavDecoder : public Decoder {
  private:
   double decoded_seconds() const { return sink_->seconds() - start_seconds_; }
 
-  void CheckRemainingDuration() {
+  void CheckTotalDuration() {
     duration_checked_ = true;
     const double mean = decoded_seconds() / static_cast<double>(packets_);
-    const double max = sink_->budget().max_seconds() + 1 - start_seconds_;
+    const double max = sink_->budget().max_seconds() + kDurationToleranceSeconds - start_seconds_;
     const double seconds = SumPacketDurations(bytes_, size_, probe_, sink_->budget(), mean, max);
-    sink_->CheckSeconds(start_seconds_ + seconds - 1);
+    sink_->CheckSeconds(start_seconds_ + seconds - kDurationToleranceSeconds);
   }
 
   const uint8_t* bytes_;

@@ -43,25 +43,25 @@ MemoryReader::~MemoryReader() {
 }
 
 int MemoryReader::Read(void* opaque, uint8_t* to, int count) {
-  auto* file = static_cast<MemoryReader*>(opaque);
-  if (file->budget_.Stopped()) return AVERROR_EXIT;
-  const int64_t copied = std::min<int64_t>(count, file->size_ - file->at_);
+  auto* reader = static_cast<MemoryReader*>(opaque);
+  if (reader->budget_.ShouldStop()) return AVERROR_EXIT;
+  const int64_t copied = std::min<int64_t>(count, reader->size_ - reader->position_);
   if (copied <= 0) return AVERROR_EOF;
-  std::memcpy(to, file->bytes_ + file->at_, static_cast<size_t>(copied));
-  ApplyPatches(file->patches_, static_cast<size_t>(file->at_), to, static_cast<size_t>(copied));
-  file->at_ += copied;
+  std::memcpy(to, reader->bytes_ + reader->position_, static_cast<size_t>(copied));
+  ApplyPatches(reader->patches_, static_cast<size_t>(reader->position_), to, static_cast<size_t>(copied));
+  reader->position_ += copied;
   return static_cast<int>(copied);
 }
 
 int64_t MemoryReader::Seek(void* opaque, int64_t offset, int whence) {
-  auto* file = static_cast<MemoryReader*>(opaque);
+  auto* reader = static_cast<MemoryReader*>(opaque);
   const int from = whence & ~AVSEEK_FORCE;
-  if (from == AVSEEK_SIZE) return file->size_;
+  if (from == AVSEEK_SIZE) return reader->size_;
   if (from != SEEK_SET && from != SEEK_CUR && from != SEEK_END) return AVERROR(EINVAL);
-  const int64_t base = from == SEEK_SET ? 0 : from == SEEK_CUR ? file->at_ : file->size_;
-  if (offset < -base || offset > file->size_ - base) return AVERROR(EINVAL);
-  file->at_ = base + offset;
-  return file->at_;
+  const int64_t base = from == SEEK_SET ? 0 : from == SEEK_CUR ? reader->position_ : reader->size_;
+  if (offset < -base || offset > reader->size_ - base) return AVERROR(EINVAL);
+  reader->position_ = base + offset;
+  return reader->position_;
 }
 
 }  // namespace undertone

@@ -28,7 +28,7 @@ class MemoryReader {
   const uint8_t* bytes_;
   const int64_t size_;
   const std::vector<Patch> patches_;
-  int64_t at_ = 0;
+  int64_t position_ = 0;
   const DecodeBudget& budget_;
   AVIOContext* context_;
 };

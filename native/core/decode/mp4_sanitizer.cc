@@ -63,7 +63,7 @@ double ReadUint32(const uint8_t* bytes, const Box& box, size_t offset) {
   return static_cast<double>(ReadBigEndian(bytes + box.begin + offset, 4));
 }
 
-void Hide(const Box& box, SanitizedContainer* sanitized) {
+void Mask(const Box& box, SanitizedContainer* sanitized) {
   constexpr std::string_view kFree = "free";
   for (size_t i = 0; i < kFree.size(); ++i)
     AddPatch(box.name_at + i, static_cast<uint8_t>(kFree[i]), sanitized);
@@ -143,13 +143,13 @@ class PacketCounter {
 
 }  // namespace
 
-// Hides all tracks but one, tags, pictures, fragment indexes and encryption keys.
+// Masks all tracks but one, tags, pictures, fragment indexes and encryption keys.
 void SanitizeMp4(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized) {
-  static constexpr std::string_view kHidden[] = {"udta", "meta", "pssh", "sidx"};
+  static constexpr std::string_view kMasked[] = {"udta", "meta", "pssh", "sidx"};
   size_t fragments = 0;
   PacketCounter packets(bytes);
   ForEachBox(bytes, 0, size, [&](const Box& box) {
-    if (IsOneOf(box.name, kHidden)) Hide(box, sanitized);
+    if (IsOneOf(box.name, kMasked)) Mask(box, sanitized);
     if (box.name == "moof") {
       ++fragments;
       packets.Add(box);
@@ -159,7 +159,7 @@ void SanitizeMp4(const uint8_t* bytes, size_t size, SanitizedContainer* sanitize
     packets.Add(track);
     ForEachBox(bytes, box.begin, box.end, [&](const Box& child) {
       const bool unused = child.name == "trak" && child.name_at != track.name_at;
-      if (unused || IsOneOf(child.name, kHidden)) Hide(child, sanitized);
+      if (unused || IsOneOf(child.name, kMasked)) Mask(child, sanitized);
     });
   });
   if (fragments > kMaxFragments)

@@ -10,7 +10,7 @@ namespace undertone {
 namespace {
 
 // Other errors are about limits and end the decode.
-bool IsDamage(const Error& error) {
+bool IsUnreadableLink(const Error& error) {
   return error.code == ErrorCode::kMalformed || error.code == ErrorCode::kUnsupported;
 }
 
@@ -27,20 +27,21 @@ class OggChainDecoder : public Decoder {
     while (link_ != nullptr) {
       try {
         if (link_->Step()) return true;
-        const DecodeResult ended = link_->result();
-        result_.packets += ended.packets;
-        result_.truncated = result_.truncated || ended.truncated;
+        const DecodeStatus ended = link_->status();
+        status_.packets += ended.packets;
+        status_.truncated = status_.truncated || ended.truncated;
         OpenNext();
       } catch (const Error& error) {
-        if (next_ <= 1 || !IsDamage(error)) throw;
-        result_.truncated = true;
+        // Errors of the first link are rethrown.
+        if (next_ <= 1 || !IsUnreadableLink(error)) throw;
+        status_.truncated = true;
         link_.reset();
       }
     }
     return false;
   }
 
-  DecodeResult result() const override { return result_; }
+  DecodeStatus status() const override { return status_; }
   std::string codec() const override { return codec_; }
 
  private:
@@ -52,10 +53,10 @@ class OggChainDecoder : public Decoder {
     link_ = OpenLibav(bytes_ + links_[at], links_[at + 1] - links_[at], probe_, sink_);
   }
 
-  // Checks the duration of the remaining links, up to the first damaged one, before they are decoded.
+  // Checks the duration of the remaining links, up to the first unreadable one, before they are decoded.
   void CheckRemainingDuration() {
     duration_checked_ = true;
-    const double max = sink_->budget().max_seconds() + 1;
+    const double max = sink_->budget().max_seconds() + kDurationToleranceSeconds;
     double seconds = sink_->seconds();
     try {
       for (size_t i = next_; i + 1 < links_.size() && seconds <= max; ++i) {
@@ -63,9 +64,9 @@ class OggChainDecoder : public Decoder {
                                       0, max - seconds);
       }
     } catch (const Error& error) {
-      if (!IsDamage(error)) throw;
+      if (!IsUnreadableLink(error)) throw;
     }
-    sink_->CheckSeconds(seconds - 1);
+    sink_->CheckSeconds(seconds - kDurationToleranceSeconds);
   }
 
   const uint8_t* bytes_;
@@ -75,7 +76,7 @@ class OggChainDecoder : public Decoder {
   size_t next_ = 0;            // link to open next
   std::unique_ptr<Decoder> link_;
   std::string codec_;  // of the first link
-  DecodeResult result_;
+  DecodeStatus status_;
   bool duration_checked_ = false;
 };
 

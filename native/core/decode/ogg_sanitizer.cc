@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -45,25 +46,24 @@ Codec IdentifyCodec(std::string_view packet) {
   return StartsWith(packet, "\177FLAC") ? Codec::kFlac : Codec::kOther;
 }
 
-// The bytes of a packet to zero: vendor length and comment count. Empty for a packet without comments. Any
-// codec may keep comments in its second or third packet, so these lose their start where the codec is not
-// supported.
-Range CommentHeader(const Stream& stream, std::string_view packet) {
-  const auto lengths_at = [&](size_t at, bool is_comment) {
-    return is_comment ? Range{std::min(at, packet.size()), std::min(at + 8, packet.size())} : Range{0, 0};
+// The bytes of a packet to zero: vendor length and comment count. For other codecs these are the first 16
+// bytes of the second and third packet, because they may hold comments.
+std::optional<Range> CommentHeader(const Stream& stream, std::string_view packet) {
+  const auto range = [&](bool has_comments, size_t begin, size_t length) -> std::optional<Range> {
+    if (!has_comments) return std::nullopt;
+    return Range{std::min(begin, packet.size()), std::min(begin + length, packet.size())};
   };
   switch (stream.codec) {
     case Codec::kOpus:
-      return lengths_at(8, StartsWith(packet, "OpusTags"));
+      return range(StartsWith(packet, "OpusTags"), 8, 8);
     case Codec::kVorbis:
-      return lengths_at(7, StartsWith(packet, "\3vorbis"));
+      return range(StartsWith(packet, "\3vorbis"), 7, 8);
     case Codec::kFlac:
-      return lengths_at(4, !packet.empty() && (packet[0] & 0x7F) == 4);
+      return range(!packet.empty() && (packet[0] & 0x7F) == 4, 4, 8);
     case Codec::kOther:
       break;
   }
-  return stream.packets == 1 || stream.packets == 2 ? Range{0, std::min<size_t>(16, packet.size())}
-                                                    : Range{0, 0};
+  return range(stream.packets == 1 || stream.packets == 2, 0, 16);
 }
 
 // RFC 3533, 6: over the page with its CRC field at 0.
@@ -118,12 +118,12 @@ void SanitizePage(const uint8_t* bytes, size_t at, size_t length, std::vector<St
   for (const Packet& packet : PacketsOf(bytes + at)) {
     Stream* stream = FindStream(bytes + at, packet.start, streams);
     if (stream == nullptr) continue;
-    const Range comments = CommentHeader(*stream, packet.start);
+    const std::optional<Range> comments = CommentHeader(*stream, packet.start);
     ++stream->packets;
-    if (comments.end == 0) continue;
+    if (!comments) continue;
     if (page.empty()) page.assign(bytes + at, bytes + at + length);
-    std::fill_n(page.begin() + static_cast<ptrdiff_t>(packet.at + comments.begin),
-                comments.end - comments.begin, 0);
+    std::fill_n(page.begin() + static_cast<ptrdiff_t>(packet.at + comments->begin),
+                comments->end - comments->begin, 0);
   }
   if (page.empty()) return;
   const uint32_t crc = PageCrc(page.data(), page.size());

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -17,18 +16,12 @@ constexpr size_t kMonoBlock = 4 * Sink::kBlock;
 constexpr size_t kDoublingLimit = size_t{1} << 18;   // samples up to which the result grows by doubling
 constexpr size_t kMaxReservation = size_t{1} << 26;  // samples that are reserved at once
 
-std::string Number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
-
 }  // namespace
 
 void Sink::CheckSeconds(double seconds) const {
   if (seconds > options_.max_seconds) {
     throw Error(ErrorCode::kTooLong,
-                "Expected at most " + Number(options_.max_seconds) + " s of audio, got more");
+                "Expected at most " + FormatNumber(options_.max_seconds) + " s of audio, got more");
   }
 }
 
@@ -88,19 +81,20 @@ void Sink::SetRate(int rate) {
 void Sink::ReserveDuration(double seconds) {
   declared_seconds_ = seconds_ + seconds;
   if (max_samples_ > 0) return;
-  const double expected = std::min(seconds + 1, options_.max_seconds) * options_.sample_rate;
+  const double expected =
+      std::min(seconds + kDurationToleranceSeconds, options_.max_seconds) * options_.sample_rate;
   if (expected > 0 && expected < kMaxReservation) samples_.reserve(static_cast<size_t>(expected) + kBlock);
 }
 
 void Sink::Write(const float* const* planes, size_t frames) {
   budget_.Check();
   const double seconds = seconds_ + static_cast<double>(frames) / rate_;
-  CheckSeconds(seconds - 0.5 / rate_);
+  CheckSeconds(seconds - 0.5 / rate_);  // half a sample, for the rounding of the sum
   seconds_ = seconds;
   channel_samples_ += static_cast<double>(frames) * channels_;
   if (channel_samples_ > kMaxChannelSamplesPerSecond * options_.max_seconds) {
     throw Error(ErrorCode::kTooLong, "Expected at most " +
-                                         Number(kMaxChannelSamplesPerSecond * options_.max_seconds) +
+                                         FormatNumber(kMaxChannelSamplesPerSecond * options_.max_seconds) +
                                          " samples of all channels, got more");
   }
   budget_.SetDecodedSeconds(seconds);
@@ -108,8 +102,8 @@ void Sink::Write(const float* const* planes, size_t frames) {
     planes_[static_cast<size_t>(channel)] = UpdateStats(channel, planes[channel], frames);
   }
   correlation_.Add(planes_.data(), frames);
-  Mix(frames);
-  if (mixed_ + kBlock > kMonoBlock) Resample();
+  Downmix(frames);
+  if (pending_ + kBlock > kMonoBlock) Resample();
 }
 
 // Returns the plane, or a sanitized copy where it has invalid samples.
@@ -126,20 +120,20 @@ const float* Sink::UpdateStats(int channel, const float* plane, size_t frames) {
   return plane;
 }
 
-void Sink::Mix(size_t frames) {
-  float* mono = mono_.data() + mixed_;
-  mixed_ += frames;
+void Sink::Downmix(size_t frames) {
+  float* mono = mono_.data() + pending_;
+  pending_ += frames;
   const float* first = planes_[static_cast<size_t>(std::max(options_.channel, 0))];
   if (options_.channel >= 0 || channels_ == 1) {
     std::copy(first, first + frames, mono);
     return;
   }
-  const float share = 1.0F / static_cast<float>(channels_);
+  const float gain = 1.0F / static_cast<float>(channels_);
   const float* second = planes_[1];
-  for (size_t i = 0; i < frames; ++i) mono[i] = (first[i] + second[i]) * share;
+  for (size_t i = 0; i < frames; ++i) mono[i] = (first[i] + second[i]) * gain;
   for (size_t channel = 2; channel < planes_.size(); ++channel) {
     const float* plane = planes_[channel];
-    for (size_t i = 0; i < frames; ++i) mono[i] += plane[i] * share;
+    for (size_t i = 0; i < frames; ++i) mono[i] += plane[i] * gain;
   }
 }
 
@@ -147,11 +141,11 @@ void Sink::Resample() {
   samples_.erase(samples_.begin(), samples_.begin() + static_cast<ptrdiff_t>(start_));
   start_ = 0;
   GrowResult();
-  SanitizeSamples(mono_.data(), mixed_);
+  SanitizeSamples(mono_.data(), pending_);
   const size_t before = samples_.size();
-  resampler_->Process(mono_.data(), mixed_, &samples_);
+  resampler_->Process(mono_.data(), pending_, &samples_);
   SanitizeSamples(samples_.data() + before, samples_.size() - before);
-  mixed_ = 0;
+  pending_ = 0;
 }
 
 void Sink::FlushResampler() {
@@ -165,11 +159,12 @@ void Sink::FlushResampler() {
 // After the first seconds, reserves the most that the limit or the caller allows. Untouched pages are free;
 // growing in steps would copy the result and fragment the heap.
 void Sink::GrowResult() {
-  const double coming = static_cast<double>(mixed_) * options_.sample_rate / rate_ + kBlock;
-  const double needed = static_cast<double>(samples_.size()) + coming;
+  const double incoming = static_cast<double>(pending_) * options_.sample_rate / rate_ + kBlock;
+  const double needed = static_cast<double>(samples_.size()) + incoming;
   if (needed <= static_cast<double>(std::max(samples_.capacity(), kDoublingLimit))) return;
-  const double max = max_samples_ > 0 ? static_cast<double>(max_samples_) + coming
-                                       : (options_.max_seconds + 1) * options_.sample_rate;
+  const double max = max_samples_ > 0
+                         ? static_cast<double>(max_samples_) + incoming
+                         : (options_.max_seconds + kDurationToleranceSeconds) * options_.sample_rate;
   if (max >= needed && max < kMaxReservation) samples_.reserve(static_cast<size_t>(max));
 }
 

@@ -11,6 +11,9 @@
 
 namespace undertone {
 
+// Tolerance of declared durations and of sums of packet durations.
+constexpr double kDurationToleranceSeconds = 1;
+
 // Receives the samples of all decoders: measures levels, mixes channels, resamples, and checks the limits.
 // Memory is proportional to the result that is not read yet.
 class Sink {
@@ -44,7 +47,7 @@ class Sink {
   DecodeBudget& budget() { return budget_; }
   double seconds() const { return seconds_; }                    // of source audio so far
   double declared_seconds() const { return declared_seconds_; }  // 0 when the file declares none
-  bool empty() const { return seconds_ == 0; }
+  bool has_input() const { return seconds_ > 0; }
 
   size_t available() const { return samples_.size() - start_; }  // samples of the result
   size_t total_read() const { return total_read_; }
@@ -56,7 +59,7 @@ class Sink {
 
  private:
   const float* UpdateStats(int channel, const float* plane, size_t frames);
-  void Mix(size_t frames);
+  void Downmix(size_t frames);
   void SetRate(int rate);
   void Resample();
   void FlushResampler();
@@ -71,8 +74,8 @@ class Sink {
   std::vector<float> blocks_;         // [channel][kBlock]
   std::vector<float*> scratch_;       // into blocks_
   std::vector<const float*> planes_;  // the frames being written, sanitized
-  std::vector<float> mono_;           // the first mixed_ samples are not resampled yet
-  size_t mixed_ = 0;
+  std::vector<float> mono_;           // the first pending_ samples are not resampled yet
+  size_t pending_ = 0;
   std::optional<Resampler> resampler_;
   Clipping clipping_;
   Correlation correlation_;

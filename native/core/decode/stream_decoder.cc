@@ -49,6 +49,17 @@ AmrFrame ReadAmrFrame(uint8_t header, bool wide) {
   return wide ? AmrFrame{kWideBytes[type], type >= 9} : AmrFrame{kNarrowBytes[type], type >= 8};
 }
 
+void RejectEncrypted(const AVPacket& packet) {
+  if (av_packet_get_side_data(&packet, AV_PKT_DATA_ENCRYPTION_INFO, nullptr) != nullptr) {
+    throw Error(ErrorCode::kUnsupported, "Expected unencrypted audio, got an encrypted stream");
+  }
+}
+
+bool HasNewExtradata(const AVPacket& packet) {
+  size_t size = 0;
+  return av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &size) != nullptr && size > 0;
+}
+
 }  // namespace
 
 StreamDecoder::StreamDecoder(const AVStream& stream, Sink* sink)
@@ -59,6 +70,7 @@ StreamDecoder::StreamDecoder(const AVStream& stream, Sink* sink)
 void StreamDecoder::SendPacket(const AVPacket* packet) {
   packet_ = packet;
   at_ = 0;
+  if (packet != nullptr) RejectEncrypted(*packet);
   reopen_ = packet != nullptr && HasNewExtradata(*packet);
   if (reopen_) {
     SendToCodec(nullptr);
@@ -108,7 +120,7 @@ void StreamDecoder::Open(const uint8_t* extradata, size_t size) {
   context_->max_samples = kMaxFrameSamples;
   if (avcodec_open2(context_.get(), codec, nullptr) < 0) {
     throw Error(ErrorCode::kMalformed,
-                std::string("Expected readable ") + avcodec_get_name(id) + " headers, got damaged ones");
+                std::string("Expected readable ") + avcodec_get_name(id) + " headers, got corrupt ones");
   }
 }
 
@@ -119,15 +131,6 @@ void StreamDecoder::SetExtradata(const uint8_t* extradata, size_t size) {
   av_freep(&context_->extradata);
   context_->extradata = copy;
   context_->extradata_size = static_cast<int>(size);
-}
-
-// Throws kUnsupported for an encrypted packet.
-bool StreamDecoder::HasNewExtradata(const AVPacket& packet) const {
-  if (av_packet_get_side_data(&packet, AV_PKT_DATA_ENCRYPTION_INFO, nullptr) != nullptr) {
-    throw Error(ErrorCode::kUnsupported, "Expected unencrypted audio, got an encrypted stream");
-  }
-  size_t size = 0;
-  return av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &size) != nullptr && size > 0;
 }
 
 // Opens a new decoder with the packet's extradata. The old one must be drained.

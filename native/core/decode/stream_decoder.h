@@ -29,14 +29,14 @@ std::unique_ptr<T, LibavDeleter> Own(T* object) {
   return std::unique_ptr<T, LibavDeleter>(object);
 }
 
-// Decodes the packets of one stream, frame by frame. Skips damaged packets.
+// Decodes the packets of one stream, frame by frame. Skips corrupt packets.
 class StreamDecoder {
  public:
   // Throws kUnsupported for a codec that is not supported, kMalformed for unreadable headers.
   StreamDecoder(const AVStream& stream, Sink* sink);
 
-  // Sends a packet to the codec; null: the end of the stream. The packet must not change until WriteFrame has returned
-  // false. Throws kUnsupported for an encrypted packet.
+  // Sends a packet to the codec; null: the end of the stream. The packet must not change until WriteFrame has
+  // returned false. Throws kUnsupported for an encrypted packet.
   void SendPacket(const AVPacket* packet);
 
   // Writes the next decoded frame to the sink. Returns false when the packet has no more.
@@ -47,7 +47,6 @@ class StreamDecoder {
   bool ReceiveFrame();
   void Open(const uint8_t* extradata, size_t size);
   void SetExtradata(const uint8_t* extradata, size_t size);
-  bool HasNewExtradata(const AVPacket& packet) const;
   void Reopen();
   bool IsAmr() const;
   bool SendAmrFrame();

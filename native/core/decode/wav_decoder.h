@@ -9,8 +9,8 @@
 
 namespace undertone {
 
-// Opens a WAV of PCM, float, A-law or mu-law without libav; null: another codec. Of 10 s, libav's demuxer and
-// decoder take 4 to 40 times as long (1.5 times for 24 bits): its demuxer probes 16-bit samples for S/PDIF.
+// Opens a WAV of PCM, float, A-law or mu-law without libav; null: another codec. libav needs 4 to 40 times as
+// long (1.5 times for 24 bits), because its demuxer probes 16-bit samples for S/PDIF.
 // Throws what the sink throws, kMalformed without a format, kEmpty without samples.
 std::unique_ptr<Decoder> OpenWav(const uint8_t* bytes, size_t size, Sink* sink);
 

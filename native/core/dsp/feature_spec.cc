@@ -1,6 +1,3 @@
-#include <cmath>
-#include <locale>
-#include <sstream>
 #include <string>
 #include <tuple>
 
@@ -9,21 +6,6 @@
 
 namespace undertone {
 namespace {
-
-[[noreturn]] void ThrowOutOfRange(const std::string& expected, const char* name, double got) {
-  std::ostringstream reason;
-  reason.imbue(std::locale::classic());
-  reason << "Expected " << expected << " for `" << name << "`, got " << got;
-  throw Error(ErrorCode::kBadArgument, reason.str());
-}
-
-void CheckRange(double value, double low, double high, const char* name) {
-  if (value >= low && value <= high) return;
-  std::ostringstream range;
-  range.imbue(std::locale::classic());
-  range << "a number from " << low << " to " << high;
-  ThrowOutOfRange(range.str(), name, value);
-}
 
 bool IsSmooth(int n) {
   for (int factor : {2, 3, 5}) {
