@@ -14,8 +14,7 @@ constexpr float kImpossible = -1e9F;
 // Boersma's values are 0.45, 0.03, 0.01, 0.35 and 0.14. The first four are higher because more frames then
 // agree with a second, learned estimator (docs/measures.md). Costs are per step of 10 ms, as in his paper.
 constexpr float kVoicingThreshold = 0.55F;
-constexpr float kSilenceThreshold =
-    0.05F;  // relative to the RMS of the loudest frame; his is relative to the peak
+constexpr float kSilenceThreshold = 0.05F;  // of the RMS of the loudest frame; his is relative to the peak
 constexpr float kOctaveCost = 0.02F;
 constexpr float kOctaveJumpCost = 0.5F;
 constexpr float kVoicedUnvoicedCost = 0.14F;
@@ -76,17 +75,18 @@ void ViterbiStep(const PitchCandidates& from, const PitchCandidates& to, float* 
 }  // namespace
 
 PitchCandidates FindPitchCandidates(const float* correlation, size_t lags) {
-  constexpr size_t kShortest = static_cast<size_t>(kPitchRate / kHighestPitchHz);
-  constexpr size_t kLongest = static_cast<size_t>(kPitchRate / kLowestPitchHz);
+  constexpr size_t kMinLag = static_cast<size_t>(kPitchRate / kMaxPitchHz);
+  constexpr size_t kMaxLag = static_cast<size_t>(kPitchRate / kMinPitchHz);
   PitchCandidates candidates = {};
   std::fill(candidates.strength, candidates.strength + kVoicedCandidates, kImpossible);
-  for (size_t lag = kShortest; lag <= std::min(kLongest, lags - 2); ++lag) {
+  for (size_t lag = kMinLag; lag <= std::min(kMaxLag, lags - 2); ++lag) {
     if (correlation[lag] < 0.5F * kVoicingThreshold) continue;
     if (correlation[lag] <= correlation[lag - 1] || correlation[lag] < correlation[lag + 1]) continue;
     const Peak peak = Parabola(correlation, lag);
     const float log2_hz = std::log2(kPitchRate / peak.lag);
+    // Interpolated heights over 1 become their reciprocal, as in Praat.
     const float height = std::min(peak.height, 1 / peak.height);
-    KeepBest(log2_hz, height - kOctaveCost * (std::log2(static_cast<float>(kLowestPitchHz)) - log2_hz),
+    KeepBest(log2_hz, height - kOctaveCost * (std::log2(static_cast<float>(kMinPitchHz)) - log2_hz),
              &candidates);
   }
   return candidates;

@@ -13,8 +13,8 @@
 namespace undertone {
 
 constexpr int kPitchRate = 16000;  // samples a second
-constexpr double kLowestPitchHz = 60;
-constexpr double kHighestPitchHz = 500;
+constexpr double kMinPitchHz = 60;
+constexpr double kMaxPitchHz = 500;
 constexpr size_t kVoicedCandidates = 7;
 
 // Pitch candidates of one frame. The last one is unvoiced. Unused ones have a strength that no path selects.
@@ -24,7 +24,7 @@ struct PitchCandidates {
 };
 
 // `correlation`: autocorrelation at lags 0 to lags - 1; 1 at lag 0, or 0 in silence. `lags` must exceed
-// kPitchRate / kLowestPitchHz.
+// kPitchRate / kMinPitchHz.
 PitchCandidates FindPitchCandidates(const float* correlation, size_t lags);
 
 // Writes the pitch of each frame along the best path, in Hz, 0 where unvoiced. `amplitude`: RMS per frame.

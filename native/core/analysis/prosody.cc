@@ -13,7 +13,7 @@ namespace undertone {
 namespace {
 
 // Three periods of the lowest pitch, as Boersma.
-constexpr int kFrameLength = static_cast<int>(3 * kPitchRate / kLowestPitchHz);
+constexpr int kFrameLength = static_cast<int>(3 * kPitchRate / kMinPitchHz);
 constexpr int kFftLength = 1080;
 constexpr int kLags = 272;  // past the longest period, 266.7
 constexpr double kHzPerBin = static_cast<double>(kPitchRate) / kFftLength;
@@ -75,7 +75,7 @@ float Tilt(const float* bands) {
 
 struct ProsodyTracker::State {
   explicit State(Lanes lanes);
-  ~State() { kernel->destroy(frames); }
+  ~State() { kernel->destroy(kernel_state); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
@@ -83,27 +83,25 @@ struct ProsodyTracker::State {
   void RunBlock(const float* samples, size_t count, size_t frame);
 
   const ProsodyKernel* kernel;
-  size_t width;
   std::vector<float> window;
   std::vector<float> gain;
   std::vector<float> inverse;  // [kLags]
   double window_power;
-  std::vector<float> edge;  // the samples of a block at the edge of the recording
-  std::vector<float> rows;  // [width x (kAutocorrelationColumn + kLags)]
-  void* frames;             // state of the kernel
+  std::vector<float> padded;  // the samples of a block at the edge of the recording
+  std::vector<float> rows;    // [lanes x (kAutocorrelationColumn + kLags)]
+  void* kernel_state;
 };
 
 ProsodyTracker::State::State(Lanes lanes)
     : kernel(&UNDERTONE_SELECT_WIDTH(lanes, kProsodyKernel)),
-      width(static_cast<size_t>(LaneWidth(lanes))),
       window(MakeHann()),
       gain(MakeGain()),
       inverse(InverseAutocorrelation(window)),
       window_power(0),
-      edge((width - 1) * kProsodyHop + kFrameLength),
-      rows(width * (kAutocorrelationColumn + kLags)),
-      frames(kernel->create(Plan())) {
-  if (frames == nullptr) throw std::bad_alloc();
+      padded((kernel->lanes - 1) * kProsodyHop + kFrameLength),
+      rows(kernel->lanes * (kAutocorrelationColumn + kLags)),
+      kernel_state(kernel->create(Plan())) {
+  if (kernel_state == nullptr) throw std::bad_alloc();
   for (const float weight : window) window_power += static_cast<double>(weight) * weight;
 }
 
@@ -123,20 +121,20 @@ ProsodyPlan ProsodyTracker::State::Plan() const {
   return plan;
 }
 
-// Computes the rows of `width` frames from `frame`. Samples outside the recording are 0.
+// Computes the rows of a block of frames from `frame`. Samples outside the recording are 0.
 void ProsodyTracker::State::RunBlock(const float* samples, size_t count, size_t frame) {
   const int64_t begin = static_cast<int64_t>(frame * kProsodyHop) - kFrameLength / 2;
-  const int64_t end = begin + static_cast<int64_t>(edge.size());
-  const float* source = edge.data();
+  const int64_t end = begin + static_cast<int64_t>(padded.size());
+  const float* source = padded.data();
   if (begin < 0 || end > static_cast<int64_t>(count)) {
     const int64_t from = std::max<int64_t>(begin, 0);
     const int64_t to = std::min<int64_t>(end, static_cast<int64_t>(count));
-    std::fill(edge.begin(), edge.end(), 0.0F);
-    std::copy(samples + from, samples + to, edge.begin() + (from - begin));
+    std::fill(padded.begin(), padded.end(), 0.0F);
+    std::copy(samples + from, samples + to, padded.begin() + (from - begin));
   } else {
     source = samples + begin;
   }
-  kernel->run(frames, source, rows.data());
+  kernel->run(kernel_state, source, rows.data());
 }
 
 ProsodyTracker::ProsodyTracker(Lanes lanes) : state_(new State(lanes)) {}
@@ -148,7 +146,7 @@ void ProsodyTracker::Track(const float* samples, size_t count, float* pitch_hz, 
   std::vector<PitchCandidates> candidates(frames);
   std::vector<float> amplitude(frames);
   for (size_t frame = 0; frame < frames; ++frame) {
-    const size_t lane = frame % state_->width;
+    const size_t lane = frame % state_->kernel->lanes;
     if (lane == 0) state_->RunBlock(samples, count, frame);
     float* row = state_->rows.data() + lane * (kAutocorrelationColumn + kLags);
     float* correlation = row + kAutocorrelationColumn;

@@ -85,7 +85,7 @@ void Run(void* opaque, const float* samples, float* rows) {
 
 }  // namespace
 
-const ProsodyKernel kProsodyKernel = {Create, Destroy, Run};
+const ProsodyKernel kProsodyKernel = {UNDERTONE_LANES, Create, Destroy, Run};
 
 }  // namespace UNDERTONE_LANES_NAMESPACE
 }  // namespace undertone

@@ -25,6 +25,7 @@ struct ProsodyPlan {
 };
 
 struct ProsodyKernel {
+  size_t lanes;
   // Returns aligned scratch and an FFT plan for one thread; nullptr: out of memory.
   void* (*create)(const ProsodyPlan& plan);
   void (*destroy)(void* state);

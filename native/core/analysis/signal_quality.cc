@@ -22,10 +22,10 @@ constexpr double kNoiseQuantile = 0.1;     // of the frame powers, taken as nois
 constexpr double kQuietBias = 1.07;        // mean power of steady noise over its quantile
 constexpr double kDigitalSilence = 1e-10;  // mean power
 constexpr double kBandwidthDb = 60;
-constexpr size_t kFrame = 512;       // samples per spectrum
-constexpr size_t kMaxSpectra = 400;  // evenly spread over the speech
-constexpr int kBands = 128;          // equally wide on the mel scale; 170 Hz at 8 kHz
-constexpr double kSilentDensity = 1e-12;
+constexpr size_t kFrame = 512;            // samples per spectrum
+constexpr size_t kMaxSpectra = 400;       // evenly spread over the speech
+constexpr int kBands = 128;               // equally wide on the mel scale; 170 Hz at 8 kHz
+constexpr double kSilentDensity = 1e-12;  // sum over the spectra
 
 struct Range {
   size_t start;
@@ -55,7 +55,7 @@ std::vector<Range> ToRanges(const std::vector<Segment>& segments, size_t count, 
   return merged;
 }
 
-double Energy(const float* samples, size_t count) {
+double SumOfSquares(const float* samples, size_t count) {
   constexpr size_t kLanes = 8;
   double lanes[kLanes] = {};
   size_t i = 0;
@@ -70,20 +70,20 @@ double Energy(const float* samples, size_t count) {
   return sum;
 }
 
-struct Loudness {
-  double energy = 0;
+struct PowerSum {
+  double sum = 0;    // of squares
   double count = 0;  // samples
 
-  double Power() const { return count == 0 ? 0 : energy / count; }
+  double Mean() const { return count == 0 ? 0 : sum / count; }
 };
 
-Loudness Measure(const float* samples, const std::vector<Range>& ranges) {
-  Loudness loudness;
+PowerSum MeasurePower(const float* samples, const std::vector<Range>& ranges) {
+  PowerSum power;
   for (const Range& range : ranges) {
-    loudness.energy += Energy(samples + range.start, range.end - range.start);
-    loudness.count += static_cast<double>(range.end - range.start);
+    power.sum += SumOfSquares(samples + range.start, range.end - range.start);
+    power.count += static_cast<double>(range.end - range.start);
   }
-  return loudness;
+  return power;
 }
 
 // The parts of the recording at least `collar` samples away from the ranges.
@@ -106,7 +106,7 @@ std::vector<double> FramePowers(const float* samples, const std::vector<Range>& 
   std::vector<double> powers;
   for (const Range& range : ranges) {
     for (size_t at = range.start; at + frame <= range.end; at += frame) {
-      const double power = Energy(samples + at, frame) / static_cast<double>(frame);
+      const double power = SumOfSquares(samples + at, frame) / static_cast<double>(frame);
       if (power > kDigitalSilence) powers.push_back(power);
     }
   }
@@ -182,7 +182,7 @@ std::vector<float> PickFrames(const float* samples, const std::vector<Range>& sp
   return frames;
 }
 
-std::vector<double> MeanDensity(const std::vector<float>& frames, int rate) {
+std::vector<double> SumDensity(const std::vector<float>& frames, int rate) {
   thread_local std::optional<Extractor> extractor;
   thread_local int extractor_rate = 0;
   if (extractor_rate != rate) {
@@ -199,7 +199,7 @@ std::vector<double> MeanDensity(const std::vector<float>& frames, int rate) {
 double BandwidthHz(const float* samples, int rate, const std::vector<Range>& speech) {
   const std::vector<float> frames = PickFrames(samples, speech);
   if (frames.empty()) return 0;
-  const std::vector<double> density = MeanDensity(frames, rate);
+  const std::vector<double> density = SumDensity(frames, rate);
   const double peak = *std::max_element(density.begin(), density.end());
   if (peak < kSilentDensity) return 0;
   const double threshold = peak * std::pow(10, -kBandwidthDb / 10);
@@ -212,12 +212,12 @@ double BandwidthHz(const float* samples, int rate, const std::vector<Range>& spe
 
 SignalQuality MeasureSignalQuality(const float* samples, size_t count, int rate,
                                    const std::vector<Segment>& speech) {
-  if (rate < 1000) throw Error(ErrorCode::kBadArgument, "Expected at least 1000 for `sampleRate`, got less");
+  if (rate < 1000) ThrowOutOfRange("at least 1000", "sampleRate", rate);
   const std::vector<Range> ranges = ToRanges(speech, count, rate);
-  const Loudness inside = Measure(samples, ranges);
+  const PowerSum inside = MeasurePower(samples, ranges);
   const bool enough = inside.count >= kMinSpeechSeconds * rate;
-  return {ToDb(inside.Power()),
-          enough ? SnrDb(inside.Power(), NoisePower(samples, ranges, count, rate))
+  return {ToDb(inside.Mean()),
+          enough ? SnrDb(inside.Mean(), NoisePower(samples, ranges, count, rate))
                  : std::numeric_limits<double>::quiet_NaN(),
           BandwidthHz(samples, rate, ranges)};
 }

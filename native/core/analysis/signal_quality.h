@@ -10,7 +10,7 @@ struct Segment {
   double end_s;
 };
 
-// Of mono samples with full scale 1.
+// Quality of mono samples with full scale 1.
 struct SignalQuality {
   // RMS of the speech re full scale, dB; -100 in silence or without speech.
   double level_dbfs;

@@ -31,10 +31,10 @@ struct Extractor::State {
   State& operator=(const State&) = delete;
 
   FramePlan Plan() const;
-  size_t Columns() const { return static_cast<size_t>(spec.n_mfcc.value_or(spec.n_mels)); }
+  size_t n_features() const { return static_cast<size_t>(spec.n_mfcc.value_or(spec.n_mels)); }
   // top_db needs the maximum of the recording: offset, scale and DCT follow in a second pass.
   bool NeedsGlobalMax() const { return spec.top_db.has_value(); }
-  size_t KernelColumns() const { return NeedsGlobalMax() ? static_cast<size_t>(spec.n_mels) : Columns(); }
+  size_t KernelColumns() const { return NeedsGlobalMax() ? static_cast<size_t>(spec.n_mels) : n_features(); }
   void RunBlock(const float* samples, size_t n, size_t frame, size_t valid, float* out);
   void RunAll(const float* samples, size_t n, size_t frame_count, float* out);
   void FinishSecondPass(const float* log_mel, size_t frame_count, float* out) const;
@@ -44,8 +44,8 @@ struct Extractor::State {
   std::vector<float> window;
   MelFilters filters;
   std::vector<float> dct;
-  std::vector<float> edge;  // the samples of a block with padding
-  std::vector<float> rows;  // [lanes x columns rounded up to 4]
+  std::vector<float> padded;  // the samples of a block with padding
+  std::vector<float> rows;    // [lanes x columns rounded up to 4]
   void* kernel_state;
 };
 
@@ -55,9 +55,9 @@ Extractor::State::State(const FeatureSpec& feature_spec, Lanes lanes)
   window = MakeWindow(spec);
   filters = MakeMelFilters(spec);
   dct = MakeDctMatrix(spec);
-  const size_t width = static_cast<size_t>(kernel->lanes);
-  edge.resize((width - 1) * static_cast<size_t>(spec.hop_length) + static_cast<size_t>(spec.win_length));
-  rows.resize(width * RoundUpToFour(KernelColumns()));
+  padded.resize((kernel->lanes - 1) * static_cast<size_t>(spec.hop_length) +
+                static_cast<size_t>(spec.win_length));
+  rows.resize(kernel->lanes * RoundUpToFour(KernelColumns()));
   kernel_state = kernel->create(Plan());
   if (kernel_state == nullptr) throw std::bad_alloc();
 }
@@ -87,20 +87,19 @@ FramePlan Extractor::State::Plan() const {
 
 // Computes frames [frame, frame + valid). The other lanes of a short last block are zero.
 void Extractor::State::RunBlock(const float* samples, size_t n, size_t frame, size_t valid, float* out) {
-  const size_t width = static_cast<size_t>(kernel->lanes);
   const size_t columns = KernelColumns();
   const size_t stride = RoundUpToFour(columns);
   const size_t length =
       (valid - 1) * static_cast<size_t>(spec.hop_length) + static_cast<size_t>(spec.win_length);
   const int64_t begin = FrameStart(spec, frame);
-  const float* source = edge.data();
-  if (valid < width || begin < 0 || static_cast<size_t>(begin) + length > n) {
-    CopyMirrored(samples, n, spec.padding, begin, length, edge.data());
-    std::fill(edge.begin() + static_cast<std::ptrdiff_t>(length), edge.end(), 0.0f);
+  const float* source = padded.data();
+  if (valid < kernel->lanes || begin < 0 || static_cast<size_t>(begin) + length > n) {
+    CopyMirrored(samples, n, spec.padding, begin, length, padded.data());
+    std::fill(padded.begin() + static_cast<std::ptrdiff_t>(length), padded.end(), 0.0f);
   } else {
     source = samples + begin;
   }
-  if (valid == width && stride == columns) {
+  if (valid == kernel->lanes && stride == columns) {
     kernel->run(kernel_state, source, out, stride);
     return;
   }
@@ -111,9 +110,8 @@ void Extractor::State::RunBlock(const float* samples, size_t n, size_t frame, si
 }
 
 void Extractor::State::RunAll(const float* samples, size_t n, size_t frame_count, float* out) {
-  const size_t width = static_cast<size_t>(kernel->lanes);
-  for (size_t frame = 0; frame < frame_count; frame += width) {
-    RunBlock(samples, n, frame, std::min(width, frame_count - frame), out + frame * KernelColumns());
+  for (size_t frame = 0; frame < frame_count; frame += kernel->lanes) {
+    RunBlock(samples, n, frame, std::min(kernel->lanes, frame_count - frame), out + frame * KernelColumns());
   }
 }
 
@@ -131,7 +129,7 @@ void Extractor::State::FinishSecondPass(const float* log_mel, size_t frame_count
     return;
   }
   for (size_t frame = 0; frame < frame_count; ++frame) {
-    for (size_t c = 0; c < Columns(); ++c) {
+    for (size_t c = 0; c < n_features(); ++c) {
       float sum = 0.0f;
       for (size_t m = 0; m < n_mels; ++m) sum += dct[c * n_mels + m] * level(log_mel[frame * n_mels + m]);
       *out++ = sum;
@@ -146,7 +144,7 @@ Extractor& Extractor::operator=(Extractor&&) noexcept = default;
 
 size_t Extractor::Frames(size_t sample_count) const { return FrameCount(state_->spec, sample_count); }
 
-size_t Extractor::n_features() const { return state_->Columns(); }
+size_t Extractor::n_features() const { return state_->n_features(); }
 
 void Extractor::Extract(const float* samples, size_t n, float* out) {
   const size_t frame_count = Frames(n);

@@ -23,7 +23,7 @@ enum class MelTriangles { kHz, kMel };
 enum class LogBase { kE, k10 };
 enum class Energy { kNone, kLog };
 
-// All parameters of the features; none has a default. Names follow librosa where it has one.
+// All parameters of the features, named as in a manifest; none has a default.
 struct FeatureSpec {
   int sample_rate;  // Hz
   int win_length;   // samples per frame

@@ -36,7 +36,7 @@ struct FramePlan {
 };
 
 struct FrameKernel {
-  int lanes;
+  size_t lanes;
   // Returns aligned scratch and an FFT plan for one thread; nullptr: out of memory.
   void* (*create)(const FramePlan& plan);
   void (*destroy)(void* state);

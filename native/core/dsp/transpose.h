@@ -71,6 +71,7 @@ inline void LoadFour(const float* rows, size_t stride, undertone_lanes* four) {
   TransposeQuads(four);
 }
 
+// The reverse of LoadFour. Overwrites `four`.
 inline void StoreFour(undertone_lanes* four, float* rows, size_t stride) {
   TransposeQuads(four);
   for (size_t k = 0; k < 4; ++k) StoreQuads(four[k], rows + k * stride, stride);
@@ -88,7 +89,7 @@ inline void LoadFour(const float* rows, size_t, undertone_lanes* four) {
   for (size_t k = 0; k < 4; ++k) four[k] = rows[k];
 }
 
-inline void StoreFour(const undertone_lanes* four, float* rows, size_t) {
+inline void StoreFour(undertone_lanes* four, float* rows, size_t) {
   for (size_t k = 0; k < 4; ++k) rows[k] = four[k];
 }
 
