@@ -18,7 +18,7 @@ namespace {
 
 // Converts exceptions to JavaScript errors with `code` and `reason`.
 template <Napi::Value (*call)(const Napi::CallbackInfo&)>
-Napi::Value Guard(const Napi::CallbackInfo& info) {
+Napi::Value TranslateErrors(const Napi::CallbackInfo& info) {
   try {
     return call(info);
   } catch (const Error& error) {
@@ -32,19 +32,20 @@ Napi::Value Guard(const Napi::CallbackInfo& info) {
   }
 }
 
+template <Napi::Value (*call)(const Napi::CallbackInfo&)>
+void Export(const char* name, Napi::Object exports) {
+  exports[name] = Napi::Function::New<TranslateErrors<call>>(exports.Env(), name);
+}
+
 Napi::Object Register(Napi::Env env, Napi::Object exports) {
-  exports["decode"] = Napi::Function::New<Guard<DecodeCall>>(env, "decode");
-  exports["openIncrementalDecoder"] =
-      Napi::Function::New<Guard<OpenIncrementalDecoderCall>>(env, "openIncrementalDecoder");
-  exports["decodeNext"] = Napi::Function::New<Guard<DecodeNextCall>>(env, "decodeNext");
-  exports["closeIncrementalDecoder"] =
-      Napi::Function::New<Guard<CloseIncrementalDecoderCall>>(env, "closeIncrementalDecoder");
-  exports["extract"] = Napi::Function::New<Guard<ExtractCall>>(env, "extract");
-  exports["measureSignalQuality"] =
-      Napi::Function::New<Guard<MeasureSignalQualityCall>>(env, "measureSignalQuality");
-  exports["trackProsody"] = Napi::Function::New<Guard<TrackProsodyCall>>(env, "trackProsody");
-  exports["setEnvironmentVariable"] =
-      Napi::Function::New<Guard<SetEnvironmentVariableCall>>(env, "setEnvironmentVariable");
+  Export<DecodeCall>("decode", exports);
+  Export<OpenIncrementalDecoderCall>("openIncrementalDecoder", exports);
+  Export<DecodeNextCall>("decodeNext", exports);
+  Export<CloseIncrementalDecoderCall>("closeIncrementalDecoder", exports);
+  Export<ExtractCall>("extract", exports);
+  Export<MeasureSignalQualityCall>("measureSignalQuality", exports);
+  Export<TrackProsodyCall>("trackProsody", exports);
+  Export<SetEnvironmentVariableCall>("setEnvironmentVariable", exports);
   exports["featuresVersion"] = Napi::Number::New(env, kFeaturesVersion);
   return exports;
 }

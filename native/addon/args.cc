@@ -68,42 +68,43 @@ double ToNumber(const Napi::Value& value, const std::string& name) {
   return number;
 }
 
-Fields::Fields(const Napi::Value& value, std::string name) : name_(std::move(name)) {
+OptionsReader::OptionsReader(const Napi::Value& value, std::string name, std::string prefix)
+    : name_(std::move(name)), prefix_(std::move(prefix)) {
   if (!value.IsObject() || value.IsArray() || value.IsTypedArray())
     ThrowBadArgument("an object", name_, value);
   object_ = value.As<Napi::Object>();
 }
 
-Napi::Value Fields::Value(const char* key) {
+Napi::Value OptionsReader::Value(const char* key) {
   read_.insert(key);
   return object_.Get(key);
 }
 
-int Fields::Integer(const char* key) { return ToInteger(Value(key), key); }
+int OptionsReader::Integer(const char* key) { return ToInteger(Value(key), prefix_ + key); }
 
-double Fields::Number(const char* key) { return ToNumber(Value(key), key); }
+double OptionsReader::Number(const char* key) { return ToNumber(Value(key), prefix_ + key); }
 
-bool Fields::Boolean(const char* key) {
+bool OptionsReader::Boolean(const char* key) {
   const Napi::Value value = Value(key);
-  if (!value.IsBoolean()) ThrowBadArgument("a boolean", key, value);
+  if (!value.IsBoolean()) ThrowBadArgument("a boolean", prefix_ + key, value);
   return value.As<Napi::Boolean>().Value();
 }
 
-std::optional<int> Fields::IntegerOrNull(const char* key) {
+std::optional<int> OptionsReader::IntegerOrNull(const char* key) {
   const Napi::Value value = Value(key);
   if (value.IsNull()) return std::nullopt;
-  if (!value.IsNumber()) ThrowBadArgument("an integer or null", key, value);
-  return ToInteger(value, key);
+  if (!value.IsNumber()) ThrowBadArgument("an integer or null", prefix_ + key, value);
+  return ToInteger(value, prefix_ + key);
 }
 
-std::optional<double> Fields::NumberOrNull(const char* key) {
+std::optional<double> OptionsReader::NumberOrNull(const char* key) {
   const Napi::Value value = Value(key);
   if (value.IsNull()) return std::nullopt;
-  if (!value.IsNumber()) ThrowBadArgument("a finite number or null", key, value);
-  return ToNumber(value, key);
+  if (!value.IsNumber()) ThrowBadArgument("a finite number or null", prefix_ + key, value);
+  return ToNumber(value, prefix_ + key);
 }
 
-int Fields::EnumIndex(const char* key, std::initializer_list<const char*> names) {
+int OptionsReader::EnumIndex(const char* key, std::initializer_list<const char*> names) {
   const Napi::Value value = Value(key);
   const std::string got = value.IsString() ? value.As<Napi::String>().Utf8Value() : "";
   std::string expected;
@@ -112,14 +113,15 @@ int Fields::EnumIndex(const char* key, std::initializer_list<const char*> names)
     if (value.IsString() && got == name) return index;
     expected += std::string(index++ == 0 ? "" : " or ") + '"' + name + '"';
   }
-  ThrowBadArgument(expected, key, value);
+  ThrowBadArgument(expected, prefix_ + key, value);
 }
 
-void Fields::RejectUnknownKeys() {
+void OptionsReader::RejectUnknownKeys() {
   const Napi::Array keys = object_.GetPropertyNames();
   for (uint32_t i = 0; i < keys.Length(); ++i) {
     const Napi::Value key = keys.Get(i);
-    if (read_.count(key.ToString().Utf8Value()) == 0) ThrowBadArgument("no unknown key", name_, key);
+    if (read_.count(key.ToString().Utf8Value()) > 0) continue;
+    throw Error(ErrorCode::kBadArgument, "Unknown key " + Describe(key) + " in `" + name_ + '`');
   }
 }
 

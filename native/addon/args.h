@@ -24,11 +24,13 @@ int ToInteger(const Napi::Value& value, const std::string& name);
 double ToNumber(const Napi::Value& value, const std::string& name);
 
 // Reads an options object key by key. All readers throw kBadArgument.
-class Fields {
+class OptionsReader {
  public:
-  Fields(const Napi::Value& value, std::string name);
+  // Errors name a key as `prefix` plus the key.
+  OptionsReader(const Napi::Value& value, std::string name, std::string prefix = "");
 
   Napi::Value Value(const char* key);
+  OptionsReader Object(const char* key) { return OptionsReader(Value(key), key, std::string(key) + "."); }
   int Integer(const char* key);
   double Number(const char* key);
   bool Boolean(const char* key);
@@ -49,6 +51,7 @@ class Fields {
 
   Napi::Object object_;
   std::string name_;
+  std::string prefix_;
   std::set<std::string> read_;
 };
 

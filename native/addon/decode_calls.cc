@@ -6,14 +6,13 @@
 
 #include "args.h"
 #include "calls.h"
-#include "decode/incremental_decoder.h"
 #include "decode/decode.h"
+#include "decode/incremental_decoder.h"
 
 namespace undertone {
 namespace {
 
-void ReadLimits(const Napi::Value& value, DecodeOptions* options) {
-  Fields limits(value, "limits");
+void ReadLimits(OptionsReader limits, DecodeOptions* options) {
   options->max_seconds = limits.Number("seconds");
   options->max_channels = limits.Integer("channels");
   options->min_source_rate = limits.Integer("minSampleRate");
@@ -34,23 +33,23 @@ const std::atomic<int32_t>* ToCancel(const Napi::Value& value) {
   return reinterpret_cast<const std::atomic<int32_t>*>(array.As<Napi::Int32Array>().Data());
 }
 
-int ToChannel(Fields* fields) {
-  const std::optional<int> channel = fields->IntegerOrNull("channel");
+int ToChannel(OptionsReader* reader) {
+  const std::optional<int> channel = reader->IntegerOrNull("channel");
   if (channel && *channel < 0)
-    ThrowBadArgument("a channel number from 0 or null", "channel", fields->Value("channel"));
+    ThrowBadArgument("a channel number from 0 or null", "channel", reader->Value("channel"));
   return channel.value_or(-1);
 }
 
 // {sampleRate, channel, limits, cancel}: all keys are required, others rejected. Each key is read once.
 // `cancel` receives the value of that key.
 DecodeOptions ToDecodeOptions(const Napi::Value& value, Napi::Value* cancel) {
-  Fields fields(value, "options");
+  OptionsReader reader(value, "options");
   DecodeOptions options = {};
-  options.sample_rate = fields.Integer("sampleRate");
-  options.channel = ToChannel(&fields);
-  ReadLimits(fields.Value("limits"), &options);
-  const Napi::Value flag = fields.Value("cancel");
-  fields.RejectUnknownKeys();
+  options.sample_rate = reader.Integer("sampleRate");
+  options.channel = ToChannel(&reader);
+  ReadLimits(reader.Object("limits"), &options);
+  const Napi::Value flag = reader.Value("cancel");
+  reader.RejectUnknownKeys();
   options.cancel = ToCancel(flag);  // last: no JavaScript may run after it
   if (cancel != nullptr) *cancel = flag;
   return options;
@@ -102,7 +101,7 @@ class ArrayReference {
 
 struct OpenDecoder {
   std::unique_ptr<ArrayReference> bytes;
-  std::unique_ptr<ArrayReference> cancel;   // null without one
+  std::unique_ptr<ArrayReference> cancel;       // null without one
   std::unique_ptr<IncrementalDecoder> decoder;  // null once closed
 };
 
@@ -142,7 +141,7 @@ Napi::Value OpenIncrementalDecoderCall(const Napi::CallbackInfo& info) {
   opened->bytes = std::make_unique<ArrayReference>(bytes);
   if (cancel.IsTypedArray()) opened->cancel = std::make_unique<ArrayReference>(cancel.As<Napi::TypedArray>());
   opened->decoder = std::make_unique<IncrementalDecoder>(bytes.Data(), bytes.ElementLength(), options,
-                                                     static_cast<size_t>(length));
+                                                         static_cast<size_t>(length));
   return Napi::External<OpenDecoder>::New(info.Env(), opened.release(),
                                           [](Napi::Env, OpenDecoder* data) { delete data; });
 }

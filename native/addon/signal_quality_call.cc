@@ -27,7 +27,6 @@ std::vector<Segment> ToSegments(const Napi::Value& value) {
 Napi::Value MeasureSignalQualityCall(const Napi::CallbackInfo& info) {
   const Napi::Float32Array samples = ToSamples(info[0], "samples");
   const int rate = ToInteger(info[1], "sampleRate");
-  if (rate < 1) ThrowBadArgument("a positive integer", "sampleRate", info[1]);
   const SignalQuality quality =
       MeasureSignalQuality(samples.Data(), samples.ElementLength(), rate, ToSegments(info[2]));
   Napi::Object result = Napi::Object::New(info.Env());

@@ -83,7 +83,6 @@ const withOptions = (change: object) => () => decode(wav, { ...options, ...chang
 
 const badArguments: readonly (readonly [reason: string, call: () => unknown])[] = [
   ['an integer for `hopLength`, got undefined', () => extract(noise(400), incomplete as FeatureSpec)],
-  ['no unknown key for `spec`, got "fmin"', withSpec({ fmin: 20 })],
   ['an object for `spec`, got undefined', () => extract(noise(400), undefined as never)],
   ['an object for `spec`, got an array', () => extract(noise(400), [spec] as never)],
   ['an integer for `hopLength`, got 1.5', withSpec({ hopLength: 1.5 })],
@@ -110,10 +109,14 @@ const badArguments: readonly (readonly [reason: string, call: () => unknown])[] 
   ['a channel number from 0 or null for `channel`, got -1', withOptions({ channel: -1 })],
   ['an object for `limits`, got null', withOptions({ limits: null })],
   [
+    'a finite number for `limits.seconds`, got "9"',
+    withOptions({ limits: { ...options.limits, seconds: '9' } }),
+  ],
+  [
     'an Int32Array of at least one element or null for `cancel`, got another typed array',
     withOptions({ cancel: new Int32Array(0) }),
   ],
-  ['no unknown key for `options`, got "gain"', withOptions({ gain: 2 })],
+  ['at least 1000 for `sampleRate`, got 0', () => measureQuality(noise(4), 0, Float64Array.of(0, 1))],
   ['16000 for `sampleRate`, got 8000', () => trackProsody(noise(4), 8000)],
   [
     'a Float32Array for `samples`, got another typed array',
@@ -124,6 +127,8 @@ const badArguments: readonly (readonly [reason: string, call: () => unknown])[] 
 test('arguments of the wrong type or range are refused by name', (t) => {
   for (const [reason, call] of badArguments)
     t.deepEqual(refusal(call), { code: 'bad_argument', reason: `Expected ${reason}` });
+  t.is(refusal(withSpec({ fmin: 20 })).reason, 'Unknown key "fmin" in `spec`');
+  t.is(refusal(withOptions({ gain: 2 })).reason, 'Unknown key "gain" in `options`');
 });
 
 test('a WAV file decodes to its samples and source', (t) => {
