@@ -3,7 +3,7 @@
 namespace undertone {
 
 IncrementalDecoder::IncrementalDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options,
-                               size_t max_samples)
+                                       size_t max_samples)
     : max_samples_(max_samples), decoder_(bytes, size, options, max_samples) {
   decoder_.sink().budget().Pause();
 }

@@ -6,8 +6,8 @@
 #include <ctime>
 #include <string>
 
-#include "decode/incremental_decoder.h"
 #include "decode/decode.h"
+#include "decode/incremental_decoder.h"
 #include "decode/sink.h"
 #include "support/crafted_files.h"
 
