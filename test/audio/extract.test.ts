@@ -65,17 +65,6 @@ test('a getter of the spec that transfers the samples: error instead of a read o
   t.is(extract(samples, transferring).frames, 0);
 });
 
-test('recordings shorter than a frame', (t) => {
-  t.deepEqual(
-    [0, 1, 200, 400].map((count) => extract(noise(count), spec).frames),
-    [0, 0, 1, 2],
-  );
-});
-
-test('MFCC has as many columns as coefficients', (t) => {
-  t.is(extract(noise(1600), { ...spec, nMfcc: 13, lifter: 22 }).bins, 13);
-});
-
 const { hopLength: _, ...incomplete } = spec;
 const wav = wavFile(noise(160), 16000);
 const withSpec = (change: object) => () => extract(noise(400), { ...spec, ...change });

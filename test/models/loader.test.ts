@@ -4,12 +4,6 @@ import test from 'ava';
 import { loadModels, ModelError, readManifests } from '../../src/models/loader.ts';
 import { copyModels, editManifest, type Json, renewHash, withManifest } from '../support/models.ts';
 
-test('the shipped set loads: one model of each kind', async (t) => {
-  const manifests = await readManifests('models/standard');
-  t.deepEqual(manifests.map(({ kind }) => kind).sort(), ['cognitive', 'emotion', 'trunk', 'vad']);
-  t.truthy(await loadModels('models/standard'));
-});
-
 const refused: readonly (readonly [string, string, (manifest: Json) => void, RegExp])[] = [
   [
     'another features version',
