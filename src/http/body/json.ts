@@ -1,12 +1,17 @@
-/** JSON bodies: limited in size, time and memory like uploads, and validated by a schema. */
+/** JSON bodies: read by koa-body, limited in size, time and memory like uploads, and validated by a schema. */
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
 import type { Context } from 'koa';
+import { koaBody } from 'koa-body';
 import type { z } from 'zod';
 import type { Config } from '../../runtime/config.ts';
 import { type Problem, ServiceError, tooLarge } from '../../runtime/errors.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
 import type { Lifecycle } from '../lifecycle.ts';
+import { guardBody } from './body-guard.ts';
+import { overByteShare } from './byte-budget.ts';
 import { nextIteration } from './next-iteration.ts';
-import { declaredLength, readBody, sendContinue } from './read-body.ts';
+import { declaredLength, sendContinue } from './read-body.ts';
 
 export type BodyRules = {
   readonly maxBytes: number;
@@ -55,38 +60,106 @@ function checkHeaders(context: Context, rules: BodyRules): void {
   if (encoding !== 'identity') {
     throw new ServiceError('bad_request', `Expected none for \`Content-Encoding\`, got ${encoding}`);
   }
-  if (declaredLength(context.req) > rules.maxBytes) throw overLimit(rules);
+  if (declaredLength(context.req) > rules.maxBytes)
+    throw tooLarge(rules.maxBytes, 'body', rules.reasonOf('too_large'));
 }
 
 /** The bytes stay reserved until the response is sent, since the parsed value is not smaller. */
 async function read(context: Context, options: Options, rules: BodyRules): Promise<unknown> {
   const { req, res, state } = context;
-  const { budget, config, lifecycle } = options;
-  const account = await options.account(context);
-  const deadlineAt = state.startedAt + 1000 * config.deadlineSeconds;
+  const deadlineAt = state.startedAt + 1000 * options.config.deadlineSeconds;
+  const memory = options.budget.open([await options.account(context)]);
+  const parse = parserOf(rules.maxBytes);
   sendContinue(req, res);
-  const limits = { maxBytes: rules.maxBytes, budget, account, deadlineAt, shutdown: lifecycle.shutdown };
-  const upload = await readBody(req, limits).catch((error: ServiceError) => {
-    throw error.code === 'too_large' ? overLimit(rules) : error;
+  res.once('close', () => memory.release());
+  const utf8 = createUtf8Check();
+  const delayed = delayEnd(req);
+  let detach = () => {};
+  const body = new Promise<unknown>((resolve, reject) => {
+    const stopGuard = guardBody(req, { deadlineAt, shutdown: options.lifecycle.shutdown }, reject);
+    const onClose = () => {
+      if (req.readableEnded) return;
+      state.clientAborted = true;
+      reject(expectedObject());
+    };
+    const onData = (bytes: Buffer) => {
+      utf8.add(bytes);
+      if (!memory.add(bytes.length)) reject(overByteShare());
+    };
+    detach = () => {
+      stopGuard();
+      req.off('data', onData).off('close', onClose).unpipe(delayed);
+      delayed.destroy();
+    };
+    const onParsed = () => resolve(utf8.isValid() ? context.request.body : null);
+    const source: Context = Object.create(context, { req: { value: delayed } });
+    parse(source, async () => {}).then(onParsed, (error: unknown) => reject(toServiceError(error, rules)));
+    req.on('data', onData).on('close', onClose);
+    const reason = options.lifecycle.shutdown.reason();
+    if (reason !== null) reject(reason);
+    else if (req.destroyed) onClose();
   });
-  if (upload === null) {
-    state.clientAborted = true;
-    throw expectedObject();
-  }
-  res.once('close', upload.release);
-  // One iteration of the event loop parses at most one body.
-  await nextIteration();
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(upload.blocks)));
-  } catch {
-    // The error of the parser contains the body.
-    throw expectedObject();
-  }
+  return body.finally(() => detach());
+}
+
+/** koa-body parses a body when it ends: the end is delayed, so that one iteration of the event loop parses at most one body. */
+function delayEnd(request: IncomingMessage): PassThrough {
+  const body = new PassThrough({ flush: (done) => void nextIteration().then(() => done()) });
+  return Object.assign(request.pipe(body), { headers: request.headers });
+}
+
+/** koa-body reads an empty body as an empty object, and replaces invalid UTF-8. */
+function createUtf8Check() {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let empty = true;
+  let valid = true;
+  const decode = (bytes: Buffer | undefined, stream: boolean) => {
+    try {
+      decoder.decode(bytes, { stream });
+    } catch {
+      valid = false;
+    }
+  };
+  return {
+    add: (bytes: Buffer) => {
+      empty = false;
+      if (valid) decode(bytes, true);
+    },
+    isValid: () => {
+      if (valid) decode(undefined, false);
+      return valid && !empty;
+    },
+  };
+}
+
+type Parser = (context: Context, next: () => Promise<void>) => Promise<unknown>;
+
+const parsers = new Map<number, Parser>();
+
+function parserOf(maxBytes: number): Parser {
+  const parser =
+    parsers.get(maxBytes) ??
+    koaBody({
+      jsonLimit: maxBytes,
+      jsonTypes: ['application/json'],
+      multipart: false,
+      text: false,
+      urlencoded: false,
+    });
+  parsers.set(maxBytes, parser);
+  return parser;
+}
+
+/** Errors of raw-body have a type. Errors of the JSON parser contain the body, so they are dropped. */
+function toServiceError(error: unknown, rules: BodyRules): ServiceError {
+  const type = error instanceof Error && 'type' in error ? error.type : null;
+  return type === 'entity.too.large'
+    ? tooLarge(rules.maxBytes, 'body', rules.reasonOf('too_large'))
+    : expectedObject();
 }
 
 function requireObject(body: unknown): Readonly<Record<string, unknown>> {
-  const isPlain = typeof body === 'object' && body !== null && !Array.isArray(body);
-  if (!isPlain || Object.hasOwn(body, '__proto__')) throw expectedObject();
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw expectedObject();
   return body as Readonly<Record<string, unknown>>;
 }
 
@@ -111,10 +184,6 @@ function problem(field: string, reason: string, message: string): Problem {
 
 function expectedObject(): ServiceError {
   return new ServiceError('bad_request', 'Expected a JSON object for `body`, got something else');
-}
-
-function overLimit({ maxBytes, reasonOf }: BodyRules): ServiceError {
-  return tooLarge(maxBytes, 'body', reasonOf('too_large'));
 }
 
 /** The message omits the received value, which may be a password. */
