@@ -23,10 +23,10 @@ double Seconds(std::clock_t since) {
 }
 
 TEST_CASE("lists in crafted files cost no time") {
-  for (const auto& [name, bytes] : CraftedFiles()) {
-    CAPTURE(name);
+  for (const auto& file : CraftedFiles()) {
+    CAPTURE(file.first);
     const std::clock_t start = std::clock();
-    ErrorOf(bytes);
+    ErrorOf(file.second);
     CHECK(Seconds(start) < 1);
   }
 }
