@@ -1,6 +1,6 @@
 /**
  * A server to be forked: `raw` is node:http that reads the body into memory and answers a line of JSON; any other word is
- * a thread built beside it, which the whole service runs on: server.js KIND [WORKERS].
+ * a thread built beside it, which the whole service runs on: server.js KIND [WORKERS] [slowed].
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -11,7 +11,7 @@ import { scopes } from '../../src/auth/token-input.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createLifecycle } from '../../src/http/lifecycle.ts';
 import { createMetrics } from '../../src/http/middleware/metrics.ts';
-import { createHttpServer } from '../../src/http/server.ts';
+import { createHttpServer, type Handler } from '../../src/http/server.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { createPool } from '../../src/workers/pool.ts';
 
@@ -25,7 +25,7 @@ function usage(): Usage {
   return { process: user + system, mainThread: Number(stat.split(' ')[0]) / 1000 };
 }
 
-const [kind, workers = '1'] = process.argv.slice(2);
+const [kind, workers = '1', slowdown] = process.argv.slice(2);
 
 async function startApp(thread: string): Promise<number> {
   const config = parseConfig({
@@ -50,8 +50,17 @@ async function startApp(thread: string): Promise<number> {
     pages: { documents: new Map(), assets: new Map() },
   };
   const app = createApp({ config, pool, tokens, logger, ...collaborators });
-  const server = createHttpServer(app.callback(), { seconds: config.deadlineSeconds });
+  const handler = slowdown === 'slowed' ? slow(app.callback()) : app.callback();
+  const server = createHttpServer(handler, { seconds: config.deadlineSeconds });
   return Number(new URL(await server.listen(config)).port);
+}
+
+/** The slowdown that the gate on instruction counts must find. */
+function slow(handler: Handler): Handler {
+  return (request, response) => {
+    for (let copies = 0; copies < 60; copies++) JSON.parse(JSON.stringify(request.headers));
+    return handler(request, response);
+  };
 }
 
 function startRaw(): Promise<number> {

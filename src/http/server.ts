@@ -10,7 +10,7 @@ import { chunksTooSmall, expectedChunks, GatheredRequest } from './body/gathered
 import { closeSlowly, isLingering } from './linger.ts';
 import { errorBody, errorHeaders } from './middleware/errors.ts';
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 
 export type HttpServer = {
   readonly server: Server;
