@@ -21,7 +21,7 @@ const refused: readonly (readonly [string, string, (manifest: Json) => void, Reg
     'an unknown feature key',
     'trunk',
     (m) => Object.assign(m.features as Json, { dither: 1 }),
-    /Model trunk: features: Expected/,
+    /Model trunk: features: Unknown key "dither"/,
   ],
   [
     'a head of another trunk',
