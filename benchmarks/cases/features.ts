@@ -5,8 +5,6 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { extract, type FeatureSpec } from '../../src/audio/addon.ts';
-import { specs } from '../../src/audio/feature-presets.ts';
 import { decode } from '../../src/index.ts';
 import {
   atLeast,
@@ -22,7 +20,6 @@ import {
 } from '../case.ts';
 import { buildBenchmark, parseLines } from '../native.ts';
 import { installPackages } from '../packages.ts';
-import { mainThreadMs } from '../process.ts';
 import { makeVenv } from '../python.ts';
 import { speechFile } from '../speech.ts';
 
@@ -31,14 +28,9 @@ type Figures = ReadonlyMap<string, Figure | null>;
 
 /** Log units; the largest difference that still counts as the same features. */
 const tolerance = 1e-3;
-/** V8 compiles, and the memory of the process grows. */
-const warmUps = 10;
-const rounds = 40;
-const framesARound = 20_000;
 const folder = cacheFolder('features');
 const audio = join(folder, 'audio.f32');
-const rate = 16_000;
-const [shortSeconds, longSeconds] = [10, 600];
+const longSeconds = 600;
 const peerScript = join(root, 'benchmarks', 'peers', 'features.py');
 const npmScript = join(root, 'benchmarks', 'peers', 'features.mjs');
 const npmFolder = cacheFolder('peers/npm');
@@ -65,32 +57,9 @@ function runPeers(interpreter: string, peers: readonly string[]): string {
   return runProgram('env', [...args, audio, folder, ...peers]);
 }
 
-const whisper = specs['whisper-log-mel-80'] as FeatureSpec;
-const torchaudio: FeatureSpec = { ...whisper, dropLast: false, nFft: 512, melScale: 'htk', melNorm: 'none' };
-const kaldi: FeatureSpec = { ...(specs['kaldi-log-mel-80'] as FeatureSpec), padding: 'snip-edges-false' };
-
-/** Of the addon, in this thread, with the widest vectors that the processor has; leaves the features in the folder. */
-function measureOwn(
-  name: string,
-  spec: FeatureSpec,
-  samples: Float32Array,
-): readonly [string, Figure | null] {
-  const { data, frames } = extract(samples, spec);
-  writeFileSync(join(folder, `${name}.f32`), data);
-  const times = Math.ceil(framesARound / frames);
-  const ns: number[] = [];
-  for (let round = -warmUps; round < rounds; round++) {
-    const before = mainThreadMs(process.pid);
-    for (let time = 0; time < times; time++) extract(samples, spec);
-    if (round >= 0) ns.push((1e6 * (mainThreadMs(process.pid) - before)) / times / frames);
-  }
-  return [name, figure(ns)];
-}
-
 function measureAll(): Figures {
   const { samples } = decode(speechFile(longSeconds));
   writeFileSync(audio, samples);
-  const short = samples.slice(0, shortSeconds * rate);
   installFftw();
   installTorchaudio();
   installNpm();
@@ -101,14 +70,7 @@ function measureAll(): Figures {
     runProgram(process.execPath, [npmScript, audio, folder, npmFolder]),
   ];
   const peers = outputs.flatMap((output) => parseLines<Series>(output));
-  const own = [
-    // The longest first: the allocator then keeps the memory of the shorter ones.
-    measureOwn('torchaudio-long-ours', torchaudio, samples),
-    measureOwn('torchaudio-ours', torchaudio, short),
-    measureOwn('kaldi-ours', kaldi, short),
-    measureOwn('whisper-ours', specs['whisper-input-80'] as FeatureSpec, short),
-  ];
-  return new Map([...peers.map(({ name, ns }) => [name, figure(ns)] as const), ...own]);
+  return new Map(peers.map(({ name, ns }) => [name, figure(ns)]));
 }
 
 function readFeatures(name: string): Float32Array {

@@ -31,10 +31,15 @@ using undertone::Extractor;
 using undertone::FeatureSpec;
 using undertone::Lanes;
 
-FeatureSpec PlainSpec() {
+FeatureSpec LibrosaSpec() {
   FeatureSpec spec = WhisperSpec();
   spec.drop_last = false;
   spec.n_fft = 512;
+  return spec;
+}
+
+FeatureSpec PlainSpec() {
+  FeatureSpec spec = LibrosaSpec();
   spec.padding = undertone::Padding::kNone;
   return spec;
 }
@@ -42,6 +47,28 @@ FeatureSpec PlainSpec() {
 FeatureSpec MfccSpec() {
   FeatureSpec spec = PlainSpec();
   spec.n_mfcc = 13;
+  return spec;
+}
+
+FeatureSpec TorchaudioSpec() {
+  FeatureSpec spec = LibrosaSpec();
+  spec.mel_scale = undertone::MelScale::kHtk;
+  spec.mel_norm = undertone::MelNorm::kNone;
+  return spec;
+}
+
+FeatureSpec KaldiReflectSpec() {
+  FeatureSpec spec = KaldiSpec();
+  spec.padding = undertone::Padding::kSnipEdgesFalse;
+  return spec;
+}
+
+// The input of Whisper's encoder.
+FeatureSpec WhisperInputSpec() {
+  FeatureSpec spec = WhisperSpec();
+  spec.top_db = 80;
+  spec.offset = 4.0;
+  spec.scale = 0.25;
   return spec;
 }
 
@@ -117,6 +144,10 @@ class FftwLoop {
 constexpr int kChains = 12;
 constexpr int kRepeats = 20000;
 
+constexpr int kRounds = 300;
+constexpr size_t kShortSamples = 160000;   // 10 s
+constexpr size_t kLongSamples = 9600000;  // 600 s
+
 volatile float sink;
 
 // Returns how many multiplications and additions it did at the peak rate of a vector width.
@@ -150,9 +181,8 @@ struct Series {
 };
 
 // One round runs every series once, so that a warm or throttled processor is so for all of them.
-void Measure(std::vector<Series>* series) {
-  constexpr int kRounds = 300;
-  for (int round = -1; round < kRounds; ++round) {
+void Measure(std::vector<Series>* series, int rounds) {
+  for (int round = -1; round < rounds; ++round) {
     for (Series& one : *series) {
       const double start = Nanoseconds();
       const double frames = one.run();
@@ -200,8 +230,23 @@ void Compare(const std::string& folder, const std::string& name, const FeatureSp
     add(end, [&, extractor](float* out) { extractor->Extract(samples.data(), samples.size(), out); });
     series.push_back({name + "-peak" + end, [=] { return width.peak() / flops; }, {}});
   }
-  Measure(&series);
+  Measure(&series, kRounds);
   for (const auto& [file, values] : outs) Write(folder + "/" + file + ".f32", values);
+}
+
+// The extractor with the widest vectors that this processor has, as the service runs it.
+void MeasureOwn(const std::string& folder, const std::string& name, const FeatureSpec& spec,
+                const std::vector<float>& samples, int rounds) {
+  Extractor extractor(spec);
+  const size_t frames = extractor.Frames(samples.size());
+  std::vector<float> out(frames * extractor.n_features());
+  const auto run = [&] {
+    extractor.Extract(samples.data(), samples.size(), out.data());
+    return static_cast<double>(frames);
+  };
+  std::vector<Series> series = {{name, run, {}}};
+  Measure(&series, rounds);
+  Write(folder + "/" + name + ".f32", out);
 }
 
 }  // namespace
@@ -211,11 +256,17 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: benchmark_features SAMPLES.f32 OUTPUT_FOLDER\n");
     return 2;
   }
-  std::vector<float> samples(160000);  // 10 s
+  std::vector<float> samples(kLongSamples);
   std::ifstream(argv[1], std::ios::binary)
       .read(reinterpret_cast<char*>(samples.data()),
             static_cast<std::streamsize>(samples.size() * sizeof(float)));
-  Compare(argv[2], "log-mel", PlainSpec(), samples);
-  Compare(argv[2], "mfcc", MfccSpec(), samples);
+  const std::vector<float> start(samples.begin(), samples.begin() + kShortSamples);
+  const std::string folder = argv[2];
+  Compare(folder, "log-mel", PlainSpec(), start);
+  Compare(folder, "mfcc", MfccSpec(), start);
+  MeasureOwn(folder, "kaldi-ours", KaldiReflectSpec(), start, kRounds);
+  MeasureOwn(folder, "torchaudio-ours", TorchaudioSpec(), start, kRounds);
+  MeasureOwn(folder, "torchaudio-long-ours", TorchaudioSpec(), samples, kRounds / 30);
+  MeasureOwn(folder, "whisper-ours", WhisperInputSpec(), start, kRounds);
   return 0;
 }

@@ -99,7 +99,7 @@ async function attackSlowly(server: Server, allowed: Limits): Promise<Measured> 
       openSockets = Math.max(openSockets, open);
       return open <= 0;
     },
-    2000 * (requestSeconds + marginSeconds),
+    1000 * (requestSeconds + marginSeconds + 1),
   );
   const freedSeconds = freed ? (performance.now() - opened) / 1000 : null;
   const during = await beside.stop();
