@@ -131,7 +131,7 @@ async function openJobQueue(
   if (redisUrl === null) return null;
   const { openJobs } = await import('./jobs/jobs.ts');
   const { PersistenceError } = await import('./runtime/redis.ts');
-  const onUnreachable = () => logger.warn('Redis cannot be reached: jobs are refused until it can');
+  const onUnreachable = () => logger.warn('Redis is unreachable: job requests fail until it is reachable');
   const onUploadThreadLost = (cause: Error) => logger.error({ err: cause }, 'upload thread lost');
   return openJobs({ redisUrl, database, secret, settings, onUnreachable, onUploadThreadLost }).catch(
     (error: unknown) => {
@@ -175,7 +175,7 @@ async function stop({ config, lifecycle, logger, pool, servers, tokens }: Servic
   lifecycle.startDraining();
   const abortTimer = setTimeout(
     () => {
-      logger.warn(pool.stats(), 'cutting off what is still running');
+      logger.warn(pool.stats(), 'shutdown limit reached: aborting running requests');
       pool.failAll(lifecycle.abort());
       setTimeout(() => {
         for (const server of servers) server.destroy();
@@ -189,7 +189,9 @@ async function stop({ config, lifecycle, logger, pool, servers, tokens }: Servic
   await Promise.all(servers.map((server) => server.drain()));
   clearTimeout(abortTimer);
   await pool.close();
-  await tokens.flush().catch((error: unknown) => logger.warn({ err: error }, 'last uses are not written'));
+  await tokens
+    .flush()
+    .catch((error: unknown) => logger.warn({ err: error }, 'cannot write the last-used times of tokens'));
   logger.info('stopped');
 }
 

@@ -1,4 +1,4 @@
-/** The pipeline in one screen: bytes -> chunks of samples -> speech -> windows -> embeddings -> signals. */
+/** The pipeline: bytes -> chunks of samples -> speech -> windows -> embeddings -> signals. */
 import {
   type DecodeLimits,
   type IncrementalDecoder,
@@ -35,9 +35,9 @@ import type { Window } from './windows.ts';
 type OnChunk = (analyzedSeconds: number, durationSeconds: number | null) => void | Promise<void>;
 
 export type Analyzer = {
-  /** Call it again only after it settled. @throws ServiceError for a recording that cannot be analysed */
+  /** Calls must not overlap. @throws ServiceError for a recording that cannot be analysed */
   analyze(request: AnalyzeRequest, onChunk?: OnChunk): Promise<Analysis>;
-  /** Null, after one chunk was decoded, for a recording of several chunks. @throws ServiceError */
+  /** Returns null for a recording of several chunks, after decoding the first. @throws ServiceError */
   analyzeUnlessLong(request: AnalyzeRequest): Promise<Analysis | null>;
   /** Runs every model once: the first run of a session is slower. */
   warm(): Promise<void>;
@@ -161,7 +161,7 @@ type ChunkResult = {
   readonly windows: readonly Window[];
   readonly voiceLogOdds: number;
   readonly quality: SignalQuality;
-  /** RMS of all samples; measured only with less speech than `minTotalSpeechSeconds`. */
+  /** RMS of all samples; of the speech alone in a chunk with at least `minTotalSpeechSeconds` of it. */
   readonly levelDbfs: number;
   readonly signals: Partial<Record<Signal, unknown>>;
 };
@@ -179,6 +179,7 @@ async function analyzeChunk(
   const all = Float64Array.of(0, samples.length / sampleRate);
   const { levelDbfs } = hasSpeech ? quality : measureQuality(samples, sampleRate, all);
   timer.mark('quality');
+  // A part of a longer recording always has results: the recording may have enough speech in total.
   const encoded = isWhole && !hasSpeech ? [] : await encode(speech, models, timer, bounds);
   const results: Partial<Record<Signal, unknown>> = {};
   if (encoded.length > 0 || !isWhole) {
@@ -258,7 +259,7 @@ function aggregate(
     warnings: recordingWarnings(
       source,
       enough ? { ...quality, voiceLogOdds: meanBySpeech(results, (result) => result.voiceLogOdds) } : null,
-      enough ? quality.levelDbfs : meanLevel(results),
+      meanLevel(results),
       params,
     ),
     models: manifestsOf(models),

@@ -116,7 +116,7 @@ export async function* detectChunks(
   }
 }
 
-/** The middle of the last pause, or the end if that is more than `maxCutSeconds` earlier. */
+/** Returns the middle of the last pause, or the end when that pause is more than `maxCutSeconds` before it. */
 function cutFrame({ segments, features, framesPerSecond }: SpeechAnalysis, maxCutSeconds: number): number {
   const { frames } = features;
   const earliest = frames - maxCutSeconds * framesPerSecond;

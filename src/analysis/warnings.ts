@@ -21,7 +21,7 @@ type Params = Pick<ManifestOf<'vad'>['params'], 'minVoice' | 'warnings'>;
 
 /**
  * @param spoken null without speech
- * @param levelDbfs RMS of the whole recording
+ * @param levelDbfs RMS of the whole recording; used only without speech
  */
 export function recordingWarnings(
   source: Source,

@@ -3,13 +3,13 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { upgradeFeatureSpec } from './feature-spec.ts';
 
-/** What one recording may be; the rest is refused while decoding. */
+/** Limits of a recording; decoding fails beyond them. */
 export type DecodeLimits = {
   readonly seconds: number;
   readonly channels: number;
   readonly minSampleRate: number;
   readonly maxSampleRate: number;
-  /** Longest that one decode may take; 0: no limit. */
+  /** Time limit of one decode; 0 for none. */
   readonly deadlineSeconds: number;
 };
 
@@ -18,11 +18,11 @@ export type DecodeOptions = {
   /** 0-based; null averages all channels. */
   readonly channel: number | null;
   readonly limits: DecodeLimits;
-  /** Element 0 other than 0 stops the call; shared memory lets another thread do it. */
+  /** Shared flag: a value other than 0 in element 0 stops the decoder. */
   readonly cancel: Int32Array | null;
 };
 
-/** The file as it came. */
+/** Properties of the source file. */
 export type Source = {
   readonly container: string;
   readonly codec: string;
@@ -111,15 +111,15 @@ export type AudioErrorCode =
   | 'bad_argument'
   | 'internal';
 
-/** What the functions throw; `reason` is also the message. */
+/** Thrown by the functions of the addon; `reason` equals `message`. */
 export type AudioError = Error & { readonly code: AudioErrorCode; readonly reason: string };
 
 /**
- * Decodes a recording of any length part by part, on the calling thread. Throws AudioErrors as `decode` does, and
+ * Decodes a recording of any length block by block, on the calling thread. Throws AudioErrors as `decode` does, and
  * `bad_argument` once the memory of the recording was transferred or resized.
  */
 export type IncrementalDecoder = {
-  /** The next samples: fewer at the end, none after it. Whole parts come before the error that ends them. */
+  /** Returns the next samples: fewer at the end, then none. On an error it first returns the complete blocks before it. */
   next(): Float32Array;
   /** Duration that the file declares; null when it declares none. */
   declaredSeconds(): number | null;
@@ -147,7 +147,7 @@ type Addon = {
   readonly featuresVersion: number;
 };
 
-/** The same from src/audio/ and from dist/src/. */
+/** The path is valid in src/audio/ and in dist/src/. */
 const addonPath = fileURLToPath(new URL('../../build/Release/undertone.node', import.meta.url));
 
 function loadAddon(): Addon {
@@ -159,7 +159,7 @@ function loadAddon(): Addon {
 
 const addon = loadAddon();
 
-/** Decodes a whole file of any supported format; throws an AudioError and never half a result. */
+/** Decodes a whole file of any supported format. Throws an AudioError; a partial result is never returned. */
 export const decode = addon.decode;
 
 /** @param maxSamples samples per call */

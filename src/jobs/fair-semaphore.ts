@@ -5,7 +5,7 @@
 import { createFairQueue } from '../workers/fair-queue.ts';
 
 export type FairSemaphore = {
-  /** Returns null when no permit is free and no job of this worker waits for one: another worker may be idle. */
+  /** Returns null when every permit is in use and nothing waits for one: the caller returns its job to the queue for an idle worker. */
   acquire(owner: string): Promise<Permit> | null;
 };
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Permit } from './fair-semaphore.ts';
 import { ReservationError } from './http-client.ts';
-import { fetchAudio, UnreachableError, unreachable } from './remote-audio.ts';
+import { fetchAudio, fetchFailed, RetryableFetchError } from './remote-audio.ts';
 import { type QueueJob, shareKeys, type WorkerContext } from './worker-context.ts';
 
 /** Downloads up to this long keep their slot and need no reservation. */
@@ -32,7 +32,7 @@ export async function fetchRecording(
     return await permit.releaseDuring(fetching);
   } catch (error) {
     const last = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
-    throw last && error instanceof UnreachableError ? unreachable(error.message) : error;
+    throw last && error instanceof RetryableFetchError ? fetchFailed(error.message) : error;
   } finally {
     done.abort();
     bytes.release();

@@ -42,7 +42,7 @@ type NewJob = {
   readonly expiresAt: number;
 };
 
-/** Every function throws ServiceError `storage_unavailable`. */
+/** Promises reject with ServiceError `storage_unavailable`. */
 export type JobStore = {
   /** `duplicate_key`: another job of the owner has the idempotency key. */
   insert(job: NewJob): Promise<'inserted' | 'duplicate_key' | 'owner_missing'>;

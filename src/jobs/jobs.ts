@@ -26,7 +26,7 @@ export type { JobStats } from './queue-state.ts';
 /** One page of jobs; `last` is the id of its last job when more follow. */
 export type JobPage = { readonly jobs: readonly JobSummary[]; readonly last: string | null };
 
-/** Every function throws ServiceError `queue_unavailable` or `storage_unavailable`. */
+/** Promises reject with ServiceError `queue_unavailable` or `storage_unavailable`. */
 export type Jobs = {
   /** Stores uploads, which expire unless they become jobs. */
   readonly uploadStore: UploadStore;
@@ -43,7 +43,7 @@ export type Jobs = {
   hasKey(owner: JobOwner, idempotencyKey: string): Promise<boolean>;
   /** @throws ServiceError `invalid` when the key was used for a different request */
   findByKey(owner: JobOwner, idempotencyKey: string, digest: string): Promise<JobJson | null>;
-  /** Cancels a job that has not ended. Returns false for an unknown job. */
+  /** Cancels a job that has not ended, deletes one that has. Returns false for an unknown job. */
   remove(owner: JobOwner, id: string): Promise<boolean>;
   /** Signing secret of the owner's callbacks. */
   callbackSecret(owner: JobOwner): string;

@@ -30,7 +30,7 @@ export async function processCallback(
       now: Date.now(),
       signal: context.stop,
     });
-    logger.info({ job_id: id, delivered }, 'called back');
+    logger.info({ job_id: id, delivered }, 'callback sent');
   } catch (error) {
     if (!context.stop.aborted) throw error;
     return moveToWait(job, token);

@@ -1,4 +1,4 @@
-/** Addresses that clients may send this service to: public ones, and hosts that the operator allows. */
+/** Addresses that this service may connect to for a client: public ones, and hosts that the operator allows. */
 import { lookup as resolveName } from 'node:dns';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 

@@ -8,7 +8,7 @@ import { isBelowAny, parsePlainUrl, parsePrefix, type UrlPrefix } from './url-pr
 type Rules = Pick<JobSettings, 'urlPrefixes' | 'privateHosts' | 'maxBytes' | 'uploadSeconds'>;
 
 /** A later attempt may succeed. */
-export class UnreachableError extends Error {}
+export class RetryableFetchError extends Error {}
 
 /** Parsed once per configuration. */
 const parsed = new WeakMap<readonly string[], readonly UrlPrefix[]>();
@@ -41,7 +41,7 @@ export function checkCallbackUrl(text: string, { privateHosts }: Pick<Rules, 'pr
   return allowed ? null : 'an https address on a public host';
 }
 
-/** @throws UnreachableError when a retry may succeed, ServiceError when not, ReservationError */
+/** @throws RetryableFetchError when a retry may succeed, ServiceError when not, ReservationError */
 export async function fetchAudio(
   url: string,
   rules: Rules,
@@ -50,21 +50,21 @@ export async function fetchAudio(
 ): Promise<Uint8Array> {
   const { privateHosts, maxBytes, uploadSeconds } = rules;
   const expected = checkAudioUrl(url, rules);
-  if (expected !== null) throw unreachable(`Expected ${expected}, got another`);
+  if (expected !== null) throw fetchFailed(`Expected ${expected}, got another`);
   const limits = { privateHosts, maxBytes, seconds: uploadSeconds, signal, reserve };
   const response = await sendRequest({ method: 'GET', url, ...limits }).catch((error: Error) => {
     if (error instanceof ReservationError) throw error;
     if (error instanceof SizeError) throw invalidPart('audio', 'audio.too_large', error.message);
-    if (error instanceof AddressError) throw unreachable(error.message);
-    throw new UnreachableError(`Expected a recording at the address, got ${error.message}`);
+    if (error instanceof AddressError) throw fetchFailed(error.message);
+    throw new RetryableFetchError(`Expected a recording at the address, got ${error.message}`);
   });
   if (response.status === 200)
     return new Uint8Array(response.body.buffer, response.body.byteOffset, response.body.length);
   const message = `Expected 200 from the address, got ${response.status}`;
-  if (response.status >= 500 || response.status === 429) throw new UnreachableError(message);
-  throw unreachable(message);
+  if (response.status >= 500 || response.status === 429) throw new RetryableFetchError(message);
+  throw fetchFailed(message);
 }
 
-export function unreachable(message: string): ServiceError {
+export function fetchFailed(message: string): ServiceError {
   return invalidPart('url', 'url.unreachable', message);
 }

@@ -26,13 +26,11 @@ export type UploadCommand = { readonly id: string } & (
   | { readonly kind: 'abort' }
 );
 
-export type UploadReply = {
-  readonly id: string;
-} /** The memory of so many bytes is free again. */ & (
+/** `released`: body bytes whose memory is free again. `done` and `failed` end the upload. */
+export type UploadReply = { readonly id: string } & (
   | { readonly kind: 'released'; readonly bytes: number }
-  /** `done` and `failed` are last replies. */
   | { readonly kind: 'done'; readonly upload: UploadedForm }
-  /** Without `failure` an internal error. */
+  /** `failure` is null for an internal error. */
   | { readonly kind: 'failed'; readonly failure: SerializedError | null; readonly cause: unknown }
 );
 

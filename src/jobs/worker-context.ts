@@ -44,7 +44,7 @@ export async function moveToWait(job: QueueJob, token: string | undefined): Prom
 /** Budget keys of requests to other servers. */
 export const shareKeys = (owner: string, url: string) => [`owner ${owner}`, `host ${new URL(url).host}`];
 
-/** Leaves a job that this worker cannot process to others. */
+/** Delay of a job that only another worker can process. */
 const foreignJobDelayMs = 5000;
 /** Keeps a worker with the wrong database from cycling through the queue. */
 const wrongDatabasePauseMs = 1000;

@@ -114,7 +114,7 @@ function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
     const worker = open(queue, config.workers, (job, token) => processAnalysis(context, queue, job, token));
     worker.on('failed', (job, error) => {
       const err = withoutCommand(error);
-      logger.warn({ job_id: job?.id, attempt: job?.attemptsMade, err }, 'job not done');
+      logger.warn({ job_id: job?.id, attempt: job?.attemptsMade, err }, 'job attempt failed');
       if (job?.finishedOn !== undefined) void markLost(context, job).catch(() => {});
     });
     return worker;

@@ -19,7 +19,8 @@ export function boundaryOf(contentType: string | undefined): string | null {
   if (!/^\s*multipart\/form-data\s*(;|$)/i.test(value)) return null;
   const boundary = parameters(value).get('boundary') ?? '';
   if (boundary.length > maxBoundary || !/^[\x20-\x7e]*[\x21-\x7e]$/.test(boundary)) {
-    throw malformed(`a boundary of 1 to ${maxBoundary} characters`, `${boundary.length}`);
+    const expected = `a boundary of 1 to ${maxBoundary} printable characters that does not end in a space`;
+    throw malformed(expected, boundary === '' ? 'none' : 'another');
   }
   return boundary;
 }

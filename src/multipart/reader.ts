@@ -20,6 +20,7 @@ type MultipartReader = {
 
 const maxParts = 64;
 const maxHeaderBytes = 16_384;
+/** Spaces and tabs after a boundary (RFC 2046). */
 const maxPadding = 256;
 const lineEnd = '\r\n';
 const cr = 0x0d;
@@ -62,7 +63,7 @@ export function createMultipartReader(
         throw malformed(`at most ${maxHeaderBytes} bytes of headers a part`, 'more');
       if (end === -1) return from;
       const line = bytes.toString('utf8', start, end);
-      if (/[\r\n]/.test(line)) throw malformed('headers of a part that end in CRLF', 'others');
+      if (/[\r\n]/.test(line)) throw malformed('CRLF line ends in the headers of a part', 'a bare CR or LF');
       start = end + lineEnd.length;
       if (line === '') {
         part = onPart(parseHeaders(lines));

@@ -80,7 +80,9 @@ export class ServiceError extends Error {
 
 /** The message with the message of its cause, for operators. */
 export function describeServiceError({ message, cause }: ServiceError): string {
-  return `${message}: ${cause instanceof Error ? cause.message : String(cause)}`;
+  return cause === undefined
+    ? message
+    : `${message}: ${cause instanceof Error ? cause.message : String(cause)}`;
 }
 
 /** An error about one part of the body: `too_large` or `invalid`. */

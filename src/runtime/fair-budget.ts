@@ -13,7 +13,7 @@ export type FairBudget = {
   keys(): number;
 };
 
-/** What is used outside of this process: by all keys, and by one key. */
+/** Amounts used outside this process: by all keys, and by the key in question. */
 export type ExternalUse = { readonly all: number; readonly own: number };
 
 /** Counts for all keys that it was opened with. */
@@ -26,7 +26,7 @@ export type Reservation = {
 
 type Options = {
   readonly shareOfFree?: number;
-  /** What a key without any use may add regardless of its share, as far as it is free; the size by default. */
+  /** Amount, as far as it is free, that a key with no use may add even beyond its share; the size by default. */
   readonly firstAmount?: number;
 };
 

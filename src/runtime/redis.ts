@@ -57,13 +57,13 @@ export async function waitForRedis(redis: Redis): Promise<boolean> {
   });
 }
 
-/** @throws PersistenceError when Redis persists data or hides its settings */
+/** @throws PersistenceError when Redis persists data or refuses CONFIG GET */
 export async function requireNoPersistence(redis: Redis): Promise<void> {
   const read = async (name: string) => ((await redis.config('GET', name)) as string[])[1] ?? 'nothing';
   const settings = await Promise.all([read('save'), read('appendonly')]).catch((error: Error) => {
     if (!/NOPERM|unknown command/i.test(error.message)) throw error;
     throw new PersistenceError(
-      `Expected a Redis at \`UNDERTONE_REDIS_URL\` that tells its settings, got: ${error.message}`,
+      `Expected a Redis at \`UNDERTONE_REDIS_URL\` that permits CONFIG GET, got: ${error.message}`,
     );
   });
   const [save, appendOnly] = settings;

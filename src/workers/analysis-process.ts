@@ -36,9 +36,10 @@ function start({ settings, file }: ProcessCommand & { kind: 'start' }): void {
   workers.started.then(() => send({ kind: 'ready' }), reportLoss);
 }
 
-/** A process ends with its thread: processes are the unit of replacement. */
+/** Sends the reply; `onLost` reports a lost thread. */
 async function runTask(task: (ProcessCommand & { kind: 'run' })['task']): Promise<void> {
   try {
+    // Blocks of one message may share an ArrayBuffer: only a copy of each can be transferred.
     run = (workers as Workers).run({ ...task, body: task.body.map((block) => new Uint8Array(block)) });
     send({ kind: 'reply', reply: await run.reply });
   } catch {
@@ -46,6 +47,7 @@ async function runTask(task: (ProcessCommand & { kind: 'run' })['task']): Promis
   }
 }
 
+/** A process ends with its thread: processes are the unit of replacement. */
 function reportLoss(cause: Error): void {
   send({ kind: 'lost', cause: cause.stack ?? cause.message }, killSelf);
 }

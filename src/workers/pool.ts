@@ -77,7 +77,7 @@ type Entry = {
 
 const closePollMs = 10;
 /** Longer than any stage: an exit while a thread runs inference aborts the process. */
-const closeWithinMs = 10_000;
+const maxCloseMs = 10_000;
 
 export function createPool(options: PoolOptions): Pool {
   const { processes = null } = options;
@@ -178,7 +178,7 @@ export function createPool(options: PoolOptions): Pool {
   };
 }
 
-/** The share of the account is used up. */
+/** The queue is full and the account has used its share of it. */
 export function queueFull(): ServiceError {
   return new ServiceError('overloaded', 'All workers are busy and the queue is full');
 }
@@ -195,7 +195,7 @@ function settle(entry: Entry, reply: Reply, queueMs: number): void {
 
 /** Waits a limited time for running tasks. */
 async function close(running: ReadonlySet<Entry>, workers: Workers): Promise<void> {
-  const deadline = performance.now() + closeWithinMs;
+  const deadline = performance.now() + maxCloseMs;
   while (running.size > 0 && performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, closePollMs));
   }

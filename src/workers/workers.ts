@@ -1,4 +1,4 @@
-/** What threads of this process and analysis processes have in common: the pool cannot tell them apart. */
+/** Interface of analysis workers, implemented by threads and by processes. */
 import type { Reply, Task, ThreadSettings } from './protocol.ts';
 
 export type Workers = {

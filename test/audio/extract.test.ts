@@ -83,12 +83,12 @@ const badArguments: readonly (readonly [reason: string, call: () => unknown])[] 
   ['a finite number or null for `topDb`, got undefined', withSpec({ topDb: undefined })],
   ['a Float32Array for `samples`, got an array', () => extract([0] as never, spec)],
   [
-    'a Float32Array for `samples`, got another typed array',
+    'a Float32Array for `samples`, got a typed array of another type or length',
     () => extract(new Float64Array(4) as never, spec),
   ],
   ['a Uint8Array for `bytes`, got "RIFF"', () => decode('RIFF' as never, options)],
   [
-    'a Float64Array of start and end pairs for `segments`, got another typed array',
+    'a Float64Array of start and end pairs for `segments`, got a typed array of another type or length',
     () => measureQuality(noise(4), 16000, new Float64Array(3)),
   ],
   [
@@ -102,13 +102,13 @@ const badArguments: readonly (readonly [reason: string, call: () => unknown])[] 
     withOptions({ limits: { ...options.limits, seconds: '9' } }),
   ],
   [
-    'an Int32Array of at least one element or null for `cancel`, got another typed array',
+    'an Int32Array of at least one element or null for `cancel`, got a typed array of another type or length',
     withOptions({ cancel: new Int32Array(0) }),
   ],
   ['at least 1000 for `sampleRate`, got 0', () => measureQuality(noise(4), 0, Float64Array.of(0, 1))],
   ['16000 for `sampleRate`, got 8000', () => trackProsody(noise(4), 8000)],
   [
-    'a Float32Array for `samples`, got another typed array',
+    'a Float32Array for `samples`, got a typed array of another type or length',
     () => trackProsody(new Float64Array(4) as never, 16_000),
   ],
 ];

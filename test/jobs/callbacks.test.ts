@@ -11,7 +11,7 @@ import {
   checkAudioUrl,
   checkCallbackUrl,
   fetchAudio,
-  UnreachableError,
+  RetryableFetchError,
 } from '../../src/jobs/remote-audio.ts';
 import { syntheticSignal } from '../../src/models/golden.ts';
 import { type JobReply, jobOf, startJobStack } from '../support/jobs.ts';
@@ -127,8 +127,8 @@ test('a fetch stops at its limits of bytes and seconds', async (t) => {
     );
   t.is(await typeOf('large'), 'audio.too_large');
   t.is(await typeOf('endless'), 'audio.too_large');
-  t.is(await typeOf('busy'), UnreachableError.name);
-  t.is(await typeOf('silent', 1), UnreachableError.name);
+  t.is(await typeOf('busy'), RetryableFetchError.name);
+  t.is(await typeOf('silent', 1), RetryableFetchError.name);
 });
 
 test('ciphertext decrypts only with the same secret and at the same place', (t) => {

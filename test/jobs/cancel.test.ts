@@ -88,7 +88,7 @@ test.serial(
       log()
         .filter(({ job_id }) => job_id === 'job_1')
         .map(({ msg }) => msg),
-      ['job cancelled', 'called back'],
+      ['job cancelled', 'callback sent'],
     );
   },
 );

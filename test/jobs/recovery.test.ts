@@ -45,7 +45,7 @@ test.serial('a worker killed in the middle of a job is replaced, and the job end
   const ended = await place.ended(id);
   t.is(ended.status, 'done', JSON.stringify(ended.error));
   t.like(ended.result, { request_id: id, status: 'ok', audio: { duration_s: seconds } });
-  await second.logged(/called back/);
+  await second.logged(/callback sent/);
   t.is(second.stderr().match(/"job done"/g)?.length, 1);
   await sleep(500);
   t.deepEqual(called, [id]);

@@ -14,5 +14,5 @@ export type BodySchemaOf<S extends Signal> = Table[S]['body'];
 export type BodyOf<S extends Signal> = z.infer<BodySchemaOf<S>>;
 
 export const signals = Object.keys(table) as readonly Signal[];
-/** Only the file of a signal uses the types of its parts. */
+/** Without the type parameters of each signal, which only its own file needs. */
 export const definitions: Readonly<Record<Signal, SignalDefinition>> = table;

@@ -79,12 +79,12 @@ async function run(
   options: Omit<SubmitOptions, 'release'>,
   pool: Pool,
 ): Promise<AnalysisResult | null> {
-  const job = pool.submit({ ...task, body: blocks }, { ...options, release });
-  res.once('close', job.cancel);
+  const pending = pool.submit({ ...task, body: blocks }, { ...options, release });
+  res.once('close', pending.cancel);
   try {
-    return await job.result;
+    return await pending.result;
   } finally {
-    res.off('close', job.cancel);
+    res.off('close', pending.cancel);
   }
 }
 

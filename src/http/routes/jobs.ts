@@ -38,7 +38,7 @@ export function addJobRoutes(router: Router<State>, options: JobOptions): void {
     if (jobs === null) return;
     const key = idempotencyKey(context);
     const request = { context, jobs, options, key, owner: ownerOf(context.state.principal) };
-    return context.is('application/json') ? createJobs(request) : createJob(request);
+    return context.is('application/json') ? createJobsFromUrls(request) : createJobFromUpload(request);
   });
   router.get('/v1/jobs/:id', ...gate, async function showJob(context: Context) {
     const job = await jobs?.find(ownerOf(context.state.principal), context.params.id ?? '');
@@ -73,7 +73,7 @@ type JobRequestContext = {
   readonly owner: JobOwner;
 };
 
-async function createJob(request: JobRequestContext): Promise<void> {
+async function createJobFromUpload(request: JobRequestContext): Promise<void> {
   const { context, jobs, options, key, owner } = request;
   const { req, res } = context;
   const boundary = boundaryOf(req.headers['content-type']);
@@ -123,11 +123,11 @@ async function upload(
   return form;
 }
 
-async function createJobs({ context, jobs, options, key, owner }: JobRequestContext): Promise<void> {
+async function createJobsFromUrls({ context, jobs, options, key, owner }: JobRequestContext): Promise<void> {
   const { config } = options;
   const { urls, channel, callback } = await options.readJson(context, jobsBody, jobsRules);
   if (config.jobs.urlPrefixes.length === 0) {
-    const msg = 'Expected an upload: this service fetches no recordings (UNDERTONE_JOB_URL_PREFIXES)';
+    const msg = 'Expected an upload: UNDERTONE_JOB_URL_PREFIXES is not set, so this service fetches no URLs';
     throw new ServiceError('not_configured', msg);
   }
   await checkUrls(urls, config.jobs);
@@ -168,7 +168,7 @@ function requireQueue(jobs: Jobs | null): Middleware<State> {
     if (jobs !== null) return next();
     throw new ServiceError(
       'not_configured',
-      'Expected UNDERTONE_REDIS_URL, where jobs wait, to be set; got none',
+      'Expected `UNDERTONE_REDIS_URL` to be set, which jobs require, got nothing',
     );
   };
 }

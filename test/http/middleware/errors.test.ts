@@ -88,7 +88,10 @@ const rows: Readonly<Record<string, Row>> = {
   },
   '422 for multipart without a boundary': {
     call: { ...echo, headers: { ...echo.headers, 'Content-Type': 'multipart/form-data' } },
-    body: listed('value_error.multipart', 'Expected a boundary of 1 to 70 characters for `body`, got 0'),
+    body: listed(
+      'value_error.multipart',
+      'Expected a boundary of 1 to 70 printable characters that does not end in a space for `body`, got none',
+    ),
   },
   '422 from a thread': {
     call: analysis({ do: 'refuse' }),
