@@ -31,7 +31,7 @@ std::string Describe(const Napi::Value& value) {
     return value.ToString().Utf8Value();
   }
   if (value.IsArray()) return "an array";
-  if (value.IsTypedArray()) return "another typed array";
+  if (value.IsTypedArray()) return "a typed array of another type or length";
   if (value.IsFunction()) return "a function";
   return value.IsObject() ? "an object" : "another type";
 }

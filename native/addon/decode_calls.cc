@@ -148,7 +148,9 @@ Napi::Value OpenIncrementalDecoderCall(const Napi::CallbackInfo& info) {
 
 Napi::Value DecodeNextCall(const Napi::CallbackInfo& info) {
   OpenDecoder& opened = ToOpenDecoder(info[0]);
-  if (!opened.decoder) ThrowBadArgument("an open decoder", "decoder", info[0]);
+  if (!opened.decoder) {
+    throw Error(ErrorCode::kBadArgument, "Expected an open decoder for `decoder`, got a closed one");
+  }
   RequireUnchanged(opened.bytes.get(), "bytes");
   RequireUnchanged(opened.cancel.get(), "cancel");
   const std::vector<float> samples = opened.decoder->Next();

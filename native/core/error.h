@@ -6,8 +6,8 @@
 
 namespace undertone {
 
-// Up to kCancelled the input or the caller's limits are at fault; kBadArgument: the caller; kInternal: this
-// code.
+// Codes up to kCancelled describe the input, an exceeded limit or a cancellation. kBadArgument is an error of
+// the caller, kInternal a bug or a lack of memory in this process.
 enum class ErrorCode {
   kEmpty,
   kMalformed,

@@ -113,7 +113,7 @@ std::vector<double> FramePowers(const float* samples, const std::vector<Range>& 
   return powers;
 }
 
-// Mean power between the speech, or the noise quantile of all frames where that is too short.
+// Mean power of the pauses, or a quantile of the power of all frames if the pauses are too short.
 double NoisePower(const float* samples, const std::vector<Range>& speech, size_t count, int rate) {
   const auto frame = static_cast<size_t>(kPowerFrameSeconds * rate);
   const auto collar = static_cast<size_t>(kCollarSeconds * rate);
@@ -130,7 +130,7 @@ double NoisePower(const float* samples, const std::vector<Range>& speech, size_t
 
 double ToDb(double power) { return power > 0 ? std::max(10 * std::log10(power), kSilenceDb) : kSilenceDb; }
 
-// (speech - noise) / noise in dB.
+// (speech - noise) / noise in dB. `speech_power` includes the noise.
 double SnrDb(double speech_power, double noise_power) {
   if (noise_power <= 0) return speech_power > 0 ? kMaxSnrDb : 0;
   return std::clamp(10 * std::log10(std::max(speech_power / noise_power - 1, 1e-12)), 0.0, kMaxSnrDb);

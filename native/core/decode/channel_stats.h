@@ -47,7 +47,7 @@ class Correlation {
 // Samples above this multiple of full scale are invalid.
 constexpr float kMaxMagnitude = 65536.0F;
 
-// The largest absolute value; NaN or infinity if any sample is NaN.
+// The largest absolute value; NaN if any sample is NaN, else infinity if any is infinite.
 float Peak(const float* samples, size_t count);
 
 // Replaces by 0: NaN, infinities, values above kMaxMagnitude and below -300 dB (subnormal numbers slow

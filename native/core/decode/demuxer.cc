@@ -93,8 +93,9 @@ Demuxer::~Demuxer() { avformat_close_input(&format_); }
 void Demuxer::Open(const ProbeResult& probe) {
   const char* name = DemuxerName(probe.format);
   const AVInputFormat* demuxer = av_find_input_format(name);
+  if (demuxer == nullptr) throw Error(ErrorCode::kInternal, std::string("libavformat has no demuxer ") + name);
   format_ = avformat_alloc_context();
-  if (format_ == nullptr || demuxer == nullptr) throw std::bad_alloc();
+  if (format_ == nullptr) throw std::bad_alloc();
   format_->pb = reader_.context();
   format_->flags |= AVFMT_FLAG_CUSTOM_IO;
   format_->interrupt_callback = {ShouldStop, const_cast<DecodeBudget*>(&budget_)};

@@ -10,7 +10,7 @@
 
 namespace undertone {
 
-// Decodes a recording of any length part by part, in memory independent of its length. The samples equal those
+// Decodes a recording of any length in blocks, in memory independent of its length. The samples equal those
 // of Decode. Deadline and CPU budget count time inside the calls.
 class IncrementalDecoder {
  public:
@@ -18,8 +18,8 @@ class IncrementalDecoder {
   // what Decode throws.
   IncrementalDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options, size_t max_samples);
 
-  // Returns the next samples: fewer at the end, none after it. On an error returns the whole parts decoded
-  // before it first; then this and each later call throws what Decode throws.
+  // Returns the next samples: fewer at the end, none after it. If decoding fails, the calls first return the
+  // complete blocks before the error; the next call and every later one throw what Decode throws.
   std::vector<float> Next();
 
   // Duration that the file declares, in seconds; 0: none.

@@ -73,8 +73,8 @@ std::optional<ProbeResult> FindContainer(Bytes bytes) {
   return std::nullopt;
 }
 
-// Whether kMinConsecutiveFrames frames follow one another from `at`. At the start of the file fewer are
-// enough where the last one reaches the end; after junk these would be found in any noise.
+// Whether at least kMinConsecutiveFrames consecutive frames start at `at`. At the start of the file fewer
+// suffice if they extend to its end; after junk, such short runs occur by chance.
 bool HasConsecutiveFrames(const uint8_t* bytes, size_t size, size_t at, bool at_start,
                           size_t (*length_of)(const uint8_t*)) {
   for (int frames = 0; frames < kMinConsecutiveFrames; ++frames) {

@@ -19,7 +19,7 @@ struct State {
   Fft* fft;
   Lane* frames;  // [n_fft], then their spectrum, [n_fft / 2 + 1] pairs, then its power
   Lane* mel;     // [n_mels], rounded up to 4
-  Lane* mfcc;    // [n_mfcc], rounded up to 4
+  Lane* mfcc;    // [n_mfcc], rounded up to 4, plus 4: never empty
 };
 
 inline Lane Max(Lane x, Lane y) { return x > y ? x : y; }

@@ -15,7 +15,7 @@ constexpr size_t kOutputBlock = 8192;
 void Require(soxr_error_t error) {
   if (error != nullptr) {
     throw Error(ErrorCode::kInternal,
-                std::string("Expected to resample, got \"") + soxr_strerror(error) + "\"");
+                std::string("soxr failed: ") + soxr_strerror(error));
   }
 }
 

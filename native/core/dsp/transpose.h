@@ -65,7 +65,7 @@ inline void TransposeQuads(undertone_lanes* v) {
   v[3] = UNDERTONE_MM(shuffle_ps)(b, d, 0xee);
 }
 
-// Position `at` .. `at` + 3 of every row.
+// Loads positions 0 to 3 of every row.
 inline void LoadFour(const float* rows, size_t stride, undertone_lanes* four) {
   for (size_t k = 0; k < 4; ++k) four[k] = LoadQuads(rows + k * stride, stride);
   TransposeQuads(four);
@@ -77,6 +77,7 @@ inline void StoreFour(undertone_lanes* four, float* rows, size_t stride) {
   for (size_t k = 0; k < 4; ++k) StoreQuads(four[k], rows + k * stride, stride);
 }
 
+// Loads position 0 of every row.
 inline undertone_lanes LoadOne(const float* rows, size_t stride) {
   undertone_lanes one = {};
   for (size_t lane = 0; lane < UNDERTONE_LANES; ++lane) one[lane] = rows[lane * stride];
@@ -93,6 +94,7 @@ inline void StoreFour(undertone_lanes* four, float* rows, size_t) {
   for (size_t k = 0; k < 4; ++k) rows[k] = four[k];
 }
 
+// Loads position 0 of every row.
 inline undertone_lanes LoadOne(const float* rows, size_t) { return rows[0]; }
 
 #endif
