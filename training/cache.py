@@ -1,4 +1,4 @@
-"""Intermediate results, keyed by their inputs: bytes of files, settings, and the code that computes them.
+"""Intermediate results, keyed by their inputs: bytes of files, sizes, and the code that computes them.
 
 A change of an input gives another folder. Old folders can be deleted at any time.
 """

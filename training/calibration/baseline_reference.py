@@ -104,7 +104,11 @@ def covariance(pairs: list[Pair]) -> np.ndarray:
 
 
 def find_directions(same: list[Pair], different: list[Pair]) -> np.ndarray:
-    """Linear discriminants [DIRECTIONS, columns], each as long as the log odds of its two normal distributions ask for."""
+    """Linear discriminants [DIRECTIONS, columns].
+
+    The squared distance along them is twice the log likelihood ratio of two speakers against one, up to a constant (normal
+    distributions of mean zero).
+    """
     one, two = covariance(same), covariance(different)
     root = np.linalg.inv(np.linalg.cholesky(one + RIDGE * np.diag(np.diag(one))))
     ratios, vectors = np.linalg.eigh(root @ two @ root.T)
@@ -112,7 +116,7 @@ def find_directions(same: list[Pair], different: list[Pair]) -> np.ndarray:
     return np.sqrt(np.maximum(1 - 1 / ratios[best], 0))[:, None] * (vectors[:, best].T @ root)
 
 
-def distances(directions: np.ndarray, pairs: list[Pair]) -> np.ndarray:
+def squared_distances(directions: np.ndarray, pairs: list[Pair]) -> np.ndarray:
     return np.array([np.sum((directions @ difference) ** 2) for _, difference in pairs])
 
 
@@ -120,7 +124,7 @@ def fit_threshold(directions: np.ndarray, same: list[Pair]) -> float:
     """Distance that FALSE_ALARMS of one speaker's pairs exceed; corpora weigh alike."""
     sizes = Counter(corpus for corpus, _ in same)
     kept = [pair for pair in same if sizes[pair[0]] >= MIN_PAIRS]
-    apart, weights = distances(directions, kept), np.array([1 / sizes[corpus] for corpus, _ in kept])
+    apart, weights = squared_distances(directions, kept), np.array([1 / sizes[corpus] for corpus, _ in kept])
     order = np.argsort(apart)
     return float(np.interp(1 - FALSE_ALARMS, np.cumsum(weights[order]) / weights.sum(), apart[order]))
 
@@ -129,7 +133,7 @@ def error_rates(directions: np.ndarray, threshold: float, same: list[Pair], diff
     rows = []
     for name in [*sorted({corpus for corpus, _ in same}), "all"]:
         chosen = [[pair for pair in pairs if name in (pair[0], "all")] for pairs in (same, different)]
-        shares = [f"{np.mean(distances(directions, pairs) > threshold):.3f}" if pairs else "" for pairs in chosen]
+        shares = [f"{np.mean(squared_distances(directions, pairs) > threshold):.3f}" if pairs else "" for pairs in chosen]
         rows.append([name, len(chosen[0]), shares[0], len(chosen[1]), shares[1]])
     return table(["corpus", "pairs of one speaker", "warned", "pairs of two speakers", "warned"], rows)
 

@@ -20,12 +20,13 @@ TIMING_MEASURES = {
     "mean_run": ("s", "Betz et al. 2023, Languages 8:71", "inverse"),
     "rate_variability": ("ratio", "Christodoulides 2016", "ratio"),
 }
-# Measures that an added pause moves in one direction only: pauses per minute fall when a long one is added.
+# Measure -> direction, weight in the index. An added pause moves these measures in one direction only; pauses per minute
+# are not listed, because one long pause lowers them.
 LOAD = {"pause_ratio": ("up", 3), "mean_run": ("down", 2)}
 LOAD_RELATIVE = {"pitch_level": ("up", 0.5), "pitch_range": ("down", 0.5), "spectral_tilt": ("up", 0.25)}  # only beside a baseline
 PROCESSING = {"mean_run": ("up", 3), "pause_ratio": ("down", 2), "rate_variability": ("down", 1)}
-PRIOR_SECONDS = 30  # with it, a pause of 0.25 s more or less moves no index by 0.035
-# Matches half of LibriSpeech's read recordings of 10 s of speech and 1 of AMI's 8 of meetings.
+PRIOR_SECONDS = 30  # of reference speech: one pause of 0.25 s more or less changes each index by less than 0.035
+# Among recordings with 10 s of speech it matches half of LibriSpeech (read) and 1 of 8 of AMI (meetings).
 SCRIPTED = {"minSpeechSeconds": 10, "minMeanRun": 3, "maxPauseRatio": 0.2}
 SCRIPTED_CONFIDENCE = 0.75
 MEASURE_PARAMS = {"longPauseSeconds": 1, "rateWindowSeconds": 1, "minRateWindows": 3, "minVoicedSeconds": 1}

@@ -15,7 +15,7 @@ from torch import nn
 from tqdm import tqdm
 
 from training import cache, settings
-from training.augment import mix, spectral, synthetic_noise
+from training.augment import augmented, mix, spectral, synthetic_noise
 from training.augment.augmented import AugmentedCopies
 from training.augment.spectral import Noises, augment_log_mel
 from training.corpora.index import labels_key, read_clips
@@ -125,7 +125,7 @@ def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
         "windows": windows.key,
         "copies": copies.source.key,
         "steps": settings.SIZES.distill_steps,
-        "code": cache.code_hash(sys.modules[__name__], batches, embeddings, examples, level, mix, spectral, synthetic_noise, trunk),
+        "code": cache.code_hash(sys.modules[__name__], augmented, batches, embeddings, examples, level, mix, spectral, synthetic_noise, trunk),
     }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from training import cache
+from training.augment import augmented
 from training.augment.augmented import AugmentedCopies
 from training.encoder import window_store
 from training.encoder.trunk import WIDTH
@@ -75,10 +76,10 @@ def load(trunk: Path, frames_per_embedding: int, copies: AugmentedCopies | None)
     """Embeddings by the graph at `trunk`, computed unless they are in the cache. `copies`: also those of the augmented copies."""
     windows, source = window_store.load(), log_mel.of_corpora()
     inputs = {"trunk": cache.file_hash(trunk), "windows": windows.key, "frames": frames_per_embedding,
-              "variance_floor": VARIANCE_FLOOR, "code": cache.code_hash(sys.modules[__name__])}  # fmt: skip
+              "variance_floor": VARIANCE_FLOOR, "code": cache.code_hash(sys.modules[__name__], augmented)}  # fmt: skip
     plain = compute("embeddings", trunk, frames_per_embedding, inputs, lambda i: (windows.log_mel(i, source), windows.speech_of(i)))
     if copies is None:
         return plain
-    augmented = compute("embeddings-augmented", trunk, frames_per_embedding, inputs | {"copies": copies.source.key},
+    copied = compute("embeddings-augmented", trunk, frames_per_embedding, inputs | {"copies": copies.source.key},
                         lambda i: copies.window(int(windows.clips[i]), *windows.span(i)))  # fmt: skip
-    return replace(plain, augmented=augmented)
+    return replace(plain, augmented=copied)

@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from training import cache, settings
-from training.augment import mix, spectral, synthetic_noise
+from training.augment import augmented, mix, spectral, synthetic_noise
 from training.augment.augmented import AugmentedCopies
 from training.corpora.corpus import Clip
 from training.corpora.index import labels_key, read_clips
@@ -187,7 +187,7 @@ def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies) -> Non
 
 
 def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
-    code = (attention_head, batches, clarity, embeddings, emotion, examples, fit, graph, level, mix, multitask, spectral,
+    code = (attention_head, augmented, batches, clarity, embeddings, emotion, examples, fit, graph, level, mix, multitask, spectral,
             synthetic_noise, trunk, trunk_graph)  # fmt: skip
     return {
         "labels": labels_key(read_clips()),

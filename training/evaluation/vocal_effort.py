@@ -14,8 +14,8 @@ from training import settings
 from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
 from training.corpora.registry import is_strong
-from training.evaluation.invariances import cognitive_metric, compare
-from training.evaluation.metrics import Metric
+from training.evaluation.invariances import compare
+from training.evaluation.metrics import Metric, mean_metric
 from training.evaluation.pipeline import BOTH, analyze, is_ok
 from training.evaluation.predictions import Reports
 from training.evaluation.test_recordings import evenly_spaced
@@ -62,8 +62,8 @@ def loud_speech(models: Path) -> list[Metric]:
     result = []
     for group, loud in loud_groups(read_clips()).items():
         reports = Reports(loud, analyze([settings.DATA / clip.path for clip in loud], BOTH, models))
-        result += [cognitive_metric("loud speech: answered ok", group, reports.has_scores(), loud),
-                   cognitive_metric("loud speech: mean arousal", group, reports.predictions().score("arousal"), loud)]  # fmt: skip
+        result += [mean_metric("vad", "loud speech: answered ok", group, reports.has_scores(), loud),
+                   mean_metric("emotion", "loud speech: mean arousal", group, reports.predictions().score("arousal"), loud)]  # fmt: skip
     return result
 
 
@@ -74,14 +74,14 @@ def whispers(models: Path) -> list[Metric]:
     both = [(c, a, b) for c, a, b in compared if is_ok(a, "emotion") and is_ok(b, "emotion")]
     kept = [clip for clip, _, _ in both]
     same = [a["emotion"]["signals"]["dominant_emotion"] == b["emotion"]["signals"]["dominant_emotion"] for _, a, b in both]
-    result = [cognitive_metric("made whispers: answered ok", "all", [is_ok(b, "emotion") for _, _, b in compared], picked),
-              cognitive_metric("made whispers: same emotion as aloud", "all", same, kept)]  # fmt: skip
+    result = [mean_metric("vad", "made whispers: answered ok", "all", [is_ok(b, "emotion") for _, _, b in compared], picked),
+              mean_metric("emotion", "made whispers: same emotion as aloud", "all", same, kept)]  # fmt: skip
     for signal, name in CHANGED_SCORES:
         change = [b[signal]["signals"][name] - a[signal]["signals"][name] for _, a, b in both]
-        result.append(cognitive_metric(f"made whispers: mean change of {name}", "all", change, kept))
+        result.append(mean_metric(signal, f"made whispers: mean change of {name}", "all", change, kept))
     real = [clip for clip in clips if Path(clip.path).stem in REAL_WHISPERS]
     reports = analyze([settings.DATA / clip.path for clip in real], BOTH, models)
-    return [*result, *(cognitive_metric("answered ok", Path(c.path).stem, is_ok(report, "emotion"), [c]) for c, report in zip(real, reports))]
+    return [*result, *(mean_metric("vad", "answered ok", Path(c.path).stem, is_ok(report, "emotion"), [c]) for c, report in zip(real, reports))]
 
 
 CHECKS = (loud_speech, whispers)

@@ -7,6 +7,7 @@ import numpy as np
 import silero_vad
 
 from training import cache
+from training.augment import audio
 from training.augment.audio import read_clip
 from training.corpora.index import read_clips
 from training.features import log_mel
@@ -42,4 +43,4 @@ def label_corpora() -> np.ndarray:
     def label(index: int) -> np.ndarray:
         return label_frames(model, read_clip(clips[index]).astype(np.float32), len(store[index])).astype(np.float32)
 
-    return log_mel.map_frames(store, "silero", {"weights": cache.file_hash(weights), "code": cache.code_hash(sys.modules[__name__])}, label)
+    return log_mel.map_frames(store, "silero", {"weights": cache.file_hash(weights), "code": cache.code_hash(sys.modules[__name__], audio)}, label)
