@@ -44,6 +44,34 @@ export function guardBody(
   };
 }
 
+/** Handlers of a body; `close` and `fail` may be called at once. */
+type BodyReader = {
+  receive(chunk: Buffer): void;
+  finish(): void;
+  /** The client aborted. */
+  close(): void;
+  fail(error: ServiceError): void;
+};
+
+/** Reads a guarded body. @param createReader gets a function that removes all listeners and timers */
+export function attachReader(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  createReader: (detach: () => void) => BodyReader,
+): void {
+  const { receive, finish, close, fail } = createReader(detach);
+  const stopGuard = guardBody(request, limits, fail);
+  function detach(): void {
+    stopGuard();
+    request.off('data', receive).off('end', finish).off('close', close).off('error', close);
+    request.on('error', () => {});
+  }
+  request.on('data', receive).on('end', finish).on('close', close).on('error', close);
+  const reason = limits.shutdown.reason();
+  if (reason !== null) fail(reason);
+  else if (request.destroyed) close();
+}
+
 /** Resolves to true once the body is readable or ended, and to false when the client aborted. @throws ServiceError */
 export function waitForBody(request: IncomingMessage, limits: BodyLimits): Promise<boolean> {
   if (request.complete || request.readableLength > 0) return Promise.resolve(!request.destroyed);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { UploadedForm, UploadSettings, Uploads } from '../../jobs/uploads.ts';
 import { tooLarge } from '../../runtime/errors.ts';
 import type { Reservation } from '../../runtime/fair-budget.ts';
-import { type BodyLimits, guardBody } from './body-guard.ts';
+import { attachReader, type BodyLimits } from './body-guard.ts';
 import { overByteShare } from './byte-budget.ts';
 import { createBlocks } from './transferable-blocks.ts';
 
@@ -26,7 +26,7 @@ export const maxBodyBytes = (maxBytes: number): number => maxBytes + maxFormByte
 
 /** Returns null when the client aborted. An abort or error deletes what Redis holds of the upload. @throws ServiceError */
 export function uploadJob(request: IncomingMessage, options: JobUploadOptions): Promise<UploadedForm | null> {
-  const { shutdown, maxBytes, memory } = options;
+  const { maxBytes, memory } = options;
   const blocks = createBlocks();
   let received = 0;
   let unreleased = 0;
@@ -47,42 +47,39 @@ export function uploadJob(request: IncomingMessage, options: JobUploadOptions): 
   }
 
   return new Promise((resolve, reject) => {
-    const stopGuard = guardBody(request, options, fail);
-
-    function detach(): void {
-      stopGuard();
-      request.off('data', receive).off('end', finish).off('close', onClose).off('error', onClose);
-      request.on('error', () => {});
-      upload.abort();
-      release(unreleased);
-    }
-    function fail(error: unknown): void {
-      detach();
-      reject(error);
-    }
-    function onClose(): void {
-      if (ended) return;
-      detach();
-      resolve(null);
-    }
-    function receive(chunk: Buffer): void {
-      received += chunk.length;
-      if (received > maxBodyBytes(maxBytes)) fail(tooLarge(maxBytes));
-      else if (!memory.add(chunk.length)) fail(overByteShare());
-      else forward(chunk);
-    }
-    function finish(): void {
-      ended = true;
-      for (const block of blocks.takeAll()) upload.write(block);
-      upload.end();
-    }
-    request.on('data', receive).on('end', finish).on('close', onClose).on('error', onClose);
-    const reason = shutdown.reason();
-    if (reason !== null) fail(reason);
-    else if (request.destroyed) onClose();
-    upload.result.then((form) => {
-      detach();
-      resolve(form);
-    }, fail);
+    attachReader(request, options, (detach) => {
+      function stop(): void {
+        detach();
+        upload.abort();
+        release(unreleased);
+      }
+      function fail(error: unknown): void {
+        stop();
+        reject(error);
+      }
+      upload.result.then((form) => {
+        stop();
+        resolve(form);
+      }, fail);
+      return {
+        receive(chunk) {
+          received += chunk.length;
+          if (received > maxBodyBytes(maxBytes)) fail(tooLarge(maxBytes));
+          else if (!memory.add(chunk.length)) fail(overByteShare());
+          else forward(chunk);
+        },
+        finish() {
+          ended = true;
+          for (const block of blocks.takeAll()) upload.write(block);
+          upload.end();
+        },
+        close() {
+          if (ended) return;
+          stop();
+          resolve(null);
+        },
+        fail,
+      };
+    });
   });
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ServiceError, tooLarge } from '../../runtime/errors.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
-import { type BodyLimits, guardBody } from './body-guard.ts';
+import { attachReader, type BodyLimits } from './body-guard.ts';
 import { overByteShare } from './byte-budget.ts';
 import { createBlocks } from './transferable-blocks.ts';
 
@@ -28,34 +28,29 @@ export function sendContinue({ headers }: IncomingMessage, response: ServerRespo
 export function readBody(request: IncomingMessage, options: UploadOptions): Promise<Upload | null> {
   const body = createBody(options);
   return new Promise((resolve, reject) => {
-    const stopGuard = guardBody(request, options, fail);
-    function detach(): void {
-      stopGuard();
-      request.off('data', receive).off('end', finish).off('close', onClose).off('error', onClose);
-      request.on('error', () => {});
-    }
-    function finish(): void {
-      detach();
-      resolve({ blocks: body.blocks(), release: body.release });
-    }
-    function onClose(): void {
-      detach();
-      body.release();
-      resolve(null);
-    }
-    function fail(error: ServiceError): void {
-      detach();
-      body.release();
-      reject(error);
-    }
-    function receive(chunk: Buffer): void {
-      const error = body.add(chunk);
-      if (error !== null) fail(error);
-    }
-    request.on('data', receive).on('end', finish).on('close', onClose).on('error', onClose);
-    const reason = options.shutdown.reason();
-    if (reason !== null) fail(reason);
-    else if (request.destroyed) onClose();
+    attachReader(request, options, (detach) => {
+      function fail(error: ServiceError): void {
+        detach();
+        body.release();
+        reject(error);
+      }
+      return {
+        receive(chunk) {
+          const error = body.add(chunk);
+          if (error !== null) fail(error);
+        },
+        finish() {
+          detach();
+          resolve({ blocks: body.blocks(), release: body.release });
+        },
+        close() {
+          detach();
+          body.release();
+          resolve(null);
+        },
+        fail,
+      };
+    });
   });
 }
 
