@@ -179,7 +179,7 @@ async function analyzeChunk(
   const all = Float64Array.of(0, samples.length / sampleRate);
   const { levelDbfs } = hasSpeech ? quality : measureQuality(samples, sampleRate, all);
   timer.mark('quality');
-  // A part of a longer recording always has results: the recording may have enough speech in total.
+  // A chunk of a longer recording always has results: the recording may have enough speech in total.
   const encoded = isWhole && !hasSpeech ? [] : await encode(speech, models, timer, bounds);
   const results: Partial<Record<Signal, unknown>> = {};
   if (encoded.length > 0 || !isWhole) {

@@ -119,7 +119,7 @@ export type AudioError = Error & { readonly code: AudioErrorCode; readonly reaso
  * `bad_argument` once the memory of the recording was transferred or resized.
  */
 export type IncrementalDecoder = {
-  /** Returns the next samples: fewer at the end, then none. On an error it first returns the complete blocks before it. */
+  /** Returns the next samples: fewer at the end, then none. If decoding fails, the complete blocks before the error come first. */
   next(): Float32Array;
   /** Duration that the file declares; null when it declares none. */
   declaredSeconds(): number | null;

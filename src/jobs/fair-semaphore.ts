@@ -5,7 +5,10 @@
 import { createFairQueue } from '../workers/fair-queue.ts';
 
 export type FairSemaphore = {
-  /** Returns null when every permit is in use and nothing waits for one: the caller returns its job to the queue for an idle worker. */
+  /**
+   * Returns null when every permit is in use and no job of this worker waits for one. The caller then returns its job to
+   * the queue, where an idle worker can start it.
+   */
   acquire(owner: string): Promise<Permit> | null;
 };
 

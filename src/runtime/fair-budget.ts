@@ -26,7 +26,7 @@ export type Reservation = {
 
 type Options = {
   readonly shareOfFree?: number;
-  /** Amount, as far as it is free, that a key with no use may add even beyond its share; the size by default. */
+  /** Amount that a key with no use may add beyond its share, if it is free; the size by default. */
   readonly firstAmount?: number;
 };
 
