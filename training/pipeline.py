@@ -13,10 +13,11 @@ from training import settings
 from training.augment import synthetic_music
 from training.augment.augmented import AugmentedCopies
 from training.calibration import timing_reference
-from training.calibration.affine import calibrate_emotion
-from training.calibration.intervals import DEGRADATION_PARAMS, fit_intervals, initial_interval
-from training.corpora.corpus import Clip
+from training.calibration.affine import Outputs, calibrate_emotion
+from training.calibration.intervals import DEGRADATION_PARAMS, WIDEN, initial_interval, fit_intervals
+from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
+from training.corpora.labels import DIMENSIONS
 from training.encoder import distill, embeddings, finetune
 from training.encoder import spec as encoder_spec
 from training.encoder.embeddings import EmbeddingStore
@@ -28,6 +29,7 @@ from training.export.trunk_graph import write_trunk
 from training.export.vad_graph import write_vad
 from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS, WINDOW_SECONDS
 from training.heads import clarity, emotion
+from training.heads import distance as distances
 from training.heads.fit import mean_per_clip, predict
 from training.reporting.cards import write_cards
 from training.vad import spec as vad_spec
@@ -35,7 +37,7 @@ from training.vad import speech_check
 from training.vad import train as vad_train
 
 EMOTION_SHORT_SECONDS, CLARITY_SHORT_SECONDS = 3, 10  # less speech than this lowers the confidence
-TONE_PARAMS = {"lowArousal": 0.4, "highArousal": 0.6, "veryLowValence": 0.3, "lowValence": 0.45, "highValence": 0.55}
+TONE_PARAMS = {"lowArousal": 0.45, "highArousal": 0.55, "veryLowValence": 0.25, "lowValence": 0.45, "highValence": 0.55}
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,9 @@ def load_embeddings(models: ModelSet) -> EmbeddingStore:
 
 
 def split_windows(clips: list[Clip], store: EmbeddingStore, windows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """-> windows to fit on, windows of held-out speakers"""
-    held = np.array([clips[i].held_out for i in store.clips[windows]])
-    return windows[~held], windows[held]
+    """-> windows to fit on, windows to calibrate on"""
+    parts = np.array([clips[i].part for i in store.clips[windows]])
+    return windows[parts == Part.TRAIN], windows[parts == Part.CALIBRATION]
 
 
 def train_emotion(models: ModelSet) -> None:
@@ -88,12 +90,16 @@ def train_emotion(models: ModelSet) -> None:
     known, held = split_windows(clips, store, emotion.labelled_windows(store.clips, targets))
     heads = [finetune.finetuned_emotion_head(), *emotion.fit_networks(store, targets, known, models.networks - 1),
              emotion.fit_linear_head(store, targets, known)]  # fmt: skip
-    rows, values = mean_per_clip(store.clips[held], store.speech_frames[held], predict(heads, store, held))
+    names = np.array([clip.corpus for clip in clips])
+    distance = distances.fit(store.moments[known], names[store.clips[known]])
+    outputs = np.concatenate([predict(heads, store, held), distance(store.moments[held])[:, None]], 1)
+    rows, outputs = mean_per_clip(store.clips[held], store.speech_frames[held], outputs)
     rated = np.array([clips[i].dimensions is not None and clips[i].dimensions.rated for i in rows])
-    found = calibrate_emotion(values, rows, rated, targets)
-    write_emotion(heads, found.temperature, found.slopes, found.intercepts, graph)
-    params = {"intervals": found.intervals, "degradations": DEGRADATION_PARAMS, "shortSpeechSeconds": EMOTION_SHORT_SECONDS,
-              "lowConfidence": found.low_confidence, "tone": TONE_PARAMS}  # fmt: skip
+    found = calibrate_emotion(Outputs(outputs[:, :-1], outputs[:, -1], targets, rows, names[rows], rated), distance(store.moments[known]))
+    write_emotion(heads, found.scale, distance, graph)
+    params = {"intervals": dict.fromkeys(DIMENSIONS, WIDEN), "degradations": DEGRADATION_PARAMS,
+              "shortSpeechSeconds": EMOTION_SHORT_SECONDS, "lowConfidence": found.low_confidence,
+              "unlikeDistance": round(found.unlike_distance, 3), "tone": TONE_PARAMS}  # fmt: skip
     write_model(emotion.SPEC, graph, models.models, params)
 
 

@@ -27,7 +27,7 @@ class Sizes:
     music_pieces: int = 240
     openmsx_pieces: int | None = None  # all of them
     speech_check_steps: int = 2000
-    finetune_epochs: int = 8
+    finetune_epochs: int = 6
     distill_steps: int = 3200
 
 

@@ -13,7 +13,9 @@ const warnings = [
   'channels_differ',
   'truncated',
   'short_speech',
+  'insufficient_speech_cognitive',
   'low_confidence',
+  'unlike_training',
   'possibly_scripted',
   'baseline_other_speaker',
 ] as const;
@@ -64,8 +66,9 @@ export const reportShape = {
             'narrow_band: no speech energy above 4500 Hz. music_or_noise: the detected speech sounds like another sound, ' +
             'or no speech was detected in a recording that is not silent. channels_differ: two channels do not correlate, select one with `channel`. ' +
             'truncated: the file ends early. short_speech: under 3 s of speech for ' +
-            'emotion, 10 s for cognitive. low_confidence: the dominant emotion is more likely wrong ' +
-            'than right. possibly_scripted: pauses and runs as in reading aloud. ' +
+            'emotion, 10 s for cognitive. insufficient_speech_cognitive: too little speech for cognitive_load and processing, ' +
+            'which stay at the reference. low_confidence: the dominant emotion is more likely wrong ' +
+            'than right. unlike_training: the voice is far from every recording that the models were trained on. possibly_scripted: pauses and runs as in reading aloud. ' +
             'baseline_other_speaker: the baseline sounds like another speaker or another microphone.',
         ),
     )

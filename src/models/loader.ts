@@ -24,7 +24,14 @@ const kinds: readonly Kind[] = ['vad', 'trunk', ...signals];
 
 /** Inputs and outputs of the graph of each kind. */
 const graphs: Readonly<
-  Record<Kind, { readonly inputs: readonly string[]; readonly outputs: readonly string[] }>
+  Record<
+    Kind,
+    {
+      readonly inputs: readonly string[];
+      readonly outputs: readonly string[];
+      readonly newOutputs?: readonly string[] | undefined;
+    }
+  >
 > = {
   vad: { inputs: ['features'], outputs: ['speech', 'syllable_rate', 'voice'] },
   trunk: { inputs: ['features'], outputs: ['tokens'] },
@@ -33,7 +40,8 @@ const graphs: Readonly<
 
 function headGraphs() {
   const entries = signals.map((signal) => {
-    const graph = { inputs: ['tokens', 'weights'], outputs: definitions[signal].outputs };
+    const { outputs, newOutputs } = definitions[signal];
+    const graph = { inputs: ['tokens', 'weights'], outputs, newOutputs };
     return [signal, graph] as const;
   });
   return Object.fromEntries(entries) as Record<Signal, (typeof entries)[number][1]>;
@@ -102,7 +110,9 @@ async function readFolder(modelsDir: string, name: string): Promise<Folder> {
   expectEqual(name, 'name', name, manifest.name);
   expectEqual(name, 'featuresVersion', featuresVersion, manifest.featuresVersion);
   expectEqual(name, 'inputs', graphs[manifest.kind].inputs, manifest.inputs);
-  expectEqual(name, 'outputs', graphs[manifest.kind].outputs, manifest.outputs);
+  const { outputs, newOutputs = [] } = graphs[manifest.kind];
+  const isOld = manifest.outputs.length === outputs.length;
+  expectEqual(name, 'outputs', isOld ? outputs : [...outputs, ...newOutputs], manifest.outputs);
   if (manifest.features !== null) checkFeatures(name, manifest.features);
   return { manifest, weights };
 }

@@ -166,8 +166,15 @@ const releasedParams: Readonly<Record<string, object>> = {
   },
   cognitive: {
     degradations: releasedDegradations,
-    measures: { longPauseSeconds: 1, rateWindowSeconds: 1, minRateWindows: 3, minVoicedSeconds: 1 },
+    measures: {
+      longPauseSeconds: 1,
+      rateWindowSeconds: 1,
+      minRateWindows: 3,
+      minVoicedSeconds: 1,
+      hesitation: { minSeconds: 0.25, maxSpectralChange: 0.35, maxPitchChange: 1, maxSyllableRate: 5 },
+    },
     scriptedConfidence: 0.75,
+    maxIndexInterval: 0.65,
   },
 };
 

@@ -1,46 +1,67 @@
-"""Calibration of a head's outputs on held-out speakers.
-
-The trunk is fine-tuned on the training speakers, so folds among them would be optimistic.
-"""
+"""From the outputs of the emotion head to scores, fitted on the calibration part: known corpora and corpora left out."""
 
 from dataclasses import dataclass
 
 import numpy as np
-
 from scipy.special import log_softmax, softmax
 
-from training.calibration.intervals import initial_interval
-from training.corpora.labels import DIMENSIONS
+from training.calibration.intervals import COVERAGE
+from training.corpora.labels import DIMENSIONS, EMOTIONS, PLACES
 from training.evaluation.statistics import sigmoid
+from training.export.head_graph import EmotionScale
 from training.heads import emotion
 
-TEMPERATURE_MARGIN = 1.15  # over the optimum of held-out speakers: unknown corpora are predicted less well
+TEMPERATURES = np.geomspace(0.5, 4, 60)
+GROWTHS = np.linspace(0, 2, 21)  # of temperature and spread, per unit of distance
+GAINS = np.geomspace(0.01, 1000, 51)  # of the variance of the categories over the floor
+NEAR = 0.9  # quantile of the training recordings' distances, beyond which predictions are less certain
+UNLIKE = 0.98  # quantile of the calibration speakers' distances, beyond which the report warns
+MIN_INSIDE = 20  # clips of a step of confidence
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Of the head, one row per clip of the calibration part."""
+
+    values: np.ndarray  # [n,10]
+    distance: np.ndarray  # [n]
+    targets: emotion.Targets  # rows in the order of `clips`
+    clips: np.ndarray  # [n] clip indices
+    corpora: np.ndarray  # [n] names
+    rated: np.ndarray  # bool [n]: rated by listeners
 
 
 @dataclass(frozen=True)
 class EmotionCalibration:
-    temperature: float
-    slopes: np.ndarray  # [2] of valence and arousal
-    intercepts: np.ndarray  # [2]
-    intervals: dict[str, dict]  # valence, arousal -> rule of the interval
+    scale: EmotionScale
     low_confidence: float  # top probability below which predictions are mostly wrong
+    unlike_distance: float
 
 
-def fit_temperature(logits: np.ndarray, label: np.ndarray) -> float:
-    """logits [n,8] with the mask added -> temperature of least cross-entropy."""
-    grid = np.geomspace(0.5, 3, 60)
-    losses = [-np.mean(log_softmax(logits / t, 1)[np.arange(len(label)), label]) for t in grid]
-    return float(grid[np.argmin(losses)])
+def weights_of(corpora: np.ndarray) -> np.ndarray:
+    """Corpora weigh alike."""
+    owner = np.unique(corpora, return_inverse=True)[1]
+    return 1 / np.bincount(owner)[owner] / (owner.max() + 1)
 
 
-def fit_low_confidence(logits: np.ndarray, label: np.ndarray, temperature: float) -> float:
+def fit_temperature(logits: np.ndarray, distribution: np.ndarray, beyond: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """logits, distribution [n,8], distance beyond NEAR [n] -> temperature and growth of least cross-entropy."""
+
+    def loss(temperature: float, growth: float) -> float:
+        scaled = logits / (temperature * (1 + growth * beyond))[:, None]
+        return float(-(weight * (distribution * log_softmax(scaled, 1)).sum(1)).sum())
+
+    temperature, growth = min(((t, g) for t in TEMPERATURES for g in GROWTHS), key=lambda pair: loss(*pair))
+    return float(temperature), float(growth)
+
+
+def fit_low_confidence(p: np.ndarray, label: np.ndarray, weight: np.ndarray) -> float:
     """The top probability under which less than half of the clips are right."""
-    p = softmax(logits / temperature, 1)
     top, correct = p.max(1), p.argmax(1) == label
     low = 0.2
     for edge in np.arange(0.2, 0.9, 0.02):
-        inside = correct[(top >= edge) & (top < edge + 0.06)]
-        if inside.size and inside.mean() < 0.5:
+        inside = (top >= edge) & (top < edge + 0.06)
+        if inside.sum() >= MIN_INSIDE and np.average(correct[inside], weights=weight[inside]) < 0.5:
             low = edge + 0.03
     return round(float(low), 2)
 
@@ -51,17 +72,46 @@ def match_moments(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, floa
     return slope, float(truth.mean() - slope * predicted.mean())
 
 
-def calibrate_emotion(values: np.ndarray, rows: np.ndarray, rated: np.ndarray, targets: emotion.Targets) -> EmotionCalibration:
-    """values [n,10]: outputs of the head per clip; rows [n]: the clips; rated [n]: those with ratings by listeners."""
+def variance_of(p: np.ndarray, name: str) -> np.ndarray:
+    """p [n,8] -> [n]: variance of the categories' valence or arousal"""
+    places = np.array([PLACES[name][label] for label in EMOTIONS])
+    return np.maximum(p @ places**2 - (p @ places) ** 2, 0)
+
+
+def fit_spread(errors: np.ndarray, variance: np.ndarray) -> tuple[float, float]:
+    """floor and gain of the half-width sqrt(floor + gain * variance) that holds COVERAGE of the errors with least pinball loss."""
+
+    def fitted(gain: float) -> tuple[float, float, float]:
+        shape = np.sqrt(1 + gain * variance)
+        half = np.quantile(errors / shape, COVERAGE)
+        over = errors - half * shape
+        return float(np.maximum(COVERAGE * over, (COVERAGE - 1) * over).mean()), half**2, half**2 * gain
+
+    _, floor, gain = min(fitted(gain) for gain in GAINS)
+    return floor, gain
+
+
+def calibrate_emotion(found: Outputs, training_distance: np.ndarray) -> EmotionCalibration:
+    """training_distance [m]: of the training recordings."""
+    targets, rows = found.targets, found.clips
+    near = float(np.quantile(training_distance, NEAR))
+    beyond = np.maximum(found.distance - near, 0)
     known = targets.label[rows] >= 0
-    logits, label = values[known][:, emotion.CATEGORIES], targets.label[rows[known]]
-    temperature = TEMPERATURE_MARGIN * fit_temperature(logits + targets.mask[rows[known]], label)
-    affine, intervals = [], {}
+    logits = found.values[:, emotion.CATEGORIES]
+    weight, label = weights_of(found.corpora[known]), targets.label[rows[known]]
+    temperature, growth = fit_temperature(
+        (logits + targets.mask[rows])[known], targets.distribution[rows[known]], beyond[known], weight
+    )
+    p = softmax(logits / (temperature * (1 + growth * beyond))[:, None], 1)
+    lines, spreads = [], []
     for place, name in enumerate(DIMENSIONS):
-        predicted = sigmoid(values[rated][:, emotion.DIMENSIONS][:, place])
-        truth = targets.dimensions[rows[rated], place]
+        predicted = sigmoid(found.values[found.rated][:, emotion.DIMENSIONS][:, place])
+        truth = targets.dimensions[rows[found.rated], place]
         slope, intercept = match_moments(truth, predicted)
-        intervals[name] = initial_interval(truth, np.clip(slope * predicted + intercept, 0, 1))
-        affine.append((slope, intercept))
-    slopes, intercepts = np.array(affine).T
-    return EmotionCalibration(temperature, slopes, intercepts, intervals, fit_low_confidence(logits, label, temperature))
+        errors = np.abs(truth - np.clip(slope * predicted + intercept, 0, 1))
+        lines.append((slope, intercept))
+        spreads.append(fit_spread(errors, variance_of(p[found.rated], name)))
+    slopes, intercepts = np.array(lines).T
+    floors, gains = np.array(spreads).T
+    scale = EmotionScale(temperature, slopes, intercepts, floors, gains, near, growth, growth)
+    return EmotionCalibration(scale, fit_low_confidence(p[known], label, weight), float(np.quantile(found.distance, UNLIKE)))

@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 
 from training import settings
 from training.augment.corruptions import Corruptor
-from training.corpora.corpus import Clip
+from training.corpora.corpus import Clip, Part
 from training.corpora.registry import is_steady
 from training.corpora.index import read_clips
 from training.corpora.labels import DIMENSIONS
@@ -38,7 +38,7 @@ RATED = {"emotion": (RECIPE.rated, 6), "cognitive": (RECIPE.clarity, 1)}  # sign
 class Errors:
     """One row per recording or copy."""
 
-    size: np.ndarray  # [n] |truth - prediction|
+    size: np.ndarray  # [n] |truth - prediction|, over the spread where the model predicts one
     speaker: np.ndarray  # [n]
     degradations: np.ndarray  # [n,4] in the order of DEGRADATIONS
     condition: np.ndarray  # [n] "clean" or one of CALIBRATION_CONDITIONS
@@ -121,17 +121,26 @@ def measure_coverage(errors: Errors, folds: int = 5) -> dict[str, dict[str, floa
     return found
 
 
+WIDEN = {"base": 1, **dict.fromkeys(DEGRADATIONS, MIN_EXPONENT)}  # of a spread that the model predicts
+
+
 def initial_interval(truth: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
     """From clean recordings alone, for a model that the pipeline has not run yet."""
     return {"base": round(float(conformal_quantile(np.abs(truth - predicted))), 4), **dict.fromkeys(DEGRADATIONS, MIN_EXPONENT)}
 
 
-def read_errors(signal: str, models: Path) -> dict[str, Errors]:
-    """Score -> errors of the shipped pipeline on held-out clips as recorded and corrupted."""
+def spreads_of(scores: np.ndarray, intervals: np.ndarray, rule: dict[str, float], degradations: np.ndarray) -> np.ndarray:
+    """Scores [n] and intervals [n,2] of reports made with `rule` -> [n]: the spread that the model predicts, 1 where it predicts none"""
+    half = np.maximum(scores - intervals[:, 0], intervals[:, 1] - scores)  # one end may be cut off at 0 or 1
+    return half / (rule["base"] * np.exp(degradations @ np.array([rule[name] for name in DEGRADATIONS])))
+
+
+def read_errors(signal: str, models: Path, rules: dict[str, dict]) -> dict[str, Errors]:
+    """Score -> errors of the shipped pipeline on clips of the calibration part as recorded and corrupted. `rules`: of its manifest."""
     clips, (corpus, copies) = read_clips(), RATED[signal]
     corruptor = Corruptor([clip for clip in clips if is_steady(clip) and not clip.held_out])
     chosen: list[tuple[Clip, str, Path]] = []
-    for number, clip in enumerate(clip for clip in clips if clip.corpus == corpus and clip.held_out):
+    for number, clip in enumerate(clip for clip in clips if clip.corpus == corpus and clip.part is Part.CALIBRATION):
         chosen.append((clip, "clean", settings.DATA / clip.path))
         for step in range(copies):
             condition = CALIBRATION_CONDITIONS[(number + step * len(CALIBRATION_CONDITIONS) // copies) % len(CALIBRATION_CONDITIONS)]
@@ -143,8 +152,10 @@ def read_errors(signal: str, models: Path) -> dict[str, Errors]:
     errors = {}
     for name in DIMENSIONS if signal == "emotion" else ("clarity",):
         truths = [getattr(clip.dimensions if name in DIMENSIONS else clip, name) for clip, *_ in scored]
-        predicted = [report[signal]["signals"][name] for *_, report in scored]
-        errors[name] = Errors(np.abs(np.subtract(truths, predicted)), speakers, degradations, conditions)
+        signals = [report[signal]["signals"] for *_, report in scored]
+        predicted, bounds = np.array([s[name] for s in signals]), np.array([s["intervals"][name] for s in signals])
+        spreads = spreads_of(predicted, bounds, rules[name], degradations)
+        errors[name] = Errors(np.abs(truths - predicted) / spreads, speakers, degradations, conditions)
     return errors
 
 
@@ -152,7 +163,7 @@ def fit_intervals(signal: str, models: Path) -> None:
     """Writes the rules and what they cover into the manifest of the head."""
     path = models / signal / "manifest.json"
     manifest = json.loads(path.read_text())
-    for name, errors in read_errors(signal, models).items():
+    for name, errors in read_errors(signal, models, manifest["params"]["intervals"]).items():
         manifest["params"]["intervals"][name] = fit_interval(errors)
         print(name, manifest["params"]["intervals"][name])
         for condition, measured in measure_coverage(errors).items():

@@ -25,11 +25,14 @@ TIMING_MEASURES = {
 LOAD = {"pause_ratio": ("up", 3), "mean_run": ("down", 2)}
 LOAD_RELATIVE = {"pitch_level": ("up", 0.5), "pitch_range": ("down", 0.5), "spectral_tilt": ("up", 0.25)}  # only beside a baseline
 PROCESSING = {"mean_run": ("up", 3), "pause_ratio": ("down", 2), "rate_variability": ("down", 1)}
+MAX_INDEX_INTERVAL = 0.65  # a wider interval spans most of the scale
 PRIOR_SECONDS = 30  # of reference speech: one pause of 0.25 s more or less changes each index by less than 0.035
 # Among recordings with 10 s of speech it matches half of LibriSpeech (read) and 1 of 8 of AMI (meetings).
 SCRIPTED = {"minSpeechSeconds": 10, "minMeanRun": 3, "maxPauseRatio": 0.2}
 SCRIPTED_CONFIDENCE = 0.75
-MEASURE_PARAMS = {"longPauseSeconds": 1, "rateWindowSeconds": 1, "minRateWindows": 3, "minVoicedSeconds": 1}
+HESITATION_PARAMS = {"minSeconds": 0.25, "maxSpectralChange": 0.35, "maxPitchChange": 1, "maxSyllableRate": 5}
+MEASURE_PARAMS = {"longPauseSeconds": 1, "rateWindowSeconds": 1, "minRateWindows": 3, "minVoicedSeconds": 1,
+                  "hesitation": HESITATION_PARAMS}  # fmt: skip
 SCALES = {"odds": lambda x: x / (1 - x), "inverse": lambda x: 1 / x, "ratio": lambda x: x}
 
 
@@ -96,6 +99,7 @@ def fit_params() -> tuple[dict, dict[str, int]]:
     baseline = json.loads(baseline_reference.RESULT.read_text())
     return {
         "priorSeconds": PRIOR_SECONDS,
+        "maxIndexInterval": MAX_INDEX_INTERVAL,
         "scripted": SCRIPTED,
         "reference": {**reference, **baseline["reference"]},
         "otherSpeaker": baseline["otherSpeaker"],

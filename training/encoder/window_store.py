@@ -9,7 +9,7 @@ import numpy as np
 from tqdm import tqdm
 
 from training import cache, settings
-from training.corpora.corpus import Clip
+from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
 from training.features import log_mel, windows
@@ -76,6 +76,6 @@ def load() -> WindowStore:
 
 
 def finetune_split(clips: list[Clip], store: WindowStore) -> tuple[np.ndarray, np.ndarray]:
-    """-> windows to fine-tune on, windows that fine-tuning leaves out (held-out speakers, and the unseen corpus)"""
-    out = np.array([clips[i].held_out or clips[i].corpus == RECIPE.unseen for i in store.clips])
-    return np.flatnonzero(~out), np.flatnonzero(out)
+    """-> windows to train on, windows to compare recipes on"""
+    parts = np.array([clips[i].part for i in store.clips])
+    return np.flatnonzero(parts == Part.TRAIN), np.flatnonzero(parts == Part.DEV)

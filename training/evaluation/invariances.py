@@ -46,8 +46,8 @@ cognitive_metric = partial(mean_metric, "cognitive")
 def readers() -> list[Clip]:
     """Held-out readers, and spontaneous speech of meetings."""
     clips = read_clips()
-    held = [c for c in clips if c.corpus == "LibriSpeech" and c.held_out or c.corpus == "AMI"]
-    return held + evenly_spaced([c for c in clips if c.corpus == "speechocean762" and c.held_out], MAX_READERS - len(held))
+    held = [c for c in clips if c.corpus in RECIPE.ordinary and c.tested]
+    return held + evenly_spaced([c for c in clips if c.corpus == "speechocean762" and c.tested], MAX_READERS - len(held))
 
 
 def add_pauses(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -152,16 +152,16 @@ def hesitations(models: Path) -> list[Metric]:
 def timing(models: Path) -> list[Metric]:
     """Fluency of held-out speakers from pauses and rates alone, by ridge regression on a third of the others."""
     clips = [c for c in read_clips() if c.corpus == RECIPE.clarity]
-    chosen = [c for c in clips if not c.held_out][::3] + [c for c in clips if c.held_out]
+    chosen = [c for c in clips if not c.held_out][::3] + [c for c in clips if c.tested]
     reports = analyze([settings.DATA / clip.path for clip in chosen], "cognitive", models)
     scored = [(clip, report) for clip, report in zip(chosen, reports) if is_ok(report, "cognitive")]
     fluency = np.array([float(clip.row["fluency"]) for clip, _ in scored])
     values = np.array([[report["cognitive"]["measures"][name]["value"] for name in TIMING] for _, report in scored])
     rows = np.concatenate([values, np.log(np.maximum(values, 0.02))], 1)
-    held = np.array([clip.held_out for clip, _ in scored])
+    held = np.array([clip.tested for clip, _ in scored])
     predicted = make_pipeline(StandardScaler(), Ridge(10)).fit(rows[~held], fluency[~held]).predict(rows[held])
     clarity = np.array([score_of(report, "clarity") for _, report in scored])[held]
-    kept = [clip for clip, _ in scored if clip.held_out]
+    kept = [clip for clip, _ in scored if clip.tested]
     return [
         cognitive_metric(f"PCC of {name} with fluency", RECIPE.clarity, np.corrcoef(fluency[held], scores)[0, 1], kept)
         for name, scores in (("pauses and rates alone", predicted), ("clarity", clarity))
@@ -170,7 +170,7 @@ def timing(models: Path) -> list[Metric]:
 
 def conversions(models: Path) -> list[Metric]:
     """The same speech at another level, in other containers and at other rates: is every score unchanged?"""
-    held = [c for c in read_clips() if c.held_out and c.corpus in ("RAVDESS", "EMOVO", "ASED", "TAVA", "LibriSpeech")]
+    held = [c for c in read_clips() if c.tested and c.corpus in ("RAVDESS", "EMOVO", "ASED", "TAVA", "LibriSpeech")]
     clips = evenly_spaced(held, MAX_CONVERTED)
     plain = [scores_of(report) for report in analyze([write_copy(clip, "plain", None) for clip in clips], BOTH, models)]
     code, result = cache.code_hash(audio, sys.modules[__name__]), []

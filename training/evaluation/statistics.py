@@ -88,16 +88,28 @@ accuracy = Score("accuracy", lambda truth, predicted: np.stack([np.ones(len(trut
 
 def bootstrap_interval(score: Score, truth, predicted, speakers, rounds: int = ROUNDS) -> list[float]:
     """95 % interval, speakers drawn with replacement; clips where there is one speaker."""
+    return middle(bootstrap(score, truth, predicted, speakers, rounds))
+
+
+def paired_interval(score: Score, truth, predicted, other, speakers, rounds: int = ROUNDS) -> list[float]:
+    """95 % interval of score(predicted) - score(other) over the same draws."""
+    return middle(bootstrap(score, truth, predicted, speakers, rounds) - bootstrap(score, truth, other, speakers, rounds))
+
+
+def bootstrap(score: Score, truth, predicted, speakers, rounds: int) -> np.ndarray:
+    """[rounds] scores, the same draws for the same speakers"""
     names, owner = np.unique(np.asarray(speakers), return_inverse=True)
     if len(names) == 1:
         owner = np.arange(len(owner))
     rows = score.rows(np.asarray(truth), np.asarray(predicted))
     sums = np.zeros((owner.max() + 1, rows.shape[1]))
     np.add.at(sums, owner, rows)
-    rng = np.random.default_rng(1)
-    draws = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=rounds)
+    draws = np.random.default_rng(1).multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=rounds)
     with np.errstate(invalid="ignore", divide="ignore"):
-        values = score.value(draws @ sums)
+        return score.value(draws @ sums)
+
+
+def middle(values: np.ndarray) -> list[float]:
     return [round(float(v), 3) for v in np.quantile(values[np.isfinite(values)], [0.025, 0.975])]
 
 

@@ -22,11 +22,11 @@ def evenly_spaced(items: list, count: int) -> list:
 
 def analyze_all(models: Path) -> dict[str, Reports]:
     """Condition (CLEAN or one of CONDITIONS) -> reports."""
-    everything, tested = read_clips(), (*RECIPE.labelled, *RECIPE.sounds, "LibriSpeech", "MFA")
-    clips = [clip for clip in everything if clip.held_out and clip.corpus in tested or clip.corpus == "AMI"]  # AMI has few recordings
+    everything, tested = read_clips(), (*RECIPE.labelled, *RECIPE.sounds, *RECIPE.unlabelled)
+    clips = [clip for clip in everything if clip.tested and clip.corpus in tested]
     groups = [[clip for clip in clips if clip.corpus == name] for name in RECIPE.labelled]
     sample = [clip for group in groups if group for clip in evenly_spaced(group, group[0].definition.sampling.corrupted)]
-    corruptor = Corruptor([clip for clip in everything if is_steady(clip) and clip.held_out])
+    corruptor = Corruptor([clip for clip in everything if is_steady(clip) and clip.tested])
     by_path = sorted(clips, key=lambda clip: clip.path)  # the bootstrap over clips depends on their order
     chosen = [(CLEAN, clip, settings.DATA / clip.path) for clip in by_path]
     chosen += [(condition, clip, corruptor.copy(clip, condition)) for condition in CONDITIONS for clip in sample]

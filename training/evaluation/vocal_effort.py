@@ -47,7 +47,7 @@ def whisper(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def loud_groups(clips: list[Clip]) -> dict[str, list[Clip]]:
     """Held-out loud recordings, and those they are compared with."""
-    held = [clip for clip in clips if clip.held_out]
+    held = [clip for clip in clips if clip.tested]
     angry = [clip for clip in held if clip.corpus == "RAVDESS" and clip.label == "angry"]
     words = [clip for clip in held if clip.corpus == "BAVED"]
     return {
@@ -69,7 +69,7 @@ def loud_speech(models: Path) -> list[Metric]:
 
 def whispers(models: Path) -> list[Metric]:
     clips = read_clips()
-    picked = evenly_spaced([clip for clip in clips if clip.held_out and clip.corpus in WHISPERED_CORPORA], MAX_WHISPERS)
+    picked = evenly_spaced([clip for clip in clips if clip.tested and clip.corpus in WHISPERED_CORPORA], MAX_WHISPERS)
     compared = compare(picked, "whispered", whisper, BOTH, models)
     both = [(c, a, b) for c, a, b in compared if is_ok(a, "emotion") and is_ok(b, "emotion")]
     kept = [clip for clip, _, _ in both]

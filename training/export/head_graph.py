@@ -4,14 +4,17 @@ A graph averages the networks of an ensemble before calibration.
 """
 
 import functools
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from torch import nn
 
+from training.corpora.labels import DIMENSIONS, EMOTIONS, PLACES
 from training.encoder.trunk import WIDTH
 from training.export.graph import Graph, numpy_of
 from training.heads.attention_head import HIDDEN, QUERIES, VARIANCE_FLOOR, AttentionHead, LinearHead
+from training.heads.distance import Distance
 from training.heads.fit import Heads
 
 
@@ -55,11 +58,15 @@ def write_attention_head(g: Graph, head: AttentionHead, embeddings: str, w: str)
     return g.op("Add", write_linear(g, pooled, head.out), write_moment_branch(g, head, embeddings, w))
 
 
-def write_ensemble(g: Graph, heads: Heads) -> str:
-    """Declares the inputs -> mean of the heads [1,1,outputs]"""
+def write_inputs(g: Graph) -> tuple[str, str]:
+    """-> embeddings [1,N,384], weights [1,1,N] that sum to 1"""
     embeddings, weights = g.input("tokens", [1, "tokens", WIDTH]), g.input("weights", [1, "tokens"])
     axis = g.integers(1)
-    w = g.op("Unsqueeze", g.op("Div", weights, g.op("ReduceSum", weights, axis, keepdims=1)), axis)  # [1,1,N] that sums to 1
+    return embeddings, g.op("Unsqueeze", g.op("Div", weights, g.op("ReduceSum", weights, axis, keepdims=1)), axis)
+
+
+def write_ensemble(g: Graph, heads: Heads, embeddings: str, w: str) -> str:
+    """-> mean of the heads [1,1,outputs]"""
     parts = [
         (write_attention_head if isinstance(head, AttentionHead) else write_linear_head)(g, head, embeddings, w)
         for head in heads
@@ -74,23 +81,60 @@ def write_affine(g: Graph, value: str, slope: float, intercept: float, name: str
     g.output(g.op("Clip", line, g.scalar(0), g.scalar(1)), name, [1])
 
 
-def write_emotion(heads: Heads, temperature: float, slopes: np.ndarray, intercepts: np.ndarray, path: Path) -> None:
-    """Outputs probabilities [1,8], valence [1], arousal [1]. slopes, intercepts [2]."""
+@dataclass(frozen=True)
+class EmotionScale:
+    """From the outputs of the head to scores. The spread of valence and arousal is sqrt(floor + gain * variance), the variance
+    of the categories' values under their probabilities. Beyond `near` the temperature and the spreads grow with the distance.
+    """
+
+    temperature: float
+    slopes: np.ndarray  # [2] of valence and arousal
+    intercepts: np.ndarray  # [2]
+    spread_floor: np.ndarray  # [2]
+    spread_gain: np.ndarray  # [2]
+    near: float
+    temperature_growth: float  # per unit of distance beyond `near`
+    spread_growth: float
+
+
+def write_distance(g: Graph, distance: Distance, embeddings: str, w: str) -> str:
+    """-> [1]"""
+    moments = g.op("Concat", *write_moments(g, embeddings, w), axis=2)
+    along = g.op("MatMul", g.op("Sub", moments, g.constant(distance.centre)), g.constant(distance.projection))
+    mean = g.op("ReduceMean", g.op("Mul", along, along), g.integers(2), keepdims=0)
+    return g.op("Reshape", g.op("Sqrt", mean), g.integers(1))
+
+
+def write_emotion(heads: Heads, scale: EmotionScale, distance: Distance, path: Path) -> None:
+    """Outputs probabilities [1,8]; valence, arousal, their spreads and the distance [1]."""
     g = Graph("emotion")
-    outputs = g.op("Squeeze", write_ensemble(g, heads), g.integers(1))
-    logits, valence, arousal = g.op("Split", outputs, g.integers(8, 1, 1), axis=1, outputs=3)
-    scaled = g.op("Mul", logits, g.scalar(1 / temperature))
-    g.output(g.op("Softmax", scaled, axis=-1), "probabilities", [1, 8])
-    flat = g.integers(1)
-    for index, (name, value) in enumerate((("valence", valence), ("arousal", arousal))):
-        score = g.op("Reshape", g.op("Sigmoid", value), flat)
-        write_affine(g, score, slopes[index], intercepts[index], name)
+    embeddings, w = write_inputs(g)
+    outputs = g.op("Squeeze", write_ensemble(g, heads, embeddings, w), g.integers(1))
+    logits, *values = g.op("Split", outputs, g.integers(8, 1, 1), axis=1, outputs=3)
+    apart = write_distance(g, distance, embeddings, w)
+    beyond = g.op("Relu", g.op("Sub", apart, g.scalar(scale.near)))
+
+    def grown(start: float, growth: float) -> str:
+        return g.op("Add", g.op("Mul", beyond, g.scalar(start * growth)), g.scalar(start))
+
+    probabilities = g.op("Softmax", g.op("Div", logits, grown(scale.temperature, scale.temperature_growth)), axis=-1)
+    g.output(probabilities, "probabilities", [1, 8])
+    flat, column = g.integers(1), grown(1, scale.spread_growth)
+    for index, name in enumerate(DIMENSIONS):
+        score = g.op("Reshape", g.op("Sigmoid", values[index]), flat)
+        write_affine(g, score, scale.slopes[index], scale.intercepts[index], name)
+        places = np.array([PLACES[name][label] for label in EMOTIONS], np.float32)[:, None]
+        mean, square = (g.op("Reshape", g.op("MatMul", probabilities, g.constant(p)), flat) for p in (places, places**2))
+        variance = g.op("Relu", g.op("Sub", square, g.op("Mul", mean, mean)))
+        inside = g.op("Add", g.op("Mul", variance, g.scalar(scale.spread_gain[index])), g.scalar(scale.spread_floor[index]))
+        g.output(g.op("Mul", g.op("Sqrt", inside), column), f"{name}_spread", [1])
+    g.output(apart, "distance", [1])
     g.save(path)
 
 
 def write_clarity(heads: Heads, slope: float, intercept: float, path: Path) -> None:
     """Output clarity [1]."""
     g = Graph("cognitive")
-    score = g.op("Reshape", write_ensemble(g, heads), g.integers(1))
+    score = g.op("Reshape", write_ensemble(g, heads, *write_inputs(g)), g.integers(1))
     write_affine(g, score, slope, intercept, "clarity")
     g.save(path)

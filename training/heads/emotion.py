@@ -4,13 +4,14 @@ A corpus has labels of its own categories only. The others stay in the softmax, 
 neither targets nor excluded.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
-from training.corpora.corpus import CATEGORY_WEIGHT, Clip
+from training.corpora.corpus import CATEGORY_WEIGHT, ORDINARY_WEIGHT, Clip
 from training.corpora.labels import EMOTIONS
 from training.corpora.recipe import RECIPE
 from training.encoder.embeddings import EmbeddingStore
@@ -24,12 +25,13 @@ CATEGORIES, DIMENSIONS = slice(0, 8), slice(8, 10)  # columns of the output: log
 OUTPUTS = 10
 DECAY = [0.005] * 8 + [0.1] * 2  # of the linear head: few clips are rated, so the dimensions are penalised more
 DIMENSION_LOSS_WEIGHT = 10
+MAX_ORDINARY = 2  # weight of a clip of ordinary speech, for corpora of few clips
 
 SPEC = ModelSpec(
     name="emotion",
     description="Eight emotion categories, valence and arousal",
     inputs=("tokens", "weights"),
-    outputs=("probabilities", "valence", "arousal"),
+    outputs=("probabilities", "valence", "arousal", "valence_spread", "arousal_spread", "distance"),
     labels=tuple(EMOTIONS),
     corpora=(*RECIPE.emotion, RECIPE.arousal, RECIPE.rated),
     limits=(
@@ -64,7 +66,8 @@ SPEC = ModelSpec(
 class Targets:
     """One row per clip; a label of -1 and a weight of 0 where there is nothing to learn."""
 
-    label: np.ndarray  # int [n]
+    label: np.ndarray  # int [n], most probable category of the distribution; -1 for ordinary speech
+    distribution: np.ndarray  # float32 [n,8]
     mask: np.ndarray  # float32 [n,8], added to the logits: 0 for the categories of the corpus, ABSENT for others
     label_weight: np.ndarray  # float32 [n]
     dimensions: np.ndarray  # float32 [n,2] valence, arousal
@@ -75,14 +78,17 @@ def targets_of(clips: list[Clip], balanced: bool = False) -> Targets:
     """`balanced`: acted corpora weigh alike, for a sampler that balances them by how often it draws."""
     count = len(clips)
     label, label_weight = np.full(count, -1), np.zeros(count, np.float32)
+    distribution = np.full((count, len(EMOTIONS)), 1 / len(EMOTIONS), np.float32)
     mask = np.full((count, len(EMOTIONS)), ABSENT, np.float32)
     dimensions, weight = np.full((count, 2), 0.5, np.float32), np.zeros((count, 2), np.float32)
     present: dict[str, set[int]] = {}
     for clip in clips:
-        if clip.emotion is not None:
-            label[clip.index] = EMOTIONS.index(clip.emotion)
+        if clip.distribution is not None:
+            distribution[clip.index] = clip.distribution
             label_weight[clip.index] = 1 if balanced else clip.definition.sampling.head
-            present.setdefault(clip.corpus, set()).add(EMOTIONS.index(clip.emotion))
+            present.setdefault(clip.corpus, set()).update(np.flatnonzero(clip.distribution))
+        if clip.emotion is not None:
+            label[clip.index] = distribution[clip.index].argmax()
         if found := clip.dimensions:
             dimensions[clip.index] = found.valence, found.arousal
             weight[clip.index] = found.valence_weight, found.arousal_weight
@@ -90,7 +96,18 @@ def targets_of(clips: list[Clip], balanced: bool = False) -> Targets:
                 weight[clip.index] = CATEGORY_WEIGHT
     for clip in clips:
         mask[clip.index, list(present.get(clip.corpus, ()))] = 0
-    return Targets(label, mask, label_weight, dimensions, weight)
+    ordinary = np.array([clip.definition.ordinary for clip in clips])
+    label_weight[ordinary] = ordinary_weights(clips, label_weight)[ordinary]
+    return Targets(label, distribution, mask, label_weight, dimensions, weight)
+
+
+def ordinary_weights(clips: list[Clip], label_weight: np.ndarray) -> np.ndarray:
+    """[n]: a corpus of ordinary speech weighs ORDINARY_WEIGHT of the mean acted corpus, over its training clips, at most."""
+    trained = [clip for clip in clips if not clip.held_out]
+    counts = Counter(clip.corpus for clip in trained)
+    acted = {clip.corpus for clip in trained if clip.emotion is not None}
+    mean = sum(label_weight[clip.index] for clip in trained if clip.corpus in acted) / max(1, len(acted))
+    return np.array([min(MAX_ORDINARY, ORDINARY_WEIGHT * mean / max(1, counts[clip.corpus])) for clip in clips], np.float32)
 
 
 def make_loss(owners: np.ndarray, targets: Targets) -> Loss:
@@ -99,8 +116,8 @@ def make_loss(owners: np.ndarray, targets: Targets) -> Loss:
     def loss(predicted: torch.Tensor, windows: np.ndarray) -> torch.Tensor:
         rows = owners[windows]
         logits = predicted[:, CATEGORIES] + torch.from_numpy(targets.mask[rows])
-        label = torch.from_numpy(np.maximum(targets.label[rows], 0))
-        each = F.cross_entropy(logits, label, reduction="none", label_smoothing=0.05)
+        distribution = torch.from_numpy(targets.distribution[rows])
+        each = F.cross_entropy(logits, distribution, reduction="none", label_smoothing=0.05)
         error = (torch.sigmoid(predicted[:, DIMENSIONS]) - torch.from_numpy(targets.dimensions[rows])) ** 2
         weighted = error * torch.from_numpy(targets.dimensions_weight[rows])
         return (each * torch.from_numpy(targets.label_weight[rows])).mean() + DIMENSION_LOSS_WEIGHT * weighted.mean()
@@ -109,7 +126,7 @@ def make_loss(owners: np.ndarray, targets: Targets) -> Loss:
 
 
 def labelled_windows(owners: np.ndarray, targets: Targets) -> np.ndarray:
-    return np.flatnonzero((targets.label[owners] >= 0) | (targets.dimensions_weight[owners].sum(1) > 0))
+    return np.flatnonzero((targets.label_weight[owners] > 0) | (targets.dimensions_weight[owners].sum(1) > 0))
 
 
 def fit_networks(store: EmbeddingStore, targets: Targets, windows: np.ndarray, count: int) -> list[AttentionHead]:

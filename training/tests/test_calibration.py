@@ -34,12 +34,31 @@ def test_clean_recordings_have_no_degradations():
     assert intervals.degradations_of({"snr_db": None, "speech_s": 1, "bandwidth_hz": 3400, "clipped_ratio": 1})[1] == 2.5
 
 
-def test_temperature_is_found_again():
+def test_temperature_and_its_growth_with_distance_are_found_again():
     rng = np.random.default_rng(1)
-    logits = rng.normal(0, 2, (4000, 8))
-    p = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
-    label = (p.cumsum(1) > rng.random((4000, 1))).argmax(1)
-    assert affine.fit_temperature(2 * logits, label) == pytest.approx(2, rel=0.06)
+    logits, beyond = rng.normal(0, 3, (20000, 8)), np.repeat([0.0, 1.0], 10000)
+    scaled = logits / (1 + 0.5 * beyond[:, None])
+    p = np.exp(scaled) / np.exp(scaled).sum(1, keepdims=True)
+    temperature, growth = affine.fit_temperature(2 * logits, p, beyond, np.ones(20000))
+    assert temperature == pytest.approx(2, rel=0.06) and growth == pytest.approx(0.5, abs=0.1)
+
+
+def test_spread_follows_the_variance_of_the_errors():
+    rng = np.random.default_rng(3)
+    variance = rng.choice([0.0, 0.05], 6000)
+    errors = np.abs(rng.normal(0, 0.05, 6000)) * np.where(variance > 0, 3, 1)
+    floor, gain = affine.fit_spread(errors, variance)
+    half = np.sqrt(floor + gain * variance)
+    for value in (0.0, 0.05):
+        assert (errors <= half)[variance == value].mean() == pytest.approx(0.8, abs=0.03)
+
+
+def test_the_spread_of_a_report_is_its_interval_without_the_rule():
+    rule = {"base": 2.0, **dict.fromkeys(intervals.DEGRADATIONS, 0.5)}
+    degradations = np.array([[0.0] * 4, [1.0, 0, 0, 0]])
+    half = 0.1 * 2 * np.exp([0, 0.5])
+    bounds = np.stack([np.maximum(0, 0.2 - half), 0.2 + half], 1)
+    assert intervals.spreads_of(np.array([0.2, 0.2]), bounds, rule, degradations) == pytest.approx([0.1, 0.1])
 
 
 def test_affine_calibration_matches_mean_and_spread():

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 import torch
 
+from training.corpora.labels import EMOTIONS, PLACES
 from training.encoder.distill import new_student, prune_ffn
 from training.encoder.embeddings import moments_of
 from training.encoder.trunk import WIDTH, Trunk
-from training.export.head_graph import write_clarity, write_emotion
+from training.export.head_graph import EmotionScale, write_clarity, write_emotion
 from training.export.trunk_graph import write_trunk
 from training.export.vad_graph import write_vad
 from training.features.level import normalize_level
+from training.heads import distance as distances
 from training.heads import emotion
 from training.heads.attention_head import AttentionHead, LinearHead, moments
 from training.session import Session
@@ -85,15 +87,25 @@ def test_emotion_head(tmp_path):
     linear = LinearHead(np.random.default_rng(2).normal(0, 0.05, (10, 2 * WIDTH)).astype(np.float32), np.zeros(10, np.float32))
     mean, std = np.full(WIDTH, 0.1, np.float32), np.full(WIDTH, 1.2, np.float32)
     heads = [AttentionHead(10, mean, std).eval(), linear]
-    slopes, intercepts = np.array([1.2, 0.9]), np.array([0.1, -0.05])
-    write_emotion(heads, 1.3, slopes, intercepts, tmp_path / "head.onnx")
+    scale = EmotionScale(1.3, np.array([1.2, 0.9]), np.array([0.1, -0.05]), np.array([0.01, 0.02]), np.array([0.5, 0.3]), 0.8, 0.4, 0.7)
+    stored = np.stack([moments_of(*(v[0] for v in embeddings(count))) for count in range(30, 130)])
+    distance = distances.fit(stored, np.repeat(["a", "b"], [30, 70]))
+    write_emotion(heads, scale, distance, tmp_path / "head.onnx")
     found = Session(tmp_path / "head.onnx").run(tokens=x, weights=w)
     with torch.no_grad():
         values = sum(head(torch.from_numpy(x), torch.from_numpy(w)) for head in heads) / 2
-    probabilities = torch.softmax(values[:, emotion.CATEGORIES] / 1.3, 1).numpy()
-    dimensions = np.clip(slopes * torch.sigmoid(values[0, emotion.DIMENSIONS]).numpy() + intercepts, 0, 1)
+    apart = distance(moments_of(x[0], w[0])[None])
+    beyond = max(0, apart[0] - scale.near)
+    assert found["distance"] == pytest.approx(apart, rel=1e-3) and beyond > 0
+    probabilities = torch.softmax(values[:, emotion.CATEGORIES] / (1.3 * (1 + 0.4 * beyond)), 1).numpy()
     assert np.allclose(found["probabilities"], probabilities, atol=1e-5)
+    dimensions = np.clip(scale.slopes * torch.sigmoid(values[0, emotion.DIMENSIONS]).numpy() + scale.intercepts, 0, 1)
     assert np.allclose([found["valence"][0], found["arousal"][0]], dimensions, atol=1e-5)
+    for index, name in enumerate(("valence", "arousal")):
+        places = np.array([PLACES[name][label] for label in EMOTIONS])
+        variance = probabilities[0] @ places**2 - (probabilities[0] @ places) ** 2
+        wanted = np.sqrt(scale.spread_floor[index] + scale.spread_gain[index] * variance) * (1 + 0.7 * beyond)
+        assert found[f"{name}_spread"][0] == pytest.approx(wanted, rel=1e-3)
 
 
 def test_clarity_head(tmp_path):

@@ -49,7 +49,7 @@ function ground(): SVGElement[] {
     svg('rect', { ...square, class: 'plane-ground' }),
     svg('path', { d: cross, class: 'plane-cross' }),
     word(left + 12, top + 22, 'start', 'tense'),
-    word(right - 12, top + 22, 'end', 'excited'),
+    word(right - 12, top + 22, 'end', 'engaged'),
     word(left + 12, bottom - 13, 'start', 'subdued'),
     word(right - 12, bottom - 13, 'end', 'calm'),
     word(middleX, height - 8, 'middle', 'Valence', 'plane-axis'),

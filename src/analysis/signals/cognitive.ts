@@ -12,6 +12,7 @@ import {
 import { round, roundInterval, roundParts } from '../rounding.ts';
 import { cognitiveConfidence } from './confidence.ts';
 import type { SignalDefinition } from './definition.ts';
+import { indexInterval } from './index-intervals.ts';
 import { computeIndex, type Index, indexWeightsParams, referenceParams, referenceScore } from './indices.ts';
 import {
   degradationParams,
@@ -39,6 +40,8 @@ const params = z.strictObject({
   shortSpeechSeconds: z.number().positive(),
   /** Seconds of speech at the reference with which every index is mixed. */
   priorSeconds: z.number().positive(),
+  /** An index with a wider interval stays at the reference, with the warning `insufficient_speech_cognitive`. */
+  maxIndexInterval: z.number().min(0).max(1),
   /** Bounds of the warning `possibly_scripted`. */
   scripted: scriptedParams,
   /** Bounds of the warning `baseline_other_speaker`. */
@@ -53,7 +56,7 @@ const params = z.strictObject({
 
 type CognitiveResult = {
   readonly clarity: number;
-  readonly intervals: { readonly clarity: Interval };
+  readonly intervals: Readonly<Record<'clarity' | 'cognitiveLoad' | 'processing', Interval>>;
   readonly cognitiveLoad: Index;
   readonly processing: Index;
   readonly measures: Measures;
@@ -63,6 +66,8 @@ type CognitiveResult = {
   /** The baseline sounds like another speaker. */
   readonly otherSpeaker: boolean;
   readonly shortSpeech: boolean;
+  /** Too little speech for the indices: both are at the reference. */
+  readonly insufficient: boolean;
   readonly scripted: boolean;
 };
 
@@ -76,6 +81,8 @@ const clarity = scoreSchema.describe(
 const intervals = z
   .strictObject({
     clarity: intervalSchema.describe('80 % interval of clarity: lower and upper end, 0 to 1.'),
+    cognitive_load: intervalSchema.describe('80 % interval of cognitive_load over runs of speech.'),
+    processing: intervalSchema.describe('80 % interval of processing over runs of speech.'),
   })
   .describe('Calibrated on speakers left out of training; wider when speech is short or the recording poor.');
 
@@ -117,6 +124,10 @@ const measure = z
   .strictObject({
     value: z.number().describe('The value, in `unit`.'),
     unit: z.string().describe('The unit: s, 1/min, ratio, ...'),
+    validated: z
+      .literal(false)
+      .optional()
+      .describe('Present where no marked recordings confirm the measure.'),
   })
   .describe('One measure of the timing of speech.');
 
@@ -199,12 +210,17 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
       degradationsOf(conditions, params.degradations),
     );
     const scripted = seemsScripted(measured, params.scripted);
+    const load = indexOf('cognitiveLoad');
+    const processing = indexOf('processing');
+    const insufficient = [load, processing].some(
+      ({ interval: [lower, upper] }) => upper - lower > params.maxIndexInterval,
+    );
     return {
       clarity,
-      intervals: { clarity: bounds },
+      intervals: { clarity: bounds, cognitiveLoad: load.interval, processing: processing.interval },
       confidence: cognitiveConfidence(measured, params, bounds, scripted),
-      cognitiveLoad: computeIndex(measured, params.cognitiveLoad, params, rested),
-      processing: computeIndex(measured, params.processing, params, rested),
+      cognitiveLoad: insufficient ? atReference : load.index,
+      processing: insufficient ? atReference : processing.index,
       measures: measured.measures,
       timeline: windows.map((window, index) => ({
         ...windowSeconds(window, recording),
@@ -213,8 +229,17 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
       relative: rested !== null,
       otherSpeaker: rested !== null && soundsLikeAnother(measured, rested, params.otherSpeaker),
       shortSpeech: speechSeconds < params.shortSpeechSeconds,
+      insufficient,
       scripted,
     };
+
+    function indexOf(name: 'cognitiveLoad' | 'processing') {
+      const weights = params[name];
+      return {
+        index: computeIndex(measured, weights, params, rested),
+        interval: indexInterval(recording, measured, [weights, params, rested]),
+      };
+    }
   },
 
   report(result) {
@@ -235,6 +260,7 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
       relative: result?.relative ?? false,
       warnings: [
         ...(result?.shortSpeech ? (['short_speech'] as const) : []),
+        ...(result?.insufficient ? (['insufficient_speech_cognitive'] as const) : []),
         ...(result?.scripted ? (['possibly_scripted'] as const) : []),
         ...(result?.otherSpeaker ? (['baseline_other_speaker'] as const) : []),
       ],
@@ -243,12 +269,14 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
 
   describe({ cognitive_load, processing, clarity, intervals }) {
     return [
-      ['cognitive load', cognitive_load.toFixed(2)],
-      ['processing', processing.toFixed(2)],
+      ['cognitive load', formatScore(cognitive_load, intervals.cognitive_load)],
+      ['processing', formatScore(processing, intervals.processing)],
       ['clarity', formatScore(clarity, intervals.clarity)],
     ];
   },
 };
+
+const atReference: Index = { score: referenceScore, contributions: [] };
 
 function signalsOf(result: CognitiveResult): z.infer<typeof scores> {
   return {
@@ -256,13 +284,17 @@ function signalsOf(result: CognitiveResult): z.infer<typeof scores> {
     clarity: round(result.clarity),
     processing: round(result.processing.score),
     confidence: round(result.confidence),
-    intervals: { clarity: roundInterval(result.intervals.clarity) },
+    intervals: {
+      clarity: roundInterval(result.intervals.clarity),
+      cognitive_load: roundInterval(result.intervals.cognitiveLoad),
+      processing: roundInterval(result.intervals.processing),
+    },
   };
 }
 
 function measuresOf(measures: Measures): CognitiveReport['measures'] {
   return Object.fromEntries(
-    Object.entries(measures).map(([name, { value, unit }]) => [name, { value: round(value), unit }]),
+    Object.entries(measures).map(([name, measure]) => [name, { ...measure, value: round(measure.value) }]),
   );
 }
 

@@ -53,6 +53,8 @@ export type SignalDefinition<
   readonly title: string;
   /** Outputs of the model's graph. */
   readonly outputs: readonly string[];
+  /** Outputs that models of earlier releases lack. */
+  readonly newOutputs?: readonly string[];
   readonly labels: z.ZodType<readonly string[] | null>;
   readonly params: z.ZodType<Params>;
   /** Whether the part `baseline` of an upload is used. */

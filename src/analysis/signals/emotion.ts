@@ -1,6 +1,5 @@
 /** Emotion: probabilities of labels, valence, arousal and tone. */
 import { z } from 'zod';
-import type { Values } from '../../models/session.ts';
 import {
   intervalSchema,
   noSignalsSchema,
@@ -29,6 +28,8 @@ const params = z.strictObject({
   /** Below this probability of the dominant emotion the report warns `low_confidence`. */
   lowConfidence: z.number().min(0).max(1),
   tone: toneParams,
+  /** Beyond this distance from the training recordings the report warns `unlike_training`. */
+  unlikeDistance: z.number().positive().optional(),
 });
 
 type Scores = {
@@ -37,12 +38,16 @@ type Scores = {
   readonly probabilities: readonly number[];
 };
 
+/** Half-widths of the intervals of a good recording, and the distance from the training recordings. */
+type Doubt = { readonly valenceSpread: number; readonly arousalSpread: number; readonly distance: number };
+
 type EmotionResult = Scores & {
   readonly labels: readonly string[];
   readonly tone: Tone;
   readonly intervals: { readonly valence: Interval; readonly arousal: Interval };
   readonly timeline: readonly (Scores & { readonly start: number; readonly end: number })[];
   readonly lowConfidence: boolean;
+  readonly unlikeTraining: boolean;
   readonly shortSpeech: boolean;
 };
 
@@ -69,7 +74,7 @@ const scores = z
     tone: z
       .string()
       .describe(
-        'A word by a fixed rule on valence and arousal: calm, engaged, tense, distressed, subdued or neutral.',
+        'A word for valence and arousal: calm, engaged, tense, distressed, subdued; neutral in the middle, or when the dominant emotion contradicts the point.',
       ),
     emotions: z
       .record(z.string(), scoreSchema.describe('Probability, 0 to 1.'))
@@ -98,20 +103,28 @@ const body = z.strictObject({
   timeline: timelineSchema(emotionWindow),
 });
 
-/** Valence, arousal and the probability of each label, per window. */
+const rowOutputs = [
+  'valence',
+  'arousal',
+  'valence_spread',
+  'arousal_spread',
+  'distance',
+  'probabilities',
+] as const;
+/** Models of earlier releases predict neither a spread, so that their intervals have a width of their own, nor a distance. */
+const absent: Readonly<Record<string, number>> = { valence_spread: 1, arousal_spread: 1, distance: 0 };
+/** One window: the values of `rowOutputs`, the probability of each label last. */
 type Row = readonly number[];
 
-const toScores = ([valence, arousal, ...probabilities]: Row): Scores => ({
-  valence: valence as number,
-  arousal: arousal as number,
-  probabilities,
-});
+const toScores = ([valence, arousal, valenceSpread, arousalSpread, distance, ...probabilities]: Row) =>
+  ({ valence, arousal, valenceSpread, arousalSpread, distance, probabilities }) as Scores & Doubt;
 
 export type EmotionReport = z.infer<typeof body>;
 
 export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], EmotionResult, typeof body> = {
   title: 'emotion',
   outputs: ['probabilities', 'valence', 'arousal'],
+  newOutputs: ['valence_spread', 'arousal_spread', 'distance'],
   labels: z.array(z.string()).min(2),
   params,
   usesBaseline: false,
@@ -129,10 +142,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], E
     const rows: Row[] = [];
     for (const { embeddings, weights } of encoded) {
       const outputs = await session.run({ tokens: embeddings, weights });
-      const [valence, arousal, probabilities] = ['valence', 'arousal', 'probabilities'].map(
-        (name) => (outputs[name] as Values).data,
-      );
-      rows.push([...(valence ?? []), ...(arousal ?? []), ...(probabilities ?? [])]);
+      rows.push(rowOutputs.flatMap((name) => [...(outputs[name]?.data ?? [absent[name] as number])]));
     }
     timer.mark('emotion');
     return rows;
@@ -143,20 +153,22 @@ export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], E
     const { windows, conditions, speechSeconds } = recording;
     const rows = chunks.flat();
     const pooled = toScores(poolWindows(rows, speechPerWindow(recording)));
+    const dominant = labels?.[indexOfMax(pooled.probabilities)] ?? '';
     const degradations = degradationsOf(conditions, params.degradations);
     return {
       ...pooled,
       labels: labels ?? [],
-      tone: toneOf(pooled.valence, pooled.arousal, params.tone),
+      tone: toneOf(dominant, pooled, params.tone),
       intervals: {
-        valence: interval(pooled.valence, params.intervals.valence, degradations),
-        arousal: interval(pooled.arousal, params.intervals.arousal, degradations),
+        valence: interval(pooled.valence, params.intervals.valence, degradations, pooled.valenceSpread),
+        arousal: interval(pooled.arousal, params.intervals.arousal, degradations, pooled.arousalSpread),
       },
       timeline: windows.map((window, index) => ({
         ...windowSeconds(window, recording),
         ...toScores(rows[index] as Row),
       })),
       lowConfidence: Math.max(...pooled.probabilities) < params.lowConfidence,
+      unlikeTraining: pooled.distance > (params.unlikeDistance ?? Number.POSITIVE_INFINITY),
       shortSpeech: speechSeconds < params.shortSpeechSeconds,
     };
   },
@@ -168,6 +180,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], E
       warnings: [
         ...(result?.shortSpeech ? (['short_speech'] as const) : []),
         ...(result?.lowConfidence ? (['low_confidence'] as const) : []),
+        ...(result?.unlikeTraining ? (['unlike_training'] as const) : []),
       ],
     };
   },

@@ -53,6 +53,8 @@ export type IndexParams = {
   readonly reference: Reference;
   /** Seconds of speech at the reference, mixed with the recording. */
   readonly priorSeconds: number;
+  /** Place of the unrecorded speech in the reference distribution, in spreads towards a higher index; 0 is the median. */
+  readonly unspoken?: number;
 };
 
 /** The score of a speaker at the reference in every measure. */
@@ -90,7 +92,9 @@ export function computeIndex(
     const centre = baseline === null ? entry?.median : baseline.measures[measure]?.value;
     if (value === undefined || entry === undefined || centre === undefined) continue;
     const grown = relativeOnly ? 1 : gain;
-    const z = (direction === 'up' ? grown : -grown) * distance(value, centre, entry, share);
+    const sign = direction === 'up' ? 1 : -1;
+    const unspoken = sign * (params.unspoken ?? 0);
+    const z = sign * grown * distance({ value, centre, unspoken }, entry, share);
     const effect = (weight / total) * (1 / (1 + Math.exp(-z)) - 0.5);
     contributions.push({ measure, value, effect: effect + 0, source: entry.source });
   }
@@ -102,17 +106,19 @@ function totalWeight(used: readonly (readonly [string, IndexWeight])[]): number 
   return used.reduce((sum, [, { weight }]) => sum + weight, 0);
 }
 
-/** From `centre` to `value` in spreads of the reference, both mixed with the reference median. */
+/** From `centre` to `value` in spreads of the reference, both mixed with the reference: at its median, `value` at `unspoken`. */
 function distance(
-  value: number,
-  centre: number,
+  { value, centre, unspoken }: { readonly value: number; readonly centre: number; readonly unspoken: number },
   { median, spread, scale }: Reference[string],
   share: number,
 ) {
-  if (scale === 'difference') return (share * (value - centre)) / spread;
-  const place = (x: number) => Math.log(onScale(median, scale) * (1 - share) + onScale(x, scale) * share);
+  if (scale === 'difference') return (share * (value - centre)) / spread + (1 - share) * unspoken;
   const sign = scale === 'inverse' ? -1 : 1;
-  return (sign * (place(value) - place(centre))) / spread;
+  const place = (x: number, other: number) =>
+    Math.log(
+      onScale(median, scale) * Math.exp(sign * other * spread) * (1 - share) + onScale(x, scale) * share,
+    );
+  return (sign * (place(value, unspoken) - place(centre, 0))) / spread;
 }
 
 function onScale(value: number, scale: Exclude<Scale, 'difference'>): number {

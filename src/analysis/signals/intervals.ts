@@ -52,14 +52,18 @@ export function degradationsOf(
   };
 }
 
-/** Half-width = base exp(short s + noise n + narrow b + clipped c) for the degradations s, n, b and c. */
+/**
+ * Half-width = base spread exp(short s + noise n + narrow b + clipped c) for the degradations s, n, b and c.
+ * @param spread that the model predicts for the recording; 1 for models that predict none
+ */
 export function interval(
   score: number,
   { base, short, noise, narrow, clipped }: IntervalParams,
   by: Degradations,
+  spread = 1,
 ): Interval {
   const half =
-    base * Math.exp(short * by.short + noise * by.noise + narrow * by.narrow + clipped * by.clipped);
+    base * spread * Math.exp(short * by.short + noise * by.noise + narrow * by.narrow + clipped * by.clipped);
   return [Math.max(0, score - half), Math.min(1, score + half)];
 }
 

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { Segment } from '../segments.ts';
 
-export type Measure = { readonly value: number; readonly unit: string };
+/** `validated` is false for a measure that no marked recordings confirm. */
+export type Measure = { readonly value: number; readonly unit: string; readonly validated?: false };
 export type Measures = Readonly<Record<string, Measure>>;
 
 type Timing = {

@@ -5,6 +5,7 @@ import { joinArrays } from '../join-arrays.ts';
 import { meanBySpeech } from '../quality.ts';
 import type { Segment } from '../segments.ts';
 import type { SpeechAnalysis } from '../speech.ts';
+import { hesitationParams, measureHesitations, spectralChange } from './hesitations.ts';
 import { type Measures, measureTiming, timingParams } from './measures.ts';
 import { measureProsody } from './prosody.ts';
 
@@ -34,6 +35,7 @@ export type SpeakerChunk = {
   readonly speechSeconds: number;
   readonly syllableRate: Float32Array;
   readonly track: ProsodyTrack;
+  readonly spectralChange: Float32Array;
   readonly cepstrum: readonly number[];
 };
 
@@ -43,6 +45,7 @@ export function describeChunk({ audio, features, segments, ...speech }: SpeechAn
     // A view would keep the buffers of the whole chunk.
     syllableRate: speech.syllableRate.slice(),
     track: trackProsody(audio.samples, audio.sampleRate),
+    spectralChange: spectralChange(features),
     cepstrum: speechCepstrum(features, segments),
   };
 }
@@ -50,6 +53,7 @@ export function describeChunk({ audio, features, segments, ...speech }: SpeechAn
 export const measuresParams = timingParams.extend({
   /** With less voiced speech the measures of prosody are undefined. */
   minVoicedSeconds: z.number().positive(),
+  hesitation: hesitationParams,
 });
 
 /** Speech of a whole recording. */
@@ -72,11 +76,14 @@ export function measureSpeaker(
     levelDb: join((chunk) => chunk.track.levelDb),
     tiltDb: join((chunk) => chunk.track.tiltDb),
   };
-  const timing = { segments, syllableRate: join((chunk) => chunk.syllableRate), framesPerSecond };
+  const syllableRate = join((chunk) => chunk.syllableRate);
+  const timing = { segments, syllableRate, framesPerSecond };
+  const steadiness = { pitchHz: track.pitchHz, syllableRate, change: join((chunk) => chunk.spectralChange) };
   return {
     measures: {
       ...measureTiming(timing, params),
       ...measureProsody(track, segments, framesPerSecond, params),
+      ...measureHesitations(steadiness, segments, framesPerSecond, params.hesitation),
     },
     speechSeconds,
     cepstrum: Array.from({ length: cepstrumLength }, (_, index) =>

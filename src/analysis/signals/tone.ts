@@ -1,9 +1,10 @@
-/** One word for valence and arousal, for clients that expect one. */
+/** One word for the point of valence and arousal that does not contradict the dominant emotion. */
 import { z } from 'zod';
 
 export type Tone = 'calm' | 'engaged' | 'tense' | 'distressed' | 'subdued' | 'neutral';
 
 const fraction = z.number().min(0).max(1);
+/** Bounds around the middle of the plane; between a low and a high one a voice is neutral. */
 export const toneParams = z.strictObject({
   lowArousal: fraction,
   highArousal: fraction,
@@ -12,10 +13,36 @@ export const toneParams = z.strictObject({
   highValence: fraction,
 });
 
-/** Up to `lowArousal` a voice is subdued or calm. Above it, valence decides; `highArousal` makes a neutral voice engaged. */
-export function toneOf(valence: number, arousal: number, params: z.infer<typeof toneParams>): Tone {
-  if (arousal <= params.lowArousal) return valence < params.lowValence ? 'subdued' : 'calm';
-  if (valence < params.veryLowValence) return 'distressed';
-  if (valence < params.lowValence) return 'tense';
-  return valence >= params.highValence || arousal >= params.highArousal ? 'engaged' : 'neutral';
+/** Words that agree with each label. `neutral` agrees with all. */
+const agreeing: Readonly<Record<string, readonly Tone[]>> = {
+  neutral: ['calm', 'engaged'],
+  calm: ['calm'],
+  happy: ['engaged', 'calm'],
+  sad: ['subdued'],
+  angry: ['tense', 'distressed'],
+  fearful: ['tense', 'distressed'],
+  disgusted: ['tense', 'distressed', 'subdued'],
+  surprised: ['engaged', 'tense'],
+};
+
+/** The word of the point, or `neutral` when the dominant emotion contradicts it. */
+export function toneOf(
+  emotion: string,
+  point: { readonly valence: number; readonly arousal: number },
+  params: z.infer<typeof toneParams>,
+): Tone {
+  const word = wordAt(point, params);
+  return agreeing[emotion]?.includes(word) ? word : 'neutral';
+}
+
+function wordAt(
+  { valence, arousal }: { readonly valence: number; readonly arousal: number },
+  params: z.infer<typeof toneParams>,
+): Tone {
+  const isLow = arousal < params.lowArousal;
+  if (!isLow && arousal < params.highArousal) return 'neutral';
+  if (valence >= params.highValence) return isLow ? 'calm' : 'engaged';
+  if (valence >= params.lowValence) return 'neutral';
+  if (isLow) return 'subdued';
+  return valence < params.veryLowValence ? 'distressed' : 'tense';
 }

@@ -56,17 +56,21 @@ const toneParams = {
   highValence: 0.55,
 };
 
-test('tone follows its documented bounds', (t) => {
+test('tone is the word of the point, or neutral when the dominant emotion contradicts it', (t) => {
   const cases = [
-    [0.5, 0.4, 'calm'],
-    [0.44, 0.4, 'subdued'],
-    [0.29, 0.41, 'distressed'],
-    [0.44, 0.9, 'tense'],
-    [0.55, 0.5, 'engaged'],
-    [0.5, 0.6, 'engaged'],
-    [0.5, 0.5, 'neutral'],
+    ['happy', 0.55, 0.6, 'engaged'],
+    ['happy', 0.55, 0.39, 'calm'],
+    ['happy', 0.55, 0.4, 'neutral'],
+    ['happy', 0.54, 0.6, 'neutral'],
+    ['sad', 0.44, 0.39, 'subdued'],
+    ['sad', 0.1, 0.6, 'neutral'],
+    ['angry', 0.3, 0.6, 'tense'],
+    ['angry', 0.29, 0.6, 'distressed'],
+    ['neutral', 0.26, 0.6, 'neutral'],
+    ['calm', 0.26, 0.3, 'neutral'],
   ] as const;
-  for (const [valence, arousal, tone] of cases) t.is(toneOf(valence, arousal, toneParams), tone);
+  for (const [emotion, valence, arousal, tone] of cases)
+    t.is(toneOf(emotion, { valence, arousal }, toneParams), tone);
 });
 
 const source = {

@@ -1,0 +1,174 @@
+"""Ways to train the emotion head on speech that nobody acted, compared on the dev part: results/ordinary_speech.json.
+
+Linear heads on the moments of the trunk's embeddings, all fitted alike. Differences come with a 95 % interval of a paired
+bootstrap over speakers.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import torch
+from scipy.special import softmax
+from torch.nn import functional as F
+
+from training import settings
+from training.calibration.affine import fit_low_confidence, fit_temperature, weights_of
+from training.corpora.corpus import Part
+from training.corpora.index import read_clips
+from training.corpora.labels import NEGATIVE
+from training.corpora.recipe import RECIPE
+from training.evaluation.statistics import Score, accuracy, ccc, paired_interval, uar
+from training.heads import emotion
+from training.heads.attention_head import LinearHead
+from training.heads.fit import mean_per_clip
+from training.pipeline import load_embeddings, standard
+from training.reporting.tables import table
+
+PATH = settings.RESULTS / "ordinary_speech.json"
+GROUP_RATE, GROUP_ROUNDS = 1.0, 4  # of the exponentiated gradient of group DRO
+DOMAINS = 3  # directions that separate ordinary from acted speech and are projected out
+
+
+class Study:
+    def __init__(self) -> None:
+        self.clips, self.store = read_clips(), load_embeddings(standard())
+        self.targets = emotion.targets_of(self.clips)
+        owners = [self.clips[i] for i in self.store.clips]
+        self.corpus = np.array([clip.corpus for clip in owners])
+        self.part = np.array([clip.part for clip in owners])
+        self.ordinary = np.array([clip.definition.ordinary for clip in owners])
+        self.labelled = np.zeros(len(owners), bool)
+        self.labelled[emotion.labelled_windows(self.store.clips, self.targets)] = True
+
+    def training(self, ordinary: bool) -> np.ndarray:
+        return np.flatnonzero(self.labelled & (self.part == Part.TRAIN) & (ordinary | ~self.ordinary))
+
+    def fit(self, targets: emotion.Targets, windows: np.ndarray) -> LinearHead:
+        return emotion.fit_linear_head(self.store, targets, windows)
+
+    def weighted(self, weight: float) -> emotion.Targets:
+        """`weight` times the recipe's weight of ordinary speech."""
+        factor = np.where([clip.definition.ordinary for clip in self.clips], weight, 1).astype(np.float32)
+        return replace(self.targets, label_weight=self.targets.label_weight * factor)
+
+    def acted_only(self) -> LinearHead:
+        return self.fit(self.targets, self.training(False))
+
+    def pseudo_labels(self) -> LinearHead:
+        """Ordinary speech has the distribution that a head fitted on the votes of CREMA-D's listeners predicts for it."""
+        voted = np.intersect1d(self.training(False), np.flatnonzero(self.corpus == "CREMA-D"))
+        values = self.values(self.fit(self.targets, voted), np.flatnonzero(self.ordinary))
+        distribution = self.targets.distribution.copy()
+        distribution[values[0]] = softmax(values[1][:, emotion.CATEGORIES], 1)
+        return self.fit(replace(self.targets, distribution=distribution), self.training(True))
+
+    def domain_projection(self) -> LinearHead:
+        """Weakly neutral, on moments without the directions that separate ordinary from acted speech (INLP: Ravfogel et al. 2020)."""
+        windows, moments = self.training(True), self.store.moments
+        centre, scale = moments[windows].mean(0), moments[windows].std(0) + 1e-4
+        kept = np.eye(moments.shape[1])
+        for _ in range(DOMAINS):
+            x = torch.from_numpy(((moments[windows] - centre) / scale @ kept).astype(np.float32))
+            truth = torch.from_numpy(self.ordinary[windows].astype(np.float32))
+            balance = torch.where(truth > 0, 1 / truth.mean(), 1 / (1 - truth.mean()))
+            weight = torch.zeros(x.shape[1], requires_grad=True)
+            optimizer = torch.optim.LBFGS([weight], max_iter=50, line_search_fn="strong_wolfe")
+
+            def cost() -> torch.Tensor:
+                optimizer.zero_grad()
+                loss = F.binary_cross_entropy_with_logits(x @ weight, truth, balance) + 0.01 * (weight**2).sum()
+                loss.backward()
+                return loss
+
+            optimizer.step(cost)
+            direction = kept @ weight.detach().numpy()
+            direction /= np.linalg.norm(direction)
+            kept = kept - np.outer(direction, direction) @ kept
+        projected = ((moments - centre) / scale @ kept).astype(np.float32)
+        store = replace(self.store, moments=projected, augmented=None)
+        head = emotion.fit_linear_head(store, self.targets, windows)
+        matrix = (kept / scale[:, None]).astype(np.float32)
+        weight = head.clip.weight.detach().numpy() @ matrix.T
+        return LinearHead(weight, head.clip.bias.detach().numpy() - weight @ centre)
+
+    def group_robust(self) -> LinearHead:
+        """Weakly neutral; corpora of higher loss gain weight (group DRO: Sagawa et al. 2020)."""
+        windows, targets = self.training(True), self.targets
+        names = np.array([clip.corpus for clip in self.clips])
+        logs = dict.fromkeys(np.unique(self.corpus[windows]), 0.0)
+        for _ in range(GROUP_ROUNDS):
+            head = self.fit(targets, windows)
+            loss_of = emotion.loss_of(self.store.clips, replace(self.targets, label_weight=(self.targets.label_weight > 0).astype(np.float32)))
+            for name in logs:
+                own = windows[self.corpus[windows] == name]
+                with torch.no_grad():
+                    logs[name] += GROUP_RATE * float(loss_of(head.clip(torch.from_numpy(self.store.moments[own])), own))
+            factor = np.array([np.exp(logs.get(name, 0)) for name in names], np.float32)
+            factor /= np.mean([np.exp(v) for v in logs.values()])
+            targets = replace(self.targets, label_weight=self.targets.label_weight * factor)
+        return head
+
+    def values(self, head: LinearHead, windows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """-> clip indices [m], outputs [m,10]"""
+        with torch.no_grad():
+            found = head.clip(torch.from_numpy(self.store.moments[windows])).numpy()
+        return mean_per_clip(self.store.clips[windows], self.store.speech_frames[windows], found)
+
+    def measure(self, head: LinearHead) -> dict[str, tuple[Score, np.ndarray, np.ndarray, np.ndarray]]:
+        """Metric -> score, truth, prediction and speaker of each clip of the dev part."""
+        rows, values = self.values(head, np.flatnonzero(self.part == Part.CALIBRATION))
+        known = self.targets.label[rows] >= 0
+        logits, label = values[known][:, emotion.CATEGORIES], self.targets.label[rows[known]]
+        weight = weights_of(np.array([self.clips[i].corpus for i in rows[known]]))
+        distribution, beyond = self.targets.distribution[rows[known]], np.zeros(len(label))
+        temperature, _ = fit_temperature(logits + self.targets.mask[rows[known]], distribution, beyond, weight)
+        low = fit_low_confidence(softmax(logits / temperature, 1), label, weight)
+        rows, values = self.values(head, np.flatnonzero(self.part == Part.DEV))
+        names = np.array([self.clips[i].corpus for i in rows])
+        speakers = np.array([f"{self.clips[i].corpus} {self.clips[i].speaker}" for i in rows])
+        logits, label = values[:, emotion.CATEGORIES], self.targets.label[rows]
+        p = softmax(logits / temperature, 1)
+        found = {}
+        for name in RECIPE.emotion:
+            part = (names == name) & (label >= 0)
+            if part.any():
+                allowed = np.unique(label[part])
+                found[f"{name} UAR"] = uar, label[part], allowed[logits[part][:, allowed].argmax(1)], speakers[part]
+        part = names == "CREMA-D"
+        found["CREMA-D neutral share CCC"] = ccc, self.targets.distribution[rows[part], 0], p[part, 0], speakers[part]
+        for name in (*RECIPE.ordinary, RECIPE.clarity):
+            part = names == name
+            unwarned = np.isin(p[part].argmax(1), NEGATIVE) & (p[part].max(1) >= low)
+            found[f"{name} unwarned negative"] = accuracy, np.ones(part.sum()), unwarned.astype(float), speakers[part]
+            answered = p[part].max(1) >= low
+            found[f"{name} answered"] = accuracy, np.ones(part.sum()), answered.astype(float), speakers[part]
+        return found
+
+    def systems(self) -> dict[str, Callable[[], LinearHead]]:
+        return {
+            "acted corpora and votes": self.acted_only,
+            "+ weakly neutral ordinary speech": lambda: self.fit(self.targets, self.training(True)),
+            "weight 1 instead of .3": lambda: self.fit(self.weighted(1 / 0.3), self.training(True)),
+            "distributions of a head on votes": self.pseudo_labels,
+            "domain directions removed": self.domain_projection,
+            "group-robust": self.group_robust,
+        }
+
+
+def run() -> None:
+    study, found, first = Study(), {}, {}
+    for title, fit in study.systems().items():
+        measured = study.measure(fit())
+        first = first or measured
+        found[title] = {
+            name: {"value": round(score(truth, predicted), 3),
+                   "difference": paired_interval(score, truth, predicted, first[name][2], speakers)}
+            for name, (score, truth, predicted, speakers) in measured.items()
+        }  # fmt: skip
+        print(title, {name: one["value"] for name, one in found[title].items()}, flush=True)
+    rows = [[name, *(f"{one[name]['value']:.3f} ({one[name]['difference'][0]:+.3f} to {one[name]['difference'][1]:+.3f})" for one in found.values())]
+            for name in first]  # fmt: skip
+    print(table(["dev part", *found], rows))
+    PATH.write_text(json.dumps(found, indent=1) + "\n")
