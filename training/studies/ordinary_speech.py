@@ -100,7 +100,7 @@ class Study:
         logs = dict.fromkeys(np.unique(self.corpus[windows]), 0.0)
         for _ in range(GROUP_ROUNDS):
             head = self.fit(targets, windows)
-            loss_of = emotion.loss_of(self.store.clips, replace(self.targets, label_weight=(self.targets.label_weight > 0).astype(np.float32)))
+            loss_of = emotion.make_loss(self.store.clips, replace(self.targets, label_weight=(self.targets.label_weight > 0).astype(np.float32)))
             for name in logs:
                 own = windows[self.corpus[windows] == name]
                 with torch.no_grad():

@@ -11,7 +11,7 @@ const indexWeight = z.strictObject({
 });
 export const indexWeightsParams = z.record(z.string(), indexWeight);
 type IndexWeight = z.infer<typeof indexWeight>;
-type IndexWeights = z.infer<typeof indexWeightsParams>;
+export type IndexWeights = z.infer<typeof indexWeightsParams>;
 
 /** Distribution of a measure in the reference recordings, and the study behind its direction. */
 const referenceEntry = z.strictObject({
