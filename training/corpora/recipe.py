@@ -38,5 +38,5 @@ RECIPE = Recipe(
     unlabelled=("MFA",),
     sounds=("EmoGator", "ESC10"),
     rooms="RIR",
-    unseen=("EMOVO", "AESDD"),
+    unseen=("AESDD",),
 )

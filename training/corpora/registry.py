@@ -118,13 +118,13 @@ CORPORA: dict[str, Corpus] = {
         Tava("TAVA", "AGPL-3.0", Sampling(finetune=4, vad=2, corrupted=1000), studio=True),
         # Vocal bursts without words (Buhl 2023): no speech for the VAD model. Passing a laugh as speech is a minor error.
         Corpus("EmoGator", "Apache-2.0", Sampling(speech_check=0.4, telephone_every=3), is_speech=False),
-        CremaD("CREMA-D", "ODbL 1.0 / DbCL (a notice is due; the database shares alike)", Sampling(head=0.6, finetune=0.6)),
+        CremaD("CREMA-D", "ODbL 1.0 / DbCL (a notice is due; the database shares alike)", Sampling(head=0.3, finetune=0.3)),
         # Acted Chinese sentences, four speakers.
-        ActedCorpus("CASIA", "unstated, research use"),
+        ActedCorpus("CASIA", "unstated, research use", Sampling(head=0.5, finetune=0.7)),
         # Acted Greek sentences, six speakers, no neutral ones (Vryzas et al. 2018).
         ActedCorpus("AESDD", "unstated"),
         # Acted Turkish words, about a second each, six speakers (Canpolat et al. 2020).
-        ActedCorpus("TurEV", "contradictory (CC BY-NC-ND 4.0 and GPL-3)", Sampling(head=0.5, finetune=0.5)),
+        ActedCorpus("TurEV", "contradictory (CC BY-NC-ND 4.0 and GPL-3)", Sampling(head=0.25, finetune=0.3)),
         Speechocean762("speechocean762", "CC BY 4.0", Sampling(vad=1.5, speech_check=2.0, telephone_every=2, corrupted=120), ordinary=True),
         LibriSpeech("LibriSpeech", "CC BY 4.0", Sampling(vad=6, speech_check=2.0), ordinary=True),
         # 30 s each of twelve spontaneous English meetings. A recording counts as one speaker.

@@ -1,7 +1,8 @@
 """The emotion head: eight categories, valence and arousal.
 
 A corpus has labels of its own categories only. The others stay in the softmax, lowered by ABSENT, so that they are
-neither targets nor excluded.
+neither targets nor excluded. The logits of a corpus are raised by the log of how frequent its categories are (logit
+adjustment: Menon et al. 2021): a corpus of which listeners heard half as neutral does not make other speech neutral.
 """
 
 from collections import Counter
@@ -68,7 +69,7 @@ class Targets:
 
     label: np.ndarray  # int [n], most probable category of the distribution; -1 for ordinary speech
     distribution: np.ndarray  # float32 [n,8]
-    mask: np.ndarray  # float32 [n,8], added to the logits: 0 for the categories of the corpus, ABSENT for others
+    mask: np.ndarray  # float32 [n,8], added to the logits: log prior of the categories of the corpus, ABSENT for others
     label_weight: np.ndarray  # float32 [n]
     dimensions: np.ndarray  # float32 [n,2] valence, arousal
     dimensions_weight: np.ndarray  # float32 [n,2]
@@ -81,12 +82,10 @@ def targets_of(clips: list[Clip], balanced: bool = False) -> Targets:
     distribution = np.full((count, len(EMOTIONS)), 1 / len(EMOTIONS), np.float32)
     mask = np.full((count, len(EMOTIONS)), ABSENT, np.float32)
     dimensions, weight = np.full((count, 2), 0.5, np.float32), np.zeros((count, 2), np.float32)
-    present: dict[str, set[int]] = {}
     for clip in clips:
         if clip.distribution is not None:
             distribution[clip.index] = clip.distribution
             label_weight[clip.index] = 1 if balanced else clip.definition.sampling.head
-            present.setdefault(clip.corpus, set()).update(np.flatnonzero(clip.distribution))
         if clip.emotion is not None:
             label[clip.index] = distribution[clip.index].argmax()
         if found := clip.dimensions:
@@ -94,11 +93,21 @@ def targets_of(clips: list[Clip], balanced: bool = False) -> Targets:
             weight[clip.index] = found.valence_weight, found.arousal_weight
             if balanced and clip.emotion is not None and not found.rated:
                 weight[clip.index] = CATEGORY_WEIGHT
-    for clip in clips:
-        mask[clip.index, list(present.get(clip.corpus, ()))] = 0
-    ordinary = np.array([clip.definition.ordinary for clip in clips])
+    names, ordinary = np.array([clip.corpus for clip in clips]), np.array([clip.definition.ordinary for clip in clips])
+    held_out = np.array([clip.held_out for clip in clips])
+    for name in np.unique(names[label_weight > 0]):
+        own = names == name
+        labelled = own & (label_weight > 0)
+        trained = labelled & ~held_out
+        mask[own] = 0 if ordinary[own].all() else log_prior(distribution[trained if trained.any() else labelled])
     label_weight[ordinary] = ordinary_weights(clips, label_weight)[ordinary]
     return Targets(label, distribution, mask, label_weight, dimensions, weight)
+
+
+def log_prior(distribution: np.ndarray) -> np.ndarray:
+    """distribution [n,8] -> [8]: log of the mean, over that of equally frequent categories; at least ABSENT"""
+    prior = distribution.mean(0)
+    return np.log(np.maximum(prior * np.count_nonzero(prior), np.exp(ABSENT)))
 
 
 def ordinary_weights(clips: list[Clip], label_weight: np.ndarray) -> np.ndarray:
