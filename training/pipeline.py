@@ -13,7 +13,7 @@ from training import settings
 from training.augment import synthetic_music
 from training.augment.augmented import AugmentedCopies
 from training.calibration import timing_reference
-from training.calibration.affine import Outputs, calibrate_emotion
+from training.calibration.affine import Outputs, calibrate_emotion, fit_neutral
 from training.calibration.intervals import DEGRADATION_PARAMS, WIDEN, initial_interval, fit_intervals
 from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
@@ -30,7 +30,7 @@ from training.export.vad_graph import write_vad
 from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS, WINDOW_SECONDS
 from training.heads import clarity, emotion
 from training.heads import distance as distances
-from training.heads.fit import mean_per_clip, predict
+from training.heads.fit import Heads, mean_per_clip, predict
 from training.reporting.cards import write_cards
 from training.vad import spec as vad_spec
 from training.vad import speech_check
@@ -77,25 +77,25 @@ def load_embeddings(models: ModelSet) -> EmbeddingStore:
     return embeddings.load(settings.weights("trunk", models.models), models.frames_per_embedding, AugmentedCopies())
 
 
-def split_windows(clips: list[Clip], store: EmbeddingStore, windows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """-> windows to fit on, windows to calibrate on"""
-    parts = np.array([clips[i].part for i in store.clips[windows]])
-    return windows[parts == Part.TRAIN], windows[parts == Part.CALIBRATION]
+def windows_of(part: Part, clips: list[Clip], store: EmbeddingStore, windows: np.ndarray) -> np.ndarray:
+    return windows[[clips[i].part is part for i in store.clips[windows]]]
 
 
 def train_emotion(models: ModelSet) -> None:
     """The mean of the head that was fine-tuned with the trunk, of heads fitted afterwards, and of a linear one."""
     clips, store, graph = read_clips(), load_embeddings(models), settings.CACHE / "emotion.onnx"
     targets = emotion.targets_of(clips)
-    known, held = split_windows(clips, store, emotion.labelled_windows(store.clips, targets))
+    labelled = emotion.labelled_windows(store.clips, targets)
+    known, dev, held = (windows_of(part, clips, store, labelled) for part in (Part.TRAIN, Part.DEV, Part.CALIBRATION))
     heads = [finetune.finetuned_emotion_head(), *emotion.fit_networks(store, targets, known, models.networks - 1),
              emotion.fit_linear_head(store, targets, known)]  # fmt: skip
     names = np.array([clip.corpus for clip in clips])
     distance = distances.fit(store.moments[known], names[store.clips[known]])
+    neutral = fit_neutral_bias(heads, store, targets, dev, names)
     outputs = np.concatenate([predict(heads, store, held), distance(store.moments[held])[:, None]], 1)
     rows, outputs = mean_per_clip(store.clips[held], store.speech_frames[held], outputs)
     rated = np.array([clips[i].dimensions is not None and clips[i].dimensions.rated for i in rows])
-    found = calibrate_emotion(Outputs(outputs[:, :-1], outputs[:, -1], targets, rows, names[rows], rated), distance(store.moments[known]))
+    found = calibrate_emotion(Outputs(outputs[:, :-1], outputs[:, -1], targets, rows, names[rows], rated), neutral, distance(store.moments[known]))
     write_emotion(heads, found.scale, distance, graph)
     params = {"intervals": dict.fromkeys(DIMENSIONS, WIDEN), "degradations": DEGRADATION_PARAMS,
               "shortSpeechSeconds": EMOTION_SHORT_SECONDS, "lowConfidence": found.low_confidence,
@@ -103,10 +103,18 @@ def train_emotion(models: ModelSet) -> None:
     write_model(emotion.SPEC, graph, models.models, params)
 
 
+def fit_neutral_bias(heads: Heads, store: EmbeddingStore, targets: emotion.Targets, windows: np.ndarray, names: np.ndarray) -> float:
+    """names [clips]: corpora"""
+    rows, values = mean_per_clip(store.clips[windows], store.speech_frames[windows], predict(heads, store, windows))
+    acted = targets.label[rows] >= 0
+    return fit_neutral(values[acted][:, emotion.CATEGORIES], targets.label[rows[acted]], names[rows[acted]])
+
+
 def train_clarity(models: ModelSet) -> None:
     clips, store, graph = read_clips(), load_embeddings(models), settings.CACHE / "cognitive.onnx"
     targets = clarity.targets_of(clips)
-    known, held = split_windows(clips, store, np.flatnonzero(~np.isnan(targets[store.clips])))
+    scored = np.flatnonzero(~np.isnan(targets[store.clips]))
+    known, held = (windows_of(part, clips, store, scored) for part in (Part.TRAIN, Part.CALIBRATION))
     heads = clarity.fit(store, targets, known, models.networks)
     rows, values = mean_per_clip(store.clips[held], store.speech_frames[held], predict(heads, store, held))
     predicted, truth = values[:, 0], targets[rows]

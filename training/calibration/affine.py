@@ -1,4 +1,7 @@
-"""From the outputs of the emotion head to scores, fitted on the calibration part: known corpora and corpora left out."""
+"""From the outputs of the emotion head to scores, fitted on the calibration part: known corpora and corpora left out.
+
+The bias of neutral is a choice between corpora with few neutral clips and speech of which most is neutral: dev part.
+"""
 
 from dataclasses import dataclass
 
@@ -7,13 +10,15 @@ from scipy.special import log_softmax, softmax
 
 from training.calibration.intervals import COVERAGE
 from training.corpora.labels import DIMENSIONS, EMOTIONS, PLACES
-from training.evaluation.statistics import sigmoid
+from training.evaluation.statistics import sigmoid, uar
 from training.export.head_graph import EmotionScale
 from training.heads import emotion
 
 TEMPERATURES = np.geomspace(0.5, 4, 60)
 GROWTHS = np.linspace(0, 2, 21)  # of temperature and spread, per unit of distance
 GAINS = np.geomspace(0.01, 1000, 51)  # of the variance of the categories over the floor
+BIASES = np.arange(0, 1.51, 0.05)  # of neutral
+LOST = 0.01  # of the mean UAR, at most, that the bias of neutral may cost
 NEAR = 0.9  # quantile of the training recordings' distances, beyond which predictions are less certain
 UNLIKE = 0.98  # quantile of the calibration speakers' distances, beyond which the report warns
 MIN_INSIDE = 20  # clips of a step of confidence
@@ -42,6 +47,25 @@ def weights_of(corpora: np.ndarray) -> np.ndarray:
     """Corpora weigh alike."""
     owner = np.unique(corpora, return_inverse=True)[1]
     return 1 / np.bincount(owner)[owner] / (owner.max() + 1)
+
+
+def fit_neutral(logits: np.ndarray, label: np.ndarray, corpora: np.ndarray) -> float:
+    """The largest bias of neutral that costs at most LOST of the mean UAR. Acted corpora are balanced, most other speech is neutral.
+
+    logits [n,8], label [n], corpora [n]: names
+    """
+
+    def mean_uar(bias: float) -> float:
+        scores = []
+        for name in np.unique(corpora):
+            own = corpora == name
+            present = np.unique(label[own])
+            moved = logits[own][:, present] + bias * (present == 0)
+            scores.append(uar(label[own], present[moved.argmax(1)]))
+        return float(np.mean(scores))
+
+    least = mean_uar(0) - LOST
+    return round(float(max(bias for bias in BIASES if mean_uar(bias) >= least)), 2)
 
 
 def fit_temperature(logits: np.ndarray, distribution: np.ndarray, beyond: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
@@ -91,17 +115,15 @@ def fit_spread(errors: np.ndarray, variance: np.ndarray) -> tuple[float, float]:
     return floor, gain
 
 
-def calibrate_emotion(found: Outputs, training_distance: np.ndarray) -> EmotionCalibration:
-    """training_distance [m]: of the training recordings."""
+def calibrate_emotion(found: Outputs, neutral: float, training_distance: np.ndarray) -> EmotionCalibration:
+    """neutral: of `fit_neutral`. training_distance [m]: of the training recordings."""
     targets, rows = found.targets, found.clips
     near = float(np.quantile(training_distance, NEAR))
     beyond = np.maximum(found.distance - near, 0)
     known = targets.label[rows] >= 0
-    logits = found.values[:, emotion.CATEGORIES]
+    logits = found.values[:, emotion.CATEGORIES] + neutral * np.eye(1, 8)
     weight, label = weights_of(found.corpora[known]), targets.label[rows[known]]
-    temperature, growth = fit_temperature(
-        (logits + targets.mask[rows])[known], targets.distribution[rows[known]], beyond[known], weight
-    )
+    temperature, growth = fit_temperature(logits[known], targets.distribution[rows[known]], beyond[known], weight)
     p = softmax(logits / (temperature * (1 + growth * beyond))[:, None], 1)
     lines, spreads = [], []
     for place, name in enumerate(DIMENSIONS):
@@ -113,5 +135,5 @@ def calibrate_emotion(found: Outputs, training_distance: np.ndarray) -> EmotionC
         spreads.append(fit_spread(errors, variance_of(p[found.rated], name)))
     slopes, intercepts = np.array(lines).T
     floors, gains = np.array(spreads).T
-    scale = EmotionScale(temperature, slopes, intercepts, floors, gains, near, growth, growth)
+    scale = EmotionScale(neutral, temperature, slopes, intercepts, floors, gains, near, growth, growth)
     return EmotionCalibration(scale, fit_low_confidence(p[known], label, weight), float(np.quantile(found.distance, UNLIKE)))

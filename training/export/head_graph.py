@@ -83,10 +83,11 @@ def write_affine(g: Graph, value: str, slope: float, intercept: float, name: str
 
 @dataclass(frozen=True)
 class EmotionScale:
-    """From the outputs of the head to scores. The spread of valence and arousal is sqrt(floor + gain * variance), the variance
+    """From the outputs of the head to scores. `neutral` is added to the logit of neutral. The spread of valence and arousal is sqrt(floor + gain * variance), the variance
     of the categories' values under their probabilities. Beyond `near` the temperature and the spreads grow with the distance.
     """
 
+    neutral: float
     temperature: float
     slopes: np.ndarray  # [2] of valence and arousal
     intercepts: np.ndarray  # [2]
@@ -117,7 +118,8 @@ def write_emotion(heads: Heads, scale: EmotionScale, distance: Distance, path: P
     def grown(start: float, growth: float) -> str:
         return g.op("Add", g.op("Mul", beyond, g.scalar(start * growth)), g.scalar(start))
 
-    probabilities = g.op("Softmax", g.op("Div", logits, grown(scale.temperature, scale.temperature_growth)), axis=-1)
+    moved = g.op("Add", logits, g.constant(scale.neutral * np.eye(1, 8, dtype=np.float32)))
+    probabilities = g.op("Softmax", g.op("Div", moved, grown(scale.temperature, scale.temperature_growth)), axis=-1)
     g.output(probabilities, "probabilities", [1, 8])
     flat, column = g.integers(1), grown(1, scale.spread_growth)
     for index, name in enumerate(DIMENSIONS):

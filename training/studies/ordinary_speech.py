@@ -123,7 +123,7 @@ class Study:
         logits, label = values[known][:, emotion.CATEGORIES], self.targets.label[rows[known]]
         weight = weights_of(np.array([self.clips[i].corpus for i in rows[known]]))
         distribution, beyond = self.targets.distribution[rows[known]], np.zeros(len(label))
-        temperature, _ = fit_temperature(logits + self.targets.mask[rows[known]], distribution, beyond, weight)
+        temperature, _ = fit_temperature(logits, distribution, beyond, weight)
         low = fit_low_confidence(softmax(logits / temperature, 1), label, weight)
         rows, values = self.values(head, np.flatnonzero(self.part == Part.DEV))
         names = np.array([self.clips[i].corpus for i in rows])

@@ -43,6 +43,17 @@ def test_temperature_and_its_growth_with_distance_are_found_again():
     assert temperature == pytest.approx(2, rel=0.06) and growth == pytest.approx(0.5, abs=0.1)
 
 
+def test_the_bias_of_neutral_costs_little():
+    rng = np.random.default_rng(4)
+    label = rng.integers(0, 4, 4000)
+    logits = np.full((4000, 8), -9.0)
+    logits[:, :4] = np.where(label[:, None] == np.arange(4), 2.0, 0.0) + rng.normal(0, 0.1, (4000, 4))
+    corpora = np.repeat(["a", "b"], 2000)
+    assert affine.fit_neutral(logits, label, corpora) == pytest.approx(1.5)
+    logits[:, :4] /= 2
+    assert affine.fit_neutral(logits, label, corpora) == pytest.approx(0.85, abs=0.1)
+
+
 def test_spread_follows_the_variance_of_the_errors():
     rng = np.random.default_rng(3)
     variance = rng.choice([0.0, 0.05], 6000)

@@ -87,7 +87,7 @@ def test_emotion_head(tmp_path):
     linear = LinearHead(np.random.default_rng(2).normal(0, 0.05, (10, 2 * WIDTH)).astype(np.float32), np.zeros(10, np.float32))
     mean, std = np.full(WIDTH, 0.1, np.float32), np.full(WIDTH, 1.2, np.float32)
     heads = [AttentionHead(10, mean, std).eval(), linear]
-    scale = EmotionScale(1.3, np.array([1.2, 0.9]), np.array([0.1, -0.05]), np.array([0.01, 0.02]), np.array([0.5, 0.3]), 0.8, 0.4, 0.7)
+    scale = EmotionScale(0.4, 1.3, np.array([1.2, 0.9]), np.array([0.1, -0.05]), np.array([0.01, 0.02]), np.array([0.5, 0.3]), 0.8, 0.4, 0.7)
     stored = np.stack([moments_of(*(v[0] for v in embeddings(count))) for count in range(30, 130)])
     distance = distances.fit(stored, np.repeat(["a", "b"], [30, 70]))
     write_emotion(heads, scale, distance, tmp_path / "head.onnx")
@@ -97,7 +97,8 @@ def test_emotion_head(tmp_path):
     apart = distance(moments_of(x[0], w[0])[None])
     beyond = max(0, apart[0] - scale.near)
     assert found["distance"] == pytest.approx(apart, rel=1e-3) and beyond > 0
-    probabilities = torch.softmax(values[:, emotion.CATEGORIES] / (1.3 * (1 + 0.4 * beyond)), 1).numpy()
+    logits = values[:, emotion.CATEGORIES] + 0.4 * torch.eye(1, 8)
+    probabilities = torch.softmax(logits / (1.3 * (1 + 0.4 * beyond)), 1).numpy()
     assert np.allclose(found["probabilities"], probabilities, atol=1e-5)
     dimensions = np.clip(scale.slopes * torch.sigmoid(values[0, emotion.DIMENSIONS]).numpy() + scale.intercepts, 0, 1)
     assert np.allclose([found["valence"][0], found["arousal"][0]], dimensions, atol=1e-5)
