@@ -7,7 +7,7 @@ import numpy as np
 
 from training.augment import synthetic_music, synthetic_noise, telephone_codecs
 from training.augment.mix import gated_power
-from training.corpora.corpus import Clip
+from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
 from training.features.log_mel import of_corpora
 from training.vad import silero
@@ -69,21 +69,21 @@ class LabelledPool:
 
 
 class VadDataset:
-    """All training or all held-out clips, in memory."""
+    """All clips of the part train or test, in memory."""
 
-    def __init__(self, held_out: bool):
+    def __init__(self, part: Part):
         self.plain, self.telephone, self.copies = LabelledPool(), LabelledPool(), telephone_codecs.features_by_name()
         corpora, labels = of_corpora(), silero.label_corpora()
         for clip in read_clips():
             log_mel = np.asarray(corpora[clip.index])
-            if len(log_mel) >= MIN_FRAMES and clip.held_out == held_out and clip.corpus != "RIR":
+            if len(log_mel) >= MIN_FRAMES and clip.part is part and clip.corpus != "RIR":
                 own = labels[corpora.offsets[clip.index] : corpora.offsets[clip.index + 1]]
                 item = LabelledClip(clip.corpus, log_mel, correct_labels(clip, log_mel, own), clip.syllables)
                 self.add(f"corpora-{clip.index}", item, clip.definition.sampling.vad if clip.definition.is_speech else None)
         for name, source in (("sounds", synthetic_noise), ("music", synthetic_music)):
             store = source.features()
             for index, path in enumerate(store.paths):
-                if synthetic_noise.is_held_out(path) == held_out:
+                if synthetic_noise.is_held_out(path) == (part is Part.TEST):
                     speech = path.startswith("speech-")
                     log_mel = np.asarray(store[index])
                     target = (speech & (relative_level(log_mel) > -3)).astype(np.float32)

@@ -15,6 +15,7 @@ from training import settings
 from training.augment import synthetic_music, synthetic_noise, telephone_codecs
 from training.augment.mix import gated_power, mix_at_snr
 from training.augment.spectral import Noises, augment_log_mel
+from training.corpora.corpus import Part
 from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
 from training.corpora.registry import CORPORA
@@ -40,7 +41,7 @@ class Example:
     encoded: np.ndarray  # float32 [MAX_FRAMES,WIDTH] of the frozen network, picked evenly from the frames it takes for speech
     mask: np.ndarray  # float32 [MAX_FRAMES], 0 for padding
     corpus: np.ndarray  # name of the corpus, or "sounds" or "music"
-    held_out: np.ndarray  # bool
+    part: np.ndarray  # one of Part; generated sounds are in train or test
     speech: np.ndarray  # float32, 1 for speech
     scored: np.ndarray  # bool: whether it has enough speech frames for scores
     weight: np.ndarray  # float32, in the loss
@@ -50,13 +51,13 @@ class SpeechCheckDataset:
     def __init__(self, net: VadNet):
         self.net, self.telephone, self.examples = net, telephone_codecs.features_by_name(), []
 
-    def add_both(self, telephone_key: str, corpus: str, held_out: bool, speech: bool, log_mel: np.ndarray) -> None:
+    def add_both(self, telephone_key: str, corpus: str, part: Part, speech: bool, log_mel: np.ndarray) -> None:
         """The recording, and its telephone copy if there is one."""
-        self.add(corpus, held_out, speech, log_mel)
+        self.add(corpus, part, speech, log_mel)
         if telephone_key in self.telephone:
-            self.add(corpus, held_out, speech, self.telephone[telephone_key][:MAX_INPUT_FRAMES])
+            self.add(corpus, part, speech, self.telephone[telephone_key][:MAX_INPUT_FRAMES])
 
-    def add(self, corpus: str, held_out: bool, speech: bool, log_mel: np.ndarray) -> None:
+    def add(self, corpus: str, part: Part, speech: bool, log_mel: np.ndarray) -> None:
         with torch.no_grad():
             x = self.net.encode(torch.from_numpy(np.array(log_mel, np.float32))[None])
             probability = torch.sigmoid(self.net.head(x)[0, 0]).numpy()
@@ -71,7 +72,7 @@ class SpeechCheckDataset:
         scored = sum(end - start for start, end in segments) >= MIN_SPEECH_FRAMES
         weight = CORPORA[corpus].sampling.speech_check if corpus in CORPORA else OTHER_WEIGHTS[corpus]
         weight = np.float32(weight * (1 if scored else UNSCORED_WEIGHT))
-        self.examples.append(Example(encoded, mask, corpus, held_out, np.float32(speech), scored, weight))
+        self.examples.append(Example(encoded, mask, corpus, part, np.float32(speech), scored, weight))
 
     def stacked(self) -> Example:
         return Example(*(np.array([getattr(one, field.name) for one in self.examples]) for field in fields(Example)))
@@ -92,18 +93,18 @@ def collect_examples(net: VadNet) -> Example:
             clip, frames = own[place], np.array(features[own[place].index])[:MAX_INPUT_FRAMES]
             if len(frames) < 30:
                 continue
-            dataset.add_both(f"corpora-{clip.index}", name, clip.held_out, True, frames)
-            dataset.add(name, clip.held_out, True, augment_log_mel(frames, noises, rng))
+            dataset.add_both(f"corpora-{clip.index}", name, clip.part, True, frames)
+            dataset.add(name, clip.part, True, augment_log_mel(frames, noises, rng))
             if rng.random() < 0.25:
                 piece = np.array(music[int(rng.integers(len(music)))])
-                dataset.add(name, clip.held_out, True, add_music(frames, piece, rng.uniform(3, 15)))
+                dataset.add(name, clip.part, True, add_music(frames, piece, rng.uniform(3, 15)))
     for clip in clips:
         if clip.corpus == "ESC10" or (clip.corpus == "EmoGator" and clip.index % 3 == 0):
-            dataset.add_both(f"corpora-{clip.index}", clip.corpus, clip.held_out, False, features[clip.index])
+            dataset.add_both(f"corpora-{clip.index}", clip.corpus, clip.part, False, features[clip.index])
     for name, store in (("music", music), ("sounds", synthetic_noise.features())):
         for index, path in enumerate(store.paths):
-            held_out = synthetic_noise.is_held_out(path)
-            dataset.add_both(f"{name}-{index}", name, held_out, path.startswith("speech-"), store[index])
+            part = Part.TEST if synthetic_noise.is_held_out(path) else Part.TRAIN
+            dataset.add_both(f"{name}-{index}", name, part, path.startswith("speech-"), store[index])
     return dataset.stacked()
 
 
@@ -113,16 +114,17 @@ def masked_mean(head: nn.Module, encoded: torch.Tensor, mask: torch.Tensor) -> t
 
 
 def fit(net: VadNet) -> tuple[float, dict[str, float]]:
-    """Fits net.speech_check -> threshold of the mean output, metrics on what was held out."""
+    """Fits net.speech_check -> threshold of the mean output, which the dev part sets; metrics on the test part."""
     torch.manual_seed(SEED)
     rng, data = np.random.default_rng(SEED), collect_examples(net)
-    train = np.flatnonzero(~data.held_out)
+    train = np.flatnonzero(data.part == Part.TRAIN)
     inside = data.encoded[train][data.mask[train] > 0]
     mean, std = torch.from_numpy(inside.mean(0)), torch.from_numpy(inside.std(0) + 0.05)
     train_check(net.speech_check.train(), data, train, mean, std, rng)
     fold_standardisation(net.speech_check[0], mean, std)
     outputs = mean_outputs(net.speech_check, data)
-    threshold = round(float(np.quantile(outputs[(data.speech > 0) & data.scored], REJECTED_SPEECH)), 2)
+    spoken = (data.part == Part.DEV) & (data.speech > 0) & data.scored
+    threshold = round(float(np.quantile(outputs[spoken], REJECTED_SPEECH)), 2)
     return threshold, measure_speech_check(data, outputs, threshold)
 
 
@@ -157,11 +159,11 @@ def mean_outputs(head: nn.Module, data: Example) -> np.ndarray:
 
 
 def measure_speech_check(data: Example, outputs: np.ndarray, threshold: float) -> dict[str, float]:
-    """Shares of held-out recordings: sounds that pass as speech without a warning, and speech that gets one."""
-    result, passed = {}, data.scored & (outputs >= threshold)
+    """Shares of recordings of the test part: sounds that pass as speech without a warning, and speech that gets one."""
+    result, passed, tested = {}, data.scored & (outputs >= threshold), data.part == Part.TEST
     for name in ("ESC10", "EmoGator", "music"):
-        result[f"unwarned_{name.lower()}"] = passed[data.held_out & (data.corpus == name)].mean()
-    spoken = data.held_out & (data.speech > 0) & data.scored
+        result[f"unwarned_{name.lower()}"] = passed[tested & (data.corpus == name)].mean()
+    spoken = tested & (data.speech > 0) & data.scored
     result["warned_speech"] = 1 - passed[spoken].mean()
     for name in ("speechocean762", "LibriSpeech"):
         result[f"warned_{name.lower()}"] = 1 - passed[spoken & (data.corpus == name)].mean()

@@ -1,4 +1,4 @@
-"""Trains the VAD model and measures it on held-out speakers and sounds."""
+"""Trains the VAD model and measures it on the test part."""
 
 from dataclasses import replace
 
@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from training.corpora.corpus import Part
 from training.corpora.recipe import RECIPE
 from training.features.spec import FRAMES_PER_SECOND
 from training.settings import SEED
@@ -41,7 +42,7 @@ def cosine_lr(peak: float, step: int, steps: int) -> float:
 def train(steps: int) -> VadNet:
     torch.manual_seed(SEED)
     rng = np.random.default_rng(SEED)
-    dataset, net = VadDataset(held_out=False), VadNet()
+    dataset, net = VadDataset(Part.TRAIN), VadNet()
     optimizer = torch.optim.AdamW(net.parameters(), PEAK_LR, weight_decay=1e-3)
     for step in range(steps):
         frames, size = SHAPES[step % len(SHAPES)]
@@ -65,7 +66,7 @@ def frame_f1(net: VadNet, items: list[LabelledClip]) -> float:
 
 def measure_vad(net: VadNet) -> dict[str, float]:
     """Metrics of the model card."""
-    dataset, rng = VadDataset(held_out=True), np.random.default_rng(3)
+    dataset, rng = VadDataset(Part.TEST), np.random.default_rng(3)
     known = [item for item in dataset.plain.speech if item.corpus in RECIPE.speech]
     result = {"frame_f1_clean": frame_f1(net, known)}
     for snr_db in TEST_SNRS_DB:
