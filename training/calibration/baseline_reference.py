@@ -1,8 +1,9 @@
 """Reference of the measures that are only compared with a recording of the same speaker (`baseline`).
 
-Clips of a speaker are joined until there are 5 s of speech. Spreads come from pairs of one speaker's plain recordings,
-the threshold of `baseline_other_speaker` from pairs of one and of two speakers of the same corpus. Writes
-results/baseline_reference.json, which is part of the cognitive model's params, and prints error rates.
+Clips of a speaker are joined until there are 5 s of speech. Discriminants come from pairs of one and of two speakers of
+the same corpus in the part train. The calibration part has the spreads, from pairs of one speaker's plain recordings,
+and the threshold of `baseline_other_speaker`. Writes results/baseline_reference.json, which is part of the cognitive
+model's params, and prints the error rates of the test part.
 """
 
 import itertools
@@ -13,6 +14,7 @@ from collections import Counter
 import numpy as np
 
 from training import settings
+from training.corpora.corpus import Part
 from training.corpora.index import read_clips
 from training.reporting.tables import table
 
@@ -36,7 +38,7 @@ Pair = tuple[str, np.ndarray]  # corpus; difference of [pitch_level, *cepstrum]
 
 
 def measure_recordings() -> list[dict]:
-    """Speech seconds, measures and cepstrum of every speech recording, by the shipped pipeline (measure.ts)."""
+    """Speech seconds, measures and cepstrum of every speech recording, by the shipped pipeline (measure.ts). Takes some minutes."""
     names = settings.CACHE / "baseline-reference.list"
     names.write_text("\n".join(clip.path for clip in read_clips() if clip.definition.is_speech))
     command = ["node", "--import", "tsx", "training/calibration/measure.ts", str(names), str(settings.DATA)]
@@ -50,13 +52,14 @@ def join(lines: list[dict]) -> Recording:
     return {**joined, "cepstrum": np.average([line["cepstrum"] for line in lines], axis=0, weights=weights)}
 
 
-def recordings_of(measured: list[dict], plain: bool) -> dict[tuple[str, str], list[Recording]]:
+def recordings_of(measured: list[dict], part: Part, plain: bool) -> dict[tuple[str, str], list[Recording]]:
     """(corpus, speaker) -> joined recordings, for speakers with two or more."""
     clips = {clip.path: clip for clip in read_clips()}
     by_speaker: dict[tuple[str, str], list[dict]] = {}
     for line in measured:
         clip = clips[line["path"]]
-        if "pitch_level" in line["measures"] and (clip.label in PLAIN or not plain) and clip.corpus != "AMI":
+        wanted = clip.part is part and (clip.label in PLAIN or not plain) and clip.corpus != "AMI"
+        if wanted and "pitch_level" in line["measures"]:
             by_speaker.setdefault((clip.corpus, clip.speaker), []).append(line)
     result = {}
     for speaker, lines in by_speaker.items():
@@ -73,7 +76,7 @@ def recordings_of(measured: list[dict], plain: bool) -> dict[tuple[str, str], li
 
 def fit_spreads(measured: list[dict]) -> dict[str, dict]:
     """Spread of the logistic distribution that has the quartiles of one speaker's differences (ln 9 spreads apart)."""
-    speakers = recordings_of(measured, plain=True).values()
+    speakers = recordings_of(measured, Part.CALIBRATION, plain=True).values()
     result = {}
     for name, (unit, study) in PROSODY_MEASURES.items():
         apart = [abs(a[name] - b[name]) for recordings in speakers for a, b in itertools.combinations(recordings, 2)]
@@ -139,16 +142,10 @@ def error_rates(directions: np.ndarray, threshold: float, same: list[Pair], diff
 
 
 def fit() -> None:
-    """Error rates come from halves of the speakers, the result from all."""
     measured = measure_recordings()
-    speakers = recordings_of(measured, plain=False)
-    names = sorted(speakers)
-    halves = [make_pairs({name: speakers[name] for name in names[start::2]}) for start in (0, 1)]
-    for fitted, left_out in (halves, halves[::-1]):
-        directions = find_directions(*fitted)
-        print(error_rates(directions, fit_threshold(directions, fitted[0]), *left_out))
-    same, different = make_pairs(speakers)
-    directions = find_directions(same, different)
-    params = {"minSpeechSeconds": MIN_SECONDS, "directions": np.round(directions, 4).tolist(),
-              "threshold": round(fit_threshold(directions, same), 3)}  # fmt: skip
+    pairs = {part: make_pairs(recordings_of(measured, part, plain=False)) for part in (Part.TRAIN, Part.CALIBRATION, Part.TEST)}
+    directions = np.round(find_directions(*pairs[Part.TRAIN]), 4)
+    threshold = round(fit_threshold(directions, pairs[Part.CALIBRATION][0]), 3)
+    print(error_rates(directions, threshold, *pairs[Part.TEST]))
+    params = {"minSpeechSeconds": MIN_SECONDS, "directions": directions.tolist(), "threshold": threshold}
     RESULT.write_text(json.dumps({"reference": fit_spreads(measured), "otherSpeaker": params}, indent=2) + "\n")

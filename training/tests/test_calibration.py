@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from training.calibration import affine, intervals
+from training.calibration import affine, baseline_reference, intervals
 from training.calibration.timing_reference import logistic_spread, measure_timing, weighted_quantiles
-from training.evaluation.metrics import calibrate_on_others
+from training.corpora.corpus import Part
 from training.features.windows import cut_windows, find_segments
+from training.tests.test_corpora import make_clip
 
 
 def synthetic_errors(count: int = 1200) -> intervals.Errors:
@@ -80,15 +81,6 @@ def test_affine_calibration_matches_mean_and_spread():
     assert (moved.mean(), moved.std()) == pytest.approx((truth.mean(), truth.std()))
 
 
-def test_cross_calibration_does_not_see_the_speaker():
-    truth, predicted = np.linspace(0.2, 0.8, 40), np.linspace(0.4, 0.6, 40)
-    speakers = np.repeat(["a", "b"], 20)
-    before = calibrate_on_others(truth, predicted, speakers)
-    changed = truth.copy()
-    changed[:20] += 0.1
-    assert np.array_equal(before[:20], calibrate_on_others(changed, predicted, speakers)[:20])
-
-
 def test_timing_measures_of_a_known_recording():
     speech = np.concatenate([np.ones(300), np.zeros(100), np.ones(300)])
     found = measure_timing(speech, np.full(700, 4.0))
@@ -110,3 +102,11 @@ def test_windows_cover_speech_and_close_short_gaps():
     windows = cut_windows(segments, len(speech), 10)
     assert len(windows) == 3 and windows[0][0] == 80 and windows[-1][1] == 2520
     assert sum(inside for *_, inside in windows) == 2400
+
+
+def test_the_baseline_reference_separates_the_parts(monkeypatch):
+    rows = [{"path": f"{i}", "speech_s": 6, "measures": {"pitch_level": 30, "pitch_range": 5, "spectral_tilt": -6}, "cepstrum": [0.0]} for i in range(8)]
+    clips = [make_clip("RAVDESS", i, path=str(i), speaker=["01", "06", "03", "05"][i // 2]) for i in range(8)]
+    monkeypatch.setattr(baseline_reference, "read_clips", lambda: clips)
+    by_part = {part: list(baseline_reference.recordings_of(rows, part, plain=True)) for part in Part}
+    assert by_part == {part: [("RAVDESS", speaker)] for part, speaker in zip(Part, ["01", "05", "06", "03"])}
