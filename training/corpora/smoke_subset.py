@@ -4,16 +4,16 @@ import csv
 from collections import defaultdict
 from pathlib import Path
 
-from training.corpora.corpus import Clip
+from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
 
 PER_LABEL, PER_UNLABELLED = 3, 24  # about so many clips per group
 
 
 def choose(clips: list[Clip]) -> list[Clip]:
-    groups: dict[tuple[str, bool, str], list[Clip]] = defaultdict(list)
+    groups: dict[tuple[str, Part, str], list[Clip]] = defaultdict(list)
     for clip in clips:
-        groups[clip.corpus, clip.held_out, clip.label].append(clip)
+        groups[clip.corpus, clip.part, clip.label].append(clip)
     chosen: list[Clip] = []
     for (*_, label), group in groups.items():
         chosen += group[:: max(1, len(group) // (PER_LABEL if label else PER_UNLABELLED))]

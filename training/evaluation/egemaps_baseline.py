@@ -3,6 +3,8 @@
 Targets, weights of the corpora and the affine calibration of valence and arousal are those of the shipped heads.
 """
 
+from collections import Counter
+
 import numpy as np
 import opensmile
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -16,12 +18,19 @@ from training.corpora.index import read_clips
 from training.corpora.labels import EMOTIONS
 from training.corpora.recipe import RECIPE
 from training.evaluation.predictions import Predictions
+from training.evaluation.test_recordings import evenly_spaced
 from training.heads import emotion
 from training.settings import SAMPLE_RATE
 
 PENALTY = {"categories": 0.1, "dimensions": 30.0, "clarity": 30.0}
 MAX_DEVIATIONS = 5  # standardised features are clipped to it
 SAVE_EVERY = 500  # recordings
+MAX_TRAINED = 300  # clips of a corpus, weighing as much as all of them
+
+
+def trained_clips(clips: list[Clip]) -> dict[str, list[Clip]]:
+    """Corpus -> clips that the baseline is fitted on."""
+    return {name: evenly_spaced([clip for clip in clips if clip.corpus == name and not clip.held_out], MAX_TRAINED) for name in RECIPE.labelled}
 
 
 def extract_functionals() -> dict[str, np.ndarray]:
@@ -30,8 +39,9 @@ def extract_functionals() -> dict[str, np.ndarray]:
     if path.exists():
         with np.load(path) as archive:
             values = dict(zip(archive["keys"].tolist(), archive["values"]))
-    clips = [clip for clip in read_clips() if clip.corpus in RECIPE.labelled and clip.index % clip.definition.sampling.baseline_every == 0]
-    keys = {clip.path: cache.file_hash(settings.DATA / clip.path) for clip in clips}
+    clips = read_clips()
+    chosen = [clip for clip in clips if clip.corpus in RECIPE.labelled and clip.tested] + sum(trained_clips(clips).values(), [])
+    keys = {clip.path: cache.file_hash(settings.DATA / clip.path) for clip in chosen}
     missing = [name for name, key in keys.items() if key not in values]
     smile = opensmile.Smile(opensmile.FeatureSet.eGeMAPSv02, opensmile.FeatureLevel.Functionals)
     for count, name in enumerate(tqdm(missing, "eGeMAPS", mininterval=10), 1):
@@ -49,12 +59,14 @@ class EgemapsBaseline:
         """values: path of a clip -> functionals"""
         clips = read_clips()
         self.values = values
-        known = [clip for clip in clips if not clip.held_out and clip.path in values]
+        counts = Counter(clip.corpus for clip in clips if not clip.held_out)
+        by_corpus = trained_clips(clips)
+        known = sum(by_corpus.values(), [])
         self.scaler = StandardScaler().fit(self.stack(known))
         targets = emotion.targets_of(clips)
-        for clip in known:  # a thinned corpus weighs as much as a whole one
-            targets.label_weight[clip.index] *= clip.definition.sampling.baseline_every
-            targets.dimensions_weight[clip.index] *= clip.definition.sampling.baseline_every
+        for clip in known:
+            targets.label_weight[clip.index] *= counts[clip.corpus] / len(by_corpus[clip.corpus])
+            targets.dimensions_weight[clip.index] *= counts[clip.corpus] / len(by_corpus[clip.corpus])
         labelled = [clip for clip in known if clip.emotion]
         indices = [clip.index for clip in labelled]
         self.categories = LogisticRegression(C=PENALTY["categories"], max_iter=300)

@@ -24,7 +24,7 @@ def confident_errors(acted: Predictions) -> str:
     truth, predicted, top = acted.labels, acted.probabilities.argmax(1), acted.probabilities.max(1)
     wrong = np.flatnonzero(truth != predicted)
     rows = [[*facts(acted, i), EMOTIONS[truth[i]], EMOTIONS[predicted[i]], f"{top[i]:.2f}"] for i in wrong[np.argsort(-top[wrong])][:WORST]]
-    return table(["recording", "sex", "speech, s", "SNR, dB", "acted", "predicted", "confidence"], rows)
+    return table(["recording", "sex", "speech, s", "SNR, dB", "label", "predicted", "confidence"], rows)
 
 
 def confusions(acted: Predictions) -> list[tuple[str, str, int, int]]:
@@ -37,7 +37,7 @@ def confusions(acted: Predictions) -> list[tuple[str, str, int, int]]:
 def confusion_table(acted: Predictions) -> str:
     by_corpus = {name: confusions(acted.of(name))[:2] for name in RECIPE.emotion}
     rows = [[name, label, predicted, f"{count} of {total}"] for name, pairs in by_corpus.items() for label, predicted, count, total in pairs]
-    return table(["corpus", "acted", "predicted", "recordings"], rows)
+    return table(["corpus", "label", "predicted", "recordings"], rows)
 
 
 def sentences(clean: Reports) -> dict[str, list[str]]:

@@ -26,7 +26,6 @@ from training.settings import SAMPLE_RATE
 
 PAUSES, MIN_PAUSE, MAX_PAUSE = 3, 0.3, 2.0  # added to each recording; seconds
 EDGE = 0.3  # seconds of speech kept on either side of a pause
-MIN_SPEECH_SECONDS = 3
 MAX_READERS = 120
 TIMING = ["pause_ratio", "pause_rate", "mean_run", "articulation_rate", "speech_rate"]
 MAX_CONVERTED = 60
@@ -90,11 +89,14 @@ def compare(clips: list[Clip], name: str, change: Change, signals: str, models: 
     return list(zip(clips, reports[: len(clips)], reports[len(clips) :]))
 
 
+def has_indices(report: dict) -> bool:
+    return is_ok(report, "cognitive") and "insufficient_speech_cognitive" not in report["cognitive"]["warnings"]
+
+
 def compare_readers(name: str, change: Change, models: Path) -> list[tuple[Clip, dict, dict]]:
-    """Those with scores on enough speech in both."""
+    """Those with enough speech for the indices in both."""
     compared = compare(readers(), name, change, "cognitive", models)
-    scored = [one for one in compared if all(is_ok(report, "cognitive") for report in one[1:])]
-    return [one for one in scored if one[1]["audio"]["speech_s"] >= MIN_SPEECH_SECONDS]
+    return [one for one in compared if all(has_indices(report) for report in one[1:])]
 
 
 def score_of(report: dict, name: str) -> float:
@@ -137,15 +139,15 @@ def tempo(models: Path) -> list[Metric]:
 
 
 def hesitations(models: Path) -> list[Metric]:
-    """MFA's few recordings: load with a filler, a lengthening or a long pause, against the same words without."""
+    """MFA's few recordings: the rate with a filler, a lengthening or a long pause, less that of the same words without."""
     by_name = {Path(clip.path).stem: clip for clip in read_clips() if clip.corpus == "MFA"}
     result = []
     for plain, changed in (("mfa_the", "mfa_er"), ("mfa_puttynorm", "mfa_long"), ("mfa_thenorm", "mfa_erpause")):
         clips = [by_name[name] for name in (plain, changed) if name in by_name]
         reports = analyze([settings.DATA / clip.path for clip in clips], "cognitive", models)
         if len(clips) == 2 and all(is_ok(report, "cognitive") for report in reports):
-            change = changes_of([(clips[1], *reports)], "cognitive_load")
-            result.append(cognitive_metric(f"cognitive_load, {changed} less {plain}", "MFA", change, clips[1:]))
+            before, after = (report["cognitive"]["measures"]["hesitation_rate"]["value"] for report in reports)
+            result.append(cognitive_metric(f"hesitation_rate, {changed} less {plain}", "MFA", after - before, clips[1:]))
     return result
 
 

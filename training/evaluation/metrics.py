@@ -5,16 +5,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from training.calibration.affine import match_moments
-from training.calibration.intervals import conformal_quantile
 from training.corpora.corpus import SEXES, Clip
-from training.corpora.labels import DIMENSIONS, EMOTIONS
+from training.corpora.labels import DIMENSIONS, EMOTIONS, NEGATIVE
 from training.corpora.recipe import RECIPE
-from training.evaluation.predictions import SCORES, Predictions, corpus_of
-from training.evaluation.statistics import Score, accuracy, bootstrap_interval, ccc, ece, pcc, uar
+from training.evaluation.pipeline import is_ok
+from training.evaluation.predictions import SCORES, Predictions, Reports, corpus_of
+from training.evaluation.statistics import Score, bootstrap_interval, ccc, ece, mean, pcc, uar
 
 ADULT_AGE = 15
 MIN_CLIPS = 5  # smaller groups say nothing
+NATURAL = (*RECIPE.ordinary, RECIPE.clarity)  # speech that nobody acted
+KNOWN = tuple(name for name in RECIPE.emotion if name not in RECIPE.unseen)
+LEFT_OUT, LEFT_OUT_SPEAKERS = "corpora left out", "speakers left out"  # groups that pool corpora
+COVERAGES = (1, 0.75, 0.5, 0.25)  # shares of the recordings, those of highest confidence
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,9 @@ class Metric:
         return " †" if self.speakers == 1 else ""
 
 
-def make_metrics(signal: str, name: str, group: str, score: Score, clips: list[Clip], truth, predicted) -> list[Metric]:
+def make_metrics(signal: str, name: str, group: str, score: Score, clips: list[Clip], truth, predicted, min_clips=MIN_CLIPS) -> list[Metric]:
     """One metric, or none for a small group."""
-    if len(clips) < MIN_CLIPS:
+    if len(clips) < min_clips:
         return []
     speakers = [f"{clip.corpus} {clip.speaker}" for clip in clips]
     interval = bootstrap_interval(score, truth, predicted, speakers)
@@ -53,29 +56,91 @@ def mean_metric(signal: str, name: str, group: str, values, clips: list[Clip]) -
     return Metric(signal, name, group, round(float(np.mean(values)), 3), None, speakers, len(clips))
 
 
+def natural_metrics(reports: Reports) -> list[Metric]:
+    """Dominant emotions of speech that nobody acted, as shares of all recordings."""
+    metrics = []
+    for name in NATURAL:
+        own = reports.of(name)
+        dominant = np.array([r["emotion"]["signals"]["dominant_emotion"] if is_ok(r, "emotion") else "" for r in own.reports])
+        shares = {
+            "answered": np.ones(len(dominant), bool),
+            "negative": np.isin(dominant, [EMOTIONS[i] for i in NEGATIVE]),
+            "neither neutral nor calm": ~np.isin(dominant, ["neutral", "calm"]),
+        }
+        for title, chosen in shares.items():
+            values = (chosen & own.unwarned()).astype(float)
+            metrics += make_metrics("emotion", f"{title} without a warning", name, mean, own.clips, values, values, min_clips=1)
+    return metrics
+
+
+def recall_metrics(acted: Predictions, corpora: tuple[str, ...]) -> list[Metric]:
+    metrics = []
+    for name in corpora:
+        own = acted.of(name)
+        truth, closed = own.labels, own.best_in_corpus()
+        variants = {f"UAR of its {len(np.unique(truth))} labels": (truth, closed)}
+        if name == "RAVDESS":
+            neutral, calm = EMOTIONS.index("neutral"), EMOTIONS.index("calm")
+            variants["UAR, calm as neutral"] = tuple(np.where(labels == calm, neutral, labels) for labels in (truth, closed))
+        variants["UAR, all eight open"] = truth, own.probabilities.argmax(1)
+        for title, (expected, predicted) in variants.items():
+            metrics += make_metrics("emotion", title, name, uar, own.clips, expected, predicted)
+    return metrics
+
+
+def dominant_of(predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
+    """-> confidence of the dominant emotion, 1 where it is right"""
+    return predictions.probabilities.max(1), (predictions.probabilities.argmax(1) == predictions.labels).astype(float)
+
+
+def confidence_metrics(predictions: Predictions, group: str) -> list[Metric]:
+    """Risk against coverage, and how far confidence is from accuracy."""
+    confidence, correct = dominant_of(predictions)
+    order, metrics = np.argsort(-confidence, kind="stable"), []
+
+    def add(title: str, score: Score, rows: np.ndarray, truth: np.ndarray, predicted: np.ndarray) -> None:
+        metrics.extend(make_metrics("emotion", title, group, score, [predictions.clips[i] for i in rows], truth[rows], predicted[rows]))
+
+    add("confidence less accuracy", mean, order, correct, confidence - correct)
+    add("calibration error of confidence", ece, order, correct, confidence)
+    if predictions.unwarned is not None:
+        add("answered without a warning", mean, order, correct, predictions.unwarned.astype(float))
+    for coverage in COVERAGES:
+        chosen = order[: round(coverage * len(order))]
+        add(f"error of the dominant emotion at {100 * coverage:.0f} % coverage", mean, chosen, correct, 1 - correct)
+    return metrics
+
+
+def unseen_metrics(predictions: Predictions) -> list[Metric]:
+    unseen = predictions.of(*RECIPE.unseen)
+    return recall_metrics(unseen, RECIPE.unseen) + confidence_metrics(unseen, LEFT_OUT)
+
+
 def emotion_metrics(predictions: Predictions) -> list[Metric]:
-    acted = predictions.of(*RECIPE.emotion)
+    """Speakers left out of the corpora that were trained on."""
+    acted = predictions.of(*KNOWN)
     if len(acted) == 0 or np.isnan(acted.probabilities).all():
         return []
-    truth, closed, opened = acted.labels, acted.best_in_corpus(), acted.probabilities.argmax(1)
-    metrics: list[Metric] = []
-
-    def add(name: str, group: str, group_of: Callable[[Clip], str], truth: np.ndarray, predicted: np.ndarray) -> None:
-        rows = np.flatnonzero([group_of(clip) == group for clip in acted.clips])
-        name = name.format(len(np.unique(truth[rows])))
-        metrics.extend(make_metrics("emotion", name, group, uar, [acted.clips[i] for i in rows], truth[rows], predicted[rows]))
-
-    for name in RECIPE.emotion:
-        add("UAR of its {} labels", name, lambda clip: clip.corpus, truth, closed)
-        if name == "RAVDESS":
-            as_neutral = (np.where(labels == EMOTIONS.index("calm"), EMOTIONS.index("neutral"), labels) for labels in (truth, closed))
-            add("UAR, calm as neutral", name, lambda clip: clip.corpus, *as_neutral)
-        add("UAR, all eight open", name, lambda clip: clip.corpus, truth, opened)
+    metrics = recall_metrics(acted, KNOWN) + vote_metrics(acted)
+    truth, closed = acted.labels, acted.best_in_corpus()
     for group_of in (lambda c: c.language, lambda c: c.sex, lambda c: f"{c.language}, {c.sex}"):
-        for group in sorted({group_of(clip) for clip in acted.clips}):
-            add("UAR of the corpus's labels", group, group_of, truth, closed)
-    confidence, correct = acted.probabilities.max(1), (opened == truth).astype(float)
-    return metrics + make_metrics("emotion", "calibration error of confidence", "all", ece, acted.clips, correct, confidence)
+        groups = np.array([group_of(clip) for clip in acted.clips])
+        for group in np.unique(groups):
+            rows = np.flatnonzero(groups == group)
+            clips = [acted.clips[i] for i in rows]
+            metrics += make_metrics("emotion", "UAR of the corpus's labels", str(group), uar, clips, truth[rows], closed[rows])
+    return metrics + confidence_metrics(acted, LEFT_OUT_SPEAKERS)
+
+
+def vote_metrics(acted: Predictions) -> list[Metric]:
+    """Beside the UAR against the category that most listeners chose."""
+    voted = acted.where(lambda clip: clip.votes is not None)
+    neutral = np.array([clip.votes[0] for clip in voted.clips])
+    intended = np.array([EMOTIONS.index(clip.emotion) for clip in voted.clips])
+    return [
+        *make_metrics("emotion", "CCC of the share of votes for neutral", "CREMA-D", ccc, voted.clips, neutral, voted.probabilities[:, 0]),
+        *make_metrics("emotion", "UAR, as the actors intended", "CREMA-D", uar, voted.clips, intended, voted.best_in_corpus()),
+    ]
 
 
 def by_sex(corpus: str) -> list[tuple[str, Callable[[Clip], bool]]]:
@@ -90,28 +155,6 @@ def dimension_metrics(predictions: Predictions) -> list[Metric]:
             for group, wanted in by_sex(corpus):
                 own = predictions.of(corpus).where(wanted)
                 metrics += make_metrics("emotion", f"{score.name} of {name}", group, score, own.clips, own.truth(name), own.score(name))
-    return metrics
-
-
-def calibrate_on_others(truth: np.ndarray, predicted: np.ndarray, speakers: np.ndarray) -> np.ndarray:
-    """Predictions with the mean and spread that the truth has on the other speakers."""
-    moved = np.zeros(len(predicted))
-    for speaker in np.unique(speakers):
-        own, others = speakers == speaker, speakers != speaker
-        slope, intercept = match_moments(truth[others], predicted[others])
-        moved[own] = np.clip(slope * predicted[own] + intercept, 0, 1)
-    return moved
-
-
-def cross_calibrated_metrics(predictions: Predictions) -> list[Metric]:
-    """Valence and arousal with an affine calibration on the other speakers."""
-    rated, metrics = predictions.of(RECIPE.rated), []
-    if predictions.intervals is None or len(np.unique(rated.speakers)) < 2:
-        return []
-    for name in DIMENSIONS:
-        truth = rated.truth(name)
-        moved = calibrate_on_others(truth, rated.score(name), rated.speakers)
-        metrics += make_metrics("emotion", f"CCC of {name}, calibrated on the other speakers", RECIPE.rated, ccc, rated.clips, truth, moved)
     return metrics
 
 
@@ -130,15 +173,15 @@ def clarity_metrics(predictions: Predictions) -> list[Metric]:
 
 
 def coverage_metrics(predictions: Predictions) -> list[Metric]:
+    """Coverage and mean width of the 80 % intervals."""
     metrics = []
     for name in SCORES if predictions.intervals is not None else ():
         corpus, signal = corpus_of(name), "cognitive" if name == "clarity" else "emotion"
         rated = predictions.of(corpus)
-        if len(rated) == 0:
-            continue
-        for title, inside in ((f"share of {name} inside its 80 % interval", covered(rated, name)[0]),
-                              (f"share of {name} inside, width fitted on the other speakers", covered_by_others(rated, name))):  # fmt: skip
-            metrics += make_metrics(signal, title, corpus, accuracy, rated.clips, np.ones(len(rated)), inside.astype(float))
+        inside, width = covered(rated, name)
+        for title, values in ((f"share of {name} inside its 80 % interval", inside.astype(float)),
+                              (f"mean width of the 80 % interval of {name}", width)):  # fmt: skip
+            metrics += make_metrics(signal, title, corpus, mean, rated.clips, values, values)
     return metrics
 
 
@@ -149,19 +192,6 @@ def covered(rated: Predictions, name: str) -> tuple[np.ndarray, np.ndarray]:
     return (truth >= low) & (truth <= high), high - low
 
 
-def covered_by_others(rated: Predictions, name: str) -> np.ndarray:
-    """Whether errors stay inside intervals that were scaled on the other speakers."""
-    predicted = rated.score(name)
-    low, high = rated.intervals[:, SCORES.index(name)].T
-    ratio = np.abs(rated.truth(name) - predicted) / np.maximum(np.maximum(predicted - low, high - predicted), 1e-6)
-    inside = np.zeros(len(ratio), bool)
-    for speaker in np.unique(rated.speakers):
-        own = rated.speakers == speaker
-        if not own.all():
-            inside[own] = ratio[own] <= conformal_quantile(ratio[~own])
-    return inside
-
-
 def all_metrics(predictions: Predictions) -> list[Metric]:
-    functions = (emotion_metrics, dimension_metrics, cross_calibrated_metrics, clarity_metrics, coverage_metrics)
+    functions = (unseen_metrics, emotion_metrics, dimension_metrics, clarity_metrics, coverage_metrics)
     return [metric for function in functions for metric in function(predictions)]

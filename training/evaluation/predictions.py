@@ -25,6 +25,7 @@ class Predictions:
     clarity: np.ndarray  # [n]
     intervals: np.ndarray | None = None  # [n,3,2] 80 % intervals of SCORES
     audio: list[dict] | None = None  # audio blocks of the reports
+    unwarned: np.ndarray | None = None  # bool [n]
 
     def __len__(self) -> int:
         return len(self.clips)
@@ -48,8 +49,8 @@ class Predictions:
 
     @property
     def labels(self) -> np.ndarray:
-        """Indices into EMOTIONS."""
-        return np.array([EMOTIONS.index(clip.label) for clip in self.clips], int)
+        """Indices into EMOTIONS. Where listeners voted, the category that most of them chose."""
+        return np.array([np.argmax(clip.distribution) for clip in self.clips], int)
 
     @property
     def speakers(self) -> np.ndarray:
@@ -86,10 +87,14 @@ class Reports:
 
     def has_scores(self) -> np.ndarray:
         """bool [n]: enough speech for scores, which both signals agree on"""
-        return np.array([is_ok(report, "emotion") for report in self.reports])
+        return np.array([is_ok(report, "emotion") for report in self.reports], bool)
 
     def warned(self, name: str) -> np.ndarray:
-        return np.array([name in report.get("emotion", {}).get("warnings", []) for report in self.reports])
+        return np.array([name in report.get("emotion", {}).get("warnings", []) for report in self.reports], bool)
+
+    def unwarned(self) -> np.ndarray:
+        """bool [n]: scores, with neither `low_confidence` nor `unlike_training`"""
+        return self.has_scores() & ~self.warned("low_confidence") & ~self.warned("unlike_training")
 
     def predictions(self) -> Predictions:
         """Predictions of the recordings with scores."""
@@ -103,4 +108,5 @@ class Reports:
             np.array([signals["clarity"] for signals in cognitive]),
             np.array(intervals).reshape(-1, 3, 2),
             [self.reports[i]["audio"] for i in indices],
+            self.unwarned()[indices],
         )

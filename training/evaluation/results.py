@@ -5,7 +5,8 @@ import subprocess
 from dataclasses import asdict
 from pathlib import Path
 
-from training import settings
+from training import cache, settings
+from training.corpora.corpus import Clip
 from training.evaluation.metrics import Metric
 
 PATH = settings.RESULTS / "metrics.json"
@@ -32,10 +33,12 @@ def metrics_of(run: dict) -> list[Metric]:
     return [Metric(**entry) for entry in run["figures"]]
 
 
-def new_run(models: Path, metrics: list[Metric]) -> dict:
+def new_run(models: Path, clips: list[Clip], metrics: list[Metric]) -> dict:
+    """`clips`: of the test part. Runs over other recordings are not comparable."""
     command = ["git", "rev-parse", "--short", "HEAD"]
     commit = subprocess.run(command, cwd=settings.REPOSITORY, capture_output=True, text=True, check=True).stdout.strip()
-    return {"commit": commit, "models": weights_in(models), "figures": to_json(metrics)}
+    recordings = cache.digest(sorted(clip.path for clip in clips))
+    return {"commit": commit, "models": weights_in(models), "recordings": recordings, "figures": to_json(metrics)}
 
 
 def versions(run: dict) -> dict[str, str]:
@@ -43,13 +46,23 @@ def versions(run: dict) -> dict[str, str]:
 
 
 def add_run(results: dict, alternative: str | None, run: dict) -> dict:
-    """Results with the run. The shipped run that it replaces becomes the previous one if its models had other versions."""
+    """Results with the run, without those of other recordings.
+
+    The shipped run that it replaces becomes the previous one if its models had other versions.
+    """
+    alternatives = comparable(results.get("alternatives", {}), run)
+    results = comparable({name: other for name, other in results.items() if name != "alternatives"}, run)
     if alternative is not None:
-        return results | {"alternatives": results.get("alternatives", {}) | {alternative: run}}
+        return results | {"alternatives": alternatives | {alternative: run}}
+    results["alternatives"] = alternatives
     before = results.get("shipped")
     if before and before["models"] != run["models"] and ("previous" not in results or versions(before) != versions(run)):
         results = results | {"previous": before}
     return results | {"shipped": run}
+
+
+def comparable(runs: dict[str, dict], run: dict) -> dict[str, dict]:
+    return {name: other for name, other in runs.items() if other.get("recordings") == run["recordings"]}
 
 
 def columns_of(results: dict) -> dict[str, list[Metric]]:

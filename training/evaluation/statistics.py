@@ -83,6 +83,7 @@ ccc = Score("CCC", moment_rows, concordance)
 pcc = Score("PCC", moment_rows, correlation)
 ece = Score("ECE", bin_rows, calibration_error)
 relative_error = Score("mean error", lambda truth, predicted: np.stack([truth, np.abs(predicted - truth)], 1), ratio)
+mean = Score("mean", lambda _, values: np.stack([np.ones(len(values)), values], 1), ratio)
 accuracy = Score("accuracy", lambda truth, predicted: np.stack([np.ones(len(truth)), truth == predicted], 1), ratio)
 
 

@@ -1,6 +1,7 @@
 """The generated parts of docs/models.md and docs/evidence.md."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 
@@ -8,16 +9,18 @@ from training import settings
 from training.augment.corruptions import CONDITIONS
 from training.corpora.recipe import RECIPE
 from training.evaluation import error_analysis
-from training.evaluation.metrics import Metric, covered
+from training.evaluation.metrics import KNOWN, LEFT_OUT, NATURAL, Metric, covered
 from training.evaluation.predictions import SCORES, Predictions, Reports
 from training.evaluation.statistics import ccc, pcc, uar
 from training.evaluation.test_recordings import CLEAN
 from training.reporting import plots
-from training.reporting.tables import confusion_matrix, metric_table, replace_between, table
+from training.reporting.tables import confusion_matrix, metric_table, replace_between, short_cell, study_table, table
 
 MODELS_PAGE, EVIDENCE_PAGE = (settings.REPOSITORY / "docs" / name for name in ("models.md", "evidence.md"))
 CLARITY_KINDS = {"speechocean762": "read, learners", "LibriSpeech": "read, mostly native", "AMI": "spontaneous meetings",
                  "RAVDESS": "acted, native"}  # fmt: skip
+NATURAL_KINDS = {"LibriSpeech": "audiobooks", "AMI": "spontaneous meetings", "speechocean762": "sentences read by learners"}
+STUDY = settings.RESULTS / "ordinary_speech.json"
 CONDITION_TITLES = ["condition", "answered ok", "UAR", "CCC valence", "CCC arousal", "PCC clarity", "change of clarity",
                     "valence inside", "arousal inside", "clarity inside"]  # fmt: skip
 
@@ -70,20 +73,39 @@ def scored_share_table(metrics: list[Metric], clean: Reports) -> str:
     return table(["recordings of", "answered ok", "warned `music_or_noise`", "warned or too little speech", "recordings"], rows)
 
 
-def sections(metrics: list[Metric], responses: list[Metric], by_condition: dict[str, Reports]) -> str:
+def natural_table(metrics: list[Metric]) -> str:
+    by_key = {(metric.group, metric.figure): metric for metric in metrics}
+    titles = [f"{name} without a warning" for name in ("answered", "negative", "neither neutral nor calm")]
+    rows = []
+    for name in NATURAL:
+        if first := by_key.get((name, titles[0])):
+            cells = [short_cell(by_key[name, title]) for title in titles]
+            answered = by_key[name, "share answered ok"].value
+            rows.append([name, NATURAL_KINDS[name], first.speakers, first.clips, f"{answered:.3f}", *cells])
+    return table(["recordings of", "speech", "speakers", "recordings", "answered ok", *titles], rows)
+
+
+def sections(models: Path, metrics: list[Metric], responses: list[Metric], by_condition: dict[str, Reports]) -> str:
     """`responses`: metrics of recordings changed in a known way."""
     predictions = by_condition[CLEAN].predictions()
-    acted = predictions.of(*RECIPE.emotion)
-    vad = json.loads((settings.MODELS / "vad" / "manifest.json").read_text())
+    acted = predictions.of(*KNOWN)
+    unseen = [m for m in metrics if m.signal == "emotion" and m.group in (*RECIPE.unseen, LEFT_OUT)]
+    natural = [m for m in metrics if m.group in NATURAL and m.figure.endswith("without a warning")]
+    speakers = [m for m in metrics if m.interval is not None and m not in natural + unseen]
+    vad = json.loads((models / "vad" / "manifest.json").read_text())
     blocks = [
-        "### All metrics",
-        metric_table([m for m in metrics if m.interval is not None]),
+        "### Speech that nobody acted",
+        natural_table(metrics),
+        "### Corpora left out",
+        metric_table(unseen),
+        "![Error of the dominant emotion by coverage](pictures/risk.svg)",
+        "![Confidence and accuracy](pictures/calibration.svg)",
+        "### Speakers left out",
+        metric_table(speakers),
         "### Confusions",
         "![Confusion by corpus](pictures/confusion.svg)",
-        "All corpora, over all eight labels:",
+        "All corpora that were trained on, over all eight labels:",
         confusion_matrix(acted.labels, acted.probabilities.argmax(1)),
-        "### Confidence",
-        "![Confidence and accuracy](pictures/calibration.svg)",
         "### Corrupted recordings",
         condition_table(by_condition),
         "![Coverage and width of the 80 % intervals](pictures/coverage.svg)",
@@ -93,7 +115,7 @@ def sections(metrics: list[Metric], responses: list[Metric], by_condition: dict[
         table(["what", "of", "value", "speakers", "recordings"],
               [[m.figure, m.group, f"{m.value:.3f}", m.speakers, m.clips] for m in responses]),
         "### Voice activity by frame",
-        "Against Silero VAD's labels, corrected by level, on speakers and sounds held out:",
+        "Against Silero VAD's labels, corrected by level:",
         table(["figure", "value"], list(vad["training"]["metrics"].items())),
         "### Enough speech",
         scored_share_table(metrics, by_condition[CLEAN]),
@@ -105,7 +127,10 @@ def write(by_condition: dict[str, Reports], text: str) -> None:
     predictions = by_condition[CLEAN].predictions()
     plots.draw_confusion(predictions)
     plots.draw_calibration(predictions)
+    plots.draw_risk(predictions)
     plots.draw_coverage({name: reports.predictions() for name, reports in by_condition.items()})
     replace_between(MODELS_PAGE, "metrics", text)
     plots.draw_curves(json.loads((settings.RESULTS / "finetune_loss.json").read_text()))
+    if STUDY.exists():
+        replace_between(MODELS_PAGE, "study", study_table(json.loads(STUDY.read_text())))
     replace_between(EVIDENCE_PAGE, "errors", error_analysis.section(by_condition[CLEAN]))

@@ -13,13 +13,14 @@ from training import settings
 from training.augment.corruptions import CONDITIONS
 from training.corpora.labels import EMOTIONS
 from training.corpora.recipe import RECIPE
-from training.evaluation.metrics import covered
+from training.evaluation.metrics import KNOWN, LEFT_OUT, LEFT_OUT_SPEAKERS, covered, dominant_of
 from training.evaluation.predictions import SCORES, Predictions, corpus_of
 from training.evaluation.statistics import CALIBRATION_BINS, confidence_bins
 from training.evaluation.test_recordings import CLEAN
 
 FOLDER = settings.REPOSITORY / "docs" / "pictures"
-INK, PAPER, BLUE = "#222222", "#ffffff", "#2b6cb0"
+INK, PAPER, BLUE, RED = "#222222", "#ffffff", "#2b6cb0", "#c05621"
+GROUPS = {LEFT_OUT: RECIPE.unseen, LEFT_OUT_SPEAKERS: KNOWN}
 plt.rcParams.update({
     "svg.fonttype": "none", "svg.hashsalt": "undertone", "font.family": "sans-serif", "font.size": 9,
     "axes.spines.top": False, "axes.spines.right": False, "figure.facecolor": PAPER, "axes.edgecolor": INK,
@@ -55,21 +56,34 @@ def draw_confusion(predictions: Predictions) -> Path:
 
 
 def draw_calibration(predictions: Predictions) -> Path:
-    acted = predictions.of(*RECIPE.emotion)
-    top, correct = acted.probabilities.max(1), acted.probabilities.argmax(1) == acted.labels
-    bins = confidence_bins(top)
-    used = [i for i in range(CALIBRATION_BINS) if np.sum(bins == i) >= 10]
+    """Reliability diagram."""
     _, (axes, below) = plt.subplots(2, 1, figsize=(4, 4.6), height_ratios=[3, 1], sharex=True)
     axes.plot([0, 1], [0, 1], color="#999999", lw=1, ls="--", label="calibrated")
-    axes.plot([top[bins == i].mean() for i in used], [correct[bins == i].mean() for i in used], "o-", color=BLUE,
-              label="held-out speakers")  # fmt: skip
+    centres, width = (np.arange(CALIBRATION_BINS) + 0.5) / CALIBRATION_BINS, 0.45 / CALIBRATION_BINS
+    for (name, corpora), offset, colour in zip(GROUPS.items(), (-width / 2, width / 2), (RED, BLUE)):
+        top, correct = dominant_of(predictions.of(*corpora))
+        bins = confidence_bins(top)
+        used = [i for i in range(CALIBRATION_BINS) if np.sum(bins == i) >= 10]
+        axes.plot([top[bins == i].mean() for i in used], [correct[bins == i].mean() for i in used], "o-", color=colour, label=name)
+        below.bar(centres + offset, np.bincount(bins, minlength=CALIBRATION_BINS) / max(1, len(top)), width, color=colour)
     axes.set_ylabel("accuracy")
     axes.legend(frameon=False)
-    centres = (np.arange(CALIBRATION_BINS) + 0.5) / CALIBRATION_BINS
-    below.bar(centres, np.bincount(bins, minlength=CALIBRATION_BINS), 0.9 / CALIBRATION_BINS, color=BLUE)
-    below.set_ylabel("recordings")
+    below.set_ylabel("share")
     below.set_xlabel("confidence")
     return save("calibration")
+
+
+def draw_risk(predictions: Predictions) -> Path:
+    """Error of the dominant emotion among the recordings of highest confidence."""
+    _, axes = plt.subplots(figsize=(4, 3))
+    for (name, corpora), colour in zip(GROUPS.items(), (RED, BLUE)):
+        top, correct = dominant_of(predictions.of(*corpora))
+        shown = np.arange(len(top) // 20, len(top))  # under 5 % there are few recordings
+        error = np.cumsum(1 - correct[np.argsort(-top, kind="stable")]) / np.arange(1, len(top) + 1)
+        axes.plot((shown + 1) / max(1, len(top)), error[shown], color=colour, label=name)
+    axes.set(xlabel="coverage", ylabel="error", xlim=(0, 1), ylim=(0, None))
+    axes.legend(frameon=False)
+    return save("risk")
 
 
 def draw_coverage(by_condition: dict[str, Predictions]) -> Path:

@@ -24,9 +24,8 @@ from training.heads import emotion
 from training.heads.attention_head import LinearHead
 from training.heads.fit import mean_per_clip
 from training.pipeline import load_embeddings, standard
-from training.reporting.tables import table
+from training.reporting.tables import study_table
 
-PATH = settings.RESULTS / "ordinary_speech.json"
 GROUP_RATE, GROUP_ROUNDS = 1.0, 4  # of the exponentiated gradient of group DRO
 DOMAINS = 3  # directions that separate ordinary from acted speech and are projected out
 
@@ -168,7 +167,5 @@ def run() -> None:
             for name, (score, truth, predicted, speakers) in measured.items()
         }  # fmt: skip
         print(title, {name: one["value"] for name, one in found[title].items()}, flush=True)
-    rows = [[name, *(f"{one[name]['value']:.3f} ({one[name]['difference'][0]:+.3f} to {one[name]['difference'][1]:+.3f})" for one in found.values())]
-            for name in first]  # fmt: skip
-    print(table(["dev part", *found], rows))
-    PATH.write_text(json.dumps(found, indent=1) + "\n")
+    print(study_table(found))
+    (settings.results_folder() / "ordinary_speech.json").write_text(json.dumps(found, indent=1) + "\n")
