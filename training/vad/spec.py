@@ -20,6 +20,7 @@ SPEC = ModelSpec(
         "without words count as no speech.",
         "Syllable rates were trained on English sentences only.",
         "Music in training was synthesised; singing may pass for speech.",
+        "The threshold of `voice` was chosen on speech of the dev part.",
     ),
     use="Detects speech and counts its syllables. Every other number of a report depends on its segments.",
     origin="Trained from scratch; Silero VAD 6.2.3 (MIT) labelled the recordings, with its labels corrected by level in "
