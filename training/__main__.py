@@ -1,4 +1,7 @@
-"""Command line: python -m training train | evaluate | baseline-reference. The scripts training/train and training/evaluate call it."""
+"""Command line: python -m training train | evaluate | baseline-reference | study | corpus-pages.
+
+The scripts training/train and training/evaluate call it.
+"""
 
 import argparse
 import shutil
@@ -22,10 +25,12 @@ def parse_arguments() -> argparse.Namespace:
     small.add_argument("--small", action="store_true", help="every step over a few recordings; results go into the cache")
     train = commands.add_parser("train", parents=[small], help="trains models")
     train.add_argument("step", choices=STEPS)
-    evaluate = commands.add_parser("evaluate", parents=[small], help="evaluates the shipped pipeline on held-out speakers")
+    evaluate = commands.add_parser("evaluate", parents=[small], help="evaluates the shipped pipeline on the test part")
     evaluate.add_argument("--write", action="store_true", help="put metrics and plots into results, documents and cards")
     evaluate.add_argument("--models", type=Path, help="another folder of models, compared with the shipped ones")
     commands.add_parser("baseline-reference", parents=[small], help="fits the reference of the part `baseline`")
+    commands.add_parser("study", parents=[small], help="compares ways to train on ordinary speech, on the dev part")
+    commands.add_parser("corpus-pages", help="writes the counts of training/corpora/pages").set_defaults(small=False)
     options = parser.parse_args()
     if options.small and getattr(options, "write", False):
         parser.error("Expected --small or --write, got both: results of a few recordings are not kept")
@@ -68,6 +73,14 @@ def main() -> None:
 
         subprocess.run(["npm", "run", "--silent", "build:service"], cwd=settings.REPOSITORY, check=True)
         evaluate(options.models or settings.MODELS, options.write)
+    elif options.command == "study":
+        from training.studies import ordinary_speech
+
+        ordinary_speech.run()
+    elif options.command == "corpus-pages":
+        from training.reporting import corpus_pages
+
+        corpus_pages.write_pages()
     else:
         from training.calibration import baseline_reference
 

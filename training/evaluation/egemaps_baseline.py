@@ -30,7 +30,8 @@ MAX_TRAINED = 300  # clips of a corpus, weighing as much as all of them
 
 def trained_clips(clips: list[Clip]) -> dict[str, list[Clip]]:
     """Corpus -> clips that the baseline is fitted on."""
-    return {name: evenly_spaced([clip for clip in clips if clip.corpus == name and not clip.held_out], MAX_TRAINED) for name in RECIPE.labelled}
+    by_corpus = {name: [clip for clip in clips if clip.corpus == name and not clip.held_out] for name in RECIPE.labelled}
+    return {name: evenly_spaced(own, MAX_TRAINED) for name, own in by_corpus.items()}
 
 
 def extract_functionals() -> dict[str, np.ndarray]:

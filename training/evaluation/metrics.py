@@ -41,7 +41,9 @@ class Metric:
         return " †" if self.speakers == 1 else ""
 
 
-def make_metrics(signal: str, name: str, group: str, score: Score, clips: list[Clip], truth, predicted, min_clips=MIN_CLIPS) -> list[Metric]:
+def make_metrics(
+    signal: str, name: str, group: str, score: Score, clips: list[Clip], truth, predicted, min_clips: int = MIN_CLIPS
+) -> list[Metric]:
     """One metric, or none for a small group."""
     if len(clips) < min_clips:
         return []

@@ -1,0 +1,40 @@
+"""Pages of the corpora, and notes of the cards."""
+
+import json
+import re
+
+import pytest
+
+from training import settings
+from training.corpora.corpus import SPLITS
+from training.corpora.index import read_clips
+from training.corpora.recipe import RECIPE
+from training.corpora.registry import CORPORA
+from training.reporting import cards, corpus_pages
+
+
+def test_every_corpus_has_a_page_with_its_licence_and_use():
+    assert {path.name for path in corpus_pages.PAGES.iterdir()} == {corpus_pages.page(name).name for name in CORPORA}
+    for name in CORPORA:
+        text = corpus_pages.page(name).read_text()
+        assert f"Licence: {CORPORA[name].licence}." in text and re.search(r"^Use: \w", text, re.M), name
+
+
+def test_pages_count_the_speakers_of_the_split():
+    for name, parts in json.loads(SPLITS.read_text()).items():
+        text = corpus_pages.page(name).read_text()
+        for part, speakers in parts.items():
+            assert f"| {part} | {len(speakers)} |" in text, name
+
+
+@pytest.mark.skipif(not (settings.DATA / "index.csv").exists(), reason="needs the recordings")
+def test_pages_count_the_clips_of_the_index():
+    clips = read_clips(RECIPE.corpora)
+    for name in RECIPE.corpora:
+        assert corpus_pages.facts(name, clips) in corpus_pages.page(name).read_text()
+
+
+def test_the_card_of_a_vad_model_of_the_earlier_split_says_so():
+    manifest = {"kind": "vad", "name": "vad", "version": "1.5.0", "trunk": None, "weights": {"sha256": ""}, "training": {"data": []}}
+    assert cards.EARLIER_SPLIT_NOTE in cards.evidence_of(manifest, settings.SHIPPED_MODELS)["failures"]
+    assert cards.EARLIER_SPLIT_NOTE not in cards.evidence_of(manifest | {"version": "2.0.0"}, settings.SHIPPED_MODELS)["failures"]
