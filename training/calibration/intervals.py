@@ -1,4 +1,4 @@
-"""80 % intervals of valence, arousal and clarity, fitted on held-out speakers. The service evaluates the same rule.
+"""80 % intervals of valence, arousal and clarity, fitted on the calibration part. The service evaluates the same rule.
 
 The half-width of an interval grows with the degradations of a recording: short, noisy, narrow-band, clipped. The rule is
 fitted on the errors of the shipped pipeline for rated recordings and corrupted copies of them.

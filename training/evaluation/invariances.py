@@ -43,7 +43,7 @@ cognitive_metric = partial(mean_metric, "cognitive")
 
 
 def readers() -> list[Clip]:
-    """Held-out readers, and spontaneous speech of meetings."""
+    """Readers of the test part, and spontaneous speech of meetings."""
     clips = read_clips()
     held = [c for c in clips if c.corpus in RECIPE.ordinary and c.tested]
     return held + evenly_spaced([c for c in clips if c.corpus == "speechocean762" and c.tested], MAX_READERS - len(held))
@@ -152,7 +152,7 @@ def hesitations(models: Path) -> list[Metric]:
 
 
 def timing(models: Path) -> list[Metric]:
-    """Fluency of held-out speakers from pauses and rates alone, by ridge regression on a third of the others."""
+    """Fluency of the test part from pauses and rates alone, by ridge regression on a third of the others."""
     clips = [c for c in read_clips() if c.corpus == RECIPE.clarity]
     chosen = [c for c in clips if not c.held_out][::3] + [c for c in clips if c.tested]
     reports = analyze([settings.DATA / clip.path for clip in chosen], "cognitive", models)

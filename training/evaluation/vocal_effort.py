@@ -46,7 +46,7 @@ def whisper(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def loud_groups(clips: list[Clip]) -> dict[str, list[Clip]]:
-    """Held-out loud recordings, and those they are compared with."""
+    """Loud recordings of the test part, and those they are compared with."""
     held = [clip for clip in clips if clip.tested]
     angry = [clip for clip in held if clip.corpus == "RAVDESS" and clip.label == "angry"]
     words = [clip for clip in held if clip.corpus == "BAVED"]
