@@ -9,11 +9,11 @@ const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
 
 const text =
   'The quick brown fox jumps over the lazy dog, while six wise owls watch quietly. She sells sea shells by the ' +
-  'shore, and nobody asks how many she found this morning.';
+  'shore, and nobody asks how many she found this morning. ';
 
 /** @param pitch of espeak-ng, 0 to 99 */
 function say(voice: string, pitch: number): Uint8Array {
-  const options = ['-v', voice, '-p', String(pitch), '-s', '150', '--stdout', text];
+  const options = ['-v', voice, '-p', String(pitch), '-s', '150', '--stdout', text.repeat(5)];
   return execFileSync('espeak-ng', options, { maxBuffer: 1 << 24 });
 }
 

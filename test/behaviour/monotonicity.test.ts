@@ -1,4 +1,5 @@
 /** The direction in which known changes of speech move the indices. */
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
@@ -9,7 +10,7 @@ const rate = 16_000;
 const report = await reporter();
 const text =
   'The quick brown fox jumps over the lazy dog, while six wise owls watch quietly from the old tree. ' +
-  'She sells sea shells by the shore, and nobody asks how many of them she found this morning.';
+  'She sells sea shells by the shore, and nobody asks how many of them she found this morning. ';
 
 /**
  * Words per minute, and the gap between words in tens of ms. Synthetic gaps are all equal: at 10 to 12 all of them lie at
@@ -25,13 +26,16 @@ const speakers: readonly Speaker[] = [
   ['en-gb+m2', 100, 18],
 ];
 const maxBuffer = 2 ** 26;
+/** Of the text, so that there is speech enough for the indices. */
+const repeats = 3;
+const pauses = Array.from({ length: repeats }, () => [0.4, 1.2, 0.8]).flat();
 
 function decoded(bytes: Uint8Array): Float32Array {
   return decode(bytes, { sampleRate: rate, channel: null, limits, cancel: null }).samples;
 }
 
 function speak([voice, words, gap]: Speaker): Float32Array {
-  const options = ['-v', voice, '-s', `${words}`, '-g', `${gap}`, '--stdout', text];
+  const options = ['-v', voice, '-s', `${words}`, '-g', `${gap}`, '--stdout', text.repeat(repeats)];
   return decoded(execFileSync('espeak-ng', options, { maxBuffer }));
 }
 
@@ -43,6 +47,7 @@ function atTempo(samples: Float32Array, tempo: string): Float32Array {
 
 async function indicesOf(samples: Float32Array): Promise<{ load: number; processing: number }> {
   const { cognitive } = await report(wavFile(samples, rate));
+  assert.ok(!cognitive.warnings.includes('insufficient_speech_cognitive'));
   const { cognitive_load, processing } = cognitive.signals as Record<'cognitive_load' | 'processing', number>;
   return { load: cognitive_load, processing };
 }
@@ -80,7 +85,7 @@ for (const speaker of speakers) {
   test(`pauses raise load and lower processing: ${speaker.join(' ')}`, async (t) => {
     const samples = speak(speaker);
     const before = await indicesOf(samples);
-    const after = await indicesOf(withPauses(samples, [0.4, 1.2, 0.8]));
+    const after = await indicesOf(withPauses(samples, pauses));
     t.true(after.load - before.load > 0.01, `load ${before.load} to ${after.load}`);
     t.true(after.processing < before.processing, `processing ${before.processing} to ${after.processing}`);
   });
