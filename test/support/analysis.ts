@@ -17,8 +17,8 @@ export const limits = {
 export type Reporter = (audio: Uint8Array, options?: Partial<AnalyzeRequest>) => Promise<CombinedReport>;
 
 /** Both signals of a recording, unless `options` ask for something else. */
-export async function reporter(): Promise<Reporter> {
-  const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
+export async function reporter(modelsDir = 'models/standard'): Promise<Reporter> {
+  const analyzer = await createAnalyzer({ modelsDir, limits });
   const request: Omit<AnalyzeRequest, 'audio'> = {
     baseline: null,
     channel: null,

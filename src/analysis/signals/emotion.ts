@@ -154,11 +154,12 @@ export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], E
     const rows = chunks.flat();
     const pooled = toScores(poolWindows(rows, speechPerWindow(recording)));
     const dominant = labels?.[indexOfMax(pooled.probabilities)] ?? '';
+    const printed = { valence: round(pooled.valence), arousal: round(pooled.arousal) };
     const degradations = degradationsOf(conditions, params.degradations);
     return {
       ...pooled,
       labels: labels ?? [],
-      tone: toneOf(dominant, pooled, params.tone),
+      tone: toneOf(dominant, printed, params.tone),
       intervals: {
         valence: interval(pooled.valence, params.intervals.valence, degradations, pooled.valenceSpread),
         arousal: interval(pooled.arousal, params.intervals.arousal, degradations, pooled.arousalSpread),

@@ -3,14 +3,15 @@ import { z } from 'zod';
 
 export type Tone = 'calm' | 'engaged' | 'tense' | 'distressed' | 'subdued' | 'neutral';
 
-const fraction = z.number().min(0).max(1);
-/** Bounds around the middle of the plane; between a low and a high one a voice is neutral. */
+const low = z.number().min(0).max(0.5);
+const high = z.number().min(0.5).max(1);
+/** Bounds around the middle of the plane, so that a word names the quadrant of the point; between two a voice is neutral. */
 export const toneParams = z.strictObject({
-  lowArousal: fraction,
-  highArousal: fraction,
-  veryLowValence: fraction,
-  lowValence: fraction,
-  highValence: fraction,
+  lowArousal: low,
+  highArousal: high,
+  veryLowValence: low,
+  lowValence: low,
+  highValence: high,
 });
 
 /** Words that agree with each label. `neutral` agrees with all. */

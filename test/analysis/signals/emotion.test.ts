@@ -1,0 +1,132 @@
+/** The emotion report of given outputs of the model, by the manifests of the shipped models. */
+import { readFile } from 'node:fs/promises';
+import test from 'ava';
+import { type EmotionReport, emotion } from '../../../src/analysis/signals/emotion.ts';
+import { startStageTimer } from '../../../src/analysis/stage-timer.ts';
+import { readManifests } from '../../../src/models/loader.ts';
+import type { ManifestOf } from '../../../src/models/manifest.ts';
+import type { Session } from '../../../src/models/session.ts';
+import { reporter } from '../../support/analysis.ts';
+import { withManifest } from '../../support/models.ts';
+
+async function manifestOf(modelsDir: string): Promise<ManifestOf<'emotion'>> {
+  const manifests = await readManifests(modelsDir);
+  return manifests.find(({ kind }) => kind === 'emotion') as ManifestOf<'emotion'>;
+}
+const manifest = await manifestOf('models/standard');
+const labels = manifest.labels as string[];
+
+const recording = {
+  segments: [{ start: 0, end: 500 }],
+  windows: [{ start: 0, end: 500, speechFrames: 500 }],
+  framesPerSecond: 100,
+  speechSeconds: 5,
+  conditions: { speechSeconds: 5, snrDb: 30, bandwidthHz: 8000, clippedRatio: 0 },
+  baseline: null,
+};
+const certain = (label: string) => labels.map((other) => (other === label ? 1 : 0));
+
+type Row = Parameters<typeof emotion.aggregate>[0][number];
+type Signals = Extract<EmotionReport['signals'], { tone: string }>;
+
+function reportOf(chunk: Row, { params } = manifest) {
+  const head = { session: null as unknown as Session, manifest: { params, labels } };
+  return emotion.report(emotion.aggregate([chunk], recording, head));
+}
+
+/** Words that contradict an emotion. */
+const contradictions: Readonly<Record<string, readonly string[]>> = {
+  neutral: ['subdued', 'tense', 'distressed'],
+  calm: ['engaged', 'subdued', 'tense', 'distressed'],
+  happy: ['subdued', 'tense', 'distressed'],
+  sad: ['calm', 'engaged', 'tense', 'distressed'],
+  angry: ['calm', 'engaged', 'subdued'],
+  fearful: ['calm', 'engaged', 'subdued'],
+  disgusted: ['calm', 'engaged'],
+  surprised: ['calm', 'subdued', 'distressed'],
+};
+/** Words in the halves of the plane. */
+const halves = { negative: ['tense', 'distressed', 'subdued'], excited: ['engaged', 'tense', 'distressed'] };
+
+/** A word but `neutral` lies in its quadrant, beyond the bounds, and agrees with the emotion. */
+function contradicts(label: string, { tone, valence, arousal }: Signals, { params }: typeof manifest) {
+  if (tone === 'neutral') return false;
+  const { lowValence, highValence, lowArousal, highArousal } = params.tone;
+  const inside =
+    (halves.negative.includes(tone)
+      ? valence < Math.min(lowValence, 0.5)
+      : valence >= Math.max(highValence, 0.5)) &&
+    (halves.excited.includes(tone)
+      ? arousal >= Math.max(highArousal, 0.5)
+      : arousal < Math.min(lowArousal, 0.5));
+  return !inside || contradictions[label]?.includes(tone) !== false;
+}
+
+for (const models of ['models/standard', 'models/fast']) {
+  test(`${models}: no tone contradicts the dominant emotion or the printed point`, async (t) => {
+    const shipped = await manifestOf(models);
+    const found = new Set<string>();
+    // Each is printed as the next hundredth, where the bounds are.
+    const steps = Array.from({ length: 101 }, (_, step) => step / 100 - 0.00004);
+    for (const label of labels) {
+      for (const valence of steps) {
+        for (const arousal of steps) {
+          const { signals } = reportOf([[valence, arousal, 1, 1, 0, ...certain(label)]], shipped);
+          found.add((signals as Signals).tone);
+          if (contradicts(label, signals as Signals, shipped)) t.fail(`${label}: ${JSON.stringify(signals)}`);
+        }
+      }
+    }
+    t.deepEqual([...found].sort(), ['calm', 'distressed', 'engaged', 'neutral', 'subdued', 'tense']);
+  });
+}
+
+/** A model with the given outputs. */
+async function inferred(outputs: Readonly<Record<string, readonly number[]>>): Promise<Row> {
+  const values = Object.entries(outputs).map(([name, data]) => [
+    name,
+    { data: Float32Array.from(data), shape: [1, data.length] },
+  ]);
+  const session: Session = { inputs: [], outputs: [], run: async () => Object.fromEntries(values) };
+  const empty = { data: new Float32Array(), shape: [] };
+  const encoded = [{ window: { start: 0, end: 500, speechFrames: 500 }, embeddings: empty, weights: empty }];
+  const head = { session, manifest };
+  // `speech` is of no use to this signal.
+  return emotion.infer({ encoded, speech: null as never, timer: startStageTimer(null) }, head);
+}
+const released = { probabilities: certain('happy'), valence: [0.5], arousal: [0.5] };
+
+test('unlike_training beyond the distance of the manifest, never without the output', async (t) => {
+  const params = { ...manifest.params, unlikeDistance: 8 };
+  const warns = async (outputs: Parameters<typeof inferred>[0], change: Partial<typeof params> = {}) =>
+    reportOf(await inferred(outputs), {
+      ...manifest,
+      params: { ...params, ...change },
+    }).warnings.includes('unlike_training');
+  const spread = { valence_spread: [1], arousal_spread: [1] };
+  t.true(await warns({ ...released, ...spread, distance: [8.1] }));
+  t.false(await warns({ ...released, ...spread, distance: [8] }));
+  t.false(await warns(released, { unlikeDistance: 1e-9 }));
+});
+
+test('an interval is as wide as the spread of the model', async (t) => {
+  const widthOf = async (name: 'valence' | 'arousal', spread: number) => {
+    const spreads = { valence_spread: [0.1], arousal_spread: [0.1], [`${name}_spread`]: [spread] };
+    const { signals } = reportOf(await inferred({ ...released, ...spreads, distance: [0] }));
+    const [lower, upper] = (signals as Signals).intervals[name];
+    return upper - lower;
+  };
+  for (const name of ['valence', 'arousal'] as const) {
+    const [narrow, wide] = [await widthOf(name, 0.1), await widthOf(name, 0.2)];
+    t.true(Math.abs(wide - 2 * narrow) < 0.001, `${name}: ${narrow}, ${wide}`);
+  }
+});
+
+test('a recording too far for the manifest of a model folder is unlike the training', async (t) => {
+  const models = await withManifest(t, 'emotion', ({ params }) =>
+    Object.assign(params as object, { unlikeDistance: 1e-9 }),
+  );
+  const { emotion } = await (await reporter(models))(await readFile('examples/sample.wav'));
+  // Models of releases up to 1.5.0 predict no distance.
+  t.is(emotion.warnings.includes('unlike_training'), manifest.outputs.includes('distance'));
+});
