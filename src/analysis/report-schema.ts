@@ -67,12 +67,16 @@ export const reportShape = {
             'or no speech was detected in a recording that is not silent. channels_differ: two channels do not correlate, select one with `channel`. ' +
             'truncated: the file ends early. short_speech: under 3 s of speech for ' +
             'emotion, 10 s for cognitive. insufficient_speech_cognitive: too little speech for cognitive_load and processing, ' +
-            'which stay at the reference. low_confidence: the dominant emotion is more likely wrong ' +
-            'than right. unlike_training: the voice is far from every recording that the models were trained on. possibly_scripted: pauses and runs as in reading aloud. ' +
+            'which stay at 0.5. low_confidence: the dominant emotion is more likely wrong ' +
+            'than right. unlike_training: the voice is unlike the recordings that the emotion model was trained on. ' +
+            'possibly_scripted: pauses and runs as in reading aloud. ' +
             'baseline_other_speaker: the baseline sounds like another speaker or another microphone.',
         ),
     )
-    .describe('Reasons to trust the scores less; defects of the recording also widen the intervals.'),
+    .describe(
+      'Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add ' +
+        'warnings: ignore unknown ones.',
+    ),
   model: modelSchema,
 };
 

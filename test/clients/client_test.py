@@ -89,9 +89,9 @@ class Case:
         # The async client comes first: a 500 and no header, then 503 and Retry-After: 3.
         self.assertEqual(asked, [1, 3, 4] if self.kind == "async" else [3, 3, 4])
 
-    def test_a_lost_connection_is_asked_again(self):
+    def test_a_lost_connection_is_asked_again_and_unknown_warnings_are_returned(self):
         with self.make(SERVERS["lost"][self.kind], TOKEN) as client, waits() as asked:
-            client.analyze(BYTES)
+            self.assertEqual(client.analyze(BYTES), {"warnings": ["of_a_later_release"]})
         self.assertEqual(asked, [1, 2])
 
     def test_others_are_not(self):

@@ -11,6 +11,8 @@ import { startServer } from '../support/server.ts';
 
 const body = { detail: 'busy', code: 'overloaded', request_id: 'id-1' };
 const later = { 'Retry-After': '3' };
+/** A report of a later service. */
+const newer = { status: 200, body: { warnings: ['of_a_later_release'] } };
 
 test.serial('the package installs, and both clients behave as documented', async (t) => {
   const folder = makeFolder();
@@ -25,7 +27,7 @@ test.serial('the package installs, and both clients behave as documented', async
   );
   const slow = await startScriptedServer(t, [{ status: 200, ms: 600_000 }]);
   const [sync, async] = await Promise.all(
-    [1, 2].map(() => startScriptedServer(t, [{ status: null }, { status: 502 }, { status: 200 }])),
+    [1, 2].map(() => startScriptedServer(t, [{ status: null }, { status: 502 }, newer])),
   );
   const lost = { sync: sync?.url, async: async?.url };
   const servers = { lost, busy: busy.url, refusing: refusing.map(({ url }) => url), slow: slow.url };

@@ -59,6 +59,13 @@ test.serial('baseline and channel are sent, and errors contain the reason', asyn
   t.like(refused, { status: 401, code: 'unauthenticated', name: 'ApiError' });
 });
 
+test.serial('warnings and fields of a later service are returned', async (t) => {
+  const body = { status: 'ok', warnings: ['of_a_later_release'], later: 1 };
+  const server = await startScriptedServer(t, [{ status: 200, body }]);
+  const report: object = await createClient({ ...server, token }).emotion(bytes);
+  t.deepEqual(report, body);
+});
+
 /** Cuts the waits before another attempt short. @returns how long each was to be, ms */
 async function waitsOf(work: () => Promise<unknown>): Promise<number[]> {
   const real = globalThis.setTimeout;

@@ -103,6 +103,8 @@ test.serial('a job that the first release queued is analysed, after its key was 
   const digest = digestRequest(cipher.digestKey, { source: { url: 'x' }, channel: null, callback: null });
   t.is((await jobs.findByKey(owner, 'order-1', digest))?.id, waitingId);
   t.is((await jobs.list(owner, null))?.jobs.length, 2);
+  const done = await jobs.find(owner, 'job_releasedDone00000002');
+  t.deepEqual(done?.result, { status: 'ok' }, 'a stored report is returned as it is, whatever fields it has');
   t.is((await jobs.stats()).waiting, 1);
   await work();
   while ((await jobs.find(owner, waitingId))?.finished_at === null) await sleep(50);

@@ -30,14 +30,14 @@ function createIndex(
   before: CognitiveSignals | null,
 ): HTMLElement {
   const value = signals[name];
-  const intervals: Readonly<Record<string, readonly [number, number]>> = signals.intervals;
+  const counted = contributions[name].length > 0;
   const origin = { at: reference, name: relative ? 'at rest' : 'reference' };
   return element(
     'div',
     { class: 'stack' },
-    createGauge({ ...indices[name], value, origin, interval: intervals[name], tone: 'accent' }),
-    relative ? difference(value - reference, before === null ? null : before[name]) : null,
-    createContributions(contributions[name], reference, value),
+    createGauge({ ...indices[name], value, origin, interval: signals.intervals[name], tone: 'accent' }),
+    relative && counted ? difference(value - reference, before === null ? null : before[name]) : null,
+    counted ? createContributions(contributions[name], reference, value) : null,
   );
 }
 

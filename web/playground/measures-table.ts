@@ -4,8 +4,8 @@ import { measureName } from './messages.ts';
 import type { Cognitive } from './report.ts';
 
 export function createMeasuresTable(measures: Cognitive['measures']): HTMLElement {
-  const rows = Object.entries(measures).map(([name, { value, unit }]) =>
-    row(measureName(name), quantity(value, unit)),
+  const rows = Object.entries(measures).map(([name, { value, unit, validated }]) =>
+    row(`${measureName(name)}${validated === false ? ' (not validated)' : ''}`, quantity(value, unit)),
   );
   return createFacts(rows);
 }

@@ -11,13 +11,13 @@ const warnings: Readonly<Record<Warning, string>> = {
     'The channels differ. Their average was analysed: choose one channel below to analyse one speaker.',
   truncated: 'The file is truncated. The part before its end was analysed.',
   short_speech:
-    'Short: scores of little speech vary. Emotion is stable from 3 s of speech, the cognitive signals from 10 s.',
+    'Short: scores of little speech vary. Emotion is stable from 3 s of speech, clarity from 10 s.',
   insufficient_speech_cognitive:
-    'Too little speech for load and processing: both stay at the reference. They need about 15 s of speech.',
+    'Too little speech for load and processing: both stay at 0.50. Record half a minute of speech.',
   low_confidence:
     'The most probable emotion is more likely wrong than right. Compare the bars instead of reading the one word.',
   unlike_training:
-    'The voice is unlike every recording that the models were trained on. Scores are less certain.',
+    'The voice is unlike the recordings that the emotion model was trained on. Do not rely on its scores: record again near the microphone, or compare several recordings.',
   music_or_noise: 'The recording sounds like music or noise rather than a voice. Ignore the scores.',
   possibly_scripted:
     'Pauses and runs are like those of reading aloud. Load and processing mean little for read or rehearsed speech.',
@@ -25,7 +25,7 @@ const warnings: Readonly<Record<Warning, string>> = {
 };
 
 export function warningSentence(name: Warning): string {
-  return warnings[name];
+  return warnings[name] ?? spaced(name);
 }
 
 const measures: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ const measures: Readonly<Record<string, string>> = {
   articulation_rate: 'Rate while speaking',
   speech_rate: 'Rate, pauses included',
   rate_variability: 'Variation of the rate',
-  hesitation_rate: 'Hesitations (not validated)',
+  hesitation_rate: 'Hesitations',
   pitch_level: 'Pitch level',
   pitch_range: 'Pitch range',
   level_range: 'Loudness range',

@@ -19,7 +19,7 @@ export function createSummary(report: Report, name: string): HTMLElement {
 }
 
 function sentence({ dominant_emotion, confidence, tone }: EmotionSignals): HTMLElement[] {
-  const sure = `${share(confidence)} probable. The tone, from valence and arousal: ${tone}.`;
+  const sure = `${share(confidence)} probable. The tone, from valence, arousal and this emotion: ${tone}.`;
   return [
     element('h2', { class: 'headline-word' }, 'Sounds ', element('em', {}, dominant_emotion)),
     element('p', { class: 'headline-note' }, sure),

@@ -425,8 +425,8 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "insufficient_speech";
-            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
-            warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted" | "baseline_other_speaker")[];
+            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
+            warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
             model: components["schemas"]["Model"];
             /** @description The emotion signals, or nothing when there is too little speech. */
             signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
@@ -442,8 +442,8 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "insufficient_speech";
-            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
-            warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted" | "baseline_other_speaker")[];
+            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
+            warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
             model: components["schemas"]["Model"];
             /** @description The cognitive signals, or nothing when there is too little speech. */
             signals: components["schemas"]["CognitiveSignals"] | components["schemas"]["NoSignals"];
@@ -481,8 +481,8 @@ export interface components {
                  * @enum {string}
                  */
                 status: "ok" | "insufficient_speech";
-                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
-                warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted" | "baseline_other_speaker")[];
+                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
+                warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
                 model: components["schemas"]["Model"];
                 /** @description The emotion signals, or nothing when there is too little speech. */
                 signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
@@ -496,8 +496,8 @@ export interface components {
                  * @enum {string}
                  */
                 status: "ok" | "insufficient_speech";
-                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
-                warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "low_confidence" | "possibly_scripted" | "baseline_other_speaker")[];
+                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
+                warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
                 model: components["schemas"]["Model"];
                 /** @description The cognitive signals, or nothing when there is too little speech. */
                 signals: components["schemas"]["CognitiveSignals"] | components["schemas"]["NoSignals"];
@@ -894,7 +894,7 @@ export interface components {
             arousal: number;
             /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
             dominant_emotion: string;
-            /** @description A word by a fixed rule on valence and arousal: calm, engaged, tense, distressed, subdued or neutral. */
+            /** @description A word for valence and arousal that agrees with the dominant emotion: calm, engaged, tense, distressed, subdued, or neutral, in the middle and where the two disagree. */
             tone: string;
             /** @description Probability of each label, 0 to 1; together they are 1. */
             emotions: {
@@ -944,10 +944,20 @@ export interface components {
             confidence: number;
             intervals: components["schemas"]["CognitiveIntervals"];
         };
-        /** @description Calibrated on speakers left out of training; wider when speech is short or the recording poor. */
+        /** @description Of clarity: calibrated on speakers left out of training, wider when speech is short or the recording poor. Of the indices: from resampled runs of speech, wider when speech is short. */
         CognitiveIntervals: {
             /** @description 80 % interval of clarity: lower and upper end, 0 to 1. */
             clarity: [
+                number,
+                number
+            ];
+            /** @description 80 % interval of cognitive_load: lower and upper end, 0 to 1. */
+            cognitive_load: [
+                number,
+                number
+            ];
+            /** @description 80 % interval of processing: lower and upper end, 0 to 1. */
+            processing: [
                 number,
                 number
             ];
@@ -967,6 +977,11 @@ export interface components {
             value: number;
             /** @description The unit: s, 1/min, ratio, ... */
             unit: string;
+            /**
+             * @description false: not compared with marked recordings. Absent from other measures.
+             * @constant
+             */
+            validated?: false;
         };
         /** @description What one measure adds to a score. */
         Contribution: {

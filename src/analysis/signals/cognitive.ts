@@ -81,10 +81,13 @@ const clarity = scoreSchema.describe(
 const intervals = z
   .strictObject({
     clarity: intervalSchema.describe('80 % interval of clarity: lower and upper end, 0 to 1.'),
-    cognitive_load: intervalSchema.describe('80 % interval of cognitive_load over runs of speech.'),
-    processing: intervalSchema.describe('80 % interval of processing over runs of speech.'),
+    cognitive_load: intervalSchema.describe('80 % interval of cognitive_load: lower and upper end, 0 to 1.'),
+    processing: intervalSchema.describe('80 % interval of processing: lower and upper end, 0 to 1.'),
   })
-  .describe('Calibrated on speakers left out of training; wider when speech is short or the recording poor.');
+  .describe(
+    'Of clarity: calibrated on speakers left out of training, wider when speech is short or the recording poor. ' +
+      'Of the indices: from resampled runs of speech, wider when speech is short.',
+  );
 
 const scores = z
   .strictObject({
@@ -127,7 +130,7 @@ const measure = z
     validated: z
       .literal(false)
       .optional()
-      .describe('Present where no marked recordings confirm the measure.'),
+      .describe('false: not compared with marked recordings. Absent from other measures.'),
   })
   .describe('One measure of the timing of speech.');
 

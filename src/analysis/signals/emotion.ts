@@ -74,7 +74,8 @@ const scores = z
     tone: z
       .string()
       .describe(
-        'A word for valence and arousal: calm, engaged, tense, distressed, subdued; neutral in the middle, or when the dominant emotion contradicts the point.',
+        'A word for valence and arousal that agrees with the dominant emotion: calm, engaged, tense, distressed, ' +
+          'subdued, or neutral, in the middle and where the two disagree.',
       ),
     emotions: z
       .record(z.string(), scoreSchema.describe('Probability, 0 to 1.'))

@@ -268,12 +268,20 @@ class EmotionWindow(TypedDict):
 ClarityItem: TypeAlias = float
 
 
+CognitiveLoadItem: TypeAlias = float
+
+
+ProcessingItem: TypeAlias = float
+
+
 class CognitiveIntervals(TypedDict):
     """
-    Calibrated on speakers left out of training; wider when speech is short or the recording poor.
+    Of clarity: calibrated on speakers left out of training, wider when speech is short or the recording poor. Of the indices: from resampled runs of speech, wider when speech is short.
     """
 
     clarity: tuple[ClarityItem, ClarityItem]
+    cognitive_load: tuple[CognitiveLoadItem, CognitiveLoadItem]
+    processing: tuple[ProcessingItem, ProcessingItem]
 
 
 class ClarityWindow(TypedDict):
@@ -293,6 +301,7 @@ class Measure(TypedDict):
 
     value: float
     unit: str
+    validated: NotRequired[Literal[False]]
 
 
 class Contribution(TypedDict):
@@ -382,7 +391,7 @@ class CognitiveSignals(TypedDict):
 
 class EmotionReport(TypedDict):
     status: Literal['ok', 'insufficient_speech']
-    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'truncated', 'short_speech', 'low_confidence', 'possibly_scripted', 'baseline_other_speaker']]
+    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
     model: Model
     signals: EmotionSignals | NoSignals
     timeline: list[EmotionWindow]
@@ -392,7 +401,7 @@ class EmotionReport(TypedDict):
 
 class CognitiveReport(TypedDict):
     status: Literal['ok', 'insufficient_speech']
-    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'truncated', 'short_speech', 'low_confidence', 'possibly_scripted', 'baseline_other_speaker']]
+    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
     model: Model
     signals: CognitiveSignals | NoSignals
     measures: dict[str, Measure]
@@ -410,7 +419,7 @@ class Emotion(TypedDict):
     """
 
     status: Literal['ok', 'insufficient_speech']
-    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'truncated', 'short_speech', 'low_confidence', 'possibly_scripted', 'baseline_other_speaker']]
+    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
     model: Model
     signals: EmotionSignals | NoSignals
     timeline: list[EmotionWindow]
@@ -422,7 +431,7 @@ class Cognitive(TypedDict):
     """
 
     status: Literal['ok', 'insufficient_speech']
-    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'truncated', 'short_speech', 'low_confidence', 'possibly_scripted', 'baseline_other_speaker']]
+    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
     model: Model
     signals: CognitiveSignals | NoSignals
     measures: dict[str, Measure]
