@@ -53,14 +53,17 @@ function contradicts(label: string, { tone, valence, arousal }: Signals, { param
   if (tone === 'neutral') return false;
   const { lowValence, highValence, lowArousal, highArousal } = params.tone;
   const inside =
-    (halves.negative.includes(tone)
-      ? valence < Math.min(lowValence, 0.5)
-      : valence >= Math.max(highValence, 0.5)) &&
-    (halves.excited.includes(tone)
-      ? arousal >= Math.max(highArousal, 0.5)
-      : arousal < Math.min(lowArousal, 0.5));
+    (halves.negative.includes(tone) ? valence < lowValence : valence >= highValence) &&
+    (halves.excited.includes(tone) ? arousal >= highArousal : arousal < lowArousal);
   return !inside || contradictions[label]?.includes(tone) !== false;
 }
+
+test('a bound on the wrong side of the middle is refused', async (t) => {
+  const models = await withManifest(t, 'emotion', ({ params }) =>
+    Object.assign((params as Record<string, object>).tone as object, { lowValence: 0.51 }),
+  );
+  await t.throwsAsync(readManifests(models), { message: /tone/ });
+});
 
 for (const models of ['models/standard', 'models/fast']) {
   test(`${models}: no tone contradicts the dominant emotion or the printed point`, async (t) => {
