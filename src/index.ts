@@ -4,13 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { type Analyzer, createAnalyzer } from './analysis/analyze.ts';
 import { type CombinedReport, combinedReport } from './analysis/report.ts';
 import { signals as allSignals, type Signal } from './analysis/signals/table.ts';
-import type { AnalyzeRequest } from './analysis/types.ts';
+import { type AnalyzeRequest, defaultOptions, type Timeline } from './analysis/types.ts';
 import { type Audio, type DecodeLimits, decode as decodeAll } from './audio/addon.ts';
 import { toValidationItem, type ValidationItem } from './openapi/errors.ts';
 import { parseConfig } from './runtime/config.ts';
 import { type ErrorCode, ServiceError } from './runtime/errors.ts';
 
 export type { Signal } from './analysis/signals/table.ts';
+export type { Timeline } from './analysis/types.ts';
 export {
   type Audio,
   type AudioError,
@@ -58,6 +59,8 @@ export type AnalyzeOptions = {
   readonly baseline?: Uint8Array | null;
   /** 0-based; null averages all channels. */
   readonly channel?: number | null;
+  /** Entries of the timelines; utterances by default. */
+  readonly timeline?: Timeline;
   /** The models of the package by default. */
   readonly modelsDir?: string;
   /** Defaults of the service. */
@@ -65,7 +68,7 @@ export type AnalyzeOptions = {
 };
 
 /** The reports of the HTTP service without its request id. Signals that were not requested are absent. */
-export type Report = Pick<CombinedReport, 'audio'> & Partial<Pick<CombinedReport, Signal>>;
+export type Report = Pick<CombinedReport, 'audio' | 'segments'> & Partial<Pick<CombinedReport, Signal>>;
 
 /** Relative to src/ and to dist/src/. */
 const modelFolders = ['../models/standard', '../../models/standard'].map((folder) =>
@@ -96,13 +99,18 @@ function rethrow(error: unknown): never {
 }
 
 async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Report> {
-  const { signals = allSignals, baseline = null, channel = null } = options;
+  const { signals = allSignals, baseline = null } = options;
+  const { channel = defaultOptions.channel, timeline = defaultOptions.timeline } = options;
   const { modelsDir = shippedModels, limits = parseConfig({}).limits } = options;
-  const request: AnalyzeRequest = { audio, baseline, channel, signals, cancel: null };
+  const request: AnalyzeRequest = { audio, baseline, channel, timeline, signals, cancel: null };
   const analysis = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
   const full = combinedReport(analysis, '');
   const requested = allSignals.filter((signal) => signals.includes(signal));
-  return { ...Object.fromEntries(requested.map((signal) => [signal, full[signal]])), audio: full.audio };
+  return {
+    ...Object.fromEntries(requested.map((signal) => [signal, full[signal]])),
+    audio: full.audio,
+    segments: full.segments,
+  };
 }
 
 /** Caches the models of each folder. A failed load is retried by the next call. */

@@ -1,5 +1,7 @@
 /** One client, one request at a time, against the sum of its stages measured alone. */
+
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
+import { defaultOptions } from '../../src/analysis/types.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { atMost, figure, inTurns, type Row } from '../case.ts';
 import { closeConnections, post, recording, times } from '../request/client.ts';
@@ -17,7 +19,7 @@ async function openStages(): Promise<() => Promise<number>> {
   const analyzer = await createAnalyzer({ modelsDir, limits });
   const signals = ['emotion', 'cognitive'] as const;
   return async () => {
-    const asked = { audio: recording, baseline: null, channel: null, signals, cancel: null };
+    const asked = { audio: recording, baseline: null, ...defaultOptions, signals, cancel: null };
     const { stages } = await analyzer.analyze(asked);
     return stages.reduce((sum, { ms }) => sum + ms, 0);
   };

@@ -25,6 +25,7 @@ import { definitions, type Signal, signals } from './signals/table.ts';
 import { segmentSeconds } from './speech.ts';
 import { type StageTimer, startStageTimer } from './stage-timer.ts';
 import type { Analysis, AnalyzeRequest, RecordingContext } from './types.ts';
+import { encodeUtterances } from './utterances.ts';
 import { recordingWarnings } from './warnings.ts';
 import type { Window } from './windows.ts';
 
@@ -86,7 +87,7 @@ async function analyze(
     for await (const chunk of detectChunks(decoder, models, chunking, timer)) {
       if (oneChunkOnly && !chunk.isWhole) return null;
       if (results.length === 0) baseline = await describeBaseline(request, context, timer);
-      results.push(await analyzeChunk(chunk, request.signals, models, timer));
+      results.push(await analyzeChunk(chunk, request, models, timer));
       const seconds = sum(results, ({ samples }) => samples) / sampleRate;
       const declared = decoder.declaredSeconds();
       await onChunk(seconds, chunk.isLast ? seconds : declared && Math.max(seconds, declared));
@@ -159,6 +160,7 @@ type ChunkResult = {
   readonly speechSeconds: number;
   readonly segments: readonly Segment[];
   readonly windows: readonly Window[];
+  readonly timeline: readonly Window[];
   readonly voiceLogOdds: number;
   readonly quality: SignalQuality;
   /** RMS of all samples; of the speech alone in a chunk with at least `minTotalSpeechSeconds` of it. */
@@ -168,7 +170,7 @@ type ChunkResult = {
 
 async function analyzeChunk(
   { speech, bounds, isWhole }: SpeechChunk,
-  wanted: readonly Signal[],
+  { signals: wanted, timeline: entries }: Pick<AnalyzeRequest, 'signals' | 'timeline'>,
   models: Models,
   timer: StageTimer,
 ): Promise<ChunkResult> {
@@ -180,11 +182,13 @@ async function analyzeChunk(
   const { levelDbfs } = hasSpeech ? quality : measureQuality(samples, sampleRate, all);
   timer.mark('quality');
   // A chunk of a longer recording always has results: the recording may have enough speech in total.
-  const encoded = isWhole && !hasSpeech ? [] : await encode(speech, models, timer, bounds);
+  const windows = isWhole && !hasSpeech ? [] : await encode(speech, models, timer, bounds);
+  const { framesPerToken } = models.trunk.manifest.params;
+  const timeline = entries === 'windows' ? windows : encodeUtterances(speech, windows, framesPerToken);
   const results: Partial<Record<Signal, unknown>> = {};
-  if (encoded.length > 0 || !isWhole) {
+  if (windows.length > 0 || !isWhole) {
     for (const signal of signals.filter((one) => wanted.includes(one))) {
-      results[signal] = await definitions[signal].infer({ encoded, speech, timer }, models[signal]);
+      results[signal] = await definitions[signal].infer({ windows, timeline, speech, timer }, models[signal]);
     }
   }
   return {
@@ -192,7 +196,8 @@ async function analyzeChunk(
     frames: features.frames,
     speechSeconds,
     segments,
-    windows: encoded.map(({ window }) => window),
+    windows: windows.map(({ window }) => window),
+    timeline: timeline.map(({ window }) => window),
     voiceLogOdds: speech.voiceLogOdds,
     quality,
     levelDbfs,
@@ -240,7 +245,8 @@ function aggregate(
   const enough = speechSeconds >= params.minTotalSpeechSeconds && windows.length > 0;
   const quality = joinQualities(results);
   const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
-  const recording: RecordingContext = { ...span, windows, conditions, baseline };
+  const timeline = shiftToRecording(results, (result) => result.timeline);
+  const recording: RecordingContext = { ...span, windows, timeline, conditions, baseline };
   const aggregated = signals
     .filter((signal) => enough && wanted.includes(signal))
     .map((signal) => {
@@ -254,6 +260,7 @@ function aggregate(
       source,
       ...quality,
     },
+    span,
     results: Object.fromEntries(aggregated),
     insufficientSpeech: !enough,
     warnings: recordingWarnings(

@@ -10,6 +10,8 @@ import { cutWindows, unbounded, type Window } from './windows.ts';
 export type EncodedWindow = {
   /** The part of the window that lies inside the recording. */
   readonly window: Window;
+  /** Frame of the recording where the first embedding starts; negative before its start. */
+  readonly firstFrame: number;
   /** [1 x embeddings x dimensions]. */
   readonly embeddings: Values;
   /** Speech probability per embedding, [1 x embeddings]. */
@@ -34,6 +36,7 @@ export async function encode(
       },
     });
     encoded.push({
+      firstFrame: window.start,
       window: { ...window, start: Math.max(0, window.start), end: Math.min(frames, window.end) },
       embeddings: outputs.tokens as Values,
       weights: speechWeights(speech.speechProbability, window, params.framesPerToken),

@@ -82,10 +82,25 @@ export const reportShape = {
 
 export const noSignalsSchema = z.strictObject({}).describe('Empty: too little speech.');
 
-export const timelineSchema = <Window extends z.ZodType>(window: Window) =>
-  z.array(window).describe('The windows whose mean, weighted by seconds of speech, gives the scores.');
+export const entryShape = {
+  start_s: secondsSchema.describe('Start, s.'),
+  end_s: secondsSchema.describe('End, s.'),
+};
+
+export const timelineSchema = <Entry extends z.ZodType>(entry: Entry) =>
+  z
+    .array(entry)
+    .describe(
+      'Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose ' +
+        'mean, weighted by seconds of speech, gives the scores.',
+    );
+
+const segmentSchema = z
+  .strictObject({ type: z.enum(['speech', 'pause']), ...entryShape })
+  .describe('Speech, or a pause of 0.25 s or more.');
 
 export const envelope = {
   audio: audioSchema,
+  segments: z.array(segmentSchema).describe('Speech and pauses from the start of the recording to its end.'),
   request_id: z.string().describe('The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ -'),
 };

@@ -62,7 +62,24 @@ function statusOf({ insufficientSpeech }: Analysis): Status {
   return insufficientSpeech ? 'insufficient_speech' : 'ok';
 }
 
-function envelopeOf({ audio }: Analysis, requestId: string): Envelope {
+function segmentsOf({ audio, span }: Analysis): Envelope['segments'] {
+  const parts: Envelope['segments'] = [];
+  let from = 0;
+  const add = (type: 'speech' | 'pause', until: number) => {
+    const end_s = round(Math.min(until, audio.seconds));
+    if (end_s > from) parts.push({ type, start_s: from, end_s });
+    from = end_s;
+  };
+  for (const { start, end } of span.segments) {
+    add('pause', start / span.framesPerSecond);
+    add('speech', end / span.framesPerSecond);
+  }
+  add('pause', audio.seconds);
+  return parts;
+}
+
+function envelopeOf(analysis: Analysis, requestId: string): Envelope {
+  const { audio } = analysis;
   const { source } = audio;
   return {
     audio: {
@@ -77,6 +94,7 @@ function envelopeOf({ audio }: Analysis, requestId: string): Envelope {
       clipped_ratio: round(source.clippedRatio),
       bandwidth_hz: Math.round(audio.bandwidthHz),
     },
+    segments: segmentsOf(analysis),
     request_id: requestId,
   };
 }

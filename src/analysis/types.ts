@@ -8,12 +8,23 @@ import type { Stage } from './stage-timer.ts';
 import type { RecordingWarning } from './warnings.ts';
 import type { Window } from './windows.ts';
 
-export type AnalyzeRequest = {
+/** What an entry of the timeline covers. */
+export const timelines = ['utterances', 'windows'] as const;
+export type Timeline = (typeof timelines)[number];
+
+/** How a recording is analysed. */
+export type AnalyzeOptions = {
+  /** 0-based channel, or null for the average of all. */
+  readonly channel: number | null;
+  readonly timeline: Timeline;
+};
+
+export const defaultOptions: AnalyzeOptions = { channel: null, timeline: 'utterances' };
+
+export type AnalyzeRequest = AnalyzeOptions & {
   readonly audio: Uint8Array;
   /** A recording of the same speaker at rest: makes the cognitive signals relative. */
   readonly baseline: Uint8Array | null;
-  /** 0-based channel, or null for the average of all. */
-  readonly channel: number | null;
   readonly signals: readonly Signal[];
   /** Shared with the caller: a value other than 0 cancels the analysis at the next stage. */
   readonly cancel: Int32Array | null;
@@ -21,7 +32,10 @@ export type AnalyzeRequest = {
 
 /** The whole recording, over which signals aggregate; positions are frames. */
 export type RecordingContext = Span & {
+  /** The scores of the recording are their mean, weighted by speech. */
   readonly windows: readonly Window[];
+  /** The entries of the timeline: windows or utterances. */
+  readonly timeline: readonly Window[];
   readonly conditions: Conditions;
   readonly baseline: SpeakerRecording | null;
 };
@@ -32,6 +46,8 @@ export type Analysis = {
     readonly speechSeconds: number;
     readonly source: Audio['source'];
   } & SignalQuality;
+  /** Speech of the whole recording. */
+  readonly span: Span;
   /** A signal is absent when not requested, or with too little speech. */
   readonly results: { readonly [S in Signal]?: ResultOf<S> };
   readonly insufficientSpeech: boolean;

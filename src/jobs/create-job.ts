@@ -1,4 +1,5 @@
 /** Creates a job in the database and in the queue. */
+import type { AnalyzeOptions } from '../analysis/types.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { type JobJson, toJobJson } from './job-json.ts';
 import type { JobOwner, JobRow } from './job-store.ts';
@@ -6,13 +7,12 @@ import type { JobsContext } from './jobs-context.ts';
 import { encryptPayload, type Payload } from './payload.ts';
 import { readJob } from './read-job.ts';
 
-export type JobRequest = {
+export type JobRequest = AnalyzeOptions & {
   readonly owner: JobOwner;
   readonly idempotencyKey: string | null;
   /** From `digestRequest`. */
   readonly digest: string;
   readonly source: Payload['source'];
-  readonly channel: number | null;
   readonly callback: string | null;
 };
 
@@ -54,11 +54,11 @@ async function insert(
 async function enqueue(
   { store, queues, cipher, uploadStore, withRedis }: JobsContext,
   { id, created_at }: JobRow,
-  { owner, source, channel, callback }: JobRequest,
+  { owner, source, channel, timeline, callback }: JobRequest,
 ): Promise<void> {
   try {
     const installation = await store.installationId();
-    const fields = { source, channel, callback, owner: owner.key, installation };
+    const fields = { source, channel, timeline, callback, owner: owner.key, installation };
     const payload = encryptPayload(fields, id, cipher);
     await withRedis(async () => {
       if (source.kind === 'upload' && !(await uploadStore.keep(id))) throw jobRemoved();

@@ -3,12 +3,12 @@
  * neither the order of parts nor the multipart boundary matters.
  */
 import { createHmac, type Hmac } from 'node:crypto';
+import { type AnalyzeOptions, defaultOptions } from '../analysis/types.ts';
 import type { RecordingName } from '../multipart/form.ts';
 
 /** The source is an upload, by the digests of its parts, or a URL. */
-export type DigestInput = {
+export type DigestInput = AnalyzeOptions & {
   readonly source: { readonly audio: string; readonly baseline: string | null } | { readonly url: string };
-  readonly channel: number | null;
   readonly callback: string | null;
 };
 
@@ -17,8 +17,10 @@ export function createPartDigest(key: Uint8Array, part: RecordingName): Hmac {
 }
 
 /** @returns HMAC-SHA256 of a request in hexadecimal */
-export function digestRequest(key: Uint8Array, { source, channel, callback }: DigestInput): string {
+export function digestRequest(key: Uint8Array, { source, channel, timeline, callback }: DigestInput): string {
   const parts = 'url' in source ? ['url', source.url] : ['upload', source.audio, source.baseline];
-  const text = JSON.stringify([...parts, channel, callback]);
+  // Options of later releases count only when they are used, so that digests stay equal.
+  const later = timeline === defaultOptions.timeline ? [] : [timeline];
+  const text = JSON.stringify([...parts, channel, callback, ...later]);
   return createHmac('sha256', key).update(`request\n${text}`).digest('hex');
 }

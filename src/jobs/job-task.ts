@@ -1,4 +1,5 @@
 /** Messages between a worker and its analysis threads. */
+import type { AnalyzeOptions } from '../analysis/types.ts';
 import type { ErrorReply } from '../workers/protocol.ts';
 import type { JobProgress } from './job-json.ts';
 
@@ -6,12 +7,11 @@ import type { JobProgress } from './job-json.ts';
 export const queueNames = ['analyses', 'long'] as const;
 export type QueueName = (typeof queueNames)[number];
 
-export type JobTask = {
+export type JobTask = AnalyzeOptions & {
   readonly id: string;
   readonly queue: QueueName;
   readonly audio: Uint8Array;
   readonly baseline: Uint8Array | null;
-  readonly channel: number | null;
   /** Shared flag: a value other than 0 stops the analysis. */
   readonly cancel: Int32Array;
 };

@@ -104,7 +104,8 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<stri
   signal.addEventListener('abort', stop);
   try {
     if (signal.aborted) stop();
-    const task = { id: job.id as string, queue, ...recording, channel: payload.channel, cancel };
+    const { channel, timeline } = payload;
+    const task = { id: job.id as string, queue, ...recording, channel, timeline, cancel };
     const reply = await context.threads.analyze(task, (progress) => {
       void job.updateProgress(progress).catch(() => {});
     });

@@ -67,10 +67,9 @@ export function createUploadReader(
     end() {
       const read = form.end();
       completeChunk();
-      const { sizes, channel, callback } = read;
       const audio = digests.audio.digest('hex');
-      const baseline = sizes.baseline === 0 ? null : digests.baseline.digest('hex');
-      const digest = digestRequest(key, { source: { audio, baseline }, channel, callback });
+      const baseline = read.sizes.baseline === 0 ? null : digests.baseline.digest('hex');
+      const digest = digestRequest(key, { ...read, source: { audio, baseline } });
       return { ...read, digest };
     },
     drainChunks() {

@@ -1,5 +1,6 @@
 /** The form of an upload, for analyses and jobs: its parts and their limits. */
-import { invalidPart, type ServiceError } from '../runtime/errors.ts';
+import { type AnalyzeOptions, defaultOptions, type Timeline, timelines } from '../analysis/types.ts';
+import { invalidPart, type ProblemReason, type ServiceError } from '../runtime/errors.ts';
 import type { PartHeaders } from './headers.ts';
 import { createMultipartReader, type PartHandler } from './reader.ts';
 
@@ -9,10 +10,8 @@ export type RecordingName = (typeof recordings)[number];
 /** Sizes of the recordings in bytes. */
 export type Sizes = { readonly [Name in RecordingName]: number };
 
-export type Form = {
+export type Form = AnalyzeOptions & {
   readonly sizes: Sizes;
-  /** 0-based; null averages all channels. */
-  readonly channel: number | null;
   /** Only for jobs. */
   readonly callback: string | null;
 };
@@ -24,7 +23,7 @@ type FormReader = {
   end(): Form;
 };
 
-const texts = { channel: 16, callback: 4096 } as const;
+const texts = { channel: 16, timeline: 16, callback: 4096 } as const;
 type TextName = keyof typeof texts;
 
 const acceptedType = /^(audio|video)\/|^application\/(octet-stream|ogg|mp4)$/;
@@ -75,7 +74,7 @@ export function createFormReader(
     if ((name === 'audio' || name === 'baseline') && sizes[name] === undefined) {
       return readRecording(name, contentType);
     }
-    if ((name === 'channel' || name === 'callback') && values[name] === undefined) return readText(name);
+    if (isText(name) && values[name] === undefined) return readText(name);
     return null;
   }
 
@@ -86,10 +85,11 @@ export function createFormReader(
       reader.end();
       const { audio, baseline = 0 } = sizes;
       if (audio === undefined) throw invalidPart('audio', 'missing', 'field required');
-      const { channel, callback = null } = values;
+      const { channel, timeline, callback = null } = values;
       return {
         sizes: { audio, baseline },
-        channel: channel === undefined ? null : toChannel(channel),
+        channel: channel === undefined ? defaultOptions.channel : toChannel(channel),
+        timeline: timeline === undefined ? defaultOptions.timeline : toTimeline(timeline),
         callback,
       };
     },
@@ -104,8 +104,8 @@ export function readForm(body: Uint8Array, boundary: string) {
     found[name] = bytes;
   });
   reader.write(body);
-  const { channel } = reader.end();
-  return { audio: found.audio as Uint8Array, baseline: found.baseline ?? null, channel };
+  const { channel, timeline } = reader.end();
+  return { audio: found.audio as Uint8Array, baseline: found.baseline ?? null, channel, timeline };
 }
 
 /** @throws ServiceError for a content type that is no recording */
@@ -127,11 +127,24 @@ function toChannel(text: string): number {
   return Number(text);
 }
 
+function toTimeline(text: string): Timeline {
+  const timeline = timelines.find((one) => one === text);
+  if (timeline === undefined) throw wrongText('timeline');
+  return timeline;
+}
+
+const isText = (name: string): name is TextName => Object.hasOwn(texts, name);
+
+const expectedTexts: Readonly<Record<TextName, readonly [reason: ProblemReason, message: string]>> = {
+  channel: [
+    'audio.channel',
+    'Expected the number of a channel, counted from 0, for `channel`, got something else',
+  ],
+  timeline: ['timeline', `Expected ${timelines.join(' or ')} for \`timeline\`, got something else`],
+  callback: ['callback', `Expected at most ${texts.callback} bytes for \`callback\`, got more`],
+};
+
 function wrongText(name: TextName): ServiceError {
-  if (name === 'callback') {
-    const message = `Expected at most ${texts.callback} bytes for \`callback\`, got more`;
-    return invalidPart('callback', 'callback', message);
-  }
-  const message = 'Expected the number of a channel, counted from 0, for `channel`, got something else';
-  return invalidPart('channel', 'audio.channel', message);
+  const [reason, message] = expectedTexts[name];
+  return invalidPart(name, reason, message);
 }

@@ -42,6 +42,7 @@ const reasonTable: Readonly<Record<ProblemReason, string>> = {
   'audio.too_many_channels': 'more channels than the limit',
   'audio.sample_rate': 'a sample rate outside the limits',
   'audio.channel': 'no such channel, or not a channel number',
+  timeline: 'not a kind of timeline',
   unknown: 'JSON with an unknown field',
   callback: 'a `callback` URL that is not allowed',
   urls: 'not a list of URLs, or a URL that is not allowed',

@@ -1,5 +1,6 @@
 /** The JSON body of POST /v1/jobs: recordings to fetch by URL. */
 import { z } from 'zod';
+import { defaultOptions, timelines } from '../analysis/types.ts';
 
 const maxUrls = 1000;
 
@@ -22,6 +23,10 @@ export const jobsBody = z.strictObject({
     .nullable()
     .default(null)
     .describe('0-based index of the channel to analyse; null for the average of all.'),
+  timeline: z
+    .enum(timelines, { error: timelines.join(' or ') })
+    .default(defaultOptions.timeline)
+    .describe('What the entries of `timeline` are.'),
   callback: z
     .string({ error: 'an address' })
     .nullable()

@@ -1,4 +1,5 @@
 /** Multipart request bodies. */
+import { defaultOptions, timelines } from '../analysis/types.ts';
 
 const recordings = 'audio/*, video/*, application/octet-stream, application/ogg, application/mp4';
 const formats =
@@ -27,6 +28,13 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             minimum: 0,
             maximum: 9999,
             description: '0-based index of the channel to analyse instead of the average of all.',
+          },
+          timeline: {
+            type: 'string',
+            enum: timelines,
+            default: defaultOptions.timeline,
+            description:
+              'What the entries of `timeline` are: utterances, or the windows that the scores are means of.',
           },
           ...others,
         },

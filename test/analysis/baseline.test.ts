@@ -1,8 +1,10 @@
 /** Recordings beside a baseline, through the whole pipeline. */
+
 import { execFileSync } from 'node:child_process';
 import test from 'ava';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { type SignalReport, signalReport } from '../../src/analysis/report.ts';
+import { defaultOptions } from '../../src/analysis/types.ts';
 import { limits } from '../support/analysis.ts';
 
 const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
@@ -18,7 +20,7 @@ function say(voice: string, pitch: number): Uint8Array {
 }
 
 async function reportOf(audio: Uint8Array, baseline: Uint8Array): Promise<SignalReport<'cognitive'>> {
-  const request = { audio, baseline, channel: null, signals: ['cognitive'], cancel: null } as const;
+  const request = { audio, baseline, ...defaultOptions, signals: ['cognitive'], cancel: null } as const;
   return signalReport('cognitive', await analyzer.analyze(request), 'test');
 }
 

@@ -5,13 +5,13 @@ import { wavFile } from '../../benchmarks/wav.ts';
 import { analyzerOf, createAnalyzer } from '../../src/analysis/analyze.ts';
 import { defaultChunking } from '../../src/analysis/chunked.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
-import type { AnalyzeRequest } from '../../src/analysis/types.ts';
+import { type AnalyzeRequest, defaultOptions } from '../../src/analysis/types.ts';
 import { loadModels } from '../../src/models/loader.ts';
 import { limits, samplesOf } from '../support/analysis.ts';
 
 const request: Omit<AnalyzeRequest, 'audio'> = {
   baseline: null,
-  channel: null,
+  ...defaultOptions,
   signals: ['emotion', 'cognitive'],
   cancel: null,
 };

@@ -27,6 +27,7 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
       source: 'a study',
     })),
   };
+  const intervals = { valence: [0, score], arousal: [0, 1] } as const;
   if (emotion === undefined || cognitive === undefined) throw new Error('Expected the shipped models');
   return {
     audio: {
@@ -51,8 +52,8 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
         probabilities,
         valence: score,
         arousal: 1 - score,
-        intervals: { valence: [0, score], arousal: [0, 1] },
-        timeline: [{ start: 0, end: 3, probabilities, valence: score, arousal: score }],
+        intervals,
+        timeline: [{ start: 0, end: 3, probabilities, valence: score, arousal: score, intervals }],
         tone: 'engaged',
         lowConfidence: true,
         unlikeTraining: false,
@@ -72,6 +73,14 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
         scripted: true,
         otherSpeaker: true,
       },
+    },
+    span: {
+      segments: [
+        { start: 20, end: 120 },
+        { start: 150, end: 250 },
+      ],
+      framesPerSecond: 100,
+      speechSeconds: 2,
     },
     insufficientSpeech: false,
     warnings: [],
@@ -114,4 +123,15 @@ test('too little speech: empty signals and the seconds of speech', (t) => {
   t.deepEqual(report.emotion.signals, {});
   t.deepEqual(report.cognitive.signals, {});
   t.is(report.audio.speech_s, 2);
+});
+
+test('segments of speech and pauses cover the recording', (t) => {
+  const { segments } = combinedReport(analysisOf([1, 1, 1, 1, 1, 1, 1, 1], [0], 0.5), 'r');
+  t.deepEqual(segments, [
+    { type: 'pause', start_s: 0, end_s: 0.2 },
+    { type: 'speech', start_s: 0.2, end_s: 1.2 },
+    { type: 'pause', start_s: 1.2, end_s: 1.5 },
+    { type: 'speech', start_s: 1.5, end_s: 2.5 },
+    { type: 'pause', start_s: 2.5, end_s: 3 },
+  ]);
 });

@@ -1,8 +1,10 @@
 /** Jobs that are removed before their end: one callback says so, and the work ends soon. */
+
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
+import { defaultOptions } from '../../src/analysis/types.ts';
 import { openJobService } from '../support/job-service.ts';
 import { listen } from '../support/listening.ts';
 
@@ -31,7 +33,7 @@ async function openWeb(t: ExecutionContext) {
     idempotencyKey: null,
     digest: '',
     source: { kind: 'object', url: `${url}a.wav` },
-    channel: null,
+    ...defaultOptions,
     callback: `${url}hook`,
   } as const;
   return { calls, env, request, asked: () => asked };
@@ -107,7 +109,7 @@ test.serial('a job that is removed just before its end is called back as cancell
   await work();
   remove = async () => void (await jobs.remove(owner, 'job_1'));
   const source = { kind: 'object', url } as const;
-  const request = { owner, idempotencyKey: null, digest: '', source, channel: null, callback: url };
+  const request = { owner, idempotencyKey: null, digest: '', source, ...defaultOptions, callback: url };
   await jobs.create('job_1', request);
   while ((await queues.analyses.queue.getJob('job_1')) !== undefined) await sleep(20);
   while ((await queues.callbacks.queue.getJob('job_1')) !== undefined) await sleep(20);

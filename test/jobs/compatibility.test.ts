@@ -1,9 +1,11 @@
 /** What earlier releases left in Redis and in the database, and what later ones leave there. */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import Libsql from 'libsql';
+import { defaultOptions } from '../../src/analysis/types.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { digestRequest } from '../../src/jobs/digest.ts';
 import { createCipher } from '../../src/jobs/encryption.ts';
@@ -37,7 +39,7 @@ function restoreDatabase(): string {
 test('payloads of the first release with jobs are read', (t) => {
   t.deepEqual(decryptPayload(payloads[waitingId] as EncryptedPayload, waitingId, cipher), {
     source: { kind: 'upload', sizes: { audio: 4, baseline: 0 } },
-    channel: null,
+    ...defaultOptions,
     callback: null,
     owner: owner.key,
     installation,
@@ -63,7 +65,7 @@ test('payloads of later releases have an error of their own, unlike malformed on
   });
   const right = {
     source: { kind: 'object', url: 'x' },
-    channel: null,
+    ...defaultOptions,
     callback: null,
     holder: 'h',
     installation,
@@ -100,7 +102,7 @@ test.serial('a job that the first release queued is analysed, after its key was 
   const payload = payloads[waitingId] as EncryptedPayload;
   await queues.analyses.queue.add('analysis', payload, { jobId: waitingId });
   t.like(await jobs.find(owner, waitingId), { status: 'waiting', result: null });
-  const digest = digestRequest(cipher.digestKey, { source: { url: 'x' }, channel: null, callback: null });
+  const digest = digestRequest(cipher.digestKey, { source: { url: 'x' }, ...defaultOptions, callback: null });
   t.is((await jobs.findByKey(owner, 'order-1', digest))?.id, waitingId);
   t.is((await jobs.list(owner, null))?.jobs.length, 2);
   const done = await jobs.find(owner, 'job_releasedDone00000002');
@@ -117,7 +119,7 @@ test.serial('a job that the first release queued is analysed, after its key was 
 test.serial('a job that a later release queued is left to a worker of that release', async (t) => {
   const { jobs, queues, log, work } = await openJobService(t);
   const url = 'https://bucket.example/a.wav';
-  const request = { owner, idempotencyKey: null, digest: '', channel: null, callback: null };
+  const request = { owner, idempotencyKey: null, digest: '', ...defaultOptions, callback: null };
   await jobs.create('job_1', { ...request, source: { kind: 'object', url } });
   const job = await queues.analyses.queue.getJob('job_1');
   await job?.updateData(sealed({ version: 3 }));

@@ -1,6 +1,8 @@
 /** Jobs in this very process, beside a real Redis that fails them, and a worker whose recording never comes. */
+
 import test from 'ava';
 import pino from 'pino';
+import { defaultOptions } from '../../src/analysis/types.ts';
 import type { JobRequest } from '../../src/jobs/jobs.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
 import { openJobService as open } from '../support/job-service.ts';
@@ -12,7 +14,7 @@ const upload: JobRequest = {
   owner,
   idempotencyKey: 'k',
   source: { kind: 'upload', sizes: { audio: 4, baseline: 0 } },
-  channel: null,
+  ...defaultOptions,
   callback: null,
   digest: 'd',
 };

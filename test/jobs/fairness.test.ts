@@ -1,8 +1,10 @@
 /** One owner's load does not keep another owner's job or callback waiting. */
+
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
+import { defaultOptions } from '../../src/analysis/types.ts';
 import { createJobStore } from '../../src/jobs/job-store.ts';
 import type { JobOwner } from '../../src/jobs/jobs.ts';
 import { encryptPayload } from '../../src/jobs/payload.ts';
@@ -12,7 +14,7 @@ import { lecture } from '../support/recordings.ts';
 
 const busy: JobOwner = { key: 'token:busy', accountId: null };
 const other: JobOwner = { key: 'token:other', accountId: null };
-const request = { idempotencyKey: null, digest: '', channel: null, callback: null };
+const request = { idempotencyKey: null, digest: '', ...defaultOptions, callback: null };
 
 const hostSettings = (url: string) => ({
   UNDERTONE_JOB_URL_PREFIXES: url,
@@ -72,7 +74,7 @@ async function addCallback(
   await store.finish(id, 'done', '{}', expiresAt);
   const payload = {
     source: { kind: 'object', url: 'https://bucket.example/a.wav' },
-    channel: null,
+    ...defaultOptions,
     callback: url,
     owner: owner.key,
     installation: await store.installationId(),

@@ -1,8 +1,10 @@
 /** The threads of `undertone worker`: lost ones are replaced, also where the new one cannot start at once. */
+
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { defaultOptions } from '../../src/analysis/types.ts';
 import { createJobThreads, type JobThreads } from '../../src/jobs/job-threads.ts';
 import { makeFolder } from '../support/folder.ts';
 import { until } from '../support/wait.ts';
@@ -23,7 +25,7 @@ async function open(t: ExecutionContext) {
 function work(crew: JobThreads, id: string) {
   const cancel = new Int32Array(new SharedArrayBuffer(4));
   return crew.analyze(
-    { id, queue: 'analyses', audio: new Uint8Array(1), baseline: null, channel: null, cancel },
+    { id, queue: 'analyses', audio: new Uint8Array(1), baseline: null, ...defaultOptions, cancel },
     () => {},
   );
 }

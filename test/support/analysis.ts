@@ -3,7 +3,7 @@
 import { fixture } from '../../scripts/recordings.ts';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { type CombinedReport, combinedReport } from '../../src/analysis/report.ts';
-import type { AnalyzeRequest } from '../../src/analysis/types.ts';
+import { type AnalyzeRequest, defaultOptions } from '../../src/analysis/types.ts';
 import { decode } from '../../src/audio/addon.ts';
 
 export const limits = {
@@ -21,7 +21,7 @@ export async function reporter(modelsDir = 'models/standard'): Promise<Reporter>
   const analyzer = await createAnalyzer({ modelsDir, limits });
   const request: Omit<AnalyzeRequest, 'audio'> = {
     baseline: null,
-    channel: null,
+    ...defaultOptions,
     signals: ['emotion', 'cognitive'],
     cancel: null,
   };

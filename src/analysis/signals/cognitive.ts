@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import type { Values } from '../../models/session.ts';
 import {
+  entryShape,
   intervalSchema,
   noSignalsSchema,
   reportShape,
   scoreSchema,
-  secondsSchema,
   timelineSchema,
 } from '../report-schema.ts';
 import { round, roundInterval, roundParts } from '../rounding.ts';
@@ -15,6 +15,7 @@ import type { SignalDefinition } from './definition.ts';
 import { indexInterval } from './index-intervals.ts';
 import { computeIndex, type Index, indexWeightsParams, referenceParams, referenceScore } from './indices.ts';
 import {
+  type Conditions,
   degradationParams,
   degradationsOf,
   formatScore,
@@ -23,7 +24,7 @@ import {
   intervalParams,
 } from './intervals.ts';
 import type { Measures } from './measures.ts';
-import { poolWindows, speechPerWindow, windowSeconds } from './pooling.ts';
+import { entryOf, inferRows, poolWindows, type Rows, speechPerWindow } from './pooling.ts';
 import { scriptedParams, seemsScripted } from './scripted.ts';
 import {
   describeChunk,
@@ -60,7 +61,12 @@ type CognitiveResult = {
   readonly cognitiveLoad: Index;
   readonly processing: Index;
   readonly measures: Measures;
-  readonly timeline: readonly { readonly start: number; readonly end: number; readonly clarity: number }[];
+  readonly timeline: readonly {
+    readonly start: number;
+    readonly end: number;
+    readonly clarity: number;
+    readonly interval: Interval;
+  }[];
   readonly confidence: number;
   readonly relative: boolean;
   /** The baseline sounds like another speaker. */
@@ -71,8 +77,7 @@ type CognitiveResult = {
   readonly scripted: boolean;
 };
 
-/** Clarity per window, and the input of the measures. */
-type Chunk = { readonly clarity: readonly number[]; readonly speaker: SpeakerChunk };
+type Chunk = { readonly clarity: Rows<number>; readonly speaker: SpeakerChunk };
 
 const clarity = scoreSchema.describe(
   'Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer.',
@@ -115,13 +120,13 @@ const contribution = z
   })
   .describe('What one measure adds to a score.');
 
-const clarityWindow = z
+const clarityEntry = z
   .strictObject({
-    start_s: secondsSchema.describe('Start of the window, s.'),
-    end_s: secondsSchema.describe('End of the window, s.'),
+    ...entryShape,
     clarity,
+    interval: intervalSchema.describe('80 % interval of clarity: lower and upper end, 0 to 1.'),
   })
-  .describe('A window of at most 10 s.');
+  .describe('Clarity of an utterance or a window, at most 10 s.');
 
 const measure = z
   .strictObject({
@@ -156,7 +161,7 @@ const body = z.strictObject({
   reference: scoreSchema.describe(
     'Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure.',
   ),
-  timeline: timelineSchema(clarityWindow),
+  timeline: timelineSchema(clarityEntry),
   relative: z
     .boolean()
     .describe('Whether a baseline of the same speaker was used in place of the reference recordings.'),
@@ -174,7 +179,7 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
   components: {
     CognitiveSignals: scores,
     CognitiveIntervals: intervals,
-    ClarityWindow: clarityWindow,
+    ClarityEntry: clarityEntry,
     Measure: measure,
     Contribution: contribution,
   },
@@ -185,21 +190,21 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
     { name: 'cognitive_confidence', field: 'confidence' },
   ],
 
-  async infer({ encoded, speech, timer }, { session }) {
-    const clarity: number[] = [];
-    for (const { embeddings, weights } of encoded) {
+  async infer(input, { session }) {
+    const clarity = await inferRows(input, async ({ embeddings, weights }) => {
       const outputs = await session.run({ tokens: embeddings, weights });
-      clarity.push((outputs.clarity as Values).data[0] as number);
-    }
-    timer.mark('cognitive');
-    const speaker = describeChunk(speech);
-    timer.mark('measures');
+      return (outputs.clarity as Values).data[0] as number;
+    });
+    input.timer.mark('cognitive');
+    const speaker = describeChunk(input.speech);
+    input.timer.mark('measures');
     return { clarity, speaker };
   },
 
   aggregate(chunks, recording, { manifest: { params } }) {
-    const { baseline, conditions, speechSeconds, windows } = recording;
-    const rows = chunks.flatMap((chunk) => chunk.clarity);
+    const { baseline, conditions, speechSeconds } = recording;
+    const rows = chunks.flatMap((chunk) => chunk.clarity.windows);
+    const entries = chunks.flatMap((chunk) => chunk.clarity.timeline);
     const speaker = { ...recording, chunks: chunks.map((chunk) => chunk.speaker) };
     const measured = measureSpeaker(speaker, params.measures);
     const rested = baseline && measureSpeaker(baseline, params.measures);
@@ -207,11 +212,9 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
       rows.map((row) => [row]),
       speechPerWindow(recording),
     );
-    const bounds = interval(
-      clarity,
-      params.intervals.clarity,
-      degradationsOf(conditions, params.degradations),
-    );
+    const intervalOf = (value: number, by: Conditions) =>
+      interval(value, params.intervals.clarity, degradationsOf(by, params.degradations));
+    const bounds = intervalOf(clarity, conditions);
     const scripted = seemsScripted(measured, params.scripted);
     const load = indexOf('cognitiveLoad');
     const processing = indexOf('processing');
@@ -225,10 +228,11 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
       cognitiveLoad: insufficient ? atReference : load.index,
       processing: insufficient ? atReference : processing.index,
       measures: measured.measures,
-      timeline: windows.map((window, index) => ({
-        ...windowSeconds(window, recording),
-        clarity: rows[index] as number,
-      })),
+      timeline: recording.timeline.map((window, index) => {
+        const { conditions, ...bounds } = entryOf(window, recording);
+        const clarity = entries[index] as number;
+        return { ...bounds, clarity, interval: intervalOf(clarity, conditions) };
+      }),
       relative: rested !== null,
       otherSpeaker: rested !== null && soundsLikeAnother(measured, rested, params.otherSpeaker),
       shortSpeech: speechSeconds < params.shortSpeechSeconds,
@@ -255,10 +259,11 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
       },
       reference: referenceScore,
       timeline:
-        result?.timeline.map(({ start, end, clarity }) => ({
+        result?.timeline.map(({ start, end, clarity, interval }) => ({
           start_s: round(start),
           end_s: round(end),
           clarity: round(clarity),
+          interval: roundInterval(interval),
         })) ?? [],
       relative: result?.relative ?? false,
       warnings: [

@@ -13,8 +13,10 @@ export type Head<Params> = {
   readonly manifest: { readonly params: Params; readonly labels: readonly string[] | null };
 };
 
-type SignalInput = {
-  readonly encoded: readonly EncodedWindow[];
+export type SignalInput = {
+  readonly windows: readonly EncodedWindow[];
+  /** Entries of the timeline; equal to `windows` if these are the entries. */
+  readonly timeline: readonly EncodedWindow[];
   readonly speech: SpeechAnalysis;
   readonly timer: StageTimer;
 };

@@ -1,16 +1,17 @@
 /** Emotion: probabilities of labels, valence, arousal and tone. */
 import { z } from 'zod';
 import {
+  entryShape,
   intervalSchema,
   noSignalsSchema,
   reportShape,
   scoreSchema,
-  secondsSchema,
   timelineSchema,
 } from '../report-schema.ts';
 import { indexOfMax, round, roundInterval, roundParts } from '../rounding.ts';
 import type { SignalDefinition } from './definition.ts';
 import {
+  type Conditions,
   degradationParams,
   degradationsOf,
   formatScore,
@@ -18,7 +19,7 @@ import {
   interval,
   intervalParams,
 } from './intervals.ts';
-import { poolWindows, speechPerWindow, windowSeconds } from './pooling.ts';
+import { entryOf, inferRows, poolWindows, type Rows, speechPerWindow } from './pooling.ts';
 import { type Tone, toneOf, toneParams } from './tone.ts';
 
 const params = z.strictObject({
@@ -41,11 +42,17 @@ type Scores = {
 /** Half-widths of the intervals of a good recording, and the distance from the training recordings. */
 type Doubt = { readonly valenceSpread: number; readonly arousalSpread: number; readonly distance: number };
 
+type Intervals = { readonly valence: Interval; readonly arousal: Interval };
+
 type EmotionResult = Scores & {
   readonly labels: readonly string[];
   readonly tone: Tone;
-  readonly intervals: { readonly valence: Interval; readonly arousal: Interval };
-  readonly timeline: readonly (Scores & { readonly start: number; readonly end: number })[];
+  readonly intervals: Intervals;
+  readonly timeline: readonly (Scores & {
+    readonly start: number;
+    readonly end: number;
+    readonly intervals: Intervals;
+  })[];
   readonly lowConfidence: boolean;
   readonly unlikeTraining: boolean;
   readonly shortSpeech: boolean;
@@ -66,6 +73,9 @@ const intervals = z
     arousal: intervalSchema.describe('80 % interval of arousal: lower and upper end, 0 to 1.'),
   })
   .describe('Calibrated on speakers left out of training; wider when speech is short or the recording poor.');
+const emotions = z
+  .record(z.string(), scoreSchema.describe('Probability, 0 to 1.'))
+  .describe('Probability of each label, 0 to 1; together they are 1.');
 const scores = z
   .strictObject({
     valence,
@@ -77,31 +87,30 @@ const scores = z
         'A word for valence and arousal that agrees with the dominant emotion: calm, engaged, tense, distressed, ' +
           'subdued, or neutral, in the middle and where the two disagree.',
       ),
-    emotions: z
-      .record(z.string(), scoreSchema.describe('Probability, 0 to 1.'))
-      .describe('Probability of each label, 0 to 1; together they are 1.'),
+    emotions,
     confidence: scoreSchema.describe('Probability of the dominant emotion, 0 to 1.'),
     intervals,
   })
   .describe('How the voice sounds to listeners, which is not what the person feels.');
 
-const emotionWindow = z
+const emotionEntry = z
   .strictObject({
-    start_s: secondsSchema.describe('Start of the window, s.'),
-    end_s: secondsSchema.describe('End of the window, s.'),
+    ...entryShape,
     valence,
     arousal,
     dominant_emotion: dominantEmotion,
-    confidence: scoreSchema.describe('Probability of the dominant emotion in this window, 0 to 1.'),
+    emotions,
+    confidence: scoreSchema.describe('Probability of the dominant emotion, 0 to 1.'),
+    intervals,
   })
-  .describe('A window of at most 10 s.');
+  .describe('Emotion of an utterance or a window, at most 10 s.');
 
 const body = z.strictObject({
   ...reportShape,
   signals: z
     .union([scores, noSignalsSchema])
     .describe('The emotion signals, or nothing when there is too little speech.'),
-  timeline: timelineSchema(emotionWindow),
+  timeline: timelineSchema(emotionEntry),
 });
 
 const rowOutputs = [
@@ -122,7 +131,7 @@ const toScores = ([valence, arousal, valenceSpread, arousalSpread, distance, ...
 
 export type EmotionReport = z.infer<typeof body>;
 
-export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], EmotionResult, typeof body> = {
+export const emotion: SignalDefinition<z.infer<typeof params>, Rows<Row>, EmotionResult, typeof body> = {
   title: 'emotion',
   outputs: ['probabilities', 'valence', 'arousal'],
   newOutputs: ['valence_spread', 'arousal_spread', 'distance'],
@@ -130,7 +139,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], E
   params,
   usesBaseline: false,
   body,
-  components: { EmotionSignals: scores, EmotionIntervals: intervals, EmotionWindow: emotionWindow },
+  components: { EmotionSignals: scores, EmotionIntervals: intervals, EmotionEntry: emotionEntry },
   columns: [
     { name: 'valence', field: 'valence', table: ['VALENCE', 7] },
     { name: 'arousal', field: 'arousal', table: ['AROUSAL', 7] },
@@ -139,39 +148,42 @@ export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], E
     { name: 'emotion_confidence', field: 'confidence' },
   ],
 
-  async infer({ encoded, timer }, { session }) {
-    const rows: Row[] = [];
-    for (const { embeddings, weights } of encoded) {
+  async infer(input, { session }) {
+    const rows = await inferRows(input, async ({ embeddings, weights }): Promise<Row> => {
       const outputs = await session.run({ tokens: embeddings, weights });
-      rows.push(rowOutputs.flatMap((name) => [...(outputs[name]?.data ?? [absent[name] as number])]));
-    }
-    timer.mark('emotion');
+      return rowOutputs.flatMap((name) => [...(outputs[name]?.data ?? [absent[name] as number])]);
+    });
+    input.timer.mark('emotion');
     return rows;
   },
 
   aggregate(chunks, recording, { manifest }) {
     const { params, labels } = manifest;
-    const { windows, conditions, speechSeconds } = recording;
-    const rows = chunks.flat();
-    const pooled = toScores(poolWindows(rows, speechPerWindow(recording)));
+    const windows = chunks.flatMap((chunk) => chunk.windows);
+    const entries = chunks.flatMap((chunk) => chunk.timeline);
+    const pooled = toScores(poolWindows(windows, speechPerWindow(recording)));
     const dominant = labels?.[indexOfMax(pooled.probabilities)] ?? '';
     const printed = { valence: round(pooled.valence), arousal: round(pooled.arousal) };
-    const degradations = degradationsOf(conditions, params.degradations);
+    const intervalsOf = (scores: Scores & Doubt, conditions: Conditions): Intervals => {
+      const degradations = degradationsOf(conditions, params.degradations);
+      return {
+        valence: interval(scores.valence, params.intervals.valence, degradations, scores.valenceSpread),
+        arousal: interval(scores.arousal, params.intervals.arousal, degradations, scores.arousalSpread),
+      };
+    };
     return {
       ...pooled,
       labels: labels ?? [],
       tone: toneOf(dominant, printed, params.tone),
-      intervals: {
-        valence: interval(pooled.valence, params.intervals.valence, degradations, pooled.valenceSpread),
-        arousal: interval(pooled.arousal, params.intervals.arousal, degradations, pooled.arousalSpread),
-      },
-      timeline: windows.map((window, index) => ({
-        ...windowSeconds(window, recording),
-        ...toScores(rows[index] as Row),
-      })),
+      intervals: intervalsOf(pooled, recording.conditions),
+      timeline: recording.timeline.map((window, index) => {
+        const scores = toScores(entries[index] as Row);
+        const { conditions, ...bounds } = entryOf(window, recording);
+        return { ...bounds, ...scores, intervals: intervalsOf(scores, conditions) };
+      }),
       lowConfidence: Math.max(...pooled.probabilities) < params.lowConfidence,
       unlikeTraining: pooled.distance > (params.unlikeDistance ?? Number.POSITIVE_INFINITY),
-      shortSpeech: speechSeconds < params.shortSpeechSeconds,
+      shortSpeech: recording.speechSeconds < params.shortSpeechSeconds,
     };
   },
 
@@ -197,14 +209,18 @@ export const emotion: SignalDefinition<z.infer<typeof params>, readonly Row[], E
 };
 
 function signalsOf(result: EmotionResult): z.infer<typeof scores> {
+  const { tone, labels } = result;
+  return { ...scoresOf(result, labels), tone };
+}
+
+function scoresOf(result: Scores & { readonly intervals: Intervals }, labels: readonly string[]) {
   const top = indexOfMax(result.probabilities);
   const shares = roundParts(result.probabilities, 1);
   return {
     valence: round(result.valence),
     arousal: round(result.arousal),
-    dominant_emotion: result.labels[top] as string,
-    tone: result.tone,
-    emotions: Object.fromEntries(result.labels.map((label, index) => [label, shares[index] as number])),
+    dominant_emotion: labels[top] as string,
+    emotions: Object.fromEntries(labels.map((label, index) => [label, shares[index] as number])),
     confidence: shares[top] as number,
     intervals: {
       valence: roundInterval(result.intervals.valence),
@@ -214,15 +230,9 @@ function signalsOf(result: EmotionResult): z.infer<typeof scores> {
 }
 
 function timelineOf({ labels, timeline }: EmotionResult): EmotionReport['timeline'] {
-  return timeline.map(({ start, end, valence, arousal, probabilities }) => {
-    const top = indexOfMax(probabilities);
-    return {
-      start_s: round(start),
-      end_s: round(end),
-      valence: round(valence),
-      arousal: round(arousal),
-      dominant_emotion: labels[top] as string,
-      confidence: round(probabilities[top] as number),
-    };
-  });
+  return timeline.map(({ start, end, ...result }) => ({
+    start_s: round(start),
+    end_s: round(end),
+    ...scoresOf(result, labels),
+  }));
 }

@@ -95,10 +95,10 @@ async function createJobFromUpload(request: JobRequestContext): Promise<void> {
     const id = jobs.createId();
     const form = await upload(request, { ...limits, id, boundary, keep: !known });
     if (form === null) return markAborted(context);
-    const { sizes, channel, callback, digest } = form;
+    const { sizes, ...rest } = form;
     const source = { kind: 'upload', sizes } as const;
-    const job = await jobs.create(id, { owner, idempotencyKey: key, digest, source, channel, callback });
-    sendAccepted(context, { ...job, ...secretFor(callback, jobs, owner) });
+    const job = await jobs.create(id, { ...rest, owner, idempotencyKey: key, source });
+    sendAccepted(context, { ...job, ...secretFor(form.callback, jobs, owner) });
   });
 }
 
@@ -125,18 +125,18 @@ async function upload(
 
 async function createJobsFromUrls({ context, jobs, options, key, owner }: JobRequestContext): Promise<void> {
   const { config } = options;
-  const { urls, channel, callback } = await options.readJson(context, jobsBody, jobsRules);
+  const { urls, ...rest } = await options.readJson(context, jobsBody, jobsRules);
   if (config.jobs.urlPrefixes.length === 0) {
     const msg = 'Expected an upload: UNDERTONE_JOB_URL_PREFIXES is not set, so this service fetches no URLs';
     throw new ServiceError('not_configured', msg);
   }
   await checkUrls(urls, config.jobs);
-  await checkCallback(callback, config);
+  await checkCallback(rest.callback, config);
   requireAccepting(options);
   const requests = urls.map((url, index): JobRequest => {
-    const digest = jobs.digest({ source: { url }, channel, callback });
+    const digest = jobs.digest({ ...rest, source: { url } });
     const source = { kind: 'object', url } as const;
-    return { owner, idempotencyKey: keyOf(key, index), digest, source, channel, callback };
+    return { ...rest, owner, idempotencyKey: keyOf(key, index), digest, source };
   });
   const known: (JobJson | null)[] = [];
   for (const { idempotencyKey, digest } of requests) {
@@ -148,7 +148,7 @@ async function createJobsFromUrls({ context, jobs, options, key, owner }: JobReq
       created.push(known[index] ?? (await jobs.create(jobs.createId(), request)));
     }
   });
-  sendAccepted(context, { jobs: created, ...secretFor(callback, jobs, owner) });
+  sendAccepted(context, { jobs: created, ...secretFor(rest.callback, jobs, owner) });
 }
 
 function requireAccepting({ lifecycle }: JobOptions): void {
