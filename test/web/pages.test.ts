@@ -270,7 +270,7 @@ test.serial('everything can be done with the keyboard', async (t) => {
   await page.getByRole('button', { name: 'Pause' }).waitFor();
   await tabTo(page, /go there/);
   await page.keyboard.press('Enter');
-  await tabTo(page, /Values of each window/);
+  await tabTo(page, /Values of each utterance/);
   await page.keyboard.press('Enter');
   await page.getByRole('columnheader', { name: 'Valence' }).waitFor();
 });

@@ -76,7 +76,7 @@ function legend(): HTMLElement {
   return element('ul', { class: 'legend', 'aria-hidden': 'true' }, ...entries);
 }
 
-/** A step per window: constant from its start to its end. */
+/** A step per utterance: constant from its start to its end. */
 function series({ emotion, cognitive }: Report): uPlot.AlignedData {
   const affect = emotion.timeline.flatMap(({ start_s, end_s, valence, arousal }) => [
     [start_s, valence, arousal] as const,
@@ -92,14 +92,14 @@ function series({ emotion, cognitive }: Report): uPlot.AlignedData {
   ]);
 }
 
-/** Ends just before the next window, which may start at the same time. */
+/** Ends just before the next utterance, which may start at the same time. */
 function just(end: number): number {
   return end - 0.001;
 }
 
 function summary({ emotion }: Report): string {
   const range = (name: 'valence' | 'arousal') => {
-    const values = emotion.timeline.map((window) => window[name]);
+    const values = emotion.timeline.map((utterance) => utterance[name]);
     return `${name} from ${score(Math.min(...values))} to ${score(Math.max(...values))}`;
   };
   return `Over time: ${range('valence')}, ${range('arousal')}. The values are in the table below.`;

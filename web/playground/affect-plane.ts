@@ -1,4 +1,4 @@
-/** Valence and arousal on a plane: the path of the windows and the point of the whole recording. */
+/** Valence and arousal on a plane: the path of the utterances and the point of the whole recording. */
 import { element, svg } from '../dom.ts';
 import { score } from './format.ts';
 import type { Emotion, EmotionSignals } from './report.ts';
@@ -8,7 +8,7 @@ const height = 318;
 const left = 30;
 const top = 2;
 const span = 286;
-/** Above this count windows are drawn without numbers. */
+/** Above this count utterances are drawn without numbers. */
 const mostNumbers = 12;
 
 const across = (valence: number) => left + span * valence;
@@ -28,11 +28,11 @@ export function createAffectPlane(signals: EmotionSignals, timeline: Emotion['ti
     ...ground(),
     band(signals.intervals),
     path(timeline),
-    ...timeline.flatMap((window, index) => stop(window, index, timeline.length)),
+    ...timeline.flatMap((utterance, index) => stop(utterance, index, timeline.length)),
     whole(signals),
   );
   const caption = `${said} The diamond is the whole with its 80 % interval, ${
-    timeline.length > 1 ? 'circles are the windows in their order.' : 'the circle its one window.'
+    timeline.length > 1 ? 'circles are the utterances in their order.' : 'the circle its one utterance.'
   }`;
   return element('figure', {}, picture, element('figcaption', { class: 'muted small' }, caption));
 }

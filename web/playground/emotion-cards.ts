@@ -6,7 +6,7 @@ import { card } from './card.ts';
 import { createEmotionBars } from './emotion-bars.ts';
 import { createGauge } from './gauge.ts';
 import type { EmotionSignals, Report } from './report.ts';
-import { createWindowTable } from './timeline.ts';
+import { createUtteranceTable } from './timeline.ts';
 
 export function emotionCards(report: Report, signals: EmotionSignals, chart: HTMLElement): HTMLElement[] {
   const { valence, arousal, intervals } = signals;
@@ -33,7 +33,12 @@ export function emotionCards(report: Report, signals: EmotionSignals, chart: HTM
     element(
       'div',
       { class: 'stack' },
-      card('Over time', 'Each window of at most ten seconds on its own.', chart, createWindowTable(report)),
+      card(
+        'Over time',
+        'Each utterance on its own: speech between pauses, at most ten seconds.',
+        chart,
+        createUtteranceTable(report),
+      ),
       card('Emotions', 'How probable each is, learned mostly from actors.', createEmotionBars(signals)),
     ),
   ];

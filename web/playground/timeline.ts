@@ -1,23 +1,23 @@
-/** The windows of the analysis under the waveform; a click plays from the window's start. */
+/** The utterances under the waveform; a click plays from the start of one. */
 import { element, percent } from '../dom.ts';
 import { clock, score, seconds, share } from './format.ts';
 import type { Report } from './report.ts';
 
 type Timeline = {
   readonly root: HTMLElement;
-  /** Marks the window at this time. */
+  /** Marks the utterance at this time. */
   mark(seconds: number): void;
 };
 
 export function createTimeline({ emotion, audio }: Report, onSeek: (seconds: number) => void): Timeline {
-  const windows = emotion.timeline.map((window) => {
-    const { start_s, end_s, dominant_emotion, confidence, valence, arousal } = window;
+  const blocks = emotion.timeline.map((utterance) => {
+    const { start_s, end_s, dominant_emotion, confidence, valence, arousal } = utterance;
     const when = `${clock(start_s)} to ${clock(end_s)}`;
     const made = element(
       'button',
       {
         type: 'button',
-        class: 'window',
+        class: 'utterance',
         title: `${when}, valence ${score(valence)}, arousal ${score(arousal)}`,
       },
       element('span', {}, dominant_emotion),
@@ -29,29 +29,29 @@ export function createTimeline({ emotion, audio }: Report, onSeek: (seconds: num
     made.addEventListener('click', () => onSeek(start_s));
     return made;
   });
-  const track = element('div', { class: 'windows' }, ...windows);
+  const track = element('div', { class: 'utterances' }, ...blocks);
   return {
-    root: element('div', { role: 'group', 'aria-label': 'Windows of the analysis' }, track),
+    root: element('div', { role: 'group', 'aria-label': 'Utterances' }, track),
     mark: (now) => {
       for (const [index, { start_s, end_s }] of emotion.timeline.entries()) {
-        windows[index]?.classList.toggle('now', now >= start_s && now < end_s);
+        blocks[index]?.classList.toggle('now', now >= start_s && now < end_s);
       }
     },
   };
 }
 
-/** The same windows as a table with all fields. */
-export function createWindowTable({ emotion, cognitive }: Report): HTMLElement {
+/** The same utterances as a table with all fields. */
+export function createUtteranceTable({ emotion, cognitive }: Report): HTMLElement {
   const head = ['From', 'To', 'Valence', 'Arousal', 'Emotion', 'Probability', 'Clarity'];
-  const rows = emotion.timeline.map((window) => {
-    const clarity = cognitive.timeline.find(({ start_s }) => start_s === window.start_s)?.clarity;
+  const rows = emotion.timeline.map((utterance) => {
+    const clarity = cognitive.timeline.find(({ start_s }) => start_s === utterance.start_s)?.clarity;
     const cells = [
-      seconds(window.start_s),
-      seconds(window.end_s),
-      score(window.valence),
-      score(window.arousal),
-      window.dominant_emotion,
-      share(window.confidence),
+      seconds(utterance.start_s),
+      seconds(utterance.end_s),
+      score(utterance.valence),
+      score(utterance.arousal),
+      utterance.dominant_emotion,
+      share(utterance.confidence),
       clarity === undefined ? '–' : score(clarity),
     ];
     return element('tr', {}, ...cells.map((cell) => element('td', { class: 'number' }, cell)));
@@ -66,12 +66,12 @@ export function createWindowTable({ emotion, cognitive }: Report): HTMLElement {
     class: 'table-scroll',
     tabindex: '0',
     role: 'region',
-    'aria-label': 'Values of each window',
+    'aria-label': 'Values of each utterance',
   };
   return element(
     'details',
     {},
-    element('summary', {}, 'Values of each window'),
+    element('summary', {}, 'Values of each utterance'),
     element('div', region, table),
   );
 }

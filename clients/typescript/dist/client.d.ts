@@ -14,6 +14,8 @@ export type AnalyzeOptions = {
     readonly baseline?: Recording;
     /** Counted from 0: this channel instead of the average of all. */
     readonly channel?: number;
+    /** Entries of the timeline: utterances, or the windows that the scores are means of; utterances when left out. */
+    readonly timeline?: 'utterances' | 'windows';
     /** Ends the call, retries included. */
     readonly signal?: AbortSignal;
     /** In place of the client's. */

@@ -22,13 +22,15 @@ async function post(path, audio, options) {
         throw await readError(response);
     return (await response.json());
 }
-async function makeForm(audio, { baseline, channel }) {
+async function makeForm(audio, { baseline, channel, timeline }) {
     const form = new FormData();
     form.append('audio', await readRecording(audio));
     if (baseline !== undefined)
         form.append('baseline', await readRecording(baseline));
     if (channel !== undefined)
         form.append('channel', String(channel));
+    if (timeline !== undefined)
+        form.append('timeline', timeline);
     return form;
 }
 /** The body of an answer is small, and read within the same time. */

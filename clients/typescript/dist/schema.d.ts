@@ -425,14 +425,23 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "insufficient_speech";
-            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
+            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
             warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
             model: components["schemas"]["Model"];
             /** @description The emotion signals, or nothing when there is too little speech. */
             signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
-            /** @description The windows whose mean, weighted by seconds of speech, gives the scores. */
-            timeline: components["schemas"]["EmotionWindow"][];
+            /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
+            timeline: components["schemas"]["EmotionEntry"][];
             audio: components["schemas"]["Audio"];
+            /** @description Speech and pauses from the start of the recording to its end. */
+            segments: {
+                /** @enum {string} */
+                type: "speech" | "pause";
+                /** @description Start, s. */
+                start_s: number;
+                /** @description End, s. */
+                end_s: number;
+            }[];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
@@ -442,7 +451,7 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "insufficient_speech";
-            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
+            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
             warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
             model: components["schemas"]["Model"];
             /** @description The cognitive signals, or nothing when there is too little speech. */
@@ -460,11 +469,20 @@ export interface components {
             };
             /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
             reference: number;
-            /** @description The windows whose mean, weighted by seconds of speech, gives the scores. */
-            timeline: components["schemas"]["ClarityWindow"][];
+            /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
+            timeline: components["schemas"]["ClarityEntry"][];
             /** @description Whether a baseline of the same speaker was used in place of the reference recordings. */
             relative: boolean;
             audio: components["schemas"]["Audio"];
+            /** @description Speech and pauses from the start of the recording to its end. */
+            segments: {
+                /** @enum {string} */
+                type: "speech" | "pause";
+                /** @description Start, s. */
+                start_s: number;
+                /** @description End, s. */
+                end_s: number;
+            }[];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
@@ -481,13 +499,13 @@ export interface components {
                  * @enum {string}
                  */
                 status: "ok" | "insufficient_speech";
-                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
+                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
                 warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
                 model: components["schemas"]["Model"];
                 /** @description The emotion signals, or nothing when there is too little speech. */
                 signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
-                /** @description The windows whose mean, weighted by seconds of speech, gives the scores. */
-                timeline: components["schemas"]["EmotionWindow"][];
+                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
+                timeline: components["schemas"]["EmotionEntry"][];
             };
             /** @description The cognitive report, its audio and request_id hoisted. */
             cognitive: {
@@ -496,7 +514,7 @@ export interface components {
                  * @enum {string}
                  */
                 status: "ok" | "insufficient_speech";
-                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
+                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
                 warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
                 model: components["schemas"]["Model"];
                 /** @description The cognitive signals, or nothing when there is too little speech. */
@@ -514,12 +532,21 @@ export interface components {
                 };
                 /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
                 reference: number;
-                /** @description The windows whose mean, weighted by seconds of speech, gives the scores. */
-                timeline: components["schemas"]["ClarityWindow"][];
+                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
+                timeline: components["schemas"]["ClarityEntry"][];
                 /** @description Whether a baseline of the same speaker was used in place of the reference recordings. */
                 relative: boolean;
             };
             audio: components["schemas"]["Audio"];
+            /** @description Speech and pauses from the start of the recording to its end. */
+            segments: {
+                /** @enum {string} */
+                type: "speech" | "pause";
+                /** @description Start, s. */
+                start_s: number;
+                /** @description End, s. */
+                end_s: number;
+            }[];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
@@ -583,10 +610,10 @@ export interface components {
             /** @description The expected and the received value, for people. */
             msg: string;
             /**
-             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, or not a channel number. value_error.unknown: JSON with an unknown field. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
+             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, or not a channel number. value_error.timeline: not a kind of timeline. value_error.unknown: JSON with an unknown field. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
              * @enum {string}
              */
-            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
+            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.timeline" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
         };
         /** @description An empty object. */
         Empty: Record<string, never>;
@@ -881,6 +908,12 @@ export interface components {
              */
             channel: number | null;
             /**
+             * @description What the entries of `timeline` are.
+             * @default utterances
+             * @enum {string}
+             */
+            timeline: "utterances" | "windows";
+            /**
              * @description URL that receives each finished job: https, on a public host; null for none.
              * @default null
              */
@@ -894,7 +927,7 @@ export interface components {
             arousal: number;
             /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
             dominant_emotion: string;
-            /** @description A word for valence and arousal that agrees with the dominant emotion: calm, engaged, tense, distressed, subdued, or neutral, in the middle and where the two disagree. */
+            /** @description A word for valence and arousal: calm, engaged, tense, distressed, subdued; neutral in the middle, or when the dominant emotion contradicts the point. */
             tone: string;
             /** @description Probability of each label, 0 to 1; together they are 1. */
             emotions: {
@@ -917,11 +950,11 @@ export interface components {
                 number
             ];
         };
-        /** @description A window of at most 10 s. */
-        EmotionWindow: {
-            /** @description Start of the window, s. */
+        /** @description Emotion of an utterance or a window, at most 10 s. */
+        EmotionEntry: {
+            /** @description Start, s. */
             start_s: number;
-            /** @description End of the window, s. */
+            /** @description End, s. */
             end_s: number;
             /** @description How positive listeners find the voice, 0 (negative) to 1 (positive). */
             valence: number;
@@ -929,8 +962,13 @@ export interface components {
             arousal: number;
             /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
             dominant_emotion: string;
-            /** @description Probability of the dominant emotion in this window, 0 to 1. */
+            /** @description Probability of each label, 0 to 1; together they are 1. */
+            emotions: {
+                [key: string]: number;
+            };
+            /** @description Probability of the dominant emotion, 0 to 1. */
             confidence: number;
+            intervals: components["schemas"]["EmotionIntervals"];
         };
         /** @description How fluently the person speaks. Indices of timing, not clinical measures. */
         CognitiveSignals: {
@@ -944,32 +982,37 @@ export interface components {
             confidence: number;
             intervals: components["schemas"]["CognitiveIntervals"];
         };
-        /** @description Of clarity: calibrated on speakers left out of training, wider when speech is short or the recording poor. Of the indices: from resampled runs of speech, wider when speech is short. */
+        /** @description Calibrated on speakers left out of training; wider when speech is short or the recording poor. */
         CognitiveIntervals: {
             /** @description 80 % interval of clarity: lower and upper end, 0 to 1. */
             clarity: [
                 number,
                 number
             ];
-            /** @description 80 % interval of cognitive_load: lower and upper end, 0 to 1. */
+            /** @description 80 % interval of cognitive_load over runs of speech. */
             cognitive_load: [
                 number,
                 number
             ];
-            /** @description 80 % interval of processing: lower and upper end, 0 to 1. */
+            /** @description 80 % interval of processing over runs of speech. */
             processing: [
                 number,
                 number
             ];
         };
-        /** @description A window of at most 10 s. */
-        ClarityWindow: {
-            /** @description Start of the window, s. */
+        /** @description Clarity of an utterance or a window, at most 10 s. */
+        ClarityEntry: {
+            /** @description Start, s. */
             start_s: number;
-            /** @description End of the window, s. */
+            /** @description End, s. */
             end_s: number;
             /** @description Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer. */
             clarity: number;
+            /** @description 80 % interval of clarity: lower and upper end, 0 to 1. */
+            interval: [
+                number,
+                number
+            ];
         };
         /** @description One measure of the timing of speech. */
         Measure: {
@@ -978,7 +1021,7 @@ export interface components {
             /** @description The unit: s, 1/min, ratio, ... */
             unit: string;
             /**
-             * @description false: not compared with marked recordings. Absent from other measures.
+             * @description Present where no marked recordings confirm the measure.
              * @constant
              */
             validated?: false;
@@ -1039,6 +1082,12 @@ export interface operations {
                     baseline?: string;
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
+                    /**
+                     * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
+                     * @default utterances
+                     * @enum {string}
+                     */
+                    timeline?: "utterances" | "windows";
                 };
             };
         };
@@ -1184,6 +1233,12 @@ export interface operations {
                     baseline?: string;
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
+                    /**
+                     * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
+                     * @default utterances
+                     * @enum {string}
+                     */
+                    timeline?: "utterances" | "windows";
                 };
             };
         };
@@ -1329,6 +1384,12 @@ export interface operations {
                     baseline?: string;
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
+                    /**
+                     * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
+                     * @default utterances
+                     * @enum {string}
+                     */
+                    timeline?: "utterances" | "windows";
                 };
             };
         };
@@ -1591,6 +1652,12 @@ export interface operations {
                     baseline?: string;
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
+                    /**
+                     * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
+                     * @default utterances
+                     * @enum {string}
+                     */
+                    timeline?: "utterances" | "windows";
                     /**
                      * Format: uri
                      * @description URL that receives the finished job: https, on a public host.

@@ -18,6 +18,8 @@ export type AnalyzeOptions = {
   readonly baseline?: Recording;
   /** Counted from 0: this channel instead of the average of all. */
   readonly channel?: number;
+  /** Entries of the timeline: utterances, or the windows that the scores are means of; utterances when left out. */
+  readonly timeline?: 'utterances' | 'windows';
   /** Ends the call, retries included. */
   readonly signal?: AbortSignal;
   /** In place of the client's. */
@@ -59,11 +61,15 @@ async function post<Answer>(
   return (await response.json()) as Answer;
 }
 
-async function makeForm(audio: Recording, { baseline, channel }: AnalyzeOptions): Promise<FormData> {
+async function makeForm(
+  audio: Recording,
+  { baseline, channel, timeline }: AnalyzeOptions,
+): Promise<FormData> {
   const form = new FormData();
   form.append('audio', await readRecording(audio));
   if (baseline !== undefined) form.append('baseline', await readRecording(baseline));
   if (channel !== undefined) form.append('channel', String(channel));
+  if (timeline !== undefined) form.append('timeline', timeline);
   return form;
 }
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import time
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, Literal, Mapping, cast
 
 import httpx
 
@@ -11,6 +11,9 @@ from .errors import NoAnswerError, error_of
 from .recording import AsyncRecording, Recording, read, read_async
 from .reports import CognitiveReport, EmotionReport, Report
 from .retry import RETRIED, wait_before_retry
+
+Timeline = Literal["utterances", "windows"]
+Options = Mapping[str, object]
 
 BOTH, EMOTION, COGNITIVE = "v1/analyze", "v1/analyze/emotion", "v1/analyze/cognitive"
 
@@ -29,11 +32,12 @@ class _Base:
             "timeout": timeout,
         }
 
-    def _form(self, audio: bytes, baseline: bytes | None, channel: int | None) -> dict[str, Any]:
+    def _form(self, audio: bytes, baseline: bytes | None, options: Options) -> dict[str, Any]:
         files = {"audio": ("audio", audio, "application/octet-stream")}
         if baseline is not None:
             files["baseline"] = ("baseline", baseline, "application/octet-stream")
-        return {"files": files, "data": {} if channel is None else {"channel": str(channel)}}
+        data = {name: str(value) for name, value in options.items() if value is not None}
+        return {"files": files, "data": data}
 
     def _wait(self, response: httpx.Response, done: int) -> float | None:
         """Seconds until the next attempt; None when there is to be none."""
@@ -60,25 +64,43 @@ class Client(_Base):
         self._http = httpx.Client(**self._how)
 
     def analyze(
-        self, audio: Recording, *, baseline: Recording | None = None, channel: int | None = None
+        self,
+        audio: Recording,
+        *,
+        baseline: Recording | None = None,
+        channel: int | None = None,
+        timeline: Timeline | None = None,
     ) -> Report:
         """Both reports from one pass."""
-        return cast(Report, self._post(BOTH, audio, baseline, channel))
+        options = {"channel": channel, "timeline": timeline}
+        return cast(Report, self._post(BOTH, audio, baseline, options))
 
     def emotion(
-        self, audio: Recording, *, baseline: Recording | None = None, channel: int | None = None
+        self,
+        audio: Recording,
+        *,
+        baseline: Recording | None = None,
+        channel: int | None = None,
+        timeline: Timeline | None = None,
     ) -> EmotionReport:
-        return cast(EmotionReport, self._post(EMOTION, audio, baseline, channel))
+        options = {"channel": channel, "timeline": timeline}
+        return cast(EmotionReport, self._post(EMOTION, audio, baseline, options))
 
     def cognitive(
-        self, audio: Recording, *, baseline: Recording | None = None, channel: int | None = None
+        self,
+        audio: Recording,
+        *,
+        baseline: Recording | None = None,
+        channel: int | None = None,
+        timeline: Timeline | None = None,
     ) -> CognitiveReport:
-        return cast(CognitiveReport, self._post(COGNITIVE, audio, baseline, channel))
+        options = {"channel": channel, "timeline": timeline}
+        return cast(CognitiveReport, self._post(COGNITIVE, audio, baseline, options))
 
     def _post(
-        self, path: str, audio: Recording, baseline: Recording | None, channel: int | None
+        self, path: str, audio: Recording, baseline: Recording | None, options: Options
     ) -> object:
-        form = self._form(read(audio), None if baseline is None else read(baseline), channel)
+        form = self._form(read(audio), None if baseline is None else read(baseline), options)
         done = 0
         while True:
             try:
@@ -114,26 +136,44 @@ class AsyncClient(_Base):
         self._http = httpx.AsyncClient(**self._how)
 
     async def analyze(
-        self, audio: AsyncRecording, *, baseline: AsyncRecording | None = None, channel: int | None = None
+        self,
+        audio: AsyncRecording,
+        *,
+        baseline: AsyncRecording | None = None,
+        channel: int | None = None,
+        timeline: Timeline | None = None,
     ) -> Report:
         """Both reports from one pass."""
-        return cast(Report, await self._post(BOTH, audio, baseline, channel))
+        options = {"channel": channel, "timeline": timeline}
+        return cast(Report, await self._post(BOTH, audio, baseline, options))
 
     async def emotion(
-        self, audio: AsyncRecording, *, baseline: AsyncRecording | None = None, channel: int | None = None
+        self,
+        audio: AsyncRecording,
+        *,
+        baseline: AsyncRecording | None = None,
+        channel: int | None = None,
+        timeline: Timeline | None = None,
     ) -> EmotionReport:
-        return cast(EmotionReport, await self._post(EMOTION, audio, baseline, channel))
+        options = {"channel": channel, "timeline": timeline}
+        return cast(EmotionReport, await self._post(EMOTION, audio, baseline, options))
 
     async def cognitive(
-        self, audio: AsyncRecording, *, baseline: AsyncRecording | None = None, channel: int | None = None
+        self,
+        audio: AsyncRecording,
+        *,
+        baseline: AsyncRecording | None = None,
+        channel: int | None = None,
+        timeline: Timeline | None = None,
     ) -> CognitiveReport:
-        return cast(CognitiveReport, await self._post(COGNITIVE, audio, baseline, channel))
+        options = {"channel": channel, "timeline": timeline}
+        return cast(CognitiveReport, await self._post(COGNITIVE, audio, baseline, options))
 
     async def _post(
-        self, path: str, audio: AsyncRecording, baseline: AsyncRecording | None, channel: int | None
+        self, path: str, audio: AsyncRecording, baseline: AsyncRecording | None, options: Options
     ) -> object:
         rest = None if baseline is None else await read_async(baseline)
-        form = self._form(await read_async(audio), rest, channel)
+        form = self._form(await read_async(audio), rest, options)
         done = 0
         while True:
             try:

@@ -8,6 +8,16 @@ from typing import Any, Literal, TypeAlias, TypedDict
 from typing_extensions import NotRequired
 
 
+class Segment(TypedDict):
+    """
+    Speech, or a pause of 0.25 s or more.
+    """
+
+    type: Literal['speech', 'pause']
+    start_s: float
+    end_s: float
+
+
 class NoSignals(TypedDict):
     """
     Empty: too little speech.
@@ -58,7 +68,7 @@ class ValidationItem(TypedDict):
 
     loc: list[str]
     msg: str
-    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
+    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.timeline', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
 
 
 class Empty(TypedDict):
@@ -234,6 +244,7 @@ class JobList(TypedDict):
 
     urls: list[Url]
     channel: NotRequired[int | None]
+    timeline: NotRequired[Literal['utterances', 'windows']]
     callback: NotRequired[str | None]
 
 
@@ -252,9 +263,9 @@ class EmotionIntervals(TypedDict):
     arousal: tuple[ArousalItem, ArousalItem]
 
 
-class EmotionWindow(TypedDict):
+class EmotionEntry(TypedDict):
     """
-    A window of at most 10 s.
+    Emotion of an utterance or a window, at most 10 s.
     """
 
     start_s: float
@@ -262,7 +273,9 @@ class EmotionWindow(TypedDict):
     valence: float
     arousal: float
     dominant_emotion: str
+    emotions: dict[str, float]
     confidence: float
+    intervals: EmotionIntervals
 
 
 ClarityItem: TypeAlias = float
@@ -284,14 +297,18 @@ class CognitiveIntervals(TypedDict):
     processing: tuple[ProcessingItem, ProcessingItem]
 
 
-class ClarityWindow(TypedDict):
+IntervalItem: TypeAlias = float
+
+
+class ClarityEntry(TypedDict):
     """
-    A window of at most 10 s.
+    Clarity of an utterance or a window, at most 10 s.
     """
 
     start_s: float
     end_s: float
     clarity: float
+    interval: tuple[IntervalItem, IntervalItem]
 
 
 class Measure(TypedDict):
@@ -394,8 +411,9 @@ class EmotionReport(TypedDict):
     warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
     model: Model
     signals: EmotionSignals | NoSignals
-    timeline: list[EmotionWindow]
+    timeline: list[EmotionEntry]
     audio: Audio
+    segments: list[Segment]
     request_id: str
 
 
@@ -407,9 +425,10 @@ class CognitiveReport(TypedDict):
     measures: dict[str, Measure]
     contributions: Contributions
     reference: float
-    timeline: list[ClarityWindow]
+    timeline: list[ClarityEntry]
     relative: bool
     audio: Audio
+    segments: list[Segment]
     request_id: str
 
 
@@ -422,7 +441,7 @@ class Emotion(TypedDict):
     warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
     model: Model
     signals: EmotionSignals | NoSignals
-    timeline: list[EmotionWindow]
+    timeline: list[EmotionEntry]
 
 
 class Cognitive(TypedDict):
@@ -437,7 +456,7 @@ class Cognitive(TypedDict):
     measures: dict[str, Measure]
     contributions: Contributions
     reference: float
-    timeline: list[ClarityWindow]
+    timeline: list[ClarityEntry]
     relative: bool
 
 
@@ -446,6 +465,7 @@ class Report(TypedDict):
     emotion: Emotion
     cognitive: Cognitive
     audio: Audio
+    segments: list[Segment]
     request_id: str
 
 
