@@ -84,6 +84,12 @@ const refusals: Readonly<Record<string, Refusal>> = {
   'too low a sample rate': ['audio', 'audio.sample_rate', audio(wav(4000, 2000))],
   'a missing channel': ['channel', 'audio.channel', beside('channel', '1')],
   'a channel that is no number': ['channel', 'audio.channel', beside('channel', 'left')],
+  'an unknown timeline': [
+    'timeline',
+    'timeline',
+    beside('timeline', 'words'),
+    'Expected utterances or windows for `timeline`, got something else',
+  ],
   'an empty baseline': ['baseline', 'audio.empty', beside('baseline', '')],
   'a baseline that is no audio': ['baseline', 'audio.unsupported', beside('baseline', garbage)],
 };

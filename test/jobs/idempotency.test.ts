@@ -43,6 +43,7 @@ test.serial(
       'recording and baseline changed over': [{ ...audio, bytes: other.bytes }, baseline],
       'no channel': [audio, baseline, callback],
       'another callback': [audio, baseline, channel, { ...callback, bytes: 'https://hooks.example.org/b' }],
+      'another timeline': [...parts, { name: 'timeline', bytes: 'windows' }],
       'no callback': [audio, baseline, channel],
     };
     for (const [name, one] of Object.entries(different)) {
