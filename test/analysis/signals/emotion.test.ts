@@ -16,9 +16,11 @@ async function manifestOf(modelsDir: string): Promise<ManifestOf<'emotion'>> {
 const manifest = await manifestOf('models/standard');
 const labels = manifest.labels as string[];
 
+const window = { start: 0, end: 500, speechFrames: 500 };
 const recording = {
   segments: [{ start: 0, end: 500 }],
-  windows: [{ start: 0, end: 500, speechFrames: 500 }],
+  windows: [window],
+  timeline: [window],
   framesPerSecond: 100,
   speechSeconds: 5,
   conditions: { speechSeconds: 5, snrDb: 30, bandwidthHz: 8000, clippedRatio: 0 },
@@ -26,10 +28,10 @@ const recording = {
 };
 const certain = (label: string) => labels.map((other) => (other === label ? 1 : 0));
 
-type Row = Parameters<typeof emotion.aggregate>[0][number];
+type Chunk = Parameters<typeof emotion.aggregate>[0][number];
 type Signals = Extract<EmotionReport['signals'], { tone: string }>;
 
-function reportOf(chunk: Row, { params } = manifest) {
+function reportOf(chunk: Chunk, { params } = manifest) {
   const head = { session: null as unknown as Session, manifest: { params, labels } };
   return emotion.report(emotion.aggregate([chunk], recording, head));
 }
@@ -74,7 +76,8 @@ for (const models of ['models/standard', 'models/fast']) {
     for (const label of labels) {
       for (const valence of steps) {
         for (const arousal of steps) {
-          const { signals } = reportOf([[valence, arousal, 1, 1, 0, ...certain(label)]], shipped);
+          const rows = [[valence, arousal, 1, 1, 0, ...certain(label)]];
+          const { signals } = reportOf({ windows: rows, timeline: rows }, shipped);
           found.add((signals as Signals).tone);
           if (contradicts(label, signals as Signals, shipped)) t.fail(`${label}: ${JSON.stringify(signals)}`);
         }
@@ -85,17 +88,17 @@ for (const models of ['models/standard', 'models/fast']) {
 }
 
 /** A model with the given outputs. */
-async function inferred(outputs: Readonly<Record<string, readonly number[]>>): Promise<Row> {
+async function inferred(outputs: Readonly<Record<string, readonly number[]>>): Promise<Chunk> {
   const values = Object.entries(outputs).map(([name, data]) => [
     name,
     { data: Float32Array.from(data), shape: [1, data.length] },
   ]);
   const session: Session = { inputs: [], outputs: [], run: async () => Object.fromEntries(values) };
   const empty = { data: new Float32Array(), shape: [] };
-  const encoded = [{ window: { start: 0, end: 500, speechFrames: 500 }, embeddings: empty, weights: empty }];
+  const windows = [{ window, firstFrame: 0, embeddings: empty, weights: empty }];
   const head = { session, manifest };
   // `speech` is of no use to this signal.
-  return emotion.infer({ encoded, speech: null as never, timer: startStageTimer(null) }, head);
+  return emotion.infer({ windows, timeline: windows, speech: null as never, timer: startStageTimer(null) }, head);
 }
 const released = { probabilities: certain('happy'), valence: [0.5], arousal: [0.5] };
 
