@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import log_softmax, softmax
+from sklearn.linear_model import LogisticRegression
 
 from training.calibration.intervals import COVERAGE
 from training.corpora.labels import DIMENSIONS, EMOTIONS, PLACES
@@ -21,7 +22,6 @@ BIASES = np.arange(0, 1.51, 0.05)  # of neutral
 LOST = 0.01  # of the mean UAR, at most, that the bias of neutral may cost
 NEAR = 0.9  # quantile of the training recordings' distances, beyond which predictions are less certain
 UNLIKE = 0.98  # quantile of the calibration speakers' distances, beyond which the report warns
-MIN_INSIDE = 20  # clips of a step of confidence
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,10 @@ def fit_temperature(logits: np.ndarray, distribution: np.ndarray, beyond: np.nda
 
 
 def fit_low_confidence(p: np.ndarray, label: np.ndarray, weight: np.ndarray) -> float:
-    """The top probability under which less than half of the clips are right."""
-    top, correct = p.max(1), p.argmax(1) == label
-    low = 0.2
-    for edge in np.arange(0.2, 0.9, 0.02):
-        inside = (top >= edge) & (top < edge + 0.06)
-        if inside.sum() >= MIN_INSIDE and np.average(correct[inside], weights=weight[inside]) < 0.5:
-            low = edge + 0.03
-    return round(float(low), 2)
+    """The top probability at which half of the clips are right, by logistic regression on its log odds."""
+    top = p.max(1).clip(0.01, 0.99)
+    fit = LogisticRegression(C=1e6).fit(np.log(top / (1 - top))[:, None], p.argmax(1) == label, weight)
+    return round(float(sigmoid(-fit.intercept_[0] / fit.coef_[0, 0])), 2)
 
 
 def match_moments(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:

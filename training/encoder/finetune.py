@@ -40,7 +40,7 @@ HEAD_LR = 3e-4
 L2_SP_WEIGHT = 3.0  # pull towards the frozen weights, times the learning rate
 WARMUP = 0.06  # of the steps
 EMA_DECAY = 0.996  # of the exponential moving average of the weights
-SEEDS = (SEED, SEED + 1)
+SEEDS = (SEED,)
 CHECKPOINT_SECONDS = 150
 RESULT_FILE = "finetuned.pt"
 

@@ -121,7 +121,7 @@ def write_emotion(heads: Heads, scale: EmotionScale, distance: Distance, path: P
     moved = g.op("Add", logits, g.constant(scale.neutral * np.eye(1, 8, dtype=np.float32)))
     probabilities = g.op("Softmax", g.op("Div", moved, grown(scale.temperature, scale.temperature_growth)), axis=-1)
     g.output(probabilities, "probabilities", [1, 8])
-    flat, column = g.integers(1), grown(1, scale.spread_growth)
+    flat, column, spreads = g.integers(1), grown(1, scale.spread_growth), {}
     for index, name in enumerate(DIMENSIONS):
         score = g.op("Reshape", g.op("Sigmoid", values[index]), flat)
         write_affine(g, score, scale.slopes[index], scale.intercepts[index], name)
@@ -129,7 +129,9 @@ def write_emotion(heads: Heads, scale: EmotionScale, distance: Distance, path: P
         mean, square = (g.op("Reshape", g.op("MatMul", probabilities, g.constant(p)), flat) for p in (places, places**2))
         variance = g.op("Relu", g.op("Sub", square, g.op("Mul", mean, mean)))
         inside = g.op("Add", g.op("Mul", variance, g.scalar(scale.spread_gain[index])), g.scalar(scale.spread_floor[index]))
-        g.output(g.op("Mul", g.op("Sqrt", inside), column), f"{name}_spread", [1])
+        spreads[f"{name}_spread"] = g.op("Mul", g.op("Sqrt", inside), column)
+    for name, spread in spreads.items():
+        g.output(spread, name, [1])
     g.output(apart, "distance", [1])
     g.save(path)
 

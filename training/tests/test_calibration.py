@@ -55,6 +55,14 @@ def test_the_bias_of_neutral_costs_little():
     assert affine.fit_neutral(logits, label, corpora) == pytest.approx(0.85, abs=0.1)
 
 
+def test_low_confidence_is_where_half_are_right():
+    rng = np.random.default_rng(5)
+    top = rng.uniform(0.2, 0.95, 20000)
+    p = np.concatenate([top[:, None], np.repeat((1 - top[:, None]) / 7, 7, 1)], 1)
+    right = rng.random(20000) < 1 / (1 + np.exp(-(np.log(top / (1 - top)) - np.log(0.6 / 0.4))))
+    assert affine.fit_low_confidence(p, np.where(right, p.argmax(1), 8), np.ones(20000)) == pytest.approx(0.6, abs=0.02)
+
+
 def test_spread_follows_the_variance_of_the_errors():
     rng = np.random.default_rng(3)
     variance = rng.choice([0.0, 0.05], 6000)

@@ -91,7 +91,9 @@ def test_emotion_head(tmp_path):
     stored = np.stack([moments_of(*(v[0] for v in embeddings(count))) for count in range(30, 130)])
     distance = distances.fit(stored, np.repeat(["a", "b"], [30, 70]))
     write_emotion(heads, scale, distance, tmp_path / "head.onnx")
-    found = Session(tmp_path / "head.onnx").run(tokens=x, weights=w)
+    session = Session(tmp_path / "head.onnx")
+    assert tuple(session.outputs) == emotion.SPEC.outputs
+    found = session.run(tokens=x, weights=w)
     with torch.no_grad():
         values = sum(head(torch.from_numpy(x), torch.from_numpy(w)) for head in heads) / 2
     apart = distance(moments_of(x[0], w[0])[None])
