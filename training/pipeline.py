@@ -87,9 +87,10 @@ def train_emotion(models: ModelSet) -> None:
     targets = emotion.targets_of(clips)
     labelled = emotion.labelled_windows(store.clips, targets)
     known, dev, held = (windows_of(part, clips, store, labelled) for part in (Part.TRAIN, Part.DEV, Part.CALIBRATION))
-    heads = [finetune.finetuned_emotion_head(), *emotion.fit_networks(store, targets, known, models.networks - 1),
-             emotion.fit_linear_head(store, targets, known)]  # fmt: skip
     names = np.array([clip.corpus for clip in clips])
+    robust = emotion.group_robust(store, targets, known, names)
+    heads = [finetune.finetuned_emotion_head(), *emotion.fit_networks(store, robust, known, models.networks - 1),
+             emotion.fit_linear_head(store, robust, known)]  # fmt: skip
     distance = distances.fit(store.moments[known], names[store.clips[known]])
     neutral = fit_neutral_bias(heads, store, targets, dev, names)
     outputs = np.concatenate([predict(heads, store, held), distance(store.moments[held])[:, None]], 1)
@@ -111,11 +112,12 @@ def fit_neutral_bias(heads: Heads, store: EmbeddingStore, targets: emotion.Targe
 
 
 def train_clarity(models: ModelSet) -> None:
+    """The mean of the head that was fine-tuned with the trunk and of heads fitted afterwards."""
     clips, store, graph = read_clips(), load_embeddings(models), settings.CACHE / "cognitive.onnx"
     targets = clarity.targets_of(clips)
     scored = np.flatnonzero(~np.isnan(targets[store.clips]))
     known, held = (windows_of(part, clips, store, scored) for part in (Part.TRAIN, Part.CALIBRATION))
-    heads = clarity.fit(store, targets, known, models.networks)
+    heads = [finetune.finetuned_clarity_head(), *clarity.fit(store, targets, known, models.networks - 1)]
     rows, values = mean_per_clip(store.clips[held], store.speech_frames[held], predict(heads, store, held))
     predicted, truth = values[:, 0], targets[rows]
     slope, intercept = (float(v) for v in np.polyfit(predicted, truth, 1))

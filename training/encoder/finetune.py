@@ -222,6 +222,14 @@ def finetuned_trunk() -> Trunk:
 
 def finetuned_emotion_head() -> AttentionHead:
     """It fits the distilled trunk as well, which approximates the same embeddings."""
-    head = AttentionHead(emotion.OUTPUTS)
-    head.load_state_dict(load_state("emotion."))
+    return finetuned_head("emotion", emotion.OUTPUTS)
+
+
+def finetuned_clarity_head() -> AttentionHead:
+    return finetuned_head("clarity", 1)
+
+
+def finetuned_head(name: str, outputs: int) -> AttentionHead:
+    head = AttentionHead(outputs)
+    head.load_state_dict(load_state(f"{name}."))
     return head.eval()

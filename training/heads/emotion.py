@@ -6,7 +6,7 @@ adjustment: Menon et al. 2021): a corpus of which listeners heard half as neutra
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ CATEGORIES, DIMENSIONS = slice(0, 8), slice(8, 10)  # columns of the output: log
 OUTPUTS = 10
 DECAY = [0.005] * 8 + [0.1] * 2  # of the linear head: few clips are rated, so the dimensions are penalised more
 DIMENSION_LOSS_WEIGHT = 10
+GROUP_RATE, GROUP_ROUNDS = 1.0, 2  # of the exponentiated gradient of group DRO
 MAX_ORDINARY = 2  # weight of a clip of ordinary speech, for corpora of few clips
 
 SPEC = ModelSpec(
@@ -148,6 +149,26 @@ def labelled_windows(owners: np.ndarray, targets: Targets) -> np.ndarray:
 def fit_networks(store: EmbeddingStore, targets: Targets, windows: np.ndarray, count: int) -> list[AttentionHead]:
     params = FitParams(OUTPUTS, make_loss(store.clips, targets))
     return [fit_attention(store, windows, params, SEED + i) for i in range(count)]
+
+
+def group_robust(store: EmbeddingStore, targets: Targets, windows: np.ndarray, names: np.ndarray, rounds: int = GROUP_ROUNDS) -> Targets:
+    """Raises the weight of corpora with a higher loss of linear heads, round by round (group DRO: Sagawa et al. 2020).
+
+    names [clips]: corpora. The mean weight of the corpora does not change.
+    """
+    unweighted = replace(targets, label_weight=(targets.label_weight > 0).astype(np.float32))
+    loss, owners, robust = make_loss(store.clips, unweighted), names[store.clips[windows]], targets
+    logs = dict.fromkeys(np.unique(owners).tolist(), 0.0)
+    for _ in range(rounds):
+        head = fit_linear_head(store, robust, windows)
+        for name in logs:
+            own = windows[owners == name]
+            with torch.no_grad():
+                logs[name] += GROUP_RATE * float(loss(head.clip(torch.from_numpy(store.moments[own])), own))
+        factor = np.array([np.exp(logs.get(name, 0)) for name in names], np.float32)
+        factor /= np.mean([np.exp(value) for value in logs.values()])
+        robust = replace(targets, label_weight=targets.label_weight * factor)
+    return robust
 
 
 def fit_linear_head(store: EmbeddingStore, targets: Targets, windows: np.ndarray) -> LinearHead:

@@ -26,7 +26,6 @@ from training.heads.fit import mean_per_clip
 from training.pipeline import load_embeddings, standard
 from training.reporting.tables import study_table
 
-GROUP_RATE, GROUP_ROUNDS = 1.0, 4  # of the exponentiated gradient of group DRO
 DOMAINS = 3  # directions that separate ordinary from acted speech and are projected out
 
 
@@ -93,21 +92,9 @@ class Study:
         return LinearHead(weight, head.clip.bias.detach().numpy() - weight @ centre)
 
     def group_robust(self) -> LinearHead:
-        """Weakly neutral; corpora of higher loss gain weight (group DRO: Sagawa et al. 2020)."""
-        windows, targets = self.training(True), self.targets
-        names = np.array([clip.corpus for clip in self.clips])
-        logs = dict.fromkeys(np.unique(self.corpus[windows]), 0.0)
-        for _ in range(GROUP_ROUNDS):
-            head = self.fit(targets, windows)
-            loss_of = emotion.make_loss(self.store.clips, replace(self.targets, label_weight=(self.targets.label_weight > 0).astype(np.float32)))
-            for name in logs:
-                own = windows[self.corpus[windows] == name]
-                with torch.no_grad():
-                    logs[name] += GROUP_RATE * float(loss_of(head.clip(torch.from_numpy(self.store.moments[own])), own))
-            factor = np.array([np.exp(logs.get(name, 0)) for name in names], np.float32)
-            factor /= np.mean([np.exp(v) for v in logs.values()])
-            targets = replace(self.targets, label_weight=self.targets.label_weight * factor)
-        return head
+        """Weakly neutral; corpora of higher loss gain weight."""
+        windows, names = self.training(True), np.array([clip.corpus for clip in self.clips])
+        return self.fit(emotion.group_robust(self.store, self.targets, windows, names), windows)
 
     def values(self, head: LinearHead, windows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """-> clip indices [m], outputs [m,10]"""
