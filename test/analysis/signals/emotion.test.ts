@@ -98,7 +98,10 @@ async function inferred(outputs: Readonly<Record<string, readonly number[]>>): P
   const windows = [{ window, firstFrame: 0, embeddings: empty, weights: empty }];
   const head = { session, manifest };
   // `speech` is of no use to this signal.
-  return emotion.infer({ windows, timeline: windows, speech: null as never, timer: startStageTimer(null) }, head);
+  return emotion.infer(
+    { windows, timeline: windows, speech: null as never, timer: startStageTimer(null) },
+    head,
+  );
 }
 const released = { probabilities: certain('happy'), valence: [0.5], arousal: [0.5] };
 
