@@ -82,7 +82,7 @@ def evaluate(models: Path, write: bool) -> None:
     alternative = None if models.resolve() == settings.MODELS.resolve() else models.resolve().name
     checks = (*invariances.CHECKS, *vocal_effort.CHECKS) if alternative is None else ()
     known = {metric.key for metric in metrics}
-    responses = [metric for check in checks for metric in check(models) if metric.key not in known]
+    responses = [metric for check in checks for metric in check(models) if metric.clips and metric.key not in known]
     run = results.new_run(models, clean.clips, [*metrics, *responses]) | {"failures": error_analysis.sentences(clean)}
     runs = results.add_run(results.read(), alternative, run)
     if alternative is None or "egemaps_baseline" not in runs:

@@ -426,7 +426,7 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "insufficient_speech";
-            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
+            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
             warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
             model: components["schemas"]["Model"];
             /** @description The emotion signals, or nothing when there is too little speech. */
@@ -452,7 +452,7 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "insufficient_speech";
-            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
+            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
             warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
             model: components["schemas"]["Model"];
             /** @description The cognitive signals, or nothing when there is too little speech. */
@@ -500,7 +500,7 @@ export interface components {
                  * @enum {string}
                  */
                 status: "ok" | "insufficient_speech";
-                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
+                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
                 warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
                 model: components["schemas"]["Model"];
                 /** @description The emotion signals, or nothing when there is too little speech. */
@@ -515,7 +515,7 @@ export interface components {
                  * @enum {string}
                  */
                 status: "ok" | "insufficient_speech";
-                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. */
+                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
                 warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
                 model: components["schemas"]["Model"];
                 /** @description The cognitive signals, or nothing when there is too little speech. */
@@ -928,7 +928,7 @@ export interface components {
             arousal: number;
             /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
             dominant_emotion: string;
-            /** @description A word for valence and arousal: calm, engaged, tense, distressed, subdued; neutral in the middle, or when the dominant emotion contradicts the point. */
+            /** @description A word for valence and arousal that agrees with the dominant emotion: calm, engaged, tense, distressed, subdued, or neutral, in the middle and where the two disagree. */
             tone: string;
             /** @description Probability of each label, 0 to 1; together they are 1. */
             emotions: {
@@ -983,19 +983,19 @@ export interface components {
             confidence: number;
             intervals: components["schemas"]["CognitiveIntervals"];
         };
-        /** @description Calibrated on speakers left out of training; wider when speech is short or the recording poor. */
+        /** @description Of clarity: calibrated on speakers left out of training, wider when speech is short or the recording poor. Of the indices: from resampled runs of speech, wider when speech is short. */
         CognitiveIntervals: {
             /** @description 80 % interval of clarity: lower and upper end, 0 to 1. */
             clarity: [
                 number,
                 number
             ];
-            /** @description 80 % interval of cognitive_load over runs of speech. */
+            /** @description 80 % interval of cognitive_load: lower and upper end, 0 to 1. */
             cognitive_load: [
                 number,
                 number
             ];
-            /** @description 80 % interval of processing over runs of speech. */
+            /** @description 80 % interval of processing: lower and upper end, 0 to 1. */
             processing: [
                 number,
                 number
@@ -1022,7 +1022,7 @@ export interface components {
             /** @description The unit: s, 1/min, ratio, ... */
             unit: string;
             /**
-             * @description Present where no marked recordings confirm the measure.
+             * @description false: not compared with marked recordings. Absent from other measures.
              * @constant
              */
             validated?: false;
