@@ -22,8 +22,8 @@ test('decode needs nothing but bytes', (t) => {
 
 test('analyze returns both reports, or the requested one', async (t) => {
   const [both, emotion] = await Promise.all([analyze(sample), analyze(sample, { signals: ['emotion'] })]);
-  t.deepEqual(Object.keys(both), ['emotion', 'cognitive', 'audio']);
-  t.deepEqual(Object.keys(emotion), ['emotion', 'audio']);
+  t.deepEqual(Object.keys(both), ['emotion', 'cognitive', 'audio', 'segments']);
+  t.deepEqual(Object.keys(emotion), ['emotion', 'audio', 'segments']);
   t.deepEqual(emotion.emotion, both.emotion);
   t.is(both.cognitive?.relative, false);
 });
