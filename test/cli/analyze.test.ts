@@ -45,8 +45,8 @@ test('one line of JSON a file, in order, with whole reports', async (t) => {
   t.is(lines[2].error.type, 'value_error.audio.unsupported');
   t.is(lines[5].error.type, 'value_error.audio.empty');
   for (const line of [lines[1], lines[3], lines[4]]) {
-    t.deepEqual(Object.keys(line), ['path', 'emotion', 'cognitive', 'audio']);
-    const hoisted = { audio: line.audio, request_id: '' };
+    t.deepEqual(Object.keys(line), ['path', 'emotion', 'cognitive', 'audio', 'segments']);
+    const hoisted = { audio: line.audio, segments: line.segments, request_id: '' };
     reportSchemas.emotion.parse({ ...line.emotion, ...hoisted });
     reportSchemas.cognitive.parse({ ...line.cognitive, ...hoisted });
     t.is(line.emotion.status, 'ok');
@@ -58,7 +58,7 @@ test('one line of JSON a file, in order, with whole reports', async (t) => {
 test('--signals picks', async (t) => {
   const { code, stdout } = await runCli(['analyze', '--jsonl', '--signals', 'cognitive', sample]);
   t.is(code, 0);
-  t.deepEqual(Object.keys(parseLines(stdout)[0]), ['path', 'cognitive', 'audio']);
+  t.deepEqual(Object.keys(parseLines(stdout)[0]), ['path', 'cognitive', 'audio', 'segments']);
 });
 
 test('without --jsonl a few lines a file', async (t) => {

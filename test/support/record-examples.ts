@@ -1,7 +1,7 @@
 /** Writes src/openapi/examples.json, the examples of the document, and the answer in README.md: asked of the built service. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { sendExamples } from './example-requests.ts';
+import { sendExamples, shortened } from './example-requests.ts';
 import { makeToken, startServer } from './server.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -17,7 +17,7 @@ try {
   const answers = await sendExamples({ ...server, narrow });
   writeFileSync('src/openapi/examples.json', format(answers));
   const readme = readFileSync('README.md', 'utf8');
-  const block = `\`\`\`json\n${format(answers.emotion?.body ?? {})}\`\`\`\n`;
+  const block = `\`\`\`json\n${format(shortened(answers.emotion?.body))}\`\`\`\n`;
   writeFileSync(
     'README.md',
     readme.replace(/^```json\n.*?^```\n/ms, () => block),

@@ -209,8 +209,8 @@ export const emotion: SignalDefinition<z.infer<typeof params>, Rows<Row>, Emotio
 };
 
 function signalsOf(result: EmotionResult): z.infer<typeof scores> {
-  const { tone, labels } = result;
-  return { ...scoresOf(result, labels), tone };
+  const { valence, arousal, dominant_emotion, ...rest } = scoresOf(result, result.labels);
+  return { valence, arousal, dominant_emotion, tone: result.tone, ...rest };
 }
 
 function scoresOf(result: Scores & { readonly intervals: Intervals }, labels: readonly string[]) {
