@@ -27,9 +27,10 @@ test('the first part of each name counts and unknown ones are ignored', (t) => {
     part('audio', '1'),
     part('audio', '2'),
     part('channel', ' 3\r\n'),
+    part('timeline', 'windows'),
     part('baseline', '4'),
   ]);
-  t.deepEqual(form, { audio: Buffer.from('1'), baseline: Buffer.from('4'), channel: 3 });
+  t.deepEqual(form, { audio: Buffer.from('1'), baseline: Buffer.from('4'), channel: 3, timeline: 'windows' });
 });
 
 test('without audio a field is required', (t) => {
@@ -111,7 +112,7 @@ test('a form in blocks has the result of the whole form', (t) => {
   });
   for (const byte of body) reader.write(Uint8Array.of(byte));
   const sizes = { audio: 11, baseline: 7 };
-  t.deepEqual(reader.end(), { sizes, channel: 2, callback: 'https://example.org/' });
+  t.deepEqual(reader.end(), { sizes, channel: 2, timeline: 'utterances', callback: 'https://example.org/' });
   t.deepEqual(got, { audio: 'a recording', baseline: 'at rest' });
 });
 
