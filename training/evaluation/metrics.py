@@ -55,7 +55,8 @@ def make_metrics(
 def mean_metric(signal: str, name: str, group: str, values, clips: list[Clip]) -> Metric:
     """A mean without an interval."""
     speakers = len({(clip.corpus, clip.speaker) for clip in clips})
-    return Metric(signal, name, group, round(float(np.mean(values)), 3) + 0.0, None, speakers, len(clips))
+    value = round(float(np.mean(values)), 3) + 0.0  # no negative zero
+    return Metric(signal, name, group, value, None, speakers, len(clips))
 
 
 def natural_metrics(reports: Reports) -> list[Metric]:
