@@ -97,7 +97,7 @@ export const timelineSchema = <Entry extends z.ZodType>(entry: Entry) =>
 
 const segmentSchema = z
   .strictObject({ type: z.enum(['speech', 'pause']), ...entryShape })
-  .describe('Speech, or a pause of 0.25 s or more.');
+  .describe('Speech, or a pause: 0.25 s or more between speech, of any length at the start and the end.');
 
 export const envelope = {
   audio: audioSchema,

@@ -19,7 +19,7 @@ const recordings = z.strictObject({
   clips: z.int().nonnegative(),
 });
 
-/** Measured through the shipped pipeline on held-out speakers; `group` names the recordings. */
+/** Measured through the shipped pipeline on the test part; `group` names the recordings. */
 const figure = z.strictObject({
   figure: z.string(),
   group: z.string(),

@@ -1,6 +1,6 @@
 """From the outputs of the emotion head to scores, fitted on the calibration part: known corpora and corpora left out.
 
-The bias of neutral is a choice between corpora with few neutral clips and speech of which most is neutral: dev part.
+The bias of neutral is chosen on the dev part: acted corpora have few neutral clips, most other speech is neutral.
 """
 
 from dataclasses import dataclass
@@ -131,5 +131,5 @@ def calibrate_emotion(found: Outputs, neutral: float, training_distance: np.ndar
         spreads.append(fit_spread(errors, variance_of(p[found.rated], name)))
     slopes, intercepts = np.array(lines).T
     floors, gains = np.array(spreads).T
-    scale = EmotionScale(neutral, temperature, slopes, intercepts, floors, gains, near, growth, growth)
+    scale = EmotionScale(neutral, temperature, slopes, intercepts, floors, gains, near, growth)
     return EmotionCalibration(scale, fit_low_confidence(p[known], label, weight), float(np.quantile(found.distance, UNLIKE)))

@@ -34,8 +34,8 @@ def measure_recipe(clips: list[Clip], windows: WindowStore, members: np.ndarray,
         add(f"{name} UAR", uar, part, targets.label[rows], predicted)
     for place, dimension in enumerate(DIMENSIONS):
         add(f"{RECIPE.rated} {dimension} CCC", ccc, names == RECIPE.rated, targets.dimensions[rows, place], dimensions[:, place])
-    heard = targets.distribution[rows][:, 0]
-    add("CREMA-D neutral share CCC", ccc, names == "CREMA-D", heard, softmax(values[:, emotion.CATEGORIES], 1)[:, 0])
+    neutral_share = targets.distribution[rows][:, 0]
+    add("CREMA-D neutral share CCC", ccc, names == "CREMA-D", neutral_share, softmax(values[:, emotion.CATEGORIES], 1)[:, 0])
     negative = np.isin(values[:, emotion.CATEGORIES].argmax(1), NEGATIVE).astype(float)
     for name in (*RECIPE.ordinary, RECIPE.clarity):
         add(f"{name} negative", lambda truth, _: float(truth.mean()), names == name, negative, negative)

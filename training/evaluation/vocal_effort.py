@@ -24,7 +24,7 @@ ORDER, FRAME, HOP = 18, 400, 200  # of linear prediction; samples
 REGULARIZATION = 1e-4  # of the power, so that silence has a filter too
 MAX_WHISPERS = 60
 WHISPERED_CORPORA = ("RAVDESS", "EMOVO", "ASED", "TAVA", "LibriSpeech", "speechocean762")
-CHANGED_SCORES = (("emotion", "valence"), ("emotion", "arousal"), ("cognitive", "clarity"), ("cognitive", "cognitive_load"))
+CHANGED_SCORES = (("emotion", "valence"), ("emotion", "arousal"), ("cognitive", "clarity"))
 REAL_WHISPERS = ("mfa_whisper", "mfa_breathy")
 
 

@@ -83,8 +83,10 @@ def write_affine(g: Graph, value: str, slope: float, intercept: float, name: str
 
 @dataclass(frozen=True)
 class EmotionScale:
-    """From the outputs of the head to scores. `neutral` is added to the logit of neutral. The spread of valence and arousal is sqrt(floor + gain * variance), the variance
-    of the categories' values under their probabilities. Beyond `near` the temperature and the spreads grow with the distance.
+    """From the outputs of the head to scores.
+
+    `neutral` is added to the logit of neutral. The spread of valence and of arousal is sqrt(floor + gain * variance), where the
+    variance is that of the categories' values under their probabilities.
     """
 
     neutral: float
@@ -94,8 +96,7 @@ class EmotionScale:
     spread_floor: np.ndarray  # [2]
     spread_gain: np.ndarray  # [2]
     near: float
-    temperature_growth: float  # per unit of distance beyond `near`
-    spread_growth: float
+    growth: float  # of temperature and spreads, per unit of distance beyond `near`; fitted on the categories
 
 
 def write_distance(g: Graph, distance: Distance, embeddings: str, w: str) -> str:
@@ -119,9 +120,9 @@ def write_emotion(heads: Heads, scale: EmotionScale, distance: Distance, path: P
         return g.op("Add", g.op("Mul", beyond, g.scalar(start * growth)), g.scalar(start))
 
     moved = g.op("Add", logits, g.constant(scale.neutral * np.eye(1, 8, dtype=np.float32)))
-    probabilities = g.op("Softmax", g.op("Div", moved, grown(scale.temperature, scale.temperature_growth)), axis=-1)
+    probabilities = g.op("Softmax", g.op("Div", moved, grown(scale.temperature, scale.growth)), axis=-1)
     g.output(probabilities, "probabilities", [1, 8])
-    flat, column, spreads = g.integers(1), grown(1, scale.spread_growth), {}
+    flat, column, spreads = g.integers(1), grown(1, scale.growth), {}
     for index, name in enumerate(DIMENSIONS):
         score = g.op("Reshape", g.op("Sigmoid", values[index]), flat)
         write_affine(g, score, scale.slopes[index], scale.intercepts[index], name)

@@ -112,6 +112,7 @@ def sections(models: Path, metrics: list[Metric], responses: list[Metric], by_co
         "### Clarity of other speech",
         clarity_table(predictions),
         "### Response to known changes",
+        "Of pauses and tempo only recordings with enough speech for the indices count, which few have.",
         table(["what", "of", "value", "speakers", "recordings"],
               [[m.figure, m.group, f"{m.value:.3f}", m.speakers, m.clips] for m in responses]),
         "### Voice activity by frame",

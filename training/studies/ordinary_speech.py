@@ -1,6 +1,6 @@
 """Ways to train the emotion head on speech that nobody acted, compared on the dev part: results/ordinary_speech.json.
 
-Linear heads on the moments of the trunk's embeddings, all fitted alike. Differences come with a 95 % interval of a paired
+Linear heads on the moments of the shipped trunk's embeddings, all fitted alike. That trunk was fine-tuned with ordinary speech. Differences come with a 95 % interval of a paired
 bootstrap over speakers.
 """
 
@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from training import settings
 from training.calibration.affine import fit_low_confidence, fit_temperature, weights_of
-from training.corpora.corpus import Part
+from training.corpora.corpus import ORDINARY_WEIGHT, Part
 from training.corpora.index import read_clips
 from training.corpora.labels import NEGATIVE
 from training.corpora.recipe import RECIPE
@@ -136,7 +136,7 @@ class Study:
         return {
             "acted corpora and votes": self.acted_only,
             "+ weakly neutral ordinary speech": lambda: self.fit(self.targets, self.training(True)),
-            "weight 1 instead of .3": lambda: self.fit(self.weighted(1 / 0.3), self.training(True)),
+            "weight 1 instead of .3": lambda: self.fit(self.weighted(1 / ORDINARY_WEIGHT), self.training(True)),
             "distributions of a head on votes": self.pseudo_labels,
             "domain directions removed": self.domain_projection,
             "group-robust": self.group_robust,

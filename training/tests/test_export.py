@@ -87,7 +87,7 @@ def test_emotion_head(tmp_path):
     linear = LinearHead(np.random.default_rng(2).normal(0, 0.05, (10, 2 * WIDTH)).astype(np.float32), np.zeros(10, np.float32))
     mean, std = np.full(WIDTH, 0.1, np.float32), np.full(WIDTH, 1.2, np.float32)
     heads = [AttentionHead(10, mean, std).eval(), linear]
-    scale = EmotionScale(0.4, 1.3, np.array([1.2, 0.9]), np.array([0.1, -0.05]), np.array([0.01, 0.02]), np.array([0.5, 0.3]), 0.8, 0.4, 0.7)
+    scale = EmotionScale(0.4, 1.3, np.array([1.2, 0.9]), np.array([0.1, -0.05]), np.array([0.01, 0.02]), np.array([0.5, 0.3]), 0.8, 0.4)
     stored = np.stack([moments_of(*(v[0] for v in embeddings(count))) for count in range(30, 130)])
     distance = distances.fit(stored, np.repeat(["a", "b"], [30, 70]))
     write_emotion(heads, scale, distance, tmp_path / "head.onnx")
@@ -107,7 +107,7 @@ def test_emotion_head(tmp_path):
     for index, name in enumerate(("valence", "arousal")):
         places = np.array([PLACES[name][label] for label in EMOTIONS])
         variance = probabilities[0] @ places**2 - (probabilities[0] @ places) ** 2
-        wanted = np.sqrt(scale.spread_floor[index] + scale.spread_gain[index] * variance) * (1 + 0.7 * beyond)
+        wanted = np.sqrt(scale.spread_floor[index] + scale.spread_gain[index] * variance) * (1 + 0.4 * beyond)
         assert found[f"{name}_spread"][0] == pytest.approx(wanted, rel=1e-3)
 
 

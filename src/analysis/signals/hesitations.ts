@@ -24,7 +24,7 @@ type Track = {
   /** 0 without a pitch. */
   readonly pitchHz: Float32Array;
   readonly syllableRate: Float32Array;
-  /** Of `spectralChange`. */
+  /** Result of `spectralChange`. */
   readonly change: Float32Array;
 };
 

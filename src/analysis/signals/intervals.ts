@@ -1,10 +1,10 @@
-/** 80 % intervals, calibrated on held-out speakers: wider on short or poor recordings. */
+/** 80 % intervals, calibrated on the calibration part: wider on short or poor recordings. */
 import { z } from 'zod';
 
 /** Lower and upper bound, inside [0, 1]. */
 export type Interval = readonly [number, number];
 
-/** Growth of the interval per degradation, fitted on held-out speakers (training/calibration/intervals.py). */
+/** Growth of the interval per degradation, fitted on the calibration part (training/calibration/intervals.py). */
 export const intervalParams = z.strictObject({
   /** Half-width without degradations. */
   base: z.number().min(0).max(1),

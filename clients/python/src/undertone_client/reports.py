@@ -10,7 +10,7 @@ from typing_extensions import NotRequired
 
 class Segment(TypedDict):
     """
-    Speech, or a pause of 0.25 s or more.
+    Speech, or a pause: 0.25 s or more between speech, of any length at the start and the end.
     """
 
     type: Literal['speech', 'pause']
