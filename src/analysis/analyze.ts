@@ -1,33 +1,16 @@
 /** The pipeline: bytes -> chunks of samples -> speech -> windows -> embeddings -> signals. */
-import {
-  type DecodeLimits,
-  type IncrementalDecoder,
-  measureQuality,
-  type SignalQuality,
-  type Source,
-} from '../audio/addon.ts';
+import type { DecodeLimits, IncrementalDecoder } from '../audio/addon.ts';
 import { replay, syntheticSignal } from '../models/golden.ts';
 import { loadModels, type Models } from '../models/loader.ts';
 import { invalidPart } from '../runtime/errors.ts';
-import {
-  type Chunking,
-  defaultChunking,
-  detectChunks,
-  openDecoder,
-  type SpeechChunk,
-  type UploadPart,
-} from './chunked.ts';
-import { encode } from './encode.ts';
-import { joinQualities, meanBySpeech, meanLevel } from './quality.ts';
-import { countFrames, joinGaps, type Segment } from './segments.ts';
-import { describeChunk, type Span, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
-import { definitions, type Signal, signals } from './signals/table.ts';
-import { segmentSeconds } from './speech.ts';
+import { aggregate, analyzeChunk, type ChunkResult, spanOf, sum } from './chunk-result.ts';
+import { type Chunking, defaultChunking, detectChunks, openDecoder, type UploadPart } from './chunked.ts';
+import { analyzeLive, type LiveRequest, type LiveResult } from './live.ts';
+import type { Segment } from './segments.ts';
+import { describeChunk, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
+import { definitions } from './signals/table.ts';
 import { type StageTimer, startStageTimer } from './stage-timer.ts';
-import type { Analysis, AnalyzeRequest, RecordingContext } from './types.ts';
-import { encodeUtterances } from './utterances.ts';
-import { recordingWarnings } from './warnings.ts';
-import type { Window } from './windows.ts';
+import type { Analysis, AnalyzeRequest } from './types.ts';
 
 /**
  * Called after each chunk with the seconds analysed so far and the declared duration: null when none is declared, never
@@ -40,6 +23,8 @@ export type Analyzer = {
   analyze(request: AnalyzeRequest, onChunk?: OnChunk): Promise<Analysis>;
   /** Returns null for a recording of several chunks, after decoding the first. @throws ServiceError */
   analyzeUnlessLong(request: AnalyzeRequest): Promise<Analysis | null>;
+  /** Analyses the end of a stream. @throws ServiceError */
+  live(request: LiveRequest): Promise<LiveResult>;
   /** Runs every model once: the first run of a session is slower. */
   warm(): Promise<void>;
 };
@@ -64,6 +49,7 @@ export function analyzerOf(
     analyze: async (request, onChunk = () => {}) =>
       (await analyze(request, context, { onChunk, oneChunkOnly: false })) as Analysis,
     analyzeUnlessLong: (request) => analyze(request, context, { onChunk: () => {}, oneChunkOnly: true }),
+    live: (request) => analyzeLive(request, models, limits),
     warm: async () => {
       await replay(models, syntheticSignal(1, warmUpSeconds));
     },
@@ -80,7 +66,8 @@ async function analyze(
   const { models, chunking } = context;
   const timer = startStageTimer(request.cancel);
   const { sampleRate } = models.features;
-  const decoder = open('audio', request.audio, request, context, timer);
+  const limits = { ...context.limits, seconds: request.maxSeconds ?? context.limits.seconds };
+  const decoder = open('audio', request.audio, request, { ...context, limits }, timer);
   const results: ChunkResult[] = [];
   let baseline: SpeakerRecording | null = null;
   try {
@@ -151,135 +138,4 @@ export async function describeSpeaker(
   }
   timer.mark('measures');
   return { chunks, ...spanOf(chunks, models) };
-}
-
-/** Mergeable result of a chunk, without its samples and features. Positions are frames of the chunk. */
-type ChunkResult = {
-  readonly samples: number;
-  readonly frames: number;
-  readonly speechSeconds: number;
-  readonly segments: readonly Segment[];
-  readonly windows: readonly Window[];
-  readonly timeline: readonly Window[];
-  readonly voiceLogOdds: number;
-  readonly quality: SignalQuality;
-  /** RMS of all samples; of the speech alone in a chunk with at least `minTotalSpeechSeconds` of it. */
-  readonly levelDbfs: number;
-  readonly signals: Partial<Record<Signal, unknown>>;
-};
-
-async function analyzeChunk(
-  { speech, bounds, isWhole }: SpeechChunk,
-  { signals: wanted, timeline: entries }: Pick<AnalyzeRequest, 'signals' | 'timeline'>,
-  models: Models,
-  timer: StageTimer,
-): Promise<ChunkResult> {
-  const { audio, features, segments, speechSeconds } = speech;
-  const { samples, sampleRate } = audio;
-  const quality = measureQuality(samples, sampleRate, segmentSeconds(speech));
-  const hasSpeech = speechSeconds >= models.vad.manifest.params.minTotalSpeechSeconds;
-  const all = Float64Array.of(0, samples.length / sampleRate);
-  const { levelDbfs } = hasSpeech ? quality : measureQuality(samples, sampleRate, all);
-  timer.mark('quality');
-  // A chunk of a longer recording always has results: the recording may have enough speech in total.
-  const windows = isWhole && !hasSpeech ? [] : await encode(speech, models, timer, bounds);
-  const { framesPerToken } = models.trunk.manifest.params;
-  const timeline = entries === 'windows' ? windows : encodeUtterances(speech, windows, framesPerToken);
-  const results: Partial<Record<Signal, unknown>> = {};
-  if (windows.length > 0 || !isWhole) {
-    for (const signal of signals.filter((one) => wanted.includes(one))) {
-      results[signal] = await definitions[signal].infer({ windows, timeline, speech, timer }, models[signal]);
-    }
-  }
-  return {
-    samples: samples.length,
-    frames: features.frames,
-    speechSeconds,
-    segments,
-    windows: windows.map(({ window }) => window),
-    timeline: timeline.map(({ window }) => window),
-    voiceLogOdds: speech.voiceLogOdds,
-    quality,
-    levelDbfs,
-    signals: results,
-  };
-}
-
-/** Segments in frames of the whole recording; pauses that a cut made too short are joined. */
-function spanOf(
-  results: readonly { readonly frames: number; readonly segments: readonly Segment[] }[],
-  { features, vad }: Models,
-): Span {
-  const framesPerSecond = features.sampleRate / features.hopLength;
-  const minPause = vad.manifest.params.minPauseSeconds * framesPerSecond;
-  const segments = joinGaps(
-    shiftToRecording(results, (result) => result.segments),
-    minPause,
-  );
-  return { segments, framesPerSecond, speechSeconds: countFrames(segments) / framesPerSecond };
-}
-
-function shiftToRecording<Result extends { readonly frames: number }, Part extends Segment>(
-  results: readonly Result[],
-  partsOf: (result: Result) => readonly Part[],
-): Part[] {
-  let offset = 0;
-  return results.flatMap((result) => {
-    const from = offset;
-    offset += result.frames;
-    return partsOf(result).map((part) => ({ ...part, start: part.start + from, end: part.end + from }));
-  });
-}
-
-function aggregate(
-  results: readonly ChunkResult[],
-  { source, baseline }: { readonly source: Source; readonly baseline: SpeakerRecording | null },
-  wanted: readonly Signal[],
-  models: Models,
-  timer: StageTimer,
-): Analysis {
-  const span = spanOf(results, models);
-  const { speechSeconds } = span;
-  const { params } = models.vad.manifest;
-  const windows = shiftToRecording(results, (result) => result.windows);
-  const enough = speechSeconds >= params.minTotalSpeechSeconds && windows.length > 0;
-  const quality = joinQualities(results);
-  const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
-  const timeline = shiftToRecording(results, (result) => result.timeline);
-  const recording: RecordingContext = { ...span, windows, timeline, conditions, baseline };
-  const aggregated = signals
-    .filter((signal) => enough && wanted.includes(signal))
-    .map((signal) => {
-      const chunks = results.map((result) => result.signals[signal]);
-      return [signal, definitions[signal].aggregate(chunks, recording, models[signal])];
-    });
-  const analysis = {
-    audio: {
-      seconds: sum(results, ({ samples }) => samples) / models.features.sampleRate,
-      speechSeconds,
-      source,
-      ...quality,
-    },
-    span,
-    results: Object.fromEntries(aggregated),
-    insufficientSpeech: !enough,
-    warnings: recordingWarnings(
-      source,
-      enough ? { ...quality, voiceLogOdds: meanBySpeech(results, (result) => result.voiceLogOdds) } : null,
-      meanLevel(results),
-      params,
-    ),
-    models: manifestsOf(models),
-  };
-  timer.mark('aggregate');
-  return { ...analysis, stages: timer.stages() };
-}
-
-function manifestsOf(models: Models): Analysis['models'] {
-  const entries = signals.map((signal) => [signal, models[signal].manifest] as const);
-  return Object.fromEntries(entries) as Analysis['models'];
-}
-
-function sum<Item>(items: readonly Item[], value: (item: Item) => number): number {
-  return items.reduce((total, item) => total + value(item), 0);
 }

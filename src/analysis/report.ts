@@ -46,7 +46,7 @@ export function combinedReport(analysis: Analysis, requestId: string): CombinedR
   return { status: statusOf(analysis), ...combined };
 }
 
-function bodyOf<S extends Signal>(signal: S, analysis: Analysis): BodyOf<S> {
+export function bodyOf<S extends Signal>(signal: S, analysis: Analysis): BodyOf<S> {
   const own = definitions[signal].report(analysis.results[signal] ?? null);
   const { name, version, featuresVersion } = analysis.models[signal];
   const body = {

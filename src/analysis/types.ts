@@ -26,6 +26,8 @@ export type AnalyzeRequest = AnalyzeOptions & {
   /** A recording of the same speaker at rest: makes the cognitive signals relative. */
   readonly baseline: Uint8Array | null;
   readonly signals: readonly Signal[];
+  /** Longest recording, s, in place of the limit of the service. */
+  readonly maxSeconds?: number | undefined;
   /** Shared with the caller: a value other than 0 cancels the analysis at the next stage. */
   readonly cancel: Int32Array | null;
 };

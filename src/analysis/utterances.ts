@@ -6,7 +6,7 @@ import type { Segment } from './segments.ts';
 import type { SpeechAnalysis } from './speech.ts';
 
 const minSeconds = 0.5;
-const maxSeconds = 10;
+export const maxSeconds = 10;
 /** A cut of long speech is the middle of the span of this length with the least speech. */
 const dipSeconds = 0.1;
 
@@ -53,11 +53,11 @@ function findDip(speech: Float32Array, within: Segment, length: number): number 
 
 /** The embeddings whose middle lies inside each utterance; one without embeddings is left out. */
 export function encodeUtterances(
-  speech: SpeechAnalysis,
+  utterances: readonly Segment[],
   windows: readonly EncodedWindow[],
   framesPerEmbedding: number,
 ): EncodedWindow[] {
-  return cutUtterances(speech).flatMap((utterance) => {
+  return utterances.flatMap((utterance) => {
     const parts = windows.flatMap((window) => slice(window, utterance, framesPerEmbedding));
     const weights = joinArrays(parts.map((part) => part.weights));
     if (weights.length === 0) return [];

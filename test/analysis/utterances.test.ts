@@ -61,11 +61,11 @@ function windowOf(firstFrame: number, count: number): EncodedWindow {
 test('an utterance has the embeddings of every window whose middle it contains', (t) => {
   const windows = [windowOf(-10, 60), windowOf(110, 60)];
   const [inside, across, ...others] = encodeUtterances(
-    speechOf([
+    [
       { start: 1, end: 60 },
       { start: 90, end: 150 },
       { start: 300, end: 360 },
-    ]),
+    ],
     windows,
     2,
   );

@@ -1,0 +1,153 @@
+/** Result of each chunk, and their aggregation over the recording. */
+import { measureQuality, type SignalQuality, type Source } from '../audio/addon.ts';
+import type { Models } from '../models/loader.ts';
+import type { SpeechChunk } from './chunked.ts';
+import { encode } from './encode.ts';
+import { joinQualities, meanBySpeech, meanLevel } from './quality.ts';
+import { countFrames, joinGaps, type Segment } from './segments.ts';
+import type { Span, SpeakerRecording } from './signals/speaker.ts';
+import { definitions, type Signal, signals } from './signals/table.ts';
+import { segmentSeconds } from './speech.ts';
+import type { StageTimer } from './stage-timer.ts';
+import type { Analysis, RecordingContext, Timeline } from './types.ts';
+import { cutUtterances, encodeUtterances } from './utterances.ts';
+import { recordingWarnings } from './warnings.ts';
+import type { Window } from './windows.ts';
+
+/** Mergeable result of a chunk, without its samples and features. Positions are frames of the chunk. */
+export type ChunkResult = {
+  readonly samples: number;
+  readonly frames: number;
+  readonly speechSeconds: number;
+  readonly segments: readonly Segment[];
+  readonly windows: readonly Window[];
+  readonly timeline: readonly Window[];
+  readonly voiceLogOdds: number;
+  readonly quality: SignalQuality;
+  /** RMS of all samples; of the speech alone in a chunk with at least `minTotalSpeechSeconds` of it. */
+  readonly levelDbfs: number;
+  readonly signals: Partial<Record<Signal, unknown>>;
+};
+
+type ChunkRequest = {
+  readonly signals: readonly Signal[];
+  readonly timeline: Timeline | readonly Segment[];
+};
+
+/** @param timeline the entries, or their spans in frames of the chunk */
+export async function analyzeChunk(
+  { speech, bounds, isWhole }: SpeechChunk,
+  { signals: wanted, timeline: entries }: ChunkRequest,
+  models: Models,
+  timer: StageTimer,
+): Promise<ChunkResult> {
+  const { audio, features, segments, speechSeconds } = speech;
+  const { samples, sampleRate } = audio;
+  const quality = measureQuality(samples, sampleRate, segmentSeconds(speech));
+  const hasSpeech = speechSeconds >= models.vad.manifest.params.minTotalSpeechSeconds;
+  const all = Float64Array.of(0, samples.length / sampleRate);
+  const { levelDbfs } = hasSpeech ? quality : measureQuality(samples, sampleRate, all);
+  timer.mark('quality');
+  // A chunk of a longer recording always has results: the recording may have enough speech in total.
+  const windows = isWhole && !hasSpeech ? [] : await encode(speech, models, timer, bounds);
+  const { framesPerToken } = models.trunk.manifest.params;
+  const spans = entries === 'utterances' ? cutUtterances(speech) : entries;
+  const timeline = spans === 'windows' ? windows : encodeUtterances(spans, windows, framesPerToken);
+  const results: Partial<Record<Signal, unknown>> = {};
+  if (windows.length > 0 || !isWhole) {
+    for (const signal of signals.filter((one) => wanted.includes(one))) {
+      results[signal] = await definitions[signal].infer({ windows, timeline, speech, timer }, models[signal]);
+    }
+  }
+  return {
+    samples: samples.length,
+    frames: features.frames,
+    speechSeconds,
+    segments,
+    windows: windows.map(({ window }) => window),
+    timeline: timeline.map(({ window }) => window),
+    voiceLogOdds: speech.voiceLogOdds,
+    quality,
+    levelDbfs,
+    signals: results,
+  };
+}
+
+/** Segments in frames of the whole recording; pauses that a cut made too short are joined. */
+export function spanOf(
+  results: readonly { readonly frames: number; readonly segments: readonly Segment[] }[],
+  { features, vad }: Models,
+): Span {
+  const framesPerSecond = features.sampleRate / features.hopLength;
+  const minPause = vad.manifest.params.minPauseSeconds * framesPerSecond;
+  const segments = joinGaps(
+    shiftToRecording(results, (result) => result.segments),
+    minPause,
+  );
+  return { segments, framesPerSecond, speechSeconds: countFrames(segments) / framesPerSecond };
+}
+
+function shiftToRecording<Result extends { readonly frames: number }, Part extends Segment>(
+  results: readonly Result[],
+  partsOf: (result: Result) => readonly Part[],
+): Part[] {
+  let offset = 0;
+  return results.flatMap((result) => {
+    const from = offset;
+    offset += result.frames;
+    return partsOf(result).map((part) => ({ ...part, start: part.start + from, end: part.end + from }));
+  });
+}
+
+export function aggregate(
+  results: readonly ChunkResult[],
+  { source, baseline }: { readonly source: Source; readonly baseline: SpeakerRecording | null },
+  wanted: readonly Signal[],
+  models: Models,
+  timer: StageTimer,
+): Analysis {
+  const span = spanOf(results, models);
+  const { speechSeconds } = span;
+  const { params } = models.vad.manifest;
+  const windows = shiftToRecording(results, (result) => result.windows);
+  const enough = speechSeconds >= params.minTotalSpeechSeconds && windows.length > 0;
+  const quality = joinQualities(results);
+  const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
+  const timeline = shiftToRecording(results, (result) => result.timeline);
+  const recording: RecordingContext = { ...span, windows, timeline, conditions, baseline };
+  const aggregated = signals
+    .filter((signal) => enough && wanted.includes(signal))
+    .map((signal) => {
+      const chunks = results.map((result) => result.signals[signal]);
+      return [signal, definitions[signal].aggregate(chunks, recording, models[signal])];
+    });
+  const analysis = {
+    audio: {
+      seconds: sum(results, ({ samples }) => samples) / models.features.sampleRate,
+      speechSeconds,
+      source,
+      ...quality,
+    },
+    span,
+    results: Object.fromEntries(aggregated),
+    insufficientSpeech: !enough,
+    warnings: recordingWarnings(
+      source,
+      enough ? { ...quality, voiceLogOdds: meanBySpeech(results, (result) => result.voiceLogOdds) } : null,
+      meanLevel(results),
+      params,
+    ),
+    models: manifestsOf(models),
+  };
+  timer.mark('aggregate');
+  return { ...analysis, stages: timer.stages() };
+}
+
+function manifestsOf(models: Models): Analysis['models'] {
+  const entries = signals.map((signal) => [signal, models[signal].manifest] as const);
+  return Object.fromEntries(entries) as Analysis['models'];
+}
+
+export function sum<Item>(items: readonly Item[], value: (item: Item) => number): number {
+  return items.reduce((total, item) => total + value(item), 0);
+}
