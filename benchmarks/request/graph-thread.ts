@@ -6,14 +6,14 @@ import { decode, extract, trackProsody } from '../../src/audio/addon.ts';
 import { specs } from '../../src/audio/feature-presets.ts';
 import { openSession } from '../../src/models/session.ts';
 import { readForm } from '../../src/multipart/form.ts';
-import type { Reply, TaskMessage, ThreadSettings } from '../../src/workers/protocol.ts';
+import type { FormTask, Reply, ThreadSettings } from '../../src/workers/protocol.ts';
 import { graphFile } from './graph.ts';
 
 const sampleRate = 16_000;
 
 export const run = start(workerData as ThreadSettings);
 
-async function start({ limits }: ThreadSettings): Promise<(task: TaskMessage) => Promise<Reply>> {
+async function start({ limits }: ThreadSettings): Promise<(task: FormTask) => Promise<Reply>> {
   const session = await openSession(readFileSync(join(process.cwd(), graphFile)));
   const spec = specs['whisper-log-mel-80'];
   if (spec === undefined) throw new Error('Expected the spec `whisper-log-mel-80`, got none');

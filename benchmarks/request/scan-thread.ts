@@ -1,11 +1,11 @@
 /** A thread that scans the upload and answers at once: what is left is the cost of a request itself. */
 import { parentPort, threadId } from 'node:worker_threads';
 import { readForm } from '../../src/multipart/form.ts';
-import type { Reply, TaskMessage } from '../../src/workers/protocol.ts';
+import type { FormTask, Reply } from '../../src/workers/protocol.ts';
 
 export const run = start();
 
-async function start(): Promise<(task: TaskMessage) => Promise<Reply>> {
+async function start(): Promise<(task: FormTask) => Promise<Reply>> {
   parentPort?.postMessage({ ready: threadId });
   return async ({ body, boundary, requestId }) => {
     const { audio } = readForm(Buffer.concat(body), boundary);

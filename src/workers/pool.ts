@@ -20,8 +20,8 @@ export type PendingAnalysis = {
 };
 
 export type SubmitOptions = {
-  /** The task counts against the share of this account. */
-  readonly account: string;
+  /** The task counts against the share of this account. Null: it precedes every account and is never refused. */
+  readonly account: string | null;
   /** In ms, as performance.now(). */
   readonly deadlineAt: number;
   /** Called once, when the pool no longer holds the body. */
@@ -64,7 +64,7 @@ type PoolOptions = Omit<WorkersOptions, 'onReady'> & {
 };
 
 type Entry = {
-  readonly account: string;
+  readonly account: string | null;
   readonly task: Task;
   readonly queuedAt: number;
   readonly timer: NodeJS.Timeout;
@@ -84,6 +84,8 @@ export function createPool(options: PoolOptions): Pool {
   const shared = { ...options, onReady: update };
   const workers = processes === null ? createThreads(shared) : createProcesses({ ...shared, ...processes });
   const waiting = createFairQueue<Entry>(options.queue);
+  /** Tasks without an account, oldest first. */
+  const first = new Set<Entry>();
   const running = new Set<Entry>();
   let fullSince: number | null = null;
   let displaced = 0;
@@ -93,14 +95,24 @@ export function createPool(options: PoolOptions): Pool {
 
   function update(): void {
     while (idle()) {
-      const entry = waiting.next();
+      const entry = nextFirst() ?? waiting.next();
       if (entry === null) break;
       void work(entry);
     }
     fullSince = !idle() && waiting.refusesAll() ? (fullSince ?? performance.now()) : null;
   }
 
+  function nextFirst(): Entry | undefined {
+    const [entry] = first;
+    if (entry !== undefined) first.delete(entry);
+    return entry;
+  }
+
   function queue(entry: Entry): void {
+    if (entry.account === null) {
+      first.add(entry);
+      return;
+    }
     const victim = waiting.victim();
     if (victim !== null) {
       displaced++;
@@ -128,7 +140,7 @@ export function createPool(options: PoolOptions): Pool {
   function stop(entry: Entry): void {
     entry.run?.stop();
     clearTimeout(entry.timer);
-    if (!waiting.remove(entry.account, entry)) return;
+    if (!(entry.account === null ? first.delete(entry) : waiting.remove(entry.account, entry))) return;
     entry.release();
     update();
   }
@@ -139,7 +151,7 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   function submit(task: Task, { account, deadlineAt, release }: SubmitOptions): PendingAnalysis {
-    if (!accepts(account)) {
+    if (account !== null && !accepts(account)) {
       release();
       throw queueFull();
     }
@@ -165,10 +177,10 @@ export function createPool(options: PoolOptions): Pool {
     fullForMs: () => (fullSince === null ? 0 : performance.now() - fullSince),
     submit,
     failAll: (failure) => {
-      for (const entry of [...waiting.all(), ...running]) fail(entry, failure);
+      for (const entry of [...first, ...waiting.all(), ...running]) fail(entry, failure);
     },
     stats: () => ({
-      queued: waiting.size(),
+      queued: first.size + waiting.size(),
       running: running.size,
       lost: workers.lost(),
       accounts: waiting.accounts(),

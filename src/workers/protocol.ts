@@ -1,4 +1,5 @@
 /** Messages between the main thread and analysis threads and processes. */
+import type { LiveStep } from '../analysis/live.ts';
 import type { Signal } from '../analysis/signals/table.ts';
 import type { Stage } from '../analysis/stage-timer.ts';
 import type { DecodeLimits } from '../audio/addon.ts';
@@ -13,20 +14,32 @@ export type ThreadReady = { readonly ready: number };
 /** Posted by a thread whose heap exceeds `maxHeapRatio`. */
 export type HeapPressure = { readonly heapPressure: number };
 
-export type Task = {
+/** The analysis of an upload. */
+export type FormTask = {
   /** The raw upload in blocks, whose buffers are transferred. */
   readonly body: readonly Uint8Array[];
   readonly boundary: string;
   readonly signals: readonly Signal[];
   readonly requestId: string;
+  /** Longest recording, s, in place of the limit of the service. */
+  readonly maxSeconds?: number;
 };
+
+/** Provisional values of a stream. */
+export type LiveTask = {
+  /** A WAV file of its last seconds. */
+  readonly body: readonly Uint8Array[];
+  readonly live: LiveStep;
+};
+
+export type Task = FormTask | LiveTask;
 
 /** Shared flag of a task: a value other than 0 stops it before the next stage. */
 export type TaskMessage = Task & { readonly cancel: Int32Array };
 
 export type Reply =
-  | { readonly kind: 'report'; readonly json: Uint8Array; readonly stages: readonly Stage[] }
-  | ErrorReply;
+  /** The report of a FormTask, or the LiveOutput of a LiveTask. */
+  { readonly kind: 'report'; readonly json: Uint8Array; readonly stages: readonly Stage[] } | ErrorReply;
 
 export type ErrorReply =
   | { readonly kind: 'failure'; readonly failure: SerializedError }

@@ -41,7 +41,8 @@ async function start(): Promise<(task: TaskMessage) => Promise<Reply>> {
   return obey;
 }
 
-async function obey({ body, cancel, requestId }: TaskMessage): Promise<Reply> {
+async function obey({ body, cancel, ...task }: TaskMessage): Promise<Reply> {
+  const requestId = 'live' in task ? 'live' : task.requestId;
   const order: ThreadTask = JSON.parse(Buffer.concat(body).toString());
   if (settings.trace !== undefined)
     writeFileSync(settings.trace, `${requestId} ${order.do}\n`, { flag: 'a' });

@@ -9,7 +9,7 @@ import type { Config } from '../../runtime/config.ts';
 import { invalidPart, tooLarge } from '../../runtime/errors.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
 import { type AnalysisResult, type Pool, queueFull, type SubmitOptions } from '../../workers/pool.ts';
-import type { Task } from '../../workers/protocol.ts';
+import type { FormTask } from '../../workers/protocol.ts';
 import { overByteShare } from '../body/byte-budget.ts';
 import { declaredLength, readBody, sendContinue, type Upload } from '../body/read-body.ts';
 import { admissionError, type Lifecycle } from '../lifecycle.ts';
@@ -74,7 +74,7 @@ function checkHeaders(
 
 async function run(
   { res }: Context,
-  task: Omit<Task, 'body'>,
+  task: Omit<FormTask, 'body'>,
   { blocks, release }: Upload,
   options: Omit<SubmitOptions, 'release'>,
   pool: Pool,
