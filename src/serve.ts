@@ -10,7 +10,9 @@ import { createApp, createMetricsApp } from './http/app.ts';
 import { createLifecycle, type Lifecycle } from './http/lifecycle.ts';
 import { createMetrics } from './http/middleware/metrics.ts';
 import { readPages } from './http/routes/static.ts';
+import type { Streams } from './http/routes/stream.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
+import { createStreams } from './http/streams.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import { ModelError, readManifests } from './models/loader.ts';
 import { type Config, ConfigError, parseConfig } from './runtime/config.ts';
@@ -41,6 +43,7 @@ type Service = {
   readonly pool: Pool;
   readonly servers: readonly HttpServer[];
   readonly tokens: Tokens;
+  readonly streams: Streams;
 };
 
 /** Resolves when the service is ready. A signal or a failed start ends the process. */
@@ -95,7 +98,28 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Start
   const accounts = openAccounts({ config, database, tokens, secret, rateLimiters });
   const jobs = await openJobQueue(config, database, secret, logger);
   const pages = await readPages(pagesFolder);
-  const collaborators = { config, pool, tokens, accounts, metrics, logger, manifests, lifecycle, pages };
+  const streams = createStreams({
+    config,
+    pool,
+    lifecycle,
+    metrics,
+    manifests,
+    logger,
+    secret,
+    rateLimiters,
+  });
+  const collaborators = {
+    config,
+    pool,
+    tokens,
+    accounts,
+    metrics,
+    logger,
+    manifests,
+    lifecycle,
+    pages,
+    streams,
+  };
   const app = createApp({ ...collaborators, rateLimiters, ...(jobs === null ? {} : { jobs }) });
   const seconds = config.deadlineSeconds;
   const main = createHttpServer(app.callback(), {
@@ -109,7 +133,7 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Start
     servers.push(metricsServer);
     logger.info({ url: await metricsServer.listen(config.metricsAddress) }, 'metrics');
   }
-  const service: Service = { config, logger, lifecycle, pool, servers, tokens };
+  const service: Service = { config, logger, lifecycle, pool, servers, tokens, streams };
   handleSignals({
     logger,
     stop: () => stop(service),
@@ -170,7 +194,7 @@ function openAccounts({
 }
 
 /** Graceful shutdown. Requests that are still running shortly before the limit are answered 503. */
-async function stop({ config, lifecycle, logger, pool, servers, tokens }: Service): Promise<void> {
+async function stop({ config, lifecycle, logger, pool, servers, streams, tokens }: Service): Promise<void> {
   const limitMs = 1000 * config.shutdownSeconds;
   lifecycle.startDraining();
   const abortTimer = setTimeout(
@@ -186,6 +210,7 @@ async function stop({ config, lifecycle, logger, pool, servers, tokens }: Servic
   const graceMs = Math.min(1000 * config.graceSeconds, limitMs / 2);
   await new Promise((resolve) => setTimeout(resolve, graceMs));
   lifecycle.refuseNew();
+  streams.sessions.drain();
   await Promise.all(servers.map((server) => server.drain()));
   clearTimeout(abortTimer);
   await pool.close();

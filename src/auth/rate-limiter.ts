@@ -43,3 +43,13 @@ export function networkOf(address: string): string {
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':');
 }
+
+/** Returns a function that is true for the first use of a key in `seconds`. */
+export function useOnce(
+  create: RateLimiterFactory,
+  name: string,
+  seconds: number,
+): (key: string) => Promise<boolean> {
+  const counter = create(name, { requests: 1, seconds });
+  return async (key) => !(await consume(counter, key)).full;
+}

@@ -20,6 +20,7 @@ import type { Metrics } from './middleware/metrics.ts';
 import { createRateLimits } from './middleware/rate-limit.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import type { Pages } from './routes/static.ts';
+import type { Streams } from './routes/stream.ts';
 import { createMetricsRouter, createRouter, rejectUnmatched } from './routes.ts';
 import type { State } from './state.ts';
 
@@ -36,6 +37,8 @@ type AppOptions = {
   readonly accounts?: Accounts;
   /** Without jobs the job routes answer 501. */
   readonly jobs?: Jobs;
+  /** Without it the stream routes do not exist. */
+  readonly streams?: Streams;
   /** Counts requests; in this process by default. */
   readonly rateLimiters?: RateLimiterFactory | undefined;
 };
@@ -73,7 +76,17 @@ export function createApp(options: AppOptions): Koa<State> {
   const { accounts } = options;
   const accountReader = { config, budget: accountBudget, lifecycle, account: clientNetwork };
   const account = accounts ? { accounts, config, readJson: createJsonReader(accountReader) } : null;
-  app.use(createRouter({ ...options, budget, limits, jobs, readJson, account }).routes());
+  app.use(
+    createRouter({
+      ...options,
+      budget,
+      limits,
+      jobs,
+      readJson,
+      account,
+      streams: options.streams ?? null,
+    }).routes(),
+  );
   app.use(rejectUnmatched());
   return app;
 }

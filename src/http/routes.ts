@@ -11,6 +11,7 @@ import { addJobRoutes, type JobOptions } from './routes/jobs.ts';
 import { addMetricsRoutes } from './routes/metrics.ts';
 import { addModelRoutes, type ModelOptions } from './routes/models.ts';
 import { addStaticRoutes, type StaticOptions } from './routes/static.ts';
+import { addStreamRoutes, type Streams } from './routes/stream.ts';
 import type { State } from './state.ts';
 
 type RouteOptions = AnalysisOptions &
@@ -18,6 +19,8 @@ type RouteOptions = AnalysisOptions &
   ModelOptions &
   StaticOptions &
   Parameters<typeof addMetricsRoutes>[1] & {
+    /** Null: no stream routes. */
+    readonly streams: Streams | null;
     /** Null: no account routes. */
     readonly account: AccountRouteOptions | null;
   };
@@ -26,6 +29,8 @@ export function createRouter(options: RouteOptions): Router<State> {
   const router = emptyRouter();
   addAnalyzeRoutes(router, options);
   addJobRoutes(router, options);
+  const { streams } = options;
+  if (streams !== null) addStreamRoutes(router, { ...options, streams });
   addModelRoutes(router, options);
   addHealthRoutes(router, options);
   if (options.config.metricsAddress === null) addMetricsRoutes(router, options);

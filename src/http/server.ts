@@ -9,6 +9,7 @@ import { type ErrorCode, ServiceError } from '../runtime/errors.ts';
 import { chunksTooSmall, expectedChunks, GatheredRequest } from './body/gathered-request.ts';
 import { closeSlowly, isLingering } from './linger.ts';
 import { errorBody, errorHeaders } from './middleware/errors.ts';
+import { responseToUpgrade } from './upgrade.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 
@@ -68,6 +69,9 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
   server.on('request', handle);
   server.on('checkContinue', handle);
   server.on('checkExpectation', handle);
+  server.on('upgrade', (request, socket, head) => {
+    void handler(request, responseToUpgrade(request, socket, head));
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => rejectRequest(error, socket, responses));
   server.on('connect', (_request, socket) => rejectRequest({ code: 'CONNECT' }, socket, responses));
   return {

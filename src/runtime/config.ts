@@ -25,6 +25,7 @@ const mebibyte = 2 ** 20;
 const maxSettingSeconds = 86_400;
 const maxSettingBytes = 2 ** 31;
 const queuePerWorker = 8;
+const sessionsPerWorker = 32;
 /** The maximum share of one account in the memory for bodies; see createByteBudget. */
 const maxAccountShare = 3 / 4;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -67,6 +68,11 @@ const schema = z.object({
   UNDERTONE_GRACE_S: seconds(maxSettingSeconds).default(1),
   UNDERTONE_LOG_LEVEL: z.enum(logLevels, { error: `one of ${logLevels.join(', ')}` }).default('info'),
   UNDERTONE_METRICS_ADDRESS: parsedBy(parseAddress, 'HOST:PORT').optional(),
+  UNDERTONE_STREAM_SESSIONS: integer(0, 100_000).optional(),
+  UNDERTONE_STREAM_ACCOUNT_SESSIONS: integer(1, 100_000).optional(),
+  UNDERTONE_STREAM_MAX_SECONDS: seconds(maxSettingSeconds).default(3600),
+  UNDERTONE_STREAM_IDLE_S: seconds(maxSettingSeconds).default(60),
+  UNDERTONE_STREAM_BUFFER_BYTES: integer(1, 1024 * maxSettingBytes).default(1024 * mebibyte),
   UNDERTONE_REDIS_URL: z
     .string()
     .refine((value) => /^(rediss?:\/\/.+|\/.+)/.test(value), {
@@ -138,6 +144,14 @@ function freeze(settings: Settings) {
       minSampleRate: 4000,
       maxSampleRate: 384_000,
       deadlineSeconds: settings.UNDERTONE_DEADLINE_S,
+    }),
+    stream: Object.freeze({
+      sessions: settings.UNDERTONE_STREAM_SESSIONS ?? sessionsPerWorker * workers,
+      /** Null for no limit. */
+      accountSessions: settings.UNDERTONE_STREAM_ACCOUNT_SESSIONS ?? null,
+      maxSeconds: settings.UNDERTONE_STREAM_MAX_SECONDS,
+      idleSeconds: settings.UNDERTONE_STREAM_IDLE_S,
+      bufferBytes: settings.UNDERTONE_STREAM_BUFFER_BYTES,
     }),
     /** Null disables jobs. */
     redisUrl: settings.UNDERTONE_REDIS_URL ?? null,

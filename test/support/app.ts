@@ -10,7 +10,9 @@ import { createLifecycle, type Lifecycle } from '../../src/http/lifecycle.ts';
 import type { TokenVerifier } from '../../src/http/middleware/auth.ts';
 import { createMetrics, type Metrics } from '../../src/http/middleware/metrics.ts';
 import type { Pages } from '../../src/http/routes/static.ts';
+import type { Streams } from '../../src/http/routes/stream.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
+import { createStreams } from '../../src/http/streams.ts';
 import { type Config, parseConfig } from '../../src/runtime/config.ts';
 import { createPool, type Pool } from '../../src/workers/pool.ts';
 import type { ThreadTask } from './thread.ts';
@@ -22,6 +24,7 @@ export type App = {
   readonly pool: Pool;
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
+  readonly streams: Streams;
   readonly server: HttpServer;
   /** One line of JSON each. */
   readonly log: readonly string[];
@@ -46,8 +49,11 @@ export type AppSettings = {
   readonly pages?: Pages;
   /** False serves before the threads are warm, which they get with `load`. */
   readonly wait?: boolean;
+  readonly stream?: { readonly pingMs?: number };
 };
 
+/** Of every app: hosts of one installation share it. */
+const secret = 'a secret of the tests, 32 characters or more';
 const file = fileURLToPath(new URL('./thread.ts', import.meta.url));
 
 const verifier: TokenVerifier = {
@@ -86,10 +92,17 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
   const { accounts, rateLimiters } = settings;
   const extras = { ...(accounts && { accounts }), ...(rateLimiters && { rateLimiters }) };
   const collaborators = { config, pool, metrics, logger, lifecycle, manifests: [], pages };
-  const app = createApp({ ...collaborators, tokens: settings.verifier ?? verifier, ...extras });
+  const streams = createStreams({
+    ...collaborators,
+    secret,
+    ...(rateLimiters && { rateLimiters }),
+    ...settings.stream,
+  });
+  const app = createApp({ ...collaborators, streams, tokens: settings.verifier ?? verifier, ...extras });
   const server = createHttpServer(app.callback(), { seconds: config.deadlineSeconds });
   const url = await server.listen(config);
   t.teardown(async () => {
+    streams.sessions.abort();
     server.destroy();
     load();
     await pool.close();
@@ -99,7 +112,18 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     const line = (await metrics.text()).split('\n').find((text) => text.startsWith(`${name} `));
     return Number(line?.slice(name.length + 1));
   };
-  return { port: Number(new URL(url).port), config, pool, lifecycle, metrics, server, log, load, metric };
+  return {
+    port: Number(new URL(url).port),
+    config,
+    pool,
+    lifecycle,
+    metrics,
+    streams,
+    server,
+    log,
+    load,
+    metric,
+  };
 }
 
 export const untilMetric = (app: App, name: string, value: number): Promise<void> =>

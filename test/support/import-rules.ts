@@ -21,6 +21,7 @@ const homes: readonly (readonly [target: RegExp, homes: RegExp])[] = [
   [/^rate-limiter-flexible$/, /^src\/auth\/((shared-)?rate-limiter|login-throttle)\.ts$/],
   [/^kysely$/, /^src\/(auth|db)\//],
   [/^ioredis$/, /^src\/runtime\/redis\.ts$/],
+  [/^ws$/, /^src\/http\//],
   [/^bullmq$/, /^src\/jobs\//],
   [/\.node$/, /^src\/audio\/addon\.ts$/],
 ];

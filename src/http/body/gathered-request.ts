@@ -4,6 +4,7 @@
  * event loop serves other connections in between. A body of chunks of a few bytes is refused.
  */
 import { IncomingMessage } from 'node:http';
+import { streamPath } from '../../stream/protocol.ts';
 
 /** Event, emitted at most once, when the chunks are too small; the rest of the body is dropped. */
 export const chunksTooSmall = 'chunksTooSmall';
@@ -18,11 +19,25 @@ const maxTinyChunks = 4096;
 export const expectedChunks = `Expected chunks of at least ${minAverageBytes} bytes on average for \`body\`, got smaller ones`;
 
 export class GatheredRequest extends IncomingMessage {
+  /** Set by the constructor of IncomingMessage: an initializer would reset it. */
+  declare private upgradeRequested: boolean;
   #gathered: Buffer[] = [];
   #deliveryScheduled = false;
   #refused = false;
   /** Remaining tiny chunks; each byte adds 1 / minAverageBytes. */
   #credit = maxTinyChunks;
+
+  /**
+   * Set and read by the HTTP parser: whether the connection leaves HTTP. Other paths ignore `Upgrade` (RFC 9110, section
+   * 7.8), as they do without a listener of `upgrade`.
+   */
+  get upgrade(): boolean {
+    return this.upgradeRequested && (this.method === 'CONNECT' || this.url === streamPath);
+  }
+
+  set upgrade(value: boolean) {
+    this.upgradeRequested = value;
+  }
 
   /** Called by the HTTP parser; false pauses the socket until the stream reads again. */
   override push(chunk: Buffer | null): boolean {

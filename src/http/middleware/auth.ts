@@ -17,10 +17,17 @@ export type AuthOptions = { readonly tokens: TokenVerifier; readonly limits: Rat
 
 const bearer = /^Bearer +([A-Za-z0-9\-._~+/]{1,512}=*) *$/i;
 
-export function requireScopes({ tokens, limits }: AuthOptions, scopes: readonly Scope[]): Middleware<State> {
+/** @throws ServiceError `unauthenticated` */
+export type Authenticate = (context: Context) => Promise<Principal>;
+
+export function requireScopes(
+  { tokens, limits }: AuthOptions,
+  scopes: readonly Scope[],
+  authenticate: Authenticate = (context) => verifyBearer(tokens, context.get('Authorization')),
+): Middleware<State> {
   return async function authorize(context: Context, next: Next) {
     await limits.address(context);
-    const principal = await authenticate(tokens, context.get('Authorization'));
+    const principal = await authenticate(context);
     await limits.token(context, principal.id);
     context.state.principal = principal;
     const missing = scopes.filter((scope) => !principal.scopes.includes(scope));
@@ -35,7 +42,7 @@ export function requireScopes({ tokens, limits }: AuthOptions, scopes: readonly 
   };
 }
 
-async function authenticate(tokens: TokenVerifier, header: string): Promise<Principal> {
+export async function verifyBearer(tokens: TokenVerifier, header: string): Promise<Principal> {
   if (header === '') throw unauthorized('nothing');
   const token = bearer.exec(header)?.[1];
   if (token === undefined) throw unauthorized('something else');
@@ -44,6 +51,6 @@ async function authenticate(tokens: TokenVerifier, header: string): Promise<Prin
   return principal;
 }
 
-function unauthorized(got: string): ServiceError {
+export function unauthorized(got: string): ServiceError {
   return new ServiceError('unauthenticated', `Expected a Bearer token for \`Authorization\`, got ${got}`);
 }

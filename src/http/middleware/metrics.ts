@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Stage } from '../../analysis/stage-timer.ts';
 import type { JobStats } from '../../jobs/jobs.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
+import type { SessionMetrics } from '../../stream/session.ts';
 import type { PoolStats } from '../../workers/pool.ts';
 
 type MetricSources = {
@@ -21,12 +22,16 @@ type RequestMetrics = {
   readonly stages: readonly Stage[];
 };
 
+type StreamSources = { sessions(): number; bytes(): number };
+
 export type Metrics = {
   readonly contentType: string;
   text(): Promise<string>;
   record(request: RequestMetrics): void;
   /** The gauges read the sources at each scrape. */
   addGauges(sources: MetricSources): void;
+  /** @param sources open sessions, and the bytes of their audio */
+  addStreams(sources: StreamSources): SessionMetrics;
   /** The gauges are NaN while `readStats` fails. */
   addJobGauges(readStats: () => Promise<JobStats>): void;
 };
@@ -70,6 +75,7 @@ export function createMetrics(): Metrics {
         stageTimerOf(name, () => stageSeconds.labels(name)).observe(ms / 1000);
     },
     addGauges: (sources) => addGauges(registers, sources),
+    addStreams: (sources) => addStreams(registers, sources),
     addJobGauges: (readStats) => addJobGauges(registers, readStats),
   };
 }
@@ -84,8 +90,8 @@ function cacheByKey<Series>(): (key: string, create: () => Series) => Series {
   };
 }
 
-function addGauges(registers: Registry[], sources: MetricSources): void {
-  const gauge = (name: string, help: string, read: () => number) =>
+function gaugeOf(registers: Registry[]) {
+  return (name: string, help: string, read: () => number) =>
     new Gauge({
       name,
       help,
@@ -94,6 +100,10 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
         this.set(read());
       },
     });
+}
+
+function addGauges(registers: Registry[], sources: MetricSources): void {
+  const gauge = gaugeOf(registers);
   const counter = (name: string, help: string, read: () => number) => {
     new Counter({
       name: `${name}_total`,
@@ -120,6 +130,41 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
   gauge('undertone_workers_busy', 'Workers with an analysis', () => pool().running);
   counter('undertone_workers_lost', 'Workers that died and were replaced', () => pool().lost);
   gauge('undertone_ready', '1 when GET /ready answers 200', () => Number(sources.ready()));
+}
+
+function addStreams(registers: Registry[], { sessions, bytes }: StreamSources): SessionMetrics {
+  const gauge = gaugeOf(registers);
+  gauge('undertone_stream_sessions', 'Open live sessions', sessions);
+  gauge('undertone_stream_held_bytes', 'Bytes of their audio in memory', bytes);
+  const messages = new Counter({
+    name: 'undertone_stream_messages_total',
+    help: 'Messages to clients of live sessions',
+    labelNames: ['type'],
+    registers,
+  });
+  const closed = new Counter({
+    name: 'undertone_stream_closed_total',
+    help: 'Live sessions that the service closed',
+    labelNames: ['code'],
+    registers,
+  });
+  const audio = new Counter({
+    name: 'undertone_stream_audio_seconds_total',
+    help: 'Seconds of audio in live sessions',
+    registers,
+  });
+  const stepSeconds = new Histogram({
+    name: 'undertone_stream_step_seconds',
+    help: 'From the last sample of a step of a live session to its messages',
+    buckets,
+    registers,
+  });
+  return {
+    message: (type) => messages.labels(type).inc(),
+    audio: (seconds) => audio.inc(seconds),
+    step: (ms) => stepSeconds.observe(ms / 1000),
+    closed: (code) => closed.labels(String(code)).inc(),
+  };
 }
 
 /** One read of Redis serves all gauges of a scrape. */

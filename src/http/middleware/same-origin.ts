@@ -8,14 +8,29 @@ export function requireSameOrigin(publicUrl: string | null): Middleware<State> {
   return async function sameOrigin(context: Context, next: Next) {
     const origin = context.get('Origin');
     const host = context.get('Host');
-    const isSame = publicUrl === null ? matchesHost(origin, host) : origin === publicUrl;
-    if (isSame) return next();
-    const expected = publicUrl ?? `the service's own address (${host})`;
-    throw new ServiceError(
-      'forbidden',
-      `Expected ${expected} for \`Origin\`, got ${origin === '' ? 'nothing' : origin}`,
-    );
+    if (isSameOrigin(origin, host, publicUrl)) return next();
+    throw wrongOrigin(origin, host, publicUrl);
   };
+}
+
+/** Permits clients other than browsers, the service's own pages and `origins`: browsers do not protect WebSockets. */
+export function requireKnownOrigin(publicUrl: string | null, origins: readonly string[]): Middleware<State> {
+  return async function knownOrigin(context: Context, next: Next) {
+    const origin = context.get('Origin');
+    const host = context.get('Host');
+    if (origin === '' || origins.includes(origin) || isSameOrigin(origin, host, publicUrl)) return next();
+    throw wrongOrigin(origin, host, publicUrl);
+  };
+}
+
+function isSameOrigin(origin: string, host: string, publicUrl: string | null): boolean {
+  return publicUrl === null ? matchesHost(origin, host) : origin === publicUrl;
+}
+
+function wrongOrigin(origin: string, host: string, publicUrl: string | null): ServiceError {
+  const expected = publicUrl ?? `the service's own address (${host})`;
+  const got = origin === '' ? 'nothing' : origin;
+  return new ServiceError('forbidden', `Expected ${expected} for \`Origin\`, got ${got}`);
 }
 
 /** Ignores the scheme, which is unknown without UNDERTONE_PUBLIC_URL: a proxy may terminate TLS. */

@@ -1,0 +1,90 @@
+/**
+ * Tokens for one live session, for browsers, which cannot send a Bearer token with a WebSocket. A token is the encrypted
+ * principal: every process with the secret reads it, and only its use is stored.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { RateLimiterFactory } from './rate-limiter.ts';
+import { deriveKey } from './secret.ts';
+import { type Scope, scopes } from './token-input.ts';
+import type { Principal } from './token-table.ts';
+
+export type StreamTokens = {
+  /** @param permitted scopes of the principal */
+  issue(
+    principal: Principal,
+    permitted: readonly Scope[],
+  ): { readonly token: string; readonly expiresAt: Date };
+  /** Returns null for an unknown, expired or used token. Without Redis, or while it is unreachable, a process counts its own uses. */
+  redeem(token: string): Promise<Principal | null>;
+};
+
+export const lifetimeSeconds = 60;
+const ivBytes = 12;
+const tagBytes = 16;
+const pattern = /^[\w-]{60,2000}$/;
+
+const payload = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  owner: z.string().nullable(),
+  scopes: z.array(z.enum(scopes as readonly [Scope, ...Scope[]])),
+  expires: z.number(),
+});
+
+export function createStreamTokens(options: {
+  readonly secret: string;
+  /** Counts uses; in this process by default. */
+  readonly rateLimiters?: RateLimiterFactory | undefined;
+  /** ms since 1970 */
+  readonly now?: () => number;
+}): StreamTokens {
+  const { secret, rateLimiters = null, now = Date.now } = options;
+  const key = deriveKey(secret, 'stream tokens');
+  let isFirstUse: Promise<(id: string) => Promise<boolean>> | null = null;
+  return {
+    issue({ id, name, owner }, permitted) {
+      const expires = now() + 1000 * lifetimeSeconds;
+      const token = encrypt(key, JSON.stringify({ id, name, owner, scopes: permitted, expires }));
+      return { token, expiresAt: new Date(expires) };
+    },
+    async redeem(token) {
+      const text = pattern.test(token) ? decrypt(key, Buffer.from(token, 'base64url')) : null;
+      if (text === null) return null;
+      const { expires, ...principal } = payload.parse(JSON.parse(text));
+      if (expires <= now()) return null;
+      isFirstUse ??= openUses(rateLimiters);
+      // The IV: tokens that differ in unused bits of their encoding are the same token.
+      const id = Buffer.from(token, 'base64url').toString('hex', 0, ivBytes);
+      return (await (await isFirstUse)(id)) ? principal : null;
+    },
+  };
+}
+
+/** Loads its module on the first use. */
+async function openUses(rateLimiters: RateLimiterFactory | null) {
+  const { inMemory, useOnce } = await import('./rate-limiter.ts');
+  return useOnce(rateLimiters ?? inMemory, 'stream-token', lifetimeSeconds);
+}
+
+/** AES-256-GCM: IV, ciphertext and tag. */
+function encrypt(key: Buffer, text: string): string {
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv('aes-256-gcm', key, iv);
+  return Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString(
+    'base64url',
+  );
+}
+
+/** Returns null for bytes that were not encrypted with the key. */
+function decrypt(key: Buffer, bytes: Buffer): string | null {
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), {
+    authTagLength: tagBytes,
+  });
+  decipher.setAuthTag(bytes.subarray(-tagBytes));
+  try {
+    return decipher.update(bytes.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+  } catch {
+    return null;
+  }
+}

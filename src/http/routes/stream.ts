@@ -1,0 +1,128 @@
+/** GET /v1/stream, a WebSocket, and POST /v1/stream/tokens. */
+import type { Router } from '@koa/router';
+import type { Context, Middleware, Next } from 'koa';
+import type { StreamTokens } from '../../auth/stream-tokens.ts';
+import type { Principal } from '../../auth/tokens.ts';
+import { streamTokenBody } from '../../openapi/stream-requests.ts';
+import type { Config } from '../../runtime/config.ts';
+import { ServiceError } from '../../runtime/errors.ts';
+import { streamPath, subprotocol } from '../../stream/protocol.ts';
+import type { Sessions } from '../../stream/sessions.ts';
+import type { Pool } from '../../workers/pool.ts';
+import type { ReadJson } from '../body/json.ts';
+import { admissionError, type Lifecycle } from '../lifecycle.ts';
+import {
+  type AuthOptions,
+  accountOf,
+  requireScopes,
+  unauthorized,
+  verifyBearer,
+} from '../middleware/auth.ts';
+import { requireKnownOrigin } from '../middleware/same-origin.ts';
+import { sendPrivateJson } from '../respond.ts';
+import type { Sockets } from '../sockets.ts';
+import type { State } from '../state.ts';
+import { headOfUpgrade } from '../upgrade.ts';
+
+export type Streams = {
+  readonly sessions: Sessions;
+  readonly tokens: StreamTokens;
+  readonly sockets: Sockets;
+};
+
+export type StreamOptions = AuthOptions & {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly lifecycle: Lifecycle;
+  readonly readJson: ReadJson;
+  readonly streams: Streams;
+};
+
+const maxTokenBytes = 1024;
+const switchingProtocols = 101;
+const tokenRules = {
+  maxBytes: maxTokenBytes,
+  reasonOf: (kind: string) => (kind === 'unknown' ? kind : 'scopes'),
+};
+
+export function addStreamRoutes(router: Router<State>, options: StreamOptions): void {
+  const { config, streams } = options;
+  const authenticate = (context: Context) => authenticateUpgrade(context, options);
+  router.get(
+    streamPath,
+    requireUpgrade(),
+    requireKnownOrigin(config.publicUrl, config.corsOrigins),
+    requireScopes(options, [], authenticate),
+    openSession(options),
+  );
+  router.post(
+    `${streamPath}/tokens`,
+    requireScopes(options, []),
+    async function issueToken(context: Context) {
+      const principal = context.state.principal as Principal;
+      const { scopes = principal.scopes } = await options.readJson(context, streamTokenBody, tokenRules);
+      const wider = scopes.filter((scope) => !principal.scopes.includes(scope));
+      if (wider.length > 0) {
+        const message = `Expected scopes of the token in \`Authorization\` for \`scopes\`, got ${wider.join(' and ')}`;
+        throw new ServiceError('forbidden', message);
+      }
+      const { token, expiresAt } = streams.tokens.issue(principal, scopes);
+      sendPrivateJson(context, { token, expires_at: expiresAt.toISOString() });
+    },
+  );
+}
+
+const keyPattern = /^[A-Za-z0-9+/]{22}==$/;
+
+/** RFC 6455, section 4.2.1. */
+function requireUpgrade(): Middleware<State> {
+  return async function upgrade(context: Context, next: Next) {
+    const isHandshake =
+      headOfUpgrade(context.req) !== null &&
+      context.get('Upgrade').toLowerCase() === 'websocket' &&
+      context.get('Sec-WebSocket-Version') === '13' &&
+      keyPattern.test(context.get('Sec-WebSocket-Key'));
+    if (!isHandshake) {
+      throw new ServiceError(
+        'bad_request',
+        `Expected a WebSocket handshake of version 13 for \`Upgrade\`, got none`,
+      );
+    }
+    if (subprotocols(context)[0] === subprotocol) return next();
+    const expected = `${subprotocol} as the first subprotocol`;
+    throw new ServiceError('bad_request', `Expected ${expected} for \`Sec-WebSocket-Protocol\`, got another`);
+  };
+}
+
+function subprotocols(context: Context): string[] {
+  return context
+    .get('Sec-WebSocket-Protocol')
+    .split(',')
+    .map((name) => name.trim());
+}
+
+/** A Bearer token, or a token of POST /v1/stream/tokens as the second subprotocol. */
+async function authenticateUpgrade(context: Context, { tokens, streams }: StreamOptions): Promise<Principal> {
+  const header = context.get('Authorization');
+  const [, token] = subprotocols(context);
+  if (header !== '' || token === undefined) return verifyBearer(tokens, header);
+  const principal = await streams.tokens.redeem(token);
+  if (principal === null) throw unauthorized('a session token that is unknown, expired or used');
+  return principal;
+}
+
+function openSession({ lifecycle, pool, streams }: StreamOptions): Middleware<State> {
+  return async function openSession(context: Context) {
+    const { principal, requestId } = context.state;
+    const account = accountOf(principal);
+    const error = admissionError(lifecycle, pool);
+    if (error !== null) throw error;
+    streams.sessions.admit(account);
+    context.status = switchingProtocols;
+    context.respond = false;
+    const client = { account, scopes: (principal as Principal).scopes, requestId };
+    streams.sockets.accept(context.req, context.res, (connection) =>
+      streams.sessions.open(connection, client),
+    );
+  };
+}

@@ -1,0 +1,41 @@
+/** Everything that live sessions need, beside the app. */
+import type { Logger } from 'pino';
+import type { RateLimiterFactory } from '../auth/rate-limiter.ts';
+import { createStreamTokens } from '../auth/stream-tokens.ts';
+import type { Manifest } from '../models/manifest.ts';
+import type { Config } from '../runtime/config.ts';
+import { createSessions } from '../stream/sessions.ts';
+import type { Pool } from '../workers/pool.ts';
+import { createByteBudget } from './body/byte-budget.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import type { Metrics } from './middleware/metrics.ts';
+import type { Streams } from './routes/stream.ts';
+import { createSockets } from './sockets.ts';
+
+type StreamsOptions = {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly lifecycle: Lifecycle;
+  readonly metrics: Metrics;
+  readonly manifests: readonly Manifest[];
+  readonly logger: Logger;
+  readonly secret: string;
+  /** Counts uses of tokens; in this process by default. */
+  readonly rateLimiters?: RateLimiterFactory | undefined;
+  readonly pingMs?: number;
+};
+
+export function createStreams(options: StreamsOptions): Streams {
+  const { config, lifecycle, logger, manifests, pool } = options;
+  const budget = createByteBudget(config.stream.bufferBytes);
+  const metrics = options.metrics.addStreams({ sessions: () => sessions.count(), bytes: budget.used });
+  const models = manifests.map(({ name, version, featuresVersion }) => ({
+    name,
+    version,
+    features_version: featuresVersion,
+  }));
+  const onError = (cause: unknown) => logger.error({ err: cause }, 'live session failed');
+  const sessions = createSessions({ config, pool, budget, models, metrics, onError });
+  lifecycle.shutdown.listen(sessions.abort);
+  return { sessions, tokens: createStreamTokens(options), sockets: createSockets(options.pingMs) };
+}

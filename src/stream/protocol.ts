@@ -1,0 +1,94 @@
+/** Messages of the protocol `undertone.v1`. docs/streaming.md describes it. */
+import { z } from 'zod';
+import { type Signal, signals } from '../analysis/signals/table.ts';
+import { ServiceError } from '../runtime/errors.ts';
+
+export const subprotocol = 'undertone.v1';
+export const streamPath = '/v1/stream';
+
+/** Provisional values are computed at multiples of this position in the stream, s. */
+export const stepSeconds = 0.25;
+/** The last seconds that provisional values use: an utterance of 10 s, the pause after it and the context before it. */
+export const contextSeconds = 12;
+/** Received and not processed audio, s, beyond which the socket is not read. */
+export const maxPendingSeconds = 5;
+export const maxFrameBytes = 2 ** 20;
+/** Audio that one session holds in memory. */
+export const maxSessionBytes = 256 * 2 ** 20;
+export const pingMs = 20_000;
+
+export const closeCodes = {
+  done: 1000,
+  draining: 1001,
+  malformed: 1007,
+  policy: 1008,
+  internal: 1011,
+  overloaded: 1013,
+  idle: 4408,
+  tooLong: 4413,
+  unusable: 4422,
+  tooMany: 4429,
+} as const;
+export type CloseReason = keyof typeof closeCodes;
+
+export const encodings = ['s16le', 'f32le', 'mulaw', 'alaw'] as const;
+export type Encoding = (typeof encodings)[number];
+
+const listed = (names: readonly string[]) => names.join(', ');
+const oneRate = { error: 'an integer from 8000 to 48000' };
+const oneInterval = { error: `a multiple of ${stepSeconds} from 1 to 60` };
+const someSignals = { error: `a list of ${listed(signals)}` };
+
+const configure = z.strictObject({
+  type: z.literal('session.configure'),
+  encoding: z.enum(encodings, { error: `one of ${listed(encodings)}` }),
+  sample_rate_hz: z.int(oneRate).min(8000, oneRate).max(48_000, oneRate),
+  channels: z.union([z.literal(1), z.literal(2)], { error: '1 or 2' }),
+  signals: z
+    .array(z.enum(signals as readonly [Signal, ...Signal[]], someSignals), someSignals)
+    .min(1, someSignals)
+    .default([...signals])
+    .transform((wanted) => signals.filter((signal) => wanted.includes(signal))),
+  interval_s: z
+    .number(oneInterval)
+    .min(1, oneInterval)
+    .max(60, oneInterval)
+    .multipleOf(stepSeconds, oneInterval)
+    .default(3),
+});
+
+const clientMessage = z.discriminatedUnion('type', [
+  configure,
+  z.strictObject({ type: z.literal('turn.end') }),
+  z.strictObject({ type: z.literal('keep_alive') }),
+  z.strictObject({ type: z.literal('session.end') }),
+]);
+
+export type SessionConfig = z.output<typeof configure>;
+export type ClientMessage = z.output<typeof clientMessage>;
+
+/** @throws ServiceError `bad_request` for what is no message, `invalid` for one with invalid fields */
+export function parseClientMessage(text: string): ClientMessage {
+  const parsed = clientMessage.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues as [z.core.$ZodIssue];
+  const [field] = issue.path;
+  if (issue.code === 'unrecognized_keys') {
+    throw new ServiceError('invalid', 'Expected known fields alone for `message`, got others');
+  }
+  if (field === undefined || field === 'type') {
+    throw new ServiceError(
+      'bad_request',
+      'Expected a JSON object with a known `type` for `message`, got something else',
+    );
+  }
+  throw new ServiceError('invalid', `Expected ${issue.message} for \`${String(field)}\`, got something else`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,47 @@
+/** Where in a stream provisional values are computed: at positions that depend on the samples alone. */
+import { contextSeconds, type SessionConfig, stepSeconds } from './protocol.ts';
+
+/** Positions are frames: samples of every channel. */
+export type Step = {
+  readonly start: number;
+  readonly end: number;
+  readonly startSeconds: number;
+  /** Whether a measurement is due. */
+  readonly measure: boolean;
+  readonly cause: 'turn.end' | 'session.end' | null;
+};
+
+export type Schedule = {
+  /** The steps that became due, in order. @param frames received so far */
+  advance(frames: number): Step[];
+  /** An additional step at the end of what was received. */
+  force(frames: number, cause: NonNullable<Step['cause']>): Step;
+};
+
+const contextSteps = contextSeconds / stepSeconds;
+
+export function createSchedule({
+  sample_rate_hz,
+  interval_s,
+}: Pick<SessionConfig, 'sample_rate_hz' | 'interval_s'>): Schedule {
+  const positionOf = (index: number) => Math.floor(index * stepSeconds * sample_rate_hz);
+  const intervalSteps = interval_s / stepSeconds;
+  let last = 0;
+
+  function stepTo(end: number, rest: Pick<Step, 'measure' | 'cause'>): Step {
+    const first = Math.max(0, last - contextSteps);
+    return { start: positionOf(first), end, startSeconds: first * stepSeconds, ...rest };
+  }
+
+  return {
+    advance(frames) {
+      const steps: Step[] = [];
+      while (positionOf(last + 1) <= frames) {
+        last++;
+        steps.push(stepTo(positionOf(last), { measure: last % intervalSteps === 0, cause: null }));
+      }
+      return steps;
+    },
+    force: (frames, cause) => stepTo(frames, { measure: false, cause }),
+  };
+}

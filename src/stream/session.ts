@@ -1,0 +1,342 @@
+/** One session: messages of the client -> steps and the report on the worker pool -> messages to the client. */
+import { initialState, type LiveState } from '../analysis/live-turns.ts';
+import { type Scope, scopeOf } from '../auth/tokens.ts';
+import { errorJson, httpStatus } from '../openapi/errors.ts';
+import { ServiceError } from '../runtime/errors.ts';
+import type { Reservation } from '../runtime/fair-budget.ts';
+import {
+  type CloseReason,
+  closeCodes,
+  maxFrameBytes,
+  maxPendingSeconds,
+  maxSessionBytes,
+  parseClientMessage,
+  type SessionConfig,
+} from './protocol.ts';
+import { createRecording, type Recording } from './recording.ts';
+import { createSchedule, type Schedule, type Step } from './schedule.ts';
+import type { TaskRunner } from './tasks.ts';
+import { frameBytesOf } from './wav.ts';
+
+export type Connection = {
+  send(text: string): void;
+  close(code: number, reason: string): void;
+  /** Stops reading from the socket. */
+  pause(): void;
+  resume(): void;
+};
+
+export type ModelVersion = {
+  readonly name: string;
+  readonly version: string;
+  readonly features_version: number;
+};
+
+export type SessionMetrics = {
+  message(type: string): void;
+  audio(seconds: number): void;
+  /** From the last sample of a step to its messages. */
+  step(ms: number): void;
+  closed(code: number): void;
+};
+
+export type SessionOptions = {
+  readonly connection: Connection;
+  readonly tasks: TaskRunner;
+  readonly requestId: string;
+  readonly scopes: readonly Scope[];
+  readonly memory: Reservation;
+  readonly limits: { readonly maxSeconds: number; readonly idleMs: number };
+  readonly models: readonly ModelVersion[];
+  readonly metrics: SessionMetrics;
+  /** Called once. */
+  onClosed(): void;
+  /** Called with the cause of an internal error. */
+  onError(cause: unknown): void;
+};
+
+/** What exists from `session.configure` on. */
+type Stream = {
+  readonly config: SessionConfig;
+  readonly recording: Recording;
+  readonly schedule: Schedule;
+  readonly maxBytes: number;
+};
+
+/** Messages of the client: so many at once, and so many per second. */
+const maxMessages = 100;
+const messagesPerSecond = 20;
+
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #idle: NodeJS.Timeout;
+  #stream: Stream | null = null;
+  #state: LiveState = initialState;
+  #due: (Step & { readonly arrivedAt: number })[] = [];
+  #bytes = 0;
+  #seq = 0;
+  #paused = false;
+  #working = false;
+  #ending: CloseReason | null = null;
+  #closed = false;
+  #credit = maxMessages;
+  #creditAt = performance.now();
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#idle = setTimeout(() => this.#onIdle(), options.limits.idleMs);
+  }
+
+  onText(text: string): void {
+    if (this.#isOver()) return;
+    this.#attempt(() => {
+      this.#spendCredit();
+      this.#onMessage(text);
+    });
+  }
+
+  onAudio(bytes: Uint8Array): void {
+    if (!this.#isOver()) this.#attempt(() => this.#receive(bytes));
+  }
+
+  /** Ends the session with its report. */
+  drain(): void {
+    this.#end('draining');
+  }
+
+  /** Ends the session without its report. */
+  abort(): void {
+    this.#close('draining');
+  }
+
+  /** Releases everything. Call when the connection has closed. */
+  onClosed(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#idle);
+    this.#options.tasks.cancel();
+    this.#options.memory.release();
+    this.#stream = null;
+    this.#due = [];
+    this.#options.onClosed();
+  }
+
+  #isOver(): boolean {
+    return this.#closed || this.#ending !== null;
+  }
+
+  #attempt(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #receive(bytes: Uint8Array): void {
+    const stream = this.#requireStream();
+    if (bytes.length > 0) this.#idle.refresh();
+    const accepted = bytes.subarray(0, stream.maxBytes - this.#bytes);
+    if (!this.#options.memory.add(accepted.length)) {
+      this.#end('overloaded');
+      return;
+    }
+    this.#append(stream, accepted);
+    if (accepted.length < bytes.length) this.#end('tooLong');
+    this.#throttle();
+    this.#work();
+  }
+
+  #requireStream(): Stream {
+    if (this.#stream !== null) return this.#stream;
+    throw new PolicyError('bad_request', 'Expected `session.configure` as the first message, got another');
+  }
+
+  #spendCredit(): void {
+    const now = performance.now();
+    const refilled = this.#credit + ((now - this.#creditAt) / 1000) * messagesPerSecond;
+    this.#credit = Math.min(maxMessages, refilled) - 1;
+    this.#creditAt = now;
+    if (this.#credit >= 0) return;
+    const limit = `at most ${maxMessages} messages at once and ${messagesPerSecond} per second`;
+    throw new ServiceError('rate_limited', `Expected ${limit}, got more`);
+  }
+
+  #onMessage(text: string): void {
+    const message = parseClientMessage(text);
+    this.#idle.refresh();
+    if (message.type === 'session.configure') this.#configure(message);
+    else if (message.type === 'session.end') this.#end('done');
+    else if (message.type === 'turn.end') {
+      this.#requireStream();
+      this.#force('turn.end');
+      this.#work();
+    }
+  }
+
+  #configure(config: SessionConfig): void {
+    if (this.#stream !== null) {
+      throw new PolicyError('bad_request', 'Expected one `session.configure`, got a second one');
+    }
+    const { limits, models, requestId, scopes } = this.#options;
+    const missing = config.signals.map(scopeOf).filter((scope) => !scopes.includes(scope));
+    if (missing.length > 0) {
+      const expected = `scope ${missing.join(' and ')}`;
+      throw new PolicyError('forbidden', `Expected ${expected} for \`signals\`, got a token without it`);
+    }
+    const bytesPerSecond = frameBytesOf(config) * config.sample_rate_hz;
+    const maxSeconds = Math.min(limits.maxSeconds, Math.floor(maxSessionBytes / bytesPerSecond));
+    const maxBytes = Math.floor(maxSeconds * config.sample_rate_hz) * frameBytesOf(config);
+    this.#stream = { config, recording: createRecording(config), schedule: createSchedule(config), maxBytes };
+    this.#send('session.ready', {
+      request_id: requestId,
+      limits: { max_seconds: maxSeconds, idle_s: limits.idleMs / 1000, max_frame_bytes: maxFrameBytes },
+      models,
+    });
+  }
+
+  #append({ config, recording, schedule }: Stream, bytes: Uint8Array): void {
+    this.#bytes += bytes.length;
+    recording.append(bytes);
+    this.#options.metrics.audio(bytes.length / frameBytesOf(config) / config.sample_rate_hz);
+    this.#push(schedule.advance(recording.frames()));
+  }
+
+  /** Ends the utterance at the last sample, unless there is none. */
+  #force(cause: NonNullable<Step['cause']>): void {
+    const { recording, schedule } = this.#stream ?? {};
+    if (recording && schedule && recording.frames() > 0)
+      this.#push([schedule.force(recording.frames(), cause)]);
+  }
+
+  #push(steps: readonly Step[]): void {
+    const arrivedAt = performance.now();
+    this.#due.push(...steps.map((step) => ({ ...step, arrivedAt })));
+  }
+
+  /** Does not read from the socket while more than `maxPendingSeconds` are unprocessed. */
+  #throttle(): void {
+    if (this.#stream === null) return;
+    const { config, recording } = this.#stream;
+    const next = this.#due[0]?.end ?? recording.frames();
+    const isBehind = recording.frames() - next > maxPendingSeconds * config.sample_rate_hz;
+    const paused = isBehind && this.#ending === null;
+    if (paused === this.#paused) return;
+    this.#paused = paused;
+    this.#idle.refresh();
+    if (paused) this.#options.connection.pause();
+    else this.#options.connection.resume();
+  }
+
+  #onIdle(): void {
+    if (this.#paused) this.#idle.refresh();
+    else if (!this.#isOver()) this.#close('idle');
+  }
+
+  #end(reason: CloseReason): void {
+    if (this.#isOver()) return;
+    this.#ending = reason;
+    this.#force('session.end');
+    this.#throttle();
+    this.#work();
+  }
+
+  #work(): void {
+    if (this.#working) return;
+    this.#working = true;
+    this.#runAll()
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#working = false;
+      });
+  }
+
+  async #runAll(): Promise<void> {
+    for (let step = this.#due[0]; step !== undefined; step = this.#due[0]) {
+      await this.#run(step);
+      this.#due.shift();
+      this.#throttle();
+    }
+    if (this.#ending !== null && !this.#closed) await this.#finish(this.#ending);
+  }
+
+  async #run({ arrivedAt, start, end, ...step }: Step & { readonly arrivedAt: number }): Promise<void> {
+    if (this.#stream === null) return;
+    const { config, recording } = this.#stream;
+    const live = { ...step, state: this.#state, signals: config.signals };
+    const output = await this.#options.tasks.step(recording.wav(start, end), live);
+    if (output === null || this.#closed) return;
+    this.#state = output.state;
+    for (const { type, ...fields } of output.messages) this.#send(type, fields);
+    this.#options.metrics.step(performance.now() - arrivedAt);
+  }
+
+  /** A session that ends for a reason other than the client's has no report without audio. */
+  async #finish(reason: CloseReason): Promise<void> {
+    if (this.#stream !== null && (reason === 'done' || this.#bytes > 0)) {
+      const { config, recording } = this.#stream;
+      const { signals } = config;
+      const seconds = recording.frames() / config.sample_rate_hz;
+      const request = { signals, requestId: this.#options.requestId, seconds };
+      const report = await this.#options.tasks.report(recording.takeWav(), request);
+      if (report === null || this.#closed) return;
+      this.#sendText('final', `"report":${report}`);
+    }
+    this.#close(reason);
+  }
+
+  #fail(error: unknown): void {
+    if (this.#closed) return;
+    const known = error instanceof ServiceError ? error : new ServiceError('internal', 'Internal error');
+    if (known !== error) this.#options.onError(error);
+    const status = httpStatus(known.code);
+    this.#send('error', { status, ...errorJson(known), request_id: this.#options.requestId });
+    this.#close(reasonOf(known));
+  }
+
+  #close(reason: CloseReason): void {
+    if (this.#closed) return;
+    const { config } = this.#stream ?? {};
+    const seconds = config === undefined ? 0 : this.#bytes / frameBytesOf(config) / config.sample_rate_hz;
+    this.#send('session.ended', {
+      code: closeCodes[reason],
+      reason,
+      audio_s: Math.floor(1000 * seconds) / 1000,
+    });
+    this.#options.metrics.closed(closeCodes[reason]);
+    this.onClosed();
+    this.#options.connection.close(closeCodes[reason], reason);
+  }
+
+  #send(type: string, fields: object): void {
+    this.#sendText(type, JSON.stringify(fields).slice(1, -1));
+  }
+
+  /** @param fields of a JSON object, without its braces */
+  #sendText(type: string, fields: string): void {
+    this.#options.metrics.message(type);
+    this.#options.connection.send(`{"type":"${type}","seq":${this.#seq++},${fields}}`);
+  }
+}
+
+/** A message that is valid, and not permitted here. */
+class PolicyError extends ServiceError {}
+
+function reasonOf(error: ServiceError): CloseReason {
+  if (error instanceof PolicyError) return 'policy';
+  switch (error.code) {
+    case 'bad_request':
+      return 'malformed';
+    case 'invalid':
+      return 'unusable';
+    case 'rate_limited':
+      return 'tooMany';
+    case 'shutting_down':
+      return 'draining';
+    case 'overloaded':
+    case 'deadline':
+      return 'overloaded';
+    default:
+      return 'internal';
+  }
+}

@@ -1,0 +1,63 @@
+/** The tasks of a session on the worker pool. */
+import type { LiveOutput, LiveStep } from '../analysis/live.ts';
+import type { Signal } from '../analysis/signals/table.ts';
+import type { PendingAnalysis, Pool } from '../workers/pool.ts';
+import type { Task } from '../workers/protocol.ts';
+
+export type TaskRunner = {
+  /** Returns null when cancelled. @throws ServiceError */
+  step(wav: Uint8Array, live: LiveStep): Promise<LiveOutput | null>;
+  /** The body of POST /v1/analyze for the samples; null when cancelled. @throws ServiceError */
+  report(wav: readonly Uint8Array[], request: ReportRequest): Promise<string | null>;
+  /** Stops the running task. */
+  cancel(): void;
+};
+
+type ReportRequest = {
+  readonly signals: readonly Signal[];
+  readonly requestId: string;
+  /** Duration of the samples, s. */
+  readonly seconds: number;
+};
+
+const boundary = 'undertone-stream';
+const singlePassSeconds = 900;
+
+/** One task at a time. @param deadlineMs of one step, and of the report of up to 15 minutes */
+export function createTaskRunner(pool: Pick<Pool, 'submit'>, deadlineMs: number): TaskRunner {
+  let pending: PendingAnalysis | null = null;
+
+  async function run(task: Task, withinMs: number): Promise<string | null> {
+    const deadlineAt = performance.now() + withinMs;
+    pending = pool.submit(task, { account: null, deadlineAt, release: () => {} });
+    const result = await pending.result;
+    return (
+      result && Buffer.from(result.json.buffer, result.json.byteOffset, result.json.byteLength).toString()
+    );
+  }
+
+  return {
+    step: async (wav, live) => {
+      const json = await run({ body: [wav], live }, deadlineMs);
+      return json === null ? null : (JSON.parse(json) as LiveOutput);
+    },
+    report: (wav, { seconds, ...request }) => {
+      const task = {
+        body: toForm(wav),
+        boundary,
+        maxSeconds: Math.max(singlePassSeconds, seconds + 1),
+        ...request,
+      };
+      return run(task, deadlineMs * Math.max(1, seconds / singlePassSeconds));
+    },
+    cancel: () => pending?.cancel(),
+  };
+}
+
+/** The form of an upload. */
+function toForm(wav: readonly Uint8Array[]): Uint8Array[] {
+  const text = (lines: readonly string[]) => new TextEncoder().encode(lines.join('\r\n'));
+  const part = 'Content-Disposition: form-data; name="audio"; filename="audio.wav"';
+  const head = text([`--${boundary}`, part, 'Content-Type: audio/wav', '', '']);
+  return [head, ...wav, text(['', `--${boundary}--`, ''])];
+}

@@ -1,0 +1,38 @@
+/** Headers of WAV files, for samples that came without one. */
+import type { Encoding, SessionConfig } from './protocol.ts';
+
+/** WAVE_FORMAT_PCM, IEEE_FLOAT, MULAW and ALAW, and the bytes of a sample. */
+const formats: Readonly<Record<Encoding, { readonly tag: number; readonly bytes: number }>> = {
+  s16le: { tag: 1, bytes: 2 },
+  f32le: { tag: 3, bytes: 4 },
+  mulaw: { tag: 7, bytes: 1 },
+  alaw: { tag: 6, bytes: 1 },
+};
+
+export const headerBytes = 44;
+
+export type AudioFormat = Pick<SessionConfig, 'encoding' | 'sample_rate_hz' | 'channels'>;
+
+/** Bytes of one sample of every channel. */
+export function frameBytesOf({ encoding, channels }: AudioFormat): number {
+  return formats[encoding].bytes * channels;
+}
+
+/** @param dataBytes length of the samples that follow */
+export function wavHeader(format: AudioFormat, dataBytes: number): Uint8Array {
+  const { tag, bytes } = formats[format.encoding];
+  const header = Buffer.alloc(headerBytes);
+  header.write('RIFF', 0, 'latin1');
+  header.writeUInt32LE(headerBytes - 8 + dataBytes, 4);
+  header.write('WAVEfmt ', 8, 'latin1');
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(tag, 20);
+  header.writeUInt16LE(format.channels, 22);
+  header.writeUInt32LE(format.sample_rate_hz, 24);
+  header.writeUInt32LE(frameBytesOf(format) * format.sample_rate_hz, 28);
+  header.writeUInt16LE(frameBytesOf(format), 32);
+  header.writeUInt16LE(8 * bytes, 34);
+  header.write('data', 36, 'latin1');
+  header.writeUInt32LE(dataBytes, 40);
+  return new Uint8Array(header);
+}

@@ -1,0 +1,276 @@
+/** Live sessions of the real service. */
+import test from 'ava';
+import fc from 'fast-check';
+import { fixture } from '../../scripts/recordings.ts';
+import { call } from '../support/http.ts';
+import { type Server, startServer } from '../support/server.ts';
+import { analyzeFile, dataOf, speechSamples } from '../support/stream-audio.ts';
+import { connectStream, type StreamClient } from '../support/stream-client.ts';
+import { until } from '../support/wait.ts';
+
+const monoConfig = {
+  type: 'session.configure',
+  encoding: 's16le',
+  sample_rate_hz: 16_000,
+  channels: 1,
+} as const;
+
+let server: Server;
+const closers: (() => unknown)[] = [];
+test.before(async () => {
+  server = await startServer({ teardown: (close) => closers.push(close) }, { UNDERTONE_WORKERS: '1' });
+});
+test.after.always(async () => {
+  for (const close of closers) await close();
+});
+
+async function open(
+  options: Partial<Parameters<typeof connectStream>[1]> = {},
+  on = server,
+): Promise<StreamClient> {
+  return connectStream(on.port, { token: on.token, ...options });
+}
+
+/** The report of the last message but one, as text. */
+function reportText({ texts }: StreamClient): string {
+  const final = texts.at(-2) ?? '';
+  return final.slice(final.indexOf('"report":') + '"report":'.length, -1);
+}
+
+async function metric(name: string): Promise<number> {
+  const { body } = await call(server.port, { path: '/metrics' });
+  return Number(new RegExp(`^${name} (.*)$`, 'm').exec(body)?.[1]);
+}
+
+const formats = [
+  ['mono-16k.wav', { encoding: 's16le', sample_rate_hz: 16_000, channels: 1 }],
+  ['mono-8k.wav', { encoding: 's16le', sample_rate_hz: 8000, channels: 1 }],
+  ['mulaw.wav', { encoding: 'mulaw' }],
+  ['alaw.wav', { encoding: 'alaw' }],
+  ['f32.wav', { encoding: 'f32le' }],
+] as const;
+
+for (const [file, format] of formats) {
+  test(`the report of ${file} equals that of an upload of its samples`, async (t) => {
+    const wav = Buffer.from(fixture(file));
+    const session = await open({ headers: { 'X-Request-Id': 'id-of-the-test' } });
+    const measured = { channels: wav.readUInt16LE(22), sample_rate_hz: wav.readUInt32LE(24) };
+    session.send({ type: 'session.configure', ...measured, ...format });
+    const samples = dataOf(wav);
+    for (let at = 0; at < samples.length; at += 2 ** 20)
+      session.socket.send(samples.subarray(at, at + 2 ** 20));
+    session.send({ type: 'session.end' });
+    t.deepEqual(await session.closed, { code: 1000, reason: 'done' });
+    const { body } = await analyzeFile(server.port, server.token, wav, 'id-of-the-test');
+    t.is(reportText(session), body);
+    t.is(JSON.parse(body).status, 'ok');
+  });
+}
+
+/** All messages of a session whose audio is cut at the given bytes; the application ends a turn after `turnAt` bytes. */
+async function streamCut(audio: Buffer, cuts: readonly number[], turnAt: number): Promise<readonly string[]> {
+  const session = await open({ headers: { 'X-Request-Id': 'same' } });
+  session.send({
+    type: 'session.configure',
+    encoding: 's16le',
+    sample_rate_hz: 16_000,
+    channels: 2,
+    interval_s: 1,
+  });
+  const bounds = [...new Set([...cuts.map((cut) => cut % audio.length), turnAt, audio.length])].sort(
+    (a, b) => a - b,
+  );
+  let from = 0;
+  for (const to of bounds) {
+    session.socket.send(audio.subarray(from, to));
+    if (to === turnAt) session.send({ type: 'turn.end' });
+    from = to;
+  }
+  session.send({ type: 'session.end' });
+  await session.closed;
+  return session.texts;
+}
+
+test('how the audio is cut into frames changes no byte of any message', async (t) => {
+  const mono = speechSamples(3);
+  const audio = Buffer.alloc(2 * mono.length);
+  for (let at = 0; at < mono.length; at += 2) {
+    mono.copy(audio, 2 * at, at, at + 2);
+    mono.copy(audio, 2 * at + 2, at, at + 2);
+  }
+  const turnAt = 64_000 * 1.3;
+  const whole = await streamCut(audio, [], turnAt);
+  const types = new Set(whole.map((text) => JSON.parse(text).type));
+  t.deepEqual([...types].sort(), [
+    'final',
+    'measurement',
+    'session.ended',
+    'session.ready',
+    'speech.ended',
+    'speech.started',
+    'turn',
+  ]);
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(audio.length - 1), { maxLength: 200 }), async (cuts) => {
+      t.deepEqual(await streamCut(audio, cuts, turnAt), whole);
+    }),
+    { numRuns: 12 },
+  );
+});
+
+test('provisional messages come before the end of the stream, in order', async (t) => {
+  const session = await open();
+  session.send(monoConfig);
+  session.socket.send(speechSamples(4));
+  const measurement = await session.first('measurement');
+  t.is(measurement.end_s, 3);
+  t.true(measurement.provisional);
+  t.is((await session.first('speech.started')).type, 'speech.started');
+  t.deepEqual(session.messages('final'), []);
+  session.send({ type: 'turn.end' });
+  const turn = await session.first('turn');
+  t.deepEqual(Object.keys(turn.emotion as object), [
+    'valence',
+    'arousal',
+    'dominant_emotion',
+    'emotions',
+    'confidence',
+    'intervals',
+  ]);
+  session.send({ type: 'session.end' });
+  await session.closed;
+  t.deepEqual(
+    session.messages().map(({ seq }) => seq),
+    session.texts.map((_, index) => index),
+  );
+});
+
+test('a session of one signal has the report of that signal', async (t) => {
+  const session = await open();
+  session.send({ ...monoConfig, signals: ['cognitive'] });
+  session.socket.send(speechSamples(3));
+  session.send({ type: 'session.end' });
+  await session.closed;
+  t.is(JSON.parse(reportText(session)).model.name, 'cognitive');
+  t.true(
+    session.messages('measurement').every((message) => 'cognitive' in message && !('emotion' in message)),
+  );
+});
+
+/** What a client sends, and the code and the last error of the session. */
+const closings: Readonly<
+  Record<string, readonly [send: (session: StreamClient) => void, code: number, error: string]>
+> = {
+  'text that is no message': [({ socket }) => socket.send('{'), 1007, 'bad_request'],
+  'a message of an unknown type': [({ send }) => send({ type: 'speak' }), 1007, 'bad_request'],
+  'audio before session.configure': [({ socket }) => socket.send(Buffer.alloc(2)), 1008, 'bad_request'],
+  'a turn before session.configure': [({ send }) => send({ type: 'turn.end' }), 1008, 'bad_request'],
+  'a second session.configure': [
+    ({ send }) => {
+      send(monoConfig);
+      send(monoConfig);
+    },
+    1008,
+    'bad_request',
+  ],
+  'an unknown encoding': [({ send }) => send({ ...monoConfig, encoding: 'opus' }), 4422, 'invalid'],
+  'a sample rate of 4 kHz': [({ send }) => send({ ...monoConfig, sample_rate_hz: 4000 }), 4422, 'invalid'],
+  'an unknown field': [({ send }) => send({ ...monoConfig, volume: 1 }), 4422, 'invalid'],
+  'an interval between two steps': [({ send }) => send({ ...monoConfig, interval_s: 1.1 }), 4422, 'invalid'],
+  'no samples': [
+    ({ send }) => {
+      send(monoConfig);
+      send({ type: 'session.end' });
+    },
+    4422,
+    'audio.empty',
+  ],
+  'too many messages': [
+    ({ send }) => {
+      for (let count = 0; count < 20_000; count++) send({ type: 'keep_alive' });
+    },
+    4429,
+    'rate_limited',
+  ],
+};
+
+for (const [name, [send, code, error]] of Object.entries(closings)) {
+  test(`${name}: ${code} after the error`, async (t) => {
+    const session = await open();
+    send(session);
+    t.is((await session.closed).code, code);
+    const [last, ended] = session.messages().slice(-2);
+    t.is(last?.type, 'error');
+    t.regex(JSON.stringify(last), new RegExp(error));
+    t.is(ended?.type, 'session.ended');
+    t.is(ended?.code, code);
+  });
+}
+
+test('a frame over 1 MiB: 1009', async (t) => {
+  const session = await open();
+  session.send(monoConfig);
+  session.socket.send(Buffer.alloc(2 ** 20 + 2));
+  t.is((await session.closed).code, 1009);
+});
+
+test('a session that ends before session.configure has no report', async (t) => {
+  const session = await open();
+  session.send({ type: 'session.end' });
+  t.is((await session.closed).code, 1000);
+  t.deepEqual(
+    session.messages().map(({ type }) => type),
+    ['session.ended'],
+  );
+});
+
+test('longer than the limit: the report of what is within it, then 4413', async (t) => {
+  const short = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_MAX_SECONDS: '2' });
+  const session = await open({ headers: { 'X-Request-Id': 'same' } }, short);
+  session.send(monoConfig);
+  session.socket.send(speechSamples(3));
+  t.deepEqual(await session.closed, { code: 4413, reason: 'tooLong' });
+  t.is(JSON.parse(reportText(session)).audio.duration_s, 2);
+});
+
+test('no audio and no message for a while: 4408', async (t) => {
+  const impatient = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_IDLE_S: '0.2' });
+  const session = await open({}, impatient);
+  t.deepEqual(await session.closed, { code: 4408, reason: 'idle' });
+});
+
+test('out of memory for audio: the report of what there is, then 1013', async (t) => {
+  const small = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_BUFFER_BYTES: '100000' });
+  const session = await open({}, small);
+  session.send(monoConfig);
+  session.socket.send(speechSamples(2));
+  session.socket.send(speechSamples(2));
+  t.is((await session.closed).code, 1013);
+  t.is(JSON.parse(reportText(session)).audio.duration_s, 2);
+});
+
+test('SIGTERM: the report, then 1001, and the process ends', async (t) => {
+  const draining = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_GRACE_S: '0.1' });
+  const session = await open({}, draining);
+  const waiting = await open({}, draining);
+  session.send(monoConfig);
+  session.socket.send(speechSamples(2));
+  await session.first('speech.started');
+  const stopped = draining.stop('SIGTERM');
+  t.deepEqual(await session.closed, { code: 1001, reason: 'draining' });
+  t.is(JSON.parse(reportText(session)).audio.duration_s, 2);
+  t.is((await waiting.closed).code, 1001);
+  await stopped;
+});
+
+test.serial('nothing stays of sessions whose clients vanish', async (t) => {
+  const sessions = await Promise.all(Array.from({ length: 20 }, () => open()));
+  for (const session of sessions) {
+    session.send(monoConfig);
+    session.socket.send(speechSamples(2));
+  }
+  await until(async () => (await metric('undertone_stream_held_bytes')) > 0);
+  for (const session of sessions) session.socket.terminate();
+  await until(async () => (await metric('undertone_stream_sessions')) === 0);
+  t.is(await metric('undertone_stream_held_bytes'), 0);
+});
