@@ -21,9 +21,11 @@ export type Sockets = {
     response: ServerResponse,
     open: (connection: Connection) => Receiver,
   ): void;
+  /** Pings every client, and cuts the connections of those that did not answer the last ping. Called every 20 s. */
+  ping(): void;
 };
 
-export function createSockets(intervalMs = pingMs): Sockets {
+export function createSockets(): Sockets {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -31,17 +33,36 @@ export function createSockets(intervalMs = pingMs): Sockets {
     maxPayload: maxFrameBytes,
     handleProtocols: () => subprotocol,
   });
+  /** Whether each client has answered the last ping. */
+  const alive = new Map<WebSocket, boolean>();
+
+  function ping(): void {
+    for (const [webSocket, answered] of alive) {
+      // A paused socket cannot receive a pong.
+      if (!answered && !webSocket.isPaused) webSocket.terminate();
+      else webSocket.ping();
+      alive.set(webSocket, webSocket.isPaused);
+    }
+  }
+
+  setInterval(ping, pingMs).unref();
   return {
+    ping,
     accept: (request, response, open) => {
       const { socket } = request;
       const head = headOfUpgrade(request) ?? Buffer.alloc(0);
       response.detachSocket(socket);
-      server.handleUpgrade(request, socket, head, (webSocket) => receive(webSocket, open, intervalMs));
+      server.handleUpgrade(request, socket, head, (webSocket) => {
+        alive.set(webSocket, true);
+        webSocket.on('pong', () => alive.set(webSocket, true));
+        webSocket.once('close', () => alive.delete(webSocket));
+        receive(webSocket, open);
+      });
     },
   };
 }
 
-function receive(webSocket: WebSocket, open: (connection: Connection) => Receiver, intervalMs: number): void {
+function receive(webSocket: WebSocket, open: (connection: Connection) => Receiver): void {
   const receiver = open({
     send: (text) => {
       if (webSocket.readyState !== WebSocket.OPEN) return;
@@ -52,28 +73,11 @@ function receive(webSocket: WebSocket, open: (connection: Connection) => Receive
     pause: () => webSocket.pause(),
     resume: () => webSocket.resume(),
   });
-  const ping = pingRegularly(webSocket, intervalMs);
   webSocket.on('message', (data: Buffer, isBinary) => {
     if (isBinary) receiver.onAudio(data);
     else receiver.onText(data.toString());
   });
   // ws closes the connection with the code of the error.
   webSocket.on('error', () => {});
-  webSocket.once('close', () => {
-    clearInterval(ping);
-    receiver.onClosed();
-  });
-}
-
-/** Cuts the connection of a client that vanished. A paused socket cannot receive a pong. */
-function pingRegularly(webSocket: WebSocket, intervalMs: number): NodeJS.Timeout {
-  let alive = true;
-  webSocket.on('pong', () => {
-    alive = true;
-  });
-  return setInterval(() => {
-    if (!alive && !webSocket.isPaused) webSocket.terminate();
-    else webSocket.ping();
-    alive = webSocket.isPaused;
-  }, intervalMs);
+  webSocket.once('close', () => receiver.onClosed());
 }

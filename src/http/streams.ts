@@ -22,7 +22,6 @@ type StreamsOptions = {
   readonly secret: string;
   /** Counts uses of tokens; in this process by default. */
   readonly rateLimiters?: RateLimiterFactory | undefined;
-  readonly pingMs?: number;
 };
 
 export function createStreams(options: StreamsOptions): Streams {
@@ -37,5 +36,5 @@ export function createStreams(options: StreamsOptions): Streams {
   const onError = (cause: unknown) => logger.error({ err: cause }, 'live session failed');
   const sessions = createSessions({ config, pool, budget, models, metrics, onError });
   lifecycle.shutdown.listen(sessions.abort);
-  return { sessions, tokens: createStreamTokens(options), sockets: createSockets(options.pingMs) };
+  return { sessions, tokens: createStreamTokens(options), sockets: createSockets() };
 }

@@ -84,7 +84,7 @@ export class Session {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.#idle = setTimeout(() => this.#onIdle(), options.limits.idleMs);
+    this.#idle = setTimeout(() => this.#onIdle(), options.limits.idleMs).unref();
   }
 
   onText(text: string): void {
@@ -244,20 +244,23 @@ export class Session {
   #work(): void {
     if (this.#working) return;
     this.#working = true;
-    this.#runAll()
-      .catch((error: unknown) => this.#fail(error))
-      .finally(() => {
-        this.#working = false;
-      });
+    void this.#runAll();
   }
 
+  /** Never rejects. The last check for work and the end are one turn of the event loop: no step is left behind. */
   async #runAll(): Promise<void> {
-    for (let step = this.#due[0]; step !== undefined; step = this.#due[0]) {
-      await this.#run(step);
-      this.#due.shift();
-      this.#throttle();
+    try {
+      for (let step = this.#due[0]; step !== undefined; step = this.#due[0]) {
+        await this.#run(step);
+        this.#due.shift();
+        this.#throttle();
+      }
+      if (this.#ending !== null && !this.#closed) await this.#finish(this.#ending);
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#working = false;
     }
-    if (this.#ending !== null && !this.#closed) await this.#finish(this.#ending);
   }
 
   async #run({ arrivedAt, start, end, ...step }: Step & { readonly arrivedAt: number }): Promise<void> {

@@ -49,7 +49,6 @@ export type AppSettings = {
   readonly pages?: Pages;
   /** False serves before the threads are warm, which they get with `load`. */
   readonly wait?: boolean;
-  readonly stream?: { readonly pingMs?: number };
 };
 
 /** Of every app: hosts of one installation share it. */
@@ -96,7 +95,6 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     ...collaborators,
     secret,
     ...(rateLimiters && { rateLimiters }),
-    ...settings.stream,
   });
   const app = createApp({ ...collaborators, streams, tokens: settings.verifier ?? verifier, ...extras });
   const server = createHttpServer(app.callback(), { seconds: config.deadlineSeconds });

@@ -1,0 +1,178 @@
+/** How live sessions are opened and refused. */
+import { once } from 'node:events';
+import test, { type ExecutionContext } from 'ava';
+import { createSharedRateLimiters } from '../../../src/auth/shared-rate-limiter.ts';
+import { openRedis, waitForRedis } from '../../../src/runtime/redis.ts';
+import { type App, analysis, startApp, tokens } from '../../support/app.ts';
+import { call } from '../../support/http.ts';
+import { useRedis } from '../../support/redis.ts';
+import { connectStream, refusedStream } from '../../support/stream-client.ts';
+import { until } from '../../support/wait.ts';
+
+const config = { type: 'session.configure', encoding: 's16le', sample_rate_hz: 16_000, channels: 1 } as const;
+
+async function refusal(app: App, options: Parameters<typeof refusedStream>[1]) {
+  const { status, headers, body } = await refusedStream(app.port, options);
+  const { detail, code, request_id } = JSON.parse(body);
+  return { status, headers, detail, code, hasId: request_id === headers['x-request-id'] };
+}
+
+test('a session without a valid token is refused before the upgrade as any request is', async (t) => {
+  const app = await startApp(t);
+  const authorizations = [undefined, 'Bearer wrong', 'Basic wrong'];
+  for (const authorization of authorizations) {
+    const headers = authorization === undefined ? {} : { Authorization: authorization };
+    const { status, detail, code, hasId, headers: got } = await refusal(app, { headers });
+    const request = await call(app.port, { ...analysis({ do: 'echo' }), headers });
+    const expected = JSON.parse(request.body);
+    t.deepEqual([status, detail, code, hasId], [request.status, expected.detail, expected.code, true]);
+    t.is(got['www-authenticate'], 'Bearer');
+    t.is(got.connection, 'close');
+  }
+});
+
+test('what is no handshake of undertone.v1 is a 400', async (t) => {
+  const app = await startApp(t);
+  const other = await refusal(app, { token: tokens.full, protocols: ['other.v1'] });
+  t.is(other.status, 400);
+  t.regex(other.detail, /Sec-WebSocket-Protocol/);
+  const headers = { Authorization: `Bearer ${tokens.full}` };
+  t.is((await call(app.port, { path: '/v1/stream', headers })).status, 400);
+  const h2c = { ...headers, Connection: 'Upgrade', Upgrade: 'h2c' };
+  t.is((await call(app.port, { path: '/v1/stream', headers: h2c })).status, 400);
+});
+
+test('requests of other paths ignore the header Upgrade', async (t) => {
+  const app = await startApp(t);
+  const echo = analysis({ do: 'echo' });
+  const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket' };
+  t.is((await call(app.port, { ...echo, headers: { ...echo.headers, ...upgrade } })).status, 200);
+  t.is((await call(app.port, { path: '/v1/other', headers: upgrade })).status, 404);
+  t.is(
+    (await call(app.port, { method: 'POST', path: '/v1/stream', headers: upgrade, body: 'x' })).status,
+    405,
+  );
+});
+
+test('pages of other origins may not open sessions', async (t) => {
+  const app = await startApp(t, { env: { UNDERTONE_CORS_ORIGINS: 'https://app.example' } });
+  const from = (origin: string) => ({ token: tokens.full, headers: { Origin: origin } });
+  const { status, code } = await refusal(app, from('https://other.example'));
+  t.deepEqual({ status, code }, { status: 403, code: 'forbidden' });
+  for (const origin of ['https://app.example', `http://127.0.0.1:${app.port}`]) {
+    const session = await connectStream(app.port, from(origin));
+    session.socket.terminate();
+  }
+});
+
+test('rate limits, shutdown and the limits of sessions refuse before the upgrade', async (t) => {
+  const limited = await startApp(t, { env: { UNDERTONE_RATE_LIMIT: '1/3600' } });
+  await connectStream(limited.port, { token: tokens.full });
+  const second = await refusal(limited, { token: tokens.full });
+  t.deepEqual([second.status, second.code], [429, 'rate_limited']);
+  t.truthy(second.headers['retry-after']);
+
+  const full = await startApp(t, { env: { UNDERTONE_STREAM_SESSIONS: '1' } });
+  const only = await connectStream(full.port, { token: tokens.full });
+  t.deepEqual([(await refusal(full, { token: tokens.emotion })).status], [503]);
+  only.socket.close();
+  await only.closed;
+  await until(() => full.streams.sessions.count() === 0);
+  await connectStream(full.port, { token: tokens.emotion });
+
+  const shared = await startApp(t, { env: { UNDERTONE_STREAM_ACCOUNT_SESSIONS: '1' } });
+  await connectStream(shared.port, { token: tokens.full });
+  t.is((await refusal(shared, { token: tokens.full })).status, 429);
+  await connectStream(shared.port, { token: tokens.emotion });
+
+  const stopping = await startApp(t);
+  stopping.lifecycle.refuseNew();
+  const { status, code } = await refusal(stopping, { token: tokens.full });
+  t.deepEqual({ status, code }, { status: 503, code: 'shutting_down' });
+});
+
+async function issue(app: App, token: string, body: object = {}) {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const reply = await call(app.port, {
+    method: 'POST',
+    path: '/v1/stream/tokens',
+    headers,
+    body: JSON.stringify(body),
+  });
+  return { status: reply.status, headers: reply.headers, ...JSON.parse(reply.body) };
+}
+
+test('a session token opens one session and is never echoed', async (t) => {
+  const app = await startApp(t);
+  const { token, expires_at, headers } = await issue(app, tokens.full);
+  t.is(headers['cache-control'], 'no-store');
+  const seconds = (Date.parse(expires_at) - Date.now()) / 1000;
+  t.true(seconds > 0 && seconds <= 60);
+  const protocols = ['undertone.v1', token];
+  const session = await connectStream(app.port, { protocols });
+  t.is(session.socket.protocol, 'undertone.v1');
+  session.send(config);
+  await session.first('session.ready');
+  const again = await refusal(app, { protocols });
+  t.deepEqual([again.status, again.code], [401, 'unauthenticated']);
+  t.false(app.log.join('').includes(token));
+  t.is((await call(app.port, { ...analysis({ do: 'echo' }, token) })).status, 401);
+});
+
+test('a session token has at most the scopes of the token that it was issued for', async (t) => {
+  const app = await startApp(t);
+  const narrow = await issue(app, tokens.full, { scopes: ['analyze:emotion'] });
+  const session = await connectStream(app.port, { protocols: ['undertone.v1', narrow.token] });
+  session.send(config);
+  t.deepEqual(await session.closed, { code: 1008, reason: 'policy' });
+  t.is(session.messages('error')[0]?.code, 'forbidden');
+  t.is((await issue(app, tokens.emotion, { scopes: ['analyze:cognitive'] })).status, 403);
+  t.is((await issue(app, tokens.full, { scopes: [] })).status, 422);
+  t.is((await issue(app, tokens.full, { other: 1 })).status, 422);
+  t.is((await issue(app, 'wrong')).status, 401);
+});
+
+test('hosts that share Redis accept a session token once together', async (t) => {
+  const redis = await useRedis(t);
+  const host = async () => {
+    const connection = openRedis(redis.url);
+    t.teardown(() => connection.disconnect());
+    t.true(await waitForRedis(connection));
+    const rateLimiters = createSharedRateLimiters(
+      connection,
+      'a secret that is shared by every host',
+      () => {},
+    );
+    return startApp(t as ExecutionContext, { rateLimiters });
+  };
+  const [first, second] = [await host(), await host()];
+  const protocols = ['undertone.v1', (await issue(first, tokens.full)).token];
+  await connectStream(second.port, { protocols });
+  t.is((await refusal(first, { protocols })).status, 401);
+});
+
+test('a client that does not answer pings is cut, one that does is not', async (t) => {
+  const app = await startApp(t);
+  const silent = await connectStream(app.port, { token: tokens.full, client: { autoPong: false } });
+  const alive = await connectStream(app.port, { token: tokens.full });
+  const pinged = once(alive.socket, 'ping');
+  app.streams.sockets.ping();
+  await pinged;
+  // Follows the pong on its way.
+  alive.send(config);
+  await alive.first('session.ready');
+  app.streams.sockets.ping();
+  t.is((await silent.closed).code, 1006);
+  t.is(alive.socket.readyState, alive.socket.OPEN);
+  await until(() => app.streams.sessions.count() === 1);
+});
+
+test('a worker that dies: 1011 after the error', async (t) => {
+  const app = await startApp(t);
+  const session = await connectStream(app.port, { token: tokens.full });
+  session.send(config);
+  // The threads of the tests read orders, not audio.
+  session.socket.send(Buffer.alloc(16_000));
+  t.is((await session.closed).code, 1011);
+  t.is(session.messages('error')[0]?.code, 'worker_lost');
+});

@@ -1,0 +1,162 @@
+/** A session with a worker that the test holds. */
+import test from 'ava';
+import type { LiveStep } from '../../src/analysis/live.ts';
+import { initialState } from '../../src/analysis/live-turns.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
+import { createFairBudget } from '../../src/runtime/fair-budget.ts';
+import { Session } from '../../src/stream/session.ts';
+import type { TaskRunner } from '../../src/stream/tasks.ts';
+import { until } from '../support/wait.ts';
+
+const config = { type: 'session.configure', encoding: 'mulaw', sample_rate_hz: 8000, channels: 1 } as const;
+const bytesPerSecond = 8000;
+
+type Options = { readonly maxSeconds?: number; readonly idleMs?: number; readonly fault?: unknown };
+
+/** Steps wait until the test opens the gate. */
+function openSession({ maxSeconds = 3600, idleMs = 3_600_000, fault }: Options = {}) {
+  const sent: Record<string, unknown>[] = [];
+  const log: string[] = [];
+  const steps: LiveStep[] = [];
+  const errors: unknown[] = [];
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const tasks: TaskRunner = {
+    step: async (_wav, step) => {
+      await gate;
+      if (fault !== undefined) throw fault;
+      steps.push(step);
+      return { state: initialState, messages: [] };
+    },
+    report: async (wav, { seconds }) => `{"seconds":${seconds},"bytes":${Buffer.concat(wav).length}}`,
+    cancel: () => log.push('cancel'),
+  };
+  const memory = createFairBudget(2 ** 30);
+  const session = new Session({
+    connection: {
+      send: (text) => sent.push(JSON.parse(text)),
+      close: (code) => log.push(`close ${code}`),
+      pause: () => log.push('pause'),
+      resume: () => log.push('resume'),
+    },
+    tasks,
+    requestId: 'r',
+    scopes: ['analyze:emotion', 'analyze:cognitive'],
+    memory: memory.open(['a']),
+    limits: { maxSeconds, idleMs },
+    models: [],
+    metrics: { message: () => {}, audio: () => {}, step: () => {}, closed: () => {} },
+    onClosed: () => log.push('closed'),
+    onError: (cause) => errors.push(cause),
+  });
+  session.onText(JSON.stringify(config));
+  const types = () => sent.map(({ type }) => type);
+  return { session, sent, types, log, steps, errors, memory, open: () => open() };
+}
+
+const audio = (seconds: number) => new Uint8Array(seconds * bytesPerSecond);
+
+test('the socket is not read while more than 5 s are unprocessed, and nothing is dropped', async (t) => {
+  const { session, log, steps, sent, open } = openSession();
+  session.onAudio(audio(5));
+  t.deepEqual(log, []);
+  session.onAudio(audio(1));
+  session.onAudio(audio(1));
+  t.deepEqual(log, ['pause']);
+  open();
+  await until(() => steps.length === 28);
+  t.deepEqual(log, ['pause', 'resume']);
+  session.onText('{"type":"session.end"}');
+  await until(() => log.includes('close 1000'));
+  t.deepEqual(sent.at(-2)?.report, { seconds: 7, bytes: 7 * bytesPerSecond + 44 });
+});
+
+test('a session that is not read is not idle', async (t) => {
+  const { session, log, open, types } = openSession({ idleMs: 20 });
+  session.onAudio(audio(6));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.deepEqual(log, ['pause']);
+  open();
+  await until(() => log.includes('close 4408'));
+  t.is(types().at(-1), 'session.ended');
+});
+
+test('steps are at multiples of 0.25 s, with the last 12 s before them', async (t) => {
+  const { session, steps, open } = openSession();
+  open();
+  for (let count = 0; count < 13 * 10; count++) session.onAudio(audio(0.1));
+  await until(() => steps.length === 52);
+  t.deepEqual(
+    steps.map(({ startSeconds }) => startSeconds),
+    Array.from({ length: 52 }, (_, index) => Math.max(0, (index + 1) / 4 - 12)),
+  );
+  t.deepEqual(
+    steps.flatMap(({ measure }, index) => (measure ? [(index + 1) / 4] : [])),
+    [3, 6, 9, 12],
+  );
+});
+
+test('a client that goes away leaves nothing', async (t) => {
+  const { session, log, memory, sent, open } = openSession();
+  session.onAudio(audio(2));
+  t.is(memory.used(), 2 * bytesPerSecond);
+  session.onClosed();
+  t.is(memory.used(), 0);
+  t.deepEqual(log, ['cancel', 'closed']);
+  open();
+  session.onAudio(audio(1));
+  session.onText('{"type":"session.end"}');
+  session.drain();
+  session.abort();
+  await new Promise((resolve) => setImmediate(resolve));
+  t.is(sent.length, 1);
+  t.is(memory.used(), 0);
+});
+
+test('audio beyond the limit is not analysed, whatever the frames are', async (t) => {
+  for (const frames of [[2.5], [1.9, 0.3], [2, 0.1]]) {
+    const { session, sent, log, open } = openSession({ maxSeconds: 2 });
+    open();
+    for (const seconds of frames) session.onAudio(audio(seconds));
+    session.onAudio(audio(1));
+    await until(() => log.includes('close 4413'));
+    t.is((sent.at(-2)?.report as { seconds: number } | undefined)?.seconds, 2);
+    t.is(sent.at(-1)?.audio_s, 2);
+  }
+});
+
+test('a full session of exactly the limit ends when the client ends it', async (t) => {
+  const { session, log, open } = openSession({ maxSeconds: 2 });
+  open();
+  session.onAudio(audio(2));
+  session.onText('{"type":"session.end"}');
+  await until(() => log.includes('close 1000'));
+  t.pass();
+});
+
+test('an error of a step ends the session with its code', async (t) => {
+  const faults = [
+    [new ServiceError('deadline', 'late'), 'close 1013', 0],
+    [new ServiceError('shutting_down', 'stop'), 'close 1001', 0],
+    [new ServiceError('worker_lost', 'lost'), 'close 1011', 0],
+    [new Error('a secret cause'), 'close 1011', 1],
+  ] as const;
+  for (const [fault, close, logged] of faults) {
+    const { session, log, sent, errors, open } = openSession({ fault });
+    open();
+    session.onAudio(audio(1));
+    await until(() => log.includes(close));
+    t.is(errors.length, logged);
+    t.false(JSON.stringify(sent).includes('secret'));
+  }
+});
+
+test('an abort ends the session without its report', (t) => {
+  const { session, log, types } = openSession();
+  session.onAudio(audio(1));
+  session.abort();
+  t.deepEqual(log, ['cancel', 'closed', 'close 1001']);
+  t.deepEqual(types(), ['session.ready', 'session.ended']);
+});
