@@ -115,6 +115,7 @@ test('docs/operations.md lists every metric', async (t) => {
     pool,
     ready: () => true,
   });
+  metrics.addStreams({ sessions: none, bytes: none });
   metrics.addJobGauges(async () => ({ waiting: 0, running: 0, oldest: 0 }));
   const known = (await metrics.text()).match(/(?<=^# TYPE )undertone_\w+/gm) ?? [];
   const listed = readFileSync('docs/operations.md', 'utf8').match(/(?<=`)undertone_\w+(?=`)/g) ?? [];

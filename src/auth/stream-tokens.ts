@@ -28,7 +28,7 @@ const payload = z.strictObject({
   id: z.string(),
   name: z.string(),
   owner: z.string().nullable(),
-  scopes: z.array(z.enum(scopes as readonly [Scope, ...Scope[]])),
+  scopes: z.array(z.enum(scopes)),
   expires: z.number(),
 });
 

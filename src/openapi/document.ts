@@ -51,6 +51,7 @@ export function openApiDocument(version: string): object {
     tags: [
       { name: 'Analysis', description: 'One recording in, one report out.' },
       { name: 'Jobs', description: 'Asynchronous analysis of long recordings and of lists.' },
+      { name: 'Live', description: 'Live sessions over WebSocket; see docs/streaming.md.' },
       { name: 'Account', description: 'Log-ins and tokens, for the account page.' },
       { name: 'Service', description: 'Health, models and metrics.' },
     ],

@@ -43,6 +43,7 @@ const reasonTable: Readonly<Record<ProblemReason, string>> = {
   'audio.sample_rate': 'a sample rate outside the limits',
   'audio.channel': 'no such channel, or not a channel number',
   timeline: 'not a kind of timeline',
+  scopes: 'not a list of scopes',
   unknown: 'JSON with an unknown field',
   callback: 'a `callback` URL that is not allowed',
   urls: 'not a list of URLs, or a URL that is not allowed',

@@ -7,6 +7,7 @@ import { accountOperations } from './account-operations.ts';
 import { jobOperations } from './job-operations.ts';
 import { type Answers, json, type Operation, toOperationObject } from './operation.ts';
 import { reportName, type SchemaName } from './schemas.ts';
+import { streamOperations } from './stream-operations.ts';
 import { upload } from './uploads.ts';
 
 const analysisCodes: readonly ErrorCode[] = [
@@ -60,6 +61,7 @@ const operations: readonly Operation[] = [
   ),
   analysis('/v1/analyze', 'analyze', 'both scopes', 'Report', 'both from one pass'),
   ...jobOperations,
+  ...streamOperations,
   {
     ...open,
     path: '/v1/models',

@@ -7,6 +7,7 @@ import type { ErrorCode } from '../runtime/errors.ts';
 import { accountSchemas } from './account-schemas.ts';
 import { errorTable, validationTypes } from './errors.ts';
 import { jobSchemas } from './job-schemas.ts';
+import { streamTokenBody, streamTokenSchema } from './stream-requests.ts';
 
 const requestId = envelope.request_id;
 const listing: readonly ErrorCode[] = ['too_large', 'invalid'];
@@ -94,6 +95,8 @@ const named = {
   ModelCard: cardSchema,
   ...accountSchemas,
   ...jobSchemas,
+  StreamTokenRequest: streamTokenBody,
+  StreamToken: streamTokenSchema,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
 export type SchemaName = keyof typeof named;

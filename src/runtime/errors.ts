@@ -36,6 +36,7 @@ export type ProblemReason =
   | 'audio.sample_rate'
   | 'audio.channel'
   | 'timeline'
+  | 'scopes'
   | 'unknown'
   | 'callback'
   | 'urls'

@@ -1,6 +1,6 @@
 /** Messages of the protocol `undertone.v1`. docs/streaming.md describes it. */
 import { z } from 'zod';
-import { type Signal, signals } from '../analysis/signals/table.ts';
+import { signals } from '../analysis/signals/table.ts';
 import { ServiceError } from '../runtime/errors.ts';
 
 export const subprotocol = 'undertone.v1';
@@ -45,7 +45,7 @@ const configure = z.strictObject({
   sample_rate_hz: z.int(oneRate).min(8000, oneRate).max(48_000, oneRate),
   channels: z.union([z.literal(1), z.literal(2)], { error: '1 or 2' }),
   signals: z
-    .array(z.enum(signals as readonly [Signal, ...Signal[]], someSignals), someSignals)
+    .array(z.enum(signals, someSignals), someSignals)
     .min(1, someSignals)
     .default([...signals])
     .transform((wanted) => signals.filter((signal) => wanted.includes(signal))),

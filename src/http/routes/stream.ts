@@ -42,7 +42,7 @@ const maxTokenBytes = 1024;
 const switchingProtocols = 101;
 const tokenRules = {
   maxBytes: maxTokenBytes,
-  reasonOf: (kind: string) => (kind === 'unknown' ? kind : 'scopes'),
+  reasonOf: (kind: string) => (kind === 'too_large' ? `audio.${kind}` : kind),
 };
 
 export function addStreamRoutes(router: Router<State>, options: StreamOptions): void {

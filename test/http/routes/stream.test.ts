@@ -2,13 +2,17 @@
 import { once } from 'node:events';
 import test, { type ExecutionContext } from 'ava';
 import { createSharedRateLimiters } from '../../../src/auth/shared-rate-limiter.ts';
+import { openApiDocument } from '../../../src/openapi/document.ts';
 import { openRedis, waitForRedis } from '../../../src/runtime/redis.ts';
+import { version } from '../../../src/runtime/version.ts';
 import { type App, analysis, startApp, tokens } from '../../support/app.ts';
+import { createContract, type Document } from '../../support/contract.ts';
 import { call } from '../../support/http.ts';
 import { useRedis } from '../../support/redis.ts';
 import { connectStream, refusedStream } from '../../support/stream-client.ts';
 import { until } from '../../support/wait.ts';
 
+const contract = createContract(openApiDocument(version) as Document);
 const config = { type: 'session.configure', encoding: 's16le', sample_rate_hz: 16_000, channels: 1 } as const;
 
 async function refusal(app: App, options: Parameters<typeof refusedStream>[1]) {
@@ -38,7 +42,9 @@ test('what is no handshake of undertone.v1 is a 400', async (t) => {
   t.regex(other.detail, /Sec-WebSocket-Protocol/);
   const headers = { Authorization: `Bearer ${tokens.full}` };
   t.is((await call(app.port, { path: '/v1/stream', headers })).status, 400);
-  const h2c = { ...headers, Connection: 'Upgrade', Upgrade: 'h2c' };
+  const offer = { ...headers, 'Sec-WebSocket-Protocol': 'undertone.v1' };
+  t.is((await call(app.port, { path: '/v1/stream', headers: offer })).status, 400);
+  const h2c = { ...offer, Connection: 'Upgrade', Upgrade: 'h2c' };
   t.is((await call(app.port, { path: '/v1/stream', headers: h2c })).status, 400);
 });
 
@@ -105,6 +111,7 @@ async function issue(app: App, token: string, body: object = {}) {
 test('a session token opens one session and is never echoed', async (t) => {
   const app = await startApp(t);
   const { token, expires_at, headers } = await issue(app, tokens.full);
+  t.is(contract.fault('POST /v1/stream/tokens', 200, { token, expires_at }), null);
   t.is(headers['cache-control'], 'no-store');
   const seconds = (Date.parse(expires_at) - Date.now()) / 1000;
   t.true(seconds > 0 && seconds <= 60);

@@ -68,7 +68,7 @@ class ValidationItem(TypedDict):
 
     loc: list[str]
     msg: str
-    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.timeline', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
+    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.timeline', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
 
 
 class Empty(TypedDict):
@@ -246,6 +246,23 @@ class JobList(TypedDict):
     channel: NotRequired[int | None]
     timeline: NotRequired[Literal['utterances', 'windows']]
     callback: NotRequired[str | None]
+
+
+class StreamTokenRequest(TypedDict):
+    """
+    A token for one live session.
+    """
+
+    scopes: NotRequired[list[Literal['analyze:emotion', 'analyze:cognitive']]]
+
+
+class StreamToken(TypedDict):
+    """
+    A token for one live session.
+    """
+
+    token: str
+    expires_at: str
 
 
 ValenceItem: TypeAlias = float
