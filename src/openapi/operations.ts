@@ -108,6 +108,15 @@ const operations: readonly Operation[] = [
     ok: { type: 'application/json', schema: { type: 'object', description: 'An OpenAPI 3.1 document.' } },
     codes: [],
   },
+  {
+    ...open,
+    path: '/asyncapi.json',
+    operationId: 'asyncDocument',
+    summary: 'The document of live sessions',
+    description: 'AsyncAPI 3.0, made from the validating schemas: the messages of GET /v1/stream.',
+    ok: { type: 'application/json', schema: { type: 'object', description: 'An AsyncAPI 3.0 document.' } },
+    codes: [],
+  },
   ...accountOperations,
 ];
 

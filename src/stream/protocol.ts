@@ -39,29 +39,48 @@ const oneRate = { error: 'an integer from 8000 to 48000' };
 const oneInterval = { error: `a multiple of ${stepSeconds} from 1 to 60` };
 const someSignals = { error: `a list of ${listed(signals)}` };
 
-const configure = z.strictObject({
-  type: z.literal('session.configure'),
-  encoding: z.enum(encodings, { error: `one of ${listed(encodings)}` }),
-  sample_rate_hz: z.int(oneRate).min(8000, oneRate).max(48_000, oneRate),
-  channels: z.union([z.literal(1), z.literal(2)], { error: '1 or 2' }),
-  signals: z
-    .array(z.enum(signals, someSignals), someSignals)
-    .min(1, someSignals)
-    .default([...signals])
-    .transform((wanted) => signals.filter((signal) => wanted.includes(signal))),
-  interval_s: z
-    .number(oneInterval)
-    .min(1, oneInterval)
-    .max(60, oneInterval)
-    .multipleOf(stepSeconds, oneInterval)
-    .default(3),
-});
+const configure = z
+  .strictObject({
+    type: z.literal('session.configure'),
+    encoding: z
+      .enum(encodings, { error: `one of ${listed(encodings)}` })
+      .describe('Encoding of a sample: 16-bit integer or 32-bit float, little-endian, or G.711.'),
+    sample_rate_hz: z.int(oneRate).min(8000, oneRate).max(48_000, oneRate).describe('Sample rate, Hz.'),
+    channels: z
+      .union([z.literal(1), z.literal(2)], { error: '1 or 2' })
+      .describe('Interleaved channels; their average is analysed.'),
+    signals: z
+      .array(z.enum(signals, someSignals), someSignals)
+      .min(1, someSignals)
+      .default([...signals])
+      .transform((wanted) => signals.filter((signal) => wanted.includes(signal)))
+      .describe('Requested signals.'),
+    interval_s: z
+      .number(oneInterval)
+      .min(1, oneInterval)
+      .max(60, oneInterval)
+      .multipleOf(stepSeconds, oneInterval)
+      .default(3)
+      .describe('Between measurements, s.'),
+  })
+  .describe('The first message: format of the samples and requested signals.');
+
+/** Messages without fields. */
+const bare = <Type extends string>(type: Type, about: string) =>
+  z.strictObject({ type: z.literal(type) }).describe(about);
+
+export const clientMessages = {
+  'session.configure': configure,
+  'turn.end': bare('turn.end', 'Ends the utterance at the last sample.'),
+  keep_alive: bare('keep_alive', 'Keeps the session open without audio.'),
+  'session.end': bare('session.end', 'No more audio: the report follows.'),
+} as const;
 
 const clientMessage = z.discriminatedUnion('type', [
   configure,
-  z.strictObject({ type: z.literal('turn.end') }),
-  z.strictObject({ type: z.literal('keep_alive') }),
-  z.strictObject({ type: z.literal('session.end') }),
+  clientMessages['turn.end'],
+  clientMessages.keep_alive,
+  clientMessages['session.end'],
 ]);
 
 export type SessionConfig = z.output<typeof configure>;

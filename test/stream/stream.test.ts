@@ -5,7 +5,7 @@ import { fixture } from '../../scripts/recordings.ts';
 import { call } from '../support/http.ts';
 import { type Server, startServer } from '../support/server.ts';
 import { analyzeFile, dataOf, speechSamples } from '../support/stream-audio.ts';
-import { connectStream, type StreamClient } from '../support/stream-client.ts';
+import { connectStream, parseMessage, type StreamClient } from '../support/stream-client.ts';
 import { until } from '../support/wait.ts';
 
 const monoConfig = {
@@ -67,6 +67,22 @@ for (const [file, format] of formats) {
   });
 }
 
+test('analysis processes give the same messages as threads', async (t) => {
+  const isolated = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_ISOLATION: 'process' });
+  const texts = await Promise.all(
+    [server, isolated].map(async (on) => {
+      const session = await open({ headers: { 'X-Request-Id': 'same' } }, on);
+      session.send(monoConfig);
+      session.socket.send(speechSamples(4));
+      session.send({ type: 'session.end' });
+      await session.closed;
+      return session.texts;
+    }),
+  );
+  t.true((texts[0]?.length ?? 0) > 5);
+  t.deepEqual(texts[1], texts[0]);
+});
+
 /** All messages of a session whose audio is cut at the given bytes; the application ends a turn after `turnAt` bytes. */
 async function streamCut(audio: Buffer, cuts: readonly number[], turnAt: number): Promise<readonly string[]> {
   const session = await open({ headers: { 'X-Request-Id': 'same' } });
@@ -100,7 +116,7 @@ test('how the audio is cut into frames changes no byte of any message', async (t
   }
   const turnAt = 64_000 * 1.3;
   const whole = await streamCut(audio, [], turnAt);
-  const types = new Set(whole.map((text) => JSON.parse(text).type));
+  const types = new Set(whole.map((text) => parseMessage(text).type));
   t.deepEqual([...types].sort(), [
     'final',
     'measurement',

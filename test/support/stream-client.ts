@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type ClientOptions, WebSocket } from 'ws';
+import { serverMessages } from '../../src/stream/messages.ts';
 import { until } from './wait.ts';
 
 export type Message = { readonly type: string; readonly seq: number } & Readonly<Record<string, unknown>>;
@@ -16,6 +17,12 @@ export type StreamClient = {
   first(type: string): Promise<Message>;
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 };
+
+/** @throws ZodError for a message that is not as documented */
+export function parseMessage(text: string): Message {
+  const message = JSON.parse(text) as Message;
+  return serverMessages[message.type as keyof typeof serverMessages].parse(message) as Message;
+}
 
 type Options = {
   readonly token?: string;
@@ -46,7 +53,7 @@ export async function connectStream(port: number, options: Options): Promise<Str
   await once(socket, 'open');
   socket.on('error', () => {});
   const messages = (type?: string) => {
-    const all = texts.map((text) => JSON.parse(text) as Message);
+    const all = texts.map(parseMessage);
     return type === undefined ? all : all.filter((message) => message.type === type);
   };
   return {

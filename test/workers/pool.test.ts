@@ -39,7 +39,7 @@ function submit(
   task: ThreadTask,
   deadlineMs = farMs,
   released: Released = { count: 0 },
-  account = 'a',
+  account: string | null = 'a',
 ): PendingAnalysis {
   const body = Uint8Array.from(Buffer.from(JSON.stringify(task)));
   const release = () => {
@@ -69,6 +69,25 @@ async function bothReady(pool: Pool): Promise<void> {
     return new Set(workers).size === 2;
   });
 }
+
+test.serial('tasks without an account precede others and are not refused by a full queue', async (t) => {
+  const { pool } = await open(t, 'threads', 1, 1);
+  const gate = createGate();
+  const running = submit(pool, gate.task);
+  const order: string[] = [];
+  const queued = submit(pool, { do: 'echo' }).result.then(() => order.push('account'));
+  const first = [1, 2].map((count) =>
+    submit(pool, { do: 'echo' }, farMs, undefined, null).result.then(() => order.push(`first ${count}`)),
+  );
+  const cancelled = submit(pool, { do: 'echo' }, farMs, undefined, null);
+  t.is(pool.stats().queued, 4);
+  cancelled.cancel();
+  t.is(pool.stats().queued, 3);
+  gate.open();
+  await Promise.all([running.result, queued, ...first]);
+  t.deepEqual(order, ['first 1', 'first 2', 'account']);
+  t.is(await cancelled.result, null);
+});
 
 for (const isolation of ['threads', 'processes'] as const) {
   test.serial(`${isolation}: a started pool is warm and replies`, async (t) => {

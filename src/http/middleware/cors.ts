@@ -2,7 +2,7 @@
 import cors from '@koa/cors';
 import type { Context, Middleware, Next } from 'koa';
 
-const apiPath = /^\/(v1\/.*|health|openapi\.json)$/;
+const apiPath = /^\/(v1\/.*|health|openapi\.json|asyncapi\.json)$/;
 const preflightSeconds = 600;
 
 export function allowOrigins(origins: readonly string[]): Middleware {

@@ -1,7 +1,8 @@
-/** GET /openapi.json and GET /docs, which renders it with Swagger UI. Every file is served from memory. */
+/** GET /openapi.json, GET /asyncapi.json and GET /docs, which renders it with Swagger UI. Every file is served from memory. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
+import { asyncApiDocument } from '../../openapi/asyncapi.ts';
 import { openApiDocument } from '../../openapi/document.ts';
 import { version } from '../../runtime/version.ts';
 import { sendTagged, type TaggedBody, tagBody } from '../respond.ts';
@@ -81,6 +82,7 @@ export function addApiDocsRoutes(router: Router<State>): void {
     });
   };
   add('/openapi.json', 'application/json', () => JSON.stringify(openApiDocument(version)));
+  add('/asyncapi.json', 'application/json', () => JSON.stringify(asyncApiDocument(version)));
   add('/docs', 'text/html; charset=utf-8', () => page);
   add('/docs/contrast.css', 'text/css; charset=utf-8', () => contrast);
   add('/docs/start.js', 'text/javascript; charset=utf-8', () => start);

@@ -41,11 +41,22 @@ test('what is no handshake of undertone.v1 is a 400', async (t) => {
   t.is(other.status, 400);
   t.regex(other.detail, /Sec-WebSocket-Protocol/);
   const headers = { Authorization: `Bearer ${tokens.full}` };
-  t.is((await call(app.port, { path: '/v1/stream', headers })).status, 400);
   const offer = { ...headers, 'Sec-WebSocket-Protocol': 'undertone.v1' };
-  t.is((await call(app.port, { path: '/v1/stream', headers: offer })).status, 400);
   const h2c = { ...offer, Connection: 'Upgrade', Upgrade: 'h2c' };
-  t.is((await call(app.port, { path: '/v1/stream', headers: h2c })).status, 400);
+  const webSocket = { ...offer, Connection: 'Upgrade', Upgrade: 'websocket' };
+  const key = { 'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==' };
+  const others = [
+    headers,
+    offer,
+    h2c,
+    webSocket,
+    { ...webSocket, ...key, 'Sec-WebSocket-Version': '8' },
+    { ...webSocket, 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'short' },
+  ];
+  for (const each of others) {
+    const { status, body } = await call(app.port, { path: '/v1/stream', headers: each });
+    t.deepEqual([status, JSON.parse(body).code], [400, 'bad_request']);
+  }
 });
 
 test('requests of other paths ignore the header Upgrade', async (t) => {

@@ -1,0 +1,81 @@
+/** Messages of the service to a client of a live session. */
+import { z } from 'zod';
+import { envelope, reportShape, secondsSchema } from '../analysis/report-schema.ts';
+import { definitions, type Signal, signals } from '../analysis/signals/table.ts';
+import { closeCodes } from './protocol.ts';
+
+const names = Object.keys(closeCodes);
+const codes = Object.values(closeCodes);
+
+const seq = z.int().min(0).describe('Counts the messages of the session from 0.');
+const at = secondsSchema.describe('Position in the stream, s.');
+const span = {
+  start_s: secondsSchema.describe('Start in the stream, s.'),
+  end_s: secondsSchema.describe('End in the stream, s.'),
+  provisional: z.literal(true).describe('The report may differ.'),
+};
+
+const message = <Shape extends z.ZodRawShape>(type: string, about: string, shape: Shape) =>
+  z.strictObject({ type: z.literal(type).describe('The kind of message.'), seq, ...shape }).describe(about);
+
+/** Present for the requested signals. */
+const perSignal = (schemaOf: (body: z.ZodRawShape) => z.ZodType) =>
+  Object.fromEntries(
+    signals.map((signal: Signal) => [signal, schemaOf(definitions[signal].body.shape).optional()]),
+  );
+
+const entryOf = ({ timeline }: z.ZodRawShape) =>
+  (timeline as z.ZodArray<z.ZodObject>).element
+    .omit({ start_s: true, end_s: true })
+    .describe('The scores of the utterance.');
+
+const model = z.strictObject({
+  name: z.string().describe('Name of the model.'),
+  version: z.string().describe('MAJOR.MINOR.PATCH.'),
+  features_version: z.int().describe('Version of the features of its training.'),
+});
+
+const limits = z
+  .strictObject({
+    max_seconds: z.number().min(0).describe('Longest session, s.'),
+    idle_s: z.number().min(0).describe('Longest time without audio and messages, s.'),
+    max_frame_bytes: z.int().min(1).describe('Largest frame, bytes.'),
+  })
+  .describe('Limits of the session.');
+
+export const serverMessages = {
+  'session.ready': message('session.ready', 'The session is configured.', {
+    request_id: envelope.request_id,
+    limits,
+    models: z.array(model).describe('The loaded models.'),
+  }),
+  'speech.started': message('speech.started', 'Speech has started.', { at_s: at }),
+  'speech.ended': message('speech.ended', 'Speech has ended.', { at_s: at }),
+  measurement: message('measurement', 'Scores of the last seconds.', {
+    ...span,
+    speech_s: secondsSchema.describe('Speech within it, s.'),
+    ...perSignal(({ signals: scores }) => scores as z.ZodType),
+    warnings: reportShape.warnings,
+  }),
+  turn: message('turn', 'One utterance.', {
+    ...span,
+    cause: z
+      .enum(['pause', 'length', 'turn.end', 'session.end'])
+      .describe('A pause after it, its length, or a message of the client.'),
+    ...perSignal(entryOf),
+  }),
+  final: message('final', 'The report of the session.', {
+    report: z.looseObject({}).describe('The body of POST /v1/analyze for the same samples.'),
+  }),
+  error: message('error', 'Why the session ends.', {
+    status: z.int().min(400).max(599).describe('Status of the same error over HTTP.'),
+    code: z.string().optional().describe('The reason, for programs.'),
+    detail: z.union([z.string(), z.array(z.looseObject({}))]).describe('As in the body of the HTTP error.'),
+    request_id: envelope.request_id,
+  }),
+  'session.ended': message('session.ended', 'The last message.', {
+    code: z.literal(codes).describe('The close code that follows.'),
+    reason: z.enum(names).describe('The close code in words.'),
+    audio_s: secondsSchema.describe('Audio that was received, s.'),
+  }),
+} as const;
