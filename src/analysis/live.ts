@@ -36,6 +36,9 @@ export type LiveOutput = { readonly state: LiveState; readonly messages: readonl
 
 export type LiveResult = LiveOutput & { readonly stages: readonly Stage[] };
 
+/** Longer than any request: the limit of uploads may be shorter. */
+const maxWindowSeconds = 60;
+
 /** One pass of the trunk serves the measurement and the utterances. @throws ServiceError */
 export async function analyzeLive(
   request: LiveRequest,
@@ -44,7 +47,12 @@ export async function analyzeLive(
 ): Promise<LiveResult> {
   const timer = startStageTimer(request.cancel);
   const { sampleRate } = models.features;
-  const audio = decode(request.audio, { sampleRate, channel: null, limits, cancel: request.cancel });
+  const audio = decode(request.audio, {
+    sampleRate,
+    channel: null,
+    limits: { ...limits, seconds: maxWindowSeconds },
+    cancel: request.cancel,
+  });
   timer.mark('decode');
   const speech = await detectSpeech(audio, models, timer);
   const { params } = models.vad.manifest;

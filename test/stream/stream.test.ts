@@ -240,6 +240,16 @@ test('a session that ends before session.configure has no report', async (t) => 
   );
 });
 
+test('the limit of uploads does not apply', async (t) => {
+  const short = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_MAX_SECONDS: '2' });
+  const session = await open({}, short);
+  session.send(monoConfig);
+  session.socket.send(speechSamples(4));
+  session.send({ type: 'session.end' });
+  t.is((await session.closed).code, 1000);
+  t.is(JSON.parse(reportText(session)).audio.duration_s, 4);
+});
+
 test('longer than the limit: the report of what is within it, then 4413', async (t) => {
   const short = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_MAX_SECONDS: '2' });
   const session = await open({ headers: { 'X-Request-Id': 'same' } }, short);
