@@ -1,10 +1,13 @@
-/** Writes what the clients are made from: types of the OpenAPI document, and the TypeScript client as JavaScript. */
+/** Writes what the clients are made from: types of reports and messages, and the TypeScript client as JavaScript. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openApiDocument } from '../src/openapi/document.ts';
+import { componentSchemas } from '../src/openapi/schemas.ts';
 import { version } from '../src/runtime/version.ts';
+import { serverMessages } from '../src/stream/messages.ts';
+import { clientMessages } from '../src/stream/protocol.ts';
 import { clientVenv } from './client-venv.ts';
 
 export const clients = { typescript: 'clients/typescript', python: 'clients/python' } as const;
@@ -14,7 +17,8 @@ export const generated = { typescript: 'src/schema.ts', python: 'src/undertone_c
 /** @param folder where `src/schema.ts` and `dist/` go */
 export function buildTypeScript(folder: string): void {
   withDocument((document) => {
-    run('node_modules/.bin/openapi-typescript', [document, '--output', join(folder, generated.typescript)]);
+    const output = ['--output', join(folder, generated.typescript), '--default-non-nullable', 'false'];
+    run('node_modules/.bin/openapi-typescript', [document, ...output]);
     run('node_modules/.bin/tsc', ['-p', clients.typescript, '--outDir', join(folder, 'dist')]);
   });
 }
@@ -34,11 +38,25 @@ function withDocument(work: (file: string) => void): void {
   const scratch = mkdtempSync(join(tmpdir(), 'undertone-clients-'));
   try {
     const document = join(scratch, 'openapi.json');
-    writeFileSync(document, JSON.stringify(openApiDocument(version)));
+    writeFileSync(document, JSON.stringify(documentWithMessages()));
     work(document);
   } finally {
     rmSync(scratch, { recursive: true });
   }
+}
+
+/** The OpenAPI document, and the messages of live sessions: `session.ready` as `SessionReadyMessage`. */
+function documentWithMessages(): object {
+  const messages = Object.entries({
+    ...serverMessages,
+    'session.configure': clientMessages['session.configure'],
+  }).map(([type, schema]) => {
+    const words = type.split('.').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+    return [`${words.join('')}Message`, schema] as const;
+  });
+  const document = openApiDocument(version) as { readonly components: object };
+  const schemas = componentSchemas(Object.fromEntries(messages));
+  return { ...document, components: { ...document.components, schemas } };
 }
 
 function run(tool: string, args: readonly string[]): void {

@@ -105,10 +105,15 @@ export function schemaRef(name: SchemaName): { readonly $ref: string } {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-export function componentSchemas(): Readonly<Record<string, object>> {
+/** @param more schemas beside those of the document */
+export function componentSchemas(
+  more: Readonly<Record<string, z.ZodType>> = {},
+): Readonly<Record<string, object>> {
   const registry = z.registry<{ id: string }>();
   const ofSignals = signals.flatMap((signal) => Object.entries(definitions[signal].components));
-  for (const [id, schema] of [...Object.entries(named), ...ofSignals]) registry.add(schema, { id });
+  for (const [id, schema] of Object.entries({ ...named, ...Object.fromEntries(ofSignals), ...more })) {
+    registry.add(schema, { id });
+  }
   const { schemas } = z.toJSONSchema(registry, {
     io: 'input',
     uri: (id) => schemaRef(id as SchemaName).$ref,

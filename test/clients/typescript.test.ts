@@ -15,6 +15,7 @@ import { openChromium } from '../support/chromium.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
 import { startServer } from '../support/server.ts';
+import { dataOf } from '../support/stream-audio.ts';
 import { ceilingMs } from '../support/wait.ts';
 
 const folderOfClient = clients.typescript;
@@ -191,6 +192,22 @@ test.serial('a browser uses it', async (t) => {
     [server.token, bytes.toString('base64')],
   );
   t.deepEqual([status, type], ['ok', 'value_error.audio.unsupported']);
+  const { token: own } = await createClient(server).createStreamToken();
+  const types = await page.evaluate(
+    async ([token = '', base64 = '']) => {
+      const { createClient } = await import(`${location.origin}/client/index.js`);
+      const format = { encoding: 's16le', sample_rate_hz: 16_000, channels: 1 };
+      const session = await createClient({ url: location.origin }).stream(format, { token });
+      await session.send(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
+      const report = await session.end();
+      const types: string[] = [report.status];
+      for await (const message of session) types.push(message.type);
+      return types;
+    },
+    [own, dataOf(bytes).toString('base64')],
+  );
+  t.is(types[0], 'ok');
+  t.deepEqual([types[1], ...types.slice(-2)], ['session.ready', 'final', 'session.ended']);
 });
 
 test('the generated files are current', (t) => {

@@ -1,31 +1,49 @@
 import { type Recording } from './recording.ts';
-import type { CognitiveReport, EmotionReport, Report } from './reports.ts';
+import type { CognitiveReport, EmotionReport, Report, StreamToken, StreamTokenRequest } from './reports.ts';
+import { type ReportOf, type StreamConfig, type StreamSession, type WebSocketConstructor } from './stream.ts';
 export type ClientOptions = {
     /** Where the service is, such as `http://127.0.0.1:8080`. */
     readonly url: string | URL;
-    readonly token: string;
+    /** Not needed by a page that only opens sessions with tokens of its server. */
+    readonly token?: string;
     /** Longest that one attempt may take; 60 s when left out. */
     readonly timeoutMs?: number;
     /** Retries after 500, 502, 503, 504 or a lost connection; 3 by default. */
     readonly retries?: number;
+    /** The global one when left out: that of a browser, or of Node 22 and later. */
+    readonly WebSocket?: WebSocketConstructor;
 };
-export type AnalyzeOptions = {
+export type CallOptions = {
+    /** Ends the call, retries included. */
+    readonly signal?: AbortSignal;
+    /** In place of the client's. */
+    readonly timeoutMs?: number;
+};
+export type AnalyzeOptions = CallOptions & {
     /** The same speaker at rest: makes the cognitive signals relative. */
     readonly baseline?: Recording;
     /** Counted from 0: this channel instead of the average of all. */
     readonly channel?: number;
     /** Entries of the timeline: utterances, or the windows that the scores are means of; utterances when left out. */
     readonly timeline?: 'utterances' | 'windows';
-    /** Ends the call, retries included. */
+};
+export type StreamOptions = {
+    /** A token of `createStreamToken`; without it, the client requests one with its own token. */
+    readonly token?: string;
+    /** Ends the session without its report. */
     readonly signal?: AbortSignal;
-    /** In place of the client's. */
+    /** Longest until the session is open, in place of the client's. */
     readonly timeoutMs?: number;
 };
-/** Calls throw ValidationError, ApiError or NoAnswerError. */
+/** Calls throw ValidationError, ApiError, NoAnswerError or SessionEndedError. */
 export type Client = {
     /** Both reports from one pass. */
     analyze(audio: Recording, options?: AnalyzeOptions): Promise<Report>;
     emotion(audio: Recording, options?: AnalyzeOptions): Promise<EmotionReport>;
     cognitive(audio: Recording, options?: AnalyzeOptions): Promise<CognitiveReport>;
+    /** Opens a live session. */
+    stream<const Config extends StreamConfig>(config: Config, options?: StreamOptions): Promise<StreamSession<ReportOf<Config>>>;
+    /** A token for one live session of a page, which opens it within 60 s. */
+    createStreamToken(request?: StreamTokenRequest, options?: CallOptions): Promise<StreamToken>;
 };
 export declare function createClient(options: ClientOptions): Client;

@@ -1,22 +1,44 @@
 import { NoAnswerError, readError } from "./errors.js";
 import { readRecording } from "./recording.js";
 import { withRetries } from "./retry.js";
+import { openSession, } from "./stream.js";
+const defaultTimeoutMs = 60_000;
 export function createClient(options) {
-    const call = (path, audio, how = {}) => post(path, audio, { ...options, ...how });
+    const analyze = async (path, audio, how = {}) => post(path, { body: await makeForm(audio, how) }, { ...options, ...how });
+    const createStreamToken = (request = {}, how = {}) => post('v1/stream/tokens', toJson(request), { ...options, ...how });
     return {
-        analyze: (audio, how) => call('v1/analyze', audio, how),
-        emotion: (audio, how) => call('v1/analyze/emotion', audio, how),
-        cognitive: (audio, how) => call('v1/analyze/cognitive', audio, how),
+        analyze: (audio, how) => analyze('v1/analyze', audio, how),
+        emotion: (audio, how) => analyze('v1/analyze/emotion', audio, how),
+        cognitive: (audio, how) => analyze('v1/analyze/cognitive', audio, how),
+        createStreamToken,
+        stream: async (config, { token, signal, timeoutMs = options.timeoutMs ?? defaultTimeoutMs } = {}) => {
+            const WebSocket = options.WebSocket ?? globalWebSocket();
+            const how = { timeoutMs, ...(signal === undefined ? {} : { signal }) };
+            const own = token ?? (await createStreamToken({}, how)).token;
+            return openSession(config, { url: baseOf(options), token: own, WebSocket, timeoutMs, signal });
+        },
     };
 }
-async function post(path, audio, options) {
-    const { url, token, retries = 3, signal } = options;
-    const request = {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${token}` },
-        body: await makeForm(audio, options),
+function globalWebSocket() {
+    const { WebSocket } = globalThis;
+    if (WebSocket !== undefined)
+        return WebSocket;
+    throw new TypeError('Expected the option `WebSocket` in Node before 22, got none: pass that of the package ws');
+}
+function baseOf({ url }) {
+    return new URL(`${String(url).replace(/\/*$/, '')}/`);
+}
+function toJson(value) {
+    return { body: JSON.stringify(value), headers: { 'Content-Type': 'application/json' } };
+}
+async function post(path, content, options) {
+    const { token, retries = 3, signal } = options;
+    const headers = {
+        ...content.headers,
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
     };
-    const place = new URL(path, `${String(url).replace(/\/*$/, '')}/`);
+    const request = { ...content, method: 'POST', headers };
+    const place = new URL(path, baseOf(options));
     const response = await withRetries(() => send(place, request, options), { retries, signal });
     if (!response.ok)
         throw await readError(response);
@@ -35,7 +57,7 @@ async function makeForm(audio, { baseline, channel, timeline }) {
 }
 /** The body of an answer is small, and read within the same time. */
 async function send(place, request, options) {
-    const { signal, timeoutMs = 60_000 } = options;
+    const { signal, timeoutMs = defaultTimeoutMs } = options;
     const over = new AbortController();
     const late = new NoAnswerError(`Expected an answer within ${timeoutMs} ms from ${place.origin}, got none`);
     const timer = setTimeout(() => over.abort(late), timeoutMs);

@@ -28,5 +28,20 @@ export declare class ValidationError extends ApiError {
     readonly items: readonly ValidationItem[];
     constructor(status: number, items: readonly ValidationItem[], requestId: string | null);
 }
+/** A live session ended without a report, or is over. */
+export declare class SessionEndedError extends UndertoneError {
+    name: string;
+    /** The close code of the WebSocket. */
+    readonly code: number;
+    /** The close code in words, such as `idle`. */
+    readonly reason: string;
+    constructor(code: number, reason: string);
+}
+/** The body of an error, over HTTP or in a message. */
+export type ErrorBody = {
+    readonly detail: Failure['detail'] | ValidationFailure['detail'];
+    readonly code?: Failure['code'];
+};
 /** Returns the error of a response other than 200. */
 export declare function readError(response: Response): Promise<ApiError>;
+export declare function toApiError(status: number, { detail, code }: ErrorBody, requestId: string | null): ApiError;

@@ -35,12 +35,28 @@ export class ValidationError extends ApiError {
         this.items = items;
     }
 }
+/** A live session ended without a report, or is over. */
+export class SessionEndedError extends UndertoneError {
+    name = 'SessionEndedError';
+    /** The close code of the WebSocket. */
+    code;
+    /** The close code in words, such as `idle`. */
+    reason;
+    constructor(code, reason) {
+        super(`Expected an open session, got close code ${code} ${reason}`.trimEnd());
+        this.code = code;
+        this.reason = reason;
+    }
+}
 /** Returns the error of a response other than 200. */
 export async function readError(response) {
-    const requestId = response.headers.get('X-Request-Id');
+    const { status, statusText, headers } = response;
+    const detail = `HTTP ${status} ${statusText}`.trimEnd();
     const body = await response.json().catch(() => ({}));
-    if (Array.isArray(body.detail))
-        return new ValidationError(response.status, body.detail, requestId);
-    const message = body.detail ?? `HTTP ${response.status} ${response.statusText}`.trimEnd();
-    return new ApiError(response.status, message, 'code' in body ? (body.code ?? null) : null, requestId);
+    return toApiError(status, { detail, ...body }, headers.get('X-Request-Id'));
+}
+export function toApiError(status, { detail, code }, requestId) {
+    if (Array.isArray(detail))
+        return new ValidationError(status, detail, requestId);
+    return new ApiError(status, detail, code ?? null, requestId);
 }

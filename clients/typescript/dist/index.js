@@ -1,2 +1,2 @@
-export { createClient } from "./client.js";
-export { ApiError, NoAnswerError, UndertoneError, ValidationError } from "./errors.js";
+export { createClient, } from "./client.js";
+export { ApiError, NoAnswerError, SessionEndedError, UndertoneError, ValidationError, } from "./errors.js";

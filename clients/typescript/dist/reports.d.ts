@@ -4,6 +4,8 @@ type Schemas = components['schemas'];
 export type EmotionReport = Schemas['EmotionReport'];
 export type CognitiveReport = Schemas['CognitiveReport'];
 export type Report = Schemas['Report'];
+export type StreamToken = Schemas['StreamToken'];
+export type StreamTokenRequest = Schemas['StreamTokenRequest'];
 export type Failure = Schemas['Failure'];
 export type ValidationFailure = Schemas['ValidationFailure'];
 export {};

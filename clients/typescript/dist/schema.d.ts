@@ -725,7 +725,7 @@ export interface components {
              * @description Whether to revoke every token of the account.
              * @default false
              */
-            revoke_tokens: boolean;
+            revoke_tokens?: boolean;
         };
         /** @description Deletion of the account. */
         Removal: {
@@ -742,7 +742,7 @@ export interface components {
              * @description Days until expiry, 1 to 3650; null for never.
              * @default null
              */
-            expires_in_days: number | null;
+            expires_in_days?: number | null;
         };
         /** @description An API token without its secret. */
         Token: {
@@ -946,18 +946,18 @@ export interface components {
              * @description 0-based index of the channel to analyse; null for the average of all.
              * @default null
              */
-            channel: number | null;
+            channel?: number | null;
             /**
              * @description What the entries of `timeline` are.
              * @default utterances
              * @enum {string}
              */
-            timeline: "utterances" | "windows";
+            timeline?: "utterances" | "windows";
             /**
              * @description URL that receives each finished job: https, on a public host; null for none.
              * @default null
              */
-            callback: string | null;
+            callback?: string | null;
         };
         /** @description A token for one live session. */
         StreamTokenRequest: {
@@ -1091,6 +1091,220 @@ export interface components {
             effect: number;
             /** @description The study behind the direction. */
             source: string;
+        };
+        /** @description The session is configured. */
+        SessionReadyMessage: {
+            /**
+             * @description The kind of message.
+             * @constant
+             */
+            type: "session.ready";
+            /** @description Counts the messages of the session from 0. */
+            seq: number;
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            request_id: string;
+            /** @description Limits of the session. */
+            limits: {
+                /** @description Longest session, s. */
+                max_seconds: number;
+                /** @description Longest time without audio and messages, s. */
+                idle_s: number;
+                /** @description Largest frame, bytes. */
+                max_frame_bytes: number;
+            };
+            /** @description The loaded models. */
+            models: {
+                /** @description Name of the model. */
+                name: string;
+                /** @description MAJOR.MINOR.PATCH. */
+                version: string;
+                /** @description Version of the features of its training. */
+                features_version: number;
+            }[];
+        };
+        /** @description Speech has started. */
+        SpeechStartedMessage: {
+            /**
+             * @description The kind of message.
+             * @constant
+             */
+            type: "speech.started";
+            /** @description Counts the messages of the session from 0. */
+            seq: number;
+            /** @description Position in the stream, s. */
+            at_s: number;
+        };
+        /** @description Speech has ended. */
+        SpeechEndedMessage: {
+            /**
+             * @description The kind of message.
+             * @constant
+             */
+            type: "speech.ended";
+            /** @description Counts the messages of the session from 0. */
+            seq: number;
+            /** @description Position in the stream, s. */
+            at_s: number;
+        };
+        /** @description Scores of the last seconds. */
+        MeasurementMessage: {
+            /**
+             * @description The kind of message.
+             * @constant
+             */
+            type: "measurement";
+            /** @description Counts the messages of the session from 0. */
+            seq: number;
+            /** @description Start in the stream, s. */
+            start_s: number;
+            /** @description End in the stream, s. */
+            end_s: number;
+            /**
+             * @description The report may differ.
+             * @constant
+             */
+            provisional: true;
+            /** @description Speech within it, s. */
+            speech_s: number;
+            /** @description The emotion signals, or nothing when there is too little speech. */
+            emotion?: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
+            /** @description The cognitive signals, or nothing when there is too little speech. */
+            cognitive?: components["schemas"]["CognitiveSignals"] | components["schemas"]["NoSignals"];
+            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
+            warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
+        };
+        /** @description One utterance. */
+        TurnMessage: {
+            /**
+             * @description The kind of message.
+             * @constant
+             */
+            type: "turn";
+            /** @description Counts the messages of the session from 0. */
+            seq: number;
+            /** @description Start in the stream, s. */
+            start_s: number;
+            /** @description End in the stream, s. */
+            end_s: number;
+            /**
+             * @description The report may differ.
+             * @constant
+             */
+            provisional: true;
+            /**
+             * @description A pause after it, its length, or a message of the client.
+             * @enum {string}
+             */
+            cause: "pause" | "length" | "turn.end" | "session.end";
+            /** @description The scores of the utterance. */
+            emotion?: {
+                /** @description How positive listeners find the voice, 0 (negative) to 1 (positive). */
+                valence: number;
+                /** @description How activated listeners find the voice, 0 (calm, subdued) to 1 (excited, agitated). */
+                arousal: number;
+                /** @description The most probable of the labels: angry, calm, disgusted, fearful, happy, neutral, sad or surprised. */
+                dominant_emotion: string;
+                /** @description Probability of each label, 0 to 1; together they are 1. */
+                emotions: {
+                    [key: string]: number;
+                };
+                /** @description Probability of the dominant emotion, 0 to 1. */
+                confidence: number;
+                intervals: components["schemas"]["EmotionIntervals"];
+            };
+            /** @description The scores of the utterance. */
+            cognitive?: {
+                /** @description Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer. */
+                clarity: number;
+                /** @description 80 % interval of clarity: lower and upper end, 0 to 1. */
+                interval: [
+                    number,
+                    number
+                ];
+            };
+        };
+        /** @description The report of the session. */
+        FinalMessage: {
+            /**
+             * @description The kind of message.
+             * @constant
+             */
+            type: "final";
+            /** @description Counts the messages of the session from 0. */
+            seq: number;
+            /** @description The body of POST /v1/analyze for the same samples. */
+            report: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description Why the session ends. */
+        ErrorMessage: {
+            /**
+             * @description The kind of message.
+             * @constant
+             */
+            type: "error";
+            /** @description Counts the messages of the session from 0. */
+            seq: number;
+            /** @description Status of the same error over HTTP. */
+            status: number;
+            /** @description The reason, for programs. */
+            code?: string;
+            /** @description As in the body of the HTTP error. */
+            detail: string | {
+                [key: string]: unknown;
+            }[];
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            request_id: string;
+        };
+        /** @description The last message. */
+        SessionEndedMessage: {
+            /**
+             * @description The kind of message.
+             * @constant
+             */
+            type: "session.ended";
+            /** @description Counts the messages of the session from 0. */
+            seq: number;
+            /**
+             * @description The close code that follows.
+             * @enum {number}
+             */
+            code: 1000 | 1001 | 1007 | 1008 | 1011 | 1013 | 4408 | 4413 | 4422 | 4429;
+            /**
+             * @description The close code in words.
+             * @enum {string}
+             */
+            reason: "done" | "draining" | "malformed" | "policy" | "internal" | "overloaded" | "idle" | "tooLong" | "unusable" | "tooMany";
+            /** @description Audio that was received, s. */
+            audio_s: number;
+        };
+        /** @description The first message: format of the samples and requested signals. */
+        SessionConfigureMessage: {
+            /** @constant */
+            type: "session.configure";
+            /**
+             * @description Encoding of a sample: 16-bit integer or 32-bit float, little-endian, or G.711.
+             * @enum {string}
+             */
+            encoding: "s16le" | "f32le" | "mulaw" | "alaw";
+            /** @description Sample rate, Hz. */
+            sample_rate_hz: number;
+            /** @description Interleaved channels; their average is analysed. */
+            channels: 1 | 2;
+            /**
+             * @description Requested signals.
+             * @default [
+             *       "emotion",
+             *       "cognitive"
+             *     ]
+             */
+            signals?: ("emotion" | "cognitive")[];
+            /**
+             * @description Between measurements, s.
+             * @default 3
+             */
+            interval_s?: number;
         };
     };
     responses: never;

@@ -46,11 +46,36 @@ export class ValidationError extends ApiError {
   }
 }
 
+/** A live session ended without a report, or is over. */
+export class SessionEndedError extends UndertoneError {
+  override name = 'SessionEndedError';
+  /** The close code of the WebSocket. */
+  readonly code: number;
+  /** The close code in words, such as `idle`. */
+  readonly reason: string;
+
+  constructor(code: number, reason: string) {
+    super(`Expected an open session, got close code ${code} ${reason}`.trimEnd());
+    this.code = code;
+    this.reason = reason;
+  }
+}
+
+/** The body of an error, over HTTP or in a message. */
+export type ErrorBody = {
+  readonly detail: Failure['detail'] | ValidationFailure['detail'];
+  readonly code?: Failure['code'];
+};
+
 /** Returns the error of a response other than 200. */
 export async function readError(response: Response): Promise<ApiError> {
-  const requestId = response.headers.get('X-Request-Id');
-  const body: Partial<Failure | ValidationFailure> = await response.json().catch(() => ({}));
-  if (Array.isArray(body.detail)) return new ValidationError(response.status, body.detail, requestId);
-  const message = body.detail ?? `HTTP ${response.status} ${response.statusText}`.trimEnd();
-  return new ApiError(response.status, message, 'code' in body ? (body.code ?? null) : null, requestId);
+  const { status, statusText, headers } = response;
+  const detail = `HTTP ${status} ${statusText}`.trimEnd();
+  const body: Partial<ErrorBody> = await response.json().catch(() => ({}));
+  return toApiError(status, { detail, ...body }, headers.get('X-Request-Id'));
+}
+
+export function toApiError(status: number, { detail, code }: ErrorBody, requestId: string | null): ApiError {
+  if (Array.isArray(detail)) return new ValidationError(status, detail, requestId);
+  return new ApiError(status, detail, code ?? null, requestId);
 }

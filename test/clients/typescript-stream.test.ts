@@ -1,0 +1,199 @@
+/** Live sessions of the TypeScript client, with the real service. */
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { WebSocket } from 'ws';
+import {
+  ApiError,
+  type ClientOptions,
+  createClient,
+  NoAnswerError,
+  type StreamMessage,
+  type StreamSession,
+} from '../../clients/typescript/src/index.ts';
+import { call } from '../support/http.ts';
+import { type Server, startServer } from '../support/server.ts';
+import { dataOf } from '../support/stream-audio.ts';
+import { until } from '../support/wait.ts';
+
+const wav = readFileSync('examples/sample.wav');
+const samples = dataOf(wav);
+const format = { encoding: 's16le', sample_rate_hz: 16_000, channels: 1 } as const;
+const idleSeconds = 8;
+
+let server: Server;
+const closers: (() => unknown)[] = [];
+test.before(async () => {
+  server = await startServer(
+    { teardown: (close) => closers.push(close) },
+    { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_IDLE_S: String(idleSeconds) },
+  );
+});
+test.after.always(async () => {
+  for (const close of closers) await close();
+});
+
+const clientOf = (options: Partial<ClientOptions> = {}) => createClient({ ...server, WebSocket, ...options });
+
+async function read<R>(session: StreamSession<R>): Promise<StreamMessage<R>[]> {
+  const messages: StreamMessage<R>[] = [];
+  for await (const message of session) messages.push(message);
+  return messages;
+}
+
+test('a session yields the messages, and its report equals that of the file', async (t) => {
+  const client = clientOf();
+  const session = await client.stream({ ...format, interval_s: 1 });
+  const reading = read(session);
+  for (let at = 0; at < samples.length; at += 30_001) await session.send(samples.subarray(at, at + 30_001));
+  const report = await session.end();
+  const want = await client.analyze(wav);
+  t.deepEqual({ ...report, request_id: '' }, { ...want, request_id: '' });
+  const messages = await reading;
+  t.deepEqual(
+    messages.map(({ seq }) => seq),
+    messages.map((_, index) => index),
+  );
+  const turn = messages.find(({ type }) => type === 'turn');
+  t.true(turn?.type === 'turn' && turn.emotion !== undefined && turn.emotion.valence > 0);
+  t.deepEqual(
+    [messages[0], ...messages.slice(-2)].map((message) => message?.type),
+    ['session.ready', 'final', 'session.ended'],
+  );
+  t.is(await session.end(), report);
+});
+
+test('turnEnd ends the utterance, and typed arrays are samples', async (t) => {
+  const session = await clientOf().stream({ ...format, signals: ['emotion'] });
+  const reading = read(session);
+  await session.send(new Int16Array(new Uint8Array(samples).buffer, 0, 32_000));
+  session.turnEnd();
+  const report = await session.end();
+  t.is(report.status, 'ok');
+  t.true('valence' in report.signals);
+  t.true((await reading).some((message) => message.type === 'turn' && message.cause === 'turn.end'));
+});
+
+test('a page opens one session with the token of its server', async (t) => {
+  const { token } = await clientOf().createStreamToken({ scopes: ['analyze:emotion'] });
+  const page = createClient({ url: server.url, WebSocket });
+  const session = await page.stream({ ...format, signals: ['emotion'] }, { token });
+  await session.send(samples);
+  t.is((await session.end()).status, 'ok');
+  const again = await t.throwsAsync(page.stream(format, { token }), { instanceOf: NoAnswerError });
+  t.true(again.connectionLost);
+  const { token: other } = await clientOf().createStreamToken({ scopes: ['analyze:emotion'] });
+  const refused = await t.throwsAsync(page.stream(format, { token: other }), { instanceOf: ApiError });
+  t.like(refused, { status: 403, code: 'forbidden' });
+});
+
+test('errors have the status and the code of the service', async (t) => {
+  const invalid = { ...format, sample_rate_hz: 1 };
+  const wrong = await t.throwsAsync(clientOf().stream(invalid), { instanceOf: ApiError });
+  t.is(wrong.status, 422);
+  t.regex(wrong.message, /`sample_rate_hz`/);
+  t.regex(wrong.requestId ?? '', /^[\w-]{36}$/);
+  const stranger = clientOf({ token: 'any-token-of-20-characters' });
+  const refused = await t.throwsAsync(stranger.stream(format), { instanceOf: ApiError });
+  t.like(refused, { status: 401, code: 'unauthenticated' });
+  const nobody = clientOf({ url: 'http://127.0.0.1:1', retries: 0 });
+  await t.throwsAsync(nobody.stream(format, { token: 'x' }), { instanceOf: NoAnswerError });
+});
+
+test('a session without samples has no report', async (t) => {
+  const session = await clientOf().stream(format);
+  const reading = t.throwsAsync(read(session), { instanceOf: ApiError });
+  const failed = await t.throwsAsync(session.end(), { instanceOf: ApiError });
+  t.is(failed.status, 422);
+  t.is(await reading, failed);
+  t.is(await t.throwsAsync(session.send(samples)), failed);
+});
+
+test('a session without audio is kept open', async (t) => {
+  const sent: unknown[] = [];
+  class Recorder extends WebSocket {
+    override send(data: string): void {
+      sent.push(data);
+      super.send(data);
+    }
+  }
+  const session = await clientOf({ WebSocket: Recorder }).stream(format);
+  await until(() => sent.filter((data) => data === '{"type":"keep_alive"}').length > 1);
+  await session.send(samples);
+  t.is((await session.end()).status, 'ok');
+});
+
+test('an abort ends the session', async (t) => {
+  const controller = new AbortController();
+  const session = await clientOf().stream(format, { signal: controller.signal });
+  await session.send(samples.subarray(0, 32_000));
+  const reason = new Error('The page is closed');
+  controller.abort(reason);
+  t.is(await t.throwsAsync(session.end()), reason);
+  t.is(await t.throwsAsync(read(session)), reason);
+  t.is(await t.throwsAsync(clientOf().stream(format, { signal: controller.signal })), reason);
+});
+
+test('the connection is opened within the timeout', async (t) => {
+  const { token } = await clientOf().createStreamToken();
+  server.process.kill('SIGSTOP');
+  const late = t.throwsAsync(clientOf().stream(format, { token, timeoutMs: 100 }), {
+    instanceOf: NoAnswerError,
+    message: `Expected a session within 100 ms from ${server.url}, got none`,
+  });
+  await late.finally(() => server.process.kill('SIGCONT'));
+});
+
+test.serial('send waits for the connection', async (t) => {
+  const own = await startServer(t, { UNDERTONE_WORKERS: '1' });
+  let socket: WebSocket | undefined;
+  class Recorder extends WebSocket {
+    constructor(url: URL, protocols: string[]) {
+      super(url, protocols);
+      socket = this;
+    }
+  }
+  const session = await createClient({ ...own, WebSocket: Recorder }).stream({
+    encoding: 'f32le',
+    sample_rate_hz: 48_000,
+    channels: 2,
+  });
+  own.process.kill('SIGSTOP');
+  const sending = session.send(new Uint8Array(16 * 2 ** 20)).then(() => 'sent');
+  const waiting = new Promise((resolve) => setTimeout(resolve, 200, 'waiting'));
+  t.is(await Promise.race([sending, waiting]), 'waiting');
+  own.process.kill('SIGCONT');
+  t.is(await sending, 'sent');
+  t.true((socket?.bufferedAmount ?? Number.POSITIVE_INFINITY) <= 256 * 1024);
+});
+
+test.serial('a session of a service that shuts down has its report', async (t) => {
+  const own = await startServer(t, { UNDERTONE_WORKERS: '1' });
+  const client = createClient({ ...own, WebSocket });
+  const [session, silent] = [await client.stream(format), await client.stream(format)];
+  await session.send(samples);
+  await until(async () => {
+    const { body } = await call(own.port, { path: '/metrics' });
+    return /^undertone_stream_audio_seconds_total [1-9]/m.test(body);
+  });
+  own.process.kill('SIGTERM');
+  const ended = { name: 'SessionEndedError', code: 1001, reason: 'draining' };
+  t.is((await read(session)).at(-2)?.type, 'final');
+  t.like(await t.throwsAsync(session.send(samples)), ended);
+  t.is((await session.end()).status, 'ok');
+  t.like(await t.throwsAsync(silent.end()), ended);
+});
+
+test.serial('the global WebSocket is the default', async (t) => {
+  const global = globalThis as { WebSocket?: unknown };
+  const own = global.WebSocket;
+  t.teardown(() => {
+    global.WebSocket = own;
+  });
+  global.WebSocket = undefined;
+  const client = createClient(server);
+  await t.throwsAsync(client.stream(format), { instanceOf: TypeError, message: /package ws/ });
+  global.WebSocket = WebSocket;
+  const session = await client.stream(format);
+  await session.send(samples);
+  t.is((await session.end()).status, 'ok');
+});
