@@ -2,24 +2,54 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { clientVenv } from '../../scripts/client-venv.ts';
 import { buildPython, clients, generated } from '../../scripts/clients.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
-import { startServer } from '../support/server.ts';
+import { type Server, startServer } from '../support/server.ts';
 
 const body = { detail: 'busy', code: 'overloaded', request_id: 'id-1' };
 const later = { 'Retry-After': '3' };
 /** A report of a later service. */
 const newer = { status: 200, body: { warnings: ['of_a_later_release'] } };
 
-test.serial('the package installs, and both clients behave as documented', async (t) => {
+/** @returns the folder of the installed package */
+function install(): string {
   const folder = makeFolder();
   // pip leaves its build in the folder that it is given.
   cpSync(clients.python, join(folder, 'client'), { recursive: true });
   const pip = ['install', '--quiet', '--no-build-isolation', '--no-deps', '--target', join(folder, 'site')];
   execFileSync(join(clientVenv(), 'pip'), [...pip, join(folder, 'client')], { stdio: 'pipe' });
+  return join(folder, 'site');
+}
+
+/** Runs a file of tests. */
+async function runTests(
+  t: ExecutionContext,
+  file: string,
+  server: Server,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const child = spawn(join(clientVenv(), 'python'), ['-W', 'error', `test/clients/${file}`], {
+    env: {
+      PYTHONPATH: install(),
+      UNDERTONE_URL: server.url,
+      UNDERTONE_TOKEN: server.token,
+      SAMPLE: resolve('examples/sample.wav'),
+      ...env,
+    },
+  });
+  let output = '';
+  child.stderr.on('data', (chunk) => {
+    output += chunk;
+  });
+  const [code] = await once(child, 'close');
+  t.is(code, 0, output);
+  t.regex(output, /Ran \d+ tests/);
+}
+
+test.serial('the package installs, and both clients behave as documented', async (t) => {
   const server = await startServer(t);
   const busy = await startScriptedServer(t, [{ status: 500 }, { status: 503, body, headers: later }]);
   const refusing = await Promise.all(
@@ -31,24 +61,14 @@ test.serial('the package installs, and both clients behave as documented', async
   );
   const lost = { sync: sync?.url, async: async?.url };
   const servers = { lost, busy: busy.url, refusing: refusing.map(({ url }) => url), slow: slow.url };
-  const child = spawn(join(clientVenv(), 'python'), ['-W', 'error', 'test/clients/client_test.py'], {
-    env: {
-      PYTHONPATH: join(folder, 'site'),
-      UNDERTONE_URL: server.url,
-      UNDERTONE_TOKEN: server.token,
-      SAMPLE: resolve('examples/sample.wav'),
-      SERVERS: JSON.stringify(servers),
-    },
-  });
-  let output = '';
-  child.stderr.on('data', (chunk) => {
-    output += chunk;
-  });
-  const [code] = await once(child, 'close');
-  t.is(code, 0, output);
-  t.regex(output, /Ran 12 tests/);
+  await runTests(t, 'client_test.py', server, { SERVERS: JSON.stringify(servers) });
   for (const { lengths } of refusing) t.is(lengths.length, 2);
   t.is(busy.lengths.length, 8);
+});
+
+test.serial('live sessions behave as documented', async (t) => {
+  const server = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_IDLE_S: '8' });
+  await runTests(t, 'stream_test.py', server);
 });
 
 test.serial('the types are correct, and those generated from the document are current', (t) => {

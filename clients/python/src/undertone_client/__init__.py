@@ -1,9 +1,10 @@
 """Client of an Undertone service."""
 
 from .client import AsyncClient, Client
-from .errors import ApiError, NoAnswerError, UndertoneError, ValidationError
+from .errors import ApiError, NoAnswerError, SessionEndedError, UndertoneError, ValidationError
 from .recording import AsyncRecording, Recording
-from .reports import CognitiveReport, EmotionReport, Report, ValidationItem
+from .reports import CognitiveReport, EmotionReport, Report, StreamToken, ValidationItem
+from .stream import Message, StreamSession
 
 __all__ = [
     "ApiError",
@@ -12,9 +13,13 @@ __all__ = [
     "Client",
     "CognitiveReport",
     "EmotionReport",
+    "Message",
     "NoAnswerError",
     "Recording",
     "Report",
+    "SessionEndedError",
+    "StreamSession",
+    "StreamToken",
     "UndertoneError",
     "ValidationError",
     "ValidationItem",

@@ -2,19 +2,23 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Any, Literal, Mapping, cast
+from typing import Any, Literal, Mapping, Sequence, cast, overload
 
 import httpx
 
 from .errors import NoAnswerError, error_of
 from .recording import AsyncRecording, Recording, read, read_async
-from .reports import CognitiveReport, EmotionReport, Report
+from .reports import CognitiveReport, EmotionReport, Report, StreamToken
 from .retry import RETRIED, wait_before_retry
+from .stream import Encoding, Signal, StreamSession, open_session
 
 Timeline = Literal["utterances", "windows"]
+Scope = Literal["analyze:emotion", "analyze:cognitive"]
 Options = Mapping[str, object]
 
+STREAM_TOKENS = "v1/stream/tokens"
 BOTH, EMOTION, COGNITIVE = "v1/analyze", "v1/analyze/emotion", "v1/analyze/cognitive"
 
 
@@ -38,6 +42,9 @@ class _Base:
             files["baseline"] = ("baseline", baseline, "application/octet-stream")
         data = {name: str(value) for name, value in options.items() if value is not None}
         return {"files": files, "data": data}
+
+    def _scopes(self, scopes: Sequence[Scope] | None) -> dict[str, Any]:
+        return {"json": {} if scopes is None else {"scopes": list(scopes)}}
 
     def _wait(self, response: httpx.Response, done: int) -> float | None:
         """Seconds until the next attempt; None when there is to be none."""
@@ -101,10 +108,21 @@ class Client(_Base):
         self, path: str, audio: Recording, baseline: Recording | None, options: Options
     ) -> object:
         form = self._form(read(audio), None if baseline is None else read(baseline), options)
+        return self._request(path, form)
+
+    def create_stream_token(self, scopes: Sequence[Scope] | None = None) -> StreamToken:
+        """
+        A token for one live session of a page, which opens it within 60 s.
+
+        :param scopes: at most those of the client's token; all of them by default
+        """
+        return cast(StreamToken, self._request(STREAM_TOKENS, self._scopes(scopes)))
+
+    def _request(self, path: str, content: Mapping[str, Any]) -> object:
         done = 0
         while True:
             try:
-                response = self._http.post(self._url + path, **form)
+                response = self._http.post(self._url + path, **content)
                 wait = self._wait(response, done)
             except httpx.TransportError as cause:
                 wait = self._wait_after(cause, path, done)
@@ -129,7 +147,7 @@ class Client(_Base):
 
 
 class AsyncClient(_Base):
-    """As Client, for asyncio."""
+    """As Client, for asyncio, and with live sessions, which raise SessionEndedError too."""
 
     def __init__(self, url: str, token: str, *, timeout: float = 60.0, retries: int = 3) -> None:
         super().__init__(url, token, timeout=timeout, retries=retries)
@@ -174,10 +192,63 @@ class AsyncClient(_Base):
     ) -> object:
         rest = None if baseline is None else await read_async(baseline)
         form = self._form(await read_async(audio), rest, options)
+        return await self._request(path, form)
+
+    async def create_stream_token(self, scopes: Sequence[Scope] | None = None) -> StreamToken:
+        """As Client.create_stream_token."""
+        return cast(StreamToken, await self._request(STREAM_TOKENS, self._scopes(scopes)))
+
+    @overload
+    def stream(
+        self,
+        *,
+        encoding: Encoding,
+        sample_rate_hz: int,
+        channels: Literal[1, 2] = 1,
+        interval_s: float | None = None,
+    ) -> AbstractAsyncContextManager[StreamSession[Report]]: ...
+
+    @overload
+    def stream(
+        self,
+        *,
+        encoding: Encoding,
+        sample_rate_hz: int,
+        channels: Literal[1, 2] = 1,
+        signals: Sequence[Signal],
+        interval_s: float | None = None,
+    ) -> AbstractAsyncContextManager[StreamSession[Report | EmotionReport | CognitiveReport]]: ...
+
+    def stream(
+        self,
+        *,
+        encoding: Encoding,
+        sample_rate_hz: int,
+        channels: Literal[1, 2] = 1,
+        signals: Sequence[Signal] | None = None,
+        interval_s: float | None = None,
+    ) -> AbstractAsyncContextManager[Any]:
+        """
+        A live session. Leaving the context without ``end()`` ends it without a report.
+
+        :param signals: all by default; the report of one signal is that of ``emotion()`` or ``cognitive()``
+        :param interval_s: between measurements, s
+        """
+        fields = {
+            "encoding": encoding,
+            "sample_rate_hz": sample_rate_hz,
+            "channels": channels,
+            "signals": None if signals is None else list(signals),
+            "interval_s": interval_s,
+        }
+        config = {name: value for name, value in fields.items() if value is not None}
+        return open_session(self._url, config, **self._how)
+
+    async def _request(self, path: str, content: Mapping[str, Any]) -> object:
         done = 0
         while True:
             try:
-                response = await self._http.post(self._url + path, **form)
+                response = await self._http.post(self._url + path, **content)
                 wait = self._wait(response, done)
             except httpx.TransportError as cause:
                 wait = self._wait_after(cause, path, done)

@@ -349,6 +349,139 @@ class Contribution(TypedDict):
     source: str
 
 
+class Limits(TypedDict):
+    """
+    Limits of the session.
+    """
+
+    max_seconds: float
+    idle_s: float
+    max_frame_bytes: int
+
+
+class Model1(TypedDict):
+    name: str
+    version: str
+    features_version: int
+
+
+class SessionReadyMessage(TypedDict):
+    """
+    The session is configured.
+    """
+
+    type: Literal['session.ready']
+    seq: int
+    request_id: str
+    limits: Limits
+    models: list[Model1]
+
+
+class SpeechStartedMessage(TypedDict):
+    """
+    Speech has started.
+    """
+
+    type: Literal['speech.started']
+    seq: int
+    at_s: float
+
+
+class SpeechEndedMessage(TypedDict):
+    """
+    Speech has ended.
+    """
+
+    type: Literal['speech.ended']
+    seq: int
+    at_s: float
+
+
+class Emotion1(TypedDict):
+    """
+    The scores of the utterance.
+    """
+
+    valence: float
+    arousal: float
+    dominant_emotion: str
+    emotions: dict[str, float]
+    confidence: float
+    intervals: EmotionIntervals
+
+
+class Cognitive1(TypedDict):
+    """
+    The scores of the utterance.
+    """
+
+    clarity: float
+    interval: tuple[IntervalItem, IntervalItem]
+
+
+class TurnMessage(TypedDict):
+    """
+    One utterance.
+    """
+
+    type: Literal['turn']
+    seq: int
+    start_s: float
+    end_s: float
+    provisional: Literal[True]
+    cause: Literal['pause', 'length', 'turn.end', 'session.end']
+    emotion: NotRequired[Emotion1]
+    cognitive: NotRequired[Cognitive1]
+
+
+class FinalMessage(TypedDict):
+    """
+    The report of the session.
+    """
+
+    type: Literal['final']
+    seq: int
+    report: dict[str, Any]
+
+
+class ErrorMessage(TypedDict):
+    """
+    Why the session ends.
+    """
+
+    type: Literal['error']
+    seq: int
+    status: int
+    code: NotRequired[str]
+    detail: str | list[dict[str, Any]]
+    request_id: str
+
+
+class SessionEndedMessage(TypedDict):
+    """
+    The last message.
+    """
+
+    type: Literal['session.ended']
+    seq: int
+    code: Literal[1000, 1001, 1007, 1008, 1011, 1013, 4408, 4413, 4422, 4429]
+    reason: Literal['done', 'draining', 'malformed', 'policy', 'internal', 'overloaded', 'idle', 'tooLong', 'unusable', 'tooMany']
+    audio_s: float
+
+
+class SessionConfigureMessage(TypedDict):
+    """
+    The first message: format of the samples and requested signals.
+    """
+
+    type: Literal['session.configure']
+    encoding: Literal['s16le', 'f32le', 'mulaw', 'alaw']
+    sample_rate_hz: int
+    channels: Literal[1, 2]
+    signals: NotRequired[list[Literal['emotion', 'cognitive']]]
+    interval_s: NotRequired[float]
+
+
 class Contributions(TypedDict):
     """
     What each index is made of.
@@ -421,6 +554,22 @@ class CognitiveSignals(TypedDict):
     processing: float
     confidence: float
     intervals: CognitiveIntervals
+
+
+class MeasurementMessage(TypedDict):
+    """
+    Scores of the last seconds.
+    """
+
+    type: Literal['measurement']
+    seq: int
+    start_s: float
+    end_s: float
+    provisional: Literal[True]
+    speech_s: float
+    emotion: NotRequired[EmotionSignals | NoSignals]
+    cognitive: NotRequired[CognitiveSignals | NoSignals]
+    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
 
 
 class EmotionReport(TypedDict):

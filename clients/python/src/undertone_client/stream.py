@@ -1,0 +1,184 @@
+"""One live session: samples -> messages and a report."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Generic, Literal, TypeVar, Union, cast
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.typing import Subprotocol
+
+from .errors import NoAnswerError, SessionEndedError, UndertoneError, parse_body, to_api_error
+from .reports import (
+    FinalMessage,
+    MeasurementMessage,
+    SessionEndedMessage,
+    SessionReadyMessage,
+    SpeechEndedMessage,
+    SpeechStartedMessage,
+    TurnMessage,
+)
+
+Encoding = Literal["s16le", "f32le", "mulaw", "alaw"]
+Signal = Literal["emotion", "cognitive"]
+#: A message of the service; an error is raised instead.
+Message = Union[
+    SessionReadyMessage,
+    SpeechStartedMessage,
+    SpeechEndedMessage,
+    MeasurementMessage,
+    TurnMessage,
+    FinalMessage,
+    SessionEndedMessage,
+]
+AnyReport = TypeVar("AnyReport")
+
+SUBPROTOCOL = Subprotocol("undertone.v1")
+MAX_FRAME_BYTES = 2**20
+LOST = 1006
+
+
+class StreamSession(Generic[AnyReport]):
+    """Iteration yields the messages until the session is over. It raises when there is no report."""
+
+    def __init__(self, connection: ClientConnection, place: str) -> None:
+        self._connection = connection
+        self._place = place
+        self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
+        self._ready = asyncio.Event()
+        self._report: AnyReport | None = None
+        self._failure: UndertoneError | None = None
+        self._is_ending = False
+        self._is_idle = False
+        self._reader = asyncio.create_task(self._read())
+        self._keeper: asyncio.Task[None] | None = None
+
+    async def send(self, samples: bytes | bytearray | memoryview) -> None:
+        """Sends samples, which may be cut anywhere. Returns when the connection accepts more."""
+        view = memoryview(samples).cast("B")
+        for start in range(0, len(view), MAX_FRAME_BYTES):
+            await self._send(bytes(view[start : start + MAX_FRAME_BYTES]))
+        self._is_idle = False
+
+    async def turn_end(self) -> None:
+        """Ends the utterance at the last sample."""
+        await self._send_message({"type": "turn.end"})
+
+    async def end(self) -> AnyReport:
+        """Ends the audio. Returns the report."""
+        if not self._is_ending and not self._reader.done():
+            self._is_ending = True
+            with contextlib.suppress(UndertoneError):
+                await self._send_message({"type": "session.end"})
+        await asyncio.wait([self._reader])
+        if self._report is None:
+            raise self._ended()
+        return self._report
+
+    async def __aiter__(self) -> AsyncIterator[Message]:
+        while (message := await self._messages.get()) is not None:
+            yield message
+        self._messages.put_nowait(None)
+        if self._report is None:
+            raise self._ended()
+
+    async def _configure(self, config: Mapping[str, object]) -> None:
+        with contextlib.suppress(UndertoneError):
+            await self._send_message({"type": "session.configure", **config})
+        await self._ready.wait()
+        if self._reader.done():
+            raise self._ended()
+
+    async def _close(self) -> None:
+        if self._keeper is not None:
+            self._keeper.cancel()
+        await self._connection.close()
+        await self._reader
+
+    async def _send_message(self, message: Mapping[str, object]) -> None:
+        await self._send(json.dumps(message))
+
+    async def _send(self, frame: str | bytes) -> None:
+        try:
+            await self._connection.send(frame)
+        except ConnectionClosed:
+            await asyncio.wait([self._reader])
+            raise self._ended() from None
+
+    async def _read(self) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            async for text in self._connection:
+                self._on_message(json.loads(text))
+        if self._keeper is not None:
+            self._keeper.cancel()
+        self._messages.put_nowait(None)
+        self._ready.set()
+
+    def _on_message(self, message: dict[str, Any]) -> None:
+        if message["type"] == "error":
+            self._failure = to_api_error(message["status"], message, message["request_id"])
+            return
+        if message["type"] == "session.ready":
+            self._keeper = asyncio.create_task(self._keep_alive(message["limits"]["idle_s"] / 4))
+            self._ready.set()
+        if message["type"] == "final":
+            self._report = message["report"]
+        self._messages.put_nowait(cast(Message, message))
+
+    async def _keep_alive(self, seconds: float) -> None:
+        with contextlib.suppress(UndertoneError):
+            while not self._is_ending:
+                await asyncio.sleep(seconds)
+                if self._is_idle:
+                    await self._send_message({"type": "keep_alive"})
+                self._is_idle = True
+
+    def _ended(self) -> UndertoneError:
+        if self._failure is not None:
+            return self._failure
+        code = self._connection.close_code
+        if code is None or code == LOST:
+            return NoAnswerError(f"Expected an open session from {self._place}, got a lost connection")
+        return SessionEndedError(code, self._connection.close_reason or "")
+
+
+@contextlib.asynccontextmanager
+async def open_session(
+    url: str, config: Mapping[str, object], headers: Mapping[str, str], timeout: float
+) -> AsyncIterator[StreamSession[Any]]:
+    """:param url: of the service, with ``/`` at its end"""
+    place = url.replace("http", "ws", 1) + "v1/stream"
+    session = StreamSession[Any](await _connect(place, headers, timeout), place)
+    try:
+        await session._configure(config)
+        yield session
+    finally:
+        await session._close()
+
+
+async def _connect(place: str, headers: Mapping[str, str], timeout: float) -> ClientConnection:
+    """The service does not read while it is behind: it would not answer pings of the client."""
+    try:
+        return await connect(
+            place,
+            subprotocols=[SUBPROTOCOL],
+            additional_headers=headers,
+            open_timeout=timeout,
+            compression=None,
+            max_size=None,
+            ping_interval=None,
+        )
+    except InvalidStatus as cause:
+        response = cause.response
+        request_id = response.headers.get("X-Request-Id")
+        fallback = f"HTTP {response.status_code} {response.reason_phrase}"
+        raise to_api_error(
+            response.status_code, parse_body(bytes(response.body or b"")), request_id, fallback
+        ) from cause
+    except (OSError, TimeoutError, asyncio.TimeoutError, WebSocketException) as cause:
+        message = f"Expected a session from {place}, got {type(cause).__name__}: {cause}"
+        raise NoAnswerError(message.rstrip(": ")) from cause
