@@ -102,8 +102,16 @@ async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Repor
   const { signals = allSignals, baseline = null } = options;
   const { channel = defaultOptions.channel, timeline = defaultOptions.timeline } = options;
   const { modelsDir = shippedModels, limits = parseConfig({}).limits } = options;
-  const request: AnalyzeRequest = { audio, baseline, channel, timeline, signals, cancel: null };
-  const analysis = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
+  const request: AnalyzeRequest = {
+    audio,
+    baseline,
+    ...defaultOptions,
+    channel,
+    timeline,
+    signals,
+    cancel: null,
+  };
+  const [analysis] = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
   const full = combinedReport(analysis, '');
   const requested = allSignals.filter((signal) => signals.includes(signal));
   return {

@@ -40,6 +40,7 @@ void Export(const char* name, Napi::Object exports) {
 Napi::Object Register(Napi::Env env, Napi::Object exports) {
   Export<DecodeCall>("decode", exports);
   Export<OpenIncrementalDecoderCall>("openIncrementalDecoder", exports);
+  Export<OpenChannelDecoderCall>("openChannelDecoder", exports);
   Export<DecodeNextCall>("decodeNext", exports);
   Export<CloseIncrementalDecoderCall>("closeIncrementalDecoder", exports);
   Export<ExtractCall>("extract", exports);

@@ -10,6 +10,9 @@ Napi::Value DecodeCall(const Napi::CallbackInfo& info);
 // openIncrementalDecoder(bytes, options of decode, samples per call) -> decoder
 Napi::Value OpenIncrementalDecoderCall(const Napi::CallbackInfo& info);
 
+// openChannelDecoder: likewise; `samples` has those of the first channel of two, then as many of the second
+Napi::Value OpenChannelDecoderCall(const Napi::CallbackInfo& info);
+
 // decodeNext(decoder) -> {samples, declaredSeconds}; at the end {samples: empty, declaredSeconds, source}
 Napi::Value DecodeNextCall(const Napi::CallbackInfo& info);
 

@@ -117,6 +117,19 @@ void RequireUnchanged(const ArrayReference* array, const char* name) {
                   "`, got a transferred or resized buffer");
 }
 
+Napi::Value Open(const Napi::CallbackInfo& info, const DecodeOptions& options, const Napi::Value& cancel) {
+  const int length = ToInteger(info[2], "maxSamples");
+  if (length < 1) ThrowBadArgument("at least 1", "maxSamples", info[2]);
+  const Napi::Uint8Array bytes = ToBytes(info[0], "bytes");
+  auto opened = std::make_unique<OpenDecoder>();
+  opened->bytes = std::make_unique<ArrayReference>(bytes);
+  if (cancel.IsTypedArray()) opened->cancel = std::make_unique<ArrayReference>(cancel.As<Napi::TypedArray>());
+  opened->decoder = std::make_unique<IncrementalDecoder>(bytes.Data(), bytes.ElementLength(), options,
+                                                         static_cast<size_t>(length));
+  return Napi::External<OpenDecoder>::New(info.Env(), opened.release(),
+                                          [](Napi::Env, OpenDecoder* data) { delete data; });
+}
+
 }  // namespace
 
 Napi::Value DecodeCall(const Napi::CallbackInfo& info) {
@@ -134,16 +147,17 @@ Napi::Value DecodeCall(const Napi::CallbackInfo& info) {
 Napi::Value OpenIncrementalDecoderCall(const Napi::CallbackInfo& info) {
   Napi::Value cancel;
   const DecodeOptions options = ToDecodeOptions(info[1], &cancel);
-  const int length = ToInteger(info[2], "maxSamples");
-  if (length < 1) ThrowBadArgument("at least 1", "maxSamples", info[2]);
-  const Napi::Uint8Array bytes = ToBytes(info[0], "bytes");
-  auto opened = std::make_unique<OpenDecoder>();
-  opened->bytes = std::make_unique<ArrayReference>(bytes);
-  if (cancel.IsTypedArray()) opened->cancel = std::make_unique<ArrayReference>(cancel.As<Napi::TypedArray>());
-  opened->decoder = std::make_unique<IncrementalDecoder>(bytes.Data(), bytes.ElementLength(), options,
-                                                         static_cast<size_t>(length));
-  return Napi::External<OpenDecoder>::New(info.Env(), opened.release(),
-                                          [](Napi::Env, OpenDecoder* data) { delete data; });
+  return Open(info, options, cancel);
+}
+
+Napi::Value OpenChannelDecoderCall(const Napi::CallbackInfo& info) {
+  Napi::Value cancel;
+  DecodeOptions options = ToDecodeOptions(info[1], &cancel);
+  if (options.channel >= 0) {
+    ThrowBadArgument("null", "channel", Napi::Number::New(info.Env(), options.channel));
+  }
+  options.channel = kEachOfTwoChannels;
+  return Open(info, options, cancel);
 }
 
 Napi::Value DecodeNextCall(const Napi::CallbackInfo& info) {

@@ -4,13 +4,20 @@ import { replay, syntheticSignal } from '../models/golden.ts';
 import { loadModels, type Models } from '../models/loader.ts';
 import { invalidPart } from '../runtime/errors.ts';
 import { aggregate, analyzeChunk, type ChunkResult, spanOf, sum } from './chunk-result.ts';
-import { type Chunking, defaultChunking, detectChunks, openDecoder, type UploadPart } from './chunked.ts';
+import {
+  type Chunking,
+  defaultChunking,
+  detectChunks,
+  openDecoders,
+  type SpeechChunk,
+  type UploadPart,
+} from './chunked.ts';
 import { analyzeLive, type LiveRequest, type LiveResult } from './live.ts';
 import type { Segment } from './segments.ts';
 import { describeChunk, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
 import { definitions } from './signals/table.ts';
 import { type StageTimer, startStageTimer } from './stage-timer.ts';
-import type { Analysis, AnalyzeRequest } from './types.ts';
+import type { Analyses, Analysis, AnalyzeRequest } from './types.ts';
 
 /**
  * Called after each chunk with the seconds analysed so far and the declared duration: null when none is declared, never
@@ -20,9 +27,9 @@ type OnChunk = (analyzedSeconds: number, durationSeconds: number | null) => void
 
 export type Analyzer = {
   /** Calls must not overlap. @throws ServiceError for a recording that cannot be analysed */
-  analyze(request: AnalyzeRequest, onChunk?: OnChunk): Promise<Analysis>;
+  analyze(request: AnalyzeRequest, onChunk?: OnChunk): Promise<Analyses>;
   /** Returns null for a recording of several chunks, after decoding the first. @throws ServiceError */
-  analyzeUnlessLong(request: AnalyzeRequest): Promise<Analysis | null>;
+  analyzeUnlessLong(request: AnalyzeRequest): Promise<Analyses | null>;
   /** Analyses the end of a stream. @throws ServiceError */
   live(request: LiveRequest): Promise<LiveResult>;
   /** Runs every model once: the first run of a session is slower. */
@@ -47,7 +54,7 @@ export function analyzerOf(
   const context = { models, limits, chunking };
   return {
     analyze: async (request, onChunk = () => {}) =>
-      (await analyze(request, context, { onChunk, oneChunkOnly: false })) as Analysis,
+      (await analyze(request, context, { onChunk, oneChunkOnly: false })) as Analyses,
     analyzeUnlessLong: (request) => analyze(request, context, { onChunk: () => {}, oneChunkOnly: true }),
     live: (request) => analyzeLive(request, models, limits),
     warm: async () => {
@@ -62,39 +69,64 @@ async function analyze(
   request: AnalyzeRequest,
   context: Context,
   { onChunk, oneChunkOnly }: { readonly onChunk: OnChunk; readonly oneChunkOnly: boolean },
-): Promise<Analysis | null> {
+): Promise<Analyses | null> {
   const { models, chunking } = context;
   const timer = startStageTimer(request.cancel);
   const { sampleRate } = models.features;
   const limits = { ...context.limits, seconds: request.maxSeconds ?? context.limits.seconds };
-  const decoder = open('audio', request.audio, request, { ...context, limits }, timer);
-  const results: ChunkResult[] = [];
+  const decoders = open('audio', request.audio, request, { ...context, limits }, timer);
+  const streams = decoders.map((decoder) => detectChunks(decoder, models, chunking, timer));
+  const results = decoders.map((): ChunkResult[] => []);
+  const [decoder, firstResults] = [decoders[0] as IncrementalDecoder, results[0] as ChunkResult[]];
   let baseline: SpeakerRecording | null = null;
   try {
-    for await (const chunk of detectChunks(decoder, models, chunking, timer)) {
-      if (oneChunkOnly && !chunk.isWhole) return null;
-      if (results.length === 0) baseline = await describeBaseline(request, context, timer);
-      results.push(await analyzeChunk(chunk, request, models, timer));
-      const seconds = sum(results, ({ samples }) => samples) / sampleRate;
+    for await (const chunks of zip(streams)) {
+      const [{ isWhole, isLast }] = chunks;
+      if (oneChunkOnly && !isWhole) return null;
+      if (firstResults.length === 0) baseline = await describeBaseline(request, context, timer);
+      for (const [index, chunk] of chunks.entries()) {
+        results[index]?.push(await analyzeChunk(chunk, request, models, timer));
+      }
+      const seconds = sum(firstResults, ({ samples }) => samples) / sampleRate;
       const declared = decoder.declaredSeconds();
-      await onChunk(seconds, chunk.isLast ? seconds : declared && Math.max(seconds, declared));
+      await onChunk(seconds, isLast ? seconds : declared && Math.max(seconds, declared));
     }
-    return aggregate(results, { source: decoder.source(), baseline }, request.signals, models, timer);
+    const recording = { source: decoder.source(), baseline };
+    const [first, ...others] = results.map((chunks) =>
+      aggregate(chunks, recording, request.signals, models, timer),
+    );
+    return [first as Analysis, ...others];
   } finally {
     decoder.close();
+  }
+}
+
+/** The next chunk of every channel: channels have equally many. */
+async function* zip(
+  streams: readonly AsyncGenerator<SpeechChunk>[],
+): AsyncGenerator<readonly [SpeechChunk, ...SpeechChunk[]]> {
+  for (;;) {
+    const chunks: SpeechChunk[] = [];
+    for (const stream of streams) {
+      const { done, value } = await stream.next();
+      if (!done) chunks.push(value);
+    }
+    const [first, ...others] = chunks;
+    if (first === undefined) return;
+    yield [first, ...others];
   }
 }
 
 function open(
   part: UploadPart,
   bytes: Uint8Array,
-  { cancel, channel }: Pick<AnalyzeRequest, 'cancel' | 'channel'>,
+  { cancel, channel, channels }: Pick<AnalyzeRequest, 'cancel' | 'channel' | 'channels'>,
   { models, limits, chunking }: Context,
   timer: StageTimer,
-): IncrementalDecoder {
+): readonly IncrementalDecoder[] {
   const { sampleRate } = models.features;
-  const options = { sampleRate, channel: part === 'audio' ? channel : null, limits, cancel };
-  return openDecoder(part, bytes, options, chunking, timer);
+  const options = { sampleRate, channel, channels, limits, cancel };
+  return openDecoders(part, bytes, options, chunking, timer);
 }
 
 /** Null when no requested signal uses one. @throws ServiceError at the part `baseline` */
@@ -107,7 +139,8 @@ async function describeBaseline(
   if (request.baseline === null || !isUsed) return null;
   const seconds = Math.min(context.limits.seconds, context.chunking.singlePassMaxSeconds);
   const limits = { ...context.limits, seconds };
-  const speaker = await describeSpeaker('baseline', request.baseline, request, { ...context, limits }, timer);
+  const options = { cancel: request.cancel, channel: null };
+  const speaker = await describeSpeaker('baseline', request.baseline, options, { ...context, limits }, timer);
   const { minTotalSpeechSeconds } = context.models.vad.manifest.params;
   if (speaker.speechSeconds < minTotalSpeechSeconds) {
     const got = `${speaker.speechSeconds.toFixed(2)} s`;
@@ -121,12 +154,13 @@ async function describeBaseline(
 export async function describeSpeaker(
   part: UploadPart,
   bytes: Uint8Array,
-  request: Pick<AnalyzeRequest, 'cancel' | 'channel'>,
+  options: Pick<AnalyzeRequest, 'cancel' | 'channel'>,
   context: Context,
   timer: StageTimer,
 ): Promise<SpeakerRecording> {
   const { models, chunking } = context;
-  const decoder = open(part, bytes, request, context, timer);
+  const all = { ...options, channels: null };
+  const [decoder] = open(part, bytes, all, context, timer) as readonly [IncrementalDecoder];
   const chunks: (SpeakerChunk & { readonly frames: number; readonly segments: readonly Segment[] })[] = [];
   try {
     for await (const { speech } of detectChunks(decoder, models, chunking, timer)) {

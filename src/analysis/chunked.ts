@@ -3,6 +3,7 @@ import {
   type DecodeOptions,
   type IncrementalDecoder,
   isAudioError,
+  openChannelDecoders,
   openIncrementalDecoder,
 } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
@@ -11,6 +12,7 @@ import { joinArrays } from './join-arrays.ts';
 import type { Segment } from './segments.ts';
 import { detectSpeech, type SpeechAnalysis, truncateSpeech } from './speech.ts';
 import { type StageTimer, stoppedMessage } from './stage-timer.ts';
+import type { AnalyzeOptions } from './types.ts';
 import { unbounded } from './windows.ts';
 
 export type Chunking = {
@@ -25,27 +27,41 @@ export const defaultChunking: Chunking = { singlePassMaxSeconds: 900, chunkSecon
 
 export type UploadPart = 'audio' | 'baseline';
 
-/** Its functions throw ServiceErrors that name the part of the upload. */
-export function openDecoder(
+/**
+ * One decoder, or one per channel. Their functions throw ServiceErrors that name the part of the upload.
+ * @param part the part of `bytes`
+ */
+export function openDecoders(
   part: UploadPart,
   bytes: Uint8Array,
-  options: DecodeOptions,
+  { channels, ...options }: DecodeOptions & Pick<AnalyzeOptions, 'channels'>,
   { singlePassMaxSeconds }: Chunking,
   timer: StageTimer,
-): IncrementalDecoder {
+): readonly IncrementalDecoder[] {
   const maxSamples = singlePassMaxSeconds * options.sampleRate;
-  const decoder = toServiceErrors(part, () => openIncrementalDecoder(bytes, options, maxSamples));
-  return {
+  const { channel: _, ...shared } = options;
+  const selector = channels === null ? 'channel' : 'channels';
+  const decoders = toServiceErrors(part, selector, () =>
+    channels === null
+      ? [openIncrementalDecoder(bytes, options, maxSamples)]
+      : openChannelDecoders(bytes, shared, maxSamples),
+  );
+  return decoders.map((decoder) => ({
     ...decoder,
     next: () => {
-      const samples = toServiceErrors(part, decoder.next);
+      const samples = toServiceErrors(part, selector, decoder.next);
       timer.mark('decode');
       return samples;
     },
-  };
+  }));
 }
 
-function toServiceErrors<Result>(part: UploadPart, work: () => Result): Result {
+/** @param selector the part of the upload that chooses channels */
+function toServiceErrors<Result>(
+  part: UploadPart,
+  selector: 'channel' | 'channels',
+  work: () => Result,
+): Result {
   try {
     return work();
   } catch (error) {
@@ -58,7 +74,7 @@ function toServiceErrors<Result>(part: UploadPart, work: () => Result): Result {
       case 'internal':
         throw error;
       case 'channel':
-        throw invalidPart('channel', 'audio.channel', error.reason);
+        throw invalidPart(selector, 'audio.channel', error.reason);
       default: {
         throw invalidPart(part, `audio.${error.code}`, error.reason);
       }

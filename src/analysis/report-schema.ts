@@ -20,7 +20,7 @@ const warnings = [
   'baseline_other_speaker',
 ] as const;
 
-const audioSchema = z
+export const audioSchema = z
   .strictObject({
     duration_s: secondsSchema.describe('Duration of the decoded recording, s.'),
     speech_s: secondsSchema.describe('Duration of the speech without pauses of 0.25 s or more, s.'),

@@ -12,14 +12,24 @@ import type { Window } from './windows.ts';
 export const timelines = ['utterances', 'windows'] as const;
 export type Timeline = (typeof timelines)[number];
 
+/** `split`: each of two channels is analysed alone. */
+export const channelModes = ['split'] as const;
+export type ChannelMode = (typeof channelModes)[number];
+
 /** How a recording is analysed. */
 export type AnalyzeOptions = {
   /** 0-based channel, or null for the average of all. */
   readonly channel: number | null;
+  /** Null: one analysis of `channel`. */
+  readonly channels: ChannelMode | null;
   readonly timeline: Timeline;
 };
 
-export const defaultOptions: AnalyzeOptions = { channel: null, timeline: 'utterances' };
+export const defaultOptions: AnalyzeOptions = {
+  channel: null,
+  channels: null,
+  timeline: 'utterances',
+};
 
 export type AnalyzeRequest = AnalyzeOptions & {
   readonly audio: Uint8Array;
@@ -55,5 +65,9 @@ export type Analysis = {
   readonly insufficientSpeech: boolean;
   readonly warnings: readonly RecordingWarning[];
   readonly models: Readonly<Record<Signal, Manifest>>;
+  /** From the start of the request. */
   readonly stages: readonly Stage[];
 };
+
+/** One analysis, or one per channel. */
+export type Analyses = readonly [Analysis, ...Analysis[]];

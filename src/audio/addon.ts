@@ -138,6 +138,7 @@ type DecodedPart = {
 type Addon = {
   decode(bytes: Uint8Array, options: DecodeOptions): Audio;
   openIncrementalDecoder(bytes: Uint8Array, options: DecodeOptions, maxSamples: number): DecoderHandle;
+  openChannelDecoder(bytes: Uint8Array, options: DecodeOptions, maxSamples: number): DecoderHandle;
   decodeNext(decoder: DecoderHandle): DecodedPart;
   closeIncrementalDecoder(decoder: DecoderHandle): void;
   extract(samples: Float32Array, spec: FeatureSpec): Features;
@@ -168,17 +169,45 @@ export function openIncrementalDecoder(
   options: DecodeOptions,
   maxSamples: number,
 ): IncrementalDecoder {
-  const decoder = addon.openIncrementalDecoder(bytes, options, maxSamples);
+  const handle = addon.openIncrementalDecoder(bytes, options, maxSamples);
+  return toDecoder(handle, () => addon.decodeNext(handle));
+}
+
+function toDecoder(handle: DecoderHandle, nextPart: () => DecodedPart): IncrementalDecoder {
   let last: DecodedPart | null = null;
   return {
     next: () => {
-      last = addon.decodeNext(decoder);
+      last = nextPart();
       return last.samples;
     },
     declaredSeconds: () => last?.declaredSeconds || null,
     source: () => last?.source as Source,
-    close: () => addon.closeIncrementalDecoder(decoder),
+    close: () => addon.closeIncrementalDecoder(handle),
   };
+}
+
+/**
+ * A decoder per channel of a recording with exactly two channels, which is decoded once. Samples that one decoder has
+ * returned and the other has not stay in memory. Closing one decoder closes both.
+ * @param maxSamples samples per call
+ */
+export function openChannelDecoders(
+  bytes: Uint8Array,
+  options: Omit<DecodeOptions, 'channel'>,
+  maxSamples: number,
+): readonly [IncrementalDecoder, IncrementalDecoder] {
+  const handle = addon.openChannelDecoder(bytes, { ...options, channel: null }, maxSamples);
+  const unread: readonly [DecodedPart[], DecodedPart[]] = [[], []];
+  const nextPart = (channel: 0 | 1): DecodedPart => {
+    const kept = unread[channel].shift();
+    if (kept !== undefined) return kept;
+    const { samples, ...part } = addon.decodeNext(handle);
+    const length = samples.length / 2;
+    const parts = [samples.slice(0, length), samples.slice(length)] as const;
+    unread[channel === 0 ? 1 : 0].push({ ...part, samples: parts[channel === 0 ? 1 : 0] });
+    return { ...part, samples: parts[channel] };
+  };
+  return [toDecoder(handle, () => nextPart(0)), toDecoder(handle, () => nextPart(1))];
 }
 
 /** Computes log-mel features or MFCCs. Accepts specs with keys of earlier versions. */

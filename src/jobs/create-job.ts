@@ -54,11 +54,11 @@ async function insert(
 async function enqueue(
   { store, queues, cipher, uploadStore, withRedis }: JobsContext,
   { id, created_at }: JobRow,
-  { owner, source, channel, timeline, callback }: JobRequest,
+  { owner, source, channel, channels, timeline, callback }: JobRequest,
 ): Promise<void> {
   try {
     const installation = await store.installationId();
-    const fields = { source, channel, timeline, callback, owner: owner.key, installation };
+    const fields = { source, channel, channels, timeline, callback, owner: owner.key, installation };
     const payload = encryptPayload(fields, id, cipher);
     await withRedis(async () => {
       if (source.kind === 'upload' && !(await uploadStore.keep(id))) throw jobRemoved();

@@ -17,10 +17,15 @@ export function createPartDigest(key: Uint8Array, part: RecordingName): Hmac {
 }
 
 /** @returns HMAC-SHA256 of a request in hexadecimal */
-export function digestRequest(key: Uint8Array, { source, channel, timeline, callback }: DigestInput): string {
+export function digestRequest(
+  key: Uint8Array,
+  { source, channel, callback, ...options }: DigestInput,
+): string {
   const parts = 'url' in source ? ['url', source.url] : ['upload', source.audio, source.baseline];
   // Options of later releases count only when they are used, so that digests stay equal.
-  const later = timeline === defaultOptions.timeline ? [] : [timeline];
+  const later = [options.timeline, options.channels].filter(
+    (value) => value !== defaultOptions.timeline && value !== defaultOptions.channels,
+  );
   const text = JSON.stringify([...parts, channel, callback, ...later]);
   return createHmac('sha256', key).update(`request\n${text}`).digest('hex');
 }

@@ -1,7 +1,7 @@
 /** Entry file of the threads of a worker: loads the models once, then analyses one recording at a time. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Analyzer, createAnalyzer } from '../analysis/analyze.ts';
-import { combinedReport } from '../analysis/report.ts';
+import { composeReport } from '../analysis/compose-report.ts';
 import { round } from '../analysis/rounding.ts';
 import { signals } from '../analysis/signals/table.ts';
 import { type ThreadSettings, toErrorReply } from '../workers/protocol.ts';
@@ -36,12 +36,12 @@ async function work(
     await mutex.yieldToOthers();
   };
   try {
-    const analysis =
+    const analyses =
       queue === 'long'
         ? await analyzer.analyze(request, afterChunk)
         : await analyzer.analyzeUnlessLong(request);
-    if (analysis === null) return { kind: 'long' };
-    return { kind: 'report', json: JSON.stringify(combinedReport(analysis, id)) };
+    if (analyses === null) return { kind: 'long' };
+    return { kind: 'report', json: JSON.stringify(composeReport(request, analyses, id)) };
   } catch (error) {
     return toErrorReply(error);
   }

@@ -1,6 +1,6 @@
 /** Payload of a job in Redis: versioned, and encrypted because URLs may contain keys. */
 import { z } from 'zod';
-import { defaultOptions, timelines } from '../analysis/types.ts';
+import { channelModes, defaultOptions, timelines } from '../analysis/types.ts';
 import type { Cipher } from './encryption.ts';
 
 /** Payloads of version 1 have no `version`. */
@@ -15,6 +15,7 @@ const fields = z.object({
   ]),
   /** 0-based; null averages all channels. */
   channel: z.int().min(0).nullable(),
+  channels: z.enum(channelModes).nullable().default(defaultOptions.channels),
   timeline: z.enum(timelines).default(defaultOptions.timeline),
   callback: z.string().nullable(),
   /** `JobOwner.key`. */

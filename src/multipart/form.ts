@@ -1,5 +1,5 @@
 /** The form of an upload, for analyses and jobs: its parts and their limits. */
-import { type AnalyzeOptions, defaultOptions, type Timeline, timelines } from '../analysis/types.ts';
+import { type AnalyzeOptions, channelModes, defaultOptions, timelines } from '../analysis/types.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from '../runtime/errors.ts';
 import type { PartHeaders } from './headers.ts';
 import { createMultipartReader, type PartHandler } from './reader.ts';
@@ -23,7 +23,7 @@ type FormReader = {
   end(): Form;
 };
 
-const texts = { channel: 16, timeline: 16, callback: 4096 } as const;
+const texts = { channel: 16, channels: 16, timeline: 16, callback: 4096 } as const;
 type TextName = keyof typeof texts;
 
 const acceptedType = /^(audio|video)\/|^application\/(octet-stream|ogg|mp4)$/;
@@ -85,11 +85,13 @@ export function createFormReader(
       reader.end();
       const { audio, baseline = 0 } = sizes;
       if (audio === undefined) throw invalidPart('audio', 'missing', 'field required');
-      const { channel, timeline, callback = null } = values;
+      const { channel, channels, timeline, callback = null } = values;
+      if (channels !== undefined) refuseBesideChannels({ channel, baseline: sizes.baseline });
       return {
         sizes: { audio, baseline },
         channel: channel === undefined ? defaultOptions.channel : toChannel(channel),
-        timeline: timeline === undefined ? defaultOptions.timeline : toTimeline(timeline),
+        channels: toOneOf('channels', channelModes, channels) ?? defaultOptions.channels,
+        timeline: toOneOf('timeline', timelines, timeline) ?? defaultOptions.timeline,
         callback,
       };
     },
@@ -104,8 +106,8 @@ export function readForm(body: Uint8Array, boundary: string) {
     found[name] = bytes;
   });
   reader.write(body);
-  const { channel, timeline } = reader.end();
-  return { audio: found.audio as Uint8Array, baseline: found.baseline ?? null, channel, timeline };
+  const { sizes: _, callback: __, ...options } = reader.end();
+  return { audio: found.audio as Uint8Array, baseline: found.baseline ?? null, ...options };
 }
 
 /** @throws ServiceError for a content type that is no recording */
@@ -127,10 +129,22 @@ function toChannel(text: string): number {
   return Number(text);
 }
 
-function toTimeline(text: string): Timeline {
-  const timeline = timelines.find((one) => one === text);
-  if (timeline === undefined) throw wrongText('timeline');
-  return timeline;
+/** Undefined without the part. @throws ServiceError for a text that is no choice */
+function toOneOf<Choice extends string>(
+  name: TextName,
+  choices: readonly Choice[],
+  text: string | undefined,
+): Choice | undefined {
+  const choice = choices.find((one) => one === text);
+  if (choice === undefined && text !== undefined) throw wrongText(name);
+  return choice;
+}
+
+/** Each channel may have another speaker, who is not that of one channel or of the baseline. @throws ServiceError */
+export function refuseBesideChannels(others: Readonly<Record<string, unknown>>): void {
+  const other = Object.keys(others).find((name) => others[name] != null);
+  if (other === undefined) return;
+  throw invalidPart('channels', 'channels', `Expected no \`${other}\` beside \`channels\`, got both`);
 }
 
 const isText = (name: string): name is TextName => Object.hasOwn(texts, name);
@@ -140,6 +154,7 @@ const expectedTexts: Readonly<Record<TextName, readonly [reason: ProblemReason, 
     'audio.channel',
     'Expected the number of a channel, counted from 0, for `channel`, got something else',
   ],
+  channels: ['channels', `Expected ${channelModes.join(' or ')} for \`channels\`, got something else`],
   timeline: ['timeline', `Expected ${timelines.join(' or ')} for \`timeline\`, got something else`],
   callback: ['callback', `Expected at most ${texts.callback} bytes for \`callback\`, got more`],
 };

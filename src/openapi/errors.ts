@@ -41,7 +41,9 @@ const reasonTable: Readonly<Record<ProblemReason, string>> = {
   'audio.too_complex': 'decoding needs far more CPU time than the size and duration of the recording justify',
   'audio.too_many_channels': 'more channels than the limit',
   'audio.sample_rate': 'a sample rate outside the limits',
-  'audio.channel': 'no such channel, or not a channel number',
+  'audio.channel': 'no such channel, not a channel number, or `channels` without exactly two channels',
+  channels:
+    '`channels` is not `split`, is beside `channel` or `baseline`, or is sent to the path of one signal',
   timeline: 'not a kind of timeline',
   scopes: 'not a list of scopes',
   unknown: 'JSON with an unknown field',

@@ -1,6 +1,6 @@
 /** The JSON body of POST /v1/jobs: recordings to fetch by URL. */
 import { z } from 'zod';
-import { defaultOptions, timelines } from '../analysis/types.ts';
+import { channelModes, defaultOptions, timelines } from '../analysis/types.ts';
 
 const maxUrls = 1000;
 
@@ -23,6 +23,11 @@ export const jobsBody = z.strictObject({
     .nullable()
     .default(null)
     .describe('0-based index of the channel to analyse; null for the average of all.'),
+  channels: z
+    .enum(channelModes, { error: channelModes.join(' or ') })
+    .nullable()
+    .default(defaultOptions.channels)
+    .describe('`split`: one report per channel of recordings with two; `channel` is then null.'),
   timeline: z
     .enum(timelines, { error: timelines.join(' or ') })
     .default(defaultOptions.timeline)

@@ -1,5 +1,6 @@
 /** Request and response schemas of jobs. */
 import { z } from 'zod';
+import { channelsReportSchema } from '../analysis/channels-report.ts';
 import { combinedReportSchema } from '../analysis/report.ts';
 import { jobsBody } from './job-requests.ts';
 
@@ -37,7 +38,10 @@ const summary = z
 
 const job = summary
   .extend({
-    result: combinedReportSchema.nullable().describe('The report of POST /v1/analyze; null unless done.'),
+    result: z
+      .union([combinedReportSchema, channelsReportSchema])
+      .nullable()
+      .describe('The report of POST /v1/analyze; null unless done.'),
     error: error.nullable().describe('The error; null unless failed.'),
   })
   .describe('A job.');

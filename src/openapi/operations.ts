@@ -6,7 +6,7 @@ import type { ErrorCode } from '../runtime/errors.ts';
 import { accountOperations } from './account-operations.ts';
 import { jobOperations } from './job-operations.ts';
 import { type Answers, json, type Operation, toOperationObject } from './operation.ts';
-import { reportName, type SchemaName } from './schemas.ts';
+import { reportName, schemaRef } from './schemas.ts';
 import { streamOperations } from './stream-operations.ts';
 import { upload } from './uploads.ts';
 
@@ -24,11 +24,13 @@ const analysisCodes: readonly ErrorCode[] = [
   'not_ready',
 ];
 
+const combined = { oneOf: [schemaRef('Report'), schemaRef('ChannelsReport')] };
+
 function analysis(
   path: string,
   operationId: string,
   scopes: string,
-  schema: SchemaName,
+  ok: Operation['ok'],
   about: string,
 ): Operation {
   return {
@@ -40,7 +42,7 @@ function analysis(
     description: `Requires a token with ${scopes}. Nothing of the upload is written to disk or logged. The same recording gives the same response, except for \`request_id\`. With less than 0.5 s of speech, \`status\` is \`insufficient_speech\`.`,
     security: [{ bearer: [] }],
     requestBody: upload,
-    ok: json(schema),
+    ok,
     headers: ['Server-Timing', 'RateLimit', 'RateLimit-Policy'],
     invalid: 'ValidationFailure',
     codes: analysisCodes,
@@ -55,11 +57,17 @@ const operations: readonly Operation[] = [
       `/v1/analyze/${signal}`,
       `analyze${signal.charAt(0).toUpperCase()}${signal.slice(1)}`,
       `the scope \`${scopeOf(signal)}\``,
-      reportName(signal),
+      json(reportName(signal)),
       definitions[signal].title,
     ),
   ),
-  analysis('/v1/analyze', 'analyze', 'both scopes', 'Report', 'both from one pass'),
+  analysis(
+    '/v1/analyze',
+    'analyze',
+    'both scopes',
+    { type: 'application/json', schema: combined },
+    'both from one pass',
+  ),
   ...jobOperations,
   ...streamOperations,
   {

@@ -1,5 +1,6 @@
 /** The named schemas of the document: the validation schemas and the bodies of errors. */
 import { z } from 'zod';
+import { channelsReportSchema, conversationSchema, recordingSchema } from '../analysis/channels-report.ts';
 import { combinedReportSchema, reportSchemas } from '../analysis/report.ts';
 import { envelope, noSignalsSchema, reportShape } from '../analysis/report-schema.ts';
 import { definitions, type Signal, signals } from '../analysis/signals/table.ts';
@@ -31,7 +32,7 @@ const itemSchema = z
       .array(z.string())
       .min(2)
       .describe(
-        'The location: `body` and the name of the part (`audio`, `baseline`, `channel`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`).',
+        'The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `timeline`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`).',
       ),
     msg: z.string().describe('The expected and the received value, for people.'),
     type: z
@@ -84,6 +85,9 @@ function signalReports(): Readonly<Record<ReportName, z.ZodType>> {
 const named = {
   ...signalReports(),
   Report: combinedReportSchema,
+  ChannelsReport: channelsReportSchema,
+  Conversation: conversationSchema,
+  Recording: recordingSchema,
   NoSignals: noSignalsSchema,
   Audio: envelope.audio,
   Model: reportShape.model,

@@ -1,5 +1,5 @@
 /** Multipart request bodies. */
-import { defaultOptions, timelines } from '../analysis/types.ts';
+import { channelModes, defaultOptions, timelines } from '../analysis/types.ts';
 
 const recordings = 'audio/*, video/*, application/octet-stream, application/ogg, application/mp4';
 const formats =
@@ -28,6 +28,12 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             minimum: 0,
             maximum: 9999,
             description: '0-based index of the channel to analyse instead of the average of all.',
+          },
+          channels: {
+            type: 'string',
+            enum: channelModes,
+            description:
+              '`split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and not for the path of one signal.',
           },
           timeline: {
             type: 'string',

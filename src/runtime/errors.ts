@@ -35,6 +35,7 @@ export type ProblemReason =
   | 'audio.too_many_channels'
   | 'audio.sample_rate'
   | 'audio.channel'
+  | 'channels'
   | 'timeline'
   | 'scopes'
   | 'unknown'

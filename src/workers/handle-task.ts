@@ -1,13 +1,12 @@
 /** One task on an analysis thread: multipart form or end of a stream, analysis, JSON bytes. */
 
 import type { Analyzer } from '../analysis/analyze.ts';
+import { composeReport } from '../analysis/compose-report.ts';
 import type { LiveOutput } from '../analysis/live.ts';
-import { combinedReport, signalReport } from '../analysis/report.ts';
-import type { Signal } from '../analysis/signals/table.ts';
+import { signals as allSignals } from '../analysis/signals/table.ts';
 import { type Stage, stoppedMessage } from '../analysis/stage-timer.ts';
-import type { Analysis } from '../analysis/types.ts';
 import { readForm } from '../multipart/form.ts';
-import { ServiceError } from '../runtime/errors.ts';
+import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { type FormTask, type LiveTask, type Reply, type TaskMessage, toErrorReply } from './protocol.ts';
 
 const encoder = new TextEncoder();
@@ -38,19 +37,20 @@ async function report(
   const bytes = body.length === 1 ? (body[0] as Uint8Array) : Buffer.concat(body);
   const form = readForm(bytes, boundary);
   const parsed = performance.now();
-  const analysis = await analyzer.analyze({ ...form, signals, cancel, maxSeconds });
+  if (form.channels !== null && signals.length < allSignals.length) throw expectedAllSignals();
+  const request = { ...form, signals, cancel, maxSeconds };
+  const analyses = await analyzer.analyze(request);
   const analyzed = performance.now();
-  const json = encoder.encode(JSON.stringify(reportOf(analysis, signals, requestId)));
+  const json = encoder.encode(JSON.stringify(composeReport(request, analyses, requestId)));
   const stages: Stage[] = [
     { name: 'multipart', ms: parsed - started },
-    ...analysis.stages,
+    ...(analyses.at(-1)?.stages ?? []),
     { name: 'report', ms: performance.now() - analyzed },
   ];
   return { kind: 'report', json, stages } as const;
 }
 
-function reportOf(analysis: Analysis, signals: readonly Signal[], requestId: string): object {
-  const [signal, ...others] = signals;
-  if (signal === undefined || others.length > 0) return combinedReport(analysis, requestId);
-  return signalReport(signal, analysis, requestId);
+function expectedAllSignals(): ServiceError {
+  const message = 'Expected POST /v1/analyze or /v1/jobs for `channels`, got the path of one signal';
+  return invalidPart('channels', 'channels', message);
 }

@@ -21,7 +21,8 @@ function say(voice: string, pitch: number): Uint8Array {
 
 async function reportOf(audio: Uint8Array, baseline: Uint8Array): Promise<SignalReport<'cognitive'>> {
   const request = { audio, baseline, ...defaultOptions, signals: ['cognitive'], cancel: null } as const;
-  return signalReport('cognitive', await analyzer.analyze(request), 'test');
+  const [analysis] = await analyzer.analyze(request);
+  return signalReport('cognitive', analysis, 'test');
 }
 
 const effectOf = (report: SignalReport<'cognitive'>, name: string) =>

@@ -34,11 +34,11 @@ test.serial('eight minutes in chunks have the scores of a single pass', async (t
   const analyzer = analyzerOf(models, limits);
   const audio = talk(490);
   const seen: (readonly [number, number | null])[] = [];
-  const analysis = await chunked.analyze({ ...request, audio }, (done, all) => {
+  const [analysis] = await chunked.analyze({ ...request, audio }, (done, all) => {
     seen.push([Math.round(done), all]);
   });
   const pieces = combinedReport(analysis, 'x');
-  const whole = combinedReport(await analyzer.analyze({ ...request, audio }), 'x');
+  const whole = combinedReport((await analyzer.analyze({ ...request, audio }))[0], 'x');
   t.is(seen.length, 2);
   t.true((seen[0]?.[0] ?? 0) > 240 && (seen[0]?.[0] ?? 0) <= 300);
   t.deepEqual(seen[1], [490, 490]);
@@ -69,8 +69,8 @@ test.serial('eight minutes in chunks have the scores of a single pass', async (t
 test.serial('a chunked analysis computes the requested signals alone', async (t) => {
   const chunking = { singlePassMaxSeconds: 30, chunkSeconds: 30, maxCutSeconds: 10 };
   const analyzer = analyzerOf(await loadModels('models/standard'), long, chunking);
-  const analyze = (change: Partial<AnalyzeRequest>) =>
-    analyzer.analyze({ ...request, audio: talk(70), ...change });
+  const analyze = async (change: Partial<AnalyzeRequest>) =>
+    (await analyzer.analyze({ ...request, audio: talk(70), ...change }))[0];
   const both = (await analyze({})).results;
   t.deepEqual(Object.keys(both), ['emotion', 'cognitive']);
   // Without the cognitive signals the baseline is not decoded.
@@ -83,7 +83,7 @@ test.serial('a chunked analysis computes the requested signals alone', async (t)
 test.serial('a long tone has status insufficient_speech', async (t) => {
   const chunking = { ...defaultChunking, singlePassMaxSeconds: 300 };
   const analyzer = analyzerOf(await loadModels('models/standard'), long, chunking);
-  const analysis = await analyzer.analyze({ ...request, audio: toneFile(400) });
+  const [analysis] = await analyzer.analyze({ ...request, audio: toneFile(400) });
   const report = combinedReport(analysis, 'x');
   t.is(report.status, 'insufficient_speech');
   t.deepEqual(report.emotion.warnings, ['music_or_noise']);
@@ -98,10 +98,10 @@ test.serial(
     const error = await t.throwsAsync(analyzer.analyzeUnlessLong({ ...request, audio }));
     t.is(error?.message, 'Expected at most 15 s of audio, got more');
     const wide = await createAnalyzer({ modelsDir: 'models/standard', limits: long });
-    const analysis = await wide.analyzeUnlessLong({ ...request, audio });
+    const analyses = await wide.analyzeUnlessLong({ ...request, audio });
     t.deepEqual(
-      analysis && combinedReport(analysis, 'x'),
-      combinedReport(await wide.analyze({ ...request, audio }), 'x'),
+      analyses && combinedReport(analyses[0], 'x'),
+      combinedReport((await wide.analyze({ ...request, audio }))[0], 'x'),
     );
     t.is(await wide.analyzeUnlessLong({ ...request, audio: toneFile(901) }), null);
   },

@@ -92,7 +92,8 @@ test('the timeline changes no score', async (t) => {
       baseline: null,
       cancel: null,
     };
-    return combinedReport(await analyzer.analyze({ ...request, signals: ['emotion', 'cognitive'] }), 'x');
+    const [analysis] = await analyzer.analyze({ ...request, signals: ['emotion', 'cognitive'] });
+    return combinedReport(analysis, 'x');
   };
   const [utterances, windows] = [await analyze('utterances'), await analyze('windows')];
   const spoken = utterances.segments.filter(

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import test from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import { fixture, fixturesFolder } from '../../scripts/recordings.ts';
-import { decode, isAudioError, openIncrementalDecoder } from '../../src/audio/addon.ts';
+import { decode, isAudioError, openChannelDecoders, openIncrementalDecoder } from '../../src/audio/addon.ts';
 import { limits } from '../support/analysis.ts';
 
 const options = { sampleRate: 16_000, channel: null, limits, cancel: null };
@@ -37,6 +37,32 @@ test('the chunks of every recording are its samples, and its source is available
     t.is(Buffer.compare(joined, Buffer.from(whole.samples.buffer)), 0, name);
     decoder.close();
   }
+});
+
+test('the decoders of both channels return the samples of each channel, in any order of calls', (t) => {
+  const names = readdirSync(fixturesFolder()).filter((name) =>
+    /\.(flac|m4a|mp3|ogg|opus|wav|webm)$/.test(name),
+  );
+  let compared = 0;
+  for (const name of names) {
+    const whole = decode(fixture(name), { ...options, channel: 0 });
+    if (whole.source.channels !== 2 || name.includes('chain')) continue;
+    compared++;
+    const { channel: _, ...shared } = options;
+    const decoders = openChannelDecoders(fixture(name), shared, 5000);
+    // The second channel is read first, and to its end.
+    for (const channel of [1, 0] as const) {
+      const parts: Float32Array[] = [];
+      const { next, source, close } = decoders[channel];
+      for (let part = next(); part.length > 0; part = next()) parts.push(part);
+      const joined = Buffer.concat(parts.map((part) => Buffer.from(part.buffer)));
+      const alone = decode(fixture(name), { ...options, channel });
+      t.is(Buffer.compare(joined, Buffer.from(alone.samples.buffer)), 0, `${name} ${channel}`);
+      t.deepEqual(source(), alone.source, name);
+      if (channel === 0) close();
+    }
+  }
+  t.true(compared > 5);
 });
 
 test('every container declares the duration of the recording', (t) => {

@@ -72,9 +72,12 @@ class Case:
             self.assertTrue(client.cognitive(SAMPLE, baseline=BYTES, channel=0)["relative"])
             with self.assertRaises(undertone.ValidationError) as wrong:
                 client.cognitive(SAMPLE, channel=7)
+            with self.assertRaises(undertone.ValidationError) as mono:
+                client.analyze_channels(SAMPLE)
         self.assertEqual(wrong.exception.status, 422)
         self.assertEqual(wrong.exception.items[0]["loc"], ["body", "channel"])
         self.assertEqual(wrong.exception.items[0]["type"], "value_error.audio.channel")
+        self.assertEqual(mono.exception.items[0]["loc"], ["body", "channels"])
         self.assertRegex(wrong.exception.request_id, r"^[\w-]{36}$")
         with self.make(URL, "any-token-of-20-characters") as client:
             with self.assertRaises(undertone.ApiError) as refused:

@@ -11,6 +11,7 @@ import {
   ValidationError,
 } from '../../clients/typescript/src/index.ts';
 import { buildTypeScript, clients } from '../../scripts/clients.ts';
+import { fixture } from '../../scripts/recordings.ts';
 import { openChromium } from '../support/chromium.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
@@ -58,6 +59,16 @@ test.serial('baseline and channel are sent, and errors contain the reason', asyn
   const stranger = createClient({ ...server, token });
   const refused = await t.throwsAsync(stranger.analyze(path), { instanceOf: ApiError });
   t.like(refused, { status: 401, code: 'unauthenticated', name: 'ApiError' });
+});
+
+test.serial('both channels have a report', async (t) => {
+  const client = createClient(await startServer(t));
+  const stereo = fixture('speech.flac');
+  const { channels, conversation, status } = await client.analyzeChannels(stereo, { timeline: 'windows' });
+  t.is(status, 'ok');
+  const second = await client.analyze(stereo, { channel: 1, timeline: 'windows' });
+  t.deepEqual({ ...channels[1], request_id: '' }, { ...second, request_id: '' });
+  t.is(conversation.talk_share.length, 2);
 });
 
 test.serial('warnings and fields of a later service are returned', async (t) => {

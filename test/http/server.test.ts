@@ -84,6 +84,30 @@ const refusals: Readonly<Record<string, Refusal>> = {
   'too low a sample rate': ['audio', 'audio.sample_rate', audio(wav(4000, 2000))],
   'a missing channel': ['channel', 'audio.channel', beside('channel', '1')],
   'a channel that is no number': ['channel', 'audio.channel', beside('channel', 'left')],
+  'channels of a mono recording': [
+    'channels',
+    'audio.channel',
+    beside('channels', 'split'),
+    'Expected a recording with 2 channels, got 1',
+  ],
+  'unknown channels': [
+    'channels',
+    'channels',
+    beside('channels', 'mix'),
+    'Expected split for `channels`, got something else',
+  ],
+  'channels beside a channel': [
+    'channels',
+    'channels',
+    [...beside('channels', 'split'), { name: 'channel', bytes: '0' }],
+    'Expected no `channel` beside `channels`, got both',
+  ],
+  'channels beside a baseline': [
+    'channels',
+    'channels',
+    [...beside('channels', 'split'), { name: 'baseline', bytes: sound.bytes }],
+    'Expected no `baseline` beside `channels`, got both',
+  ],
   'an unknown timeline': [
     'timeline',
     'timeline',

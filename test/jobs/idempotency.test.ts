@@ -43,6 +43,7 @@ test.serial(
       'recording and baseline changed over': [{ ...audio, bytes: other.bytes }, baseline],
       'no channel': [audio, baseline, callback],
       'another callback': [audio, baseline, channel, { ...callback, bytes: 'https://hooks.example.org/b' }],
+      'channels in place of one': [audio, callback, { name: 'channels', bytes: 'split' }],
       'another timeline': [...parts, { name: 'timeline', bytes: 'windows' }],
       'no callback': [audio, baseline, channel],
     };

@@ -30,7 +30,13 @@ test('the first part of each name counts and unknown ones are ignored', (t) => {
     part('timeline', 'windows'),
     part('baseline', '4'),
   ]);
-  t.deepEqual(form, { audio: Buffer.from('1'), baseline: Buffer.from('4'), channel: 3, timeline: 'windows' });
+  t.deepEqual(form, {
+    audio: Buffer.from('1'),
+    baseline: Buffer.from('4'),
+    channel: 3,
+    channels: null,
+    timeline: 'windows',
+  });
 });
 
 test('without audio a field is required', (t) => {
@@ -112,7 +118,7 @@ test('a form in blocks has the result of the whole form', (t) => {
   });
   for (const byte of body) reader.write(Uint8Array.of(byte));
   const sizes = { audio: 11, baseline: 7 };
-  t.deepEqual(reader.end(), { sizes, channel: 2, timeline: 'utterances', callback: 'https://example.org/' });
+  t.deepEqual(reader.end(), { sizes, channel: 2, channels: null, timeline: 'utterances', callback: 'https://example.org/' });
   t.deepEqual(got, { audio: 'a recording', baseline: 'at rest' });
 });
 

@@ -25,8 +25,10 @@ export async function reporter(modelsDir = 'models/standard'): Promise<Reporter>
     signals: ['emotion', 'cognitive'],
     cancel: null,
   };
-  return async (audio, options = {}) =>
-    combinedReport(await analyzer.analyze({ ...request, audio, ...options }), 'test');
+  return async (audio, options = {}) => {
+    const [analysis] = await analyzer.analyze({ ...request, audio, ...options });
+    return combinedReport(analysis, 'test');
+  };
 }
 
 /** Mono samples at 16 kHz. */

@@ -4,7 +4,7 @@ import { boundary, multipart, toneFile } from '../../benchmarks/upload-body.ts';
 import { type Analyzer, createAnalyzer } from '../../src/analysis/analyze.ts';
 import { combinedReportSchema, reportSchemas } from '../../src/analysis/report.ts';
 import type { Signal } from '../../src/analysis/signals/table.ts';
-import type { Analysis } from '../../src/analysis/types.ts';
+import type { Analyses } from '../../src/analysis/types.ts';
 import { handleTask } from '../../src/workers/handle-task.ts';
 import { limits } from '../support/analysis.ts';
 
@@ -12,7 +12,7 @@ import { limits } from '../support/analysis.ts';
 async function open(): Promise<Analyzer> {
   const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
   const signals = ['emotion', 'cognitive'] as const;
-  const analyze = (request: Parameters<Analyzer['analyze']>[0]): Promise<Analysis> =>
+  const analyze = (request: Parameters<Analyzer['analyze']>[0]): Promise<Analyses> =>
     analyzer.analyze({ ...request, signals });
   return { ...analyzer, analyze };
 }

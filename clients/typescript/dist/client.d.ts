@@ -1,5 +1,5 @@
 import { type Recording } from './recording.ts';
-import type { CognitiveReport, EmotionReport, Report, StreamToken, StreamTokenRequest } from './reports.ts';
+import type { ChannelsReport, CognitiveReport, EmotionReport, Report, StreamToken, StreamTokenRequest } from './reports.ts';
 import { type ReportOf, type StreamConfig, type StreamSession, type WebSocketConstructor } from './stream.ts';
 export type ClientOptions = {
     /** Where the service is, such as `http://127.0.0.1:8080`. */
@@ -35,10 +35,13 @@ export type StreamOptions = {
     /** Longest until the session is open, in place of the client's. */
     readonly timeoutMs?: number;
 };
+export type ChannelsOptions = Omit<AnalyzeOptions, 'baseline' | 'channel'>;
 /** Calls throw ValidationError, ApiError, NoAnswerError or SessionEndedError. */
 export type Client = {
     /** Both reports from one pass. */
     analyze(audio: Recording, options?: AnalyzeOptions): Promise<Report>;
+    /** One report per channel of a recording with two, and their conversation. */
+    analyzeChannels(audio: Recording, options?: ChannelsOptions): Promise<ChannelsReport>;
     emotion(audio: Recording, options?: AnalyzeOptions): Promise<EmotionReport>;
     cognitive(audio: Recording, options?: AnalyzeOptions): Promise<CognitiveReport>;
     /** Opens a live session. */

@@ -8,6 +8,7 @@ export function createClient(options) {
     const createStreamToken = (request = {}, how = {}) => post('v1/stream/tokens', toJson(request), { ...options, ...how });
     return {
         analyze: (audio, how) => analyze('v1/analyze', audio, how),
+        analyzeChannels: (audio, how) => analyze('v1/analyze', audio, { ...how, channels: 'split' }),
         emotion: (audio, how) => analyze('v1/analyze/emotion', audio, how),
         cognitive: (audio, how) => analyze('v1/analyze/cognitive', audio, how),
         createStreamToken,
@@ -44,13 +45,15 @@ async function post(path, content, options) {
         throw await readError(response);
     return (await response.json());
 }
-async function makeForm(audio, { baseline, channel, timeline }) {
+async function makeForm(audio, { baseline, channel, channels, timeline }) {
     const form = new FormData();
     form.append('audio', await readRecording(audio));
     if (baseline !== undefined)
         form.append('baseline', await readRecording(baseline));
     if (channel !== undefined)
         form.append('channel', String(channel));
+    if (channels !== undefined)
+        form.append('channels', channels);
     if (timeline !== undefined)
         form.append('timeline', timeline);
     return form;

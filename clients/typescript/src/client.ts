@@ -1,6 +1,13 @@
 import { NoAnswerError, readError } from './errors.ts';
 import { type Recording, readRecording } from './recording.ts';
-import type { CognitiveReport, EmotionReport, Report, StreamToken, StreamTokenRequest } from './reports.ts';
+import type {
+  ChannelsReport,
+  CognitiveReport,
+  EmotionReport,
+  Report,
+  StreamToken,
+  StreamTokenRequest,
+} from './reports.ts';
 import { withRetries } from './retry.ts';
 import {
   openSession,
@@ -48,12 +55,18 @@ export type StreamOptions = {
   readonly timeoutMs?: number;
 };
 
+export type ChannelsOptions = Omit<AnalyzeOptions, 'baseline' | 'channel'>;
+
+type FormOptions = AnalyzeOptions & { readonly channels?: 'split' };
+
 const defaultTimeoutMs = 60_000;
 
 /** Calls throw ValidationError, ApiError, NoAnswerError or SessionEndedError. */
 export type Client = {
   /** Both reports from one pass. */
   analyze(audio: Recording, options?: AnalyzeOptions): Promise<Report>;
+  /** One report per channel of a recording with two, and their conversation. */
+  analyzeChannels(audio: Recording, options?: ChannelsOptions): Promise<ChannelsReport>;
   emotion(audio: Recording, options?: AnalyzeOptions): Promise<EmotionReport>;
   cognitive(audio: Recording, options?: AnalyzeOptions): Promise<CognitiveReport>;
   /** Opens a live session. */
@@ -66,12 +79,14 @@ export type Client = {
 };
 
 export function createClient(options: ClientOptions): Client {
-  const analyze = async <Answer>(path: string, audio: Recording, how: AnalyzeOptions = {}) =>
+  const analyze = async <Answer>(path: string, audio: Recording, how: FormOptions = {}) =>
     post<Answer>(path, { body: await makeForm(audio, how) }, { ...options, ...how });
   const createStreamToken: Client['createStreamToken'] = (request = {}, how = {}) =>
     post('v1/stream/tokens', toJson(request), { ...options, ...how });
   return {
     analyze: (audio, how) => analyze<Report>('v1/analyze', audio, how),
+    analyzeChannels: (audio, how) =>
+      analyze<ChannelsReport>('v1/analyze', audio, { ...how, channels: 'split' }),
     emotion: (audio, how) => analyze<EmotionReport>('v1/analyze/emotion', audio, how),
     cognitive: (audio, how) => analyze<CognitiveReport>('v1/analyze/cognitive', audio, how),
     createStreamToken,
@@ -119,12 +134,13 @@ async function post<Answer>(
 
 async function makeForm(
   audio: Recording,
-  { baseline, channel, timeline }: AnalyzeOptions,
+  { baseline, channel, channels, timeline }: FormOptions,
 ): Promise<FormData> {
   const form = new FormData();
   form.append('audio', await readRecording(audio));
   if (baseline !== undefined) form.append('baseline', await readRecording(baseline));
   if (channel !== undefined) form.append('channel', String(channel));
+  if (channels !== undefined) form.append('channels', channels);
   if (timeline !== undefined) form.append('timeline', timeline);
   return form;
 }

@@ -1,6 +1,7 @@
 export {
   type AnalyzeOptions,
   type CallOptions,
+  type ChannelsOptions,
   type Client,
   type ClientOptions,
   createClient,
@@ -15,5 +16,5 @@ export {
   type ValidationItem,
 } from './errors.ts';
 export type { Recording } from './recording.ts';
-export type { CognitiveReport, EmotionReport, Report, StreamToken } from './reports.ts';
+export type { ChannelsReport, CognitiveReport, EmotionReport, Report, StreamToken } from './reports.ts';
 export type { StreamConfig, StreamMessage, StreamSession, WebSocketConstructor } from './stream.ts';

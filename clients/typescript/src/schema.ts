@@ -591,6 +591,58 @@ export interface components {
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
         };
+        /** @description The report of a request with `channels` = `split`. */
+        ChannelsReport: {
+            /**
+             * @description `ok` when both reports are.
+             * @enum {string}
+             */
+            status: "ok" | "insufficient_speech";
+            /** @description The reports of `channel` = 0 and `channel` = 1. */
+            channels: [
+                components["schemas"]["Report"],
+                components["schemas"]["Report"]
+            ];
+            conversation: components["schemas"]["Conversation"];
+            audio: components["schemas"]["Recording"];
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            request_id: string;
+        };
+        /** @description Who speaks when, from the `speech` segments of both channels. */
+        Conversation: {
+            /** @description Per channel: its share of the speech of both, 0 to 1. The sum is 1; both are 0 without speech. */
+            talk_share: [
+                number,
+                number
+            ];
+            /** @description Time in which both channels have speech, s. */
+            overlap_s: number;
+            /** @description Per channel: the silence before each of its responses, s, in order. A response starts while neither channel has speech, and the other channel had the last one. */
+            response_gaps_s: [
+                number[],
+                number[]
+            ];
+            /** @description Per channel: how often its speech starts inside speech of the other channel and ends after it. */
+            interruptions: [
+                number,
+                number
+            ];
+        };
+        /** @description Format of the recording. Quality and speech of a channel are in its report. */
+        Recording: {
+            /** @description Duration of the decoded recording, s. */
+            duration_s: number;
+            /** @description Container, detected from the content: wav, mp3, mp4, ogg, ... */
+            container: string;
+            /** @description Codec of the audio stream: pcm_s16le, aac, opus, ... */
+            codec: string;
+            /** @description Sample rate of the source, Hz. */
+            sample_rate_hz: number;
+            /** @description Channels of the source. Their average is analysed unless `channel` selects one. */
+            channels: number;
+            /** @description Share of source samples in runs at full scale, 0 to 1. */
+            clipped_ratio: number;
+        };
         /** @description Empty: too little speech. */
         NoSignals: Record<string, never>;
         /** @description Format and signal quality of the recording. */
@@ -646,15 +698,15 @@ export interface components {
         };
         /** @description One problem of the body. */
         ValidationItem: {
-            /** @description The location: `body` and the name of the part (`audio`, `baseline`, `channel`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`). */
+            /** @description The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `timeline`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`). */
             loc: string[];
             /** @description The expected and the received value, for people. */
             msg: string;
             /**
-             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, or not a channel number. value_error.timeline: not a kind of timeline. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
+             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to the path of one signal. value_error.timeline: not a kind of timeline. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
              * @enum {string}
              */
-            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.timeline" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
+            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.timeline" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
         };
         /** @description An empty object. */
         Empty: Record<string, never>;
@@ -856,7 +908,7 @@ export interface components {
             /** @description Null unless a recording of more than 15 minutes is running. */
             progress: components["schemas"]["JobProgress"] | null;
             /** @description The report of POST /v1/analyze; null unless done. */
-            result: components["schemas"]["Report"] | null;
+            result: (components["schemas"]["Report"] | components["schemas"]["ChannelsReport"]) | null;
             /** @description The error; null unless failed. */
             error: {
                 [key: string]: unknown;
@@ -924,7 +976,7 @@ export interface components {
             /** @description Null unless a recording of more than 15 minutes is running. */
             progress: components["schemas"]["JobProgress"] | null;
             /** @description The report of POST /v1/analyze; null unless done. */
-            result: components["schemas"]["Report"] | null;
+            result: (components["schemas"]["Report"] | components["schemas"]["ChannelsReport"]) | null;
             /** @description The error; null unless failed. */
             error: {
                 [key: string]: unknown;
@@ -948,6 +1000,11 @@ export interface components {
              * @default null
              */
             channel?: number | null;
+            /**
+             * @description `split`: one report per channel of recordings with two; `channel` is then null.
+             * @default null
+             */
+            channels?: "split" | null;
             /**
              * @description What the entries of `timeline` are.
              * @default utterances
@@ -1353,6 +1410,11 @@ export interface operations {
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
                     /**
+                     * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and not for the path of one signal.
+                     * @enum {string}
+                     */
+                    channels?: "split";
+                    /**
                      * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
                      * @default utterances
                      * @enum {string}
@@ -1503,6 +1565,11 @@ export interface operations {
                     baseline?: string;
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
+                    /**
+                     * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and not for the path of one signal.
+                     * @enum {string}
+                     */
+                    channels?: "split";
                     /**
                      * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
                      * @default utterances
@@ -1655,6 +1722,11 @@ export interface operations {
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
                     /**
+                     * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and not for the path of one signal.
+                     * @enum {string}
+                     */
+                    channels?: "split";
+                    /**
                      * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
                      * @default utterances
                      * @enum {string}
@@ -1674,7 +1746,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Report"];
+                    "application/json": components["schemas"]["Report"] | components["schemas"]["ChannelsReport"];
                 };
             };
             /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
@@ -1922,6 +1994,11 @@ export interface operations {
                     baseline?: string;
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
+                    /**
+                     * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and not for the path of one signal.
+                     * @enum {string}
+                     */
+                    channels?: "split";
                     /**
                      * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
                      * @default utterances

@@ -10,6 +10,10 @@
 
 namespace undertone {
 
+// Value of `channel` of an IncrementalDecoder: one result per channel. Recordings without exactly two channels
+// are refused.
+constexpr int kEachOfTwoChannels = -2;
+
 // The caller sets every member.
 struct DecodeOptions {
   int sample_rate = 0;     // of the result, Hz

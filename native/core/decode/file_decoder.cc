@@ -14,7 +14,7 @@ DecodeOptions CheckOptions(const uint8_t* bytes, size_t size, const DecodeOption
   if (bytes == nullptr && size > 0)
     throw Error(ErrorCode::kBadArgument, "Expected an address for `bytes`, got null");
   CheckRange(options.sample_rate, 1000, 384000, "sampleRate");
-  if (options.channel < -1) ThrowOutOfRange("an index", "channel", options.channel);
+  if (options.channel < kEachOfTwoChannels) ThrowOutOfRange("an index", "channel", options.channel);
   if (!std::isfinite(options.max_seconds) || options.max_seconds <= 0)
     ThrowOutOfRange("more than 0", "limits.seconds", options.max_seconds);
   CheckRange(options.max_channels, 1, 64, "limits.channels");

@@ -18,7 +18,8 @@ class IncrementalDecoder {
   // what Decode throws.
   IncrementalDecoder(const uint8_t* bytes, size_t size, const DecodeOptions& options, size_t max_samples);
 
-  // Returns the next samples: fewer at the end, none after it. If decoding fails, the calls first return the
+  // Returns the next samples: fewer at the end, none after it; with kEachOfTwoChannels those of the first
+  // channel, then as many of the second. If decoding fails, the calls first return the
   // complete blocks before the error; the next call and every later one throw what Decode throws.
   std::vector<float> Next();
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <utility>
 
 namespace undertone {
 namespace {
@@ -12,11 +11,16 @@ constexpr int kMaxRateChanges = 1000;  // each costs a new filter
 // Samples of all channels per allowed second: 12 channels at 48 kHz. Compressed silence has no minimum size,
 // so the size of the file does not bound this work.
 constexpr double kMaxChannelSamplesPerSecond = 576000;
-constexpr size_t kMonoBlock = 4 * Sink::kBlock;
-constexpr size_t kDoublingLimit = size_t{1} << 18;   // samples up to which the result grows by doubling
-constexpr size_t kMaxReservation = size_t{1} << 26;  // samples that are reserved at once
 
 }  // namespace
+
+Sink::Sink(const DecodeOptions& options, size_t max_samples) : options_(options), budget_(options) {
+  const size_t count = options.channel == kEachOfTwoChannels ? 2 : 1;
+  outputs_.reserve(count);
+  while (outputs_.size() < count) {
+    outputs_.emplace_back(options.sample_rate, max_samples, options.max_seconds + kDurationToleranceSeconds);
+  }
+}
 
 void Sink::CheckSeconds(double seconds) const {
   if (seconds > options_.max_seconds) {
@@ -39,6 +43,9 @@ void Sink::CheckChannels(int channels) const {
                                                  " channels, got " + std::to_string(channels));
   }
   if (channels < 1) throw Error(ErrorCode::kMalformed, "Expected at least one channel, got none");
+  if (options_.channel == kEachOfTwoChannels && channels != 2) {
+    throw Error(ErrorCode::kChannel, "Expected a recording with 2 channels, got " + std::to_string(channels));
+  }
   if (options_.channel >= channels) {
     const std::string expected =
         channels == 1 ? "0, the only channel," : "a channel of 0 to " + std::to_string(channels - 1);
@@ -63,7 +70,6 @@ void Sink::SetFormat(int rate, int channels, float full_scale) {
   blocks_.resize(static_cast<size_t>(channels) * kBlock);
   for (size_t channel = 0; channel < scratch_.size(); ++channel)
     scratch_[channel] = blocks_.data() + channel * kBlock;
-  mono_.resize(kMonoBlock);
   channels_ = channels;
   full_scale_ = full_scale;
 }
@@ -73,17 +79,13 @@ void Sink::SetRate(int rate) {
     throw Error(ErrorCode::kMalformed, "Expected a steady sample rate, got more than " +
                                            std::to_string(kMaxRateChanges) + " changes");
   }
-  FlushResampler();
-  resampler_.emplace(rate, options_.sample_rate);
+  for (MonoOutput& output : outputs_) output.SetRate(rate);
   rate_ = rate;
 }
 
 void Sink::ReserveDuration(double seconds) {
   declared_seconds_ = seconds_ + seconds;
-  if (max_samples_ > 0) return;
-  const double expected =
-      std::min(seconds + kDurationToleranceSeconds, options_.max_seconds) * options_.sample_rate;
-  if (expected > 0 && expected < kMaxReservation) samples_.reserve(static_cast<size_t>(expected) + kBlock);
+  for (MonoOutput& output : outputs_) output.Reserve(seconds + kDurationToleranceSeconds);
 }
 
 void Sink::Write(const float* const* planes, size_t frames) {
@@ -102,8 +104,7 @@ void Sink::Write(const float* const* planes, size_t frames) {
     planes_[static_cast<size_t>(channel)] = UpdateStats(channel, planes[channel], frames);
   }
   correlation_.Add(planes_.data(), frames);
-  Downmix(frames);
-  if (pending_ + kBlock > kMonoBlock) Resample();
+  AddToOutputs(frames);
 }
 
 // Returns the plane, or a sanitized copy where it has invalid samples.
@@ -120,15 +121,22 @@ const float* Sink::UpdateStats(int channel, const float* plane, size_t frames) {
   return plane;
 }
 
-void Sink::Downmix(size_t frames) {
-  float* mono = mono_.data() + pending_;
-  pending_ += frames;
-  const float* first = planes_[static_cast<size_t>(std::max(options_.channel, 0))];
-  if (options_.channel >= 0 || channels_ == 1) {
-    std::copy(first, first + frames, mono);
-    return;
+void Sink::AddToOutputs(size_t frames) {
+  const bool is_mix = options_.channel == -1 && channels_ > 1;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    float* block = outputs_[i].NextBlock();
+    const size_t channel = options_.channel > 0 ? static_cast<size_t>(options_.channel) : i;
+    if (is_mix)
+      Downmix(frames, block);
+    else
+      std::copy(planes_[channel], planes_[channel] + frames, block);
+    outputs_[i].AddBlock(frames);
   }
+}
+
+void Sink::Downmix(size_t frames, float* mono) const {
   const float gain = 1.0F / static_cast<float>(channels_);
+  const float* first = planes_[0];
   const float* second = planes_[1];
   for (size_t i = 0; i < frames; ++i) mono[i] = (first[i] + second[i]) * gain;
   for (size_t channel = 2; channel < planes_.size(); ++channel) {
@@ -137,48 +145,15 @@ void Sink::Downmix(size_t frames) {
   }
 }
 
-void Sink::Resample() {
-  samples_.erase(samples_.begin(), samples_.begin() + static_cast<ptrdiff_t>(start_));
-  start_ = 0;
-  GrowResult();
-  SanitizeSamples(mono_.data(), pending_);
-  const size_t before = samples_.size();
-  resampler_->Process(mono_.data(), pending_, &samples_);
-  SanitizeSamples(samples_.data() + before, samples_.size() - before);
-  pending_ = 0;
+void Sink::Finish() {
+  for (MonoOutput& output : outputs_) output.Flush();
 }
-
-void Sink::FlushResampler() {
-  if (!resampler_) return;
-  Resample();
-  const size_t before = samples_.size();
-  resampler_->Flush(&samples_);
-  SanitizeSamples(samples_.data() + before, samples_.size() - before);
-}
-
-// After the first seconds, reserves the most that the limit or the caller allows. Untouched pages are free;
-// growing in steps would copy the result and fragment the heap.
-void Sink::GrowResult() {
-  const double incoming = static_cast<double>(pending_) * options_.sample_rate / rate_ + kBlock;
-  const double needed = static_cast<double>(samples_.size()) + incoming;
-  if (needed <= static_cast<double>(std::max(samples_.capacity(), kDoublingLimit))) return;
-  const double max = max_samples_ > 0
-                         ? static_cast<double>(max_samples_) + incoming
-                         : (options_.max_seconds + kDurationToleranceSeconds) * options_.sample_rate;
-  if (max >= needed && max < kMaxReservation) samples_.reserve(static_cast<size_t>(max));
-}
-
-void Sink::Finish() { FlushResampler(); }
 
 std::vector<float> Sink::Read(size_t count) {
-  if (start_ == 0 && count >= samples_.size()) {
-    total_read_ += samples_.size();
-    return std::exchange(samples_, {});
-  }
-  const auto begin = samples_.cbegin() + static_cast<ptrdiff_t>(start_);
-  std::vector<float> samples(begin, begin + static_cast<ptrdiff_t>(std::min(count, available())));
-  start_ += samples.size();
-  total_read_ += samples.size();
+  std::vector<float> samples = outputs_[0].Read(count);
+  if (outputs_.size() == 1) return samples;
+  const std::vector<float> second = outputs_[1].Read(count);
+  samples.insert(samples.end(), second.begin(), second.end());
   return samples;
 }
 

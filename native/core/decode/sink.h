@@ -1,13 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 #include "decode/channel_stats.h"
 #include "decode/decode.h"
 #include "decode/decode_budget.h"
-#include "dsp/resample.h"
+#include "decode/mono_output.h"
 
 namespace undertone {
 
@@ -18,11 +17,10 @@ constexpr double kDurationToleranceSeconds = 1;
 // Memory is proportional to the result that is not read yet.
 class Sink {
  public:
-  static constexpr size_t kBlock = 4096;  // frames
+  static constexpr size_t kBlock = MonoOutput::kMaxBlock;  // frames
 
   // `max_samples`: samples that the caller reads at a time; 0: the whole result.
-  explicit Sink(const DecodeOptions& options, size_t max_samples = 0)
-      : options_(options), max_samples_(max_samples), budget_(options) {}
+  explicit Sink(const DecodeOptions& options, size_t max_samples = 0);
 
   // Sets the format of the next frames. `full_scale`: the largest value of the source's sample format.
   void SetFormat(int rate, int channels, float full_scale);
@@ -49,9 +47,9 @@ class Sink {
   double declared_seconds() const { return declared_seconds_; }  // 0 when the file declares none
   bool has_input() const { return seconds_ > 0; }
 
-  size_t available() const { return samples_.size() - start_; }  // samples of the result
-  size_t total_read() const { return total_read_; }
-  // Reads the next samples of the result, at most `count`.
+  size_t available() const { return outputs_[0].available(); }  // samples of each result
+  size_t total_read() const { return outputs_[0].total_read(); }
+  // Reads the next samples of each result, at most `count`, one result after the other.
   std::vector<float> Read(size_t count);
 
   // Rate, channels and levels; the other fields are empty.
@@ -59,24 +57,16 @@ class Sink {
 
  private:
   const float* UpdateStats(int channel, const float* plane, size_t frames);
-  void Downmix(size_t frames);
+  void AddToOutputs(size_t frames);
+  void Downmix(size_t frames, float* mono) const;
   void SetRate(int rate);
-  void Resample();
-  void FlushResampler();
-  void GrowResult();
 
   const DecodeOptions options_;
-  const size_t max_samples_;
   DecodeBudget budget_;
-  std::vector<float> samples_;  // of the result, from start_ on
-  size_t start_ = 0;
-  size_t total_read_ = 0;
+  std::vector<MonoOutput> outputs_;
   std::vector<float> blocks_;         // [channel][kBlock]
   std::vector<float*> scratch_;       // into blocks_
   std::vector<const float*> planes_;  // the frames being written, sanitized
-  std::vector<float> mono_;           // the first pending_ samples are not resampled yet
-  size_t pending_ = 0;
-  std::optional<Resampler> resampler_;
   Clipping clipping_;
   Correlation correlation_;
   double seconds_ = 0;

@@ -10,7 +10,7 @@ import httpx
 
 from .errors import NoAnswerError, error_of
 from .recording import AsyncRecording, Recording, read, read_async
-from .reports import CognitiveReport, EmotionReport, Report, StreamToken
+from .reports import ChannelsReport, CognitiveReport, EmotionReport, Report, StreamToken
 from .retry import RETRIED, wait_before_retry
 from .stream import Encoding, Signal, StreamSession, open_session
 
@@ -81,6 +81,11 @@ class Client(_Base):
         """Both reports from one pass."""
         options = {"channel": channel, "timeline": timeline}
         return cast(Report, self._post(BOTH, audio, baseline, options))
+
+    def analyze_channels(self, audio: Recording, *, timeline: Timeline | None = None) -> ChannelsReport:
+        """One report per channel of a recording with two, and their conversation."""
+        options = {"channels": "split", "timeline": timeline}
+        return cast(ChannelsReport, self._post(BOTH, audio, None, options))
 
     def emotion(
         self,
@@ -164,6 +169,13 @@ class AsyncClient(_Base):
         """Both reports from one pass."""
         options = {"channel": channel, "timeline": timeline}
         return cast(Report, await self._post(BOTH, audio, baseline, options))
+
+    async def analyze_channels(
+        self, audio: AsyncRecording, *, timeline: Timeline | None = None
+    ) -> ChannelsReport:
+        """One report per channel of a recording with two, and their conversation."""
+        options = {"channels": "split", "timeline": timeline}
+        return cast(ChannelsReport, await self._post(BOTH, audio, None, options))
 
     async def emotion(
         self,

@@ -18,6 +18,36 @@ class Segment(TypedDict):
     end_s: float
 
 
+TalkShareItem: TypeAlias = float
+
+
+Interruption: TypeAlias = int
+
+
+class Conversation(TypedDict):
+    """
+    Who speaks when, from the `speech` segments of both channels.
+    """
+
+    talk_share: tuple[TalkShareItem, TalkShareItem]
+    overlap_s: float
+    response_gaps_s: tuple[list[float], list[float]]
+    interruptions: tuple[Interruption, Interruption]
+
+
+class Recording(TypedDict):
+    """
+    Format of the recording. Quality and speech of a channel are in its report.
+    """
+
+    duration_s: float
+    container: str
+    codec: str
+    sample_rate_hz: int
+    channels: int
+    clipped_ratio: float
+
+
 class NoSignals(TypedDict):
     """
     Empty: too little speech.
@@ -68,7 +98,7 @@ class ValidationItem(TypedDict):
 
     loc: list[str]
     msg: str
-    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.timeline', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
+    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.channels', 'value_error.timeline', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
 
 
 class Empty(TypedDict):
@@ -244,6 +274,7 @@ class JobList(TypedDict):
 
     urls: list[Url]
     channel: NotRequired[int | None]
+    channels: NotRequired[Literal['split'] | None]
     timeline: NotRequired[Literal['utterances', 'windows']]
     callback: NotRequired[str | None]
 
@@ -635,6 +666,18 @@ class Report(TypedDict):
     request_id: str
 
 
+class ChannelsReport(TypedDict):
+    """
+    The report of a request with `channels` = `split`.
+    """
+
+    status: Literal['ok', 'insufficient_speech']
+    channels: tuple[Report, Report]
+    conversation: Conversation
+    audio: Recording
+    request_id: str
+
+
 class Job(TypedDict):
     """
     A job.
@@ -646,7 +689,7 @@ class Job(TypedDict):
     finished_at: str | None
     expires_at: str
     progress: JobProgress | None
-    result: Report | None
+    result: Report | ChannelsReport | None
     error: dict[str, Any] | None
 
 
@@ -661,7 +704,7 @@ class JobBegun(TypedDict):
     finished_at: str | None
     expires_at: str
     progress: JobProgress | None
-    result: Report | None
+    result: Report | ChannelsReport | None
     error: dict[str, Any] | None
     callback_secret: NotRequired[str]
 

@@ -1,0 +1,80 @@
+#include "decode/mono_output.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "decode/channel_stats.h"
+
+namespace undertone {
+namespace {
+
+constexpr size_t kPendingSamples = 4 * MonoOutput::kMaxBlock;
+constexpr size_t kDoublingLimit = size_t{1} << 18;   // samples up to which the result grows by doubling
+constexpr size_t kMaxReservation = size_t{1} << 26;  // samples that are reserved at once
+
+}  // namespace
+
+MonoOutput::MonoOutput(int sample_rate, size_t max_samples, double max_seconds)
+    : sample_rate_(sample_rate), max_samples_(max_samples), max_seconds_(max_seconds) {}
+
+void MonoOutput::SetRate(int rate) {
+  Flush();
+  resampler_.emplace(rate, sample_rate_);
+  rate_ = rate;
+  pending_samples_.resize(kPendingSamples);
+}
+
+void MonoOutput::Reserve(double seconds) {
+  if (max_samples_ > 0) return;
+  const double expected = std::min(seconds, max_seconds_) * sample_rate_;
+  if (expected > 0 && expected < kMaxReservation) samples_.reserve(static_cast<size_t>(expected) + kMaxBlock);
+}
+
+void MonoOutput::AddBlock(size_t frames) {
+  pending_ += frames;
+  if (pending_ + kMaxBlock > kPendingSamples) Resample();
+}
+
+void MonoOutput::Resample() {
+  samples_.erase(samples_.begin(), samples_.begin() + static_cast<ptrdiff_t>(start_));
+  start_ = 0;
+  Grow();
+  SanitizeSamples(pending_samples_.data(), pending_);
+  const size_t before = samples_.size();
+  resampler_->Process(pending_samples_.data(), pending_, &samples_);
+  SanitizeSamples(samples_.data() + before, samples_.size() - before);
+  pending_ = 0;
+}
+
+void MonoOutput::Flush() {
+  if (!resampler_) return;
+  Resample();
+  const size_t before = samples_.size();
+  resampler_->Flush(&samples_);
+  SanitizeSamples(samples_.data() + before, samples_.size() - before);
+}
+
+// After the first seconds, reserves the most that the limit or the caller allows. Untouched pages are free;
+// growing in steps would copy the result and fragment the heap.
+void MonoOutput::Grow() {
+  const double incoming = static_cast<double>(pending_) * sample_rate_ / rate_ + kMaxBlock;
+  const double needed = static_cast<double>(samples_.size()) + incoming;
+  if (needed <= static_cast<double>(std::max(samples_.capacity(), kDoublingLimit))) return;
+  const double max =
+      max_samples_ > 0 ? static_cast<double>(max_samples_) + incoming : max_seconds_ * sample_rate_;
+  if (max >= needed && max < kMaxReservation) samples_.reserve(static_cast<size_t>(max));
+}
+
+std::vector<float> MonoOutput::Read(size_t count) {
+  if (start_ == 0 && count >= samples_.size()) {
+    total_read_ += samples_.size();
+    return std::exchange(samples_, {});
+  }
+  const auto begin = samples_.cbegin() + static_cast<ptrdiff_t>(start_);
+  std::vector<float> samples(begin, begin + static_cast<ptrdiff_t>(std::min(count, available())));
+  start_ += samples.size();
+  total_read_ += samples.size();
+  return samples;
+}
+
+}  // namespace undertone

@@ -1,0 +1,129 @@
+/** `channels` = `split`: the reports of both channels from one decode, and their conversation. */
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import type { z } from 'zod';
+import { toneFile } from '../../benchmarks/upload-body.ts';
+import { wavFile } from '../../benchmarks/wav.ts';
+import { fixture } from '../../scripts/recordings.ts';
+import { analyzerOf, createAnalyzer } from '../../src/analysis/analyze.ts';
+import { channelsReportSchema } from '../../src/analysis/channels-report.ts';
+import { type Chunking, defaultChunking } from '../../src/analysis/chunked.ts';
+import { composeReport } from '../../src/analysis/compose-report.ts';
+import { type AnalyzeRequest, defaultOptions } from '../../src/analysis/types.ts';
+import { decode } from '../../src/index.ts';
+import { loadModels } from '../../src/models/loader.ts';
+import { limits } from '../support/analysis.ts';
+
+const rate = 16_000;
+const models = await loadModels('models/standard');
+
+async function reportOf(
+  audio: Uint8Array,
+  options: Partial<AnalyzeRequest>,
+  chunking: Chunking = defaultChunking,
+): Promise<object> {
+  const signals = ['emotion', 'cognitive'] as const;
+  const request = { ...defaultOptions, audio, baseline: null, signals, cancel: null, ...options };
+  const analyses = await analyzerOf(models, limits, chunking).analyze(request);
+  return composeReport(request, analyses, 'test');
+}
+
+/** The schema has no defaults, but its result has another order of keys. */
+async function splitOf(
+  audio: Uint8Array,
+  chunking?: Chunking,
+): Promise<z.infer<typeof channelsReportSchema>> {
+  const report = await reportOf(audio, { channels: 'split' }, chunking);
+  channelsReportSchema.parse(report);
+  return report as z.infer<typeof channelsReportSchema>;
+}
+
+/** examples/sample.wav, 8.2 s. */
+const spoken = decode(readFileSync('examples/sample.wav')).samples;
+
+/** 16-bit stereo: in each turn the sample from 0.5 s on. */
+function conversation(
+  seconds: number,
+  ...turns: readonly (readonly [channel: 0 | 1, start: number, seconds: number])[]
+) {
+  const samples = new Float32Array(2 * rate * seconds);
+  for (const [channel, start, length] of turns) {
+    for (let index = 0; index < length * rate; index++) {
+      samples[2 * (start * rate + index) + channel] = spoken[index + rate / 2] ?? 0;
+    }
+  }
+  return wavFile(samples, rate, 2);
+}
+
+test('each report is that of its channel, byte for byte, in every container', async (t) => {
+  const audio = conversation(12, [0, 0, 6], [1, 5, 6]);
+  for (const recording of [audio, fixture('opus.ogg'), fixture('cbr.mp3'), fixture('aac.m4a')]) {
+    const { channels } = await splitOf(recording);
+    for (const channel of [0, 1] as const) {
+      t.is(JSON.stringify(channels[channel]), JSON.stringify(await reportOf(recording, { channel })));
+    }
+  }
+});
+
+test('chunks of a long recording are those of its channels', async (t) => {
+  const chunking = { singlePassMaxSeconds: 20, chunkSeconds: 10, maxCutSeconds: 5 };
+  const audio = conversation(70, [0, 1, 7], [1, 9, 6], [0, 16, 7], [1, 30, 7], [0, 44, 7], [1, 50, 7]);
+  const { channels, conversation: found } = await splitOf(audio, chunking);
+  for (const channel of [0, 1] as const) {
+    t.deepEqual(channels[channel] as object, await reportOf(audio, { channel }, chunking));
+  }
+  t.true(found.overlap_s > 0.3 && found.overlap_s < 1.2, `${found.overlap_s}`);
+});
+
+test('the conversation is the layout of the recording', async (t) => {
+  const audio = conversation(30, [0, 1, 3], [1, 6, 3], [0, 11, 4], [1, 14, 6], [0, 22, 3]);
+  const report = await splitOf(audio);
+  const { talk_share, overlap_s, response_gaps_s, interruptions } = report.conversation;
+  const speech = report.channels.map((channel) => channel.audio.speech_s) as [number, number];
+  const near = (value: number, expected: number) =>
+    t.true(Math.abs(value - expected) < 0.35, `${value} for ${expected}`);
+  t.true(Math.abs(talk_share[0] - speech[0] / (speech[0] + speech[1])) < 1e-3);
+  t.is(talk_share[0] + talk_share[1], 1);
+  near(overlap_s, 1);
+  t.deepEqual(interruptions, [0, 1]);
+  t.deepEqual(
+    response_gaps_s.map(({ length }) => length),
+    [2, 1],
+  );
+  for (const gap of response_gaps_s.flat()) near(gap, 2);
+  t.deepEqual(report.audio, {
+    duration_s: 30,
+    container: 'wav',
+    codec: 'pcm_s16le',
+    sample_rate_hz: rate,
+    channels: 2,
+    clipped_ratio: report.channels[0].audio.clipped_ratio,
+  });
+});
+
+test('a silent channel has too little speech, and the other keeps its scores', async (t) => {
+  const report = await splitOf(conversation(6, [1, 1, 4]));
+  t.is(report.status, 'insufficient_speech');
+  t.deepEqual(
+    report.channels.map(({ status }) => status),
+    ['insufficient_speech', 'ok'],
+  );
+  t.deepEqual(report.conversation.talk_share, [0, 1]);
+});
+
+test('a recording without exactly two channels is refused', async (t) => {
+  const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
+  const request = { ...defaultOptions, baseline: null, signals: ['emotion'], cancel: null } as const;
+  const three = wavFile(new Float32Array(3 * rate), rate, 3);
+  for (const [audio, count] of [
+    [toneFile(1), 1],
+    [three, 3],
+  ] as const) {
+    const error = await t.throwsAsync(analyzer.analyze({ ...request, audio, channels: 'split' }));
+    t.like(error, {
+      code: 'invalid',
+      message: `Expected a recording with 2 channels, got ${count}`,
+      problems: [{ field: 'channels', reason: 'audio.channel' }],
+    });
+  }
+});
