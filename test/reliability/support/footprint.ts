@@ -28,10 +28,14 @@ export type Growth = {
 };
 
 /** What requests have left behind, since the warm-up. */
-export function growthRows({ before, after, slope, held }: Growth, maxMebibytes: number): Row[] {
+export function growthRows(
+  { before, after, slope, held }: Growth,
+  maxMebibytes: number,
+  per: { readonly count: number; readonly what: string } = { count: 10_000, what: 'requests' },
+): Row[] {
   const [from, to] = [before, after].map(({ mebibytes }) => mebibytes.toFixed(0));
   const note = `${from} MiB after the warm-up, ${to} MiB at the end`;
-  const memory = slope === null ? null : 10_000 * slope;
+  const memory = slope === null ? null : per.count * slope;
   return [
     exactly(0, 'bytes, slots and workers still reserved', 'number', held),
     atMost(
@@ -42,16 +46,24 @@ export function growthRows({ before, after, slope, held }: Growth, maxMebibytes:
       `from ${before.descriptors}`,
     ),
     atMost(0, 'threads gained', 'number', after.threads - before.threads),
-    atMost(maxMebibytes, 'memory gained for 10,000 requests', 'MiB', memory, note),
+    atMost(
+      maxMebibytes,
+      `memory gained for ${per.count.toLocaleString('en')} ${per.what}`,
+      'MiB',
+      memory,
+      note,
+    ),
   ];
 }
 
-/** Buffered bytes, queued analyses and busy workers: 0 when no request is left. */
+/** Buffered bytes, queued analyses, busy workers and live sessions: 0 when no request is left. */
 const gauges = [
   'undertone_held_bytes',
   'undertone_account_request_bytes',
   'undertone_queue_length',
   'undertone_workers_busy',
+  'undertone_stream_sessions',
+  'undertone_stream_held_bytes',
 ];
 
 /** The sum of the gauges. */

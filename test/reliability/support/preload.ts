@@ -9,6 +9,7 @@ export type PreloadScript =
   | 'request-recorder'
   | 'leaked-bytes'
   | 'leaked-descriptors'
+  | 'leaked-sockets'
   | 'worker-faults'
   | 'early-slots';
 
