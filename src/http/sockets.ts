@@ -1,12 +1,18 @@
 /** WebSocket connections on ws. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
+import { createTokenBucket } from '../runtime/token-bucket.ts';
 import { maxFrameBytes, pingMs, subprotocol } from '../stream/protocol.ts';
 import type { Connection } from '../stream/session.ts';
 import { headOfUpgrade } from './upgrade.ts';
 
 /** Messages that the client has not read, beyond which the connection is cut. */
 const maxUnreadBytes = 2 ** 20;
+/** Frames that are read at once, and per second: the main thread spends some microseconds on each, however small. */
+const maxFrames = 4000;
+const framesPerSecond = 2000;
+/** ws does not emit the fragments of a message one by one. The types lack this option. */
+const limits = { maxPayload: maxFrameBytes, maxFragments: 256 };
 
 export type Receiver = {
   onText(text: string): void;
@@ -30,7 +36,8 @@ export function createSockets(): Sockets {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    maxPayload: maxFrameBytes,
+    ...limits,
+    autoPong: false,
     handleProtocols: () => subprotocol,
   });
   /** Whether each client has answered the last ping. */
@@ -63,21 +70,68 @@ export function createSockets(): Sockets {
 }
 
 function receive(webSocket: WebSocket, open: (connection: Connection) => Receiver): void {
+  const reading = createReading(webSocket);
+  const cutUnread = () => {
+    if (webSocket.bufferedAmount > maxUnreadBytes) webSocket.terminate();
+  };
   const receiver = open({
     send: (text) => {
       if (webSocket.readyState !== WebSocket.OPEN) return;
       webSocket.send(text);
-      if (webSocket.bufferedAmount > maxUnreadBytes) webSocket.terminate();
+      cutUnread();
     },
-    close: (code, reason) => webSocket.close(code, reason),
-    pause: () => webSocket.pause(),
-    resume: () => webSocket.resume(),
+    close: (code, reason) => {
+      webSocket.close(code, reason);
+      // The answer is a frame.
+      reading.resume();
+    },
+    pause: reading.pause,
+    resume: reading.resume,
   });
   webSocket.on('message', (data: Buffer, isBinary) => {
+    reading.countFrame();
     if (isBinary) receiver.onAudio(data);
     else receiver.onText(data.toString());
   });
+  webSocket.on('ping', (data) => {
+    reading.countFrame();
+    webSocket.pong(data);
+    cutUnread();
+  });
+  webSocket.on('pong', reading.countFrame);
   // ws closes the connection with the code of the error.
   webSocket.on('error', () => {});
   webSocket.once('close', () => receiver.onClosed());
+}
+
+/** Reads from the socket unless the session has paused it or its frames come too fast. */
+function createReading(webSocket: WebSocket) {
+  const frames = createTokenBucket(maxFrames, framesPerSecond);
+  let paused = false;
+  let late: NodeJS.Timeout | null = null;
+  const update = () => {
+    if (paused || late !== null) webSocket.pause();
+    else webSocket.resume();
+  };
+  return {
+    pause: () => {
+      paused = true;
+      update();
+    },
+    resume: () => {
+      paused = false;
+      update();
+    },
+    countFrame: () => {
+      const waitMs = frames.take();
+      if (waitMs === 0) return;
+      // What the socket has already delivered arrives meanwhile, and adds to the wait.
+      if (late !== null) clearTimeout(late);
+      late = setTimeout(() => {
+        late = null;
+        update();
+      }, waitMs).unref();
+      update();
+    },
+  };
 }

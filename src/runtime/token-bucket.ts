@@ -1,0 +1,18 @@
+/** A rate limit: `size` at once, and `perSecond`. */
+export type TokenBucket = {
+  /** Counts one. @returns ms until it is within the limit, 0 when it is */
+  take(): number;
+};
+
+export function createTokenBucket(size: number, perSecond: number): TokenBucket {
+  let credit = size;
+  let at = performance.now();
+  return {
+    take: () => {
+      const now = performance.now();
+      credit = Math.min(size, credit + ((now - at) / 1000) * perSecond) - 1;
+      at = now;
+      return Math.max(0, (-1000 * credit) / perSecond);
+    },
+  };
+}
