@@ -4,6 +4,7 @@ import { type Scope, scopeOf } from '../auth/tokens.ts';
 import { errorJson, httpStatus } from '../openapi/errors.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { Reservation } from '../runtime/fair-budget.ts';
+import { createTokenBucket } from '../runtime/token-bucket.ts';
 import {
   type CloseReason,
   closeCodes,
@@ -70,6 +71,7 @@ const messagesPerSecond = 20;
 export class Session {
   readonly #options: SessionOptions;
   readonly #idle: NodeJS.Timeout;
+  readonly #messages = createTokenBucket(maxMessages, messagesPerSecond);
   #stream: Stream | null = null;
   #state: LiveState = initialState;
   #due: (Step & { readonly arrivedAt: number })[] = [];
@@ -79,8 +81,6 @@ export class Session {
   #working = false;
   #ending: CloseReason | null = null;
   #closed = false;
-  #credit = maxMessages;
-  #creditAt = performance.now();
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -90,7 +90,7 @@ export class Session {
   onText(text: string): void {
     if (this.#isOver()) return;
     this.#attempt(() => {
-      this.#spendCredit();
+      this.#countMessage();
       this.#onMessage(text);
     });
   }
@@ -107,6 +107,13 @@ export class Session {
   /** Ends the session without its report. */
   abort(): void {
     this.#close('draining');
+  }
+
+  /** Ends the session without its report, because its token was revoked. */
+  revoke(): void {
+    this.#fail(
+      new PolicyError('unauthenticated', 'Expected a valid token for the session, got one that was revoked'),
+    );
   }
 
   /** Releases everything. Call when the connection has closed. */
@@ -152,12 +159,8 @@ export class Session {
     throw new PolicyError('bad_request', 'Expected `session.configure` as the first message, got another');
   }
 
-  #spendCredit(): void {
-    const now = performance.now();
-    const refilled = this.#credit + ((now - this.#creditAt) / 1000) * messagesPerSecond;
-    this.#credit = Math.min(maxMessages, refilled) - 1;
-    this.#creditAt = now;
-    if (this.#credit >= 0) return;
+  #countMessage(): void {
+    if (this.#messages.take() === 0) return;
     const limit = `at most ${maxMessages} messages at once and ${messagesPerSecond} per second`;
     throw new ServiceError('rate_limited', `Expected ${limit}, got more`);
   }
@@ -267,7 +270,7 @@ export class Session {
     if (this.#stream === null) return;
     const { config, recording } = this.#stream;
     const live = { ...step, state: this.#state, signals: config.signals };
-    const output = await this.#options.tasks.step(recording.wav(start, end), live);
+    const output = await this.#options.tasks.step(() => recording.wav(start, end), live);
     if (output === null || this.#closed) return;
     this.#state = output.state;
     for (const { type, ...fields } of output.messages) this.#send(type, fields);

@@ -1,12 +1,13 @@
 /** The tasks of a session on the worker pool. */
 import type { LiveOutput, LiveStep } from '../analysis/live.ts';
 import type { Signal } from '../analysis/signals/table.ts';
+import { ServiceError } from '../runtime/errors.ts';
 import type { PendingAnalysis, Pool } from '../workers/pool.ts';
 import type { Task } from '../workers/protocol.ts';
 
 export type TaskRunner = {
-  /** Returns null when cancelled. @throws ServiceError */
-  step(wav: Uint8Array, live: LiveStep): Promise<LiveOutput | null>;
+  /** Retried once when its worker dies. Returns null when cancelled. @param wav creates the file @throws ServiceError */
+  step(wav: () => Uint8Array, live: LiveStep): Promise<LiveOutput | null>;
   /** The body of POST /v1/analyze for the samples; null when cancelled. @throws ServiceError */
   report(wav: readonly Uint8Array[], request: ReportRequest): Promise<string | null>;
   /** Stops the running task. */
@@ -38,7 +39,11 @@ export function createTaskRunner(pool: Pick<Pool, 'submit'>, deadlineMs: number)
 
   return {
     step: async (wav, live) => {
-      const json = await run({ body: [wav], live }, deadlineMs);
+      const submit = () => run({ body: [wav()], live }, deadlineMs);
+      const json = await submit().catch((error) => {
+        if (error instanceof ServiceError && error.code === 'worker_lost') return submit();
+        throw error;
+      });
       return json === null ? null : (JSON.parse(json) as LiveOutput);
     },
     report: (wav, { seconds, ...request }) => {

@@ -1,6 +1,7 @@
 /** Live sessions of the real service. */
 import test from 'ava';
 import fc from 'fast-check';
+import { childrenOf } from '../../benchmarks/process.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { call } from '../support/http.ts';
 import { type Server, startServer } from '../support/server.ts';
@@ -238,6 +239,20 @@ test('a session that ends before session.configure has no report', async (t) => 
     session.messages().map(({ type }) => type),
     ['session.ended'],
   );
+});
+
+test('a step whose worker dies is retried', async (t) => {
+  const env = { UNDERTONE_WORKERS: '1', UNDERTONE_ISOLATION: 'process' };
+  const isolated = await startServer(t, env);
+  const session = await open({}, isolated);
+  session.send({ ...monoConfig, interval_s: 1 });
+  for (let count = 0; count < 3; count++) session.socket.send(speechSamples(8));
+  await session.first('measurement');
+  const [worker] = childrenOf(isolated.process.pid as number);
+  process.kill(worker as number, 'SIGKILL');
+  session.send({ type: 'session.end' });
+  t.deepEqual(await session.closed, { code: 1000, reason: 'done' });
+  t.is(session.messages('measurement').at(-1)?.end_s, 24);
 });
 
 test('the limit of uploads does not apply', async (t) => {
