@@ -101,6 +101,7 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Start
   const streams = createStreams({
     config,
     pool,
+    tokens,
     lifecycle,
     metrics,
     manifests,

@@ -48,6 +48,10 @@ export type TokenTableAccess = {
   /** Oldest first, of one owner or all, without session tokens. */
   list(owner?: Owner): Promise<ListedToken[]>;
   hasAny(): Promise<boolean>;
+  /** Returns those of `ids` that were revoked. */
+  findRevoked(ids: readonly string[]): Promise<string[]>;
+  /** Returns those of `owners` that have an account. */
+  findOwners(owners: readonly string[]): Promise<string[]>;
   /** Deletes expired session tokens. */
   sweep(now: number): Promise<void>;
 };
@@ -102,6 +106,16 @@ export function tokenTable(database: Database): TokenTableAccess {
     async hasAny() {
       const query = database.selectFrom('tokens').select('id').where('session', 'is', null);
       return (await runQuery(query.executeTakeFirst())) !== undefined;
+    },
+    async findRevoked(ids) {
+      if (ids.length === 0) return [];
+      const query = database.selectFrom('tokens').select('id').where('id', 'in', ids);
+      return (await runQuery(query.where('revoked_at', 'is not', null).execute())).map(({ id }) => id);
+    },
+    async findOwners(owners) {
+      if (owners.length === 0) return [];
+      const query = database.selectFrom('user').select('id').where('id', 'in', owners);
+      return (await runQuery(query.execute())).map(({ id }) => id);
     },
     async sweep(now) {
       const old = database.deleteFrom('tokens').where('session', 'is not', null);

@@ -40,6 +40,8 @@ export type Tokens = {
   revokeAllOf(owner: string): Promise<void>;
   /** Called when tokens of the owner may have ended with a session or the account. */
   forget(owner: string): void;
+  /** Returns those that were revoked or whose account was deleted. @throws ServiceError `storage_unavailable` */
+  findRevoked(principals: readonly Principal[]): Promise<Principal[]>;
   /** Whether a token was ever created. */
   hasAny(): Promise<boolean>;
   /** Writes the last use of tokens. @throws ServiceError `storage_unavailable` */
@@ -103,6 +105,14 @@ export function createTokens(options: {
       forgetOwner(owner);
     },
     forget: forgetOwner,
+    async findRevoked(principals) {
+      const owners = new Set(principals.flatMap(({ owner }) => owner ?? []));
+      const revoked = await table.findRevoked([...new Set(principals.map(({ id }) => id))]);
+      const existing = await table.findOwners([...owners]);
+      return principals.filter(
+        ({ id, owner }) => revoked.includes(id) || (owner !== null && !existing.includes(owner)),
+      );
+    },
     hasAny: table.hasAny,
     flush: lastUsed.flush,
   };

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { RateLimiterFactory } from '../auth/rate-limiter.ts';
 import { createStreamTokens } from '../auth/stream-tokens.ts';
+import type { Tokens } from '../auth/tokens.ts';
 import type { Manifest } from '../models/manifest.ts';
 import type { Config } from '../runtime/config.ts';
 import { createSessions } from '../stream/sessions.ts';
@@ -15,6 +16,7 @@ import { createSockets } from './sockets.ts';
 type StreamsOptions = {
   readonly config: Config;
   readonly pool: Pool;
+  readonly tokens: Pick<Tokens, 'findRevoked'>;
   readonly lifecycle: Lifecycle;
   readonly metrics: Metrics;
   readonly manifests: readonly Manifest[];
@@ -24,8 +26,11 @@ type StreamsOptions = {
   readonly rateLimiters?: RateLimiterFactory | undefined;
 };
 
+/** Maximum delay of a revocation, which any process can have written. */
+const revokedForMs = 2000;
+
 export function createStreams(options: StreamsOptions): Streams {
-  const { config, lifecycle, logger, manifests, pool } = options;
+  const { config, lifecycle, logger, manifests, pool, tokens } = options;
   const budget = createByteBudget(config.stream.bufferBytes);
   const metrics = options.metrics.addStreams({ sessions: () => sessions.count(), bytes: budget.used });
   const models = manifests.map(({ name, version, featuresVersion }) => ({
@@ -34,7 +39,9 @@ export function createStreams(options: StreamsOptions): Streams {
     features_version: featuresVersion,
   }));
   const onError = (cause: unknown) => logger.error({ err: cause }, 'live session failed');
-  const sessions = createSessions({ config, pool, budget, models, metrics, onError });
+  const sessions = createSessions({ config, pool, tokens, budget, models, metrics, onError });
   lifecycle.shutdown.listen(sessions.abort);
+  // While the database is unreachable, sessions stay open, as known tokens stay valid.
+  setInterval(() => sessions.endRevoked().catch(() => {}), revokedForMs).unref();
   return { sessions, tokens: createStreamTokens(options), sockets: createSockets() };
 }

@@ -1,5 +1,5 @@
 /** The live sessions of this process: admission, memory and shutdown. */
-import type { Scope } from '../auth/tokens.ts';
+import type { Principal, Tokens } from '../auth/tokens.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { FairBudget } from '../runtime/fair-budget.ts';
@@ -9,7 +9,7 @@ import { createTaskRunner } from './tasks.ts';
 
 export type Client = {
   readonly account: string;
-  readonly scopes: readonly Scope[];
+  readonly principal: Principal;
   readonly requestId: string;
 };
 
@@ -18,6 +18,8 @@ export type Sessions = {
   admit(account: string): void;
   open(connection: Connection, client: Client): Session;
   count(): number;
+  /** Ends the sessions of revoked tokens and deleted accounts. @throws ServiceError `storage_unavailable` */
+  endRevoked(): Promise<void>;
   /** Ends every session with its report. */
   drain(): void;
   /** Ends every session at once. */
@@ -27,6 +29,7 @@ export type Sessions = {
 export type SessionsOptions = {
   readonly config: Pick<Config, 'stream' | 'deadlineSeconds'>;
   readonly pool: Pick<Pool, 'submit'>;
+  readonly tokens: Pick<Tokens, 'findRevoked'>;
   /** Bytes of audio, shared by accounts. */
   readonly budget: FairBudget;
   readonly models: readonly ModelVersion[];
@@ -34,9 +37,9 @@ export type SessionsOptions = {
   onError(cause: unknown): void;
 };
 
-export function createSessions({ config, pool, budget, ...shared }: SessionsOptions): Sessions {
+export function createSessions({ config, pool, tokens, budget, ...shared }: SessionsOptions): Sessions {
   const { accountSessions, idleSeconds, maxSeconds, sessions: maxSessions } = config.stream;
-  const open = new Map<Session, string>();
+  const open = new Map<Session, Client>();
   const limits = { maxSeconds, idleMs: 1000 * idleSeconds };
 
   function admit(account: string): void {
@@ -46,7 +49,7 @@ export function createSessions({ config, pool, budget, ...shared }: SessionsOpti
         `Expected fewer than ${maxSessions} open sessions, got ${open.size}`,
       );
     }
-    const own = [...open.values()].filter((each) => each === account).length;
+    const own = [...open.values()].filter((client) => client.account === account).length;
     if (accountSessions !== null && own >= accountSessions) {
       const message = `Expected fewer than ${accountSessions} open sessions of one account, got ${own}`;
       throw new ServiceError('rate_limited', message);
@@ -55,21 +58,26 @@ export function createSessions({ config, pool, budget, ...shared }: SessionsOpti
 
   return {
     admit,
-    open(connection, { account, scopes, requestId }) {
+    open(connection, client) {
+      const { account, principal, requestId } = client;
       const session: Session = new Session({
         ...shared,
         connection,
-        scopes,
+        scopes: principal.scopes,
         requestId,
         limits,
         tasks: createTaskRunner(pool, 1000 * config.deadlineSeconds),
         memory: budget.open([account]),
         onClosed: () => open.delete(session),
       });
-      open.set(session, account);
+      open.set(session, client);
       return session;
     },
     count: () => open.size,
+    async endRevoked() {
+      const revoked = new Set(await tokens.findRevoked([...open.values()].map(({ principal }) => principal)));
+      for (const [session, { principal }] of open) if (revoked.has(principal)) session.revoke();
+    },
     drain: () => {
       for (const session of [...open.keys()]) session.drain();
     },

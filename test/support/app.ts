@@ -5,6 +5,7 @@ import pino from 'pino';
 import { boundary, contentType } from '../../benchmarks/upload-body.ts';
 import type { Accounts } from '../../src/auth/accounts.ts';
 import type { RateLimiterFactory } from '../../src/auth/rate-limiter.ts';
+import type { Tokens } from '../../src/auth/tokens.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createLifecycle, type Lifecycle } from '../../src/http/lifecycle.ts';
 import type { TokenVerifier } from '../../src/http/middleware/auth.ts';
@@ -42,7 +43,7 @@ export const tokens = {
 
 export type AppSettings = {
   readonly env?: Readonly<Record<string, string>>;
-  readonly verifier?: TokenVerifier;
+  readonly verifier?: TokenVerifier & Partial<Pick<Tokens, 'findRevoked'>>;
   readonly accounts?: Accounts;
   readonly rateLimiters?: RateLimiterFactory;
   /** None by default. */
@@ -55,7 +56,7 @@ export type AppSettings = {
 const secret = 'a secret of the tests, 32 characters or more';
 const file = fileURLToPath(new URL('./thread.ts', import.meta.url));
 
-const verifier: TokenVerifier = {
+const verifier: TokenVerifier & Pick<Tokens, 'findRevoked'> = {
   verify: async (token) => {
     if (token === tokens.full)
       return { id: '1', name: 'full', owner: null, scopes: ['analyze:emotion', 'analyze:cognitive'] };
@@ -63,6 +64,7 @@ const verifier: TokenVerifier = {
       ? { id: '2', name: 'emotion', owner: null, scopes: ['analyze:emotion'] }
       : null;
   },
+  findRevoked: async () => [],
 };
 
 export async function startApp(t: ExecutionContext, settings: AppSettings = {}): Promise<App> {
@@ -91,12 +93,14 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
   const { accounts, rateLimiters } = settings;
   const extras = { ...(accounts && { accounts }), ...(rateLimiters && { rateLimiters }) };
   const collaborators = { config, pool, metrics, logger, lifecycle, manifests: [], pages };
+  const tokens = { ...verifier, ...settings.verifier };
   const streams = createStreams({
     ...collaborators,
+    tokens,
     secret,
     ...(rateLimiters && { rateLimiters }),
   });
-  const app = createApp({ ...collaborators, streams, tokens: settings.verifier ?? verifier, ...extras });
+  const app = createApp({ ...collaborators, streams, tokens, ...extras });
   const server = createHttpServer(app.callback(), { seconds: config.deadlineSeconds });
   const url = await server.listen(config);
   t.teardown(async () => {

@@ -120,7 +120,7 @@ function openSession({ lifecycle, pool, streams }: StreamOptions): Middleware<St
     streams.sessions.admit(account);
     context.status = switchingProtocols;
     context.respond = false;
-    const client = { account, scopes: (principal as Principal).scopes, requestId };
+    const client = { account, principal: principal as Principal, requestId };
     streams.sockets.accept(context.req, context.res, (connection) =>
       streams.sessions.open(connection, client),
     );

@@ -5,6 +5,7 @@ import { createSharedRateLimiters } from '../../../src/auth/shared-rate-limiter.
 import { openApiDocument } from '../../../src/openapi/document.ts';
 import { openRedis, waitForRedis } from '../../../src/runtime/redis.ts';
 import { version } from '../../../src/runtime/version.ts';
+import { password, startAccountApp } from '../../support/account.ts';
 import { type App, analysis, startApp, tokens } from '../../support/app.ts';
 import { createContract, type Document } from '../../support/contract.ts';
 import { call } from '../../support/http.ts';
@@ -193,4 +194,52 @@ test('a worker that dies: 1011 after the error', async (t) => {
   session.socket.send(Buffer.alloc(16_000));
   t.is((await session.closed).code, 1011);
   t.is(session.messages('error')[0]?.code, 'worker_lost');
+});
+
+test('revoking a token ends its sessions, and those of the tokens that it was issued for', async (t) => {
+  const { app, tokens: all } = await startAccountApp(t);
+  const request = { scopes: ['analyze:emotion', 'analyze:cognitive'], expiresAt: null } as const;
+  const revoked = await all.create({ ...request, name: 'revoked' });
+  const kept = await all.create({ ...request, name: 'kept' });
+  const { token } = await issue(app, revoked.token);
+  const other = await connectStream(app.port, { token: kept.token });
+  const sessions = [
+    await connectStream(app.port, { token: revoked.token }),
+    await connectStream(app.port, { protocols: ['undertone.v1', token] }),
+  ];
+  await all.revoke('revoked');
+  for (const session of sessions) {
+    t.deepEqual(await session.closed, { code: 1008, reason: 'policy' });
+    t.like(session.messages('error')[0], { status: 401, code: 'unauthenticated' });
+  }
+  other.send(config);
+  await other.first('session.ready');
+});
+
+test('deleting an account ends its sessions', async (t) => {
+  const { app, browser, tokens: all } = await startAccountApp(t);
+  const ada = browser();
+  await ada.signUp('ada@example.com');
+  const created = await ada.ask('tokens', { name: 'one', scopes: ['analyze:emotion'] });
+  t.is((await all.list()).length, 1);
+  const session = await connectStream(app.port, { token: String(created.json.token) });
+  t.is((await ada.ask('remove', { password })).status, 200);
+  t.is((await session.closed).code, 1008);
+});
+
+test('small frames are read at a limited rate', async (t) => {
+  const app = await startApp(t);
+  const session = await connectStream(app.port, { token: tokens.full });
+  const started = performance.now();
+  for (let count = 0; count < 8000; count++) session.socket.ping();
+  session.send({ type: 'session.end' });
+  await session.closed;
+  t.true(performance.now() - started >= 1900);
+});
+
+test('a message of many fragments: 1008', async (t) => {
+  const app = await startApp(t);
+  const session = await connectStream(app.port, { token: tokens.full });
+  for (let count = 0; count < 300; count++) session.socket.send('x', { fin: false });
+  t.is((await session.closed).code, 1008);
 });
