@@ -7,7 +7,7 @@ import { bodyOf } from './report.ts';
 import { round } from './rounding.ts';
 import type { Segment } from './segments.ts';
 import type { Signal } from './signals/table.ts';
-import { detectSpeech, type SpeechAnalysis } from './speech.ts';
+import { detectSpeech, onlySpeech, type SpeechAnalysis } from './speech.ts';
 import { type Stage, type StageTimer, startStageTimer } from './stage-timer.ts';
 import type { Analysis } from './types.ts';
 
@@ -39,7 +39,10 @@ export type LiveResult = LiveOutput & { readonly stages: readonly Stage[] };
 /** Longer than any request: the limit of uploads may be shorter. */
 const maxWindowSeconds = 60;
 
-/** One pass of the trunk serves the measurement and the utterances. @throws ServiceError */
+/**
+ * One pass of the trunk serves the measurement and the utterances. Without a measurement it reads the utterances alone.
+ * @throws ServiceError
+ */
 export async function analyzeLive(
   request: LiveRequest,
   models: Models,
@@ -63,7 +66,14 @@ export async function analyzeLive(
   const analysis =
     turns.length === 0 && !measure
       ? null
-      : await analyzeSpeech(speech, audio.source, turns, request, models, timer);
+      : await analyzeSpeech(
+          measure ? speech : onlySpeech(speech, turns),
+          audio.source,
+          turns,
+          request,
+          models,
+          timer,
+        );
   const messages = events.flatMap((event) => toMessages(event, request, speech, analysis));
   if (measure && analysis !== null) messages.push(toMeasurement(analysis, request));
   return { state, messages, stages: timer.stages() };

@@ -65,6 +65,11 @@ function noSpeech(audio: AudioBuffer, features: Features, framesPerSecond: numbe
   };
 }
 
+/** Keeps `segments` as the only speech. */
+export function onlySpeech(speech: SpeechAnalysis, segments: readonly Segment[]): SpeechAnalysis {
+  return { ...speech, segments, speechSeconds: countFrames(segments) / speech.framesPerSecond };
+}
+
 /** Keeps the frames before `end`. */
 export function truncateSpeech(speech: SpeechAnalysis, end: number, hop: number): SpeechAnalysis {
   const { audio, features, framesPerSecond } = speech;
