@@ -92,6 +92,13 @@ export function withinLimit(limit: number, name: string, unit: string, ours: Fig
   });
 }
 
+/** A count that reaches a goal, which stands in the place of the peer. */
+export function reaches(goal: number, name: string, unit: string, count: number, note = ''): Row {
+  const ratio = count / goal;
+  const met = ratio >= 1;
+  return { name, unit, peer: figure([goal]), ours: figure([count]), goal: '>= 1', ratio, met, note };
+}
+
 /** Runs a program to its end; throws with the end of its output when it fails. */
 export function runProgram(program: string, args: readonly string[]): string {
   const result = spawnSync(program, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });

@@ -28,6 +28,10 @@ cognitive signals: rows with pitch compare the same work for both signals, rows 
 factor of twenty is out of reach: librosa computes log-mel features of 10 s in 3 to 4 ms, mostly in numpy's transform in C, and
 receiving 320 kB through Node's HTTP takes 0.2 ms, decoding them 0.4 ms.`,
 
+  stream: `Clients of the same process stream speech in real time, in frames of 0.1 s, and start evenly within an interval. A message
+is late by the time from the frame with the sample that decides it to its arrival; the benchmark computes that sample by the
+analysis of the service. Stages are those of steps in one thread without other work.`,
+
   'worker-scaling': `Recordings have 30 s, so that clients and main thread, which share the two cores with the analysis, use less
 than a twentieth of the CPU time.`,
 };

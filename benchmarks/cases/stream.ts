@@ -1,0 +1,110 @@
+/** Live sessions in real time: how late their messages are, how many fit on the machine, and the cost of a step. */
+import { type Figure, figure, type Row, reaches, withinLimit } from '../case.ts';
+import { percentile } from '../percentile.ts';
+import { buildService, startService } from '../service.ts';
+import { speechFile } from '../speech.ts';
+import { type Lateness, type Speech, streamAtOnce } from '../stream/clients.ts';
+import { decide, type StepStages } from '../stream/decisions.ts';
+
+const long = process.argv.includes('--long');
+const seconds = long ? 60 : 24;
+const intervalSeconds = 3;
+const sampleRate = 16_000;
+const steps = long ? [20, 40, 50, 60, 70, 80, 90, 100, 120] : [20, 40, 60, 80, 100];
+const maxLateMs = 1000;
+const wavHeaderBytes = 44;
+
+const p99 = (late: readonly Lateness[], type?: string): Figure | null => {
+  const ms = late.filter((one) => type === undefined || one.type === type).map((one) => one.ms);
+  const value = percentile(ms, 0.99);
+  return value === null ? null : figure([value]);
+};
+
+export async function run(): Promise<readonly Row[]> {
+  buildService();
+  const samples = speechFile(seconds).subarray(wavHeaderBytes);
+  const decided = await decide(samples, sampleRate, intervalSeconds);
+  const speech = { samples, sampleRate, intervalSeconds, decisions: decided.decisions };
+  const service = await startService({ UNDERTONE_WORKERS: '2', UNDERTONE_STREAM_SESSIONS: '1000' });
+  await streamAtOnce(service.port, 2, speech);
+  const ten = await streamAtOnce(service.port, 10, speech);
+  const twenty = await streamAtOnce(service.port, 20, speech);
+  const most = await capacity(service.port, speech);
+  await service.stop();
+  const note = `${seconds} s of speech, two workers`;
+  return [
+    withinLimit(100, '`turn` after its last sample, p99, 10 sessions', 'ms', p99(ten, 'turn'), note),
+    withinLimit(
+      250,
+      '`measurement` after its last sample, p99, 20 sessions',
+      'ms',
+      p99(twenty, 'measurement'),
+      note,
+    ),
+    reaches(60, `sessions before p99 passes ${maxLateMs} ms`, 'sessions', most.sessions, most.note),
+    ...stepRows(decided.steps),
+    ...stageRows(decided.steps),
+    await resamplingRow(),
+  ];
+}
+
+/** The largest number of sessions of `steps` up to the first whose messages are late. */
+async function capacity(port: number, speech: Speech) {
+  let sessions = 0;
+  const tried: string[] = [];
+  for (const next of steps) {
+    const late = p99(await streamAtOnce(port, next, speech))?.median ?? Number.POSITIVE_INFINITY;
+    tried.push(`${next}: ${late.toFixed(0)} ms`);
+    if (late > maxLateMs) break;
+    sessions = next;
+  }
+  return { sessions, note: `p99 of all messages, interval ${intervalSeconds} s; ${tried.join(', ')}` };
+}
+
+const informational = (name: string, ours: Figure | null, note = ''): Row => ({
+  name,
+  unit: 'ms',
+  peer: null,
+  ours,
+  goal: 'none',
+  ratio: null,
+  met: ours !== null,
+  note,
+});
+
+const sumOf = ({ stages }: StepStages) => stages.reduce((sum, { ms }) => sum + ms, 0);
+
+function stepRows(all: readonly StepStages[]): Row[] {
+  return [...new Set(all.map(({ kind }) => kind))].map((kind) => {
+    const own = all.filter((step) => step.kind === kind);
+    return informational(
+      `a step with ${kind}`,
+      figure(own.map(sumOf)),
+      `${own.length} of ${all.length} steps`,
+    );
+  });
+}
+
+function stageRows(all: readonly StepStages[]): Row[] {
+  const names = [...new Set(all.flatMap(({ stages }) => stages.map(({ name }) => name)))];
+  return names.map((name) => {
+    const ms = all.flatMap(({ stages }) =>
+      stages.filter((stage) => stage.name === name).map((stage) => stage.ms),
+    );
+    return informational(`stage ${name}`, figure(ms), `in ${ms.length} of ${all.length} steps`);
+  });
+}
+
+/** Samples three times as many: decoding them includes resampling. */
+async function resamplingRow(): Promise<Row> {
+  const samples = new Int16Array(new Uint8Array(speechFile(seconds).subarray(wavHeaderBytes)).buffer);
+  const tripled = Int16Array.from(
+    { length: 3 * samples.length },
+    (_, at) => samples[Math.floor(at / 3)] as number,
+  );
+  const { steps: all } = await decide(new Uint8Array(tripled.buffer), 3 * sampleRate, intervalSeconds);
+  const ms = all.flatMap(({ stages }) =>
+    stages.filter(({ name }) => name === 'decode').map((stage) => stage.ms),
+  );
+  return informational('stage decode of 48 kHz, with resampling', figure(ms));
+}
