@@ -61,7 +61,14 @@ test('speech of several segments has an utterance for each; one under 0.5 s has 
     ],
     200,
   );
-  t.deepEqual(short(events), ['started 0', 'ended 60', '0-60 pause', 'started 90', 'ended 120', 'started 150']);
+  t.deepEqual(short(events), [
+    'started 0',
+    'ended 60',
+    '0-60 pause',
+    'started 90',
+    'ended 120',
+    'started 150',
+  ]);
   t.deepEqual(state, { decided: 150, speaking: true });
 });
 
@@ -94,7 +101,13 @@ test('speech that a later result takes back ends without an utterance', (t) => {
 });
 
 test('positions are frames of the stream', (t) => {
-  const { events, state } = decide({ decided: 1020, speaking: true }, [{ start: 20, end: 100 }], 130, null, 1000);
+  const { events, state } = decide(
+    { decided: 1020, speaking: true },
+    [{ start: 20, end: 100 }],
+    130,
+    null,
+    1000,
+  );
   t.deepEqual(short(events), ['ended 1100', '20-100 pause']);
   t.deepEqual(state, { decided: 1125, speaking: false });
 });
