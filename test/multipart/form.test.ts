@@ -118,7 +118,13 @@ test('a form in blocks has the result of the whole form', (t) => {
   });
   for (const byte of body) reader.write(Uint8Array.of(byte));
   const sizes = { audio: 11, baseline: 7 };
-  t.deepEqual(reader.end(), { sizes, channel: 2, channels: null, timeline: 'utterances', callback: 'https://example.org/' });
+  t.deepEqual(reader.end(), {
+    sizes,
+    channel: 2,
+    channels: null,
+    timeline: 'utterances',
+    callback: 'https://example.org/',
+  });
   t.deepEqual(got, { audio: 'a recording', baseline: 'at rest' });
 });
 
