@@ -10,7 +10,7 @@ export function createEmotionBars({ emotions }: EmotionSignals): HTMLElement {
     fill.style.width = percent(probability);
     return element(
       'li',
-      { class: 'bar' },
+      { class: 'bar', 'data-emotion': name },
       element('span', {}, name),
       element('span', { class: 'bar-track', 'aria-hidden': 'true' }, fill),
       element('span', { class: 'number' }, share(probability)),

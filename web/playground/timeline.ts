@@ -1,7 +1,7 @@
 /** The utterances under the waveform; a click plays from the start of one. */
 import { element, percent } from '../dom.ts';
 import { clock, score, seconds, share } from './format.ts';
-import type { Report } from './report.ts';
+import type { Emotion, Report } from './report.ts';
 
 type Timeline = {
   readonly root: HTMLElement;
@@ -11,22 +11,10 @@ type Timeline = {
 
 export function createTimeline({ emotion, audio }: Report, onSeek: (seconds: number) => void): Timeline {
   const blocks = emotion.timeline.map((utterance) => {
-    const { start_s, end_s, dominant_emotion, confidence, valence, arousal } = utterance;
-    const when = `${clock(start_s)} to ${clock(end_s)}`;
-    const made = element(
-      'button',
-      {
-        type: 'button',
-        class: 'utterance',
-        title: `${when}, valence ${score(valence)}, arousal ${score(arousal)}`,
-      },
-      element('span', {}, dominant_emotion),
-      element('span', { class: 'number small' }, share(confidence)),
-      element('span', { class: 'visually-hidden' }, `${when}, go there`),
-    );
-    made.style.left = percent(start_s / audio.duration_s);
-    made.style.width = percent((end_s - start_s) / audio.duration_s);
-    made.addEventListener('click', () => onSeek(start_s));
+    const made = element('button', { type: 'button' });
+    fillBlock(made, utterance, 'go there');
+    placeBlock(made, utterance, { start_s: 0, end_s: audio.duration_s });
+    made.addEventListener('click', () => onSeek(utterance.start_s));
     return made;
   });
   const track = element('div', { class: 'utterances' }, ...blocks);
@@ -38,6 +26,31 @@ export function createTimeline({ emotion, audio }: Report, onSeek: (seconds: num
       }
     },
   };
+}
+
+type Span = { readonly start_s: number; readonly end_s: number };
+type Utterance = Span &
+  Pick<Emotion['timeline'][number], 'dominant_emotion' | 'confidence' | 'valence' | 'arousal'>;
+
+/** @param hint read by screen readers after the times */
+export function fillBlock(block: HTMLElement, utterance: Utterance, hint: string): void {
+  const { start_s, end_s, dominant_emotion, confidence, valence, arousal } = utterance;
+  const when = `${clock(start_s)} to ${clock(end_s)}`;
+  block.className = 'utterance';
+  block.dataset.emotion = dominant_emotion;
+  block.title = `${when}, valence ${score(valence)}, arousal ${score(arousal)}`;
+  block.replaceChildren(
+    element('span', {}, dominant_emotion),
+    element('span', { class: 'number small' }, share(confidence)),
+    element('span', { class: 'visually-hidden' }, `${when}, ${hint}`),
+  );
+}
+
+/** @param shown the part of the recording that the width of the track is */
+export function placeBlock({ style }: HTMLElement, { start_s, end_s }: Span, shown: Span): void {
+  const duration = shown.end_s - shown.start_s;
+  style.left = percent((start_s - shown.start_s) / duration);
+  style.width = percent((end_s - start_s) / duration);
 }
 
 /** The same utterances as a table with all fields. */
