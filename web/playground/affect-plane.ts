@@ -1,7 +1,7 @@
-/** Valence and arousal on a plane: the path of the utterances and the point of the whole recording. */
+/** Valence and arousal on a plane: the path of the utterances and the point of a recording, or of its last seconds. */
 import { element, svg } from '../dom.ts';
 import { score } from './format.ts';
-import type { Emotion, EmotionSignals } from './report.ts';
+import type { EmotionSignals } from './report.ts';
 
 const width = 320;
 const height = 318;
@@ -15,26 +15,44 @@ const across = (valence: number) => left + span * valence;
 const down = (arousal: number) => top + span * (1 - arousal);
 const text = (value: number) => value.toFixed(1);
 
-export function createAffectPlane(signals: EmotionSignals, timeline: Emotion['timeline']): HTMLElement {
-  const said = `On the whole valence ${score(signals.valence)}, arousal ${score(signals.arousal)}.`;
+type Affect = Pick<EmotionSignals, 'valence' | 'arousal'>;
+
+type AffectPlane = {
+  readonly root: HTMLElement;
+  /** @param of what the point is of: the whole, the last seconds */
+  show(of: string, signals: Affect & Pick<EmotionSignals, 'intervals'>, timeline: readonly Affect[]): void;
+};
+
+export function createAffectPlane(): AffectPlane {
+  const band = svg('rect', { rx: '6', class: 'plane-band' });
+  const utterances = svg('g');
+  const point = svg('path', { d: 'M0-8l8 8-8 8-8-8Z', class: 'plane-whole' });
   const picture = svg(
     'svg',
-    {
-      class: 'plane',
-      viewBox: `0 0 ${width} ${height}`,
-      role: 'img',
-      'aria-label': `Plane of valence and arousal. ${said}`,
-    },
+    { class: 'plane', viewBox: `0 0 ${width} ${height}`, role: 'img' },
     ...ground(),
-    band(signals.intervals),
-    path(timeline),
-    ...timeline.flatMap((utterance, index) => stop(utterance, index, timeline.length)),
-    whole(signals),
+    band,
+    utterances,
+    point,
   );
-  const caption = `${said} The diamond is the whole with its 80 % interval, ${
-    timeline.length > 1 ? 'circles are the utterances in their order.' : 'the circle its one utterance.'
-  }`;
-  return element('figure', {}, picture, element('figcaption', { class: 'muted small' }, caption));
+  const caption = element('figcaption', { class: 'muted small' });
+  return {
+    root: element('figure', {}, picture, caption),
+    show: (of, { valence, arousal, intervals }, timeline) => {
+      const said = `Valence ${score(valence)}, arousal ${score(arousal)} of ${of}.`;
+      picture.setAttribute('aria-label', `Plane of valence and arousal. ${said}`);
+      placeBand(band, intervals);
+      point.style.transform = `translate(${text(across(valence))}px, ${text(down(arousal))}px)`;
+      const stops = timeline.flatMap((utterance, index) => stop(utterance, index, timeline.length));
+      utterances.replaceChildren(path(timeline), ...stops);
+      caption.textContent = `${said} The diamond is this point with its 80 % interval${ofUtterances(timeline.length)}.`;
+    },
+  };
+}
+
+function ofUtterances(count: number): string {
+  if (count === 0) return '';
+  return count > 1 ? ', circles are the utterances in their order' : ', the circle is the one utterance';
 }
 
 function ground(): SVGElement[] {
@@ -59,31 +77,22 @@ function ground(): SVGElement[] {
   ];
 }
 
-function band({ valence, arousal }: EmotionSignals['intervals']): SVGElement {
-  return svg('rect', {
-    x: text(across(valence[0])),
-    y: text(down(arousal[1])),
-    width: text(span * (valence[1] - valence[0])),
-    height: text(span * (arousal[1] - arousal[0])),
-    rx: '6',
-    class: 'plane-band',
-  });
+function placeBand({ style }: SVGElement, { valence, arousal }: EmotionSignals['intervals']): void {
+  style.setProperty('x', `${text(across(valence[0]))}px`);
+  style.setProperty('y', `${text(down(arousal[1]))}px`);
+  style.setProperty('width', `${text(span * (valence[1] - valence[0]))}px`);
+  style.setProperty('height', `${text(span * (arousal[1] - arousal[0]))}px`);
 }
 
-function path(timeline: Emotion['timeline']): SVGElement {
+function path(timeline: readonly Affect[]): SVGElement {
   const points = timeline.map(({ valence, arousal }) => `${text(across(valence))},${text(down(arousal))}`);
   return svg('polyline', { points: points.join(' '), class: 'plane-path' });
 }
 
-function stop({ valence, arousal }: Emotion['timeline'][number], index: number, count: number): SVGElement[] {
+function stop({ valence, arousal }: Affect, index: number, count: number): SVGElement[] {
   const [x, y] = [across(valence), down(arousal)];
   const numbered = count <= mostNumbers;
   const circle = svg('circle', { cx: text(x), cy: text(y), r: numbered ? '9' : '4', class: 'plane-stop' });
   const number = svg('text', { x: text(x), y: text(y + 3.6), class: 'plane-number' }, String(index + 1));
   return numbered ? [circle, number] : [circle];
-}
-
-function whole({ valence, arousal }: EmotionSignals): SVGElement {
-  const [x, y] = [across(valence), down(arousal)];
-  return svg('path', { d: `M${text(x)} ${text(y - 8)}l8 8-8 8-8-8Z`, class: 'plane-whole' });
 }

@@ -3,7 +3,7 @@
 import { element } from '../dom.ts';
 import { createContributions } from './contributions.ts';
 import { score, signed } from './format.ts';
-import { createGauge } from './gauge.ts';
+import { createGauge, type Gauge } from './gauge.ts';
 import type { Cognitive, CognitiveSignals } from './report.ts';
 
 const indices = {
@@ -35,10 +35,19 @@ function createIndex(
   return element(
     'div',
     { class: 'stack' },
-    createGauge({ ...indices[name], value, origin, interval: signals.intervals[name], tone: 'accent' }),
+    indexGauge(name, signals, origin),
     relative && counted ? difference(value - reference, before === null ? null : before[name]) : null,
     counted ? createContributions(contributions[name], reference, value) : null,
   );
+}
+
+export function indexGauge(
+  name: IndexName,
+  signals: CognitiveSignals,
+  origin?: Gauge['origin'],
+): HTMLElement {
+  const [value, interval] = [signals[name], signals.intervals[name]];
+  return createGauge({ ...indices[name], value, origin, interval, tone: 'accent' });
 }
 
 function difference(change: number, before: number | null): HTMLElement {
@@ -47,17 +56,21 @@ function difference(change: number, before: number | null): HTMLElement {
   return element('p', { class: 'notice number' }, `${size}${past}`);
 }
 
-function clarity({ clarity: value, intervals }: CognitiveSignals): HTMLElement {
+export function clarityGauge({ clarity: value, intervals }: CognitiveSignals): HTMLElement {
+  return createGauge({
+    name: 'Clarity',
+    value,
+    ends: ['hard to follow', 'clear'],
+    interval: intervals.clarity,
+    tone: 'clarity',
+  });
+}
+
+function clarity(signals: CognitiveSignals): HTMLElement {
   return element(
     'div',
     { class: 'stack' },
-    createGauge({
-      name: 'Clarity',
-      value,
-      ends: ['hard to follow', 'clear'],
-      interval: intervals.clarity,
-      tone: 'clarity',
-    }),
+    clarityGauge(signals),
     element(
       'p',
       { class: 'small muted' },

@@ -9,27 +9,10 @@ import type { EmotionSignals, Report } from './report.ts';
 import { createUtteranceTable } from './timeline.ts';
 
 export function emotionCards(report: Report, signals: EmotionSignals, chart: HTMLElement): HTMLElement[] {
-  const { valence, arousal, intervals } = signals;
+  const plane = createAffectPlane();
+  plane.show('the whole recording', signals, report.emotion.timeline);
   return [
-    card(
-      'Valence and arousal',
-      'How positive and how excited the voice sounds to listeners.',
-      createAffectPlane(signals, report.emotion.timeline),
-      createGauge({
-        name: 'Valence',
-        value: valence,
-        ends: ['negative', 'positive'],
-        interval: intervals.valence,
-        tone: 'valence',
-      }),
-      createGauge({
-        name: 'Arousal',
-        value: arousal,
-        ends: ['calm', 'excited'],
-        interval: intervals.arousal,
-        tone: 'arousal',
-      }),
-    ),
+    affectCard(plane.root, ...affectGauges(signals)),
     element(
       'div',
       { class: 'stack' },
@@ -39,7 +22,38 @@ export function emotionCards(report: Report, signals: EmotionSignals, chart: HTM
         chart,
         createUtteranceTable(report),
       ),
-      card('Emotions', 'How probable each is, learned mostly from actors.', createEmotionBars(signals)),
+      emotionsCard(createEmotionBars(signals)),
     ),
+  ];
+}
+
+export function affectCard(...content: readonly HTMLElement[]): HTMLElement {
+  return card(
+    'Valence and arousal',
+    'How positive and how excited the voice sounds to listeners.',
+    ...content,
+  );
+}
+
+export function emotionsCard(content: HTMLElement): HTMLElement {
+  return card('Emotions', 'How probable each is, learned mostly from actors.', content);
+}
+
+export function affectGauges({ valence, arousal, intervals }: EmotionSignals): HTMLElement[] {
+  return [
+    createGauge({
+      name: 'Valence',
+      value: valence,
+      ends: ['negative', 'positive'],
+      interval: intervals.valence,
+      tone: 'valence',
+    }),
+    createGauge({
+      name: 'Arousal',
+      value: arousal,
+      ends: ['calm', 'excited'],
+      interval: intervals.arousal,
+      tone: 'arousal',
+    }),
   ];
 }

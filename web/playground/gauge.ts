@@ -9,7 +9,7 @@ export type Gauge = {
   readonly ends: readonly [string, string];
   readonly interval?: readonly [number, number] | undefined;
   /** Position of a tick: the reference or the baseline. */
-  readonly origin?: { readonly at: number; readonly name: string };
+  readonly origin?: { readonly at: number; readonly name: string } | undefined;
   /** CSS class of the colour. */
   readonly tone: 'valence' | 'arousal' | 'clarity' | 'accent';
 };

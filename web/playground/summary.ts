@@ -2,23 +2,23 @@
 import { element } from '../dom.ts';
 import { seconds, share } from './format.ts';
 import { warningSentence } from './messages.ts';
-import { type AudioBlock, type EmotionSignals, emotionSignals, type Report } from './report.ts';
+import { type AudioBlock, type EmotionSignals, emotionSignals, type Report, type Warning } from './report.ts';
 
 export function createSummary(report: Report, name: string): HTMLElement {
   const { audio } = report;
   const signals = emotionSignals(report);
-  const result = signals === null ? tooLittle(audio) : sentence(signals);
+  const result = signals === null ? tooLittle(audio) : headline(signals);
   const file = `${name} · ${seconds(audio.duration_s)}, ${seconds(audio.speech_s)} of it speech`;
   return element(
     'div',
     { class: 'headline' },
     element('p', { class: 'muted small' }, file),
     ...result,
-    ...warnings(report).map((text) => element('p', { class: 'notice warn' }, text)),
+    ...warningNotices([...report.emotion.warnings, ...report.cognitive.warnings]),
   );
 }
 
-function sentence({ dominant_emotion, confidence, tone }: EmotionSignals): HTMLElement[] {
+export function headline({ dominant_emotion, confidence, tone }: EmotionSignals): HTMLElement[] {
   const sure = `${share(confidence)} probable. The tone, from valence, arousal and this emotion: ${tone}.`;
   return [
     element('h2', { class: 'headline-word' }, 'Sounds ', element('em', {}, dominant_emotion)),
@@ -38,6 +38,6 @@ function tooLittle({ speech_s }: AudioBlock): HTMLElement[] {
   ];
 }
 
-function warnings({ emotion, cognitive }: Report): string[] {
-  return [...new Set([...emotion.warnings, ...cognitive.warnings])].map(warningSentence);
+export function warningNotices(warnings: readonly Warning[]): HTMLElement[] {
+  return [...new Set(warnings)].map((name) => element('p', { class: 'notice warn' }, warningSentence(name)));
 }

@@ -1,6 +1,6 @@
 /** Waveform with a time axis, and keyboard controls to play and seek. */
 import WaveSurfer from 'wavesurfer.js';
-import TimelinePlugin from 'wavesurfer.js/plugins/timeline';
+import TimelinePlugin, { type TimelinePluginOptions } from 'wavesurfer.js/plugins/timeline';
 import { element } from '../dom.ts';
 import { button } from './button.ts';
 import { clock } from './format.ts';
@@ -56,11 +56,13 @@ export function createWaveform({ blob }: Recording, duration: number): Waveform 
   };
 }
 
-function look() {
+/** @param labels of times on the axis, s */
+export function look(labels: Pick<TimelinePluginOptions, 'formatTimeCallback'> = {}) {
   const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
   const timeline = TimelinePlugin.create({
     height: 18,
     secondaryLabelOpacity: 1,
+    ...labels,
     style: { fontSize: '12px', color: 'var(--muted)' },
   });
   return {
@@ -74,7 +76,7 @@ function look() {
   };
 }
 
-function colours() {
+export function colours() {
   return { waveColor: colour('edge'), progressColor: colour('accent'), cursorColor: colour('text') };
 }
 
