@@ -1,12 +1,12 @@
 /** The pages in a real browser, against the built service. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { AxeBuilder } from '@axe-core/playwright';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { microphone, openChromium, plainHost, visit } from '../support/chromium.ts';
+import { barriers, pasteToken, resultsOf, widthOf } from '../support/playground.ts';
 import { lecture } from '../support/recordings.ts';
 import { type Server, startServer, staticToken } from '../support/server.ts';
 
@@ -34,11 +34,6 @@ test.after.always(async () => {
 const open = (t: ExecutionContext, path: string, options: BrowserContextOptions = {}) =>
   visit(t, browser, server.url + path, options);
 
-async function pasteToken(page: Page, token = staticToken): Promise<void> {
-  await page.getByLabel('Token').fill(token);
-  await page.getByRole('button', { name: 'Use this token' }).click();
-}
-
 async function signUp(page: Page, email: string): Promise<void> {
   await page.locator('#sign-up-email').fill(email);
   await page.locator('#sign-up-password').fill(password);
@@ -50,12 +45,6 @@ async function choose(page: Page, name: string, bytes: Uint8Array, host = '#reco
   const file = { name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) };
   await page.locator(`${host} input[type=file]`).setInputFiles(file);
 }
-
-const resultsOf = async (page: Page, name: string): Promise<string> => {
-  const results = page.getByRole('region', { name: 'Results' });
-  await results.getByText(name, { exact: false }).first().waitFor();
-  return results.innerText();
-};
 
 const drawn = (page: Page, selector: string) =>
   page.waitForFunction((where) => {
@@ -275,8 +264,6 @@ test.serial('everything can be done with the keyboard', async (t) => {
   await page.getByRole('columnheader', { name: 'Valence' }).waitFor();
 });
 
-const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth);
-
 test.serial('nothing is wider than a phone', async (t) => {
   const { page } = await open(t, '/', phone);
   t.is(await widthOf(page), 320);
@@ -291,14 +278,6 @@ test.serial('nothing is wider than a phone', async (t) => {
   await signUp(page, 'phone@example.org');
   t.is(await widthOf(page), 320);
 });
-
-/** What axe-core calls serious or critical, as `rule: element`. */
-async function barriers(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 120)}`));
-}
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test.serial(`axe finds no serious barrier on the playground, ${colorScheme}`, async (t) => {

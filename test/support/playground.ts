@@ -1,0 +1,26 @@
+/** What tests of the pages do in a browser. */
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { staticToken } from './server.ts';
+
+export async function pasteToken(page: Page, token = staticToken): Promise<void> {
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Use this token' }).click();
+}
+
+/** The text of the results, once they contain the name. */
+export const resultsOf = async (page: Page, name: string): Promise<string> => {
+  const results = page.getByRole('region', { name: 'Results' });
+  await results.getByText(name, { exact: false }).first().waitFor();
+  return results.innerText();
+};
+
+export const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth);
+
+/** What axe-core calls serious or critical, as `rule: element`. */
+export async function barriers(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 120)}`));
+}
