@@ -11,10 +11,11 @@ export type AnalysisRequest = {
 
 export type Answer = { readonly report: Report; readonly json: string };
 
-/** An error response, or no response. */
+/** An error response, no response, or a live session that closed without a report. */
 export type AnalysisError =
   | { readonly kind: 'refused'; readonly status: number; readonly body: unknown }
-  | { readonly kind: 'unreachable' };
+  | { readonly kind: 'unreachable' }
+  | { readonly kind: 'lost' };
 
 export type Outcome = Answer | AnalysisError | null;
 

@@ -17,6 +17,7 @@ export function createBaselinePanel(host: HTMLElement, onChange: (baseline: Reco
       stopLabel: 'Stop and use it',
       sampleUrl: null,
       main: false,
+      openLive: null,
       onRecording: (recording) => {
         show(recording);
         onChange(recording);

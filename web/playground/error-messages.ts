@@ -58,8 +58,36 @@ const unreachable: Sentence = {
   advice: 'Check that it is running and that you are connected, then try again.',
 };
 
+const lost: Sentence = {
+  title: 'The live session was interrupted',
+  advice: 'The service did not accept it, or the connection was lost. The recording is still in this page.',
+};
+
+/** By the reason of `session.ended`. */
+const ends: Readonly<Record<string, Sentence>> = {
+  tooLong: {
+    title: 'The session reached its longest duration',
+    advice: 'The report is of everything until then. Press Live again to continue.',
+  },
+  draining: {
+    title: 'The service is being restarted',
+    advice: 'The report is of everything until then. Press Live again in a minute.',
+  },
+};
+
+const overloaded: Sentence = {
+  title: 'The service has no memory for more audio',
+  advice: 'The report is of everything until then. Wait a moment, then press Live again.',
+};
+
+/** Explains why the service ended a session, after its report. */
+export function explainEnd(reason: string): Sentence {
+  return ends[reason] ?? overloaded;
+}
+
 export function explain(fault: AnalysisError): Sentence {
   if (fault.kind === 'unreachable') return unreachable;
+  if (fault.kind === 'lost') return lost;
   const item = firstItem(fault.body);
   if (item !== null) return explainItem(item);
   const known = statuses[fault.status];

@@ -3,11 +3,16 @@ import sampleUrl from '../../examples/sample.wav?url';
 import { byId } from '../dom.ts';
 import { type AnalysisError, type Answer, analyze } from './analyze.ts';
 import { createBaselinePanel } from './baseline-panel.ts';
+import { button } from './button.ts';
+import { wide } from './card.ts';
 import { createCredentials } from './credentials.ts';
 import { createCredentialsPanel } from './credentials-panel.ts';
-import { explain } from './error-messages.ts';
+import { explain, explainEnd } from './error-messages.ts';
+import { startLive } from './live/live.ts';
+import type { LiveOutcome } from './live/session.ts';
 import { createNotice } from './notice.ts';
 import { createProgress } from './progress.ts';
+import type { RecorderPanel } from './recorder-panel.ts';
 import type { Recording } from './recording.ts';
 import { createRecordingInput } from './recording-input.ts';
 import { type CognitiveSignals, cognitiveSignals } from './report.ts';
@@ -37,7 +42,7 @@ const progress = createProgress(byId('progress', HTMLElement), announce);
 
 createRecordingInput(byId('recording', HTMLElement), {
   title: 'Drop a recording here',
-  note: 'Or choose one: WAV, MP3, M4A, FLAC, Ogg, WebM and more, up to 15 minutes. It is analysed in the memory of this server and not stored.',
+  note: 'Or choose one: WAV, MP3, M4A, FLAC, Ogg, WebM and more, up to 15 minutes. It is analysed in the memory of this server and not stored. Live shows scores while you speak.',
   stem: 'recording',
   stopLabel: 'Stop and analyse',
   sampleUrl,
@@ -47,6 +52,7 @@ createRecordingInput(byId('recording', HTMLElement), {
     channel = null;
     void send();
   },
+  openLive,
 });
 
 createBaselinePanel(byId('baseline', HTMLElement), (chosen) => {
@@ -56,11 +62,16 @@ createBaselinePanel(byId('baseline', HTMLElement), (chosen) => {
 
 void credentialsPanel.show();
 
+/** Ends what runs. */
+function startNext(): AbortController {
+  running.abort();
+  running = new AbortController();
+  return running;
+}
+
 async function send(): Promise<void> {
   if (recording === null) return;
-  running.abort();
-  const current = new AbortController();
-  running = current;
+  const current = startNext();
   const request = { recording, baseline, channel };
   const token = await access.token();
   if (current.signal.aborted) return;
@@ -76,11 +87,70 @@ async function send(): Promise<void> {
   else show(request, outcome);
 }
 
-function fail(fault: AnalysisError): void {
+/** Null without a token. */
+async function openLive(close: () => void): Promise<RecorderPanel | null> {
+  const token = await access.token();
+  if (token === null) {
+    credentialsPanel.requestToken('Live needs a token: log in, or paste one, then press Live again.');
+    return null;
+  }
+  const current = startNext();
+  progress.end();
+  const desk = byId('desk', HTMLElement);
+  const panel = await startLive({
+    token,
+    host: results,
+    abort: current,
+    announce,
+    onStop: (recorded) => {
+      desk.classList.remove('live');
+      close();
+      if (running !== current) return;
+      if (recorded === null) {
+        results.hidden = true;
+        return;
+      }
+      progress.start(recorded.name, () => current.abort());
+      progress.show(1);
+    },
+    onOutcome: (outcome, recorded) => {
+      if (running === current) progress.end();
+      if (outcome !== null) showLive(outcome, recorded);
+      else if (running === current) results.hidden = true;
+    },
+  });
+  endShown();
+  endShown = () => {};
+  desk.classList.add('live');
+  results.hidden = false;
+  desk.scrollIntoView({ block: 'start' });
+  return panel;
+}
+
+function showLive(outcome: Exclude<LiveOutcome, null>, recorded: Recording): void {
+  recording = recorded;
+  channel = null;
+  if ('kind' in outcome) {
+    fail(
+      outcome,
+      button('primary', () => void send(), 'Analyse what was recorded'),
+    );
+    return;
+  }
+  show({ recording: recorded, baseline: null, channel }, outcome);
+  if (outcome.reason !== 'done') {
+    const { title, advice } = explainEnd(outcome.reason);
+    results.prepend(wide(createNotice('warn', title, advice)));
+  }
+  if (baseline !== null) void send();
+}
+
+/** @param actions that continue after the error */
+function fail(fault: AnalysisError, ...actions: readonly HTMLElement[]): void {
   const { title, advice } = explain(fault);
   endShown();
   endShown = () => {};
-  results.replaceChildren(createNotice('bad', title, advice));
+  results.replaceChildren(wide(createNotice('bad', title, advice, ...actions)));
   reveal(`${title}. ${advice}`);
   if (fault.kind === 'refused' && fault.status === 401) {
     access.forget();

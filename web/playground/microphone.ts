@@ -16,7 +16,7 @@ const untouched = { echoCancellation: false, noiseSuppression: false, autoGainCo
 
 /** @throws MicrophoneError with a message for display */
 export async function startRecorder(): Promise<Recorder> {
-  const stream = await open();
+  const stream = await openMicrophone();
   const type = preferredTypes.find((one) => MediaRecorder.isTypeSupported(one));
   const recorder = new MediaRecorder(stream, type === undefined ? {} : { mimeType: type });
   const chunks: Blob[] = [];
@@ -47,7 +47,8 @@ export function fileName(stem: string, { type }: Blob): string {
   return `${stem}.${type.includes('mp4') ? 'm4a' : 'webm'}`;
 }
 
-async function open(): Promise<MediaStream> {
+/** @throws MicrophoneError with a message for display */
+export async function openMicrophone(): Promise<MediaStream> {
   if (!window.isSecureContext) {
     throw new MicrophoneError(
       'Browsers allow the microphone only on https and localhost. Open this page there, or choose a file.',

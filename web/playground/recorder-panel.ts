@@ -7,47 +7,60 @@ import { icon } from './icons.ts';
 import { createLevelMeter } from './level-meter.ts';
 import type { Recorder } from './microphone.ts';
 
-/** Below the service's limit of 15 minutes. */
-const maxSeconds = 890;
+type RecorderPanelOptions = {
+  readonly title: string;
+  readonly stopLabel: string;
+  /** Stops the recording. */
+  readonly maxSeconds: number;
+  /** Receives the recording, or null after a discard. */
+  readonly finish: (blob: Blob | null) => void;
+};
 
-/** @param finish receives the recording, or null after a discard */
-export function createRecorderPanel(
-  recorder: Recorder,
-  stopLabel: string,
-  finish: (blob: Blob | null) => void,
-): HTMLElement {
+export type RecorderPanel = {
+  readonly root: HTMLElement;
+  setTitle(title: string): void;
+  stop(): void;
+};
+
+export function createRecorderPanel(recorder: Recorder, options: RecorderPanelOptions): RecorderPanel {
   const meter = createLevelMeter();
+  const title = element('span', {}, options.title);
   const time = element('span', { class: 'number recorder-time' }, clock(0));
-  const stop = async () => {
+  let stopped = false;
+  const end = async (blobOf: () => Promise<Blob | null>) => {
+    if (stopped) return;
+    stopped = true;
     clearInterval(timer);
-    finish(await recorder.stop());
+    options.finish(await blobOf());
   };
-  const discard = () => {
-    clearInterval(timer);
-    recorder.discard();
-    finish(null);
-  };
+  const stop = () => void end(recorder.stop);
+  const discard = () =>
+    void end(async () => {
+      recorder.discard();
+      return null;
+    });
   const timer = setInterval(() => {
     meter.show(recorder.level());
     time.textContent = clock(recorder.seconds());
-    if (recorder.seconds() >= maxSeconds) void stop();
+    if (recorder.seconds() >= options.maxSeconds) stop();
   }, 60);
-  return element(
+  const root = element(
     'div',
     { class: 'recorder' },
     element(
       'p',
       { class: 'recorder-head' },
       element('span', { class: 'recorder-dot', 'aria-hidden': 'true' }),
-      'Recording ',
+      title,
       time,
     ),
     meter.root,
     element(
       'div',
       { class: 'row' },
-      button('primary', () => void stop(), icon('stop'), stopLabel),
+      button('primary', stop, icon('stop'), options.stopLabel),
       button('', discard, 'Discard'),
     ),
   );
+  return { root, stop, setTitle: (text) => title.replaceChildren(text) };
 }

@@ -4,8 +4,11 @@ import { element } from '../dom.ts';
 import { button } from './button.ts';
 import { icon } from './icons.ts';
 import { fileName, MicrophoneError, startRecorder } from './microphone.ts';
-import { createRecorderPanel } from './recorder-panel.ts';
+import { createRecorderPanel, type RecorderPanel } from './recorder-panel.ts';
 import type { Recording } from './recording.ts';
+
+/** Opens a panel in place of the buttons, which return with `close`; null when it cannot start yet. */
+export type OpenPanel = (close: () => void) => Promise<RecorderPanel | null>;
 
 type RecordingInputOptions = {
   readonly title: string;
@@ -18,7 +21,12 @@ type RecordingInputOptions = {
   /** Whether the record button is the page's primary button. */
   readonly main: boolean;
   readonly onRecording: (recording: Recording) => void;
+  /** Null without live mode. */
+  readonly openLive: OpenPanel | null;
 };
+
+/** Below the service's limit of 15 minutes. */
+const maxSeconds = 890;
 
 export function createRecordingInput(host: HTMLElement, options: RecordingInputOptions): void {
   const notice = element('p', { class: 'notice warn', role: 'alert' });
@@ -32,8 +40,18 @@ export function createRecordingInput(host: HTMLElement, options: RecordingInputO
     options.onRecording(recording);
   };
   const input = fileInput(options.title, onRecording);
-  const record = button(options.main ? 'primary' : '', () => void startRecording(), icon('record'), 'Record');
+  const record = button(
+    options.main ? 'primary' : '',
+    () => open(record, openRecorder),
+    icon('record'),
+    'Record',
+  );
   const actions = element('div', { class: 'row' }, record, chooseButton(input));
+  const { openLive } = options;
+  if (openLive !== null) {
+    const live = button('', () => open(live, openLive), icon('live'), 'Live');
+    record.after(live);
+  }
   if (options.sampleUrl !== null) actions.append(sampleButton(options.sampleUrl, onRecording, showError));
   const offer = element(
     'div',
@@ -47,23 +65,36 @@ export function createRecordingInput(host: HTMLElement, options: RecordingInputO
   host.append(zone);
   acceptDrops(zone, onRecording);
 
-  async function startRecording() {
-    record.disabled = true;
+  async function open(trigger: HTMLButtonElement, openPanel: OpenPanel) {
+    trigger.disabled = true;
     try {
-      const current = await startRecorder();
-      notice.hidden = true;
-      const panel = createRecorderPanel(current, options.stopLabel, async (blob) => {
-        panel.replaceWith(offer);
-        if (blob === null) record.focus();
-        else onRecording({ name: fileName(options.stem, blob), blob });
+      const panel = await openPanel(() => {
+        panel?.root.replaceWith(offer);
+        trigger.focus();
       });
-      offer.replaceWith(panel);
-      panel.querySelector('button')?.focus();
+      if (panel === null) return;
+      notice.hidden = true;
+      offer.replaceWith(panel.root);
+      panel.root.querySelector('button')?.focus();
     } catch (error) {
       showError(error instanceof MicrophoneError ? error.message : 'The microphone could not be opened.');
     } finally {
-      record.disabled = false;
+      trigger.disabled = false;
     }
+  }
+
+  async function openRecorder(close: () => void): Promise<RecorderPanel> {
+    const recorder = await startRecorder();
+    const finish = (blob: Blob | null) => {
+      close();
+      if (blob !== null) onRecording({ name: fileName(options.stem, blob), blob });
+    };
+    return createRecorderPanel(recorder, {
+      title: 'Recording',
+      stopLabel: options.stopLabel,
+      maxSeconds,
+      finish,
+    });
   }
 }
 

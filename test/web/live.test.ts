@@ -1,0 +1,142 @@
+/** Live mode in a real browser with a fake microphone, against the built service. */
+import { readFile } from 'node:fs/promises';
+import test, { type ExecutionContext } from 'ava';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { microphone, openChromium, visit } from '../support/chromium.ts';
+import { barriers, pasteToken, resultsOf, widthOf } from '../support/playground.ts';
+import { makeToken, type Server, startServer, staticToken } from '../support/server.ts';
+import { analyzeFile } from '../support/stream-audio.ts';
+
+let browser: Browser;
+let server: Server;
+const closers: (() => unknown)[] = [];
+
+test.before(async () => {
+  server = await startServer({ teardown: (close: () => unknown) => closers.push(close) });
+  browser = await openChromium(...microphone('examples/sample.wav'));
+});
+
+test.after.always(async () => {
+  await browser?.close();
+  for (const close of closers) await close();
+});
+
+async function openLive(
+  t: ExecutionContext,
+  {
+    url = server.url,
+    token = staticToken,
+    ...options
+  }: BrowserContextOptions & { url?: string; token?: string } = {},
+) {
+  const tab = await visit(t, browser, url, options);
+  await pasteToken(tab.page, token);
+  await tab.page.getByRole('button', { name: 'Live' }).click();
+  return tab;
+}
+
+const turnOf = (page: Page) => page.locator('.utterance[data-emotion]').first();
+
+async function analyzeSaved(page: Page, { port, token }: Server): Promise<object> {
+  const saved = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Save live.wav' }).click();
+  const wav = await readFile(await (await saved).path());
+  return JSON.parse((await analyzeFile(port, token, wav, 'same')).body);
+}
+
+async function shownReport(page: Page) {
+  await page.getByText('The response as JSON').click();
+  return JSON.parse(await page.getByRole('region', { name: 'JSON' }).innerText());
+}
+
+test.serial(
+  'speech, scores and utterances are shown live; the report of the same samples replaces them',
+  async (t) => {
+    const { page, complaints } = await openLive(t);
+    await page.locator('.activity.on').waitFor();
+    await page.getByRole('img', { name: /Plane.* of the last seconds/ }).waitFor();
+    await turnOf(page).waitFor();
+    const said = await page.getByRole('region', { name: 'Results' }).innerText();
+    t.regex(said, /Provisional/);
+    t.regex(said, /Cognitive load/);
+    t.regex(said, /Clarity/);
+    t.regex(await page.locator('#announcement').innerText(), /^Sounds \w+/);
+    t.deepEqual(complaints, []);
+
+    await page.getByRole('button', { name: 'Stop' }).click();
+    t.notRegex(await resultsOf(page, 'live.wav ·'), /Provisional/);
+    const report = await shownReport(page);
+    t.is(await page.locator('.headline-word em').innerText(), report.emotion.signals.dominant_emotion);
+    t.is(await page.locator('button.utterance').count(), report.emotion.timeline.length);
+    t.deepEqual({ ...report, request_id: 'same' }, await analyzeSaved(page, server));
+    t.deepEqual(complaints, []);
+  },
+);
+
+test.serial('a session gets its token from the log-in', async (t) => {
+  const { page, complaints } = await visit(t, browser, `${server.url}/account`);
+  await page.locator('#sign-up-email').fill('speaker@example.org');
+  await page.locator('#sign-up-password').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  await page.locator('#make-token').waitFor();
+  await page.getByRole('link', { name: 'Playground', exact: true }).click();
+  await page.getByRole('button', { name: 'Live' }).click();
+  await page.locator('.activity.on').waitFor();
+  t.deepEqual(complaints, []);
+});
+
+test.serial('with the keyboard, on a phone: Live, then Discard', async (t) => {
+  const { page } = await openLive(t, { viewport: { width: 320, height: 640 } });
+  await turnOf(page).waitFor();
+  t.is(await widthOf(page), 320);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.locator('#results').waitFor({ state: 'hidden' });
+  t.is(await page.evaluate(() => document.activeElement?.textContent), 'Live');
+});
+
+test.serial('a refused microphone is explained', async (t) => {
+  const refusing = await openChromium('--use-fake-device-for-media-stream', '--deny-permission-prompts');
+  t.teardown(() => refusing.close());
+  const { page } = await visit(t, refusing, server.url);
+  await pasteToken(page);
+  await page.getByRole('button', { name: 'Live' }).click();
+  await page.getByText('The microphone was not allowed').waitFor();
+  t.true(await page.getByRole('button', { name: 'Live' }).isEnabled());
+});
+
+test.serial('without a token, or a scope of it, the page says so', async (t) => {
+  const { page } = await visit(t, browser, server.url);
+  await page.getByRole('button', { name: 'Live' }).click();
+  await page.getByText('Live needs a token').waitFor();
+  const narrow = await openLive(t, { token: makeToken(server, 'analyze:emotion') });
+  await narrow.page.locator('#results').getByText('The token lacks a scope').waitFor();
+  const unknown = await openLive(t, { token: 'ut_unknown' });
+  await unknown.page.locator('#access').getByText('The token was not accepted').waitFor();
+  t.pass();
+});
+
+test.serial('a session that reaches its limit ends with its report', async (t) => {
+  const own = await startServer(t, { UNDERTONE_STREAM_MAX_SECONDS: '3' });
+  const { page } = await openLive(t, { url: own.url });
+  t.regex(await resultsOf(page, 'live.wav ·'), /The session reached its longest duration/);
+});
+
+test.serial('a recording whose session was interrupted is analysed as an upload', async (t) => {
+  const first = await startServer(t);
+  const { page } = await openLive(t, { url: first.url });
+  await turnOf(page).waitFor();
+  await first.stop('SIGKILL');
+  await page.locator('#results').getByText('The live session was interrupted').waitFor();
+  await startServer(t, { UNDERTONE_PORT: String(first.port) });
+  await page.getByRole('button', { name: 'Analyse what was recorded' }).click();
+  t.regex(await resultsOf(page, 'live.wav ·'), /Sounds \w+/);
+});
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.serial(`axe finds no serious barrier in live mode, ${colorScheme}`, async (t) => {
+    const { page } = await openLive(t, { colorScheme });
+    await turnOf(page).waitFor();
+    t.deepEqual(await barriers(page), []);
+  });
+}

@@ -1,0 +1,63 @@
+/** Records the microphone as 16-bit samples, which a live session and a WAV file share. */
+import { openMicrophone, type Recorder } from '../microphone.ts';
+import { wavFile } from './wav.ts';
+import workletUrl from './worklet.ts?worker&url';
+
+type PcmRecorder = Recorder & { readonly sampleRateHz: number };
+
+type PcmRecorderOptions = {
+  /** Receives the mono samples of 0.1 s. */
+  readonly onBlock: (block: Int16Array<ArrayBuffer>) => void;
+  /** Called when the microphone is disconnected. */
+  readonly onEnded: () => void;
+};
+
+/** The highest rate of a live session. */
+const maxSampleRateHz = 48_000;
+const mono = { numberOfOutputs: 0, channelCount: 1, channelCountMode: 'explicit' } as const;
+
+/** @throws MicrophoneError with a message for display */
+export async function startPcmRecorder({ onBlock, onEnded }: PcmRecorderOptions): Promise<PcmRecorder> {
+  const stream = await openMicrophone();
+  const context = await openContext();
+  const close = async () => {
+    for (const track of stream.getTracks()) track.stop();
+    await context.close();
+  };
+  await context.audioWorklet.addModule(workletUrl).catch(async (error) => {
+    await close();
+    throw error;
+  });
+  const blocks: Int16Array<ArrayBuffer>[] = [];
+  const node = new AudioWorkletNode(context, 'pcm', mono);
+  node.port.onmessage = ({ data }: MessageEvent<Int16Array<ArrayBuffer>>) => {
+    blocks.push(data);
+    onBlock(data);
+  };
+  context.createMediaStreamSource(stream).connect(node);
+  for (const track of stream.getTracks()) track.addEventListener('ended', onEnded);
+  return {
+    sampleRateHz: context.sampleRate,
+    level: () => levelOf(blocks.at(-1) ?? new Int16Array()),
+    seconds: () => blocks.length / 10,
+    stop: async () => {
+      await close();
+      return wavFile(blocks, context.sampleRate);
+    },
+    discard: () => void close(),
+  };
+}
+
+/** At the rate of the device, if possible: Firefox connects a microphone to no other. */
+async function openContext(): Promise<AudioContext> {
+  const context = new AudioContext();
+  if (context.sampleRate <= maxSampleRateHz) return context;
+  await context.close();
+  return new AudioContext({ sampleRate: maxSampleRateHz });
+}
+
+/** RMS, dBFS. */
+function levelOf(block: Int16Array): number {
+  const power = block.reduce((sum, sample) => sum + (sample / 32_768) ** 2, 0) / Math.max(1, block.length);
+  return 10 * Math.log10(power + 1e-10);
+}
