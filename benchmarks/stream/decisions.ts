@@ -24,7 +24,14 @@ export async function decide(samples: Uint8Array, sampleRate: number, intervalSe
   const steps: StepStages[] = [];
   let state = initialState;
   for (const { start, end, ...step } of schedule.advance(recording.frames())) {
-    const request = { ...step, state, signals, audio: recording.wav(start, end), cancel: null };
+    const request = {
+      ...step,
+      state,
+      signals,
+      channel: null,
+      audio: recording.wav(start, end),
+      cancel: null,
+    };
     const { messages, stages, ...after } = await analyzer.live(request);
     state = after.state;
     decisions.push(...messages.map(({ type }) => ({ type, seconds: end / sampleRate })));

@@ -16,6 +16,8 @@ export type LiveStep = {
   /** Where the samples start in the stream, s: a multiple of 0.01. */
   readonly startSeconds: number;
   readonly signals: readonly Signal[];
+  /** Null: the average of all channels. */
+  readonly channel: number | null;
   /** Whether a measurement is due. */
   readonly measure: boolean;
   /** Not null: the utterance ends with the samples. */
@@ -52,7 +54,7 @@ export async function analyzeLive(
   const { sampleRate } = models.features;
   const audio = decode(request.audio, {
     sampleRate,
-    channel: null,
+    channel: request.channel,
     limits: { ...limits, seconds: maxWindowSeconds },
     cancel: request.cancel,
   });
@@ -76,7 +78,12 @@ export async function analyzeLive(
         );
   const messages = events.flatMap((event) => toMessages(event, request, speech, analysis));
   if (measure && analysis !== null) messages.push(toMeasurement(analysis, request));
-  return { state, messages, stages: timer.stages() };
+  const { channel } = request;
+  return {
+    state,
+    messages: channel === null ? messages : messages.map((message) => ({ ...message, channel })),
+    stages: timer.stages(),
+  };
 }
 
 async function analyzeSpeech(

@@ -9,7 +9,12 @@ const codes = Object.values(closeCodes);
 
 const seq = z.int().min(0).describe('Counts the messages of the session from 0.');
 const at = secondsSchema.describe('Position in the stream, s.');
+const channel = z
+  .literal([0, 1])
+  .optional()
+  .describe('Channel that was analysed alone; present with `split`.');
 const span = {
+  channel,
   start_s: secondsSchema.describe('Start in the stream, s.'),
   end_s: secondsSchema.describe('End in the stream, s.'),
   provisional: z.literal(true).describe('The report may differ.'),
@@ -49,8 +54,8 @@ export const serverMessages = {
     limits,
     models: z.array(model).describe('The loaded models.'),
   }),
-  'speech.started': message('speech.started', 'Speech has started.', { at_s: at }),
-  'speech.ended': message('speech.ended', 'Speech has ended.', { at_s: at }),
+  'speech.started': message('speech.started', 'Speech has started.', { channel, at_s: at }),
+  'speech.ended': message('speech.ended', 'Speech has ended.', { channel, at_s: at }),
   measurement: message('measurement', 'Scores of the last seconds.', {
     ...span,
     speech_s: secondsSchema.describe('Speech within it, s.'),

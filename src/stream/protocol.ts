@@ -48,7 +48,11 @@ const configure = z
     sample_rate_hz: z.int(oneRate).min(8000, oneRate).max(48_000, oneRate).describe('Sample rate, Hz.'),
     channels: z
       .union([z.literal(1), z.literal(2)], { error: '1 or 2' })
-      .describe('Interleaved channels; their average is analysed.'),
+      .describe('Interleaved channels. Their average is analysed, unless `split` is true.'),
+    split: z
+      .boolean({ error: 'true or false' })
+      .default(false)
+      .describe('Whether each of 2 channels is analysed alone. The report is that of `channels` = `split`.'),
     signals: z
       .array(z.enum(signals, someSignals), someSignals)
       .min(1, someSignals)

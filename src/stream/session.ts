@@ -1,5 +1,6 @@
 /** One session: messages of the client -> steps and the report on the worker pool -> messages to the client. */
 import { initialState, type LiveState } from '../analysis/live-turns.ts';
+import { signals as allSignals } from '../analysis/signals/table.ts';
 import { type Scope, scopeOf } from '../auth/tokens.ts';
 import { errorJson, httpStatus } from '../openapi/errors.ts';
 import { ServiceError } from '../runtime/errors.ts';
@@ -73,7 +74,8 @@ export class Session {
   readonly #idle: NodeJS.Timeout;
   readonly #messages = createTokenBucket(maxMessages, messagesPerSecond);
   #stream: Stream | null = null;
-  #state: LiveState = initialState;
+  /** One per analysed channel. */
+  #states: LiveState[] = [];
   #due: (Step & { readonly arrivedAt: number })[] = [];
   #bytes = 0;
   #seq = 0;
@@ -187,9 +189,11 @@ export class Session {
       const expected = `scope ${missing.join(' and ')}`;
       throw new PolicyError('forbidden', `Expected ${expected} for \`signals\`, got a token without it`);
     }
+    checkSplit(config);
     const bytesPerSecond = frameBytesOf(config) * config.sample_rate_hz;
     const maxSeconds = Math.min(limits.maxSeconds, Math.floor(maxSessionBytes / bytesPerSecond));
     const maxBytes = Math.floor(maxSeconds * config.sample_rate_hz) * frameBytesOf(config);
+    this.#states = config.split ? [initialState, initialState] : [initialState];
     this.#stream = { config, recording: createRecording(config), schedule: createSchedule(config), maxBytes };
     this.#send('session.ready', {
       request_id: requestId,
@@ -269,11 +273,14 @@ export class Session {
   async #run({ arrivedAt, start, end, ...step }: Step & { readonly arrivedAt: number }): Promise<void> {
     if (this.#stream === null) return;
     const { config, recording } = this.#stream;
-    const live = { ...step, state: this.#state, signals: config.signals };
-    const output = await this.#options.tasks.step(() => recording.wav(start, end), live);
-    if (output === null || this.#closed) return;
-    this.#state = output.state;
-    for (const { type, ...fields } of output.messages) this.#send(type, fields);
+    const { signals, split } = config;
+    for (const [index, state] of this.#states.entries()) {
+      const live = { ...step, state, signals, channel: split ? index : null };
+      const output = await this.#options.tasks.step(() => recording.wav(start, end), live);
+      if (output === null || this.#closed) return;
+      this.#states[index] = output.state;
+      for (const { type, ...fields } of output.messages) this.#send(type, fields);
+    }
     this.#options.metrics.step(performance.now() - arrivedAt);
   }
 
@@ -281,9 +288,9 @@ export class Session {
   async #finish(reason: CloseReason): Promise<void> {
     if (this.#stream !== null && (reason === 'done' || this.#bytes > 0)) {
       const { config, recording } = this.#stream;
-      const { signals } = config;
+      const { signals, split } = config;
       const seconds = recording.frames() / config.sample_rate_hz;
-      const request = { signals, requestId: this.#options.requestId, seconds };
+      const request = { signals, split, requestId: this.#options.requestId, seconds };
       const report = await this.#options.tasks.report(recording.takeWav(), request);
       if (report === null || this.#closed) return;
       this.#sendText('final', `"report":${report}`);
@@ -323,6 +330,14 @@ export class Session {
     this.#options.metrics.message(type);
     this.#options.connection.send(`{"type":"${type}","seq":${this.#seq++},${fields}}`);
   }
+}
+
+/** @throws ServiceError */
+function checkSplit({ split, channels, signals }: SessionConfig): void {
+  if (!split) return;
+  if (channels !== 2) throw new ServiceError('invalid', 'Expected 2 for `channels` with `split`, got 1');
+  if (signals.length === allSignals.length) return;
+  throw new ServiceError('invalid', 'Expected all signals for `signals` with `split`, got one');
 }
 
 /** A message that is valid, and not permitted here. */

@@ -16,6 +16,8 @@ export type TaskRunner = {
 
 type ReportRequest = {
   readonly signals: readonly Signal[];
+  /** Each of two channels alone. */
+  readonly split: boolean;
   readonly requestId: string;
   /** Duration of the samples, s. */
   readonly seconds: number;
@@ -46,9 +48,9 @@ export function createTaskRunner(pool: Pick<Pool, 'submit'>, deadlineMs: number)
       });
       return json === null ? null : (JSON.parse(json) as LiveOutput);
     },
-    report: (wav, { seconds, ...request }) => {
+    report: (wav, { seconds, split, ...request }) => {
       const task = {
-        body: toForm(wav),
+        body: toForm(wav, split),
         boundary,
         maxSeconds: Math.max(singlePassSeconds, seconds + 1),
         ...request,
@@ -60,9 +62,10 @@ export function createTaskRunner(pool: Pick<Pool, 'submit'>, deadlineMs: number)
 }
 
 /** The form of an upload. */
-function toForm(wav: readonly Uint8Array[]): Uint8Array[] {
+function toForm(wav: readonly Uint8Array[], split: boolean): Uint8Array[] {
   const text = (lines: readonly string[]) => new TextEncoder().encode(lines.join('\r\n'));
   const part = 'Content-Disposition: form-data; name="audio"; filename="audio.wav"';
-  const head = text([`--${boundary}`, part, 'Content-Type: audio/wav', '', '']);
+  const channels = [`--${boundary}`, 'Content-Disposition: form-data; name="channels"', '', 'split'];
+  const head = text([...(split ? channels : []), `--${boundary}`, part, 'Content-Type: audio/wav', '', '']);
   return [head, ...wav, text(['', `--${boundary}--`, ''])];
 }

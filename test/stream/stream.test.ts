@@ -3,10 +3,11 @@ import test from 'ava';
 import fc from 'fast-check';
 import { childrenOf } from '../../benchmarks/process.ts';
 import { fixture } from '../../scripts/recordings.ts';
+import { wavHeader } from '../../src/stream/wav.ts';
 import { call } from '../support/http.ts';
 import { type Server, startServer } from '../support/server.ts';
 import { analyzeFile, dataOf, speechSamples } from '../support/stream-audio.ts';
-import { connectStream, parseMessage, type StreamClient } from '../support/stream-client.ts';
+import { connectStream, type Message, parseMessage, type StreamClient } from '../support/stream-client.ts';
 import { until } from '../support/wait.ts';
 
 const monoConfig = {
@@ -135,6 +136,43 @@ test('how the audio is cut into frames changes no byte of any message', async (t
   );
 });
 
+test('split: each channel has its messages, and the report of channels=split', async (t) => {
+  const [first, second] = [speechSamples(6), Buffer.alloc(6 * 32_000)];
+  speechSamples(3).copy(second, 3 * 32_000);
+  const samples = Buffer.alloc(2 * first.length);
+  for (let at = 0; at < first.length; at += 2) {
+    first.copy(samples, 2 * at, at, at + 2);
+    second.copy(samples, 2 * at + 2, at, at + 2);
+  }
+  const format = { encoding: 's16le', sample_rate_hz: 16_000, channels: 2 } as const;
+  const session = await open({ headers: { 'X-Request-Id': 'same' } });
+  session.send({ type: 'session.configure', ...format, split: true });
+  session.socket.send(samples);
+  session.send({ type: 'session.end' });
+  t.is((await session.closed).code, 1000);
+  const wav = Buffer.concat([wavHeader(format, samples.length), samples]);
+  const { body } = await analyzeFile(server.port, server.token, wav, 'same', { channels: 'split' });
+  t.is(reportText(session), body);
+  const started = session.messages('speech.started').map(({ channel }) => channel);
+  t.deepEqual([started[0], started.at(-1)], [0, 1]);
+  for (const type of ['turn', 'measurement']) {
+    t.deepEqual(new Set(session.messages(type).map(({ channel }) => channel)), new Set([0, 1]));
+  }
+  const alone = await open();
+  alone.send({ ...monoConfig, channels: 1 });
+  alone.socket.send(first);
+  alone.send({ type: 'session.end' });
+  await alone.closed;
+  const turns = ({ channel: _, seq: __, ...turn }: Message) => turn;
+  t.deepEqual(
+    session
+      .messages('turn')
+      .filter(({ channel }) => channel === 0)
+      .map(turns),
+    alone.messages('turn').map(turns),
+  );
+});
+
 test('provisional messages come before the end of the stream, in order', async (t) => {
   const session = await open();
   session.send(monoConfig);
@@ -192,6 +230,12 @@ const closings: Readonly<
   ],
   'an unknown encoding': [({ send }) => send({ ...monoConfig, encoding: 'opus' }), 4422, 'invalid'],
   'a sample rate of 4 kHz': [({ send }) => send({ ...monoConfig, sample_rate_hz: 4000 }), 4422, 'invalid'],
+  'split of one channel': [({ send }) => send({ ...monoConfig, split: true }), 4422, 'invalid'],
+  'split of one signal': [
+    ({ send }) => send({ ...monoConfig, channels: 2, split: true, signals: ['emotion'] }),
+    4422,
+    'invalid',
+  ],
   'an unknown field': [({ send }) => send({ ...monoConfig, volume: 1 }), 4422, 'invalid'],
   'an interval between two steps': [({ send }) => send({ ...monoConfig, interval_s: 1.1 }), 4422, 'invalid'],
   'no samples': [

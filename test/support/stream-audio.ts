@@ -16,11 +16,18 @@ export function speechSamples(seconds: number): Buffer {
 }
 
 /** The analysis of an upload. */
-export function analyzeFile(port: number, token: string, wav: Uint8Array, requestId: string): Promise<Reply> {
+export function analyzeFile(
+  port: number,
+  token: string,
+  wav: Uint8Array,
+  requestId: string,
+  texts: Readonly<Record<string, string>> = {},
+): Promise<Reply> {
+  const parts = Object.entries(texts).map(([name, bytes]) => ({ name, bytes }));
   return call(port, {
     method: 'POST',
     path: '/v1/analyze',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': contentType, 'X-Request-Id': requestId },
-    body: multipart([{ name: 'audio', bytes: wav, type: 'audio/wav' }]),
+    body: multipart([...parts, { name: 'audio', bytes: wav, type: 'audio/wav' }]),
   });
 }
