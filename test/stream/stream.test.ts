@@ -309,6 +309,24 @@ test('the limit of uploads does not apply', async (t) => {
   t.is(JSON.parse(reportText(session)).audio.duration_s, 4);
 });
 
+test('a session of over 15 minutes has the report of a job', async (t) => {
+  const patient = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_MAX_SECONDS: '1000' });
+  const format = { encoding: 's16le', sample_rate_hz: 8000, channels: 1 } as const;
+  const speech = dataOf(fixture('mono-8k.wav'));
+  const samples = Buffer.alloc(905 * 16_000);
+  for (const seconds of [0, 295, 890]) samples.set(speech, seconds * 16_000);
+  const session = await open({ headers: { 'X-Request-Id': 'same' } }, patient);
+  session.send({ type: 'session.configure', ...format, interval_s: 60 });
+  for (let at = 0; at < samples.length; at += 2 ** 20)
+    session.socket.send(samples.subarray(at, at + 2 ** 20));
+  session.send({ type: 'session.end' });
+  t.is((await session.closed).code, 1000);
+  const wav = Buffer.concat([wavHeader(format, samples.length), samples]);
+  const { body } = await analyzeFile(patient.port, patient.token, wav, 'same');
+  t.is(reportText(session), body);
+  t.is(JSON.parse(body).audio.duration_s, 905);
+});
+
 test('longer than the limit: the report of what is within it, then 4413', async (t) => {
   const short = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_MAX_SECONDS: '2' });
   const session = await open({ headers: { 'X-Request-Id': 'same' } }, short);
