@@ -16,6 +16,7 @@ import { analyzeLive, type LiveRequest, type LiveResult } from './live.ts';
 import type { Segment } from './segments.ts';
 import { describeChunk, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
 import { definitions } from './signals/table.ts';
+import { restrictToSpeaker, soloSpans } from './speakers.ts';
 import { type StageTimer, startStageTimer } from './stage-timer.ts';
 import type { Analyses, Analysis, AnalyzeRequest } from './types.ts';
 
@@ -76,7 +77,8 @@ async function analyze(
   const limits = { ...context.limits, seconds: request.maxSeconds ?? context.limits.seconds };
   const decoders = open('audio', request.audio, request, { ...context, limits }, timer);
   const streams = decoders.map((decoder) => detectChunks(decoder, models, chunking, timer));
-  const results = decoders.map((): ChunkResult[] => []);
+  const spans = request.segments && soloSpans(request.segments, sampleRate / models.features.hopLength);
+  const results = (spans ?? decoders).map((): ChunkResult[] => []);
   const [decoder, firstResults] = [decoders[0] as IncrementalDecoder, results[0] as ChunkResult[]];
   let baseline: SpeakerRecording | null = null;
   try {
@@ -84,8 +86,10 @@ async function analyze(
       const [{ isWhole, isLast }] = chunks;
       if (oneChunkOnly && !isWhole) return null;
       if (firstResults.length === 0) baseline = await describeBaseline(request, context, timer);
-      for (const [index, chunk] of chunks.entries()) {
-        results[index]?.push(await analyzeChunk(chunk, request, models, timer));
+      const offset = sum(firstResults, ({ frames }) => frames);
+      const voices = spans?.map((own) => restrictToSpeaker(chunks[0], own, offset)) ?? chunks;
+      for (const [index, voice] of voices.entries()) {
+        results[index]?.push(await analyzeChunk(voice, request, models, timer));
       }
       const seconds = sum(firstResults, ({ samples }) => samples) / sampleRate;
       const declared = decoder.declaredSeconds();

@@ -65,7 +65,11 @@ export function channelsReport(analyses: readonly [Analysis, Analysis], requestI
       response_gaps_s: [responseGapsSeconds[0].map(round), responseGapsSeconds[1].map(round)],
       interruptions: [...interruptions],
     },
-    audio: recordingSchema.strip().parse(first.audio),
+    audio: recordingOf(first),
     request_id: requestId,
   };
+}
+
+export function recordingOf({ audio }: CombinedReport): z.infer<typeof recordingSchema> {
+  return recordingSchema.strip().parse(audio);
 }

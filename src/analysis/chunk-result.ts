@@ -36,14 +36,14 @@ type ChunkRequest = {
 
 /** @param timeline the entries, or their spans in frames of the chunk */
 export async function analyzeChunk(
-  { speech, bounds, isWhole }: SpeechChunk,
+  { speech, allSegments, bounds, isWhole }: SpeechChunk,
   { signals: wanted, timeline: entries }: ChunkRequest,
   models: Models,
   timer: StageTimer,
 ): Promise<ChunkResult> {
   const { audio, features, segments, speechSeconds } = speech;
   const { samples, sampleRate } = audio;
-  const quality = measureQuality(samples, sampleRate, segmentSeconds(speech));
+  const quality = measureQuality(samples, sampleRate, segmentSeconds({ ...speech, segments: allSegments }));
   const hasSpeech = speechSeconds >= models.vad.manifest.params.minTotalSpeechSeconds;
   const all = Float64Array.of(0, samples.length / sampleRate);
   const { levelDbfs } = hasSpeech ? quality : measureQuality(samples, sampleRate, all);

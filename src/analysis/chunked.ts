@@ -101,9 +101,12 @@ function* decodeChunks(decoder: IncrementalDecoder, length: number): Generator<D
 }
 
 export type SpeechChunk = {
+  /** Of one speaker, when the caller names several. */
   readonly speech: SpeechAnalysis;
-  /** Limits of windows: silence replaces missing context only at the ends of the recording. */
-  readonly bounds: Segment;
+  /** All speech: what is outside is noise. */
+  readonly allSegments: readonly Segment[];
+  /** Spans inside which windows lie: silence replaces missing context only at the ends of the recording. */
+  readonly bounds: readonly Segment[];
   readonly isWhole: boolean;
   readonly isLast: boolean;
 };
@@ -122,14 +125,24 @@ export async function* detectChunks(
     const joined = carried.length === 0 ? samples : joinArrays([carried, samples]);
     const speech = await detectSpeech({ samples: joined, sampleRate }, models, timer);
     if (isLast) {
-      yield { speech, bounds: { start, end: unbounded.end }, isWhole: start === unbounded.start, isLast };
+      const isWhole = start === unbounded.start;
+      yield toChunk(speech, { start, end: unbounded.end }, isWhole, isLast);
       return;
     }
     const end = cutFrame(speech, maxCutSeconds);
     carried = joined.slice(end * hopLength);
-    yield { speech: truncateSpeech(speech, end, hopLength), bounds: { start, end }, isWhole: false, isLast };
+    yield toChunk(truncateSpeech(speech, end, hopLength), { start, end }, false, isLast);
     start = 0;
   }
+}
+
+export function toChunk(
+  speech: SpeechAnalysis,
+  bounds: Segment,
+  isWhole: boolean,
+  isLast: boolean,
+): SpeechChunk {
+  return { speech, allSegments: speech.segments, bounds: [bounds], isWhole, isLast };
 }
 
 /** Returns the middle of the last pause, or the end when that pause is more than `maxCutSeconds` before it. */

@@ -23,12 +23,16 @@ export async function encode(
   speech: SpeechAnalysis,
   models: Models,
   timer: StageTimer,
-  bounds: Segment = unbounded,
+  bounds: readonly Segment[] = [unbounded],
 ): Promise<EncodedWindow[]> {
   const { params } = models.trunk.manifest;
   const { bins, frames } = speech.features;
   const encoded: EncodedWindow[] = [];
-  for (const window of cutWindows(speech.segments, frames, speech.framesPerSecond, params, bounds)) {
+  const windows = bounds.flatMap((span) => {
+    const inside = speech.segments.filter(({ start, end }) => start < span.end && end > span.start);
+    return cutWindows(inside, frames, speech.framesPerSecond, params, span);
+  });
+  for (const window of windows) {
     const outputs = await models.trunk.session.run({
       features: {
         data: framesOf(speech.features, window, models.silence),

@@ -2,6 +2,7 @@
 import { type DecodeLimits, decode } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import { aggregate, analyzeChunk } from './chunk-result.ts';
+import { toChunk } from './chunked.ts';
 import { decideTurns, type LiveEvent, type LiveState } from './live-turns.ts';
 import { bodyOf } from './report.ts';
 import { round } from './rounding.ts';
@@ -97,7 +98,7 @@ async function analyzeSpeech(
   // Silence replaces missing context only at the ends of the stream.
   const start = startSeconds === 0 ? Number.NEGATIVE_INFINITY : 0;
   const end = cause === 'session.end' ? Number.POSITIVE_INFINITY : speech.features.frames;
-  const chunk = { speech, bounds: { start, end }, isWhole: true, isLast: true };
+  const chunk = toChunk(speech, { start, end }, true, true);
   const result = await analyzeChunk(chunk, { signals, timeline }, models, timer);
   return aggregate([result], { source, baseline: null }, signals, models, timer);
 }

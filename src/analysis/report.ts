@@ -18,8 +18,7 @@ export const reportSchemas = Object.fromEntries(
   signals.map((signal) => [signal, z.strictObject({ ...definitions[signal].body.shape, ...envelope })]),
 ) as { readonly [S in Signal]: ReportSchema<BodySchemaOf<S>> };
 
-/** Response of /v1/analyze. */
-export const combinedReportSchema = z.strictObject({
+const combinedShape = {
   status: reportShape.status.describe('`ok` when both are.'),
   ...Object.fromEntries(
     signals.map((signal) => [
@@ -30,7 +29,15 @@ export const combinedReportSchema = z.strictObject({
     ]),
   ),
   ...envelope,
-}) as unknown as z.ZodType<CombinedReport>;
+};
+
+/** Response of /v1/analyze. */
+export const combinedReportSchema = z.strictObject(combinedShape) as unknown as z.ZodType<CombinedReport>;
+
+/** An entry of `speakers` in the response of /v1/analyze with `segments`. */
+export const speakerReportSchema = z
+  .strictObject({ speaker: z.string().describe('Name of the speaker in `segments`.'), ...combinedShape })
+  .describe('The report of one speaker.') as unknown as z.ZodType<{ speaker: string } & CombinedReport>;
 
 export function signalReport<S extends Signal>(
   signal: S,

@@ -16,18 +16,24 @@ export type Timeline = (typeof timelines)[number];
 export const channelModes = ['split'] as const;
 export type ChannelMode = (typeof channelModes)[number];
 
+/** Speech of one speaker, in seconds. */
+export type SpeakerSegment = { readonly start: number; readonly end: number; readonly speaker: string };
+
 /** How a recording is analysed. */
 export type AnalyzeOptions = {
   /** 0-based channel, or null for the average of all. */
   readonly channel: number | null;
   /** Null: one analysis of `channel`. */
   readonly channels: ChannelMode | null;
+  /** In order of their starts: one analysis per speaker. Null: one for all. */
+  readonly segments: readonly SpeakerSegment[] | null;
   readonly timeline: Timeline;
 };
 
 export const defaultOptions: AnalyzeOptions = {
   channel: null,
   channels: null,
+  segments: null,
   timeline: 'utterances',
 };
 
@@ -69,5 +75,5 @@ export type Analysis = {
   readonly stages: readonly Stage[];
 };
 
-/** One analysis, or one per channel. */
+/** One analysis, or one per channel or speaker. */
 export type Analyses = readonly [Analysis, ...Analysis[]];

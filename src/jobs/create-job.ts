@@ -54,11 +54,20 @@ async function insert(
 async function enqueue(
   { store, queues, cipher, uploadStore, withRedis }: JobsContext,
   { id, created_at }: JobRow,
-  { owner, source, channel, channels, timeline, callback }: JobRequest,
+  { owner, source, channel, channels, segments, timeline, callback }: JobRequest,
 ): Promise<void> {
   try {
     const installation = await store.installationId();
-    const fields = { source, channel, channels, timeline, callback, owner: owner.key, installation };
+    const fields = {
+      source,
+      channel,
+      channels,
+      segments,
+      timeline,
+      callback,
+      owner: owner.key,
+      installation,
+    };
     const payload = encryptPayload(fields, id, cipher);
     await withRedis(async () => {
       if (source.kind === 'upload' && !(await uploadStore.keep(id))) throw jobRemoved();

@@ -23,8 +23,8 @@ export function digestRequest(
 ): string {
   const parts = 'url' in source ? ['url', source.url] : ['upload', source.audio, source.baseline];
   // Options of later releases count only when they are used, so that digests stay equal.
-  const later = [options.timeline, options.channels].filter(
-    (value) => value !== defaultOptions.timeline && value !== defaultOptions.channels,
+  const later = [options.timeline, options.channels, options.segments].filter(
+    (value) => value !== defaultOptions.timeline && value !== null,
   );
   const text = JSON.stringify([...parts, channel, callback, ...later]);
   return createHmac('sha256', key).update(`request\n${text}`).digest('hex');

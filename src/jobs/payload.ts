@@ -16,6 +16,11 @@ const fields = z.object({
   /** 0-based; null averages all channels. */
   channel: z.int().min(0).nullable(),
   channels: z.enum(channelModes).nullable().default(defaultOptions.channels),
+  segments: z
+    .array(z.object({ start: z.number(), end: z.number(), speaker: z.string() }))
+    .readonly()
+    .nullable()
+    .default(null),
   timeline: z.enum(timelines).default(defaultOptions.timeline),
   callback: z.string().nullable(),
   /** `JobOwner.key`. */

@@ -104,8 +104,8 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<stri
   signal.addEventListener('abort', stop);
   try {
     if (signal.aborted) stop();
-    const { channel, channels, timeline } = payload;
-    const task = { id: job.id as string, queue, ...recording, channel, channels, timeline, cancel };
+    const { channel, channels, segments, timeline } = payload;
+    const task = { id: job.id as string, queue, ...recording, channel, channels, segments, timeline, cancel };
     const reply = await context.threads.analyze(task, (progress) => {
       void job.updateProgress(progress).catch(() => {});
     });

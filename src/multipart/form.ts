@@ -3,6 +3,7 @@ import { type AnalyzeOptions, channelModes, defaultOptions, timelines } from '..
 import { invalidPart, type ProblemReason, type ServiceError } from '../runtime/errors.ts';
 import type { PartHeaders } from './headers.ts';
 import { createMultipartReader, type PartHandler } from './reader.ts';
+import { parseSegments } from './speaker-segments.ts';
 
 export const recordings = ['audio', 'baseline'] as const;
 export type RecordingName = (typeof recordings)[number];
@@ -23,7 +24,7 @@ type FormReader = {
   end(): Form;
 };
 
-const texts = { channel: 16, channels: 16, timeline: 16, callback: 4096 } as const;
+const texts = { channel: 16, channels: 16, segments: 2 ** 18, timeline: 16, callback: 4096 } as const;
 type TextName = keyof typeof texts;
 
 const acceptedType = /^(audio|video)\/|^application\/(octet-stream|ogg|mp4)$/;
@@ -85,12 +86,14 @@ export function createFormReader(
       reader.end();
       const { audio, baseline = 0 } = sizes;
       if (audio === undefined) throw invalidPart('audio', 'missing', 'field required');
-      const { channel, channels, timeline, callback = null } = values;
-      if (channels !== undefined) refuseBesideChannels({ channel, baseline: sizes.baseline });
+      const { channel, channels, segments, timeline, callback = null } = values;
+      if (channels !== undefined) refuseBeside('channels', { channel, baseline: sizes.baseline });
+      if (segments !== undefined) refuseBeside('segments', { channels, baseline: sizes.baseline });
       return {
         sizes: { audio, baseline },
         channel: channel === undefined ? defaultOptions.channel : toChannel(channel),
         channels: toOneOf('channels', channelModes, channels) ?? defaultOptions.channels,
+        segments: segments === undefined ? defaultOptions.segments : parseSegments(segments),
         timeline: toOneOf('timeline', timelines, timeline) ?? defaultOptions.timeline,
         callback,
       };
@@ -140,11 +143,11 @@ function toOneOf<Choice extends string>(
   return choice;
 }
 
-/** Each channel may have another speaker, who is not that of one channel or of the baseline. @throws ServiceError */
-export function refuseBesideChannels(others: Readonly<Record<string, unknown>>): void {
-  const other = Object.keys(others).find((name) => others[name] != null);
+/** Parts of several speakers are refused beside a part of one. @throws ServiceError */
+export function refuseBeside(name: 'channels' | 'segments', others: Readonly<Record<string, unknown>>): void {
+  const other = Object.keys(others).find((key) => others[key] != null);
   if (other === undefined) return;
-  throw invalidPart('channels', 'channels', `Expected no \`${other}\` beside \`channels\`, got both`);
+  throw invalidPart(name, name, `Expected no \`${other}\` beside \`${name}\`, got both`);
 }
 
 const isText = (name: string): name is TextName => Object.hasOwn(texts, name);
@@ -155,6 +158,7 @@ const expectedTexts: Readonly<Record<TextName, readonly [reason: ProblemReason, 
     'Expected the number of a channel, counted from 0, for `channel`, got something else',
   ],
   channels: ['channels', `Expected ${channelModes.join(' or ')} for \`channels\`, got something else`],
+  segments: ['segments', `Expected at most ${texts.segments} bytes for \`segments\`, got more`],
   timeline: ['timeline', `Expected ${timelines.join(' or ')} for \`timeline\`, got something else`],
   callback: ['callback', `Expected at most ${texts.callback} bytes for \`callback\`, got more`],
 };

@@ -44,6 +44,7 @@ const reasonTable: Readonly<Record<ProblemReason, string>> = {
   'audio.channel': 'no such channel, not a channel number, or `channels` without exactly two channels',
   channels:
     '`channels` is not `split`, is beside `channel` or `baseline`, or is sent to the path of one signal',
+  segments: '`segments` is invalid, is beside `channels` or `baseline`, or is sent to the path of one signal',
   timeline: 'not a kind of timeline',
   scopes: 'not a list of scopes',
   unknown: 'JSON with an unknown field',

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { channelsReportSchema } from '../analysis/channels-report.ts';
 import { combinedReportSchema } from '../analysis/report.ts';
+import { speakersReportSchema } from '../analysis/speakers-report.ts';
 import { jobsBody } from './job-requests.ts';
 
 const time = z.iso.datetime();
@@ -39,7 +40,7 @@ const summary = z
 const job = summary
   .extend({
     result: z
-      .union([combinedReportSchema, channelsReportSchema])
+      .union([combinedReportSchema, channelsReportSchema, speakersReportSchema])
       .nullable()
       .describe('The report of POST /v1/analyze; null unless done.'),
     error: error.nullable().describe('The error; null unless failed.'),

@@ -24,7 +24,7 @@ const analysisCodes: readonly ErrorCode[] = [
   'not_ready',
 ];
 
-const combined = { oneOf: [schemaRef('Report'), schemaRef('ChannelsReport')] };
+const combined = { oneOf: [schemaRef('Report'), schemaRef('ChannelsReport'), schemaRef('SpeakersReport')] };
 
 function analysis(
   path: string,

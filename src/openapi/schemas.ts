@@ -1,9 +1,10 @@
 /** The named schemas of the document: the validation schemas and the bodies of errors. */
 import { z } from 'zod';
 import { channelsReportSchema, conversationSchema, recordingSchema } from '../analysis/channels-report.ts';
-import { combinedReportSchema, reportSchemas } from '../analysis/report.ts';
+import { combinedReportSchema, reportSchemas, speakerReportSchema } from '../analysis/report.ts';
 import { envelope, noSignalsSchema, reportShape } from '../analysis/report-schema.ts';
 import { definitions, type Signal, signals } from '../analysis/signals/table.ts';
+import { speakersReportSchema } from '../analysis/speakers-report.ts';
 import type { ErrorCode } from '../runtime/errors.ts';
 import { accountSchemas } from './account-schemas.ts';
 import { errorTable, validationTypes } from './errors.ts';
@@ -32,7 +33,7 @@ const itemSchema = z
       .array(z.string())
       .min(2)
       .describe(
-        'The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `timeline`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`).',
+        'The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `segments`, `timeline`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`).',
       ),
     msg: z.string().describe('The expected and the received value, for people.'),
     type: z
@@ -87,6 +88,8 @@ const named = {
   Report: combinedReportSchema,
   ChannelsReport: channelsReportSchema,
   Conversation: conversationSchema,
+  SpeakersReport: speakersReportSchema,
+  SpeakerReport: speakerReportSchema,
   Recording: recordingSchema,
   NoSignals: noSignalsSchema,
   Audio: envelope.audio,

@@ -35,6 +35,12 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             description:
               '`split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and not for the path of one signal.',
           },
+          segments: {
+            type: 'string',
+            maxLength: 2 ** 18,
+            description:
+              'Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and not for the path of one signal.',
+          },
           timeline: {
             type: 'string',
             enum: timelines,

@@ -36,6 +36,7 @@ export type ProblemReason =
   | 'audio.sample_rate'
   | 'audio.channel'
   | 'channels'
+  | 'segments'
   | 'timeline'
   | 'scopes'
   | 'unknown'

@@ -3,8 +3,9 @@
 import type { Analyzer } from '../analysis/analyze.ts';
 import { composeReport } from '../analysis/compose-report.ts';
 import type { LiveOutput } from '../analysis/live.ts';
-import { signals as allSignals } from '../analysis/signals/table.ts';
+import { signals as allSignals, type Signal } from '../analysis/signals/table.ts';
 import { type Stage, stoppedMessage } from '../analysis/stage-timer.ts';
+import type { AnalyzeOptions } from '../analysis/types.ts';
 import { readForm } from '../multipart/form.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { type FormTask, type LiveTask, type Reply, type TaskMessage, toErrorReply } from './protocol.ts';
@@ -37,7 +38,7 @@ async function report(
   const bytes = body.length === 1 ? (body[0] as Uint8Array) : Buffer.concat(body);
   const form = readForm(bytes, boundary);
   const parsed = performance.now();
-  if (form.channels !== null && signals.length < allSignals.length) throw expectedAllSignals();
+  requireAllSignals(form, signals);
   const request = { ...form, signals, cancel, maxSeconds };
   const analyses = await analyzer.analyze(request);
   const analyzed = performance.now();
@@ -50,7 +51,13 @@ async function report(
   return { kind: 'report', json, stages } as const;
 }
 
-function expectedAllSignals(): ServiceError {
-  const message = 'Expected POST /v1/analyze or /v1/jobs for `channels`, got the path of one signal';
-  return invalidPart('channels', 'channels', message);
+/** Reports of several speakers have every signal. */
+function requireAllSignals(
+  { channels, segments }: Pick<AnalyzeOptions, 'channels' | 'segments'>,
+  signals: readonly Signal[],
+): void {
+  if ((channels === null && segments === null) || signals.length === allSignals.length) return;
+  const part = channels === null ? 'segments' : 'channels';
+  const message = `Expected POST /v1/analyze or /v1/jobs for \`${part}\`, got the path of one signal`;
+  throw invalidPart(part, part, message);
 }

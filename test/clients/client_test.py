@@ -74,6 +74,10 @@ class Case:
                 client.cognitive(SAMPLE, channel=7)
             with self.assertRaises(undertone.ValidationError) as mono:
                 client.analyze_channels(SAMPLE)
+            speakers = client.analyze_speakers(SAMPLE, [{"start": 0, "end": 4, "speaker": "A"}])["speakers"]
+            self.assertEqual([one["speaker"] for one in speakers], ["A"])
+            rttm = client.analyze_speakers(SAMPLE, "SPEAKER x 1 0 4 <NA> <NA> A")["speakers"]
+            self.assertEqual(rttm[0]["emotion"], speakers[0]["emotion"])
         self.assertEqual(wrong.exception.status, 422)
         self.assertEqual(wrong.exception.items[0]["loc"], ["body", "channel"])
         self.assertEqual(wrong.exception.items[0]["type"], "value_error.audio.channel")

@@ -61,7 +61,7 @@ test.serial('baseline and channel are sent, and errors contain the reason', asyn
   t.like(refused, { status: 401, code: 'unauthenticated', name: 'ApiError' });
 });
 
-test.serial('both channels have a report', async (t) => {
+test.serial('both channels, and each speaker, have a report', async (t) => {
   const client = createClient(await startServer(t));
   const stereo = fixture('speech.flac');
   const { channels, conversation, status } = await client.analyzeChannels(stereo, { timeline: 'windows' });
@@ -69,6 +69,9 @@ test.serial('both channels have a report', async (t) => {
   const second = await client.analyze(stereo, { channel: 1, timeline: 'windows' });
   t.deepEqual({ ...channels[1], request_id: '' }, { ...second, request_id: '' });
   t.is(conversation.talk_share.length, 2);
+  const segments = [{ start: 0, end: 4, speaker: 'A' }];
+  const { speakers } = await client.analyzeSpeakers(path, { segments });
+  t.is(speakers[0]?.speaker, 'A');
 });
 
 test.serial('warnings and fields of a later service are returned', async (t) => {

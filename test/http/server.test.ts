@@ -108,6 +108,12 @@ const refusals: Readonly<Record<string, Refusal>> = {
     [...beside('channels', 'split'), { name: 'baseline', bytes: sound.bytes }],
     'Expected no `baseline` beside `channels`, got both',
   ],
+  'invalid segments': [
+    'segments',
+    'segments',
+    beside('segments', '[{"start":1,"end":0,"speaker":"A"}]'),
+    'Expected an end after the start, in `segments[0]`, got something else',
+  ],
   'an unknown timeline': [
     'timeline',
     'timeline',

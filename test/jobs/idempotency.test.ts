@@ -44,6 +44,10 @@ test.serial(
       'no channel': [audio, baseline, callback],
       'another callback': [audio, baseline, channel, { ...callback, bytes: 'https://hooks.example.org/b' }],
       'channels in place of one': [audio, callback, { name: 'channels', bytes: 'split' }],
+      segments: [
+        ...parts.filter((part) => part !== baseline),
+        { name: 'segments', bytes: '[{"start":0,"end":1,"speaker":"A"}]' },
+      ],
       'another timeline': [...parts, { name: 'timeline', bytes: 'windows' }],
       'no callback': [audio, baseline, channel],
     };

@@ -1,6 +1,6 @@
 /** Which report a task is answered with. */
 import test, { type ExecutionContext } from 'ava';
-import { boundary, multipart, toneFile } from '../../benchmarks/upload-body.ts';
+import { boundary, multipart, type PartSpec, toneFile } from '../../benchmarks/upload-body.ts';
 import { type Analyzer, createAnalyzer } from '../../src/analysis/analyze.ts';
 import { combinedReportSchema, reportSchemas } from '../../src/analysis/report.ts';
 import type { Signal } from '../../src/analysis/signals/table.ts';
@@ -17,8 +17,8 @@ async function open(): Promise<Analyzer> {
   return { ...analyzer, analyze };
 }
 
-async function replyTo(analyzer: Analyzer, signals: readonly string[]) {
-  const body = [new Uint8Array(multipart([{ name: 'audio', bytes: toneFile(1) }]))];
+async function replyTo(analyzer: Analyzer, signals: readonly string[], parts: readonly PartSpec[] = []) {
+  const body = [new Uint8Array(multipart([{ name: 'audio', bytes: toneFile(1) }, ...parts]))];
   const cancel = new Int32Array(new SharedArrayBuffer(4));
   return handleTask(analyzer, { body, boundary, signals: signals as Signal[], requestId: 'id-1', cancel });
 }
@@ -38,4 +38,19 @@ test('each signal is answered with its own report, and no other name with any', 
     t.deepEqual(schema.parse(report), report as never, signals.join());
   }
   t.is((await replyTo(analyzer, ['posture'])).kind, 'internalError');
+});
+
+test('parts of several speakers are refused on the path of one signal', async (t) => {
+  const analyzer = await open();
+  for (const [name, bytes] of [
+    ['channels', 'split'],
+    ['segments', '[{"start":0,"end":1,"speaker":"A"}]'],
+  ] as const) {
+    const message = `Expected POST /v1/analyze or /v1/jobs for \`${name}\`, got the path of one signal`;
+    const problem = { where: 'body', field: name, reason: name, message };
+    t.like(await replyTo(analyzer, ['emotion'], [{ name, bytes }]), {
+      kind: 'failure',
+      failure: { code: 'invalid', problems: [problem] },
+    });
+  }
 });

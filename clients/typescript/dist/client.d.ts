@@ -1,5 +1,5 @@
 import { type Recording } from './recording.ts';
-import type { ChannelsReport, CognitiveReport, EmotionReport, Report, StreamToken, StreamTokenRequest } from './reports.ts';
+import type { ChannelsReport, CognitiveReport, EmotionReport, Report, SpeakersReport, StreamToken, StreamTokenRequest } from './reports.ts';
 import { type ReportOf, type StreamConfig, type StreamSession, type WebSocketConstructor } from './stream.ts';
 export type ClientOptions = {
     /** Where the service is, such as `http://127.0.0.1:8080`. */
@@ -36,12 +36,24 @@ export type StreamOptions = {
     readonly timeoutMs?: number;
 };
 export type ChannelsOptions = Omit<AnalyzeOptions, 'baseline' | 'channel'>;
+/** Times in seconds. */
+export type SpeakerSegment = {
+    readonly start: number;
+    readonly end: number;
+    readonly speaker: string;
+};
+export type SpeakersOptions = Omit<AnalyzeOptions, 'baseline'> & {
+    /** Who speaks when; a text is RTTM. */
+    readonly segments: readonly SpeakerSegment[] | string;
+};
 /** Calls throw ValidationError, ApiError, NoAnswerError or SessionEndedError. */
 export type Client = {
     /** Both reports from one pass. */
     analyze(audio: Recording, options?: AnalyzeOptions): Promise<Report>;
     /** One report per channel of a recording with two, and their conversation. */
     analyzeChannels(audio: Recording, options?: ChannelsOptions): Promise<ChannelsReport>;
+    /** One report per speaker of a diarizer or a transcript. */
+    analyzeSpeakers(audio: Recording, options: SpeakersOptions): Promise<SpeakersReport>;
     emotion(audio: Recording, options?: AnalyzeOptions): Promise<EmotionReport>;
     cognitive(audio: Recording, options?: AnalyzeOptions): Promise<CognitiveReport>;
     /** Opens a live session. */

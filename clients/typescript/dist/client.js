@@ -9,6 +9,7 @@ export function createClient(options) {
     return {
         analyze: (audio, how) => analyze('v1/analyze', audio, how),
         analyzeChannels: (audio, how) => analyze('v1/analyze', audio, { ...how, channels: 'split' }),
+        analyzeSpeakers: (audio, how) => analyze('v1/analyze', audio, how),
         emotion: (audio, how) => analyze('v1/analyze/emotion', audio, how),
         cognitive: (audio, how) => analyze('v1/analyze/cognitive', audio, how),
         createStreamToken,
@@ -45,7 +46,7 @@ async function post(path, content, options) {
         throw await readError(response);
     return (await response.json());
 }
-async function makeForm(audio, { baseline, channel, channels, timeline }) {
+async function makeForm(audio, { baseline, channel, channels, segments, timeline }) {
     const form = new FormData();
     form.append('audio', await readRecording(audio));
     if (baseline !== undefined)
@@ -54,6 +55,9 @@ async function makeForm(audio, { baseline, channel, channels, timeline }) {
         form.append('channel', String(channel));
     if (channels !== undefined)
         form.append('channels', channels);
+    if (segments !== undefined) {
+        form.append('segments', typeof segments === 'string' ? segments : JSON.stringify(segments));
+    }
     if (timeline !== undefined)
         form.append('timeline', timeline);
     return form;

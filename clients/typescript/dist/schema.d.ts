@@ -627,6 +627,86 @@ export interface components {
                 number
             ];
         };
+        /** @description The report of a request with `segments`. */
+        SpeakersReport: {
+            /**
+             * @description `ok` when all reports are.
+             * @enum {string}
+             */
+            status: "ok" | "insufficient_speech";
+            /** @description In order of their first segments. */
+            speakers: components["schemas"]["SpeakerReport"][];
+            audio: components["schemas"]["Recording"];
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            request_id: string;
+        };
+        /** @description The report of one speaker. */
+        SpeakerReport: {
+            /** @description Name of the speaker in `segments`. */
+            speaker: string;
+            /**
+             * @description `ok` when both are.
+             * @enum {string}
+             */
+            status: "ok" | "insufficient_speech";
+            /** @description The emotion report, its audio and request_id hoisted. */
+            emotion: {
+                /**
+                 * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
+                 * @enum {string}
+                 */
+                status: "ok" | "insufficient_speech";
+                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
+                warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
+                model: components["schemas"]["Model"];
+                /** @description The emotion signals, or nothing when there is too little speech. */
+                signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
+                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
+                timeline: components["schemas"]["EmotionEntry"][];
+            };
+            /** @description The cognitive report, its audio and request_id hoisted. */
+            cognitive: {
+                /**
+                 * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
+                 * @enum {string}
+                 */
+                status: "ok" | "insufficient_speech";
+                /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
+                warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
+                model: components["schemas"]["Model"];
+                /** @description The cognitive signals, or nothing when there is too little speech. */
+                signals: components["schemas"]["CognitiveSignals"] | components["schemas"]["NoSignals"];
+                /** @description Timing of speech and pauses by name: pause_ratio, mean_run, articulation_rate, ... Undefined ones are absent. */
+                measures: {
+                    [key: string]: components["schemas"]["Measure"];
+                };
+                /** @description What each index is made of. */
+                contributions: {
+                    /** @description What adds up, from `reference`, to cognitive_load as printed. */
+                    cognitive_load: components["schemas"]["Contribution"][];
+                    /** @description What adds up, from `reference`, to processing as printed. */
+                    processing: components["schemas"]["Contribution"][];
+                };
+                /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
+                reference: number;
+                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
+                timeline: components["schemas"]["ClarityEntry"][];
+                /** @description Whether a baseline of the same speaker was used in place of the reference recordings. */
+                relative: boolean;
+            };
+            audio: components["schemas"]["Audio"];
+            /** @description Speech and pauses from the start of the recording to its end. */
+            segments: {
+                /** @enum {string} */
+                type: "speech" | "pause";
+                /** @description Start, s. */
+                start_s: number;
+                /** @description End, s. */
+                end_s: number;
+            }[];
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            request_id: string;
+        };
         /** @description Format of the recording. Quality and speech of a channel are in its report. */
         Recording: {
             /** @description Duration of the decoded recording, s. */
@@ -697,15 +777,15 @@ export interface components {
         };
         /** @description One problem of the body. */
         ValidationItem: {
-            /** @description The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `timeline`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`). */
+            /** @description The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `segments`, `timeline`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`). */
             loc: string[];
             /** @description The expected and the received value, for people. */
             msg: string;
             /**
-             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to the path of one signal. value_error.timeline: not a kind of timeline. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
+             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to the path of one signal. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to the path of one signal. value_error.timeline: not a kind of timeline. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
              * @enum {string}
              */
-            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.timeline" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
+            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.segments" | "value_error.timeline" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
         };
         /** @description An empty object. */
         Empty: Record<string, never>;
@@ -907,7 +987,7 @@ export interface components {
             /** @description Null unless a recording of more than 15 minutes is running. */
             progress: components["schemas"]["JobProgress"] | null;
             /** @description The report of POST /v1/analyze; null unless done. */
-            result: (components["schemas"]["Report"] | components["schemas"]["ChannelsReport"]) | null;
+            result: (components["schemas"]["Report"] | components["schemas"]["ChannelsReport"] | components["schemas"]["SpeakersReport"]) | null;
             /** @description The error; null unless failed. */
             error: {
                 [key: string]: unknown;
@@ -975,7 +1055,7 @@ export interface components {
             /** @description Null unless a recording of more than 15 minutes is running. */
             progress: components["schemas"]["JobProgress"] | null;
             /** @description The report of POST /v1/analyze; null unless done. */
-            result: (components["schemas"]["Report"] | components["schemas"]["ChannelsReport"]) | null;
+            result: (components["schemas"]["Report"] | components["schemas"]["ChannelsReport"] | components["schemas"]["SpeakersReport"]) | null;
             /** @description The error; null unless failed. */
             error: {
                 [key: string]: unknown;
@@ -1413,6 +1493,8 @@ export interface operations {
                      * @enum {string}
                      */
                     channels?: "split";
+                    /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and not for the path of one signal. */
+                    segments?: string;
                     /**
                      * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
                      * @default utterances
@@ -1569,6 +1651,8 @@ export interface operations {
                      * @enum {string}
                      */
                     channels?: "split";
+                    /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and not for the path of one signal. */
+                    segments?: string;
                     /**
                      * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
                      * @default utterances
@@ -1725,6 +1809,8 @@ export interface operations {
                      * @enum {string}
                      */
                     channels?: "split";
+                    /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and not for the path of one signal. */
+                    segments?: string;
                     /**
                      * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
                      * @default utterances
@@ -1745,7 +1831,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Report"] | components["schemas"]["ChannelsReport"];
+                    "application/json": components["schemas"]["Report"] | components["schemas"]["ChannelsReport"] | components["schemas"]["SpeakersReport"];
                 };
             };
             /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
@@ -1998,6 +2084,8 @@ export interface operations {
                      * @enum {string}
                      */
                     channels?: "split";
+                    /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and not for the path of one signal. */
+                    segments?: string;
                     /**
                      * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
                      * @default utterances

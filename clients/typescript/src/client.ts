@@ -5,6 +5,7 @@ import type {
   CognitiveReport,
   EmotionReport,
   Report,
+  SpeakersReport,
   StreamToken,
   StreamTokenRequest,
 } from './reports.ts';
@@ -57,7 +58,15 @@ export type StreamOptions = {
 
 export type ChannelsOptions = Omit<AnalyzeOptions, 'baseline' | 'channel'>;
 
-type FormOptions = AnalyzeOptions & { readonly channels?: 'split' };
+/** Times in seconds. */
+export type SpeakerSegment = { readonly start: number; readonly end: number; readonly speaker: string };
+
+export type SpeakersOptions = Omit<AnalyzeOptions, 'baseline'> & {
+  /** Who speaks when; a text is RTTM. */
+  readonly segments: readonly SpeakerSegment[] | string;
+};
+
+type FormOptions = AnalyzeOptions & Partial<SpeakersOptions> & { readonly channels?: 'split' };
 
 const defaultTimeoutMs = 60_000;
 
@@ -67,6 +76,8 @@ export type Client = {
   analyze(audio: Recording, options?: AnalyzeOptions): Promise<Report>;
   /** One report per channel of a recording with two, and their conversation. */
   analyzeChannels(audio: Recording, options?: ChannelsOptions): Promise<ChannelsReport>;
+  /** One report per speaker of a diarizer or a transcript. */
+  analyzeSpeakers(audio: Recording, options: SpeakersOptions): Promise<SpeakersReport>;
   emotion(audio: Recording, options?: AnalyzeOptions): Promise<EmotionReport>;
   cognitive(audio: Recording, options?: AnalyzeOptions): Promise<CognitiveReport>;
   /** Opens a live session. */
@@ -87,6 +98,7 @@ export function createClient(options: ClientOptions): Client {
     analyze: (audio, how) => analyze<Report>('v1/analyze', audio, how),
     analyzeChannels: (audio, how) =>
       analyze<ChannelsReport>('v1/analyze', audio, { ...how, channels: 'split' }),
+    analyzeSpeakers: (audio, how) => analyze<SpeakersReport>('v1/analyze', audio, how),
     emotion: (audio, how) => analyze<EmotionReport>('v1/analyze/emotion', audio, how),
     cognitive: (audio, how) => analyze<CognitiveReport>('v1/analyze/cognitive', audio, how),
     createStreamToken,
@@ -134,13 +146,16 @@ async function post<Answer>(
 
 async function makeForm(
   audio: Recording,
-  { baseline, channel, channels, timeline }: FormOptions,
+  { baseline, channel, channels, segments, timeline }: FormOptions,
 ): Promise<FormData> {
   const form = new FormData();
   form.append('audio', await readRecording(audio));
   if (baseline !== undefined) form.append('baseline', await readRecording(baseline));
   if (channel !== undefined) form.append('channel', String(channel));
   if (channels !== undefined) form.append('channels', channels);
+  if (segments !== undefined) {
+    form.append('segments', typeof segments === 'string' ? segments : JSON.stringify(segments));
+  }
   if (timeline !== undefined) form.append('timeline', timeline);
   return form;
 }

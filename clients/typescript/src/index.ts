@@ -5,6 +5,8 @@ export {
   type Client,
   type ClientOptions,
   createClient,
+  type SpeakerSegment,
+  type SpeakersOptions,
   type StreamOptions,
 } from './client.ts';
 export {
@@ -16,5 +18,12 @@ export {
   type ValidationItem,
 } from './errors.ts';
 export type { Recording } from './recording.ts';
-export type { ChannelsReport, CognitiveReport, EmotionReport, Report, StreamToken } from './reports.ts';
+export type {
+  ChannelsReport,
+  CognitiveReport,
+  EmotionReport,
+  Report,
+  SpeakersReport,
+  StreamToken,
+} from './reports.ts';
 export type { StreamConfig, StreamMessage, StreamSession, WebSocketConstructor } from './stream.ts';

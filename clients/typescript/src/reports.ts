@@ -6,6 +6,7 @@ type Schemas = components['schemas'];
 export type EmotionReport = Schemas['EmotionReport'];
 export type CognitiveReport = Schemas['CognitiveReport'];
 export type ChannelsReport = Schemas['ChannelsReport'];
+export type SpeakersReport = Schemas['SpeakersReport'];
 export type Report = Schemas['Report'];
 export type StreamToken = Schemas['StreamToken'];
 export type StreamTokenRequest = Schemas['StreamTokenRequest'];

@@ -4,7 +4,7 @@ import type { Context, Middleware, Next } from 'koa';
 import { type Principal, scopes } from '../../auth/tokens.ts';
 import type { JobJson, JobOwner, JobRequest, Jobs } from '../../jobs/jobs.ts';
 import type { UploadedForm } from '../../jobs/uploads.ts';
-import { refuseBesideChannels } from '../../multipart/form.ts';
+import { refuseBeside } from '../../multipart/form.ts';
 import { boundaryOf } from '../../multipart/headers.ts';
 import { jobsBody } from '../../openapi/job-requests.ts';
 import type { Config } from '../../runtime/config.ts';
@@ -126,12 +126,13 @@ async function upload(
 
 async function createJobsFromUrls({ context, jobs, options, key, owner }: JobRequestContext): Promise<void> {
   const { config } = options;
-  const { urls, ...rest } = await options.readJson(context, jobsBody, jobsRules);
+  const { urls, ...fields } = await options.readJson(context, jobsBody, jobsRules);
+  const rest = { ...fields, segments: null };
   if (config.jobs.urlPrefixes.length === 0) {
     const msg = 'Expected an upload: UNDERTONE_JOB_URL_PREFIXES is not set, so this service fetches no URLs';
     throw new ServiceError('not_configured', msg);
   }
-  if (rest.channels !== null) refuseBesideChannels({ channel: rest.channel });
+  if (rest.channels !== null) refuseBeside('channels', { channel: rest.channel });
   await checkUrls(urls, config.jobs);
   await checkCallback(rest.callback, config);
   requireAccepting(options);

@@ -1,9 +1,9 @@
 """Client of an Undertone service."""
 
-from .client import AsyncClient, Client
+from .client import AsyncClient, Client, SpeakerSegment
 from .errors import ApiError, NoAnswerError, SessionEndedError, UndertoneError, ValidationError
 from .recording import AsyncRecording, Recording
-from .reports import ChannelsReport, CognitiveReport, EmotionReport, Report, StreamToken, ValidationItem
+from .reports import ChannelsReport, CognitiveReport, EmotionReport, Report, SpeakersReport, StreamToken, ValidationItem
 from .stream import Message, StreamSession
 
 __all__ = [
@@ -19,6 +19,8 @@ __all__ = [
     "Recording",
     "Report",
     "SessionEndedError",
+    "SpeakerSegment",
+    "SpeakersReport",
     "StreamSession",
     "StreamToken",
     "UndertoneError",

@@ -1,22 +1,32 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Any, Literal, Mapping, Sequence, cast, overload
+from typing import Any, Literal, Mapping, Sequence, TypedDict, cast, overload
 
 import httpx
 
 from .errors import NoAnswerError, error_of
 from .recording import AsyncRecording, Recording, read, read_async
-from .reports import ChannelsReport, CognitiveReport, EmotionReport, Report, StreamToken
+from .reports import ChannelsReport, CognitiveReport, EmotionReport, Report, SpeakersReport, StreamToken
 from .retry import RETRIED, wait_before_retry
 from .stream import Encoding, Signal, StreamSession, open_session
 
 Timeline = Literal["utterances", "windows"]
 Scope = Literal["analyze:emotion", "analyze:cognitive"]
 Options = Mapping[str, object]
+
+
+class SpeakerSegment(TypedDict):
+    """Times in seconds."""
+
+    start: float
+    end: float
+    speaker: str
+
 
 STREAM_TOKENS = "v1/stream/tokens"
 BOTH, EMOTION, COGNITIVE = "v1/analyze", "v1/analyze/emotion", "v1/analyze/cognitive"
@@ -86,6 +96,19 @@ class Client(_Base):
         """One report per channel of a recording with two, and their conversation."""
         options = {"channels": "split", "timeline": timeline}
         return cast(ChannelsReport, self._post(BOTH, audio, None, options))
+
+    def analyze_speakers(
+        self,
+        audio: Recording,
+        segments: Sequence[SpeakerSegment] | str,
+        *,
+        channel: int | None = None,
+        timeline: Timeline | None = None,
+    ) -> SpeakersReport:
+        """One report per speaker of a diarizer or a transcript; segments as text are RTTM."""
+        text = segments if isinstance(segments, str) else json.dumps(segments)
+        options = {"segments": text, "channel": channel, "timeline": timeline}
+        return cast(SpeakersReport, self._post(BOTH, audio, None, options))
 
     def emotion(
         self,
@@ -176,6 +199,19 @@ class AsyncClient(_Base):
         """One report per channel of a recording with two, and their conversation."""
         options = {"channels": "split", "timeline": timeline}
         return cast(ChannelsReport, await self._post(BOTH, audio, None, options))
+
+    async def analyze_speakers(
+        self,
+        audio: AsyncRecording,
+        segments: Sequence[SpeakerSegment] | str,
+        *,
+        channel: int | None = None,
+        timeline: Timeline | None = None,
+    ) -> SpeakersReport:
+        """One report per speaker of a diarizer or a transcript; segments as text are RTTM."""
+        text = segments if isinstance(segments, str) else json.dumps(segments)
+        options = {"segments": text, "channel": channel, "timeline": timeline}
+        return cast(SpeakersReport, await self._post(BOTH, audio, None, options))
 
     async def emotion(
         self,

@@ -98,7 +98,7 @@ class ValidationItem(TypedDict):
 
     loc: list[str]
     msg: str
-    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.channels', 'value_error.timeline', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
+    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.channels', 'value_error.segments', 'value_error.timeline', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
 
 
 class Empty(TypedDict):
@@ -428,7 +428,7 @@ class SpeechEndedMessage(TypedDict):
     at_s: float
 
 
-class Emotion1(TypedDict):
+class Emotion2(TypedDict):
     """
     The scores of the utterance.
     """
@@ -441,7 +441,7 @@ class Emotion1(TypedDict):
     intervals: EmotionIntervals
 
 
-class Cognitive1(TypedDict):
+class Cognitive2(TypedDict):
     """
     The scores of the utterance.
     """
@@ -461,8 +461,8 @@ class TurnMessage(TypedDict):
     end_s: float
     provisional: Literal[True]
     cause: Literal['pause', 'length', 'turn.end', 'session.end']
-    emotion: NotRequired[Emotion1]
-    cognitive: NotRequired[Cognitive1]
+    emotion: NotRequired[Emotion2]
+    cognitive: NotRequired[Cognitive2]
 
 
 class FinalMessage(TypedDict):
@@ -678,6 +678,47 @@ class ChannelsReport(TypedDict):
     request_id: str
 
 
+class Cognitive1(TypedDict):
+    """
+    The cognitive report, its audio and request_id hoisted.
+    """
+
+    status: Literal['ok', 'insufficient_speech']
+    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
+    model: Model
+    signals: CognitiveSignals | NoSignals
+    measures: dict[str, Measure]
+    contributions: Contributions
+    reference: float
+    timeline: list[ClarityEntry]
+    relative: bool
+
+
+class SpeakerReport(TypedDict):
+    """
+    The report of one speaker.
+    """
+
+    speaker: str
+    status: Literal['ok', 'insufficient_speech']
+    emotion: Emotion
+    cognitive: Cognitive1
+    audio: Audio
+    segments: list[Segment]
+    request_id: str
+
+
+class SpeakersReport(TypedDict):
+    """
+    The report of a request with `segments`.
+    """
+
+    status: Literal['ok', 'insufficient_speech']
+    speakers: list[SpeakerReport]
+    audio: Recording
+    request_id: str
+
+
 class Job(TypedDict):
     """
     A job.
@@ -689,7 +730,7 @@ class Job(TypedDict):
     finished_at: str | None
     expires_at: str
     progress: JobProgress | None
-    result: Report | ChannelsReport | None
+    result: Report | ChannelsReport | SpeakersReport | None
     error: dict[str, Any] | None
 
 
@@ -704,7 +745,7 @@ class JobBegun(TypedDict):
     finished_at: str | None
     expires_at: str
     progress: JobProgress | None
-    result: Report | ChannelsReport | None
+    result: Report | ChannelsReport | SpeakersReport | None
     error: dict[str, Any] | None
     callback_secret: NotRequired[str]
 

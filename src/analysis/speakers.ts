@@ -1,0 +1,77 @@
+/** Segments of the caller -> the speech of each speaker. */
+import type { SpeechChunk } from './chunked.ts';
+import { countFrames, type Segment } from './segments.ts';
+import type { SpeakerSegment } from './types.ts';
+
+/** Names in order of their first segments. */
+export function speakersOf(segments: readonly SpeakerSegment[]): string[] {
+  return [...new Set(segments.map(({ speaker }) => speaker))];
+}
+
+/**
+ * Spans in which one speaker alone has a segment, in frames, for each of `speakersOf`. Speech in which segments of two
+ * speakers overlap belongs to neither.
+ */
+export function soloSpans(segments: readonly SpeakerSegment[], framesPerSecond: number): Segment[][] {
+  const toFrames = ({ start, end }: SpeakerSegment): Segment => ({
+    start: Math.round(start * framesPerSecond),
+    end: Math.round(end * framesPerSecond),
+  });
+  const all = speakersOf(segments).map((name) =>
+    union(segments.filter(({ speaker }) => speaker === name).map(toFrames)),
+  );
+  return all.map((own, index) => {
+    const others = union(all.flatMap((spans, other) => (other === index ? [] : spans)));
+    return subtract(own, others);
+  });
+}
+
+/** Joins spans that touch or overlap. */
+function union(spans: readonly Segment[]): Segment[] {
+  const joined: Segment[] = [];
+  for (const span of spans.toSorted((one, other) => one.start - other.start)) {
+    const last = joined.at(-1);
+    if (last === undefined || span.start > last.end) joined.push(span);
+    else joined[joined.length - 1] = { start: last.start, end: Math.max(last.end, span.end) };
+  }
+  return joined;
+}
+
+function intersect(spans: readonly Segment[], others: readonly Segment[]): Segment[] {
+  return spans.flatMap(({ start, end }) =>
+    others.flatMap((other) => {
+      const part = { start: Math.max(start, other.start), end: Math.min(end, other.end) };
+      return part.end > part.start ? [part] : [];
+    }),
+  );
+}
+
+function subtract(spans: readonly Segment[], others: readonly Segment[]): Segment[] {
+  const gaps = [...others, { start: Number.POSITIVE_INFINITY, end: Number.POSITIVE_INFINITY }].map(
+    ({ start }, index) => ({ start: others[index - 1]?.end ?? Number.NEGATIVE_INFINITY, end: start }),
+  );
+  return intersect(spans, gaps);
+}
+
+/**
+ * The chunk with the speech inside `spans` alone. Its windows lie inside `spans`, so that no other voice is their context.
+ * @param spans in frames of the recording
+ * @param offset of the chunk in the recording, in frames
+ */
+export function restrictToSpeaker(
+  { speech, bounds, ...chunk }: SpeechChunk,
+  spans: readonly Segment[],
+  offset: number,
+): SpeechChunk {
+  const own = intersect(
+    spans.map(({ start, end }) => ({ start: start - offset, end: end - offset })),
+    [{ start: 0, end: speech.features.frames }],
+  );
+  const segments = intersect(speech.segments, own);
+  const speechProbability = new Float32Array(speech.speechProbability.length);
+  for (const { start, end } of own) {
+    speechProbability.set(speech.speechProbability.subarray(start, end), start);
+  }
+  const speechSeconds = countFrames(segments) / speech.framesPerSecond;
+  return { ...chunk, speech: { ...speech, segments, speechProbability, speechSeconds }, bounds: own };
+}
