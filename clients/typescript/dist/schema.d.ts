@@ -1268,6 +1268,11 @@ export interface components {
             type: "speech.started";
             /** @description Counts the messages of the session from 0. */
             seq: number;
+            /**
+             * @description Channel that was analysed alone; present with `split`.
+             * @enum {number}
+             */
+            channel?: 0 | 1;
             /** @description Position in the stream, s. */
             at_s: number;
         };
@@ -1280,6 +1285,11 @@ export interface components {
             type: "speech.ended";
             /** @description Counts the messages of the session from 0. */
             seq: number;
+            /**
+             * @description Channel that was analysed alone; present with `split`.
+             * @enum {number}
+             */
+            channel?: 0 | 1;
             /** @description Position in the stream, s. */
             at_s: number;
         };
@@ -1292,6 +1302,11 @@ export interface components {
             type: "measurement";
             /** @description Counts the messages of the session from 0. */
             seq: number;
+            /**
+             * @description Channel that was analysed alone; present with `split`.
+             * @enum {number}
+             */
+            channel?: 0 | 1;
             /** @description Start in the stream, s. */
             start_s: number;
             /** @description End in the stream, s. */
@@ -1319,6 +1334,11 @@ export interface components {
             type: "turn";
             /** @description Counts the messages of the session from 0. */
             seq: number;
+            /**
+             * @description Channel that was analysed alone; present with `split`.
+             * @enum {number}
+             */
+            channel?: 0 | 1;
             /** @description Start in the stream, s. */
             start_s: number;
             /** @description End in the stream, s. */
@@ -1427,8 +1447,13 @@ export interface components {
             encoding: "s16le" | "f32le" | "mulaw" | "alaw";
             /** @description Sample rate, Hz. */
             sample_rate_hz: number;
-            /** @description Interleaved channels; their average is analysed. */
+            /** @description Interleaved channels. Their average is analysed, unless `split` is true. */
             channels: 1 | 2;
+            /**
+             * @description Whether each of 2 channels is analysed alone. The report is that of `channels` = `split`.
+             * @default false
+             */
+            split?: boolean;
             /**
              * @description Requested signals.
              * @default [

@@ -1269,6 +1269,11 @@ export interface components {
             type: "speech.started";
             /** @description Counts the messages of the session from 0. */
             seq: number;
+            /**
+             * @description Channel that was analysed alone; present with `split`.
+             * @enum {number}
+             */
+            channel?: 0 | 1;
             /** @description Position in the stream, s. */
             at_s: number;
         };
@@ -1281,6 +1286,11 @@ export interface components {
             type: "speech.ended";
             /** @description Counts the messages of the session from 0. */
             seq: number;
+            /**
+             * @description Channel that was analysed alone; present with `split`.
+             * @enum {number}
+             */
+            channel?: 0 | 1;
             /** @description Position in the stream, s. */
             at_s: number;
         };
@@ -1293,6 +1303,11 @@ export interface components {
             type: "measurement";
             /** @description Counts the messages of the session from 0. */
             seq: number;
+            /**
+             * @description Channel that was analysed alone; present with `split`.
+             * @enum {number}
+             */
+            channel?: 0 | 1;
             /** @description Start in the stream, s. */
             start_s: number;
             /** @description End in the stream, s. */
@@ -1320,6 +1335,11 @@ export interface components {
             type: "turn";
             /** @description Counts the messages of the session from 0. */
             seq: number;
+            /**
+             * @description Channel that was analysed alone; present with `split`.
+             * @enum {number}
+             */
+            channel?: 0 | 1;
             /** @description Start in the stream, s. */
             start_s: number;
             /** @description End in the stream, s. */
@@ -1428,8 +1448,13 @@ export interface components {
             encoding: "s16le" | "f32le" | "mulaw" | "alaw";
             /** @description Sample rate, Hz. */
             sample_rate_hz: number;
-            /** @description Interleaved channels; their average is analysed. */
+            /** @description Interleaved channels. Their average is analysed, unless `split` is true. */
             channels: 1 | 2;
+            /**
+             * @description Whether each of 2 channels is analysed alone. The report is that of `channels` = `split`.
+             * @default false
+             */
+            split?: boolean;
             /**
              * @description Requested signals.
              * @default [

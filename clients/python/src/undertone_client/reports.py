@@ -415,6 +415,7 @@ class SpeechStartedMessage(TypedDict):
 
     type: Literal['speech.started']
     seq: int
+    channel: NotRequired[Literal[0, 1]]
     at_s: float
 
 
@@ -425,6 +426,7 @@ class SpeechEndedMessage(TypedDict):
 
     type: Literal['speech.ended']
     seq: int
+    channel: NotRequired[Literal[0, 1]]
     at_s: float
 
 
@@ -457,6 +459,7 @@ class TurnMessage(TypedDict):
 
     type: Literal['turn']
     seq: int
+    channel: NotRequired[Literal[0, 1]]
     start_s: float
     end_s: float
     provisional: Literal[True]
@@ -509,6 +512,7 @@ class SessionConfigureMessage(TypedDict):
     encoding: Literal['s16le', 'f32le', 'mulaw', 'alaw']
     sample_rate_hz: int
     channels: Literal[1, 2]
+    split: NotRequired[bool]
     signals: NotRequired[list[Literal['emotion', 'cognitive']]]
     interval_s: NotRequired[float]
 
@@ -594,6 +598,7 @@ class MeasurementMessage(TypedDict):
 
     type: Literal['measurement']
     seq: int
+    channel: NotRequired[Literal[0, 1]]
     start_s: float
     end_s: float
     provisional: Literal[True]
