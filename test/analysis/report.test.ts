@@ -26,7 +26,8 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
       effect: value,
       source: 'a study',
     })),
-  };
+    interval: [0, 1],
+  } as const;
   const intervals = { valence: [0, score], arousal: [0, 1] } as const;
   if (emotion === undefined || cognitive === undefined) throw new Error('Expected the shipped models');
   return {
@@ -61,7 +62,7 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
       },
       cognitive: {
         clarity: score,
-        intervals: { clarity: [score, 1], cognitiveLoad: [0, 1], processing: [0, 1] },
+        interval: [score, 1],
         insufficient: false,
         cognitiveLoad: index,
         processing: index,

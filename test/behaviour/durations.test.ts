@@ -64,3 +64,19 @@ test('repeated speech scores alike at 10 s and 60 s, and 1 s has wider intervals
   const width = ([low, high]: readonly number[] = []) => (high as number) - (low as number);
   t.true(width(one.intervals.valence) > width(ten.intervals.valence));
 });
+
+test('a few seconds of halting speech leave the indices at the reference, inside wide intervals', async (t) => {
+  const halting = new Float32Array(20 * rate);
+  for (let run = 0; run < 10; run++) {
+    halting.set(speech.subarray(0, 0.6 * rate), 2 * run * rate);
+  }
+  const { audio, cognitive } = combinedReportSchema.parse(await report(wavFile(halting, rate)));
+  t.true(audio.speech_s > 3 && audio.speech_s < 10, `${audio.speech_s} s`);
+  t.true(cognitive.warnings.includes('insufficient_speech_cognitive'));
+  if (!('intervals' in cognitive.signals)) return t.fail('Expected signals');
+  const { cognitive_load, processing, intervals } = cognitive.signals;
+  t.deepEqual([cognitive_load, processing], [0.5, 0.5]);
+  for (const [lower, upper] of [intervals.cognitive_load, intervals.processing]) {
+    t.true(lower <= 0.5 && upper >= 0.5, `${lower} to ${upper}`);
+  }
+});

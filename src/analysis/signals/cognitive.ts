@@ -12,8 +12,8 @@ import {
 import { round, roundInterval, roundParts } from '../rounding.ts';
 import { cognitiveConfidence } from './confidence.ts';
 import type { SignalDefinition } from './definition.ts';
-import { indexInterval } from './index-intervals.ts';
-import { computeIndex, type Index, indexWeightsParams, referenceParams, referenceScore } from './indices.ts';
+import { type IndexWithInterval, scoreIndices } from './index-intervals.ts';
+import { type Index, indexWeightsParams, referenceParams, referenceScore } from './indices.ts';
 import {
   type Conditions,
   degradationParams,
@@ -38,10 +38,11 @@ import {
 const params = z.strictObject({
   intervals: z.strictObject({ clarity: intervalParams }),
   degradations: degradationParams,
+  /** Bound of `short_speech` and `insufficient_speech_cognitive`. */
   shortSpeechSeconds: z.number().positive(),
   /** Seconds of speech at the reference with which every index is mixed. */
   priorSeconds: z.number().positive(),
-  /** An index with a wider interval stays at the reference, with the warning `insufficient_speech_cognitive`. */
+  /** With a wider interval of an index, both stay at the reference, with the warning `insufficient_speech_cognitive`. */
   maxIndexInterval: z.number().min(0).max(1),
   /** Bounds of the warning `possibly_scripted`. */
   scripted: scriptedParams,
@@ -57,9 +58,9 @@ const params = z.strictObject({
 
 type CognitiveResult = {
   readonly clarity: number;
-  readonly intervals: Readonly<Record<'clarity' | 'cognitiveLoad' | 'processing', Interval>>;
-  readonly cognitiveLoad: Index;
-  readonly processing: Index;
+  readonly interval: Interval;
+  readonly cognitiveLoad: IndexWithInterval;
+  readonly processing: IndexWithInterval;
   readonly measures: Measures;
   readonly timeline: readonly {
     readonly start: number;
@@ -216,17 +217,21 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
       interval(value, params.intervals.clarity, degradationsOf(by, params.degradations));
     const bounds = intervalOf(clarity, conditions);
     const scripted = seemsScripted(measured, params.scripted);
-    const load = indexOf('cognitiveLoad');
-    const processing = indexOf('processing');
-    const insufficient = [load, processing].some(
-      ({ interval: [lower, upper] }) => upper - lower > params.maxIndexInterval,
-    );
+    const shortSpeech = speechSeconds < params.shortSpeechSeconds;
+    const weights = [params.cognitiveLoad, params.processing];
+    const indices = scoreIndices(weights, measured, recording, { params, baseline: rested });
+    const insufficient =
+      shortSpeech || indices.some(({ interval: [lower, upper] }) => upper - lower > params.maxIndexInterval);
+    const [cognitiveLoad, processing] = (insufficient ? indices.map(atReference) : indices) as [
+      IndexWithInterval,
+      IndexWithInterval,
+    ];
     return {
       clarity,
-      intervals: { clarity: bounds, cognitiveLoad: load.interval, processing: processing.interval },
+      interval: bounds,
       confidence: cognitiveConfidence(measured, params, bounds, scripted),
-      cognitiveLoad: insufficient ? atReference : load.index,
-      processing: insufficient ? atReference : processing.index,
+      cognitiveLoad,
+      processing,
       measures: measured.measures,
       timeline: recording.timeline.map((window, index) => {
         const { conditions, ...bounds } = entryOf(window, recording);
@@ -235,18 +240,10 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
       }),
       relative: rested !== null,
       otherSpeaker: rested !== null && soundsLikeAnother(measured, rested, params.otherSpeaker),
-      shortSpeech: speechSeconds < params.shortSpeechSeconds,
+      shortSpeech,
       insufficient,
       scripted,
     };
-
-    function indexOf(name: 'cognitiveLoad' | 'processing') {
-      const weights = params[name];
-      return {
-        index: computeIndex(measured, weights, params, rested),
-        interval: indexInterval(recording, measured, [weights, params, rested]),
-      };
-    }
   },
 
   report(result) {
@@ -284,7 +281,11 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
   },
 };
 
-const atReference: Index = { score: referenceScore, contributions: [] };
+/** Too little speech for an index: the reference, and an interval that contains it. */
+function atReference({ interval: [lower, upper] }: IndexWithInterval): IndexWithInterval {
+  const interval = [Math.min(lower, referenceScore), Math.max(upper, referenceScore)] as const;
+  return { score: referenceScore, contributions: [], interval };
+}
 
 function signalsOf(result: CognitiveResult): z.infer<typeof scores> {
   return {
@@ -293,9 +294,9 @@ function signalsOf(result: CognitiveResult): z.infer<typeof scores> {
     processing: round(result.processing.score),
     confidence: round(result.confidence),
     intervals: {
-      clarity: roundInterval(result.intervals.clarity),
-      cognitive_load: roundInterval(result.intervals.cognitiveLoad),
-      processing: roundInterval(result.intervals.processing),
+      clarity: roundInterval(result.interval),
+      cognitive_load: roundInterval(result.cognitiveLoad.interval),
+      processing: roundInterval(result.processing.interval),
     },
   };
 }

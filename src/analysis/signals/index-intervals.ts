@@ -1,53 +1,71 @@
 /** 80 % intervals of the indices: a bootstrap over runs of speech, and over the reference where speech is missing. */
 import type { Segment } from '../segments.ts';
-import { computeIndex, type IndexParams, type IndexWeights, type Measured } from './indices.ts';
+import { computeIndex, type Index, type IndexParams, type IndexWeights, type Measured } from './indices.ts';
 import type { Interval } from './intervals.ts';
+import { type Measures, measureRuns } from './measures.ts';
 
 const draws = 200;
 /** Share of the draws below the interval, and above it. */
 const tail = 0.1;
 
+type Timing = { readonly segments: readonly Segment[]; readonly framesPerSecond: number };
+
 /** A stretch of speech and the pause after it, in frames. */
 type Run = { readonly speech: number; readonly pause: number };
 
+export type IndexWithInterval = Index & { readonly interval: Interval };
+
+/** What a recording is scored against. */
+type Standard = { readonly params: IndexParams; readonly baseline: Measured | null };
+
 /**
- * Each draw resamples the runs, and moves the part of the mix that `priorSeconds` stands for to another place in the
- * reference distribution, the same in every measure. Draws are a function of the recording alone.
+ * An index per set of weights, with its interval. Each draw resamples the runs, and moves the part of the mix that
+ * `priorSeconds` stands for to another place in the reference distribution, the same in every measure. Draws are a function
+ * of the recording alone, and the same for every index.
  */
-export function indexInterval(
-  { segments, framesPerSecond }: { readonly segments: readonly Segment[]; readonly framesPerSecond: number },
+export function scoreIndices(
+  weights: readonly IndexWeights[],
   measured: Measured,
-  [weights, params, baseline]: readonly [IndexWeights, IndexParams, Measured | null],
-): Interval {
-  const runs = runsOf(segments);
-  const random = uniform();
-  const scores = Array.from({ length: draws }, (_, draw) => {
-    const resampled = runs.map(() => runs[Math.floor(random() * runs.length)] as Run);
-    const measures = { ...measured.measures, ...timingOf(resampled, framesPerSecond) };
+  timing: Timing,
+  { params, baseline }: Standard,
+): IndexWithInterval[] {
+  const drawn = resample(timing).map((measures, draw) => {
     const share = (draw + 0.5) / draws;
-    const unspoken = Math.log(share / (1 - share));
-    return computeIndex({ ...measured, measures }, weights, { ...params, unspoken }, baseline).score;
+    return {
+      measured: { ...measured, measures: { ...measured.measures, ...measures } },
+      params: { ...params, unspoken: Math.log(share / (1 - share)) },
+    };
   });
+  return weights.map((weights) => {
+    const index = computeIndex(measured, weights, params, baseline);
+    const scores = drawn.map((draw) => computeIndex(draw.measured, weights, draw.params, baseline).score);
+    return { ...index, interval: middleOf(scores, index.score) };
+  });
+}
+
+/** The middle of the draws, extended to the score. */
+function middleOf(scores: number[], score: number): Interval {
   scores.sort((a, b) => a - b);
-  const { score } = computeIndex(measured, weights, params, baseline);
   const [lower, upper] = [scores[draws * tail], scores[draws * (1 - tail) - 1]] as [number, number];
   return [Math.min(lower, score), Math.max(upper, score)];
 }
 
-function runsOf(segments: readonly Segment[]): Run[] {
-  return segments.map(({ start, end }, index) => ({
+function resample({ segments, framesPerSecond }: Timing): Measures[] {
+  const runs = segments.map(({ start, end }, index) => ({
     speech: end - start,
     pause: Math.max(0, (segments[index + 1]?.start ?? end) - end),
   }));
+  const random = uniform();
+  return Array.from({ length: draws }, () => {
+    const drawn = runs.map(() => runs[Math.floor(random() * runs.length)] as Run);
+    return timingOf(drawn, framesPerSecond);
+  });
 }
 
-function timingOf(runs: readonly Run[], framesPerSecond: number) {
-  const speech = runs.reduce((sum, run) => sum + run.speech, 0);
-  const pause = runs.reduce((sum, run) => sum + run.pause, 0);
-  return {
-    pause_ratio: { value: pause / (speech + pause), unit: 'ratio' },
-    mean_run: { value: speech / framesPerSecond / runs.length, unit: 's' },
-  };
+function timingOf(runs: readonly Run[], framesPerSecond: number): Measures {
+  const speech = runs.reduce((sum, run) => sum + run.speech, 0) / framesPerSecond;
+  const pause = runs.reduce((sum, run) => sum + run.pause, 0) / framesPerSecond;
+  return measureRuns({ speech, pause, runs: runs.length });
 }
 
 /** Linear congruential generator of Numerical Recipes: the same numbers in [0, 1) on every call. */

@@ -34,19 +34,28 @@ export function measureTiming(timing: Timing, params: TimingParams): Measures {
   const minutes = (speech + pause) / 60;
   const syllables = countSyllables(timing);
   const runs = segments.length;
+  const { pause_ratio, mean_run } = measureRuns({ speech, pause, runs });
   return {
-    pause_ratio: { value: pause / (speech + pause), unit: 'ratio' },
+    pause_ratio,
     pause_rate: { value: pauses.length / minutes, unit: '1/min' },
     ...(pauses.length > 0 && { mean_pause: { value: pause / pauses.length, unit: 's' } }),
     long_pause_rate: {
       value: pauses.filter((seconds) => seconds >= params.longPauseSeconds).length / minutes,
       unit: '1/min',
     },
-    mean_run: { value: speech / runs, unit: 's' },
+    mean_run,
     mean_run_syllables: { value: syllables / runs, unit: 'syllables' },
     articulation_rate: { value: syllables / speech, unit: 'syllables/s' },
     speech_rate: { value: syllables / (speech + pause), unit: 'syllables/s' },
     ...rateVariability(timing, params),
+  };
+}
+
+/** @param totals seconds of speech, seconds of pauses, number of runs */
+export function measureRuns({ speech, pause, runs }: Readonly<Record<'speech' | 'pause' | 'runs', number>>) {
+  return {
+    pause_ratio: { value: pause / (speech + pause), unit: 'ratio' },
+    mean_run: { value: speech / runs, unit: 's' },
   };
 }
 

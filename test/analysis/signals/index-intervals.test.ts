@@ -1,18 +1,8 @@
 import test from 'ava';
-import { indexInterval } from '../../../src/analysis/signals/index-intervals.ts';
-import { computeIndex } from '../../../src/analysis/signals/indices.ts';
+import { type IndexWithInterval, scoreIndices } from '../../../src/analysis/signals/index-intervals.ts';
+import { measureRuns } from '../../../src/analysis/signals/measures.ts';
+import { indexParams, indexWeights } from '../../support/indices.ts';
 
-const params = {
-  priorSeconds: 30,
-  reference: {
-    pause_ratio: { median: 0.2, spread: 0.6, scale: 'odds', source: 'a study' },
-    mean_run: { median: 2, spread: 0.3, scale: 'inverse', source: 'another' },
-  },
-} as const;
-const weights = {
-  pause_ratio: { direction: 'up', weight: 3, relativeOnly: false },
-  mean_run: { direction: 'down', weight: 1, relativeOnly: false },
-} as const;
 const framesPerSecond = 100;
 
 /** Runs of 1, 2 and 3 s in turn, with pauses of half a second. */
@@ -24,17 +14,16 @@ function speak(runs: number) {
   }
   const speech = segments.reduce((sum, { start, end }) => sum + end - start, 0) / framesPerSecond;
   const pauses = 0.5 * (runs - 1);
-  const measures = {
-    pause_ratio: { value: pauses / (speech + pauses), unit: 'ratio' },
-    mean_run: { value: speech / runs, unit: 's' },
-  };
+  const measures = measureRuns({ speech, pause: pauses, runs });
   return { segments, measured: { measures, speechSeconds: speech } };
 }
 
 function intervalOf(runs: number) {
   const { segments, measured } = speak(runs);
-  const [lower, upper] = indexInterval({ segments, framesPerSecond }, measured, [weights, params, null]);
-  const { score } = computeIndex(measured, weights, params, null);
+  const standard = { params: indexParams, baseline: null };
+  const [index] = scoreIndices([indexWeights], measured, { segments, framesPerSecond }, standard);
+  const { score, interval } = index as IndexWithInterval;
+  const [lower, upper] = interval;
   return { lower, upper, score, width: upper - lower };
 }
 
@@ -59,7 +48,9 @@ test('a second of speech spans four fifths of the scale, and more speech narrows
 test('runs of equal length leave only the doubt about the reference', (t) => {
   const { segments, measured } = speak(40);
   const equal = segments.map((_, run) => ({ start: run * 250, end: run * 250 + 200 }));
+  const standard = { params: { ...indexParams, priorSeconds: 1e-9 }, baseline: null };
   const timing = { segments: equal, framesPerSecond };
-  const [lower, upper] = indexInterval(timing, measured, [weights, { ...params, priorSeconds: 1e-9 }, null]);
+  const [index] = scoreIndices([indexWeights], measured, timing, standard);
+  const [lower, upper] = (index as IndexWithInterval).interval;
   t.true(upper - lower < 0.05, `${lower} ${upper}`);
 });

@@ -3,19 +3,8 @@ import fc from 'fast-check';
 import { computeIndex, ownShare } from '../../../src/analysis/signals/indices.ts';
 import { readManifests } from '../../../src/models/loader.ts';
 import type { ManifestOf } from '../../../src/models/manifest.ts';
+import { indexParams as params, indexWeights as weights } from '../../support/indices.ts';
 
-const params = {
-  priorSeconds: 20,
-  reference: {
-    pause_ratio: { median: 0.2, spread: 0.6, scale: 'odds', source: 'a study' },
-    mean_run: { median: 2, spread: 0.3, scale: 'inverse', source: 'another' },
-    pitch_level: { median: 0, spread: 3, scale: 'difference', source: 'a third' },
-  },
-} as const;
-const weights = {
-  pause_ratio: { direction: 'up', weight: 3, relativeOnly: false },
-  mean_run: { direction: 'down', weight: 1, relativeOnly: false },
-} as const;
 const recordingOf = (pauseRatio: number, meanRun: number, speechSeconds = 20) => ({
   measures: {
     pause_ratio: { value: pauseRatio, unit: 'ratio' },
