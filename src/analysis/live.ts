@@ -116,7 +116,7 @@ function toMessages(
   const { span, cause } = event;
   const at = round(span.start / framesPerSecond);
   const entries = signals.flatMap((signal) => {
-    const timeline = analysis === null ? [] : bodyOf(signal, analysis).timeline;
+    const { timeline = [] } = analysis === null ? {} : bodyOf(signal, analysis);
     const entry = timeline.find(({ start_s }) => start_s === at);
     if (entry === undefined) return [];
     const { start_s: _, end_s: __, ...scores } = entry;

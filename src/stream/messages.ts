@@ -23,16 +23,18 @@ const span = {
 const message = <Shape extends z.ZodRawShape>(type: string, about: string, shape: Shape) =>
   z.strictObject({ type: z.literal(type).describe('The kind of message.'), seq, ...shape }).describe(about);
 
-/** Present for the requested signals. */
-const perSignal = (schemaOf: (body: z.ZodRawShape) => z.ZodType) =>
+/** Present for the requested signals that have the field. */
+const perSignal = <Field>(field: string, schemaOf: (schema: Field) => z.ZodType) =>
   Object.fromEntries(
-    signals.map((signal: Signal) => [signal, schemaOf(definitions[signal].body.shape).optional()]),
+    signals
+      .filter((signal) => field in definitions[signal].body.shape)
+      .map((signal) => [signal, schemaOf(shapeOf(signal)[field] as Field).optional()]),
   );
 
-const entryOf = ({ timeline }: z.ZodRawShape) =>
-  (timeline as z.ZodArray<z.ZodObject>).element
-    .omit({ start_s: true, end_s: true })
-    .describe('The scores of the utterance.');
+const shapeOf = (signal: Signal): z.ZodRawShape => definitions[signal].body.shape;
+
+const entryOf = ({ element }: z.ZodArray<z.ZodObject>) =>
+  element.omit({ start_s: true, end_s: true }).describe('The scores of the utterance.');
 
 const model = z.strictObject({
   name: z.string().describe('Name of the model.'),
@@ -59,7 +61,7 @@ export const serverMessages = {
   measurement: message('measurement', 'Scores of the last seconds.', {
     ...span,
     speech_s: secondsSchema.describe('Speech within it, s.'),
-    ...perSignal(({ signals: scores }) => scores as z.ZodType),
+    ...perSignal('signals', (scores: z.ZodType) => scores),
     warnings: reportShape.warnings,
   }),
   turn: message('turn', 'One utterance.', {
@@ -67,7 +69,7 @@ export const serverMessages = {
     cause: z
       .enum(['pause', 'length', 'turn.end', 'session.end'])
       .describe('A pause after it, its length, or a message of the client.'),
-    ...perSignal(entryOf),
+    ...perSignal('timeline', entryOf),
   }),
   final: message('final', 'The report of the session.', {
     report: z.looseObject({}).describe('The body of POST /v1/analyze for the same samples.'),
