@@ -1,5 +1,4 @@
 /** One client, one request at a time, against the sum of its stages measured alone. */
-
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { defaultOptions } from '../../src/analysis/types.ts';
 import { parseConfig } from '../../src/runtime/config.ts';

@@ -1,5 +1,4 @@
 /** Recordings beside a baseline, through the whole pipeline. */
-
 import { execFileSync } from 'node:child_process';
 import test from 'ava';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';

@@ -1,5 +1,4 @@
 /** Jobs that are removed before their end: one callback says so, and the work ends soon. */
-
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';

@@ -1,5 +1,4 @@
 /** What earlier releases left in Redis and in the database, and what later ones leave there. */
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

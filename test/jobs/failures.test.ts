@@ -1,5 +1,4 @@
 /** Jobs in this very process, beside a real Redis that fails them, and a worker whose recording never comes. */
-
 import test from 'ava';
 import pino from 'pino';
 import { defaultOptions } from '../../src/analysis/types.ts';

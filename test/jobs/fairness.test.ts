@@ -1,5 +1,4 @@
 /** One owner's load does not keep another owner's job or callback waiting. */
-
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';

@@ -1,5 +1,4 @@
 /** The threads of `undertone worker`: lost ones are replaced, also where the new one cannot start at once. */
-
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

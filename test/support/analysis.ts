@@ -1,5 +1,4 @@
 /** Reports straight from the analyzer, without a server. */
-
 import { fixture } from '../../scripts/recordings.ts';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { type CombinedReport, combinedReport } from '../../src/analysis/report.ts';

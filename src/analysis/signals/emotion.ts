@@ -40,7 +40,11 @@ type Scores = {
 };
 
 /** Half-widths of the intervals of a good recording, and the distance from the training recordings. */
-type Doubt = { readonly valenceSpread: number; readonly arousalSpread: number; readonly distance: number };
+type Uncertainty = {
+  readonly valenceSpread: number;
+  readonly arousalSpread: number;
+  readonly distance: number;
+};
 
 type Intervals = { readonly valence: Interval; readonly arousal: Interval };
 
@@ -127,7 +131,7 @@ const absent: Readonly<Record<string, number>> = { valence_spread: 1, arousal_sp
 type Row = readonly number[];
 
 const toScores = ([valence, arousal, valenceSpread, arousalSpread, distance, ...probabilities]: Row) =>
-  ({ valence, arousal, valenceSpread, arousalSpread, distance, probabilities }) as Scores & Doubt;
+  ({ valence, arousal, valenceSpread, arousalSpread, distance, probabilities }) as Scores & Uncertainty;
 
 export type EmotionReport = z.infer<typeof body>;
 
@@ -164,7 +168,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, Rows<Row>, Emotio
     const pooled = toScores(poolWindows(windows, speechPerWindow(recording)));
     const dominant = labels?.[indexOfMax(pooled.probabilities)] ?? '';
     const printed = { valence: round(pooled.valence), arousal: round(pooled.arousal) };
-    const intervalsOf = (scores: Scores & Doubt, conditions: Conditions): Intervals => {
+    const intervalsOf = (scores: Scores & Uncertainty, conditions: Conditions): Intervals => {
       const degradations = degradationsOf(conditions, params.degradations);
       return {
         valence: interval(scores.valence, params.intervals.valence, degradations, scores.valenceSpread),

@@ -3,9 +3,10 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Any, Literal, Mapping, Sequence, TypedDict, cast, overload
+from typing import Any, Literal, TypedDict, cast, overload
 
 import httpx
 
