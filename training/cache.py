@@ -34,18 +34,14 @@ def hash_content(path: Path, _modified: int, _size: int) -> str:
 
 @functools.cache
 def code_hash(*modules: ModuleType) -> str:
-    """SHA-256 of the syntax trees: comments, docstrings, imports, formatting and SPEC, the texts of cards, do not count."""
+    """SHA-256 of the syntax trees: comments, docstrings, imports and formatting do not count."""
     trees = [ast.parse(Path(module.__file__).read_text()) for module in modules]
     for tree in trees:
-        tree.body = [node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom)) and not is_spec(node)]
+        tree.body = [node for node in tree.body if not isinstance(node, (ast.Import, ast.ImportFrom))]
         for node in ast.walk(tree):
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False) is not None:
                 node.body = node.body[1:] or [ast.Pass()]
     return digest([ast.dump(tree) for tree in trees])
-
-
-def is_spec(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SPEC"
 
 
 def folder(name: str, inputs: dict) -> Path:

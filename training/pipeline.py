@@ -1,5 +1,10 @@
-"""The steps of training, in order. Each reads the model folders and the cache that earlier steps wrote."""
+"""The steps of training, in order. Each reads the model folders and the cache that earlier steps wrote.
 
+Recipes are compared and scores calibrated with weights of the train part alone, in the cache. The shipped weights are
+then fitted on every part but the test part, by the same recipe (`refit`).
+"""
+
+import json
 import shutil
 import subprocess
 import time
@@ -14,7 +19,7 @@ from training.augment import synthetic_music
 from training.augment.augmented import AugmentedCopies
 from training.calibration import timing_reference
 from training.calibration.affine import Outputs, calibrate_emotion, fit_neutral
-from training.calibration.intervals import DEGRADATION_PARAMS, WIDEN, initial_interval, fit_intervals
+from training.calibration.intervals import DEGRADATION_PARAMS, WIDEN, fit_intervals, initial_interval
 from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
 from training.corpora.labels import DIMENSIONS
@@ -22,7 +27,7 @@ from training.encoder import distill, embeddings, finetune
 from training.encoder import spec as encoder_spec
 from training.encoder.embeddings import EmbeddingStore
 from training.encoder.trunk import Trunk
-from training.export.head_graph import write_clarity, write_emotion
+from training.export.head_graph import EmotionScale, write_clarity, write_emotion
 from training.export.manifest import write_model
 from training.export.model_spec import ModelSpec
 from training.export.trunk_graph import write_trunk
@@ -30,6 +35,7 @@ from training.export.vad_graph import write_vad
 from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS, WINDOW_SECONDS
 from training.heads import clarity, emotion
 from training.heads import distance as distances
+from training.heads import spec as head_spec
 from training.heads.fit import Heads, mean_per_clip, predict
 from training.reporting.cards import write_cards
 from training.vad import spec as vad_spec
@@ -47,10 +53,22 @@ class ModelSet:
     models: Path
     frames_per_embedding: int
     networks: int  # attention heads averaged in a head
+    refit: bool = False  # fitted on every part but the test part, not on the train part alone
+
+    def fitted(self, name: str) -> Path:
+        """File of values that are in a graph and in no manifest: `scale` of emotion, `line` of clarity."""
+        return settings.CACHE / f"{name}-{self.models.name}.json"
+
+    def fits(self, clip: Clip) -> bool:
+        return clip.refitted if self.refit else not clip.held_out
+
+
+def calibration_set() -> ModelSet:
+    return ModelSet(settings.calibration_models(), 2, 2)
 
 
 def standard() -> ModelSet:
-    return ModelSet(settings.MODELS, 2, 2)
+    return ModelSet(settings.MODELS, 2, 2, refit=True)
 
 
 def train_vad() -> None:
@@ -58,83 +76,126 @@ def train_vad() -> None:
     min_voice, check_metrics = speech_check.fit(net)
     write_vad(net, graph)
     params = SEGMENT_PARAMS | {"minVoice": min_voice} | vad_spec.RECORDING_PARAMS
-    write_model(vad_spec.SPEC, graph, settings.MODELS, params, vad_train.measure_vad(net) | check_metrics, [synthetic_music.openmsx_data()])
+    write_model(vad_spec.SPEC, graph, settings.MODELS, params, lambda clip: not clip.held_out, vad_train.measure_vad(net) | check_metrics,
+                [synthetic_music.openmsx_data()])  # fmt: skip
 
 
-def write_trunk_model(spec: ModelSpec, trunk: Trunk, models: Path) -> None:
+def write_trunk_model(spec: ModelSpec, trunk: Trunk, models: ModelSet) -> None:
     graph = settings.CACHE / "trunk.onnx"
     write_trunk(trunk, graph)
     params = {"windowSeconds": WINDOW_SECONDS, "framesPerToken": trunk.frames_per_embedding, **WINDOW_PARAMS}
-    write_model(spec, graph, models, params)
+    write_model(spec, graph, models.models, params, models.fits)
+    if models.models != settings.MODELS:
+        shutil.copytree(settings.MODELS / "vad", models.models / "vad", dirs_exist_ok=True)
 
 
-def train_trunk() -> None:
-    finetune.run()
-    write_trunk_model(encoder_spec.STANDARD, finetune.finetuned_trunk(), settings.MODELS)
+def train_trunk(models: ModelSet) -> None:
+    finetune.run(models.refit)
+    write_trunk_model(encoder_spec.STANDARD, finetune.finetuned_trunk(models.refit), models)
 
 
 def load_embeddings(models: ModelSet) -> EmbeddingStore:
     return embeddings.load(settings.weights("trunk", models.models), models.frames_per_embedding, AugmentedCopies())
 
 
-def windows_of(part: Part, clips: list[Clip], store: EmbeddingStore, windows: np.ndarray) -> np.ndarray:
-    return windows[[clips[i].part is part for i in store.clips[windows]]]
+def windows_of(chosen: Callable[[Clip], bool], clips: list[Clip], store: EmbeddingStore, windows: np.ndarray) -> np.ndarray:
+    return windows[[chosen(clips[i]) for i in store.clips[windows]]]
+
+
+def is_dev(clip: Clip) -> bool:
+    return clip.part is Part.DEV
+
+
+def is_calibration(clip: Clip) -> bool:
+    return clip.part is Part.CALIBRATION
+
+
+def fit_emotion(models: ModelSet, store: EmbeddingStore, targets: emotion.Targets) -> tuple[Heads, distances.Distance, np.ndarray]:
+    """The head that was fine-tuned with the trunk, one fitted afterwards, and a linear one -> heads, distance, distance of each window"""
+    clips = read_clips()
+    names, labelled = np.array([clip.corpus for clip in clips]), emotion.labelled_windows(store.clips, targets)
+    known = windows_of(models.fits, clips, store, labelled)
+    robust = emotion.group_robust(store, targets, known, names)
+    heads = [finetune.finetuned_head("emotion", models.refit), *emotion.fit_networks(store, robust, known, models.networks - 1),
+             emotion.fit_linear_head(store, robust, known)]  # fmt: skip
+    distance = distances.fit(store.moments[known], names[store.clips[known]])
+    return heads, distance, distance(store.moments[known])
 
 
 def train_emotion(models: ModelSet) -> None:
-    """The mean of the head that was fine-tuned with the trunk, of heads fitted afterwards, and of a linear one."""
     clips, store, graph = read_clips(), load_embeddings(models), settings.CACHE / "emotion.onnx"
     targets = emotion.targets_of(clips)
-    labelled = emotion.labelled_windows(store.clips, targets)
-    known, dev, held = (windows_of(part, clips, store, labelled) for part in (Part.TRAIN, Part.DEV, Part.CALIBRATION))
-    names = np.array([clip.corpus for clip in clips])
-    robust = emotion.group_robust(store, targets, known, names)
-    heads = [finetune.finetuned_emotion_head(), *emotion.fit_networks(store, robust, known, models.networks - 1),
-             emotion.fit_linear_head(store, robust, known)]  # fmt: skip
-    distance = distances.fit(store.moments[known], names[store.clips[known]])
-    neutral = fit_neutral_bias(heads, store, targets, dev, names)
+    heads, distance, near = fit_emotion(models, store, targets)
+    dev, held = (windows_of(part, clips, store, emotion.labelled_windows(store.clips, targets)) for part in (is_dev, is_calibration))
+    neutral = fit_neutral_bias(heads, store, targets, dev)
     outputs = np.concatenate([predict(heads, store, held), distance(store.moments[held])[:, None]], 1)
     rows, outputs = mean_per_clip(store.clips[held], store.speech_frames[held], outputs)
     rated = np.array([clips[i].dimensions is not None and clips[i].dimensions.rated for i in rows])
-    found = calibrate_emotion(Outputs(outputs[:, :-1], outputs[:, -1], targets, rows, names[rows], rated), neutral, distance(store.moments[known]))
+    corpora = np.array([clips[i].corpus for i in rows])
+    found = calibrate_emotion(Outputs(outputs[:, :-1], outputs[:, -1], targets, rows, corpora, rated), neutral, near)
+    found.scale.save(models.fitted("scale"))
     write_emotion(heads, found.scale, distance, graph)
     params = {"intervals": dict.fromkeys(DIMENSIONS, WIDEN), "degradations": DEGRADATION_PARAMS,
               "shortSpeechSeconds": EMOTION_SHORT_SECONDS, "lowConfidence": found.low_confidence,
               "unlikeDistance": round(found.unlike_distance, 3), "tone": TONE_PARAMS}  # fmt: skip
-    write_model(emotion.SPEC, graph, models.models, params)
+    write_model(head_spec.EMOTION, graph, models.models, params, models.fits)
 
 
-def fit_neutral_bias(heads: Heads, store: EmbeddingStore, targets: emotion.Targets, windows: np.ndarray, names: np.ndarray) -> float:
-    """names [clips]: corpora"""
+def fit_neutral_bias(heads: Heads, store: EmbeddingStore, targets: emotion.Targets, windows: np.ndarray) -> float:
     rows, values = mean_per_clip(store.clips[windows], store.speech_frames[windows], predict(heads, store, windows))
-    acted = targets.label[rows] >= 0
+    acted, names = targets.label[rows] >= 0, np.array([clip.corpus for clip in read_clips()])
     return fit_neutral(values[acted][:, emotion.CATEGORIES], targets.label[rows[acted]], names[rows[acted]])
 
 
+def fit_clarity(models: ModelSet, store: EmbeddingStore, targets: np.ndarray) -> Heads:
+    """The head that was fine-tuned with the trunk, and others fitted afterwards."""
+    known = windows_of(models.fits, read_clips(), store, np.flatnonzero(~np.isnan(targets[store.clips])))
+    return [finetune.finetuned_head("clarity", models.refit), *clarity.fit(store, targets, known, models.networks - 1)]
+
+
 def train_clarity(models: ModelSet) -> None:
-    """The mean of the head that was fine-tuned with the trunk and of heads fitted afterwards."""
     clips, store, graph = read_clips(), load_embeddings(models), settings.CACHE / "cognitive.onnx"
     targets = clarity.targets_of(clips)
-    scored = np.flatnonzero(~np.isnan(targets[store.clips]))
-    known, held = (windows_of(part, clips, store, scored) for part in (Part.TRAIN, Part.CALIBRATION))
-    heads = [finetune.finetuned_clarity_head(), *clarity.fit(store, targets, known, models.networks - 1)]
+    heads = fit_clarity(models, store, targets)
+    held = windows_of(is_calibration, clips, store, np.flatnonzero(~np.isnan(targets[store.clips])))
     rows, values = mean_per_clip(store.clips[held], store.speech_frames[held], predict(heads, store, held))
     predicted, truth = values[:, 0], targets[rows]
     slope, intercept = (float(v) for v in np.polyfit(predicted, truth, 1))
     write_clarity(heads, slope, intercept, graph)
+    models.fitted("line").write_text(json.dumps([slope, intercept]) + "\n")
     timing, counts = timing_reference.fit_params()
     interval = initial_interval(truth, np.clip(slope * predicted + intercept, 0, 1))
     params = {"intervals": {"clarity": interval}, "degradations": DEGRADATION_PARAMS, "shortSpeechSeconds": CLARITY_SHORT_SECONDS, **timing}
     recordings = ", ".join(f"{count} of {name}" for name, count in counts.items())
-    spec = replace(clarity.SPEC, limits=tuple(text.format(counts=recordings) for text in clarity.SPEC.limits))
-    write_model(spec, graph, models.models, params)
-
-
-def finish(models: ModelSet) -> None:
-    """Intervals of all scores by the shipped pipeline, then cards and golden outputs. Needs all models of the set."""
+    spec = replace(head_spec.CLARITY, limits=tuple(text.format(counts=recordings) for text in head_spec.CLARITY.limits))
+    write_model(spec, graph, models.models, params, models.fits)
+def fit_all_intervals(models: ModelSet) -> None:
+    """By the shipped pipeline. Needs all models of the set."""
     subprocess.run(["npm", "run", "--silent", "build:service"], cwd=settings.REPOSITORY, check=True)
     for signal in ("emotion", "cognitive"):
         fit_intervals(signal, models.models)
+
+
+def refit(models: ModelSet, calibrated: ModelSet) -> None:
+    """The same recipe on more speakers. What was fitted on the calibration part stays: those speakers are trained on now."""
+    train_trunk(models)
+    store, clips, graph = load_embeddings(models), read_clips(), settings.CACHE / "refit.onnx"
+    heads, distance, _ = fit_emotion(models, store, emotion.targets_of(clips))
+    write_emotion(heads, EmotionScale.load(calibrated.fitted("scale")), distance, graph)
+    write_refitted(head_spec.EMOTION, graph, models, calibrated)
+    write_clarity(fit_clarity(models, store, clarity.targets_of(clips)), *json.loads(calibrated.fitted("line").read_text()), graph)
+    write_refitted(head_spec.CLARITY, graph, models, calibrated)
+    finish(models)
+
+
+def write_refitted(spec: ModelSpec, graph: Path, models: ModelSet, calibrated: ModelSet) -> None:
+    manifest = json.loads((calibrated.models / spec.name / "manifest.json").read_text())
+    training = manifest["training"]
+    write_model(replace(spec, limits=tuple(training["limits"])), graph, models.models, manifest["params"], models.fits, training["metrics"])
+
+
+def finish(models: ModelSet) -> None:
+    """Cards and golden outputs."""
     write_cards(models.models)
     golden = ["node", "--import", "tsx", "training/export/golden.ts", str(models.models)]
     subprocess.run(golden, cwd=settings.REPOSITORY, check=True)
@@ -143,19 +204,20 @@ def finish(models: ModelSet) -> None:
 def train_fast() -> None:
     models = ModelSet(settings.fast_models(), 4, 1)
     distill.run()
-    shutil.copytree(settings.MODELS / "vad", models.models / "vad", dirs_exist_ok=True)
-    write_trunk_model(encoder_spec.FAST, distill.student_trunk(), models.models)
+    write_trunk_model(encoder_spec.FAST, distill.student_trunk(), models)
     train_emotion(models)
     train_clarity(models)
+    fit_all_intervals(models)
     finish(models)
 
 
 STEPS: dict[str, Callable[[], None]] = {
     "vad": train_vad,
-    "trunk": train_trunk,
-    "emotion": lambda: train_emotion(standard()),
-    "cognitive": lambda: train_clarity(standard()),
-    "intervals": lambda: finish(standard()),
+    "trunk": lambda: train_trunk(calibration_set()),
+    "emotion": lambda: train_emotion(calibration_set()),
+    "cognitive": lambda: train_clarity(calibration_set()),
+    "intervals": lambda: fit_all_intervals(calibration_set()),
+    "refit": lambda: refit(standard(), calibration_set()),
     "fast": train_fast,
 }
 

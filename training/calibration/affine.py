@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from training.calibration.intervals import COVERAGE
 from training.corpora.labels import DIMENSIONS, EMOTIONS, PLACES
-from training.evaluation.statistics import sigmoid, uar
+from training.evaluation.statistics import best_present, pinball_loss, sigmoid, uar
 from training.export.head_graph import EmotionScale
 from training.heads import emotion
 
@@ -56,13 +56,8 @@ def fit_neutral(logits: np.ndarray, label: np.ndarray, corpora: np.ndarray) -> f
     """
 
     def mean_uar(bias: float) -> float:
-        scores = []
-        for name in np.unique(corpora):
-            own = corpora == name
-            present = np.unique(label[own])
-            moved = logits[own][:, present] + bias * (present == 0)
-            scores.append(uar(label[own], present[moved.argmax(1)]))
-        return float(np.mean(scores))
+        best = best_present(logits + bias * np.eye(1, 8), label, corpora)
+        return float(np.mean([uar(label[corpora == name], best[corpora == name]) for name in np.unique(corpora)]))
 
     least = mean_uar(0) - LOST
     return round(float(max(bias for bias in BIASES if mean_uar(bias) >= least)), 2)
@@ -104,8 +99,7 @@ def fit_spread(errors: np.ndarray, variance: np.ndarray) -> tuple[float, float]:
     def fitted(gain: float) -> tuple[float, float, float]:
         shape = np.sqrt(1 + gain * variance)
         half = np.quantile(errors / shape, COVERAGE)
-        over = errors - half * shape
-        return float(np.maximum(COVERAGE * over, (COVERAGE - 1) * over).mean()), half**2, half**2 * gain
+        return pinball_loss(errors, half * shape, COVERAGE), half**2, half**2 * gain
 
     _, floor, gain = min(fitted(gain) for gain in GAINS)
     return floor, gain

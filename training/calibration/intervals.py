@@ -16,11 +16,12 @@ from scipy.optimize import minimize
 from training import settings
 from training.augment.corruptions import Corruptor
 from training.corpora.corpus import Clip, Part
-from training.corpora.registry import is_steady
 from training.corpora.index import read_clips
 from training.corpora.labels import DIMENSIONS
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import is_steady
 from training.evaluation.pipeline import analyze, is_ok
+from training.evaluation.statistics import pinball_loss
 
 COVERAGE = 0.8
 # Values of a recording without a degradation; clipping counts up to the last one.
@@ -71,12 +72,12 @@ def fit_interval(errors: Errors) -> dict[str, float]:
     """
     start = np.log(np.quantile(errors.size, COVERAGE) + 1e-6)
 
-    def pinball_loss(parameters: np.ndarray) -> float:
+    def loss(parameters: np.ndarray) -> float:
         half = np.exp(parameters[0] + errors.degradations @ (MIN_EXPONENT + np.abs(parameters[1:])))
-        return float(np.maximum(COVERAGE * (errors.size - half), (COVERAGE - 1) * (errors.size - half)).mean())
+        return pinball_loss(errors.size, half, COVERAGE)
 
     options = {"maxiter": 4000, "fatol": 1e-8}
-    fits = [minimize(pinball_loss, [start, *[first] * 4], method="Nelder-Mead", options=options) for first in (0.05, 0.2)]
+    fits = [minimize(loss, [start, *[first] * 4], method="Nelder-Mead", options=options) for first in (0.05, 0.2)]
     exponents = MIN_EXPONENT + np.abs(min(fits, key=lambda found: found.fun).x[1:])
     clean = errors.where(errors.condition == "clean")
     for name, condition in WORST.items():

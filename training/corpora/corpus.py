@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from training.corpora.labels import AROUSAL, EMOTIONS, INDEX_NAMES, ORDINARY, VALENCE
+from training.corpora.recipe import RECIPE
 
 SPLITS = Path(__file__).with_name("splits.json")
 LANGUAGES = {"en": "English", "it": "Italian", "pl": "Polish", "am": "Amharic", "ko": "Korean", "ar": "Arabic",
@@ -21,8 +22,8 @@ ORDINARY_WEIGHT = 0.3  # of a corpus of ordinary speech, over that of an acted c
 class Part(StrEnum):
     """Parts of a corpus. No speaker is in two of them."""
 
-    TRAIN = "train"  # weights are fitted on it
-    DEV = "dev"  # recipes are compared on it
+    TRAIN = "train"  # all weights are fitted on it
+    DEV = "dev"  # recipes are compared on it; the shipped weights are fitted on it as well, and on the next part
     CALIBRATION = "calibration"  # temperature, affine calibration and intervals are fitted on it
     TEST = "test"  # published metrics come from it
 
@@ -36,7 +37,6 @@ class Sampling:
     vad: float = 1.0  # weight of a clip when mixtures for the VAD model are drawn
     speech_check: float = 1.0  # weight of a clip in the loss of the speech check
     telephone_every: int = 1  # every n-th clip gets a telephone copy for the VAD model
-    baseline_every: int = 1  # every n-th clip trains the eGeMAPS baseline
     corrupted: int = 25  # clips of the test part that are evaluated under corruptions, at most
 
 
@@ -71,8 +71,13 @@ class Clip:
 
     @property
     def held_out(self) -> bool:
-        """Whether no weights may be fitted on it."""
+        """Whether it is left out of weights whose recipe is compared or whose scores are calibrated."""
         return self.part is not Part.TRAIN
+
+    @property
+    def refitted(self) -> bool:
+        """Whether the shipped weights are fitted on it: recipe and calibration are fixed by then."""
+        return not self.tested and self.corpus not in RECIPE.unseen
 
     @property
     def tested(self) -> bool:

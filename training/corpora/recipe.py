@@ -17,12 +17,14 @@ class Recipe:
     sounds: tuple[str, ...]  # no speech
     rooms: str  # impulse responses
     unseen: tuple[str, ...]  # acted categories of which no speaker is trained on: corpora that the models have not seen
+    known: tuple[str, ...] = field(init=False)  # acted categories that are trained on
     labelled: tuple[str, ...] = field(init=False)  # speech with a target of some score
     speech: tuple[str, ...] = field(init=False)
     corpora: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         labelled = (*self.emotion, self.arousal, self.rated, self.clarity, *self.ordinary)
+        object.__setattr__(self, "known", tuple(name for name in self.emotion if name not in self.unseen))
         object.__setattr__(self, "labelled", labelled)
         object.__setattr__(self, "speech", (*labelled, *self.unlabelled))
         object.__setattr__(self, "corpora", (*self.speech, *self.sounds, self.rooms))

@@ -90,7 +90,7 @@ def distill(folder: Path, windows: WindowStore, copies: AugmentedCopies, store: 
     members, _ = finetune_split(clips, windows)
     sample = store.embeddings[:: max(1, len(store.embeddings) // 50000)].astype(np.float32)
     scale = torch.from_numpy(sample.std(0) + 0.05)
-    student, first = prune_ffn(finetune.finetuned_trunk()), 0
+    student, first = prune_ffn(finetune.finetuned_trunk(refit=False)), 0
     optimizer = torch.optim.AdamW(student.to(DEVICE).parameters(), PEAK_LR, weight_decay=0.01)
     if (folder / CHECKPOINT_FILE).exists():
         state = torch.load(folder / CHECKPOINT_FILE)
@@ -119,8 +119,8 @@ def distill(folder: Path, windows: WindowStore, copies: AugmentedCopies, store: 
 
 def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
     return {
-        "teacher": cache.file_hash(finetune.result_path()),
-        "trunk": cache.file_hash(settings.weights("trunk")),
+        "teacher": cache.file_hash(finetune.result_path(refit=False)),
+        "trunk": cache.file_hash(settings.weights("trunk", settings.calibration_models())),
         "labels": labels_key(read_clips()),
         "windows": windows.key,
         "copies": copies.source.key,
@@ -131,7 +131,7 @@ def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
 
 def run() -> None:
     windows, copies = window_store.load(), AugmentedCopies()
-    store = embeddings.load(settings.weights("trunk"), 2, copies)
+    store = embeddings.load(settings.weights("trunk", settings.calibration_models()), 2, copies)
     cache.build("distill", inputs_of(windows, copies), lambda folder: distill(folder, windows, copies, store))
 
 

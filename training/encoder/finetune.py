@@ -162,13 +162,17 @@ def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTas
     return model
 
 
-def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies) -> None:
+def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies, refit: bool) -> None:
     clips, data = read_clips(), FinetuneDataset(windows, copies)
     members, out = finetune_split(clips, windows)
+    if refit:
+        members = np.flatnonzero([clips[i].refitted for i in windows.clips])
     log = folder / "metrics.json"
     seen = json.loads(log.read_text()) if log.exists() else {}
 
     def measure(title: str, model: MultiTaskModel) -> None:
+        if refit:
+            return
         seen[title] = finetune_report.measure_recipe(clips, windows, out, model.predict(data, out))
         log.write_text(json.dumps(seen, indent=1))
         print(finetune_report.format_columns(seen), flush=True)
@@ -182,11 +186,12 @@ def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies) -> Non
     model.load_state_dict({name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]})
     measure("mean", model)
     torch.save(model.cpu().state_dict(), folder / RESULT_FILE)
-    curves = {f"seed {run.seed}": run.curve for run in runs}
-    (settings.results_folder() / "finetune_loss.json").write_text(json.dumps(curves) + "\n")
+    if refit:
+        curves = {f"seed {run.seed}": run.curve for run in runs}
+        (settings.results_folder() / "finetune_loss.json").write_text(json.dumps(curves) + "\n")
 
 
-def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
+def inputs_of(windows: WindowStore, copies: AugmentedCopies, refit: bool) -> dict:
     code = (attention_head, augmented, batches, clarity, embeddings, emotion, examples, fit, graph, level, mix, multitask, spectral,
             synthetic_noise, trunk, trunk_graph)  # fmt: skip
     return {
@@ -195,41 +200,36 @@ def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
         "copies": copies.source.key,
         "whisper": cache.file_hash(whisper_weights.PATH),
         "epochs": settings.SIZES.finetune_epochs,
+        "refit": refit,
         "code": cache.code_hash(sys.modules[__name__], *code),
     }
 
 
-def run() -> None:
+def run(refit: bool) -> None:
+    """refit: on every part but the test part, in place of the train part, and without comparing recipes."""
     windows, copies = window_store.load(), AugmentedCopies()
-    cache.build("finetune", inputs_of(windows, copies), lambda folder: finetune(folder, windows, copies))
+    cache.build("finetune", inputs_of(windows, copies, refit), lambda folder: finetune(folder, windows, copies, refit))
 
 
-def result_path() -> Path:
+def result_path(refit: bool) -> Path:
     """Weights of the MultiTaskModel."""
-    return cache.finished("finetune", inputs_of(window_store.load(), AugmentedCopies()), "training/train trunk") / RESULT_FILE
+    inputs = inputs_of(window_store.load(), AugmentedCopies(), refit)
+    return cache.finished("finetune", inputs, "training/train trunk") / RESULT_FILE
 
 
-def load_state(prefix: str) -> dict[str, torch.Tensor]:
-    state = torch.load(result_path(), map_location="cpu")
+def load_state(prefix: str, refit: bool) -> dict[str, torch.Tensor]:
+    state = torch.load(result_path(refit), map_location="cpu")
     return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
 
 
-def finetuned_trunk() -> Trunk:
+def finetuned_trunk(refit: bool) -> Trunk:
     trunk = Trunk()
-    trunk.load_state_dict(load_state("trunk."))
+    trunk.load_state_dict(load_state("trunk.", refit))
     return trunk.eval()
 
 
-def finetuned_emotion_head() -> AttentionHead:
-    """It fits the distilled trunk as well, which approximates the same embeddings."""
-    return finetuned_head("emotion", emotion.OUTPUTS)
-
-
-def finetuned_clarity_head() -> AttentionHead:
-    return finetuned_head("clarity", 1)
-
-
-def finetuned_head(name: str, outputs: int) -> AttentionHead:
-    head = AttentionHead(outputs)
-    head.load_state_dict(load_state(f"{name}."))
+def finetuned_head(name: str, refit: bool) -> AttentionHead:
+    """name: "emotion" or "clarity". It fits the distilled trunk as well, which approximates the same embeddings."""
+    head = AttentionHead(emotion.OUTPUTS if name == "emotion" else 1)
+    head.load_state_dict(load_state(f"{name}.", refit))
     return head.eval()

@@ -10,7 +10,7 @@ from training.corpora.labels import DIMENSIONS, NEGATIVE
 from training.corpora.recipe import RECIPE
 from training.encoder.multitask import CLARITY
 from training.encoder.window_store import WindowStore
-from training.evaluation.statistics import ccc, pcc, sigmoid, uar
+from training.evaluation.statistics import best_present, ccc, pcc, sigmoid, uar
 from training.heads import emotion
 from training.heads.fit import mean_per_clip
 
@@ -27,11 +27,9 @@ def measure_recipe(clips: list[Clip], windows: WindowStore, members: np.ndarray,
         if part.any():
             found[name] = score(truth[part], predicted[part])
 
+    best = best_present(values[:, emotion.CATEGORIES], targets.label[rows], names)
     for name in RECIPE.emotion:
-        part = (names == name) & (targets.label[rows] >= 0)
-        allowed = np.unique(targets.label[rows[part]])
-        predicted = allowed[np.argmax(values[:, allowed], 1)] if part.any() else part
-        add(f"{name} UAR", uar, part, targets.label[rows], predicted)
+        add(f"{name} UAR", uar, (names == name) & (targets.label[rows] >= 0), targets.label[rows], best)
     for place, dimension in enumerate(DIMENSIONS):
         add(f"{RECIPE.rated} {dimension} CCC", ccc, names == RECIPE.rated, targets.dimensions[rows, place], dimensions[:, place])
     neutral_share = targets.distribution[rows][:, 0]

@@ -30,7 +30,7 @@ MAX_TRAINED = 300  # clips of a corpus, weighing as much as all of them
 
 def trained_clips(clips: list[Clip]) -> dict[str, list[Clip]]:
     """Corpus -> clips that the baseline is fitted on."""
-    by_corpus = {name: [clip for clip in clips if clip.corpus == name and not clip.held_out] for name in RECIPE.labelled}
+    by_corpus = {name: [clip for clip in clips if clip.corpus == name and clip.refitted] for name in RECIPE.labelled}
     return {name: evenly_spaced(own, MAX_TRAINED) for name, own in by_corpus.items()}
 
 
@@ -60,7 +60,7 @@ class EgemapsBaseline:
         """values: path of a clip -> functionals"""
         clips = read_clips()
         self.values = values
-        counts = Counter(clip.corpus for clip in clips if not clip.held_out)
+        counts = Counter(clip.corpus for clip in clips if clip.refitted)
         by_corpus = trained_clips(clips)
         known = sum(by_corpus.values(), [])
         self.scaler = StandardScaler().fit(self.stack(known))

@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 
 from training.corpora.labels import EMOTIONS
-from training.corpora.registry import is_strong
 from training.corpora.recipe import RECIPE
+from training.corpora.registry import is_strong
 from training.evaluation.predictions import SCORES, Predictions, Reports, corpus_of
 from training.evaluation.statistics import accuracy, uar
 from training.reporting.tables import table

@@ -15,7 +15,6 @@ from training.evaluation.statistics import Score, bootstrap_interval, ccc, ece, 
 ADULT_AGE = 15
 MIN_CLIPS = 5  # smaller groups say nothing
 NATURAL = (*RECIPE.ordinary, RECIPE.clarity)  # speech that nobody acted
-KNOWN = tuple(name for name in RECIPE.emotion if name not in RECIPE.unseen)
 LEFT_OUT, LEFT_OUT_SPEAKERS = "corpora left out", "speakers left out"  # groups that pool corpora
 COVERAGES = (1, 0.75, 0.5, 0.25)  # shares of the recordings, those of highest confidence
 
@@ -121,10 +120,10 @@ def unseen_metrics(predictions: Predictions) -> list[Metric]:
 
 def emotion_metrics(predictions: Predictions) -> list[Metric]:
     """Speakers left out of the corpora that were trained on."""
-    acted = predictions.of(*KNOWN)
+    acted = predictions.of(*RECIPE.known)
     if len(acted) == 0 or np.isnan(acted.probabilities).all():
         return []
-    metrics = recall_metrics(acted, KNOWN) + vote_metrics(acted)
+    metrics = recall_metrics(acted, RECIPE.known) + vote_metrics(acted)
     truth, closed = acted.labels, acted.best_in_corpus()
     for group_of in (lambda c: c.language, lambda c: c.sex, lambda c: f"{c.language}, {c.sex}"):
         groups = np.array([group_of(clip) for clip in acted.clips])

@@ -11,6 +11,7 @@ from training.corpora.corpus import Clip
 from training.corpora.labels import DIMENSIONS, EMOTIONS
 from training.corpora.recipe import RECIPE
 from training.evaluation.pipeline import is_ok
+from training.evaluation.statistics import best_present
 
 SCORES = (*DIMENSIONS, "clarity")  # order of `intervals`
 
@@ -58,12 +59,7 @@ class Predictions:
 
     def best_in_corpus(self) -> np.ndarray:
         """The most probable of the labels that the clip's corpus has among these clips."""
-        allowed, labels = np.full(self.probabilities.shape, -np.inf), self.labels
-        corpora = np.array([clip.corpus for clip in self.clips])
-        for name in np.unique(corpora):
-            indices = np.flatnonzero(corpora == name)
-            allowed[np.ix_(indices, np.unique(labels[indices]))] = 0
-        return (self.probabilities + allowed).argmax(1)
+        return best_present(self.probabilities, self.labels, np.array([clip.corpus for clip in self.clips]))
 
 
 def corpus_of(score: str) -> str:

@@ -110,6 +110,22 @@ def bootstrap(score: Score, truth, predicted, speakers, rounds: int) -> np.ndarr
         return score.value(draws @ sums)
 
 
+def best_present(values: np.ndarray, label: np.ndarray, corpora: np.ndarray) -> np.ndarray:
+    """The highest of the labels that occur in the clip's corpus. values [n,8], label and corpora [n] -> [n]"""
+    best = np.empty(len(label), int)
+    for name in np.unique(corpora):
+        own = corpora == name
+        present = np.unique(label[own])
+        best[own] = present[values[own][:, present].argmax(1)]
+    return best
+
+
+def pinball_loss(errors: np.ndarray, half_width: np.ndarray, coverage: float) -> float:
+    """Least where half of the width is the `coverage` quantile of the errors. Koenker and Bassett 1978."""
+    over = errors - half_width
+    return float(np.maximum(coverage * over, (coverage - 1) * over).mean())
+
+
 def middle(values: np.ndarray) -> list[float]:
     return [round(float(v), 3) for v in np.quantile(values[np.isfinite(values)], [0.025, 0.975])]
 

@@ -3,7 +3,10 @@
 A graph averages the networks of an ensemble before calibration.
 """
 
+from __future__ import annotations
+
 import functools
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,6 +100,14 @@ class EmotionScale:
     spread_gain: np.ndarray  # [2]
     near: float
     growth: float  # of temperature and spreads, per unit of distance beyond `near`; fitted on the categories
+
+    def save(self, path: Path) -> None:
+        path.write_text(json.dumps({name: np.asarray(value).tolist() for name, value in vars(self).items()}) + "\n")
+
+    @staticmethod
+    def load(path: Path) -> EmotionScale:
+        values = json.loads(path.read_text())
+        return EmotionScale(**{name: np.array(value) if isinstance(value, list) else value for name, value in values.items()})
 
 
 def write_distance(g: Graph, distance: Distance, embeddings: str, w: str) -> str:

@@ -3,9 +3,11 @@
 import json
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from training import cache
+from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
 from training.corpora.registry import CORPORA
@@ -16,13 +18,14 @@ from training.reporting.cards import evidence_of
 from training.settings import SEED
 
 
-def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, metrics: dict | None = None, more_data: list[dict] = ()) -> None:
-    """`params`: thresholds and calibration that the service reads; `more_data`: training data apart from corpora."""
+def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, fits: Callable[[Clip], bool],
+                metrics: dict | None = None, more_data: list[dict] = ()) -> None:  # fmt: skip
+    """`params`: thresholds and calibration that the service reads; `fits`: whether weights are fitted on a clip; `more_data`: training data apart from corpora."""
     folder = models / spec.name
     folder.mkdir(parents=True, exist_ok=True)
     weights = folder / "weights.onnx"
     shutil.copyfile(graph, weights)
-    counts = Counter(clip.corpus for clip in read_clips() if not clip.held_out)
+    counts = Counter(clip.corpus for clip in read_clips() if fits(clip))
     data = [{"name": name, "licence": CORPORA[name].licence, "clips": counts[name]} for name in spec.corpora]
     trunk = None
     if not spec.reads_features:

@@ -14,9 +14,7 @@ from torch.nn import functional as F
 
 from training.corpora.corpus import CATEGORY_WEIGHT, ORDINARY_WEIGHT, Clip
 from training.corpora.labels import EMOTIONS
-from training.corpora.recipe import RECIPE
 from training.encoder.embeddings import EmbeddingStore
-from training.export.model_spec import ModelSpec
 from training.heads.attention_head import AttentionHead, LinearHead
 from training.heads.fit import FitParams, Loss, fit_attention, fit_linear
 from training.settings import SEED
@@ -28,47 +26,6 @@ DECAY = [0.005] * 8 + [0.1] * 2  # of the linear head: few clips are rated, so t
 DIMENSION_LOSS_WEIGHT = 10
 GROUP_RATE, GROUP_ROUNDS = 1.0, 2  # of the exponentiated gradient of group DRO
 MAX_ORDINARY = 2  # weight of a clip of ordinary speech, for corpora of few clips
-
-SPEC = ModelSpec(
-    name="emotion",
-    description="Eight emotion categories, valence and arousal",
-    inputs=("tokens", "weights"),
-    outputs=("probabilities", "valence", "arousal", "valence_spread", "arousal_spread", "distance"),
-    labels=tuple(EMOTIONS),
-    corpora=(*(name for name in RECIPE.emotion if name not in RECIPE.unseen), RECIPE.arousal, RECIPE.rated, RECIPE.clarity, *RECIPE.ordinary),
-    limits=(
-        "Acted recordings in English, Italian, Polish, Amharic, Korean, Chinese and Turkish. The targets of CREMA-D are the votes of "
-        "listeners, those of the other corpora the emotion that the actor intended.",
-        "Speech that nobody acted (LibriSpeech, AMI, speechocean762) has no labels of emotion: its target is weakly neutral, "
-        "a probability of 0.8 for every recording. Weak emotions in such speech are reported as neutral.",
-        f"No speaker of {' and '.join(RECIPE.unseen)} was trained on: it stands for a corpus that the models have not seen.",
-        "Only RAVDESS, TAVA and TurEV have calm speech.",
-        "Valence depends on few rated recordings, all English; arousal generalises better.",
-        "Temperature, affine calibration, thresholds and intervals were fitted on the calibration part, on none of the evaluated "
-        "speakers. Three of its speakers, with 48 recordings, were rated. The bias towards neutral was chosen on the dev part, where it "
-        "may cost 0.01 of the mean recall of acted corpora.",
-    ),
-    use="Describes how a voice sounds. It does not measure what a person feels, and must not decide about anyone. Expect the metrics "
-    "of speech that nobody acted and of corpora left out, not those of further speakers of known corpora.",
-    origin="Trained on the trunk's embeddings.",
-    intended=(
-        "Research on how voices sound, to themselves or compared with a rested recording of the same speaker.",
-        "Feedback to the speakers themselves, with their consent.",
-        "Ordering many recordings for a person to listen to, where an error in every second one is acceptable.",
-    ),
-    unintended=(
-        "Emotion inference at work or in education, which the EU AI Act forbids outside medical and safety uses.",
-        "Diagnosis, lie detection, hiring, grading, insurance, policing, credit, or any decision about a person.",
-        "Recordings of people who do not know of it or did not consent.",
-        "Comparing people, sexes or languages with each other: accuracy differs between them.",
-    ),
-    failures=(
-        "Emotions are acted in every labelled corpus: how well emotions of natural speech are recognised was not measured, only how "
-        "often ordinary speech gets one.",
-        "Valence was rated in one English corpus of 14 speakers; expect a bias towards English.",
-        "Corpora left out are one Greek corpus of acted speech without neutral recordings.",
-    ),
-)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,11 @@ from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
 from training.corpora.recipe import RECIPE
 from training.corpora.registry import CORPORA
-from training.evaluation.metrics import KNOWN
 from training.reporting.tables import replace_between, table
 
 PAGES = Path(corpora.__file__).with_name("pages")
 USES = {
-    "emotion categories": KNOWN,
+    "emotion categories": RECIPE.known,
     "emotion categories of a corpus that is left out of training whole": RECIPE.unseen,
     "rated valence and arousal": [RECIPE.rated],
     "arousal": [RECIPE.arousal],

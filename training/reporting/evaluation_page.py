@@ -9,7 +9,7 @@ from training import settings
 from training.augment.corruptions import CONDITIONS
 from training.corpora.recipe import RECIPE
 from training.evaluation import error_analysis
-from training.evaluation.metrics import KNOWN, LEFT_OUT, NATURAL, Metric, covered
+from training.evaluation.metrics import LEFT_OUT, NATURAL, Metric, covered
 from training.evaluation.predictions import SCORES, Predictions, Reports
 from training.evaluation.statistics import ccc, pcc, uar
 from training.evaluation.test_recordings import CLEAN
@@ -88,7 +88,7 @@ def natural_table(metrics: list[Metric]) -> str:
 def sections(models: Path, metrics: list[Metric], responses: list[Metric], by_condition: dict[str, Reports]) -> str:
     """`responses`: metrics of recordings changed in a known way."""
     predictions = by_condition[CLEAN].predictions()
-    acted = predictions.of(*KNOWN)
+    acted = predictions.of(*RECIPE.known)
     unseen = [m for m in metrics if m.signal == "emotion" and m.group in (*RECIPE.unseen, LEFT_OUT)]
     natural = [m for m in metrics if m.group in NATURAL and m.figure.endswith("without a warning")]
     speakers = [m for m in metrics if m.interval is not None and m not in natural + unseen]

@@ -13,14 +13,14 @@ from training import settings
 from training.augment.corruptions import CONDITIONS
 from training.corpora.labels import EMOTIONS
 from training.corpora.recipe import RECIPE
-from training.evaluation.metrics import KNOWN, LEFT_OUT, LEFT_OUT_SPEAKERS, covered, dominant_of
+from training.evaluation.metrics import LEFT_OUT, LEFT_OUT_SPEAKERS, covered, dominant_of
 from training.evaluation.predictions import SCORES, Predictions, corpus_of
 from training.evaluation.statistics import CALIBRATION_BINS, confidence_bins
 from training.evaluation.test_recordings import CLEAN
 
 FOLDER = settings.REPOSITORY / "docs" / "pictures"
 INK, PAPER, BLUE, RED = "#222222", "#ffffff", "#2b6cb0", "#c05621"
-GROUPS = {LEFT_OUT: RECIPE.unseen, LEFT_OUT_SPEAKERS: KNOWN}
+GROUPS = {LEFT_OUT: RECIPE.unseen, LEFT_OUT_SPEAKERS: RECIPE.known}
 plt.rcParams.update({
     "svg.fonttype": "none", "svg.hashsalt": "undertone", "font.family": "sans-serif", "font.size": 9,
     "axes.spines.top": False, "axes.spines.right": False, "figure.facecolor": PAPER, "axes.edgecolor": INK,

@@ -1,7 +1,7 @@
 """Ways to train the emotion head on speech that nobody acted, compared on the dev part: results/ordinary_speech.json.
 
-Linear heads on the moments of the shipped trunk's embeddings, all fitted alike. That trunk was fine-tuned with ordinary speech. Differences come with a 95 % interval of a paired
-bootstrap over speakers.
+Linear heads on the moments of the calibration trunk's embeddings, all fitted alike on the train part. That trunk was
+fine-tuned with ordinary speech. Differences come with a 95 % interval of a paired bootstrap over speakers.
 """
 
 import json
@@ -19,7 +19,7 @@ from training.corpora.corpus import ORDINARY_WEIGHT, Part
 from training.corpora.index import read_clips
 from training.corpora.labels import NEGATIVE
 from training.corpora.recipe import RECIPE
-from training.evaluation.statistics import Score, accuracy, ccc, paired_interval, uar
+from training.evaluation.statistics import Score, accuracy, best_present, ccc, paired_interval, uar
 from training.heads import emotion
 from training.heads.attention_head import LinearHead
 from training.heads.fit import mean_per_clip
@@ -115,13 +115,12 @@ class Study:
         names = np.array([self.clips[i].corpus for i in rows])
         speakers = np.array([f"{self.clips[i].corpus} {self.clips[i].speaker}" for i in rows])
         logits, label = values[:, emotion.CATEGORIES], self.targets.label[rows]
-        p = softmax(logits / temperature, 1)
+        p, best = softmax(logits / temperature, 1), best_present(logits, label, names)
         found = {}
         for name in RECIPE.emotion:
             part = (names == name) & (label >= 0)
             if part.any():
-                allowed = np.unique(label[part])
-                found[f"{name} UAR"] = uar, label[part], allowed[logits[part][:, allowed].argmax(1)], speakers[part]
+                found[f"{name} UAR"] = uar, label[part], best[part], speakers[part]
         part = names == "CREMA-D"
         found["CREMA-D neutral share CCC"] = ccc, self.targets.distribution[rows[part], 0], p[part, 0], speakers[part]
         for name in (*RECIPE.ordinary, RECIPE.clarity):

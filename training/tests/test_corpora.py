@@ -37,6 +37,13 @@ def test_unlisted_speakers_are_trained_on():
     assert (other.part, other.held_out) == (Part.TRAIN, False)
 
 
+def test_the_shipped_weights_are_fitted_on_all_but_the_test_part_and_corpora_left_out():
+    parts = json.loads(SPLITS.read_text())
+    refitted = {part: make_clip("CREMA-D", speaker=speakers[0]).refitted for part, speakers in parts["CREMA-D"].items()}
+    assert refitted == {"dev": True, "calibration": True, "test": False}
+    assert not any(make_clip(name, speaker=speaker).refitted for name in RECIPE.unseen for listed in parts[name].values() for speaker in listed)
+
+
 def test_four_parts_of_crema_d():
     speakers = json.loads(SPLITS.read_text())["CREMA-D"]
     assert {CORPORA["CREMA-D"].part(listed[0]) for listed in speakers.values()} == {Part.DEV, Part.CALIBRATION, Part.TEST}

@@ -14,6 +14,7 @@ from training.export.vad_graph import write_vad
 from training.features.level import normalize_level
 from training.heads import distance as distances
 from training.heads import emotion
+from training.heads import spec as head_spec
 from training.heads.attention_head import AttentionHead, LinearHead, moments
 from training.session import Session
 from training.vad.model import VadNet
@@ -92,7 +93,7 @@ def test_emotion_head(tmp_path):
     distance = distances.fit(stored, np.repeat(["a", "b"], [30, 70]))
     write_emotion(heads, scale, distance, tmp_path / "head.onnx")
     session = Session(tmp_path / "head.onnx")
-    assert tuple(session.outputs) == emotion.SPEC.outputs
+    assert tuple(session.outputs) == head_spec.EMOTION.outputs
     found = session.run(tokens=x, weights=w)
     with torch.no_grad():
         values = sum(head(torch.from_numpy(x), torch.from_numpy(w)) for head in heads) / 2

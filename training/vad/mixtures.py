@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from training.augment.spectral import random_curve
 from training.augment.mix import mix_at_snr
+from training.augment.spectral import random_curve
 from training.features.log_mel import BINS
 from training.features.windows import SILENCE
 from training.vad.dataset import LabelledPool, VadDataset

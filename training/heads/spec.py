@@ -1,0 +1,74 @@
+"""Descriptions of the heads."""
+
+from training.corpora.labels import EMOTIONS
+from training.corpora.recipe import RECIPE
+from training.export.model_spec import ModelSpec
+
+EMOTION = ModelSpec(
+    name="emotion",
+    description="Eight emotion categories, valence and arousal",
+    inputs=("tokens", "weights"),
+    outputs=("probabilities", "valence", "arousal", "valence_spread", "arousal_spread", "distance"),
+    labels=tuple(EMOTIONS),
+    corpora=(*RECIPE.known, RECIPE.arousal, RECIPE.rated, RECIPE.clarity, *RECIPE.ordinary),
+    limits=(
+        "Acted recordings in English, Italian, Polish, Amharic, Korean, Chinese and Turkish. The targets of CREMA-D are the votes of "
+        "listeners, those of the other corpora the emotion that the actor intended.",
+        "Speech that nobody acted (LibriSpeech, AMI, speechocean762) has no labels of emotion: its target is weakly neutral, "
+        "a probability of 0.8 for every recording. Weak emotions in such speech are reported as neutral.",
+        f"No speaker of {' and '.join(RECIPE.unseen)} was trained on: it stands for a corpus that the models have not seen.",
+        "Only RAVDESS, TAVA and TurEV have calm speech.",
+        "Valence depends on few rated recordings, all English; arousal generalises better.",
+        "Temperature, affine calibration, thresholds and intervals were fitted on the calibration part, on none of the evaluated "
+        "speakers. Three of its speakers, with 48 recordings, were rated. The bias towards neutral was chosen on the dev part, where it "
+        "may cost 0.01 of the mean recall of acted corpora.",
+    ),
+    use="Describes how a voice sounds. It does not measure what a person feels, and must not decide about anyone. Expect the metrics "
+    "of speech that nobody acted and of corpora left out, not those of further speakers of known corpora.",
+    origin="Trained on the trunk's embeddings.",
+    intended=(
+        "Research on how voices sound, to themselves or compared with a rested recording of the same speaker.",
+        "Feedback to the speakers themselves, with their consent.",
+        "Ordering many recordings for a person to listen to, where an error in every second one is acceptable.",
+    ),
+    unintended=(
+        "Emotion inference at work or in education, which the EU AI Act forbids outside medical and safety uses.",
+        "Diagnosis, lie detection, hiring, grading, insurance, policing, credit, or any decision about a person.",
+        "Recordings of people who do not know of it or did not consent.",
+        "Comparing people, sexes or languages with each other: accuracy differs between them.",
+    ),
+    failures=(
+        "Emotions are acted in every labelled corpus: how well emotions of natural speech are recognised was not measured, only how "
+        "often ordinary speech gets one.",
+        "Valence was rated in one English corpus of 14 speakers; expect a bias towards English.",
+        "Corpora left out are one Greek corpus of acted speech without neutral recordings.",
+    ),
+)
+CLARITY = ModelSpec(
+    name="cognitive",
+    description="Clarity of delivery as experts rate fluency and prosody, and the reference of timing measures",
+    inputs=("tokens", "weights"),
+    outputs=("clarity",),
+    corpora=(RECIPE.clarity, "LibriSpeech", "AMI"),
+    limits=(
+        "Clarity was rated on English sentences read by Mandarin speakers, half of them children.",
+        "The affine calibration and the intervals of clarity were fitted on the calibration part, on none of the evaluated speakers.",
+        "Timing references: recordings with 5 s of speech or more ({counts}), mostly read.",
+        "No public recordings carry labels of cognitive load: the index is documented, not learned.",
+    ),
+    licence="The head: Apache-2.0, trained on CC BY 4.0 recordings. The trunk it needs was fine-tuned on non-commercial corpora too",
+    use="Scores clarity of delivery, and holds the reference of the timing measures. It is not a clinical measure. Clarity of "
+    "spontaneous and of native speech was never rated: no metric applies to it.",
+    origin="Trained on the trunk's embeddings.",
+    intended=(
+        "Feedback to learners and speakers on delivery, with their consent.",
+        "Comparing a speaker with a rested recording of the same speaker (`baseline`).",
+        "Research on pauses, rate and runs: the measures are reported beside the indices.",
+    ),
+    unintended=(
+        "Diagnosis or screening: nothing here is a clinical measure.",
+        "Judging language proficiency, intelligence, honesty or fitness for work.",
+        "Inferring load from scripted or read speech, or over the telephone without a baseline: pauses then have other reasons.",
+    ),
+    failures=("Rated on English sentences read by Mandarin speakers only; children are ranked less well than adults.",),
+)
