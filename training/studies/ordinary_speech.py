@@ -23,7 +23,7 @@ from training.evaluation.statistics import Score, accuracy, best_present, ccc, p
 from training.heads import emotion
 from training.heads.attention_head import LinearHead
 from training.heads.fit import mean_per_clip
-from training.pipeline import load_embeddings, standard
+from training.pipeline import calibration_set, load_embeddings
 from training.reporting.tables import study_table
 
 DOMAINS = 3  # directions that separate ordinary from acted speech and are projected out
@@ -31,7 +31,7 @@ DOMAINS = 3  # directions that separate ordinary from acted speech and are proje
 
 class Study:
     def __init__(self) -> None:
-        self.clips, self.store = read_clips(), load_embeddings(standard())
+        self.clips, self.store = read_clips(), load_embeddings(calibration_set())
         self.targets = emotion.targets_of(self.clips)
         owners = [self.clips[i] for i in self.store.clips]
         self.corpus = np.array([clip.corpus for clip in owners])
