@@ -1,7 +1,7 @@
 """Fine-tunes the trunk on emotion, valence, arousal and clarity at once; heads are fitted on the frozen trunk first.
 
-All seeds start from the same weights and stay near them; the result is the mean of their weights (model soups:
-Wortsman et al. 2022). An interrupted run continues from its last checkpoint.
+All runs start from the same weights and stay near them; the result is the mean of their weights (model soups:
+Wortsman et al. 2022). The refit is averaged with the result of the train part alone. An interrupted run continues from its last checkpoint.
 """
 
 import copy
@@ -182,7 +182,7 @@ def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies, refit:
     for run in runs:
         run.load()
         run.train(data, clips, members, measure)
-    states = [run.ema.state_dict() for run in runs]
+    states = [run.ema.state_dict() for run in runs] + ([torch.load(result_path(refit=False))] if refit else [])
     model.load_state_dict({name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]})
     measure("mean", model)
     torch.save(model.cpu().state_dict(), folder / RESULT_FILE)

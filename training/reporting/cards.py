@@ -34,7 +34,7 @@ EARLIER_SPLIT_NOTE = (
 FAST_SPLIT_NOTE = "Speakers of the parts dev, calibration and test (training/corpora/splits.json) are not among them."
 SPLIT_NOTE = (
     "Speakers of the test part (training/corpora/splits.json) and corpora left out are not among them. Recipe and calibration come from "
-    "weights of the train part alone; these weights were fitted on the dev and calibration parts as well, by the same recipe."
+    "weights of the train part alone; these weights are their mean with weights that were fitted on the dev and calibration parts as well, by the same recipe."
 )
 METRIC_KEYS = ("figure", "group", "value", "interval", "speakers", "clips")
 
