@@ -5,6 +5,7 @@ import { registerAnalyze } from './cli/analyze.ts';
 import { registerBulk } from './cli/bulk.ts';
 import { type CliContext, UsageError } from './cli/context.ts';
 import { registerFeatures } from './cli/features.ts';
+import { registerListen } from './cli/listen.ts';
 import { registerOpenApi } from './cli/openapi.ts';
 import { registerServe } from './cli/serve.ts';
 import { registerToken } from './cli/token.ts';
@@ -49,6 +50,7 @@ function buildProgram(): Command {
     registerWorker,
     registerAnalyze,
     registerBulk,
+    registerListen,
     registerFeatures,
     registerToken,
     registerUser,

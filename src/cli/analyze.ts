@@ -94,7 +94,7 @@ function parseOutputFormat({ jsonl, output = jsonl ? 'jsonl' : 'text' }: Options
   return format;
 }
 
-function parseSignals(text: string): Signal[] {
+export function parseSignals(text: string): Signal[] {
   const names = text.split(',').map((name) => name.trim());
   const wrong = names.find((name) => !signals.some((signal) => signal === name));
   if (wrong !== undefined) throw expected(signals.join(' or '), '--signals', JSON.stringify(wrong));
@@ -102,7 +102,10 @@ function parseSignals(text: string): Signal[] {
 }
 
 /** Reads the manifests once, so that an invalid folder is one error instead of one per file. */
-async function readSettings({ modelsDir }: Options, { env }: CliContext): Promise<AnalyzeSettings> {
+export async function readSettings(
+  { modelsDir }: Pick<Options, 'modelsDir'>,
+  { env }: CliContext,
+): Promise<AnalyzeSettings> {
   const config = parseConfig(env);
   const { shippedModels } = await import('../index.ts');
   const { ModelError, readManifests } = await import('../models/loader.ts');

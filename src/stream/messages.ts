@@ -20,7 +20,7 @@ const span = {
   provisional: z.literal(true).describe('The report may differ.'),
 };
 
-const message = <Shape extends z.ZodRawShape>(type: string, about: string, shape: Shape) =>
+const message = <Type extends string, Shape extends z.ZodRawShape>(type: Type, about: string, shape: Shape) =>
   z.strictObject({ type: z.literal(type).describe('The kind of message.'), seq, ...shape }).describe(about);
 
 /** Present for the requested signals that have the field. */
