@@ -43,6 +43,15 @@ class Stream(unittest.IsolatedAsyncioTestCase):
         self.assertIn("valence", report["signals"])
         self.assertIn("turn.end", [turn["cause"] for turn in turns])
 
+    async def test_both_channels_are_analysed_alone(self):
+        stereo = b"".join(SAMPLES[at : at + 2] * 2 for at in range(0, len(SAMPLES), 2))
+        async with self.client.stream(**{**FORMAT, "channels": 2}, split=True) as session:
+            await session.send(stereo)
+            report = await session.end()
+            channels = [message["channel"] async for message in session if message["type"] == "turn"]
+        self.assertEqual(len(report["channels"]), 2)
+        self.assertEqual(set(channels), {0, 1})
+
     async def test_errors_have_the_status_and_the_code_of_the_service(self):
         with self.assertRaises(undertone.ApiError) as wrong:
             async with self.client.stream(**{**FORMAT, "sample_rate_hz": 1}):

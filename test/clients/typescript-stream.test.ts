@@ -62,6 +62,22 @@ test('a session yields the messages, and its report equals that of the file', as
   t.is(await session.end(), report);
 });
 
+test('both channels are analysed alone', async (t) => {
+  const stereo = Buffer.concat(
+    Array.from({ length: samples.length / 2 }, (_, at) => samples.subarray(2 * at, 2 * at + 2)).flatMap(
+      (sample) => [sample, sample],
+    ),
+  );
+  const session = await clientOf().stream({ ...format, channels: 2, split: true });
+  const reading = read(session);
+  await session.send(stereo);
+  const { channels, conversation } = await session.end();
+  t.is(channels.length, 2);
+  t.deepEqual(conversation.talk_share, [0.5, 0.5]);
+  const turns = (await reading).filter(({ type }) => type === 'turn');
+  t.deepEqual(new Set(turns.map((turn) => ('channel' in turn ? turn.channel : null))), new Set([0, 1]));
+});
+
 test('turnEnd ends the utterance, and typed arrays are samples', async (t) => {
   const session = await clientOf().stream({ ...format, signals: ['emotion'] });
   const reading = read(session);

@@ -1,10 +1,12 @@
-import type { CognitiveReport, EmotionReport, Report } from './reports.ts';
+import type { ChannelsReport, CognitiveReport, EmotionReport, Report } from './reports.ts';
 import type { components } from './schema.ts';
 type Schemas = components['schemas'];
 /** Format of the samples and requested signals. */
 export type StreamConfig = Omit<Schemas['SessionConfigureMessage'], 'type'>;
-/** The report of a session that requests one signal is the report of that signal. */
+/** The report of a session that requests one signal is the report of that signal; with `split`, one per channel. */
 export type ReportOf<Config extends StreamConfig> = Config extends {
+    readonly split: true;
+} ? ChannelsReport : Config extends {
     readonly signals: infer Signals;
 } ? Signals extends readonly ['emotion'] ? EmotionReport : Signals extends readonly ['cognitive'] ? CognitiveReport : Report | EmotionReport | CognitiveReport : Report;
 /** A message of the service; an error is thrown instead. */

@@ -268,12 +268,24 @@ class AsyncClient(_Base):
         interval_s: float | None = None,
     ) -> AbstractAsyncContextManager[StreamSession[Report | EmotionReport | CognitiveReport]]: ...
 
+    @overload
+    def stream(
+        self,
+        *,
+        encoding: Encoding,
+        sample_rate_hz: int,
+        channels: Literal[2],
+        split: Literal[True],
+        interval_s: float | None = None,
+    ) -> AbstractAsyncContextManager[StreamSession[ChannelsReport]]: ...
+
     def stream(
         self,
         *,
         encoding: Encoding,
         sample_rate_hz: int,
         channels: Literal[1, 2] = 1,
+        split: Literal[True] | None = None,
         signals: Sequence[Signal] | None = None,
         interval_s: float | None = None,
     ) -> AbstractAsyncContextManager[Any]:
@@ -281,12 +293,14 @@ class AsyncClient(_Base):
         A live session. Leaving the context without ``end()`` ends it without a report.
 
         :param signals: all by default; the report of one signal is that of ``emotion()`` or ``cognitive()``
+        :param split: analyse each of two channels alone; the report is that of ``analyze_channels()``
         :param interval_s: between measurements, s
         """
         fields = {
             "encoding": encoding,
             "sample_rate_hz": sample_rate_hz,
             "channels": channels,
+            "split": split,
             "signals": None if signals is None else list(signals),
             "interval_s": interval_s,
         }
