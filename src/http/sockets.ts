@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createTokenBucket } from '../runtime/token-bucket.ts';
 import { maxFrameBytes, pingMs, subprotocol } from '../stream/protocol.ts';
-import type { Connection } from '../stream/session.ts';
+import type { Connection } from '../stream/session-options.ts';
 import { headOfUpgrade } from './upgrade.ts';
 
 /** Messages that the client has not read, beyond which the connection is cut. */

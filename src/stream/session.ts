@@ -1,10 +1,7 @@
 /** One session: messages of the client -> steps and the report on the worker pool -> messages to the client. */
 import { initialState, type LiveState } from '../analysis/live-turns.ts';
-import { signals as allSignals } from '../analysis/signals/table.ts';
-import { type Scope, scopeOf } from '../auth/tokens.ts';
 import { errorJson, httpStatus } from '../openapi/errors.ts';
 import { ServiceError } from '../runtime/errors.ts';
-import type { Reservation } from '../runtime/fair-budget.ts';
 import { createTokenBucket } from '../runtime/token-bucket.ts';
 import {
   type CloseReason,
@@ -17,45 +14,9 @@ import {
 } from './protocol.ts';
 import { createRecording, type Recording } from './recording.ts';
 import { createSchedule, type Schedule, type Step } from './schedule.ts';
-import type { TaskRunner } from './tasks.ts';
+import { checkConfig, PolicyError, reasonOf } from './session-errors.ts';
+import type { SessionOptions } from './session-options.ts';
 import { frameBytesOf } from './wav.ts';
-
-export type Connection = {
-  send(text: string): void;
-  close(code: number, reason: string): void;
-  /** Stops reading from the socket. */
-  pause(): void;
-  resume(): void;
-};
-
-export type ModelVersion = {
-  readonly name: string;
-  readonly version: string;
-  readonly features_version: number;
-};
-
-export type SessionMetrics = {
-  message(type: string): void;
-  audio(seconds: number): void;
-  /** From the last sample of a step to its messages. */
-  step(ms: number): void;
-  closed(code: number): void;
-};
-
-export type SessionOptions = {
-  readonly connection: Connection;
-  readonly tasks: TaskRunner;
-  readonly requestId: string;
-  readonly scopes: readonly Scope[];
-  readonly memory: Reservation;
-  readonly limits: { readonly maxSeconds: number; readonly idleMs: number };
-  readonly models: readonly ModelVersion[];
-  readonly metrics: SessionMetrics;
-  /** Called once. */
-  onClosed(): void;
-  /** Called with the cause of an internal error. */
-  onError(cause: unknown): void;
-};
 
 /** What exists from `session.configure` on. */
 type Stream = {
@@ -184,12 +145,7 @@ export class Session {
       throw new PolicyError('bad_request', 'Expected one `session.configure`, got a second one');
     }
     const { limits, models, requestId, scopes } = this.#options;
-    const missing = config.signals.map(scopeOf).filter((scope) => !scopes.includes(scope));
-    if (missing.length > 0) {
-      const expected = `scope ${missing.join(' and ')}`;
-      throw new PolicyError('forbidden', `Expected ${expected} for \`signals\`, got a token without it`);
-    }
-    checkSplit(config);
+    checkConfig(config, scopes);
     const bytesPerSecond = frameBytesOf(config) * config.sample_rate_hz;
     const maxSeconds = Math.min(limits.maxSeconds, Math.floor(maxSessionBytes / bytesPerSecond));
     const maxBytes = Math.floor(maxSeconds * config.sample_rate_hz) * frameBytesOf(config);
@@ -329,35 +285,5 @@ export class Session {
   #sendText(type: string, fields: string): void {
     this.#options.metrics.message(type);
     this.#options.connection.send(`{"type":"${type}","seq":${this.#seq++},${fields}}`);
-  }
-}
-
-/** @throws ServiceError */
-function checkSplit({ split, channels, signals }: SessionConfig): void {
-  if (!split) return;
-  if (channels !== 2) throw new ServiceError('invalid', 'Expected 2 for `channels` with `split`, got 1');
-  if (signals.length === allSignals.length) return;
-  throw new ServiceError('invalid', 'Expected all signals for `signals` with `split`, got one');
-}
-
-/** A message that is valid, and not permitted here. */
-class PolicyError extends ServiceError {}
-
-function reasonOf(error: ServiceError): CloseReason {
-  if (error instanceof PolicyError) return 'policy';
-  switch (error.code) {
-    case 'bad_request':
-      return 'malformed';
-    case 'invalid':
-      return 'unusable';
-    case 'rate_limited':
-      return 'tooMany';
-    case 'shutting_down':
-      return 'draining';
-    case 'overloaded':
-    case 'deadline':
-      return 'overloaded';
-    default:
-      return 'internal';
   }
 }

@@ -4,7 +4,8 @@ import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { FairBudget } from '../runtime/fair-budget.ts';
 import type { Pool } from '../workers/pool.ts';
-import { type Connection, type ModelVersion, Session, type SessionMetrics } from './session.ts';
+import { Session } from './session.ts';
+import type { Connection, ModelVersion, SessionMetrics } from './session-options.ts';
 import { createTaskRunner } from './tasks.ts';
 
 export type Client = {

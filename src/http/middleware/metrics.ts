@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Stage } from '../../analysis/stage-timer.ts';
 import type { JobStats } from '../../jobs/jobs.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
-import type { SessionMetrics } from '../../stream/session.ts';
+import type { SessionMetrics } from '../../stream/session-options.ts';
 import type { PoolStats } from '../../workers/pool.ts';
 
 type MetricSources = {
