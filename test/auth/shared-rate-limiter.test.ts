@@ -4,10 +4,9 @@ import { createLoginThrottle } from '../../src/auth/login-throttle.ts';
 import { createSharedRateLimiters } from '../../src/auth/shared-rate-limiter.ts';
 import { UserError } from '../../src/auth/user-errors.ts';
 import type { ServiceError } from '../../src/runtime/errors.ts';
-import { openRedis, waitForRedis } from '../../src/runtime/redis.ts';
 import { analysis, startApp } from '../support/app.ts';
 import { call } from '../support/http.ts';
-import { useRedis } from '../support/redis.ts';
+import { connectRedis, useRedis } from '../support/redis.ts';
 
 const secret = 'a secret that is shared by every host';
 const who = { email: 'Ada.Lovelace@home.example', address: '192.0.2.77' };
@@ -18,10 +17,7 @@ const wrong = async () => {
 test('neither addresses nor accounts nor tokens can be read from Redis, and hosts with one secret count together', async (t) => {
   const redis = await useRedis(t);
   const counters = async (key: string) => {
-    const connection = openRedis(redis.url);
-    t.teardown(() => connection.disconnect());
-    t.true(await waitForRedis(connection));
-    return createSharedRateLimiters(connection, key, () => {});
+    return createSharedRateLimiters(await connectRedis(t, redis.url), key, () => {});
   };
   const guard = createLoginThrottle(await counters(secret));
   for (let count = 0; count < 9; count++)

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { openRedis } from '../../src/runtime/redis.ts';
 import { makeFolder } from './folder.ts';
 import { until } from './wait.ts';
 
@@ -62,6 +63,14 @@ export async function useRedis(
     return redis.kill();
   });
   return redis;
+}
+
+/** A connection of the service's kind, however long it takes on a busy machine. */
+export async function connectRedis(t: { teardown(clean: () => unknown): void }, url: string): Promise<Redis> {
+  const connection = openRedis(url);
+  t.teardown(() => connection.disconnect());
+  await until(() => connection.status === 'ready');
+  return connection;
 }
 
 async function answers(url: string): Promise<boolean> {

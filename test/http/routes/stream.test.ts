@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import test, { type ExecutionContext } from 'ava';
 import { createSharedRateLimiters } from '../../../src/auth/shared-rate-limiter.ts';
 import { openApiDocument } from '../../../src/openapi/document.ts';
-import { openRedis, waitForRedis } from '../../../src/runtime/redis.ts';
 import { version } from '../../../src/runtime/version.ts';
 import { password, startAccountApp } from '../../support/account.ts';
 import { type App, analysis, startApp, tokens } from '../../support/app.ts';
 import { createContract, type Document } from '../../support/contract.ts';
 import { call } from '../../support/http.ts';
-import { useRedis } from '../../support/redis.ts';
+import { connectRedis, useRedis } from '../../support/redis.ts';
 import { connectStream, refusedStream } from '../../support/stream-client.ts';
 import { until } from '../../support/wait.ts';
 
@@ -154,9 +153,7 @@ test('a session token has at most the scopes of the token that it was issued for
 test('hosts that share Redis accept a session token once together', async (t) => {
   const redis = await useRedis(t);
   const host = async () => {
-    const connection = openRedis(redis.url);
-    t.teardown(() => connection.disconnect());
-    t.true(await waitForRedis(connection));
+    const connection = await connectRedis(t, redis.url);
     const rateLimiters = createSharedRateLimiters(
       connection,
       'a secret that is shared by every host',
