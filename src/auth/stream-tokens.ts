@@ -29,6 +29,7 @@ const payload = z.strictObject({
   name: z.string(),
   owner: z.string().nullable(),
   scopes: z.array(z.enum(scopes)),
+  session: z.string().nullable(),
   expires: z.number(),
 });
 
@@ -43,9 +44,9 @@ export function createStreamTokens(options: {
   const key = deriveKey(secret, 'stream tokens');
   let isFirstUse: Promise<(id: string) => Promise<boolean>> | null = null;
   return {
-    issue({ id, name, owner }, permitted) {
+    issue({ id, name, owner, session }, permitted) {
       const expires = now() + 1000 * lifetimeSeconds;
-      const token = encrypt(key, JSON.stringify({ id, name, owner, scopes: permitted, expires }));
+      const token = encrypt(key, JSON.stringify({ id, name, owner, session, scopes: permitted, expires }));
       return { token, expiresAt: new Date(expires) };
     },
     async redeem(token) {

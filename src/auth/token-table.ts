@@ -16,6 +16,8 @@ export type Principal = {
   readonly name: string;
   readonly owner: Owner;
   readonly scopes: readonly Scope[];
+  /** Id of the log-in with which the token ends; null for other tokens. */
+  readonly session: string | null;
 };
 
 /** Id of an account; null for tokens of the command line. */
@@ -50,6 +52,8 @@ export type TokenTableAccess = {
   hasAny(): Promise<boolean>;
   /** Returns those of `ids` that were revoked. */
   findRevoked(ids: readonly string[]): Promise<string[]>;
+  /** Returns those of `sessions` that have not ended. */
+  findSessions(sessions: readonly string[]): Promise<string[]>;
   /** Returns those of `owners` that have an account. */
   findOwners(owners: readonly string[]): Promise<string[]>;
   /** Deletes expired session tokens. */
@@ -112,6 +116,11 @@ export function tokenTable(database: Database): TokenTableAccess {
       const query = database.selectFrom('tokens').select('id').where('id', 'in', ids);
       return (await runQuery(query.where('revoked_at', 'is not', null).execute())).map(({ id }) => id);
     },
+    async findSessions(sessions) {
+      if (sessions.length === 0) return [];
+      const query = database.selectFrom('session').select('id').where('id', 'in', sessions);
+      return (await runQuery(query.execute())).map(({ id }) => id);
+    },
     async findOwners(owners) {
       if (owners.length === 0) return [];
       const query = database.selectFrom('user').select('id').where('id', 'in', owners);
@@ -131,6 +140,7 @@ export function toRecord(row: TokenRow): TokenRecord {
     id: row.id,
     name: row.name,
     owner: row.owner,
+    session: row.session,
     scopes: scopes.filter((scope) => row.scopes.split(' ').includes(scope)),
     prefix: row.prefix,
     createdAt: new Date(Number(row.created_at)),

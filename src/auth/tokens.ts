@@ -40,7 +40,7 @@ export type Tokens = {
   revokeAllOf(owner: string): Promise<void>;
   /** Called when tokens of the owner may have ended with a session or the account. */
   forget(owner: string): void;
-  /** Returns those that were revoked or whose account was deleted. @throws ServiceError `storage_unavailable` */
+  /** Returns those that were revoked, or whose account or log-in has ended. @throws ServiceError `storage_unavailable` */
   findRevoked(principals: readonly Principal[]): Promise<Principal[]>;
   /** Whether a token was ever created. */
   hasAny(): Promise<boolean>;
@@ -106,11 +106,16 @@ export function createTokens(options: {
     },
     forget: forgetOwner,
     async findRevoked(principals) {
-      const owners = new Set(principals.flatMap(({ owner }) => owner ?? []));
-      const revoked = await table.findRevoked([...new Set(principals.map(({ id }) => id))]);
-      const existing = await table.findOwners([...owners]);
+      const unique = (values: readonly (string | null)[]) =>
+        [...new Set(values)].filter((value) => value !== null);
+      const revoked = new Set(await table.findRevoked(unique(principals.map(({ id }) => id))));
+      const owners = new Set(await table.findOwners(unique(principals.map(({ owner }) => owner))));
+      const sessions = new Set(await table.findSessions(unique(principals.map(({ session }) => session))));
       return principals.filter(
-        ({ id, owner }) => revoked.includes(id) || (owner !== null && !existing.includes(owner)),
+        ({ id, owner, session }) =>
+          revoked.has(id) ||
+          (owner !== null && !owners.has(owner)) ||
+          (session !== null && !sessions.has(session)),
       );
     },
     hasAny: table.hasAny,

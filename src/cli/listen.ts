@@ -160,7 +160,7 @@ function openLocalSession(options: LocalOptions, { stderr }: CliContext, connect
   const nothing = () => {};
   return new Session({
     connection,
-    tasks: createTaskRunner(pool, deadlineMs),
+    tasks: createTaskRunner(pool, 'listen', deadlineMs),
     requestId: randomUUID(),
     scopes: ['analyze:emotion', 'analyze:cognitive'],
     memory: createFairBudget(maxSessionBytes).open(['listen']),

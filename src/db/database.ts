@@ -61,6 +61,8 @@ export type Tables = {
   readonly tokens: TokenTable;
   readonly administrators: AdministratorTable;
   readonly user: UserTable;
+  /** Log-ins. */
+  readonly session: { readonly id: string };
   /** One row, created with the database. */
   readonly installation: { readonly id: string };
 };

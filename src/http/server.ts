@@ -69,8 +69,11 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
   server.on('request', handle);
   server.on('checkContinue', handle);
   server.on('checkExpectation', handle);
-  server.on('upgrade', (request, socket, head) => {
-    void handler(request, responseToUpgrade(request, socket, head));
+  server.on('upgrade', (request, duplex, head) => {
+    const socket = duplex as Socket;
+    // A handshake sent before the response to the previous request: no client waits for 101 that way.
+    if (responses.has(socket) || isLingering(socket)) socket.destroy();
+    else void handler(request, responseToUpgrade(request, socket, head));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => rejectRequest(error, socket, responses));
   server.on('connect', (_request, socket) => rejectRequest({ code: 'CONNECT' }, socket, responses));
@@ -81,6 +84,8 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
     destroy: () => {
       server.close();
       server.closeAllConnections();
+      // Upgraded connections are not among them.
+      for (const socket of sockets) socket.destroy();
     },
   };
 }

@@ -11,8 +11,11 @@ const maxUnreadBytes = 2 ** 20;
 /** Frames that are read at once, and per second: the main thread spends some microseconds on each, however small. */
 const maxFrames = 4000;
 const framesPerSecond = 2000;
-/** ws does not emit the fragments of a message one by one. The types lack this option. */
-const limits = { maxPayload: maxFrameBytes, maxFragments: 256 };
+/**
+ * ws does not emit the fragments of a message one by one. `closeTimeout` is the time for the client to answer a close
+ * frame, ms. The types lack both options.
+ */
+const limits = { maxPayload: maxFrameBytes, maxFragments: 8, closeTimeout: 2000 };
 
 export type Receiver = {
   onText(text: string): void;
@@ -71,14 +74,14 @@ export function createSockets(): Sockets {
 
 function receive(webSocket: WebSocket, open: (connection: Connection) => Receiver): void {
   const reading = createReading(webSocket);
+  /** The message itself does not count: the report may be larger. */
   const cutUnread = () => {
     if (webSocket.bufferedAmount > maxUnreadBytes) webSocket.terminate();
   };
   const receiver = open({
     send: (text) => {
-      if (webSocket.readyState !== WebSocket.OPEN) return;
-      webSocket.send(text);
       cutUnread();
+      if (webSocket.readyState === WebSocket.OPEN) webSocket.send(text);
     },
     close: (code, reason) => {
       webSocket.close(code, reason);
@@ -95,8 +98,8 @@ function receive(webSocket: WebSocket, open: (connection: Connection) => Receive
   });
   webSocket.on('ping', (data) => {
     reading.countFrame();
-    webSocket.pong(data);
     cutUnread();
+    webSocket.pong(data);
   });
   webSocket.on('pong', reading.countFrame);
   // ws closes the connection with the code of the error.
@@ -125,7 +128,7 @@ function createReading(webSocket: WebSocket) {
     countFrame: () => {
       const waitMs = frames.take();
       if (waitMs === 0) return;
-      // What the socket has already delivered arrives meanwhile, and adds to the wait.
+      // Frames that ws has read still arrive, and extend the wait.
       if (late !== null) clearTimeout(late);
       late = setTimeout(() => {
         late = null;

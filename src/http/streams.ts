@@ -5,6 +5,7 @@ import { createStreamTokens } from '../auth/stream-tokens.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { Manifest } from '../models/manifest.ts';
 import type { Config } from '../runtime/config.ts';
+import { ServiceError } from '../runtime/errors.ts';
 import { createSessions } from '../stream/sessions.ts';
 import type { Pool } from '../workers/pool.ts';
 import { createByteBudget } from './body/byte-budget.ts';
@@ -41,7 +42,16 @@ export function createStreams(options: StreamsOptions): Streams {
   const onError = (cause: unknown) => logger.error({ err: cause }, 'live session failed');
   const sessions = createSessions({ config, pool, tokens, budget, models, metrics, onError });
   lifecycle.shutdown.listen(sessions.abort);
-  // While the database is unreachable, sessions stay open, as known tokens stay valid.
-  setInterval(() => sessions.endRevoked().catch(() => {}), revokedForMs).unref();
+  const endRevoked = async () => {
+    try {
+      await sessions.endRevoked();
+    } catch (error) {
+      // While the database is unreachable, sessions stay open, as known tokens stay valid.
+      const isKnown = error instanceof ServiceError && error.code === 'storage_unavailable';
+      if (!isKnown) logger.error({ err: error }, 'revoked sessions were not found');
+    }
+    setTimeout(endRevoked, revokedForMs).unref();
+  };
+  void endRevoked();
   return { sessions, tokens: createStreamTokens(options), sockets: createSockets() };
 }

@@ -4,14 +4,12 @@
  */
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 
 /** The rest of what the socket has sent. */
 const heads = new WeakMap<IncomingMessage, Buffer>();
 
 /** Returns a response for the request. A refusal closes the connection. */
-export function responseToUpgrade(request: IncomingMessage, duplex: Duplex, head: Buffer): ServerResponse {
-  const socket = duplex as Socket;
+export function responseToUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): ServerResponse {
   // The HTTP parser no longer listens.
   socket.on('error', () => socket.destroy());
   const response = new ServerResponse(request);

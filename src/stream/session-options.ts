@@ -1,4 +1,4 @@
-/** What a session needs from its surroundings. */
+/** Dependencies and limits of a session. */
 import type { Scope } from '../auth/tokens.ts';
 import type { Reservation } from '../runtime/fair-budget.ts';
 import type { TaskRunner } from './tasks.ts';

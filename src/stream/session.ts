@@ -18,7 +18,7 @@ import { checkConfig, PolicyError, reasonOf } from './session-errors.ts';
 import type { SessionOptions } from './session-options.ts';
 import { frameBytesOf } from './wav.ts';
 
-/** What exists from `session.configure` on. */
+/** State of a configured session. */
 type Stream = {
   readonly config: SessionConfig;
   readonly recording: Recording;
@@ -30,15 +30,21 @@ type Stream = {
 const maxMessages = 100;
 const messagesPerSecond = 20;
 
+/** A session lasts so many times its most audio: clients may wait between turns. */
+const lifetimeFactor = 2;
+const maxTimerMs = 2 ** 31 - 1;
+
 export class Session {
   readonly #options: SessionOptions;
   readonly #idle: NodeJS.Timeout;
+  readonly #lifetime: NodeJS.Timeout;
   readonly #messages = createTokenBucket(maxMessages, messagesPerSecond);
   #stream: Stream | null = null;
   /** One per analysed channel. */
   #states: LiveState[] = [];
   #due: (Step & { readonly arrivedAt: number })[] = [];
   #bytes = 0;
+  #turnEndedAt = 0;
   #seq = 0;
   #paused = false;
   #working = false;
@@ -47,7 +53,10 @@ export class Session {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.#idle = setTimeout(() => this.#onIdle(), options.limits.idleMs).unref();
+    const { idleMs, maxSeconds } = options.limits;
+    this.#idle = setTimeout(() => this.#onIdle(), idleMs).unref();
+    const lifetimeMs = Math.min(maxTimerMs, 1000 * maxSeconds * lifetimeFactor);
+    this.#lifetime = setTimeout(() => this.#end('tooLong'), lifetimeMs).unref();
   }
 
   onText(text: string): void {
@@ -84,6 +93,7 @@ export class Session {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#idle);
+    clearTimeout(this.#lifetime);
     this.#options.tasks.cancel();
     this.#options.memory.release();
     this.#stream = null;
@@ -133,11 +143,15 @@ export class Session {
     this.#idle.refresh();
     if (message.type === 'session.configure') this.#configure(message);
     else if (message.type === 'session.end') this.#end('done');
-    else if (message.type === 'turn.end') {
-      this.#requireStream();
-      this.#force('turn.end');
-      this.#work();
-    }
+    else if (message.type === 'turn.end') this.#endTurn(this.#requireStream());
+  }
+
+  /** Nothing ends twice at the same sample. */
+  #endTurn({ recording }: Stream): void {
+    if (recording.frames() === this.#turnEndedAt) return;
+    this.#turnEndedAt = recording.frames();
+    this.#force('turn.end');
+    this.#work();
   }
 
   #configure(config: SessionConfig): void {

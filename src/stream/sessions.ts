@@ -67,7 +67,7 @@ export function createSessions({ config, pool, tokens, budget, ...shared }: Sess
         scopes: principal.scopes,
         requestId,
         limits,
-        tasks: createTaskRunner(pool, 1000 * config.deadlineSeconds),
+        tasks: createTaskRunner(pool, account, 1000 * config.deadlineSeconds),
         memory: budget.open([account]),
         onClosed: () => open.delete(session),
       });

@@ -26,13 +26,20 @@ type ReportRequest = {
 const boundary = 'undertone-stream';
 const singlePassSeconds = 900;
 
-/** One task at a time. @param deadlineMs of one step, and of the report of up to 15 minutes */
-export function createTaskRunner(pool: Pick<Pool, 'submit'>, deadlineMs: number): TaskRunner {
+/**
+ * One task at a time.
+ * @param account whose share the tasks use
+ * @param deadlineMs of one step, and of the report of up to 15 minutes from its start
+ */
+export function createTaskRunner(
+  pool: Pick<Pool, 'submit'>,
+  account: string,
+  deadlineMs: number,
+): TaskRunner {
   let pending: PendingAnalysis | null = null;
 
-  async function run(task: Task, withinMs: number): Promise<string | null> {
-    const deadlineAt = performance.now() + withinMs;
-    pending = pool.submit(task, { account: null, deadlineAt, release: () => {} });
+  async function run(task: Task, kind: 'step' | 'report', deadlineAt: number): Promise<string | null> {
+    pending = pool.submit(task, { account, kind, deadlineAt, release: () => {} });
     const result = await pending.result;
     return (
       result && Buffer.from(result.json.buffer, result.json.byteOffset, result.json.byteLength).toString()
@@ -41,7 +48,7 @@ export function createTaskRunner(pool: Pick<Pool, 'submit'>, deadlineMs: number)
 
   return {
     step: async (wav, live) => {
-      const submit = () => run({ body: [wav()], live }, deadlineMs);
+      const submit = () => run({ body: [wav()], live }, 'step', performance.now() + deadlineMs);
       const json = await submit().catch((error) => {
         if (error instanceof ServiceError && error.code === 'worker_lost') return submit();
         throw error;
@@ -55,7 +62,7 @@ export function createTaskRunner(pool: Pick<Pool, 'submit'>, deadlineMs: number)
         maxSeconds: Math.max(singlePassSeconds, seconds + 1),
         ...request,
       };
-      return run(task, deadlineMs * Math.max(1, seconds / singlePassSeconds));
+      return run(task, 'report', deadlineMs * Math.max(1, seconds / singlePassSeconds));
     },
     cancel: () => pending?.cancel(),
   };

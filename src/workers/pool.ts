@@ -5,9 +5,9 @@
 
 import type { Stage } from '../analysis/stage-timer.ts';
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
-import { createFairQueue } from './fair-queue.ts';
 import { createProcesses } from './processes.ts';
 import type { Reply, Task } from './protocol.ts';
+import { createTaskQueues, type TaskKind } from './task-queues.ts';
 import { createThreads } from './threads.ts';
 import { deferred, type Run, type Workers, type WorkersOptions } from './workers.ts';
 
@@ -20,9 +20,11 @@ export type PendingAnalysis = {
 };
 
 export type SubmitOptions = {
-  /** The task counts against the share of this account. Null: it precedes every account and is never refused. */
-  readonly account: string | null;
-  /** In ms, as performance.now(). */
+  /** The task counts against the share of this account. */
+  readonly account: string;
+  /** `upload` by default. */
+  readonly kind?: TaskKind;
+  /** In ms, as performance.now(). Of a report: ms from its start. */
   readonly deadlineAt: number;
   /** Called once, when the pool no longer holds the body. */
   release(): void;
@@ -64,10 +66,13 @@ type PoolOptions = Omit<WorkersOptions, 'onReady'> & {
 };
 
 type Entry = {
-  readonly account: string | null;
+  readonly account: string;
+  readonly kind: TaskKind;
   readonly task: Task;
   readonly queuedAt: number;
-  readonly timer: NodeJS.Timeout;
+  /** Null for a report that waits. */
+  timer: NodeJS.Timeout | null;
+  startTimer(): void;
   readonly release: () => void;
   readonly resolve: (result: AnalysisResult | null) => void;
   readonly reject: (error: Error) => void;
@@ -83,9 +88,8 @@ export function createPool(options: PoolOptions): Pool {
   const { processes = null } = options;
   const shared = { ...options, onReady: update };
   const workers = processes === null ? createThreads(shared) : createProcesses({ ...shared, ...processes });
-  const waiting = createFairQueue<Entry>(options.queue);
-  /** Tasks without an account, oldest first. */
-  const first = new Set<Entry>();
+  const queues = createTaskQueues<Entry>(options.queue);
+  const waiting = queues.uploads;
   const running = new Set<Entry>();
   let fullSince: number | null = null;
   let displaced = 0;
@@ -95,34 +99,31 @@ export function createPool(options: PoolOptions): Pool {
 
   function update(): void {
     while (idle()) {
-      const entry = nextFirst() ?? waiting.next();
+      const entry = queues.next(acceptsReport());
       if (entry === null) break;
       void work(entry);
     }
     fullSince = !idle() && waiting.refusesAll() ? (fullSince ?? performance.now()) : null;
   }
 
-  function nextFirst(): Entry | undefined {
-    const [entry] = first;
-    if (entry !== undefined) first.delete(entry);
-    return entry;
+  /** Reports can take seconds: one worker is left for steps, unless there is only one. */
+  function acceptsReport(): boolean {
+    const reports = [...running].filter(({ kind }) => kind === 'report').length;
+    return reports < Math.max(1, workers.ready() - 1);
   }
 
   function queue(entry: Entry): void {
-    if (entry.account === null) {
-      first.add(entry);
-      return;
-    }
-    const victim = waiting.victim();
+    const victim = entry.kind === 'upload' ? waiting.victim() : null;
     if (victim !== null) {
       displaced++;
       fail(victim, displacedError());
     }
-    waiting.add(entry.account, entry);
+    queues.add(entry);
   }
 
   async function work(entry: Entry): Promise<void> {
     running.add(entry);
+    if (entry.timer === null) entry.startTimer();
     const queueMs = performance.now() - entry.queuedAt;
     try {
       entry.run = workers.run(entry.task);
@@ -130,7 +131,7 @@ export function createPool(options: PoolOptions): Pool {
     } catch {
       entry.reject(new ServiceError('worker_lost', 'The worker of this request ended unexpectedly'));
     }
-    clearTimeout(entry.timer);
+    clearTimeout(entry.timer ?? undefined);
     running.delete(entry);
     entry.release();
     update();
@@ -139,8 +140,8 @@ export function createPool(options: PoolOptions): Pool {
   /** Removes the task from the queue, or sets its flag: its worker stays busy until it has read the flag. */
   function stop(entry: Entry): void {
     entry.run?.stop();
-    clearTimeout(entry.timer);
-    if (!(entry.account === null ? first.delete(entry) : waiting.remove(entry.account, entry))) return;
+    clearTimeout(entry.timer ?? undefined);
+    if (!queues.remove(entry)) return;
     entry.release();
     update();
   }
@@ -150,17 +151,27 @@ export function createPool(options: PoolOptions): Pool {
     entry.reject(failure);
   }
 
-  function submit(task: Task, { account, deadlineAt, release }: SubmitOptions): PendingAnalysis {
-    if (account !== null && !accepts(account)) {
+  function submit(
+    task: Task,
+    { account, kind = 'upload', deadlineAt, release }: SubmitOptions,
+  ): PendingAnalysis {
+    if (kind === 'upload' && !accepts(account)) {
       release();
       throw queueFull();
     }
     const { promise, ...settlers } = deferred<AnalysisResult | null>();
     const queuedAt = performance.now();
     const onDeadline = () => fail(entry, new ServiceError('deadline', 'The request exceeded its deadline'));
-    const timer = setTimeout(onDeadline, Math.max(0, deadlineAt - queuedAt));
-    const entry: Entry = { account, task, queuedAt, timer, release, ...settlers, run: null };
-    if (idle()) void work(entry);
+    const startTimer = () => {
+      entry.timer = setTimeout(
+        onDeadline,
+        kind === 'report' ? deadlineAt : Math.max(0, deadlineAt - queuedAt),
+      );
+    };
+    const shared = { account, kind, task, queuedAt, release };
+    const entry: Entry = { ...shared, ...settlers, timer: null, startTimer, run: null };
+    if (kind !== 'report') startTimer();
+    if (idle() && (kind !== 'report' || acceptsReport())) void work(entry);
     else queue(entry);
     update();
     const cancel = () => {
@@ -177,10 +188,10 @@ export function createPool(options: PoolOptions): Pool {
     fullForMs: () => (fullSince === null ? 0 : performance.now() - fullSince),
     submit,
     failAll: (failure) => {
-      for (const entry of [...first, ...waiting.all(), ...running]) fail(entry, failure);
+      for (const entry of [...queues.all(), ...running]) fail(entry, failure);
     },
     stats: () => ({
-      queued: first.size + waiting.size(),
+      queued: queues.size(),
       running: running.size,
       lost: workers.lost(),
       accounts: waiting.accounts(),

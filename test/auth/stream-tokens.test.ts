@@ -7,6 +7,7 @@ const principal = {
   id: 'tok_1',
   name: 'app',
   owner: 'ada',
+  session: null,
   scopes: ['analyze:emotion', 'analyze:cognitive'],
 } as const;
 

@@ -183,6 +183,7 @@ test('the token of the configuration has every scope and needs no database', asy
   t.deepEqual(await tokens.verify(staticToken), {
     id: 'static',
     owner: null,
+    session: null,
     name: 'UNDERTONE_TOKEN',
     scopes: ['analyze:emotion', 'analyze:cognitive'],
   });

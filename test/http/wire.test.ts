@@ -26,6 +26,15 @@ for (const [name, bytes] of Object.entries(brokenRequests)) {
   });
 }
 
+test.serial('a pipelined WebSocket handshake closes the connection, and the service goes on', async (t) => {
+  const { port } = await startApp(t);
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
+  const handshake = `GET /v1/stream HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n`;
+  const answer = await exchangeBytes(port, `GET /health HTTP/1.1\r\nHost: x\r\n\r\n${handshake}`);
+  t.false(answer.includes(' 101 '));
+  t.is((await call(port, { path: '/health' })).status, 200);
+});
+
 test.serial('a request without Host is a bad request in JSON', async (t) => {
   const answer = await exchangeBytes(
     (await startApp(t)).port,

@@ -59,9 +59,15 @@ const file = fileURLToPath(new URL('./thread.ts', import.meta.url));
 const verifier: TokenVerifier & Pick<Tokens, 'findRevoked'> = {
   verify: async (token) => {
     if (token === tokens.full)
-      return { id: '1', name: 'full', owner: null, scopes: ['analyze:emotion', 'analyze:cognitive'] };
+      return {
+        id: '1',
+        name: 'full',
+        owner: null,
+        session: null,
+        scopes: ['analyze:emotion', 'analyze:cognitive'],
+      };
     return token === tokens.emotion
-      ? { id: '2', name: 'emotion', owner: null, scopes: ['analyze:emotion'] }
+      ? { id: '2', name: 'emotion', owner: null, session: null, scopes: ['analyze:emotion'] }
       : null;
   },
   findRevoked: async () => [],

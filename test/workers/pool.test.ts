@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { ServiceError } from '../../src/runtime/errors.ts';
 import { createPool, type PendingAnalysis, type Pool } from '../../src/workers/pool.ts';
+import type { TaskKind } from '../../src/workers/task-queues.ts';
 import { createThreads } from '../../src/workers/threads.ts';
 import { createGate } from '../support/gate.ts';
 import type { ThreadTask } from '../support/thread.ts';
@@ -39,7 +40,8 @@ function submit(
   task: ThreadTask,
   deadlineMs = farMs,
   released: Released = { count: 0 },
-  account: string | null = 'a',
+  account = 'a',
+  kind: TaskKind = 'upload',
 ): PendingAnalysis {
   const body = Uint8Array.from(Buffer.from(JSON.stringify(task)));
   const release = () => {
@@ -48,7 +50,7 @@ function submit(
   const deadlineAt = performance.now() + deadlineMs;
   return pool.submit(
     { body: [body], boundary: 'b', signals: ['emotion'], requestId: 'r' },
-    { account, deadlineAt, release },
+    { account, kind, deadlineAt, release },
   );
 }
 
@@ -70,22 +72,24 @@ async function bothReady(pool: Pool): Promise<void> {
   });
 }
 
-test.serial('tasks without an account precede others and are not refused by a full queue', async (t) => {
+test.serial('steps of live sessions precede uploads and are not refused by a full queue', async (t) => {
   const { pool } = await open(t, 'threads', 1, 1);
   const gate = createGate();
   const running = submit(pool, gate.task);
   const order: string[] = [];
-  const queued = submit(pool, { do: 'echo' }).result.then(() => order.push('account'));
-  const first = [1, 2].map((count) =>
-    submit(pool, { do: 'echo' }, farMs, undefined, null).result.then(() => order.push(`first ${count}`)),
+  const queued = submit(pool, { do: 'echo' }).result.then(() => order.push('upload'));
+  const steps = [1, 2].map((count) =>
+    submit(pool, { do: 'echo' }, farMs, undefined, 'b', 'step').result.then(() =>
+      order.push(`step ${count}`),
+    ),
   );
-  const cancelled = submit(pool, { do: 'echo' }, farMs, undefined, null);
+  const cancelled = submit(pool, { do: 'echo' }, farMs, undefined, 'b', 'step');
   t.is(pool.stats().queued, 4);
   cancelled.cancel();
   t.is(pool.stats().queued, 3);
   gate.open();
-  await Promise.all([running.result, queued, ...first]);
-  t.deepEqual(order, ['first 1', 'first 2', 'account']);
+  await Promise.all([running.result, queued, ...steps]);
+  t.deepEqual(order, ['step 1', 'step 2', 'upload']);
   t.is(await cancelled.result, null);
 });
 
@@ -293,4 +297,16 @@ test.serial('a start that fails waits until every thread has loaded', async (t) 
   Atomics.store(settings.loaded, 0, 1);
   Atomics.notify(settings.loaded, 0);
   t.is(await loadedAtEnd, 1);
+});
+
+test.serial('one worker is left while reports run, whose deadline counts from their start', async (t) => {
+  const { pool } = await open(t, 'threads', 2, 1);
+  const gate = createGate();
+  const report = () => submit(pool, gate.task, 0, undefined, 'a', 'report');
+  const first = report();
+  const [second, step] = [report(), submit(pool, { do: 'echo' }, farMs, undefined, 'a', 'step')];
+  t.is(await outcome(step), 'flag 0');
+  t.is(pool.stats().queued, 1);
+  gate.open();
+  t.deepEqual(await Promise.all([first, second].map(outcome)), ['flag 0', 'flag 0']);
 });

@@ -32,7 +32,7 @@ export class GatheredRequest extends IncomingMessage {
    * 7.8), as they do without a listener of `upgrade`.
    */
   get upgrade(): boolean {
-    return this.upgradeRequested && (this.method === 'CONNECT' || this.url === streamPath);
+    return this.upgradeRequested && (this.method === 'CONNECT' || this.url?.split('?', 1)[0] === streamPath);
   }
 
   set upgrade(value: boolean) {

@@ -224,6 +224,18 @@ test('deleting an account ends its sessions', async (t) => {
   t.is((await session.closed).code, 1008);
 });
 
+test('logging out ends the sessions of the playground', async (t) => {
+  const { app, browser } = await startAccountApp(t);
+  const ada = browser();
+  await ada.signUp('ada@example.com');
+  const token = String((await ada.ask('playground-token', {})).json.token);
+  const direct = await connectStream(app.port, { token });
+  const issued = await issue(app, token);
+  const byPage = await connectStream(app.port, { protocols: ['undertone.v1', issued.token] });
+  t.is((await ada.ask('log-out', {})).status, 200);
+  t.deepEqual([(await direct.closed).code, (await byPage.closed).code], [1008, 1008]);
+});
+
 test('small frames are read at a limited rate', async (t) => {
   const app = await startApp(t);
   const session = await connectStream(app.port, { token: tokens.full });
