@@ -1243,7 +1243,7 @@ export interface components {
             request_id: string;
             /** @description Limits of the session. */
             limits: {
-                /** @description Longest session, s. */
+                /** @description Most audio of a session, s; it lasts at most twice that time. */
                 max_seconds: number;
                 /** @description Longest time without audio and messages, s. */
                 idle_s: number;
