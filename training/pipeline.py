@@ -169,6 +169,8 @@ def train_clarity(models: ModelSet) -> None:
     recordings = ", ".join(f"{count} of {name}" for name, count in counts.items())
     spec = replace(head_spec.CLARITY, limits=tuple(text.format(counts=recordings) for text in head_spec.CLARITY.limits))
     write_model(spec, graph, models.models, params, models.fits)
+
+
 def fit_all_intervals(models: ModelSet) -> None:
     """By the shipped pipeline. Needs all models of the set."""
     subprocess.run(["npm", "run", "--silent", "build:service"], cwd=settings.REPOSITORY, check=True)

@@ -22,7 +22,7 @@ export type StreamSession<R = Report> = AsyncIterable<StreamMessage<R>> & {
     /** Ends the audio. Resolves with the report. */
     end(): Promise<R>;
 };
-/** What a session uses of a WebSocket: the global one, or that of the package ws. */
+/** The members of a WebSocket that a session uses: of the global one, or of the package ws. */
 export type Socket = {
     readonly bufferedAmount: number;
     send(data: string | Uint8Array<ArrayBuffer>): void;

@@ -34,7 +34,7 @@ class Session {
     #reject;
     #report;
     #failure;
-    /** What `send` throws: not undefined once the session is over. */
+    /** Error of `send`; not undefined once the session is over. */
     #ended;
     #keepAlive;
     #isEnding = false;

@@ -39,7 +39,7 @@ export type StreamSession<R = Report> = AsyncIterable<StreamMessage<R>> & {
   end(): Promise<R>;
 };
 
-/** What a session uses of a WebSocket: the global one, or that of the package ws. */
+/** The members of a WebSocket that a session uses: of the global one, or of the package ws. */
 export type Socket = {
   readonly bufferedAmount: number;
   send(data: string | Uint8Array<ArrayBuffer>): void;
@@ -102,7 +102,7 @@ class Session<R> implements StreamSession<R> {
   #reject!: (error: unknown) => void;
   #report: R | undefined;
   #failure: unknown;
-  /** What `send` throws: not undefined once the session is over. */
+  /** Error of `send`; not undefined once the session is over. */
   #ended: unknown;
   #keepAlive: ReturnType<typeof setInterval> | undefined;
   #isEnding = false;

@@ -1,5 +1,5 @@
 /** Records the microphone as 16-bit samples, which a live session and a WAV file share. */
-import { openMicrophone, type Recorder } from '../microphone.ts';
+import { MicrophoneError, openMicrophone, type Recorder } from '../microphone.ts';
 import { wavFile } from './wav.ts';
 import workletUrl from './worklet.ts?worker&url';
 
@@ -19,15 +19,17 @@ const mono = { numberOfOutputs: 0, channelCount: 1, channelCountMode: 'explicit'
 /** @throws MicrophoneError with a message for display */
 export async function startPcmRecorder({ onBlock, onEnded }: PcmRecorderOptions): Promise<PcmRecorder> {
   const stream = await openMicrophone();
-  const context = await openContext();
-  const close = async () => {
+  const stopTracks = () => {
     for (const track of stream.getTracks()) track.stop();
+  };
+  const context = await openContext().catch((error: Error) => {
+    stopTracks();
+    throw new MicrophoneError(`The browser cannot process the microphone: ${error.message}`);
+  });
+  const close = async () => {
+    stopTracks();
     await context.close();
   };
-  await context.audioWorklet.addModule(workletUrl).catch(async (error) => {
-    await close();
-    throw error;
-  });
   const blocks: Int16Array<ArrayBuffer>[] = [];
   const node = new AudioWorkletNode(context, 'pcm', mono);
   node.port.onmessage = ({ data }: MessageEvent<Int16Array<ArrayBuffer>>) => {
@@ -50,10 +52,13 @@ export async function startPcmRecorder({ onBlock, onEnded }: PcmRecorderOptions)
 
 /** At the rate of the device, if possible: Firefox connects a microphone to no other. */
 async function openContext(): Promise<AudioContext> {
-  const context = new AudioContext();
-  if (context.sampleRate <= maxSampleRateHz) return context;
-  await context.close();
-  return new AudioContext({ sampleRate: maxSampleRateHz });
+  let context = new AudioContext();
+  if (context.sampleRate > maxSampleRateHz) {
+    await context.close();
+    context = new AudioContext({ sampleRate: maxSampleRateHz });
+  }
+  await context.audioWorklet.addModule(workletUrl);
+  return context;
 }
 
 /** RMS, dBFS. */

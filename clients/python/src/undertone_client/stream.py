@@ -86,10 +86,14 @@ class StreamSession(Generic[AnyReport]):
         if self._report is None:
             raise self._ended()
 
-    async def _configure(self, config: Mapping[str, object]) -> None:
+    async def _configure(self, config: Mapping[str, object], timeout: float) -> None:
         with contextlib.suppress(UndertoneError):
             await self._send_message({"type": "session.configure", **config})
-        await self._ready.wait()
+        try:
+            await asyncio.wait_for(self._ready.wait(), timeout)
+        except asyncio.TimeoutError:
+            message = f"Expected a session from {self._place} within {timeout} s, got no message"
+            raise NoAnswerError(message) from None
         if self._reader.done():
             raise self._ended()
 
@@ -110,13 +114,15 @@ class StreamSession(Generic[AnyReport]):
             raise self._ended() from None
 
     async def _read(self) -> None:
-        with contextlib.suppress(ConnectionClosed):
-            async for text in self._connection:
-                self._on_message(json.loads(text))
-        if self._keeper is not None:
-            self._keeper.cancel()
-        self._messages.put_nowait(None)
-        self._ready.set()
+        try:
+            with contextlib.suppress(ConnectionClosed):
+                async for text in self._connection:
+                    self._on_message(json.loads(text))
+        finally:
+            if self._keeper is not None:
+                self._keeper.cancel()
+            self._messages.put_nowait(None)
+            self._ready.set()
 
     def _on_message(self, message: dict[str, Any]) -> None:
         if message["type"] == "error":
@@ -154,7 +160,7 @@ async def open_session(
     place = url.replace("http", "ws", 1) + "v1/stream"
     session = StreamSession[Any](await _connect(place, headers, timeout), place)
     try:
-        await session._configure(config)
+        await session._configure(config, timeout)
         yield session
     finally:
         await session._close()
