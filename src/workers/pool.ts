@@ -107,10 +107,7 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   /** Reports can take seconds: one worker is left for steps, unless there is only one. */
-  function acceptsReport(): boolean {
-    const reports = [...running].filter(({ kind }) => kind === 'report').length;
-    return reports < Math.max(1, workers.ready() - 1);
-  }
+  const acceptsReport = () => reportsOf(running) < Math.max(1, workers.ready() - 1);
 
   function queue(entry: Entry): void {
     const victim = entry.kind === 'upload' ? waiting.victim() : null;
@@ -163,10 +160,8 @@ export function createPool(options: PoolOptions): Pool {
     const queuedAt = performance.now();
     const onDeadline = () => fail(entry, new ServiceError('deadline', 'The request exceeded its deadline'));
     const startTimer = () => {
-      entry.timer = setTimeout(
-        onDeadline,
-        kind === 'report' ? deadlineAt : Math.max(0, deadlineAt - queuedAt),
-      );
+      const ms = kind === 'report' ? deadlineAt : deadlineAt - queuedAt;
+      entry.timer = setTimeout(onDeadline, Math.max(0, ms));
     };
     const shared = { account, kind, task, queuedAt, release };
     const entry: Entry = { ...shared, ...settlers, timer: null, startTimer, run: null };
@@ -199,6 +194,10 @@ export function createPool(options: PoolOptions): Pool {
     }),
     close: () => close(running, workers),
   };
+}
+
+function reportsOf(running: ReadonlySet<Entry>): number {
+  return [...running].filter(({ kind }) => kind === 'report').length;
 }
 
 /** The queue is full and the account has used its share of it. */
