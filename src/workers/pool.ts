@@ -89,13 +89,12 @@ export function createPool(options: PoolOptions): Pool {
   const shared = { ...options, onReady: update };
   const workers = processes === null ? createThreads(shared) : createProcesses({ ...shared, ...processes });
   const queues = createTaskQueues<Entry>(options.queue);
-  const waiting = queues.uploads;
   const running = new Set<Entry>();
   let fullSince: number | null = null;
   let displaced = 0;
 
   const idle = () => running.size < workers.ready();
-  const accepts = (account: string) => idle() || waiting.accepts(account);
+  const accepts = (account: string) => idle() || queues.uploads.accepts(account);
 
   function update(): void {
     while (idle()) {
@@ -103,14 +102,14 @@ export function createPool(options: PoolOptions): Pool {
       if (entry === null) break;
       void work(entry);
     }
-    fullSince = !idle() && waiting.refusesAll() ? (fullSince ?? performance.now()) : null;
+    fullSince = !idle() && queues.uploads.refusesAll() ? (fullSince ?? performance.now()) : null;
   }
 
   /** Reports can take seconds: one worker is left for steps, unless there is only one. */
   const acceptsReport = () => reportsOf(running) < Math.max(1, workers.ready() - 1);
 
   function queue(entry: Entry): void {
-    const victim = entry.kind === 'upload' ? waiting.victim() : null;
+    const victim = entry.kind === 'upload' ? queues.uploads.victim() : null;
     if (victim !== null) {
       displaced++;
       fail(victim, displacedError());
@@ -160,8 +159,7 @@ export function createPool(options: PoolOptions): Pool {
     const queuedAt = performance.now();
     const onDeadline = () => fail(entry, new ServiceError('deadline', 'The request exceeded its deadline'));
     const startTimer = () => {
-      const ms = kind === 'report' ? deadlineAt : deadlineAt - queuedAt;
-      entry.timer = setTimeout(onDeadline, Math.max(0, ms));
+      entry.timer = setTimeout(onDeadline, kind === 'report' ? deadlineAt : msUntil(deadlineAt));
     };
     const shared = { account, kind, task, queuedAt, release };
     const entry: Entry = { ...shared, ...settlers, timer: null, startTimer, run: null };
@@ -169,11 +167,13 @@ export function createPool(options: PoolOptions): Pool {
     if (idle() && (kind !== 'report' || acceptsReport())) void work(entry);
     else queue(entry);
     update();
-    const cancel = () => {
-      stop(entry);
-      settlers.resolve(null);
+    return {
+      result: promise,
+      cancel: () => {
+        stop(entry);
+        settlers.resolve(null);
+      },
     };
-    return { result: promise, cancel };
   }
 
   return {
@@ -189,12 +189,14 @@ export function createPool(options: PoolOptions): Pool {
       queued: queues.size(),
       running: running.size,
       lost: workers.lost(),
-      accounts: waiting.accounts(),
+      accounts: queues.uploads.accounts(),
       displaced,
     }),
     close: () => close(running, workers),
   };
 }
+
+const msUntil = (at: number) => Math.max(0, at - performance.now());
 
 function reportsOf(running: ReadonlySet<Entry>): number {
   return [...running].filter(({ kind }) => kind === 'report').length;
