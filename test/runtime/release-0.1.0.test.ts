@@ -41,7 +41,7 @@ const settings = {
 };
 
 test('every setting of release 0.1.0 keeps its name and form', async (t) => {
-  const config = parseConfig(settings);
+  const { stream, ...config } = parseConfig(settings);
   const rate = { requests: 100, seconds: 60 };
   t.deepEqual(config, {
     host: '0.0.0.0',
@@ -80,5 +80,7 @@ test('every setting of release 0.1.0 keeps its name and form', async (t) => {
       privateHosts: ['files.internal'],
     },
   });
+  // Settings of later releases have their defaults.
+  t.deepEqual(stream, parseConfig({ UNDERTONE_WORKERS: String(config.workers) }).stream);
   t.deepEqual(await readManifests(config.modelsDir), await readManifests('models/fast'));
 });
