@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Stage } from '../../analysis/stage-timer.ts';
 import type { JobStats } from '../../jobs/jobs.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
+import { closeCodes } from '../../stream/protocol.ts';
 import type { SessionMetrics } from '../../stream/session-options.ts';
 import type { PoolStats } from '../../workers/pool.ts';
 
@@ -148,6 +149,7 @@ function addStreams(registers: Registry[], { sessions, bytes }: StreamSources): 
     labelNames: ['code'],
     registers,
   });
+  for (const code of Object.values(closeCodes)) closed.labels(String(code)).inc(0);
   const audio = new Counter({
     name: 'undertone_stream_audio_seconds_total',
     help: 'Seconds of audio in live sessions',

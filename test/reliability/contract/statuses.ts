@@ -6,7 +6,15 @@ import { makeToken } from '../../support/server.ts';
 import { preload } from '../support/preload.ts';
 import { type Server, withRedis, withServer } from '../support/service.ts';
 import { askAccount, bodies } from './account-statuses.ts';
-import { analysisOperations, ask, askRaw, isAccount, type ResponseListener, upload } from './asking.ts';
+import {
+  type Asked,
+  analysisOperations,
+  ask,
+  askRaw,
+  isAccount,
+  type ResponseListener,
+  upload,
+} from './asking.ts';
 import { askJobs, jobOperations } from './job-statuses.ts';
 import { createAccountClient, operationOf, password } from './visitor.ts';
 
@@ -24,6 +32,7 @@ export async function exerciseStatuses(
     for (const operation of operations) await askBroken(server, operation, onResponse);
     for (const operation of analysisOperations) await askAnalysis(server, operation, onResponse);
     for (const operation of jobOperations) await askScoped(server, operation, onResponse);
+    await askStreamTokens(server, onResponse);
     for (const operation of operations.filter((one) => one.startsWith('GET ') && !isAccount(one)))
       await ask(server.port, onResponse, { operation });
     await askAccount(server, onResponse);
@@ -83,6 +92,28 @@ async function askAnalysis(server: Server, operation: string, onResponse: Respon
   );
 }
 
+const streamTokens = 'POST /v1/stream/tokens';
+
+function requestStreamToken(token: string, body: object): Asked {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  return { operation: streamTokens, headers, body: JSON.stringify(body) };
+}
+
+/** 200, 401, 403, 413 and 422. */
+async function askStreamTokens(server: Server, onResponse: ResponseListener): Promise<void> {
+  const { port, token } = server;
+  const narrow = makeToken(server, 'analyze:emotion', 'narrow');
+  for (const asked of [
+    requestStreamToken(token, {}),
+    requestStreamToken('a-token-of-nobody-at-all', {}),
+    requestStreamToken(narrow, { scopes: ['analyze:cognitive'] }),
+    requestStreamToken(token, { scopes: ['x'.repeat(2000)] }),
+    requestStreamToken(token, { other: 1 }),
+  ]) {
+    await ask(port, onResponse, asked);
+  }
+}
+
 /** 429 with a token, 404 for metrics on another address, 408 for everything. */
 async function askImpatient(
   { port, token }: Server,
@@ -94,6 +125,7 @@ async function askImpatient(
   );
   for (const operation of [...analysisOperations, ...jobOperations, analysisOperations[0] as string])
     await ask(port, onResponse, upload(operation, token));
+  await ask(port, onResponse, requestStreamToken(token, {}));
   await ask(port, onResponse, { operation: 'GET /metrics' });
   await Promise.all(slow);
 }
@@ -111,6 +143,7 @@ async function askEnding(
   for (const operation of account) await accountClient.ask(operation, bodies[operation]);
   for (const operation of analysisOperations)
     await ask(server.port, onResponse, upload(operation, createTokenSecret()));
+  await ask(server.port, onResponse, requestStreamToken(createTokenSecret(), {}));
   server.process.kill('SIGTERM');
   await server.logged(/"msg":"stopping"/);
   await ask(server.port, onResponse, { operation: 'GET /ready' });
