@@ -2,8 +2,8 @@
  * Tokens for one live session, for browsers, which cannot send a Bearer token with a WebSocket. A token is the encrypted
  * principal: every process with the secret reads it, and only its use is stored.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { decryptBytes, encryptBytes, nonceBytes } from '../runtime/aes-gcm.ts';
 import type { RateLimiterFactory } from './rate-limiter.ts';
 import { deriveKey } from './secret.ts';
 import { type Scope, scopes } from './token-input.ts';
@@ -20,8 +20,6 @@ export type StreamTokens = {
 };
 
 export const lifetimeSeconds = 60;
-const ivBytes = 12;
-const tagBytes = 16;
 const pattern = /^[\w-]{60,2000}$/;
 
 const payload = z.strictObject({
@@ -55,8 +53,8 @@ export function createStreamTokens(options: {
       const { expires, ...principal } = payload.parse(JSON.parse(text));
       if (expires <= now()) return null;
       isFirstUse ??= openUses(rateLimiters);
-      // The IV: tokens that differ in unused bits of their encoding are the same token.
-      const id = Buffer.from(token, 'base64url').toString('hex', 0, ivBytes);
+      // The nonce: tokens that differ in unused bits of their encoding are the same token.
+      const id = Buffer.from(token, 'base64url').toString('hex', 0, nonceBytes);
       return (await (await isFirstUse)(id)) ? principal : null;
     },
   };
@@ -68,23 +66,14 @@ async function openUses(rateLimiters: RateLimiterFactory | null) {
   return useOnce(rateLimiters ?? inMemory, 'stream-token', lifetimeSeconds);
 }
 
-/** AES-256-GCM: IV, ciphertext and tag. */
 function encrypt(key: Buffer, text: string): string {
-  const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv('aes-256-gcm', key, iv);
-  return Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString(
-    'base64url',
-  );
+  return encryptBytes(key, Buffer.from(text), '').toString('base64url');
 }
 
 /** Returns null for bytes that were not encrypted with the key. */
 function decrypt(key: Buffer, bytes: Buffer): string | null {
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), {
-    authTagLength: tagBytes,
-  });
-  decipher.setAuthTag(bytes.subarray(-tagBytes));
   try {
-    return decipher.update(bytes.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+    return decryptBytes(key, bytes, '').toString();
   } catch {
     return null;
   }

@@ -1,6 +1,7 @@
 /** Encrypts payloads and recordings in Redis with AES-256-GCM. The key is never stored in Redis. */
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { deriveKey } from '../auth/secret.ts';
+import { decryptBytes, encryptBytes } from '../runtime/aes-gcm.ts';
 
 export type Cipher = {
   /** @param aad additional authenticated data: identifies the content and is required to decrypt it */
@@ -17,10 +18,6 @@ export type Cipher = {
   readonly digestKey: Uint8Array;
 };
 
-const algorithm = 'aes-256-gcm';
-const nonceBytes = 12;
-const tagBytes = 16;
-
 export function createCipher(secret: string): Cipher {
   const key = deriveKey(secret, 'waiting audio');
   const callbackKey = deriveKey(secret, 'callbacks');
@@ -30,18 +27,7 @@ export function createCipher(secret: string): Cipher {
     digestKey: deriveKey(secret, 'request digests'),
     fingerprint: deriveKey(secret, 'fingerprint').toString('hex').slice(0, 8),
     callbackSecret: (owner) => `whsec_${createHmac('sha256', callbackKey).update(owner).digest('base64')}`,
-    encrypt: (bytes, aad) => {
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(aad));
-      const body = cipher.update(bytes);
-      return Buffer.concat([nonce, body, cipher.final(), cipher.getAuthTag()]);
-    },
-    decrypt: (encrypted, aad) => {
-      const decipher = createDecipheriv(algorithm, key, encrypted.subarray(0, nonceBytes))
-        .setAAD(Buffer.from(aad))
-        .setAuthTag(encrypted.subarray(-tagBytes));
-      const body = decipher.update(encrypted.subarray(nonceBytes, -tagBytes));
-      return Buffer.concat([body, decipher.final()]);
-    },
+    encrypt: (bytes, aad) => encryptBytes(key, bytes, aad),
+    decrypt: (encrypted, aad) => decryptBytes(key, encrypted, aad),
   };
 }
