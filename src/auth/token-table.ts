@@ -111,26 +111,25 @@ export function tokenTable(database: Database): TokenTableAccess {
       const query = database.selectFrom('tokens').select('id').where('session', 'is', null);
       return (await runQuery(query.executeTakeFirst())) !== undefined;
     },
-    async findRevoked(ids) {
-      if (ids.length === 0) return [];
+    findRevoked: (ids) => {
       const query = database.selectFrom('tokens').select('id').where('id', 'in', ids);
-      return (await runQuery(query.where('revoked_at', 'is not', null).execute())).map(({ id }) => id);
+      return findIds(ids, query.where('revoked_at', 'is not', null));
     },
-    async findSessions(sessions) {
-      if (sessions.length === 0) return [];
-      const query = database.selectFrom('session').select('id').where('id', 'in', sessions);
-      return (await runQuery(query.execute())).map(({ id }) => id);
-    },
-    async findOwners(owners) {
-      if (owners.length === 0) return [];
-      const query = database.selectFrom('user').select('id').where('id', 'in', owners);
-      return (await runQuery(query.execute())).map(({ id }) => id);
-    },
+    findSessions: (ids) => findIds(ids, database.selectFrom('session').select('id').where('id', 'in', ids)),
+    findOwners: (ids) => findIds(ids, database.selectFrom('user').select('id').where('id', 'in', ids)),
     async sweep(now) {
       const old = database.deleteFrom('tokens').where('session', 'is not', null);
       await runQuery(old.where('expires_at', '<', now).execute());
     },
   };
+}
+
+/** @param query for those of `wanted`; not sent for none */
+async function findIds(
+  wanted: readonly string[],
+  query: { execute(): Promise<readonly { readonly id: string }[]> },
+): Promise<string[]> {
+  return wanted.length === 0 ? [] : (await runQuery(query.execute())).map(({ id }) => id);
 }
 
 /** PostgreSQL returns 64-bit integers as text. */
