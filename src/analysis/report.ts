@@ -1,5 +1,6 @@
 /** Analysis -> report: the fields of each signal, and those of every report. */
 import { z } from 'zod';
+import { versionOf } from '../models/manifest.ts';
 import { envelope, reportShape } from './report-schema.ts';
 import { round, roundTo } from './rounding.ts';
 import { type BodyOf, type BodySchemaOf, definitions, type Signal, signals } from './signals/table.ts';
@@ -55,12 +56,11 @@ export function combinedReport(analysis: Analysis, requestId: string): CombinedR
 
 export function bodyOf<S extends Signal>(signal: S, analysis: Analysis): BodyOf<S> {
   const own = definitions[signal].report(analysis.results[signal] ?? null);
-  const { name, version, featuresVersion } = analysis.models[signal];
   const body = {
     status: statusOf(analysis),
     ...own,
     warnings: [...analysis.warnings, ...own.warnings],
-    model: { name, version, features_version: featuresVersion },
+    model: versionOf(analysis.models[signal]),
   };
   return body as unknown as BodyOf<S>;
 }

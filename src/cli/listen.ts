@@ -62,11 +62,8 @@ async function listen(source: string | undefined, options: Options, terminal: Cl
   const { stream, deadlineSeconds } = parseConfig(terminal.env);
   const { createPool } = await import('../workers/pool.ts');
   const { readManifests } = await import('../models/loader.ts');
-  const models = (await readManifests(settings.modelsDir)).map(({ name, version, featuresVersion }) => ({
-    name,
-    version,
-    features_version: featuresVersion,
-  }));
+  const { versionOf } = await import('../models/manifest.ts');
+  const models = (await readManifests(settings.modelsDir)).map(versionOf);
   const onLost = (cause: Error) => terminal.stderr.write(`${cause.message}\n`);
   const pool = createPool({ workers: 1, queue: 1, settings, processes: null, onLost });
   // Workers that load their models do not keep the process alive.

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { RateLimiterFactory } from '../auth/rate-limiter.ts';
 import { createStreamTokens } from '../auth/stream-tokens.ts';
 import type { Tokens } from '../auth/tokens.ts';
-import type { Manifest } from '../models/manifest.ts';
+import { type Manifest, versionOf } from '../models/manifest.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { createSessions } from '../stream/sessions.ts';
@@ -34,11 +34,7 @@ export function createStreams(options: StreamsOptions): Streams {
   const { config, lifecycle, logger, manifests, pool, tokens } = options;
   const budget = createByteBudget(config.stream.bufferBytes);
   const metrics = options.metrics.addStreams({ sessions: () => sessions.count(), bytes: budget.used });
-  const models = manifests.map(({ name, version, featuresVersion }) => ({
-    name,
-    version,
-    features_version: featuresVersion,
-  }));
+  const models = manifests.map(versionOf);
   const onError = (cause: unknown) => logger.error({ err: cause }, 'live session failed');
   const sessions = createSessions({ config, pool, tokens, budget, models, metrics, onError });
   lifecycle.shutdown.listen(sessions.abort);

@@ -131,6 +131,15 @@ type HeadManifest<S extends Signal> = Omit<z.infer<(typeof headManifests)[number
 type VadManifest = z.infer<typeof vadManifest>;
 type TrunkManifest = z.infer<typeof trunkManifest>;
 
+/** As reports and live sessions name a model. */
+export function versionOf({
+  name,
+  version,
+  featuresVersion,
+}: Pick<Manifest, 'name' | 'version' | 'featuresVersion'>) {
+  return { name, version, features_version: featuresVersion };
+}
+
 export type Manifest = VadManifest | TrunkManifest | { [S in Signal]: HeadManifest<S> }[Signal];
 export type Kind = Manifest['kind'];
 export type ManifestOf<K extends Kind> = Extract<Manifest, { kind: K }>;
