@@ -44,10 +44,10 @@ export function asyncApiDocument(version: string): object {
     operations: {
       receiveFromClient: operation(
         'receive',
-        'What a client sends.',
+        'Messages and samples of the client.',
         refs([...Object.keys(sent), 'samples']),
       ),
-      sendToClient: operation('send', 'What the service sends.', refs(Object.keys(received))),
+      sendToClient: operation('send', 'Messages of the service.', refs(Object.keys(received))),
     },
     components: {
       securitySchemes: {

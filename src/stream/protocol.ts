@@ -90,7 +90,7 @@ const clientMessage = z.discriminatedUnion('type', [
 export type SessionConfig = z.output<typeof configure>;
 export type ClientMessage = z.output<typeof clientMessage>;
 
-/** @throws ServiceError `bad_request` for what is no message, `invalid` for one with invalid fields */
+/** @throws ServiceError `bad_request` for text that is no message, `invalid` for a message with invalid fields */
 export function parseClientMessage(text: string): ClientMessage {
   const parsed = clientMessage.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
