@@ -57,8 +57,13 @@ async function openContext(): Promise<AudioContext> {
     await context.close();
     context = new AudioContext({ sampleRate: maxSampleRateHz });
   }
-  await context.audioWorklet.addModule(workletUrl);
-  return context;
+  try {
+    await context.audioWorklet.addModule(workletUrl);
+    return context;
+  } catch (error) {
+    await context.close();
+    throw error;
+  }
 }
 
 /** RMS, dBFS. */
