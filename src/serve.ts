@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import pino, { type Logger } from 'pino';
 import { type AccountOptions, type Accounts, createAccounts } from './auth/accounts.ts';
+import type { PlaygroundCodes } from './auth/playground-codes.ts';
 import type { RateLimiterFactory } from './auth/rate-limiter.ts';
 import { loadOrCreateSecret } from './auth/secret.ts';
 import { createTokens, type Tokens } from './auth/tokens.ts';
@@ -21,14 +22,15 @@ import { describeServiceError, ServiceError } from './runtime/errors.ts';
 import { handleSignals } from './runtime/shutdown.ts';
 import { createPool, type Pool } from './workers/pool.ts';
 
-type ServeOptions = {
-  /** Called once, when the service is ready. */
-  readonly welcome?: (service: {
-    readonly url: string;
-    readonly config: Config;
-    readonly tokens: Tokens;
-  }) => Promise<void>;
-};
+/** Called once, when the service is ready. */
+export type Welcome = (service: {
+  readonly url: string;
+  readonly config: Config;
+  readonly tokens: Tokens;
+  readonly playgroundCodes: PlaygroundCodes;
+}) => Promise<void>;
+
+type ServeOptions = { readonly welcome?: Welcome };
 
 /** Relative to the compiled sources. */
 const pagesFolder = fileURLToPath(new URL('../web', import.meta.url));
@@ -143,7 +145,7 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Start
   });
   await pool.started;
   process.stdout.write(`listening on ${url}\n`);
-  await welcome?.({ url, config, tokens });
+  await welcome?.({ url, config, tokens, playgroundCodes: accounts.playgroundCodes });
 }
 
 /** Loads its modules only if Redis is configured. */

@@ -1,6 +1,7 @@
 /** Operations of people on their accounts: combines users, sign-up, tokens and the login throttle. */
 import type { Database, DatabaseKind } from '../db/database.ts';
 import { isAdministrator } from './administrators.ts';
+import { createPlaygroundCodes, type PlaygroundCodes } from './playground-codes.ts';
 import type { RateLimiterFactory } from './rate-limiter.ts';
 import { closed, createSignUp, type SignUpPolicy } from './sign-up.ts';
 import type { NewToken, Owner, TokenInput, TokenRecord, Tokens } from './tokens.ts';
@@ -34,6 +35,7 @@ export type Accounts = {
   revokeToken(session: Session, id: string): Promise<boolean>;
   /** Creates a token with every scope for 15 minutes, which is never listed. */
   playgroundToken(session: Session): Promise<NewToken>;
+  readonly playgroundCodes: PlaygroundCodes;
 };
 
 export type AuthenticatedRequest = {
@@ -135,6 +137,7 @@ export function createAccounts(options: AccountOptions): Accounts {
       await (await throttle()).token(session.owner);
       return requireSession(await tokens.createForSession(session));
     },
+    playgroundCodes: createPlaygroundCodes({ database, tokens }),
   };
 }
 

@@ -56,10 +56,17 @@ export type JobTable = {
   readonly body: Generated<string | null>;
 };
 
+type PlaygroundCodeTable = {
+  /** SHA-256 of the code in hexadecimal. */
+  readonly hash: string;
+  readonly expires_at: number;
+};
+
 export type Tables = {
   readonly jobs: JobTable;
   readonly tokens: TokenTable;
   readonly administrators: AdministratorTable;
+  readonly playground_codes: PlaygroundCodeTable;
   readonly user: UserTable;
   /** Log-ins. */
   readonly session: { readonly id: string };

@@ -155,6 +155,14 @@ async function addJobDigests(database: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
+async function createPlaygroundCodes(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .createTable('playground_codes')
+    .addColumn('hash', 'text', identity)
+    .addColumn('expires_at', 'bigint', required)
+    .execute();
+}
+
 export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
   return {
     '0001-tokens': { up: createTokens },
@@ -165,5 +173,6 @@ export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
     '0006-installation': { up: createInstallation },
     '0007-first-account-claims': { up: addFirstAccountClaims },
     '0008-job-digests': { up: addJobDigests },
+    '0009-playground-codes': { up: createPlaygroundCodes },
   };
 }

@@ -16,7 +16,7 @@ type Account = Omit<Operation, 'tag' | 'path' | 'security' | 'description' | 'co
 
 const page = 'For the account page; programs use tokens.';
 const ownOrigin = 'The header Origin must be that of the service.';
-const bodyCodes: readonly ErrorCode[] = ['too_large', 'invalid', 'rate_limited'];
+const bodyCodes: readonly ErrorCode[] = ['too_large', 'invalid'];
 
 function account({ path, request, response, open, description, codes = [], ...rest }: Account): Operation {
   const sentences = [description, page, ...(rest.method === 'post' ? [ownOrigin] : [])];
@@ -63,6 +63,7 @@ export const accountOperations: readonly Operation[] = [
     request: 'SignUp',
     response: 'Session',
     open: true,
+    codes: ['rate_limited'],
   }),
   account({
     ...post,
@@ -72,7 +73,7 @@ export const accountOperations: readonly Operation[] = [
     request: 'LogIn',
     response: 'Session',
     open: true,
-    codes: ['unauthenticated'],
+    codes: ['unauthenticated', 'rate_limited'],
   }),
   account({
     ...post,
@@ -90,6 +91,7 @@ export const accountOperations: readonly Operation[] = [
     description: 'Ends every other session; with `revoke_tokens` every token of the account too.',
     request: 'PasswordChange',
     response: 'Empty',
+    codes: ['rate_limited'],
   }),
   account({
     ...post,
@@ -98,6 +100,7 @@ export const accountOperations: readonly Operation[] = [
     summary: 'Delete the account and its tokens',
     request: 'Removal',
     response: 'Empty',
+    codes: ['rate_limited'],
   }),
   account({ ...get, path: 'tokens', operationId: 'listTokens', summary: 'List tokens', response: 'Tokens' }),
   account({
@@ -107,6 +110,7 @@ export const accountOperations: readonly Operation[] = [
     summary: 'Create a token',
     request: 'TokenRequest',
     response: 'NewToken',
+    codes: ['rate_limited'],
   }),
   account({
     ...post,
@@ -127,5 +131,17 @@ export const accountOperations: readonly Operation[] = [
     description: 'It is not listed and ends with the session.',
     response: 'PlaygroundToken',
     codes: ['rate_limited'],
+  }),
+  account({
+    ...post,
+    path: 'playground-link',
+    operationId: 'playgroundLink',
+    summary: 'A token of both scopes for the code of a link',
+    description:
+      'The start of the service prints the link. Its code works once, for 10 minutes, on the machine of the service; the token lasts 8 hours.',
+    request: 'PlaygroundCode',
+    response: 'PlaygroundToken',
+    open: true,
+    codes: ['unauthenticated'],
   }),
 ];

@@ -28,6 +28,12 @@ export const passwordBody = z
   .describe('A new password.');
 export const removeBody = z.object({ password }).describe('Deletion of the account.');
 
+export const playgroundCodeBody = z
+  .object({
+    code: z.string({ error: 'a code' }).max(128, { error: 'a code' }).describe('The code of the link.'),
+  })
+  .describe('A one-time code.');
+
 const oneScope = { error: `scopes of ${scopes.join(', ')}` };
 const scopeList = { error: `a list of ${scopes.join(', ')}` };
 const wholeDays = { error: `whole days from 1 to ${maxDays}, or null` };

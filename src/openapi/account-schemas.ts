@@ -2,7 +2,15 @@
 import { z } from 'zod';
 import { envelope } from '../analysis/report-schema.ts';
 import { scopes } from '../auth/token-input.ts';
-import { emailText, logInBody, passwordBody, removeBody, signUpBody, tokenBody } from './account-requests.ts';
+import {
+  emailText,
+  logInBody,
+  passwordBody,
+  playgroundCodeBody,
+  removeBody,
+  signUpBody,
+  tokenBody,
+} from './account-requests.ts';
 
 const time = z.iso.datetime();
 
@@ -63,8 +71,9 @@ export const accountSchemas = {
     })
     .describe('The tokens of the account.'),
   NewToken: token.extend({ token: secret }).describe('The token and its record.'),
+  PlaygroundCode: playgroundCodeBody,
   PlaygroundToken: z
-    .strictObject({ token: secret, expires_at: time.describe('Time of expiry, UTC: after 15 minutes.') })
+    .strictObject({ token: secret, expires_at: time.describe('Time of expiry, UTC.') })
     .describe('A token for the playground.'),
   AccountItem: item,
   AccountValidationFailure: z

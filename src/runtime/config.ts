@@ -53,6 +53,7 @@ const schema = z.object({
   UNDERTONE_PUBLIC_URL: parsedBy(parseOrigin, 'https://HOST without a path').optional(),
   UNDERTONE_TRUST_PROXY: integer(0, 10).default(0),
   UNDERTONE_SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'first, open or closed' }).default('first'),
+  UNDERTONE_PLAYGROUND_LINK: z.enum(['on', 'off'], { error: 'on or off' }).default('on'),
   UNDERTONE_CORS_ORIGINS: parsedBy(parseOrigins, 'https://HOST[,https://HOST...]').default([]),
   UNDERTONE_RATE_LIMIT: rate().optional(),
   UNDERTONE_ADDRESS_RATE_LIMIT: rate().optional(),
@@ -123,6 +124,7 @@ function freeze(settings: Settings) {
     publicUrl: settings.UNDERTONE_PUBLIC_URL ?? null,
     trustedProxies: settings.UNDERTONE_TRUST_PROXY,
     signUp: settings.UNDERTONE_SIGNUP,
+    playgroundLink: settings.UNDERTONE_PLAYGROUND_LINK === 'on',
     corsOrigins: Object.freeze(settings.UNDERTONE_CORS_ORIGINS),
     /** Null for no limit. */
     tokenRate: settings.UNDERTONE_RATE_LIMIT ?? null,

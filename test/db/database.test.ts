@@ -59,6 +59,7 @@ const migrationNames = [
   '0006-installation',
   '0007-first-account-claims',
   '0008-job-digests',
+  '0009-playground-codes',
 ];
 
 for (const kind of databaseKinds) {

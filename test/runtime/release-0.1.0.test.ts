@@ -41,7 +41,7 @@ const settings = {
 };
 
 test('every setting of release 0.1.0 keeps its name and form', async (t) => {
-  const { stream, ...config } = parseConfig(settings);
+  const { stream, playgroundLink, ...config } = parseConfig(settings);
   const rate = { requests: 100, seconds: 60 };
   t.deepEqual(config, {
     host: '0.0.0.0',
@@ -81,6 +81,10 @@ test('every setting of release 0.1.0 keeps its name and form', async (t) => {
     },
   });
   // Settings of later releases have their defaults.
-  t.deepEqual(stream, parseConfig({ UNDERTONE_WORKERS: String(config.workers) }).stream);
+  const defaults = parseConfig({ UNDERTONE_WORKERS: String(config.workers) });
+  t.deepEqual(
+    { stream, playgroundLink },
+    { stream: defaults.stream, playgroundLink: defaults.playgroundLink },
+  );
   t.deepEqual(await readManifests(config.modelsDir), await readManifests('models/fast'));
 });

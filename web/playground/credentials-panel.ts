@@ -52,6 +52,11 @@ function welcome(authState: Exclude<AuthState, { kind: 'none' }>, forget: () => 
     const note = 'It stays in this tab and is gone when you reload.';
     return ['A pasted token is used', sentence(note), button('plain flush', forget, 'Forget the token')];
   }
+  if (authState.kind === 'link') {
+    const until = authState.until.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+    const note = `In this tab, until ${until}, for analyses and Live. No account was created.`;
+    return ['You are signed in by the link', sentence(note), button('plain flush', forget, 'Sign out')];
+  }
   const note = `As ${authState.email}. The playground uses a token of its own, good for 15 minutes and for analyses alone.`;
   return ['You are logged in', sentence(note)];
 }

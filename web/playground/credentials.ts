@@ -1,20 +1,23 @@
-/** The token of analysis requests: created for the session, or pasted. */
+/** The token of analysis requests: pasted, of the link that the service printed, or created for the session. */
+import { type OwnToken, readLinkToken, redeemCode, storeLinkToken } from './link-sign-in.ts';
 
 export type AuthState =
   | { readonly kind: 'session'; readonly email: string }
   | { readonly kind: 'pasted' }
+  | { readonly kind: 'link'; readonly until: Date }
   | { readonly kind: 'none' };
 
 export type Credentials = {
   authState(): Promise<AuthState>;
-  /** Null without a session and a pasted token. */
+  /** Null without a session, a link and a pasted token. */
   token(): Promise<string | null>;
   /** Drops a rejected token. */
   forget(): void;
   paste(token: string): void;
+  /** Returns whether the code of the link was accepted. */
+  signIn(code: string): Promise<boolean>;
 };
 
-type OwnToken = { readonly token: string; readonly expires_at: string };
 type Session = { readonly user: { readonly email: string } | null };
 
 /** A token that expires sooner is replaced before use. */
@@ -27,11 +30,14 @@ export function createCredentials(): Credentials {
   return {
     authState: async () => {
       if (pasted !== null) return { kind: 'pasted' };
+      const link = readLinkToken();
+      if (link !== null) return { kind: 'link', until: new Date(link.expires_at) };
       const session = await fetchJson<Session>('GET', '/account/api/session');
       return session?.user ? { kind: 'session', email: session.user.email } : { kind: 'none' };
     },
     token: async () => {
-      if (pasted !== null) return pasted;
+      const chosen = pasted ?? readLinkToken()?.token ?? null;
+      if (chosen !== null) return chosen;
       if (own === null || !isFresh(own))
         own = await fetchJson<OwnToken>('POST', '/account/api/playground-token');
       return own?.token ?? null;
@@ -39,9 +45,15 @@ export function createCredentials(): Credentials {
     forget: () => {
       pasted = null;
       own = null;
+      storeLinkToken(null);
     },
     paste: (token) => {
       pasted = token;
+    },
+    signIn: async (code) => {
+      const token = await redeemCode(code);
+      if (token !== null) storeLinkToken(token);
+      return token !== null;
     },
   };
 }

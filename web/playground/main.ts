@@ -8,6 +8,7 @@ import { wide } from './card.ts';
 import { createCredentials } from './credentials.ts';
 import { createCredentialsPanel } from './credentials-panel.ts';
 import { explain, explainEnd } from './error-messages.ts';
+import { readCode } from './link-sign-in.ts';
 import { startLive } from './live/live.ts';
 import type { LiveOutcome } from './live/session.ts';
 import { createNotice } from './notice.ts';
@@ -60,7 +61,17 @@ createBaselinePanel(byId('baseline', HTMLElement), (chosen) => {
   void send();
 });
 
-void credentialsPanel.show();
+void signIn();
+addEventListener('hashchange', () => void signIn());
+
+/** Uses the code of the address, if there is one. */
+async function signIn(): Promise<void> {
+  const code = readCode();
+  if (code === null || (await access.signIn(code))) return credentialsPanel.show();
+  credentialsPanel.requestToken(
+    'The link was not accepted: it works once, for 10 minutes, on the machine of the service. Start the service again for a new link.',
+  );
+}
 
 /** Ends what runs. */
 function startNext(): AbortController {

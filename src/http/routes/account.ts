@@ -9,6 +9,7 @@ import type { Session } from '../../auth/users.ts';
 import {
   logInBody,
   passwordBody,
+  playgroundCodeBody,
   removeBody,
   signUpBody,
   tokenBody,
@@ -17,6 +18,7 @@ import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
 import type { BodyRules, ReadJson } from '../body/json.ts';
 import { requireKnownHost } from '../middleware/host.ts';
+import { requireLoopback } from '../middleware/loopback.ts';
 import { requireSameOrigin } from '../middleware/same-origin.ts';
 import { sendPrivateJson } from '../respond.ts';
 import type { State } from '../state.ts';
@@ -37,7 +39,7 @@ export function addAccountRoutes(router: Router<State>, options: AccountRouteOpt
   const routes: Routes = {
     accounts,
     get: (path, handler) => router.get(`${prefix}${path}`, ...base, handler),
-    post: (path, handler) => router.post(`${prefix}${path}`, ...base, sameOrigin, handler),
+    post: (path, ...handlers) => router.post(`${prefix}${path}`, ...base, sameOrigin, ...handlers),
     read: (context, schema) => readJson(context, schema, bodyRules),
   };
   const sameOrigin = requireSameOrigin(config.publicUrl);
@@ -48,7 +50,7 @@ export function addAccountRoutes(router: Router<State>, options: AccountRouteOpt
 type Routes = {
   readonly accounts: Accounts;
   get(path: string, handler: Middleware<State>): void;
-  post(path: string, handler: Middleware<State>): void;
+  post(path: string, ...handlers: readonly Middleware<State>[]): void;
   read<Schema extends z.ZodType>(context: Context, schema: Schema): Promise<z.output<Schema>>;
 };
 
@@ -113,6 +115,20 @@ function addTokenRoutes({ accounts, get, post, read }: Routes): void {
     const { token, record } = await accounts.playgroundToken(session);
     sendPrivateJson(context, { token, expires_at: record.expiresAt });
   });
+  post('/playground-link', requireLoopback(), async function playgroundLink(context: Context) {
+    const { code } = await read(context, playgroundCodeBody);
+    const created = await accounts.playgroundCodes.redeem(code);
+    if (created === null) throw unknownCode();
+    sendPrivateJson(context, { token: created.token, expires_at: created.record.expiresAt });
+  });
+}
+
+function unknownCode(): ServiceError {
+  const expected = 'an unused code of the last 10 minutes';
+  return new ServiceError(
+    'unauthenticated',
+    `Expected ${expected} for \`code\`, got another: start the service again for a new link`,
+  );
 }
 
 /** @throws ServiceError `unauthenticated` */

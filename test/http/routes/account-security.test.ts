@@ -12,7 +12,16 @@ test('a form posted by another site is refused, with and without a session', asy
   await ada.signUp(email);
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const text = { 'Content-Type': 'text/plain' };
-  for (const path of ['sign-up', 'log-in', 'log-out', 'password', 'remove', 'tokens', 'playground-token']) {
+  for (const path of [
+    'sign-up',
+    'log-in',
+    'log-out',
+    'password',
+    'remove',
+    'tokens',
+    'playground-token',
+    'playground-link',
+  ]) {
     for (const from of ['https://evil.example', 'null', `http://evil.127.0.0.1:${app.port}`, '']) {
       const { status, json } = await ada.ask(path, {}, { headers: { ...form, Origin: from } });
       t.deepEqual([status, json.code], [403, 'forbidden'], `${path} from ${from}`);

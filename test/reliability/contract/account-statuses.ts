@@ -1,4 +1,8 @@
 /** The statuses of the account page's operations. */
+import { join } from 'node:path';
+import { createPlaygroundCodes } from '../../../src/auth/playground-codes.ts';
+import { createTokens } from '../../../src/auth/tokens.ts';
+import { openDatabase } from '../../../src/db/database.ts';
 import type { Server } from '../support/service.ts';
 import type { ResponseListener } from './asking.ts';
 import { type AccountClient, createAccountClient, operationOf, password } from './visitor.ts';
@@ -17,6 +21,7 @@ export const bodies: Readonly<Record<string, object>> = {
   [post('log-in')]: credentials('ada'),
   [post('password')]: { current_password: wrong.password, new_password: password },
   [post('remove')]: { password: wrong.password },
+  [post('playground-link')]: { code: 'unknown' },
   [post('tokens')]: { name: 'ci', scopes: ['analyze:emotion'], expires_in_days: null },
 };
 
@@ -25,8 +30,17 @@ export async function askAccount(server: Server, onResponse: ResponseListener): 
   await ada.ask(operationOf('GET', 'session'));
   await ada.ask(post('sign-up'), bodies[post('sign-up')]);
   await askAsAda(ada);
+  await ada.ask(post('playground-link'), { code: await createCode(server) });
   await refuse(server, onResponse, ada);
   await askTooOften(server, onResponse, ada);
+}
+
+async function createCode({ dataDir }: Server): Promise<string> {
+  const database = await openDatabase(`file:${join(dataDir, 'undertone.db')}`);
+  const tokens = createTokens({ database, staticToken: null });
+  return createPlaygroundCodes({ database, tokens })
+    .create()
+    .finally(() => database.destroy());
 }
 
 async function askAsAda(ada: AccountClient): Promise<void> {

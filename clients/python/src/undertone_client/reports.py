@@ -227,6 +227,14 @@ class NewToken(TypedDict):
     token: str
 
 
+class PlaygroundCode(TypedDict):
+    """
+    A one-time code.
+    """
+
+    code: str
+
+
 class PlaygroundToken(TypedDict):
     """
     A token for the playground.

@@ -1,0 +1,48 @@
+/** One-time codes that sign the playground in without an account. Only their SHA-256 hashes are stored. */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Database, runQuery } from '../db/database.ts';
+import { randomBase62 } from './token-format.ts';
+import { type NewToken, scopes, type Tokens } from './tokens.ts';
+import { sha256 } from './verifier.ts';
+
+/** Every function throws ServiceError `storage_unavailable`. */
+export type PlaygroundCodes = {
+  create(): Promise<string>;
+  /** Returns a token of the command line for the analyses, or null for an unknown, expired or used code. */
+  redeem(code: string): Promise<NewToken | null>;
+};
+
+const codeBytes = 24;
+const codeMs = 10 * 60_000;
+const tokenMs = 8 * 3_600_000;
+
+export function createPlaygroundCodes(options: {
+  readonly database: Database;
+  readonly tokens: Pick<Tokens, 'create'>;
+  /** ms since 1970 */
+  readonly now?: () => number;
+}): PlaygroundCodes {
+  const { database, tokens, now = Date.now } = options;
+  return {
+    async create() {
+      const code = randomBytes(codeBytes).toString('base64url');
+      const row = { hash: sha256(code).toString('hex'), expires_at: now() + codeMs };
+      await runQuery(database.deleteFrom('playground_codes').where('expires_at', '<=', now()).execute());
+      await runQuery(database.insertInto('playground_codes').values(row).execute());
+      return code;
+    },
+    async redeem(code) {
+      const hash = sha256(code);
+      // The process whose statement deletes the row has used the code.
+      const used = database
+        .deleteFrom('playground_codes')
+        .where('hash', '=', hash.toString('hex'))
+        .where('expires_at', '>', now())
+        .returning('hash');
+      const row = await runQuery(used.executeTakeFirst());
+      if (row === undefined || !timingSafeEqual(hash, Buffer.from(row.hash, 'hex'))) return null;
+      const name = `playground ${randomBase62(6)}`;
+      return tokens.create({ name, scopes, expiresAt: new Date(now() + tokenMs) });
+    },
+  };
+}

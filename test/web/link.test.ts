@@ -1,0 +1,54 @@
+/** The link of `npm start` in a real browser. */
+import { join } from 'node:path';
+import test from 'ava';
+import { openChromium, visit } from '../support/chromium.ts';
+import { follow, startCli } from '../support/cli.ts';
+import { makeFolder } from '../support/folder.ts';
+import { barriers, resultsOf } from '../support/playground.ts';
+
+test('the link signs in once: an analysis, a reload, and the address without the code', async (t) => {
+  const env = { UNDERTONE_PORT: '0', UNDERTONE_WORKERS: '1', UNDERTONE_DATA_DIR: join(makeFolder(), 'data') };
+  const service = follow(t, startCli(['serve', '--welcome'], { env }));
+  const [, link = '', code = ''] = await service.printed(/^playground, .*: (\S+#code=(\S+))\n/m);
+  const home = link.replace(/#.*/, '');
+  const browser = await openChromium();
+  t.teardown(() => browser.close());
+
+  const { page, complaints } = await visit(t, browser, link);
+  const panel = page.locator('#access');
+  await panel.getByText('You are signed in by the link').waitFor();
+  t.is(page.url(), home);
+  await page.getByRole('button', { name: 'Try the sample' }).click();
+  t.regex(await resultsOf(page, 'sample.wav'), /Sounds \w+/);
+  await page.reload();
+  await panel.getByText('You are signed in by the link').waitFor();
+  t.deepEqual(await barriers(page), []);
+  await page.goBack();
+  t.false(page.url().includes(code), 'not in the history');
+  t.deepEqual(complaints, []);
+
+  const other = await visit(t, browser, link);
+  await other.page.getByText('The link was not accepted').waitFor();
+  t.is(other.page.url(), home);
+  await other.page.goto(`${home}account`);
+  await other.page.getByText('No account exists yet.').waitFor();
+  await service.stop();
+  t.false(service.stderr().includes(code));
+});
+
+test('a link that is opened in a tab of the playground signs it in, until it signs out', async (t) => {
+  const env = { UNDERTONE_PORT: '0', UNDERTONE_WORKERS: '1', UNDERTONE_DATA_DIR: join(makeFolder(), 'data') };
+  const service = follow(t, startCli(['serve', '--welcome'], { env }));
+  const [, link = ''] = await service.printed(/^playground, .*: (\S+)\n/m);
+  const browser = await openChromium();
+  t.teardown(() => browser.close());
+  const { page } = await visit(t, browser, link.replace(/#.*/, ''));
+  await page.getByText('Log in, or paste a token').waitFor();
+  await page.evaluate((address) => location.assign(address), link);
+  await page.getByText('You are signed in by the link').waitFor();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('Log in, or paste a token').waitFor();
+  await page.reload();
+  await page.getByText('Log in, or paste a token').waitFor();
+  t.pass();
+});
