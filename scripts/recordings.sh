@@ -48,8 +48,10 @@ encode encrypted.mp4 -c:a aac -b:a 128k -encryption_scheme cenc-aes-ctr \
 ffmpeg -nostdin -loglevel error -f lavfi -i color=black:s=64x64:r=5 -i speech.wav -shortest -c:v mpeg4 -c:a aac \
   -b:a 128k video.mp4
 ffmpeg -nostdin -loglevel error -f lavfi -i color=black:s=64x64:r=5:d=1 -c:v mpeg4 silent-film.mp4
-ffmpeg -nostdin -loglevel error -i speech.wav -f lavfi -i color=red:s=64x64:d=0.1 -map 0:a -map 1:v -frames:v 1 \
-  -c:v png -disposition:v attached_pic -c:a libmp3lame cover.mp3
+# One command for both would end the audio with the picture since FFmpeg 7.
+ffmpeg -nostdin -loglevel error -f lavfi -i color=red:s=64x64:d=0.1 -frames:v 1 cover.png
+ffmpeg -nostdin -loglevel error -i speech.wav -i cover.png -map 0:a -map 1:v -c:v copy -disposition:v attached_pic \
+  -c:a libmp3lame cover.mp3
 encode adts.aac -c:a aac -b:a 128k -f adts
 encode speech.flac -c:a flac
 encode vorbis.ogg -c:a libvorbis -q:a 4
@@ -71,5 +73,5 @@ ffmpeg -nostdin -loglevel error -i speech.amr -c:a copy speech.3gp
 ffmpeg -nostdin -loglevel error -i speech.wav -ac 1 -ar 22050 -c:a libvorbis vorbis-mono.ogg
 cat vorbis.ogg vorbis.ogg >chained.ogg
 cat vorbis.ogg opus.ogg vorbis-mono.ogg >mixed-chain.ogg
-rm spoken.wav vorbis-mono.ogg
+rm spoken.wav vorbis-mono.ogg cover.png
 mv -T "$temporary" "$out" 2>/dev/null || [ -d "$out" ] # another process may have been first
