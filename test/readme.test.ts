@@ -105,6 +105,12 @@ for (const document of documents) {
   }
 }
 
+test.serial('README.md shows the report of the sample as the command prints it', async (t) => {
+  const { output } = await run('npx', ['undertone', 'analyze', 'examples/sample.wav'], {});
+  const [shown = ''] = examples('README.md', 'text');
+  t.true(output.includes(shown), output);
+});
+
 test('docs/operations.md lists every metric', async (t) => {
   const metrics = createMetrics();
   const none = () => 0;

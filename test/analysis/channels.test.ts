@@ -38,7 +38,7 @@ async function splitOf(
   return report as z.infer<typeof channelsReportSchema>;
 }
 
-/** examples/sample.wav, 8.2 s. */
+/** examples/sample.wav, 9.5 s. */
 const spoken = decode(readFileSync('examples/sample.wav')).samples;
 
 /** 16-bit stereo: in each turn the sample from 0.5 s on. */
@@ -76,7 +76,7 @@ test('chunks of a long recording are those of its channels', async (t) => {
 });
 
 test('the conversation is the layout of the recording', async (t) => {
-  const audio = conversation(30, [0, 1, 3], [1, 6, 3], [0, 11, 4], [1, 14, 6], [0, 22, 3]);
+  const audio = conversation(30, [0, 2, 3], [1, 7, 3], [0, 12, 3], [1, 14, 6], [0, 22, 3]);
   const report = await splitOf(audio);
   const { talk_share, overlap_s, response_gaps_s, interruptions } = report.conversation;
   const speech = report.channels.map((channel) => channel.audio.speech_s) as [number, number];

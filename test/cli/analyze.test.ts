@@ -105,7 +105,7 @@ test('--output csv and table', async (t) => {
   t.is(csv.code, 1);
   const [head = '', row = '', failed = '', ...rest] = csv.stdout.split('\n');
   t.regex(head, /^path,status,duration_s,speech_s,valence,.*,warnings,error$/);
-  t.true(row.startsWith(`"${odd.replaceAll('"', '""')}",ok,8.2363,`), row);
+  t.true(row.startsWith(`"${odd.replaceAll('"', '""')}",ok,9.5465,`), row);
   t.is(row.slice(row.indexOf('",ok,') + 2).split(',').length, head.split(',').length - 1);
   t.regex(failed, /x\.txt,failed,{12},"?Expected an audio file, got /);
   t.deepEqual(rest, ['']);
