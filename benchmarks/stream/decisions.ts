@@ -22,11 +22,15 @@ export async function decide(samples: Uint8Array, sampleRate: number, intervalSe
   const schedule = createSchedule({ ...format, interval_s: intervalSeconds });
   const decisions: Decision[] = [];
   const steps: StepStages[] = [];
+  const history: string[] = [];
+  let settled = 0;
   let state = initialState;
   for (const { start, end, ...step } of schedule.advance(recording.frames())) {
     const request = {
       ...step,
       state,
+      settled,
+      history: step.measure ? history : [],
       signals,
       channel: null,
       audio: recording.wav(start, end),
@@ -34,6 +38,8 @@ export async function decide(samples: Uint8Array, sampleRate: number, intervalSe
     };
     const { messages, stages, ...after } = await analyzer.live(request);
     state = after.state;
+    if (after.settled !== null) history.push(after.settled.chunk);
+    settled = after.settled?.end ?? settled;
     decisions.push(...messages.map(({ type }) => ({ type, seconds: end / sampleRate })));
     steps.push({ kind: describeStep(messages), stages });
   }

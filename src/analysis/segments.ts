@@ -53,6 +53,13 @@ export function joinGaps(segments: readonly Segment[], minGap: number): Segment[
   return joined;
 }
 
+/** The parts inside `span`. */
+export function clipSegments(segments: readonly Segment[], span: Segment): Segment[] {
+  return segments
+    .map(({ start, end }) => ({ start: Math.max(start, span.start), end: Math.min(end, span.end) }))
+    .filter(({ start, end }) => start < end);
+}
+
 /** Mean over the frames of the segments; 0 without segments. */
 export function meanOver(segments: readonly Segment[], values: Float32Array): number {
   let sum = 0;

@@ -58,12 +58,16 @@ export const serverMessages = {
   }),
   'speech.started': message('speech.started', 'Speech has started.', { channel, at_s: at }),
   'speech.ended': message('speech.ended', 'Speech has ended.', { channel, at_s: at }),
-  measurement: message('measurement', 'Scores of the last seconds.', {
-    ...span,
-    speech_s: secondsSchema.describe('Speech within it, s.'),
-    ...perSignal('signals', (scores: z.ZodType) => scores),
-    warnings: reportShape.warnings,
-  }),
+  measurement: message(
+    'measurement',
+    'Emotion of the last seconds, and cognitive signals of the session so far.',
+    {
+      ...span,
+      speech_s: secondsSchema.describe('Speech within it, s.'),
+      ...perSignal('signals', (scores: z.ZodType) => scores),
+      warnings: reportShape.warnings,
+    },
+  ),
   turn: message('turn', 'One utterance.', {
     ...span,
     cause: z

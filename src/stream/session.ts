@@ -26,6 +26,9 @@ type Stream = {
   readonly maxBytes: number;
 };
 
+/** What the steps of an analysed channel have decided and settled. */
+type Channel = { state: LiveState; settled: number; readonly history: string[] };
+
 /** Messages of the client: so many at once, and so many per second. */
 const maxMessages = 100;
 const messagesPerSecond = 20;
@@ -41,7 +44,7 @@ export class Session {
   readonly #messages = createTokenBucket(maxMessages, messagesPerSecond);
   #stream: Stream | null = null;
   /** One per analysed channel. */
-  #states: LiveState[] = [];
+  #channels: Channel[] = [];
   #due: (Step & { readonly arrivedAt: number })[] = [];
   #bytes = 0;
   #turnEndedAt = 0;
@@ -97,6 +100,7 @@ export class Session {
     this.#options.tasks.cancel();
     this.#options.memory.release();
     this.#stream = null;
+    this.#channels = [];
     this.#due = [];
     this.#options.onClosed();
   }
@@ -163,7 +167,11 @@ export class Session {
     const bytesPerSecond = frameBytesOf(config) * config.sample_rate_hz;
     const maxSeconds = Math.min(limits.maxSeconds, Math.floor(maxSessionBytes / bytesPerSecond));
     const maxBytes = Math.floor(maxSeconds * config.sample_rate_hz) * frameBytesOf(config);
-    this.#states = config.split ? [initialState, initialState] : [initialState];
+    this.#channels = (config.split ? [0, 1] : [0]).map(() => ({
+      state: initialState,
+      settled: 0,
+      history: [],
+    }));
     this.#stream = { config, recording: createRecording(config), schedule: createSchedule(config), maxBytes };
     this.#send('session.ready', {
       request_id: requestId,
@@ -244,11 +252,17 @@ export class Session {
     if (this.#stream === null) return;
     const { config, recording } = this.#stream;
     const { signals, split } = config;
-    for (const [index, state] of this.#states.entries()) {
-      const live = { ...step, state, signals, channel: split ? index : null };
+    for (const [index, own] of this.#channels.entries()) {
+      const history = step.measure ? own.history : [];
+      const channel = split ? index : null;
+      const live = { ...step, state: own.state, settled: own.settled, history, signals, channel };
       const output = await this.#options.tasks.step(() => recording.wav(start, end), live);
       if (output === null || this.#closed) return;
-      this.#states[index] = output.state;
+      own.state = output.state;
+      if (output.settled !== null) {
+        own.settled = output.settled.end;
+        own.history.push(output.settled.chunk);
+      }
       for (const { type, ...fields } of output.messages) this.#send(type, fields);
     }
     this.#options.metrics.step(performance.now() - arrivedAt);

@@ -28,7 +28,7 @@ function openSession({ maxSeconds = 3600, idleMs = 3_600_000, fault }: Options =
       await gate;
       if (fault !== undefined) throw fault;
       steps.push(step);
-      return { state: initialState, messages: [] };
+      return { state: initialState, messages: [], settled: null };
     },
     report: async (wav, { seconds }) => `{"seconds":${seconds},"bytes":${Buffer.concat(wav).length}}`,
     cancel: () => log.push('cancel'),

@@ -1319,7 +1319,7 @@ export interface components {
             /** @description Position in the stream, s. */
             at_s: number;
         };
-        /** @description Scores of the last seconds. */
+        /** @description Emotion of the last seconds, and cognitive signals of the session so far. */
         MeasurementMessage: {
             /**
              * @description The kind of message.

@@ -33,6 +33,7 @@ import {
   type SpeakerChunk,
   soundsLikeAnother,
   speakerParams,
+  timingOf,
 } from './speaker.ts';
 
 const params = z.strictObject({
@@ -201,6 +202,11 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
     input.timer.mark('measures');
     return { clarity, speaker };
   },
+
+  compact: ({ clarity, speaker }, span, entry) => ({
+    clarity: { windows: clarity.timeline.filter((_, index) => index === entry), timeline: [] },
+    speaker: timingOf(speaker, span),
+  }),
 
   aggregate(chunks, recording, { manifest: { params } }) {
     const { baseline, conditions, speechSeconds } = recording;

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { Session } from '../../models/session.ts';
 import type { EncodedWindow } from '../encode.ts';
 import type { noSignalsSchema } from '../report-schema.ts';
+import type { Segment } from '../segments.ts';
 import type { SpeechAnalysis } from '../speech.ts';
 import type { StageTimer } from '../stage-timer.ts';
 import type { RecordingContext } from '../types.ts';
@@ -66,6 +67,12 @@ export type SignalDefinition<
   readonly components: Readonly<Record<string, z.ZodType>>;
   readonly columns: readonly Column[];
   infer(input: SignalInput, head: Head<Params>): Promise<Chunk>;
+  /**
+   * Keeps what the scores need of the frames of `span`. If present, measurements of a live session aggregate the session so
+   * far, otherwise its last seconds.
+   * @param entry index of the span in the timeline of the chunk; -1 without embeddings
+   */
+  compact?(chunk: Chunk, span: Segment, entry: number): Chunk;
   aggregate(chunks: readonly Chunk[], recording: RecordingContext, head: Head<Params>): Result;
   /** @param result null when there was too little speech */
   report(result: Result | null): SignalFields;

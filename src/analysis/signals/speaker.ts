@@ -50,6 +50,18 @@ export function describeChunk({ audio, features, segments, ...speech }: SpeechAn
   };
 }
 
+/** The frames of `span`, without what measures of pitch, level and spectrum need: these are undefined. */
+export function timingOf(chunk: SpeakerChunk, { start, end }: Segment): SpeakerChunk {
+  const none = new Float32Array(0);
+  return {
+    speechSeconds: chunk.speechSeconds,
+    syllableRate: chunk.syllableRate.slice(start, end),
+    track: { pitchHz: none, levelDb: none, tiltDb: none },
+    spectralChange: none,
+    cepstrum: [],
+  };
+}
+
 export const measuresParams = timingParams.extend({
   /** With less voiced speech the measures of prosody are undefined. */
   minVoicedSeconds: z.number().positive(),

@@ -601,7 +601,7 @@ class CognitiveSignals(TypedDict):
 
 class MeasurementMessage(TypedDict):
     """
-    Scores of the last seconds.
+    Emotion of the last seconds, and cognitive signals of the session so far.
     """
 
     type: Literal['measurement']
