@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 
 type Locked = { readonly version: string; readonly dev?: true; readonly devOptional?: true };
+type Dependency = { readonly ref: string; readonly dependsOn: readonly string[] };
 type Component = {
   readonly type: string;
   readonly name: string;
@@ -52,6 +53,18 @@ test('it names every package that is installed without those for development, an
       locked.some((one) => one.startsWith(`${name}@`)),
       name,
     );
+});
+
+test('every package is a dependency of the project or of another', (t) => {
+  const dependencies = new Map<string, readonly string[]>(
+    bom.dependencies.map(({ ref, dependsOn }: Dependency) => [ref, dependsOn]),
+  );
+  const reached = new Set<string>([bom.metadata.component['bom-ref']]);
+  for (const ref of reached) for (const other of dependencies.get(ref) ?? []) reached.add(other);
+  t.deepEqual(
+    components.map((component) => component['bom-ref']).filter((ref) => !reached.has(ref)),
+    [],
+  );
 });
 
 test('it names kissfft with the version that its folder states', (t) => {
