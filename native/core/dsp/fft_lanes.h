@@ -17,7 +17,11 @@
 #define kiss_fftri UNDERTONE_JOIN(undertone_kiss_fftri_, UNDERTONE_LANES)
 
 #if UNDERTONE_LANES > 1
+#ifdef __aarch64__
+#include <arm_neon.h>
+#else
 #include <immintrin.h>
+#endif
 #define USE_SIMD 1
 typedef float undertone_lanes __attribute__((vector_size(4 * UNDERTONE_LANES)));
 static inline undertone_lanes undertone_broadcast(float x) { return (undertone_lanes){} + x; }

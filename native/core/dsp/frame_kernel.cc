@@ -24,7 +24,9 @@ struct State {
 
 inline Lane Max(Lane x, Lane y) { return x > y ? x : y; }
 
-#if UNDERTONE_LANES > 1
+#if UNDERTONE_NEON
+inline Lane SquareRoot(Lane x) { return vsqrtq_f32(x); }
+#elif UNDERTONE_LANES > 1
 inline Lane SquareRoot(Lane x) { return UNDERTONE_MM(sqrt_ps)(x); }
 #else
 inline Lane SquareRoot(Lane x) { return __builtin_sqrtf(x); }

@@ -26,6 +26,11 @@ int WidthOrZero(Lanes lanes) {
   }
   return 0;
 }
+#elif defined(__aarch64__)
+int WidthOrZero(Lanes lanes) {
+  if (lanes == Lanes::kScalar) return 1;
+  return lanes == Lanes::kFour || lanes == Lanes::kAuto ? 4 : 0;
+}
 #else
 int WidthOrZero(Lanes lanes) { return lanes == Lanes::kScalar || lanes == Lanes::kAuto ? 1 : 0; }
 #endif

@@ -32,6 +32,8 @@ int LaneWidth(Lanes lanes);
    : LaneWidth(lanes) == 8 ? lanes8::name   \
    : LaneWidth(lanes) == 4 ? lanes4::name   \
                            : lanes1::name)
+#elif defined(__aarch64__)
+#define UNDERTONE_SELECT_WIDTH(lanes, name) (LaneWidth(lanes) == 4 ? lanes4::name : lanes1::name)
 #else
 #define UNDERTONE_SELECT_WIDTH(lanes, name) (static_cast<void>(LaneWidth(lanes)), lanes1::name)
 #endif

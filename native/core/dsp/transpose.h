@@ -13,7 +13,9 @@ namespace undertone {
 namespace UNDERTONE_LANES_NAMESPACE {
 namespace {
 
-#if UNDERTONE_LANES == 4
+#if UNDERTONE_LANES == 4 && defined(__aarch64__)
+#define UNDERTONE_NEON 1
+#elif UNDERTONE_LANES == 4
 #define UNDERTONE_MM(name) _mm_##name
 #elif UNDERTONE_LANES == 8
 #define UNDERTONE_MM(name) _mm256_##name
@@ -25,7 +27,10 @@ namespace {
 
 // Four floats of rows k, k + 4, k + 8, ... as the 128-bit quarters of one vector.
 inline undertone_lanes LoadQuads(const float* row, size_t stride) {
-#if UNDERTONE_LANES == 4
+#if UNDERTONE_NEON
+  (void)stride;
+  return vld1q_f32(row);
+#elif UNDERTONE_LANES == 4
   (void)stride;
   return _mm_loadu_ps(row);
 #elif UNDERTONE_LANES == 8
@@ -39,7 +44,10 @@ inline undertone_lanes LoadQuads(const float* row, size_t stride) {
 }
 
 inline void StoreQuads(undertone_lanes quads, float* row, size_t stride) {
-#if UNDERTONE_LANES == 4
+#if UNDERTONE_NEON
+  (void)stride;
+  vst1q_f32(row, quads);
+#elif UNDERTONE_LANES == 4
   (void)stride;
   _mm_storeu_ps(row, quads);
 #elif UNDERTONE_LANES == 8
@@ -55,6 +63,16 @@ inline void StoreQuads(undertone_lanes quads, float* row, size_t stride) {
 
 // Transposes the 4 x 4 matrix that each 128-bit quarter of v[0..3] makes; its own inverse.
 inline void TransposeQuads(undertone_lanes* v) {
+#if UNDERTONE_NEON
+  const undertone_lanes a = vzip1q_f32(v[0], v[2]);
+  const undertone_lanes b = vzip1q_f32(v[1], v[3]);
+  const undertone_lanes c = vzip2q_f32(v[0], v[2]);
+  const undertone_lanes d = vzip2q_f32(v[1], v[3]);
+  v[0] = vzip1q_f32(a, b);
+  v[1] = vzip2q_f32(a, b);
+  v[2] = vzip1q_f32(c, d);
+  v[3] = vzip2q_f32(c, d);
+#else
   const undertone_lanes a = UNDERTONE_MM(unpacklo_ps)(v[0], v[1]);
   const undertone_lanes b = UNDERTONE_MM(unpackhi_ps)(v[0], v[1]);
   const undertone_lanes c = UNDERTONE_MM(unpacklo_ps)(v[2], v[3]);
@@ -63,6 +81,7 @@ inline void TransposeQuads(undertone_lanes* v) {
   v[1] = UNDERTONE_MM(shuffle_ps)(a, c, 0xee);
   v[2] = UNDERTONE_MM(shuffle_ps)(b, d, 0x44);
   v[3] = UNDERTONE_MM(shuffle_ps)(b, d, 0xee);
+#endif
 }
 
 // Loads positions 0 to 3 of every row.

@@ -41,6 +41,13 @@ std::string ErrorOf(const FeatureSpec& spec) {
   return "accepted";
 }
 
+#if defined(__x86_64__) || defined(__aarch64__)
+TEST_CASE("every processor has a kernel of four lanes") {
+  CHECK(LanesSupported(Lanes::kFour));
+  CHECK(LaneWidth(Lanes::kAuto) >= 4);
+}
+#endif
+
 TEST_CASE("odd lengths, hops and column counts leave no lane behind") {
   FeatureSpec spec = WhisperSpec();
   spec.win_length = 397;

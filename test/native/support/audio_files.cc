@@ -103,14 +103,6 @@ Bytes::iterator Find(Bytes* bytes, const std::string& text) {
 
 void Put32(Bytes* bytes, size_t at, uint32_t value) { std::memcpy(bytes->data() + at, &value, 4); }
 
-std::vector<float> Sine(double hertz, double rate, size_t count, double amplitude) {
-  std::vector<float> samples(count);
-  for (size_t i = 0; i < count; ++i) {
-    samples[i] = static_cast<float>(amplitude * std::sin(2 * M_PI * hertz * static_cast<double>(i) / rate));
-  }
-  return samples;
-}
-
 SineFit FitSine(const float* samples, size_t count, double hertz, double rate) {
   double ss = 0, cc = 0, sc = 0, xs = 0, xc = 0;
   for (size_t i = 0; i < count; ++i) {

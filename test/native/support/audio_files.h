@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "decode/decode.h"
+#include "support/signal.h"
 
 namespace undertone::test {
 
@@ -33,8 +34,6 @@ Bytes::iterator Find(Bytes* bytes, const std::string& text);
 
 // Overwrites 4 bytes, little-endian.
 void Put32(Bytes* bytes, size_t at, uint32_t value);
-
-std::vector<float> Sine(double hertz, double rate, size_t count, double amplitude);
 
 // Power in dB of what is left of `samples` when its best fitting sine of this frequency is taken out, and of
 // the sine.

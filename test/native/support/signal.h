@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -27,3 +28,15 @@ inline std::vector<float> Noise(size_t count, double amplitude, uint32_t seed = 
   }
   return samples;
 }
+
+namespace undertone::test {
+
+inline std::vector<float> Sine(double hertz, double rate, size_t count, double amplitude) {
+  std::vector<float> samples(count);
+  for (size_t i = 0; i < count; ++i) {
+    samples[i] = static_cast<float>(amplitude * std::sin(2 * M_PI * hertz * static_cast<double>(i) / rate));
+  }
+  return samples;
+}
+
+}  // namespace undertone::test
