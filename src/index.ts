@@ -2,16 +2,19 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Analyzer, createAnalyzer } from './analysis/analyze.ts';
+import type { ChannelsReport as HttpChannelsReport } from './analysis/channels-report.ts';
+import { composeReport } from './analysis/compose-report.ts';
 import { type CombinedReport, combinedReport } from './analysis/report.ts';
 import { signals as allSignals, type Signal } from './analysis/signals/table.ts';
-import { type AnalyzeRequest, defaultOptions, type Timeline } from './analysis/types.ts';
+import type { SpeakersReport as HttpSpeakersReport } from './analysis/speakers-report.ts';
+import { type AnalyzeRequest, defaultOptions, type SpeakerSegment, type Timeline } from './analysis/types.ts';
 import { type Audio, type DecodeLimits, decode as decodeAll } from './audio/addon.ts';
 import { toValidationItem, type ValidationItem } from './openapi/errors.ts';
 import { parseConfig } from './runtime/config.ts';
 import { type ErrorCode, ServiceError } from './runtime/errors.ts';
 
 export type { Signal } from './analysis/signals/table.ts';
-export type { Timeline } from './analysis/types.ts';
+export type { SpeakerSegment, Timeline } from './analysis/types.ts';
 export {
   type Audio,
   type AudioError,
@@ -70,6 +73,20 @@ export type AnalyzeOptions = {
 /** The reports of the HTTP service without its request id. Signals that were not requested are absent. */
 export type Report = Pick<CombinedReport, 'audio' | 'segments'> & Partial<Pick<CombinedReport, Signal>>;
 
+type WithoutId<Body> = Omit<Body, 'request_id'>;
+
+/** `channels` = `split` of the HTTP service, without request ids. */
+export type ChannelsReport = WithoutId<Omit<HttpChannelsReport, 'channels'>> & {
+  readonly channels: readonly [WithoutId<CombinedReport>, WithoutId<CombinedReport>];
+};
+
+/** `segments` of the HTTP service, without request ids. */
+export type SpeakersReport = WithoutId<Omit<HttpSpeakersReport, 'speakers'>> & {
+  readonly speakers: readonly ({ readonly speaker: string } & WithoutId<CombinedReport>)[];
+};
+
+type SharedOptions = Pick<AnalyzeOptions, 'timeline' | 'modelsDir' | 'limits'>;
+
 /** Relative to src/ and to dist/src/. */
 const modelFolders = ['../models/standard', '../../models/standard'].map((folder) =>
   fileURLToPath(new URL(folder, import.meta.url)),
@@ -89,9 +106,44 @@ export function decode(bytes: Uint8Array, options: DecodeOptions = {}): Audio {
 
 /** Runs one analysis at a time. The first call loads the models. @throws Failure when the recording cannot be analysed */
 export function analyze(audio: Uint8Array, options: AnalyzeOptions = {}): Promise<Report> {
-  const done = last.then(() => report(audio, options)).catch(rethrow);
+  return enqueue(() => report(audio, options));
+}
+
+/** Analyses each of two channels alone. @throws Failure when the recording cannot be analysed */
+export function analyzeChannels(audio: Uint8Array, options: SharedOptions = {}): Promise<ChannelsReport> {
+  return enqueue(() => reportParts(audio, { ...options, channels: 'split' })) as Promise<ChannelsReport>;
+}
+
+/** Analyses each speaker of `segments` alone. @throws Failure when the recording cannot be analysed */
+export function analyzeSpeakers(
+  audio: Uint8Array,
+  segments: readonly SpeakerSegment[],
+  options: SharedOptions & Pick<AnalyzeOptions, 'channel'> = {},
+): Promise<SpeakersReport> {
+  const sorted = segments.toSorted((one, other) => one.start - other.start);
+  return enqueue(() => reportParts(audio, { ...options, segments: sorted })) as Promise<SpeakersReport>;
+}
+
+function enqueue<Result>(work: () => Promise<Result>): Promise<Result> {
+  const done = last.then(work).catch(rethrow);
   last = done.catch(() => {});
   return done;
+}
+
+async function reportParts(
+  audio: Uint8Array,
+  {
+    modelsDir = shippedModels,
+    limits = parseConfig({}).limits,
+    ...options
+  }: SharedOptions & Partial<AnalyzeRequest>,
+): Promise<object> {
+  const request = { ...defaultOptions, ...options, audio, baseline: null, signals: allSignals, cancel: null };
+  const analyses = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
+  const json = JSON.stringify(composeReport(request, analyses, ''), (key, value) =>
+    key === 'request_id' ? undefined : value,
+  );
+  return JSON.parse(json);
 }
 
 function rethrow(error: unknown): never {

@@ -46,7 +46,7 @@ export const channelsReportSchema = z
   })
   .describe('The report of a request with `channels` = `split`.');
 
-type ChannelsReport = z.infer<typeof channelsReportSchema>;
+export type ChannelsReport = z.infer<typeof channelsReportSchema>;
 
 export function channelsReport(analyses: readonly [Analysis, Analysis], requestId: string): ChannelsReport {
   const channels = analyses.map((analysis) => combinedReport(analysis, requestId));

@@ -14,7 +14,7 @@ export const speakersReportSchema = z
   })
   .describe('The report of a request with `segments`.');
 
-type SpeakersReport = z.infer<typeof speakersReportSchema>;
+export type SpeakersReport = z.infer<typeof speakersReportSchema>;
 
 /** @param names of the speakers of `analyses` */
 export function speakersReport(

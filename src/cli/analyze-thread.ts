@@ -3,26 +3,54 @@ import { readFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import type { Signal } from '../analysis/signals/table.ts';
 import type { DecodeLimits } from '../audio/addon.ts';
-import { analyze, Failure, type Report, type ValidationItem } from '../index.ts';
+import {
+  analyze,
+  analyzeChannels,
+  analyzeSpeakers,
+  type ChannelsReport,
+  Failure,
+  type Report,
+  type SpeakerSegment,
+  type SpeakersReport,
+  type Timeline,
+  type ValidationItem,
+} from '../index.ts';
 import { reportReady } from '../workers/thread-status.ts';
 import type { Input } from './inputs.ts';
 
 export type AnalyzeSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };
-export type AnalyzeTask = Input & { readonly signals: readonly Signal[] };
 
-export type FileResult =
-  | { readonly report: Report }
+export type AnalyzeTask = Input & {
+  readonly signals: readonly Signal[];
+  /** `split`: each of two channels alone. */
+  readonly channel: number | 'split' | null;
+  /** Not null: each speaker alone. */
+  readonly segments: readonly SpeakerSegment[] | null;
+  readonly timeline: Timeline;
+};
+
+export type FileResult = { readonly report: Report } | FailedFile;
+
+/** @see AnalyzeTask */
+export type AnalyzeResult = FileResult | { readonly report: ChannelsReport | SpeakersReport };
+
+type FailedFile =
   /** `cause` is the stack of an internal error, for standard error. */
-  | { readonly error: ValidationItem; readonly cause: string | null };
+  { readonly error: ValidationItem; readonly cause: string | null };
 
 const settings = workerData as AnalyzeSettings;
 
 reportReady();
 
 /** Never rejects: an error is a result. */
-export async function run({ path, bytes, signals }: AnalyzeTask): Promise<FileResult> {
+export async function run(task: AnalyzeTask): Promise<AnalyzeResult> {
   try {
-    return { report: await analyze(bytes ?? (await readFile(path)), { signals, ...settings }) };
+    const audio = task.bytes ?? (await readFile(task.path));
+    const { channel, segments, signals, timeline } = task;
+    const options = { ...settings, timeline };
+    if (channel === 'split') return { report: await analyzeChannels(audio, options) };
+    if (segments === null) return { report: await analyze(audio, { ...options, channel, signals }) };
+    return { report: await analyzeSpeakers(audio, segments, { ...options, channel }) };
   } catch (error) {
     return toResult(error);
   }

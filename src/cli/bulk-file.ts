@@ -28,7 +28,7 @@ const jsonl: ResultFormat = {
 };
 
 const csv: ResultFormat = {
-  header: `${csvHeader}\n`,
+  header: `${csvHeader()}\n`,
   format: toCsv,
   // A quoted field may contain line feeds, and a quote as two quotes.
   records: /(?:[^"\n]|"[^"]*")*\n/gy,

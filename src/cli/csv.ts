@@ -1,7 +1,7 @@
 /** A result as one line: CSV, JSON or a row of a table. */
 import { definitions, type Signal, signals } from '../analysis/signals/table.ts';
 import type { Report } from '../index.ts';
-import type { FileResult } from './analyze-thread.ts';
+import type { AnalyzeResult, FileResult } from './analyze-thread.ts';
 
 type Cell = string | number | null;
 /** Seconds, and scores from 0 to 1, as in the reports; absent without a value. */
@@ -18,12 +18,19 @@ const columns = [
   'error',
 ];
 
-export const csvHeader = columns.join(',');
+/** A channel or a speaker of a recording. */
+export type Part = { readonly kind: 'channel' | 'speaker'; readonly name: string };
+
+const columnsOf = (kind: Part['kind'] | null) => (kind === null ? columns : columns.toSpliced(1, 0, kind));
+
+export const csvHeader = (kind: Part['kind'] | null = null) => columnsOf(kind).join(',');
 
 /** RFC 4180, with line feeds as line breaks. */
-export function toCsv(path: string, result: FileResult): string {
-  const row = toRow(path, result);
-  return columns.map((name) => quoteField(String(row[name] ?? ''))).join(',');
+export function toCsv(path: string, result: FileResult, part: Part | null = null): string {
+  const row = { ...toRow(path, result), ...(part && { [part.kind]: part.name }) };
+  return columnsOf(part?.kind ?? null)
+    .map((name) => quoteField(String(row[name] ?? '')))
+    .join(',');
 }
 
 /** Columns of the table for terminals: name, heading and width. The path ends the line. */
@@ -33,16 +40,21 @@ const tableColumns: readonly (readonly [string, string, number])[] = [
   ...signalColumns.flatMap(({ name, table }) => (table === undefined ? [] : [[name, ...table] as const])),
 ];
 
-export function toJsonLine(path: string, result: FileResult): string {
+export function toJsonLine(path: string, result: AnalyzeResult): string {
   return JSON.stringify('error' in result ? { path, error: result.error } : { path, ...result.report });
 }
 
 export const tableHeader = `${tableColumns.map(([, heading, width]) => heading.padEnd(width)).join('  ')}  PATH`;
 
-export function toTable(path: string, result: FileResult): string {
+export function toTable(path: string, result: FileResult, part: Part | null = null): string {
   const row = toRow(path, result);
   const cells = tableColumns.map(([name, , width]) => formatCell(row[name]).padEnd(width));
-  return `${cells.join('  ')}  ${path}${row.error === undefined ? '' : `: ${row.error}`}`;
+  return `${cells.join('  ')}  ${titleOf(path, part)}${row.error === undefined ? '' : `: ${row.error}`}`;
+}
+
+/** The path, and the channel or the speaker. */
+export function titleOf(path: string, part: Part | null): string {
+  return part === null || part.name === '' ? path : `${path} (${part.kind} ${part.name})`;
 }
 
 /** The signals of a report, in the order of the table of signals. */

@@ -1,6 +1,7 @@
 /** A report as a few lines of text. */
 import { definitions } from '../analysis/signals/table.ts';
 import type { Report } from '../index.ts';
+import type { AnalyzeResult } from './analyze-thread.ts';
 import { reportsOf, warningsOf } from './csv.ts';
 
 const labelWidth = 16;
@@ -20,4 +21,16 @@ export function describeReport(path: string, report: Report): string {
     ...(warnings.length === 0 ? [] : [`  warnings: ${warnings.join(', ')}`]),
   ];
   return lines.join('\n');
+}
+
+/** Lines after those of the channels; empty for other results. */
+export function describeConversation(result: AnalyzeResult): string {
+  if ('error' in result || !('conversation' in result.report)) return '';
+  const { talk_share, overlap_s, interruptions } = result.report.conversation;
+  const lines = [
+    ['talk share', talk_share.map((share) => `${Math.round(100 * share)} %`).join(', ')],
+    ['overlap', `${overlap_s.toFixed(1)} s`],
+    ['interruptions', interruptions.join(', ')],
+  ];
+  return `\n  conversation\n${lines.map(([label = '', value]) => `  ${label.padEnd(labelWidth)}${value}`).join('\n')}`;
 }

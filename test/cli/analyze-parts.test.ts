@@ -1,0 +1,129 @@
+/** `undertone analyze` with channels and speakers. */
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { wavHeader } from '../../src/stream/wav.ts';
+import { runCli } from '../support/cli.ts';
+import { makeFolder } from '../support/folder.ts';
+import { dataOf } from '../support/stream-audio.ts';
+
+const sample = dataOf(fs.readFileSync('examples/sample.wav'));
+const folder = makeFolder();
+const call = join(folder, 'call.wav');
+const one = join(folder, 'one.wav');
+const rttm = join(folder, 'call.rttm');
+
+/** Speech on channel 0, then on channel 1. */
+function conversation(): Buffer {
+  const samples = Buffer.alloc(4 * sample.length);
+  for (let at = 0; at < sample.length; at += 2) {
+    sample.copy(samples, 2 * at, at, at + 2);
+    sample.copy(samples, 2 * (sample.length + at) + 2, at, at + 2);
+  }
+  return samples;
+}
+
+function writeWav(path: string, channels: 1 | 2, samples: Buffer): void {
+  const format = { encoding: 's16le', sample_rate_hz: 16_000, channels } as const;
+  fs.writeFileSync(path, Buffer.concat([wavHeader(format, samples.length), samples]));
+}
+
+test.before(() => {
+  writeWav(call, 2, conversation());
+  writeWav(one, 1, sample);
+  const line = (start: number, name: string) => `SPEAKER call 1 ${start} 4 <NA> <NA> ${name} <NA> <NA>\n`;
+  fs.writeFileSync(rttm, line(0, 'Ada') + line(4, 'Bo'));
+});
+
+const run = async (...args: string[]) => runCli(['analyze', ...args]);
+const reports = (stdout: string) => JSON.parse(stdout);
+
+test('--channels split has the reports of --channel 0 and --channel 1, and the conversation', async (t) => {
+  const split = reports((await run('--jsonl', '--channels', 'split', call)).stdout);
+  t.deepEqual(Object.keys(split), ['path', 'status', 'channels', 'conversation', 'audio']);
+  t.deepEqual(split.conversation.interruptions, [0, 0]);
+  for (const channel of [0, 1]) {
+    const { path: _, ...alone } = reports((await run('--jsonl', '--channel', `${channel}`, call)).stdout);
+    t.deepEqual(split.channels[channel], { status: 'ok', ...alone });
+  }
+});
+
+test('--channels split: a block, or a row, per channel', async (t) => {
+  const text = await run('--channels', 'split', call);
+  const blocks = text.stdout.split('\n').filter((line) => !line.startsWith('    '));
+  t.true(blocks.includes(`${call} (channel 0)`));
+  t.true(blocks.includes(`${call} (channel 1)`));
+  t.regex(
+    text.stdout,
+    /conversation\n {2}talk share {6}\d+ %, \d+ %\n {2}overlap {9}0\.0 s\n {2}interruptions {3}0, 0\n$/,
+  );
+  const csv = await run('--channels', 'split', '--output', 'csv', call, one);
+  t.is(csv.code, 1);
+  const rows = csv.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(',').slice(0, 3));
+  t.deepEqual(rows, [
+    ['path', 'channel', 'status'],
+    [call, '0', 'ok'],
+    [call, '1', 'ok'],
+    [one, '', 'failed'],
+  ]);
+  const table = await run('--channels', 'split', '--output', 'table', call);
+  t.regex(table.stdout, /call\.wav \(channel 0\)\n.*call\.wav \(channel 1\)\n$/);
+});
+
+test('--segments: a report per speaker', async (t) => {
+  const whole = reports((await run('--jsonl', '--segments', rttm, one)).stdout);
+  t.deepEqual(Object.keys(whole), ['path', 'status', 'speakers', 'audio']);
+  t.deepEqual(
+    whole.speakers.map(({ speaker }: { speaker: string }) => speaker),
+    ['Ada', 'Bo'],
+  );
+  const { stdout } = await run('--segments', rttm, '--output', 'csv', one);
+  t.deepEqual(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(',')[1]),
+    ['speaker', 'Ada', 'Bo'],
+  );
+});
+
+test('--timeline windows has the windows', async (t) => {
+  const ends = async (...args: string[]) => {
+    const { emotion } = reports((await run('--jsonl', ...args, one)).stdout);
+    return emotion.timeline.map(({ end_s }: { end_s: number }) => end_s);
+  };
+  t.notDeepEqual(await ends('--timeline', 'windows'), await ends());
+  t.deepEqual(await ends('--timeline', 'utterances'), await ends());
+});
+
+const wrong: Readonly<Record<string, readonly [args: readonly string[], error: RegExp]>> = {
+  'an unknown mode': [['--channels', 'both', call], /Expected split for `--channels`, got "both"/],
+  'one channel and both': [['--channels', 'split', '--channel', '0', call], /no --channel for `--channels`/],
+  'channels and speakers': [
+    ['--channels', 'split', '--segments', rttm, call],
+    /no --segments for `--channels`/,
+  ],
+  'one signal of both channels': [
+    ['--channels', 'split', '--signals', 'emotion', call],
+    /all signals for `--channels`, got some: remove --signals/,
+  ],
+  'a channel by name': [['--channel', 'left', call], /number of a channel, counted from 0/],
+  'an unknown timeline': [
+    ['--timeline', 'words', call],
+    /utterances or windows for `--timeline`, got "words"/,
+  ],
+  'speakers of two recordings': [['--segments', rttm, one, call], /one recording for `--segments`, got 2/],
+  'segments that are absent': [['--segments', join(folder, 'none'), one], /`--segments`, got ENOENT/],
+  'segments that are no RTTM': [['--segments', one, one], /line 1 of `segments`/],
+};
+
+for (const [name, [args, error]] of Object.entries(wrong)) {
+  test(`${name}: exit code 2`, async (t) => {
+    const { code, stderr } = await run(...args);
+    t.is(code, 2);
+    t.regex(stderr, error);
+  });
+}
