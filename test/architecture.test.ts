@@ -137,9 +137,11 @@ test('retired identifiers do not come back', (t) => {
   );
 });
 
+type Weights = { readonly file: string; readonly sha256: string };
 type Manifest = {
   readonly name: string;
-  readonly weights: { readonly file: string; readonly sha256: string };
+  readonly weights: Weights;
+  readonly params: { readonly severalSpeakers?: { readonly weights: Weights } };
   readonly trunk: { readonly name: string; readonly version: string; readonly sha256: string } | null;
 };
 
@@ -153,10 +155,13 @@ for (const set of ['models/standard', 'models/fast']) {
     const names = fs.readdirSync(set).sort();
     t.deepEqual(names, ['cognitive', 'emotion', 'trunk', 'vad']);
     for (const name of names) {
-      const { weights, trunk } = readManifest(name);
+      const { weights, trunk, params } = readManifest(name);
+      const voice = params.severalSpeakers?.weights;
+      if (voice) t.is(sha256(path.join(set, name, voice.file)), voice.sha256);
       t.is(sha256(path.join(set, name, weights.file)), weights.sha256);
       const files = fs.readdirSync(path.join(set, name)).sort();
-      t.deepEqual(files, ['CARD.md', 'golden.json', 'manifest.json', weights.file]);
+      const graphs = [voice?.file ?? [], weights.file].flat();
+      t.deepEqual(files, ['CARD.md', 'golden.json', 'manifest.json', ...graphs]);
       if (trunk) t.is(readManifest(trunk.name).weights.sha256, trunk.sha256);
     }
   });

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from training import settings
 
-STEPS = ("all", "vad", "trunk", "emotion", "cognitive", "intervals", "refit", "fast")
+STEPS = ("all", "vad", "trunk", "emotion", "cognitive", "intervals", "refit", "fast", "speakers")
 TOOLS = ("ffmpeg", "sox", "espeak-ng", "fluidsynth")
 FILES = {
     "openttd-openmsx": Path("/usr/share/games/openttd/baseset/openmsx"),

@@ -17,7 +17,7 @@ import numpy as np
 from training import settings
 from training.augment import synthetic_music
 from training.augment.augmented import AugmentedCopies
-from training.calibration import timing_reference
+from training.calibration import several_speakers, timing_reference
 from training.calibration.affine import Outputs, calibrate_emotion, fit_neutral
 from training.calibration.intervals import DEGRADATION_PARAMS, WIDEN, fit_intervals, initial_interval
 from training.corpora.corpus import Clip, Part
@@ -221,6 +221,7 @@ STEPS: dict[str, Callable[[], None]] = {
     "intervals": lambda: fit_all_intervals(calibration_set()),
     "refit": lambda: refit(standard(), calibration_set()),
     "fast": train_fast,
+    "speakers": lambda: several_speakers.fit(settings.MODELS),
 }
 
 

@@ -2,7 +2,7 @@
 import { measureQuality, type SignalQuality, type Source } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import type { SpeechChunk } from './chunked.ts';
-import { encode } from './encode.ts';
+import { type EncodedWindow, encode } from './encode.ts';
 import { joinQualities, meanBySpeech, meanLevel } from './quality.ts';
 import { countFrames, joinGaps, type Segment } from './segments.ts';
 import type { Span, SpeakerRecording } from './signals/speaker.ts';
@@ -11,6 +11,7 @@ import { segmentSeconds } from './speech.ts';
 import type { StageTimer } from './stage-timer.ts';
 import type { Analysis, RecordingContext, Timeline } from './types.ts';
 import { cutUtterances, encodeUtterances } from './utterances.ts';
+import { inferVoices, soundLikeSeveral, type Voice } from './voices.ts';
 import { recordingWarnings } from './warnings.ts';
 import type { Window } from './windows.ts';
 
@@ -27,6 +28,7 @@ export type ChunkResult = {
   /** RMS of all samples; of the speech alone in a chunk with at least `minTotalSpeechSeconds` of it. */
   readonly levelDbfs: number;
   readonly signals: Partial<Record<Signal, unknown>>;
+  readonly voices: readonly Voice[];
 };
 
 type ChunkRequest = {
@@ -51,8 +53,9 @@ export async function analyzeChunk(
   // A chunk of a longer recording always has results: the recording may have enough speech in total.
   const windows = isWhole && !hasSpeech ? [] : await encode(speech, models, timer, bounds);
   const { framesPerToken } = models.trunk.manifest.params;
-  const spans = entries === 'utterances' ? cutUtterances(speech) : entries;
-  const timeline = spans === 'windows' ? windows : encodeUtterances(spans, windows, framesPerToken);
+  const encodeSpans = (spans: readonly Segment[]) => encodeUtterances(spans, windows, framesPerToken);
+  const utterances = encodeSpans(cutUtterances(speech));
+  const timeline = selectTimeline(entries, { utterances, windows }, encodeSpans);
   const results: Partial<Record<Signal, unknown>> = {};
   if (windows.length > 0 || !isWhole) {
     for (const signal of signals.filter((one) => wanted.includes(one))) {
@@ -70,7 +73,26 @@ export async function analyzeChunk(
     quality,
     levelDbfs,
     signals: results,
+    voices: await findVoices(utterances, speech.framesPerSecond, models),
   };
+}
+
+function selectTimeline(
+  entries: ChunkRequest['timeline'],
+  encoded: Readonly<Record<Timeline, EncodedWindow[]>>,
+  encodeSpans: (spans: readonly Segment[]) => EncodedWindow[],
+): EncodedWindow[] {
+  return typeof entries === 'string' ? encoded[entries] : encodeSpans(entries);
+}
+
+async function findVoices(
+  utterances: readonly EncodedWindow[],
+  framesPerSecond: number,
+  { trunk, voice }: Models,
+): Promise<Voice[]> {
+  const { severalSpeakers } = trunk.manifest.params;
+  if (severalSpeakers === undefined || voice === null) return [];
+  return inferVoices(utterances, voice, severalSpeakers.minUtteranceSeconds * framesPerSecond);
 }
 
 /** Segments in frames of the whole recording; pauses that a cut made too short are joined. */
@@ -133,7 +155,7 @@ export function aggregate(
     insufficientSpeech: !enough,
     warnings: recordingWarnings(
       source,
-      enough ? { ...quality, voiceLogOdds: meanBySpeech(results, (result) => result.voiceLogOdds) } : null,
+      enough ? { ...quality, ...voiceProperties(results, models) } : null,
       meanLevel(results),
       params,
     ),
@@ -141,6 +163,15 @@ export function aggregate(
   };
   timer.mark('aggregate');
   return { ...analysis, stages: timer.stages() };
+}
+
+function voiceProperties(results: readonly ChunkResult[], { trunk }: Models) {
+  const { severalSpeakers: params } = trunk.manifest.params;
+  const voices = results.flatMap((result) => result.voices);
+  return {
+    voiceLogOdds: meanBySpeech(results, (result) => result.voiceLogOdds),
+    severalSpeakers: params !== undefined && soundLikeSeveral(voices, params),
+  };
 }
 
 function manifestsOf(models: Models): Analysis['models'] {

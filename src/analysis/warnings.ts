@@ -7,6 +7,7 @@ type Source = Pick<DecodedSource, 'channels' | 'clippedRatio' | 'channelCorrelat
 type SpeechQuality = Pick<SignalQuality, 'snrDb' | 'bandwidthHz'> & {
   /** Mean log odds over the segments that they are speech and no other sound. */
   readonly voiceLogOdds: number;
+  readonly severalSpeakers: boolean;
 };
 
 export type RecordingWarning =
@@ -15,6 +16,7 @@ export type RecordingWarning =
   | 'narrow_band'
   | 'music_or_noise'
   | 'channels_differ'
+  | 'several_speakers'
   | 'truncated';
 
 type Params = Pick<ManifestOf<'vad'>['params'], 'minVoice' | 'warnings'>;
@@ -37,6 +39,7 @@ export function recordingWarnings(
     warnings.push('music_or_noise');
   if (source.channels > 1 && source.channelCorrelation < bounds.minChannelCorrelation)
     warnings.push('channels_differ');
+  if (spoken?.severalSpeakers) warnings.push('several_speakers');
   if (source.truncated) warnings.push('truncated');
   return warnings;
 }

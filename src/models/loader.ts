@@ -16,9 +16,15 @@ export type Models = {
   readonly features: FeatureSpec;
   /** The features of a frame of digital silence. */
   readonly silence: Float32Array;
+  /** Voices of utterances; null when the params of the trunk have no `severalSpeakers`. */
+  readonly voice: Session | null;
 } & { readonly [K in Kind]: Model<K> };
 
-type Folder = { readonly manifest: Manifest; readonly weights: Uint8Array };
+type Folder = {
+  readonly manifest: Manifest;
+  readonly weights: Uint8Array;
+  readonly voiceWeights: Uint8Array | null;
+};
 
 const kinds: readonly Kind[] = ['vad', 'trunk', ...signals];
 
@@ -62,7 +68,8 @@ export async function loadModels(modelsDir: string): Promise<Models> {
   const models = await Promise.all(kinds.map(async (kind) => [kind, await open(byKind, kind)]));
   const byName = Object.fromEntries(models) as { readonly [K in Kind]: Model<K> };
   const { features } = byName.trunk.manifest;
-  return { features, silence: silentFrame(features), ...byName };
+  const voice = await openVoice(byKind.get('trunk') as Folder);
+  return { features, silence: silentFrame(features), voice, ...byName };
 }
 
 function silentFrame(spec: FeatureSpec): Float32Array {
@@ -100,13 +107,9 @@ async function resolveModelsDir(given: string): Promise<string> {
 async function readFolder(modelsDir: string, name: string): Promise<Folder> {
   const folder = join(modelsDir, name);
   const manifest = parseManifest(name, (await readPart(name, folder, 'manifest.json')).toString());
-  const weights = await readPart(name, folder, manifest.weights.file);
-  expectEqual(
-    name,
-    'weights.sha256',
-    manifest.weights.sha256,
-    createHash('sha256').update(weights).digest('hex'),
-  );
+  const weights = await readWeights(name, folder, manifest.weights);
+  const voice = manifest.kind === 'trunk' ? manifest.params.severalSpeakers?.weights : undefined;
+  const voiceWeights = voice === undefined ? null : await readWeights(name, folder, voice);
   expectEqual(name, 'name', name, manifest.name);
   expectEqual(name, 'featuresVersion', featuresVersion, manifest.featuresVersion);
   expectEqual(name, 'inputs', graphs[manifest.kind].inputs, manifest.inputs);
@@ -114,7 +117,17 @@ async function readFolder(modelsDir: string, name: string): Promise<Folder> {
   const isOld = manifest.outputs.length === outputs.length;
   expectEqual(name, 'outputs', isOld ? outputs : [...outputs, ...newOutputs], manifest.outputs);
   if (manifest.features !== null) checkFeatures(name, manifest.features);
-  return { manifest, weights };
+  return { manifest, weights, voiceWeights };
+}
+
+async function readWeights(
+  name: string,
+  folder: string,
+  { file, sha256 }: Manifest['weights'],
+): Promise<Buffer> {
+  const weights = await readPart(name, folder, file);
+  expectEqual(name, 'weights.sha256', sha256, createHash('sha256').update(weights).digest('hex'));
+  return weights;
 }
 
 function readPart(name: string, folder: string, file: string): Promise<Buffer> {
@@ -157,16 +170,26 @@ function checkSet(manifests: readonly Manifest[]): void {
 }
 
 async function open<K extends Kind>(byKind: ReadonlyMap<Kind, Folder>, kind: K): Promise<Model<K>> {
-  const folder = byKind.get(kind) as { manifest: ManifestOf<K>; weights: Uint8Array };
-  const { manifest, weights } = folder;
+  const { manifest, weights } = byKind.get(kind) as Folder & { manifest: ManifestOf<K> };
+  return { manifest, session: await openGraph(manifest.name, weights, manifest) };
+}
+
+function openVoice({ manifest, voiceWeights }: Folder): Promise<Session> | null {
+  const graph = { inputs: ['tokens', 'weights'], outputs: ['voice'] };
+  return voiceWeights && openGraph(manifest.name, voiceWeights, graph);
+}
+
+async function openGraph(
+  model: string,
+  weights: Uint8Array,
+  { inputs, outputs }: Pick<Session, 'inputs' | 'outputs'>,
+): Promise<Session> {
   const session = await openSession(weights).catch((error: unknown) => {
-    throw new ModelError(
-      `Model ${manifest.name}: Expected a self-contained ONNX file, got: ${String(error)}`,
-    );
+    throw new ModelError(`Model ${model}: Expected a self-contained ONNX file, got: ${String(error)}`);
   });
-  expectEqual(manifest.name, 'inputs of the graph', manifest.inputs, session.inputs);
-  expectEqual(manifest.name, 'outputs of the graph', manifest.outputs, session.outputs);
-  return { manifest, session };
+  expectEqual(model, 'inputs of the graph', inputs, session.inputs);
+  expectEqual(model, 'outputs of the graph', outputs, session.outputs);
+  return session;
 }
 
 function expectEqual(model: string, field: string, expected: unknown, got: unknown): void {

@@ -1,6 +1,7 @@
 /** Schema of models/<name>/manifest.json. Every key is required; only manifests of release 0.1.0 have defaults. */
 import { z } from 'zod';
 import { definitions, type ParamsOf, type Signal, signals } from '../analysis/signals/table.ts';
+import { severalSpeakersParams } from '../analysis/voices.ts';
 import type { FeatureSpec } from '../audio/addon.ts';
 import { upgradeFeatureSpec } from '../audio/feature-spec.ts';
 
@@ -109,6 +110,8 @@ const trunkManifest = z.strictObject({
     edgeSeconds: z.number().nonnegative(),
     /** Windows with less speech are dropped, unless all have less. */
     minWindowSpeechSeconds: positive,
+    /** Absent: reports have no warning `several_speakers`. */
+    severalSpeakers: severalSpeakersParams.optional(),
   }),
 });
 

@@ -30,6 +30,13 @@ const refused: readonly (readonly [string, string, (manifest: Json) => void, Reg
     /Model emotion: Expected .* for `trunk`/,
   ],
   [
+    'another network of voices',
+    'trunk',
+    (m) =>
+      Object.assign(((m.params as Json).severalSpeakers as Json).weights as Json, { sha256: '0'.repeat(64) }),
+    /Model trunk: Expected "0{64}" for `weights.sha256`/,
+  ],
+  [
     'other inputs',
     'emotion',
     (m) => Object.assign(m, { inputs: ['tokens'] }),

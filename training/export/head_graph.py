@@ -19,6 +19,7 @@ from training.export.graph import Graph, numpy_of
 from training.heads.attention_head import HIDDEN, QUERIES, VARIANCE_FLOOR, AttentionHead, LinearHead
 from training.heads.distance import Distance
 from training.heads.fit import Heads
+from training.heads.speaker import VoiceNetwork
 
 
 def write_moments(g: Graph, x: str, w: str) -> tuple[str, str]:
@@ -153,4 +154,16 @@ def write_clarity(heads: Heads, slope: float, intercept: float, path: Path) -> N
     g = Graph("cognitive")
     score = g.op("Reshape", write_ensemble(g, heads, *write_inputs(g)), g.integers(1))
     write_affine(g, score, slope, intercept, "clarity")
+    g.save(path)
+
+
+def write_voice(net: VoiceNetwork, path: Path) -> None:
+    """Output voice [48], of length 1."""
+    g = Graph("voice")
+    embeddings, w = write_inputs(g)
+    mean, scale = g.constant(net.mean.numpy()), g.constant(1 / net.std.numpy())
+    x = g.op("Mul", g.op("Sub", g.op("MatMul", w, embeddings), mean), scale)
+    x = write_linear(g, g.op("Relu", write_linear(g, x, net.hidden)), net.out)
+    length = g.op("Sqrt", g.op("ReduceSum", g.op("Mul", x, x), g.integers(2), keepdims=1))
+    g.output(g.op("Reshape", g.op("Div", x, length), g.integers(-1)), "voice", ["dimensions"])
     g.save(path)

@@ -9,6 +9,7 @@ const warnings: Readonly<Record<Warning, string>> = {
     'Narrow band: nothing above 4.5 kHz, as in a telephone call. Scores are less certain; record at full bandwidth if possible.',
   channels_differ:
     'The channels differ. Their average was analysed: choose one channel below to analyse one speaker.',
+  several_speakers: 'The recording sounds like more than one speaker: the scores are a mean of their voices.',
   truncated: 'The file is truncated. The part before its end was analysed.',
   short_speech:
     'Short: scores of little speech vary. Emotion is stable from 3 s of speech, clarity from 10 s.',

@@ -89,7 +89,7 @@ const warnings = {
   audibleDbfs: -50,
   minChannelCorrelation: 0.5,
 };
-const spoken = { snrDb: 30, bandwidthHz: 7000, voiceLogOdds: 3 };
+const spoken = { snrDb: 30, bandwidthHz: 7000, voiceLogOdds: 3, severalSpeakers: false };
 const warningsOf = (
   sourceChange: object,
   spokenChange: object | null,
@@ -113,6 +113,7 @@ const bounds = [
   ['narrow_band', {}, { bandwidthHz: 4500 }, {}, { bandwidthHz: 4499 }],
   ['music_or_noise', {}, { voiceLogOdds: 0 }, {}, { voiceLogOdds: -0.1 }],
   ['channels_differ', { channelCorrelation: 0.5 }, {}, { channelCorrelation: 0.49 }, {}],
+  ['several_speakers', {}, {}, {}, { severalSpeakers: true }],
   ['truncated', {}, {}, { truncated: true }, {}],
 ] as const;
 

@@ -1,0 +1,99 @@
+/** Voices of utterances, and the warning `several_speakers` through the whole pipeline. */
+import { execFileSync } from 'node:child_process';
+import test, { type ExecutionContext } from 'ava';
+import { wavFile } from '../../benchmarks/wav.ts';
+import { analyzerOf } from '../../src/analysis/analyze.ts';
+import { joinArrays } from '../../src/analysis/join-arrays.ts';
+import { combinedReport } from '../../src/analysis/report.ts';
+import { defaultOptions } from '../../src/analysis/types.ts';
+import { betweenVariance } from '../../src/analysis/voices.ts';
+import { decode } from '../../src/index.ts';
+import { loadModels } from '../../src/models/loader.ts';
+import { limits } from '../support/analysis.ts';
+
+const rate = 16_000;
+const models = await loadModels('models/standard');
+const request = {
+  ...defaultOptions,
+  baseline: null,
+  signals: ['emotion', 'cognitive'],
+  cancel: null,
+} as const;
+
+const sentences = [
+  'The quick brown fox jumps over the lazy dog.',
+  'Six wise owls watch quietly from the old tree.',
+  'She sells sea shells by the shore in the morning.',
+  'Nobody asks how many letters arrived yesterday.',
+  'We walk along the river until the bridge appears.',
+  'My brother plays the piano after dinner.',
+];
+const pause = new Float32Array(rate / 2);
+
+/** One utterance per sentence. */
+function say(voice: string, pitch: number): Float32Array[] {
+  return sentences.map((text) => {
+    const options = ['-v', voice, '-p', String(pitch), '-s', '150', '--stdout', text];
+    const { samples } = decode(execFileSync('espeak-ng', options, { maxBuffer: 1 << 24 }));
+    return joinArrays([samples, pause]);
+  });
+}
+
+const [low, high] = [say('en', 30), say('en+f2', 60)];
+
+/** Whether both reports have the warning, or neither. */
+async function warns(
+  t: ExecutionContext,
+  utterances: readonly Float32Array[],
+  { set = models, chunkSeconds = 300 } = {},
+): Promise<boolean> {
+  const chunking = { singlePassMaxSeconds: chunkSeconds, chunkSeconds, maxCutSeconds: chunkSeconds / 2 };
+  const audio = wavFile(joinArrays(utterances));
+  const [analysis] = await analyzerOf(set, limits, chunking).analyze({ ...request, audio });
+  const { emotion, cognitive } = combinedReport(analysis, 'test');
+  const [first, second] = [emotion, cognitive].map(({ warnings }) => warnings.includes('several_speakers'));
+  t.is(first, second);
+  return first === true;
+}
+
+const unit = (...values: number[]) => Float32Array.from(values, (value) => value / Math.hypot(...values));
+const near = (angle: number) => unit(Math.cos(angle), Math.sin(angle), 0);
+
+test('the variance between two groups of voices does not depend on their order', (t) => {
+  const voices = [0, 0.1, 0.2, 0.1, 2, 2.1, 2.2, 2.1].map(near);
+  // Groups of four around 0.1 and 2.1: a quarter of the squared distance of their means.
+  const expected = (Math.sin(1) * ((2 + 2 * Math.cos(0.1)) / 4)) ** 2;
+  t.true(Math.abs((betweenVariance(voices, 4) ?? 0) - expected) < 1e-6);
+  const shuffled = [4, 0, 1, 6, 2, 5, 7, 3].map((index) => voices[index] as Float32Array);
+  t.true(Math.abs((betweenVariance(shuffled, 4) ?? 0) - expected) < 1e-6);
+});
+
+test('a group has the minimum size, and too few voices have no groups', (t) => {
+  const voices = [...Array.from({ length: 7 }, () => near(0)), near(Math.PI)];
+  // One voice opposite to seven, alone and in a group of four.
+  t.true(Math.abs((betweenVariance(voices, 1) ?? 0) - 7 / 16) < 1e-6);
+  t.true(Math.abs((betweenVariance(voices, 4) ?? 0) - 1 / 16) < 1e-6);
+  t.is(betweenVariance(voices.slice(1), 4), null);
+});
+
+test('two speakers in turns are several speakers, one is not', async (t) => {
+  t.true(
+    await warns(
+      t,
+      low.flatMap((utterance, index) => [utterance, high[index] as Float32Array]),
+    ),
+  );
+  t.false(await warns(t, [...low, ...low]));
+  t.false(await warns(t, [...high, ...high]));
+});
+
+test('the warning does not depend on the order of the speakers or on chunks', async (t) => {
+  t.true(await warns(t, [...low, ...high]));
+  t.true(await warns(t, [...high, ...low], { chunkSeconds: 10 }));
+  t.false(await warns(t, [...low, ...low], { chunkSeconds: 10 }));
+});
+
+test('too few utterances, or models without the params, have no warning', async (t) => {
+  t.false(await warns(t, [...low.slice(0, 3), ...high.slice(0, 3)]));
+  t.false(await warns(t, [...low, ...high], { set: await loadModels('models/fast') }));
+});

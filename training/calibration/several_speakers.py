@@ -1,0 +1,177 @@
+"""Network and params of the warning `several_speakers`.
+
+Recordings are composed of clips of one or two speakers of a corpus and pass through the shipped pipeline. Those of the parts
+train and dev have the network, those of the calibration part the threshold, those of the test part results/several_speakers.json.
+"""
+
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from training import cache, settings
+from training.corpora.corpus import Clip, Part
+from training.corpora.index import read_clips
+from training.export.head_graph import write_voice
+from training.heads import speaker
+from training.reporting.tables import table
+
+FILE, RESULT = "voice.onnx", "several_speakers.json"
+MIN_UTTERANCES = 4  # of each speaker
+UTTERANCE_PARAMS = {"minUtteranceSeconds": 0.8, "minUtterances": MIN_UTTERANCES}
+RECORDINGS = 24  # per corpus, of one speaker and of two
+TRAINING_RECORDINGS = 90  # per corpus, of two speakers
+SECONDS = (10.0, 30.0)  # of clips of each of two speakers; twice that of one speaker
+MIN_RECORDINGS = 10  # of a corpus that counts
+FALSE_ALARMS = 0.005  # on the calibration part, which has few speakers
+BOOTSTRAPS = 1000
+
+
+@dataclass(frozen=True)
+class Composed:
+    """Clips that are played one after another."""
+
+    corpus: str
+    clips: list[Clip]
+
+    @property
+    def speakers(self) -> list[str]:
+        return sorted({clip.speaker for clip in self.clips})
+
+
+@dataclass(frozen=True)
+class Scored:
+    recording: Composed
+    variance: float  # between the two groups of utterances
+
+    @property
+    def several(self) -> bool:
+        return len(self.recording.speakers) > 1
+
+
+def draw(clips: list[Clip], seconds: float, rng: np.random.Generator) -> list[Clip]:
+    """Random clips that last `seconds`, or all."""
+    drawn, left = [], seconds
+    for index in rng.permutation(len(clips)):
+        if left > 0:
+            drawn.append(clips[index])
+            left -= float(clips[index].row["dur_s"])
+    return drawn
+
+
+def compose(parts: tuple[Part, ...], ones: int, twos: int) -> list[Composed]:
+    """`ones`, `twos`: recordings of one speaker and of two, per corpus"""
+    rng, corpora = np.random.default_rng(settings.SEED), {}
+    for clip in read_clips():
+        if clip.part in parts and clip.definition.is_speech and clip.speaker and clip.corpus not in speaker.UNRELIABLE:
+            corpora.setdefault(clip.corpus, {}).setdefault(clip.speaker, []).append(clip)
+    recordings = []
+    for corpus, speakers in corpora.items():
+        names = sorted(speakers)
+        for index in range(ones):
+            recordings.append(Composed(corpus, draw(speakers[names[index % len(names)]], 2 * rng.uniform(*SECONDS), rng)))
+        for index in range(twos if len(names) > 1 else 0):
+            one = names[index % len(names)]
+            other = rng.choice([name for name in names if name != one])
+            clips = [clip for name in (one, other) for clip in draw(speakers[name], rng.uniform(*SECONDS), rng)]
+            recordings.append(Composed(corpus, [clips[i] for i in rng.permutation(len(clips))]))
+    return recordings
+
+
+def describe(models: Path, recordings: list[Composed]) -> Iterator[dict]:
+    """Utterances of each recording, by the shipped pipeline (utterances.ts)."""
+    listed = settings.CACHE / "several-speakers.list"
+    listed.write_text("".join(json.dumps([clip.path for clip in recording.clips]) + "\n" for recording in recordings))
+    command = ["node", "--import", "tsx", "training/calibration/utterances.ts", str(listed), str(settings.DATA), str(models)]
+    with subprocess.Popen(command, cwd=settings.REPOSITORY, stdout=subprocess.PIPE, text=True) as run:
+        yield from map(json.loads, run.stdout)
+    if run.returncode:
+        raise subprocess.CalledProcessError(run.returncode, command)
+
+
+def training_utterances(models: Path) -> list[speaker.Utterance]:
+    recordings = compose((Part.TRAIN, Part.DEV), 0, TRAINING_RECORDINGS)
+    return [
+        speaker.Utterance(recording.corpus, recording.clips[clip].speaker, np.array(mean, np.float32))
+        for recording, described in zip(recordings, describe(models, recordings))
+        for clip, mean in zip(described["clips"], described["means"])
+    ]
+
+
+def divide(models: Path, part: Part) -> list[Scored]:
+    """Without recordings with too few utterances, and corpora of which fewer than MIN_RECORDINGS remain."""
+    recordings = compose((part,), RECORDINGS, RECORDINGS)
+    variances = [described["variance"] for described in describe(models, recordings)]
+    scored = [Scored(recording, variance) for recording, variance in zip(recordings, variances) if variance is not None]
+    count = Counter((item.recording.corpus, item.several) for item in scored)
+    return [item for item in scored if count[item.recording.corpus, item.several] >= MIN_RECORDINGS]
+
+
+def fit_threshold(scored: list[Scored]) -> float:
+    """Score that FALSE_ALARMS of the recordings of one speaker exceed. Corpora weigh alike."""
+    ones = [item for item in scored if not item.several]
+    sizes = Counter(item.recording.corpus for item in ones)
+    scores, weights = np.array([item.variance for item in ones]), np.array([1 / sizes[item.recording.corpus] for item in ones])
+    order = np.argsort(scores)
+    return round(float(np.interp(1 - FALSE_ALARMS, np.cumsum(weights[order]) / weights.sum(), scores[order])), 3)
+
+
+def rates(scored: list[Scored], warned: np.ndarray) -> dict[str, tuple[float, float]]:
+    """Corpus, or `all` with corpora alike -> share of recordings of two speakers and of one with the warning"""
+    found = {}
+    for corpus in sorted({item.recording.corpus for item in scored}):
+        chosen = [np.array([item.recording.corpus == corpus and item.several is several for item in scored]) for several in (True, False)]
+        found[corpus] = tuple(float(warned[rows].mean()) if rows.any() else float("nan") for rows in chosen)
+    return {**found, "all": tuple(float(v) for v in np.nanmean(list(found.values()), 0))}
+
+
+def bootstrap(scored: list[Scored], warned: np.ndarray) -> np.ndarray:
+    """95 % intervals of `all` over speakers: [2,2]"""
+    rng = np.random.default_rng(settings.SEED)
+    owners: dict[tuple[str, str], list[int]] = {}
+    for index, item in enumerate(scored):
+        owners.setdefault((item.recording.corpus, item.recording.clips[0].speaker), []).append(index)
+    corpora: dict[str, list[list[int]]] = {}
+    for (corpus, _), rows in owners.items():
+        corpora.setdefault(corpus, []).append(rows)
+    draws = []
+    for _ in range(BOOTSTRAPS):
+        rows = [row for groups in corpora.values() for i in rng.integers(len(groups), size=len(groups)) for row in groups[i]]
+        draws.append(rates([scored[row] for row in rows], warned[rows])["all"])
+    return np.quantile(draws, [0.025, 0.975], axis=0).T
+
+
+def report(scored: list[Scored], threshold: float) -> dict:
+    warned = np.array([item.variance > threshold for item in scored])
+    found, count = rates(scored, warned), {}
+    for corpus in found:
+        rows = [item for item in scored if corpus in (item.recording.corpus, "all")]
+        count[corpus] = (sum(item.several for item in rows), sum(not item.several for item in rows))
+    rows = [[corpus, count[corpus][0], f"{two:.2f}", count[corpus][1], f"{one:.2f}"] for corpus, (two, one) in found.items()]
+    print(table(["corpus", "of two speakers", "warned", "of one speaker", "warned"], rows))
+    known = {corpus: [None if np.isnan(rate) else round(rate, 4) for rate in pair] for corpus, pair in found.items()}
+    return {"rates": known, "recordings": count, "intervals": bootstrap(scored, warned).round(3).tolist()}
+
+
+def fit(models: Path) -> None:
+    folder = models / "trunk"
+    write_voice(speaker.untrained(), folder / FILE)
+    write_params(folder, 0)
+    write_voice(speaker.fit(training_utterances(models)), folder / FILE)
+    write_params(folder, 0)
+    threshold = fit_threshold(divide(models, Part.CALIBRATION))
+    write_params(folder, threshold)
+    result = report(divide(models, Part.TEST), threshold)
+    (settings.results_folder() / RESULT).write_text(json.dumps(result, indent=2) + "\n")
+
+
+def write_params(folder: Path, threshold: float) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    weights = {"file": FILE, "sha256": cache.file_hash(folder / FILE)}
+    manifest["params"]["severalSpeakers"] = {"weights": weights, **UTTERANCE_PARAMS, "threshold": threshold}
+    path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")

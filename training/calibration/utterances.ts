@@ -1,0 +1,78 @@
+/**
+ * Utterances of composed recordings, by the shipped pipeline.
+ * node --import tsx training/calibration/utterances.ts LIST ROOT MODELS: a line of LIST is a JSON array of paths below
+ * ROOT, played one after another. Prints one JSON line per line: the clip and the mean embedding of each utterance, and
+ * the variance between two groups of their voices, null with too few utterances.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { argv, stderr, stdout } from 'node:process';
+import { type EncodedWindow, encode } from '../../src/analysis/encode.ts';
+import { joinArrays } from '../../src/analysis/join-arrays.ts';
+import { detectSpeech } from '../../src/analysis/speech.ts';
+import { startStageTimer } from '../../src/analysis/stage-timer.ts';
+import { cutUtterances, encodeUtterances } from '../../src/analysis/utterances.ts';
+import { betweenVariance, inferVoices } from '../../src/analysis/voices.ts';
+import { decode } from '../../src/audio/addon.ts';
+import { loadModels, type Models } from '../../src/models/loader.ts';
+
+const limits = { seconds: 900, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 0 };
+const pauseSeconds = 0.5;
+const decimals = 4;
+
+async function main([list, root, modelsDir]: string[]): Promise<void> {
+  if (list === undefined || root === undefined || modelsDir === undefined)
+    throw new Error('Expected LIST ROOT MODELS for `arguments`');
+  const models = await loadModels(modelsDir);
+  const lines = readFileSync(list, 'utf8').split('\n').filter(Boolean);
+  for (const [index, line] of lines.entries()) {
+    const files = (JSON.parse(line) as string[]).map((path) => readFileSync(join(root, path)));
+    stdout.write(`${JSON.stringify(await describe(files, models))}\n`);
+    if (index % 100 === 0) stderr.write(`${index} of ${lines.length} recordings\n`);
+  }
+}
+
+async function describe(files: readonly Uint8Array[], models: Models) {
+  const { sampleRate, hopLength } = models.features;
+  const options = { sampleRate, channel: null, limits, cancel: null };
+  const pause = new Float32Array(pauseSeconds * sampleRate);
+  const clips = files.map((file) => joinArrays([decode(file, options).samples, pause]));
+  const timer = startStageTimer(null);
+  const speech = await detectSpeech({ samples: joinArrays(clips), sampleRate }, models, timer);
+  const { framesPerToken, severalSpeakers } = models.trunk.manifest.params;
+  if (severalSpeakers === undefined) throw new Error('Expected params `severalSpeakers` of the trunk, got none');
+  const windows = await encode(speech, models, timer);
+  const minFrames = severalSpeakers.minUtteranceSeconds * speech.framesPerSecond;
+  const utterances = encodeUtterances(cutUtterances(speech), windows, framesPerToken).filter(
+    ({ window }) => window.speechFrames >= minFrames,
+  );
+  const voices = models.voice && (await inferVoices(utterances, models.voice, minFrames));
+  return {
+    clips: utterances.map(({ window }) => clipAt(clips, ((window.start + window.end) / 2) * hopLength)),
+    means: utterances.map(meanOf),
+    variance: voices && betweenVariance(voices, severalSpeakers.minUtterances),
+  };
+}
+
+/** Index of the clip that contains a sample of the recording. */
+function clipAt(clips: readonly Float32Array[], sample: number): number {
+  let end = 0;
+  return clips.findIndex((clip) => {
+    end += clip.length;
+    return sample < end;
+  });
+}
+
+function meanOf({ embeddings, weights }: EncodedWindow): number[] {
+  const width = embeddings.data.length / weights.data.length;
+  const total = weights.data.reduce((sum, weight) => sum + weight, 0);
+  return Array.from({ length: width }, (_, column) => {
+    const sum = weights.data.reduce(
+      (all, weight, row) => all + weight * (embeddings.data[row * width + column] as number),
+      0,
+    );
+    return Number((sum / total).toFixed(decimals));
+  });
+}
+
+await main(argv.slice(2));
