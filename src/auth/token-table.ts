@@ -111,12 +111,15 @@ export function tokenTable(database: Database): TokenTableAccess {
       const query = database.selectFrom('tokens').select('id').where('session', 'is', null);
       return (await runQuery(query.executeTakeFirst())) !== undefined;
     },
-    findRevoked: (ids) => {
-      const query = database.selectFrom('tokens').select('id').where('id', 'in', ids);
-      return findIds(ids, query.where('revoked_at', 'is not', null));
-    },
-    findSessions: (ids) => findIds(ids, database.selectFrom('session').select('id').where('id', 'in', ids)),
-    findOwners: (ids) => findIds(ids, database.selectFrom('user').select('id').where('id', 'in', ids)),
+    findRevoked: (ids) =>
+      findIds(ids, (some) => {
+        const query = database.selectFrom('tokens').select('id').where('id', 'in', some);
+        return query.where('revoked_at', 'is not', null);
+      }),
+    findSessions: (ids) =>
+      findIds(ids, (some) => database.selectFrom('session').select('id').where('id', 'in', some)),
+    findOwners: (ids) =>
+      findIds(ids, (some) => database.selectFrom('user').select('id').where('id', 'in', some)),
     async sweep(now) {
       const old = database.deleteFrom('tokens').where('session', 'is not', null);
       await runQuery(old.where('expires_at', '<', now).execute());
@@ -124,12 +127,20 @@ export function tokenTable(database: Database): TokenTableAccess {
   };
 }
 
-/** @param query for those of `wanted`; not sent for none */
+/** Databases limit the parameters of a query. */
+const maxParameters = 1000;
+
+/** @param queryOf the query for some of `wanted`, at most `maxParameters` */
 async function findIds(
   wanted: readonly string[],
-  query: { execute(): Promise<readonly { readonly id: string }[]> },
+  queryOf: (some: readonly string[]) => { execute(): Promise<readonly { readonly id: string }[]> },
 ): Promise<string[]> {
-  return wanted.length === 0 ? [] : (await runQuery(query.execute())).map(({ id }) => id);
+  const found: string[] = [];
+  for (let at = 0; at < wanted.length; at += maxParameters) {
+    const rows = await runQuery(queryOf(wanted.slice(at, at + maxParameters)).execute());
+    found.push(...rows.map(({ id }) => id));
+  }
+  return found;
 }
 
 /** PostgreSQL returns 64-bit integers as text. */

@@ -252,3 +252,13 @@ both('the name of a live token is in use, that of a revoked one is not', async (
   await tokens.revoke('ci');
   await t.notThrowsAsync(tokens.create(request));
 });
+
+both('a revoked token is found among more principals than a query has parameters', async (t, kind) => {
+  const { tokens } = await open({ kind });
+  const [kept, revoked] = [await tokens.create(request), await tokens.create({ ...request, name: 'old' })];
+  await tokens.revoke(revoked.record.id);
+  const shared = { name: 'ci', owner: null, session: null, scopes: [] };
+  const ids = Array.from({ length: 70_000 }, (_, index) => `tok_${index}`);
+  const principals = [kept.record.id, ...ids, revoked.record.id].map((id) => ({ id, ...shared }));
+  t.deepEqual(await tokens.findRevoked(principals), principals.slice(-1));
+});
