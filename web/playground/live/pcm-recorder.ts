@@ -30,8 +30,16 @@ export async function startPcmRecorder({ onBlock, onEnded }: PcmRecorderOptions)
     stopTracks();
     await context.close();
   };
+  const createNode = () => {
+    try {
+      return new AudioWorkletNode(context, 'pcm', mono);
+    } catch (error) {
+      void close();
+      throw new MicrophoneError(`The browser cannot process the microphone: ${(error as Error).message}`);
+    }
+  };
   const blocks: Int16Array<ArrayBuffer>[] = [];
-  const node = new AudioWorkletNode(context, 'pcm', mono);
+  const node = createNode();
   node.port.onmessage = ({ data }: MessageEvent<Int16Array<ArrayBuffer>>) => {
     blocks.push(data);
     onBlock(data);
