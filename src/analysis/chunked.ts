@@ -12,7 +12,7 @@ import { joinArrays } from './join-arrays.ts';
 import type { Segment } from './segments.ts';
 import { detectSpeech, type SpeechAnalysis, truncateSpeech } from './speech.ts';
 import { type StageTimer, stoppedMessage } from './stage-timer.ts';
-import type { AnalyzeOptions } from './types.ts';
+import { type AnalyzeOptions, singlePassMaxSeconds } from './types.ts';
 import { unbounded } from './windows.ts';
 
 export type Chunking = {
@@ -23,7 +23,7 @@ export type Chunking = {
   readonly maxCutSeconds: number;
 };
 
-export const defaultChunking: Chunking = { singlePassMaxSeconds: 900, chunkSeconds: 300, maxCutSeconds: 60 };
+export const defaultChunking: Chunking = { singlePassMaxSeconds, chunkSeconds: 300, maxCutSeconds: 60 };
 
 export type UploadPart = 'audio' | 'baseline';
 

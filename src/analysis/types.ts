@@ -19,6 +19,9 @@ export type ChannelMode = (typeof channelModes)[number];
 /** Speech of one speaker, in seconds. */
 export type SpeakerSegment = { readonly start: number; readonly end: number; readonly speaker: string };
 
+/** A recording up to this length is one chunk, s. */
+export const singlePassMaxSeconds = 900;
+
 /** How a recording is analysed. */
 export type AnalyzeOptions = {
   /** 0-based channel, or null for the average of all. */

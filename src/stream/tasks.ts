@@ -1,6 +1,7 @@
 /** The tasks of a session on the worker pool. */
 import type { LiveOutput, LiveStep } from '../analysis/live.ts';
 import type { Signal } from '../analysis/signals/table.ts';
+import { singlePassMaxSeconds } from '../analysis/types.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { PendingAnalysis, Pool } from '../workers/pool.ts';
 import type { Task } from '../workers/protocol.ts';
@@ -24,7 +25,6 @@ type ReportRequest = {
 };
 
 const boundary = 'undertone-stream';
-const singlePassSeconds = 900;
 
 /**
  * One task at a time.
@@ -59,10 +59,10 @@ export function createTaskRunner(
       const task = {
         body: toForm(wav, split),
         boundary,
-        maxSeconds: Math.max(singlePassSeconds, seconds + 1),
+        maxSeconds: Math.max(singlePassMaxSeconds, seconds + 1),
         ...request,
       };
-      return run(task, 'report', deadlineMs * Math.max(1, seconds / singlePassSeconds));
+      return run(task, 'report', deadlineMs * Math.max(1, seconds / singlePassMaxSeconds));
     },
     cancel: () => pending?.cancel(),
   };
