@@ -75,6 +75,43 @@ test.serial(
   },
 );
 
+test.serial('a job of two channels, or of several speakers, gets the report of /v1/analyze', async (t) => {
+  const place = await startJobStack(t);
+  await place.startWorker();
+  const voice = samplesOf('speech.wav');
+  const stereo = new Float32Array(2 * voice.length);
+  voice.forEach((sample, index) => {
+    stereo[2 * index] = sample;
+    stereo[2 * (voice.length - 1 - index) + 1] = sample / 2;
+  });
+  const [half, end] = [voice.length / 32_000, voice.length / 16_000];
+  const turns = [
+    { start: 0, end: half, speaker: 'A' },
+    { start: half, end, speaker: 'B' },
+  ];
+  const bodies = [
+    [
+      { name: 'audio', bytes: wavFile(stereo, 16_000, 2) },
+      { name: 'channels', bytes: 'split' },
+    ],
+    [
+      { name: 'audio', bytes: wavFile(voice) },
+      { name: 'segments', bytes: JSON.stringify(turns) },
+    ],
+  ];
+  const headers = { Authorization: `Bearer ${place.server.token}`, 'Content-Type': contentType };
+  for (const parts of bodies) {
+    const { id } = jobOf(await place.upload(parts));
+    const job = await place.ended(id);
+    t.is(job.status, 'done', JSON.stringify(job));
+    const body = multipart(parts);
+    const direct = await call(place.server.port, { method: 'POST', path: '/v1/analyze', headers, body });
+    t.is(direct.status, 200, direct.body);
+    const { request_id: requestId } = JSON.parse(direct.body);
+    t.deepEqual(job.result, JSON.parse(direct.body.replaceAll(requestId, id)));
+  }
+});
+
 test.serial('a job belongs to the token that made it', async (t) => {
   const place = await startJobStack(t);
   const both = 'analyze:emotion,analyze:cognitive';
