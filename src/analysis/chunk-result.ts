@@ -54,7 +54,8 @@ export async function analyzeChunk(
   const windows = isWhole && !hasSpeech ? [] : await encode(speech, models, timer, bounds);
   const { framesPerToken } = models.trunk.manifest.params;
   const encodeSpans = (spans: readonly Segment[]) => encodeUtterances(spans, windows, framesPerToken);
-  const utterances = encodeSpans(cutUtterances(speech));
+  // Spans are those of a live step: only the report of the whole recording compares voices.
+  const utterances = typeof entries === 'string' ? encodeSpans(cutUtterances(speech)) : [];
   const timeline = selectTimeline(entries, { utterances, windows }, encodeSpans);
   const results: Partial<Record<Signal, unknown>> = {};
   if (windows.length > 0 || !isWhole) {

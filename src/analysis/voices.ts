@@ -63,34 +63,48 @@ type Division = { readonly between: number; readonly axis: Float64Array };
 
 /** Repeats the best cut along the axis through the means of both groups. */
 function divideFrom(start: Voice, voices: readonly Voice[], minSize: number): Division {
+  const total = sumOf(voices);
   const other = voices.reduce((far, voice) => (dot(voice, start) < dot(far, start) ? voice : far), start);
-  let best = cutAlong(subtract(start, other), voices, minSize);
+  let best = cutAlong(differenceOf(start, 1, other, 1), voices, total, minSize);
   for (let steps = 0; steps < maxSteps; steps++) {
-    const next = cutAlong(best.axis, voices, minSize);
+    const next = cutAlong(best.axis, voices, total, minSize);
     if (next.between <= best.between) break;
     best = next;
   }
   return best;
 }
 
-function cutAlong(axis: Float64Array, voices: readonly Voice[], minSize: number): Division {
-  const sorted = voices
-    .map((voice) => ({ voice, along: dot(voice, axis) }))
-    .sort((one, another) => one.along - another.along);
-  const total = new Float64Array(axis.length);
-  for (const voice of voices) add(total, voice);
+function cutAlong(
+  axis: Float64Array,
+  voices: readonly Voice[],
+  total: Float64Array,
+  minSize: number,
+): Division {
+  const along = voices.map((voice) => dot(voice, axis));
+  const order = voices.map((_, index) => index).sort((one, other) => (along[one] ?? 0) - (along[other] ?? 0));
+  const sorted = order.map((index) => voices[index] as Voice);
   const sum = new Float64Array(axis.length);
-  let best: Division = { between: -1, axis };
-  sorted.slice(0, voices.length - minSize).forEach(({ voice }, index) => {
-    add(sum, voice);
-    const size = index + 1;
-    if (size < minSize) return;
-    const rest = voices.length - size;
-    const apart = total.map((value, at) => (value - (sum[at] as number)) / rest - (sum[at] as number) / size);
-    const between = (dot(apart, apart) * size * rest) / voices.length;
-    if (between > best.between) best = { between, axis: apart };
-  });
-  return best;
+  let [between, size] = [-1, minSize];
+  for (let count = 1; count <= voices.length - minSize; count++) {
+    add(sum, sorted[count - 1] as Voice);
+    const rest = voices.length - count;
+    const found = count < minSize ? -1 : squaresBetween(sum, count, total, rest);
+    if (found > between) [between, size] = [found, count];
+  }
+  const below = sumOf(sorted.slice(0, size));
+  const above = differenceOf(total, 1, below, 1);
+  return { between, axis: differenceOf(above, voices.length - size, below, size) };
+}
+
+/** @param sum of `count` voices; `total` is that of these and the `rest` others */
+function squaresBetween(sum: Float64Array, count: number, total: Float64Array, rest: number): number {
+  let squares = 0;
+  for (let index = 0; index < sum.length; index++) {
+    const below = sum[index] as number;
+    const apart = ((total[index] as number) - below) / rest - below / count;
+    squares += apart * apart;
+  }
+  return (squares * count * rest) / (count + rest);
 }
 
 type Vector = Float32Array | Float64Array;
@@ -101,8 +115,15 @@ function dot(one: Vector, other: Vector): number {
   return sum;
 }
 
-function subtract(one: Vector, other: Vector): Float64Array {
-  return Float64Array.from(one, (value, index) => value - (other[index] as number));
+/** Difference of two sums, each divided by its count. */
+function differenceOf(one: Vector, oneCount: number, other: Vector, otherCount: number): Float64Array {
+  return Float64Array.from(one, (value, index) => value / oneCount - (other[index] as number) / otherCount);
+}
+
+function sumOf(voices: readonly Voice[]): Float64Array {
+  const sum = new Float64Array(voices[0]?.length ?? 0);
+  for (const voice of voices) add(sum, voice);
+  return sum;
 }
 
 function add(sum: Float64Array, voice: Vector): void {
