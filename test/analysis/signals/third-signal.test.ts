@@ -23,7 +23,7 @@ console.log(JSON.stringify({
   report,
   routes: router.stack.map(({ path }) => path),
   scopes,
-  csv: [csvHeader, toCsv('a.wav', { report })],
+  csv: [csvHeader(), toCsv('a.wav', { report })],
   tableHeader,
   text: describeReport('a.wav', report),
   document: openApiDocument('1.0.0'),
