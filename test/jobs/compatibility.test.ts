@@ -42,6 +42,7 @@ test('payloads of the first release with jobs are read', (t) => {
     callback: null,
     owner: owner.key,
     installation,
+    usage: null,
     cancelledAt: null,
   });
   const id = 'job_releasedObject000003';

@@ -31,7 +31,7 @@ class Recipe:
 
 
 RECIPE = Recipe(
-    version="1.7.0",
+    version="1.8.0",
     emotion=("RAVDESS", "TESS", "SAVEE", "EMOVO", "nEMO", "ASED", "EmotionTTSKorean", "CREMA-D", "CASIA", "AESDD", "TurEV"),
     ordinary=("LibriSpeech", "AMI"),
     rated="TAVA",

@@ -40,7 +40,7 @@ HEAD_LR = 3e-4
 L2_SP_WEIGHT = 3.0  # pull towards the frozen weights, times the learning rate
 WARMUP = 0.06  # of the steps
 EMA_DECAY = 0.996  # of the exponential moving average of the weights
-SEEDS = (SEED,)
+SEEDS = (SEED, SEED + 1)  # of the refit; the train part alone is trained with the first
 CHECKPOINT_SECONDS = 150
 RESULT_FILE = "finetuned.pt"
 
@@ -178,7 +178,7 @@ def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies, refit:
         print(finetune_report.format_columns(seen), flush=True)
 
     model = start_model(clips, windows, folder / "heads.pt").to(DEVICE)
-    runs = [TrainingRun(copy.deepcopy(model), settings.SIZES.finetune_epochs, seed, folder) for seed in SEEDS]
+    runs = [TrainingRun(copy.deepcopy(model), settings.SIZES.finetune_epochs, seed, folder) for seed in (SEEDS if refit else SEEDS[:1])]
     for run in runs:
         run.load()
         run.train(data, clips, members, measure)
