@@ -23,7 +23,12 @@ export function buildService(): void {
 
 export async function startService(env: Readonly<Record<string, string>> = {}): Promise<Service> {
   const dataDir = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
-  const settings = { UNDERTONE_PORT: '0', UNDERTONE_DATA_DIR: dataDir, UNDERTONE_TOKEN: token };
+  const settings = {
+    UNDERTONE_PORT: '0',
+    UNDERTONE_METRICS_ADDRESS: 'public',
+    UNDERTONE_DATA_DIR: dataDir,
+    UNDERTONE_TOKEN: token,
+  };
   const started = performance.now();
   const child = spawn(process.execPath, [join(root, 'dist/src/cli.js'), 'serve'], {
     cwd: root,

@@ -25,7 +25,12 @@ async function start({ limits }: ThreadSettings): Promise<(task: FormTask) => Pr
     const { mean } = await session.run({ features: { data, shape: [1, frames, bins] } });
     const pitch = signals.length > 1 ? middle(trackProsody(samples, sampleRate).pitchHz) : null;
     const answer = { mean: Array.from(mean?.data ?? []), pitch, request_id: requestId };
-    return { kind: 'report', json: Uint8Array.from(Buffer.from(JSON.stringify(answer))), stages: [] };
+    return {
+      kind: 'report',
+      json: Uint8Array.from(Buffer.from(JSON.stringify(answer))),
+      stages: [],
+      audioSeconds: 0,
+    };
   };
 }
 

@@ -10,6 +10,6 @@ async function start(): Promise<(task: FormTask) => Promise<Reply>> {
   return async ({ body, boundary, requestId }) => {
     const { audio } = readForm(Buffer.concat(body), boundary);
     const json = Buffer.from(JSON.stringify({ bytes: audio.byteLength, request_id: requestId }));
-    return { kind: 'report', json: Uint8Array.from(json), stages: [] };
+    return { kind: 'report', json: Uint8Array.from(json), stages: [], audioSeconds: 0 };
   };
 }

@@ -4,6 +4,7 @@
 
 #include "calls.h"
 #include "dsp/features.h"
+#include "dsp/lanes.h"
 #include "error.h"
 
 namespace undertone {
@@ -48,6 +49,7 @@ Napi::Object Register(Napi::Env env, Napi::Object exports) {
   Export<TrackProsodyCall>("trackProsody", exports);
   Export<SetEnvironmentVariableCall>("setEnvironmentVariable", exports);
   exports["featuresVersion"] = Napi::Number::New(env, kFeaturesVersion);
+  exports["lanes"] = Napi::Number::New(env, LaneWidth(Lanes::kAuto));
   return exports;
 }
 
