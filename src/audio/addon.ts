@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { loadNative, platformPackage } from '../runtime/native.ts';
 import { upgradeFeatureSpec } from './feature-spec.ts';
 
 /** Limits of a recording; decoding fails beyond them. */
@@ -146,19 +145,13 @@ type Addon = {
   trackProsody(samples: Float32Array, sampleRate: number): ProsodyTrack;
   setEnvironmentVariable(name: string, value: string): void;
   readonly featuresVersion: number;
+  readonly lanes: number;
 };
 
 /** The path is valid in src/audio/ and in dist/src/. */
 const addonPath = fileURLToPath(new URL('../../build/Release/undertone.node', import.meta.url));
 
-function loadAddon(): Addon {
-  if (!existsSync(addonPath)) {
-    throw new Error(`Expected the native addon at ${addonPath}: build it with \`npm run install\``);
-  }
-  return createRequire(import.meta.url)(addonPath) as Addon;
-}
-
-const addon = loadAddon();
+const addon = loadNative<Addon>('the native addon of undertone', [addonPath, platformPackage]);
 
 /** Decodes a whole file of any supported format. Throws an AudioError; a partial result is never returned. */
 export const decode = addon.decode;
@@ -226,6 +219,8 @@ export const setEnvironmentVariable = addon.setEnvironmentVariable;
 
 /** Changes whenever the same samples and spec would give other features. */
 export const featuresVersion = addon.featuresVersion;
+/** Frames that this processor computes side by side. */
+export const lanes = addon.lanes;
 
 export function isAudioError(error: unknown): error is AudioError {
   return error instanceof Error && 'code' in error && 'reason' in error && error.reason === error.message;

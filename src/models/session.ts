@@ -1,7 +1,13 @@
 /** One ONNX model on one thread: the only file that uses tensors. */
 import { readFileSync } from 'node:fs';
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import type * as OnnxRuntime from 'onnxruntime-node';
 import { setEnvironmentVariable } from '../audio/addon.ts';
+import { loadNative, onnxRuntimePackage } from '../runtime/native.ts';
+
+const { InferenceSession, Tensor } = loadNative<typeof OnnxRuntime>('ONNX Runtime', [
+  onnxRuntimePackage,
+  'onnxruntime-node',
+]);
 
 // onnxruntime-node sends telemetry, and keeps an identifier in ~/.cache, unless this is set before the first session.
 setEnvironmentVariable('ORT_DISABLE_TELEMETRY', '1');
@@ -59,15 +65,15 @@ export async function openSession(weights: Uint8Array): Promise<Session> {
   };
 }
 
-function toTensors(inputs: Readonly<Record<string, Values>>): Record<string, Tensor> {
-  const feeds: Record<string, Tensor> = {};
+function toTensors(inputs: Readonly<Record<string, Values>>): Record<string, OnnxRuntime.Tensor> {
+  const feeds: Record<string, OnnxRuntime.Tensor> = {};
   for (const [name, { data, shape }] of Object.entries(inputs)) {
     feeds[name] = new Tensor('float32', data, shape);
   }
   return feeds;
 }
 
-function fromTensors(tensors: InferenceSession.OnnxValueMapType): Record<string, Values> {
+function fromTensors(tensors: OnnxRuntime.InferenceSession.OnnxValueMapType): Record<string, Values> {
   const values: Record<string, Values> = {};
   for (const [name, tensor] of Object.entries(tensors)) {
     if (!(tensor.data instanceof Float32Array)) {

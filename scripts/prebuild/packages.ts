@@ -1,0 +1,103 @@
+/** Writes the packages to folders and packs them; npm's archives hold neither times nor owners. */
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { switches } from './libraries.ts';
+import { addonManifest, type Manifest, mainManifest, runtimeManifest } from './manifest.ts';
+import { thirdPartyNotices } from './notices.ts';
+import { sources } from './sources.ts';
+import { filesUnder, root, run } from './step.ts';
+import { type Arch, glibc } from './toolchain.ts';
+
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+export const readManifest = () => JSON.parse(read('package.json')) as Manifest;
+
+/** @param files paths in the package -> their source, or their text */
+function pack(
+  cache: string,
+  output: string,
+  manifest: { readonly name: unknown },
+  files: Readonly<Record<string, { readonly copy: string } | string>>,
+): string {
+  const folder = join(cache, 'packages', String(manifest.name));
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    if (typeof content === 'string') writeFileSync(join(folder, path), content);
+    else cpSync(content.copy, join(folder, path), { recursive: true, dereference: true });
+  }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  // npm keeps the mode for executables.
+  for (const file of filesUnder(folder)) chmodSync(file, basename(file) === 'cli.js' ? 0o755 : 0o644);
+  const [packed] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', output], { cwd: folder }));
+  return join(output, packed.filename);
+}
+
+const addonReadme = (arch: Arch) => `# Native code of undertone for Linux on ${arch}
+
+undertone.node needs glibc ${glibc} or later. It is Apache-2.0 and holds kissfft (BSD-3-Clause). Beside it lie shared
+libraries under the LGPL, version 2.1 or later; \`licenses/\` has the texts:
+
+- FFmpeg (libavcodec, libavformat, libavutil, libswresample), from Debian's source package ffmpeg ${sources.ffmpeg.version}
+- soxr (libsoxr), from Debian's source package libsoxr ${sources.libsoxr.version}
+
+\`apt-get source ffmpeg=${sources.ffmpeg.version} libsoxr=${sources.libsoxr.version}\` on Debian 12 fetches the sources, and
+\`npm run prebuild\` in the repository of undertone builds them. To use another build of a library, replace its file here by one with the same name and interface:
+undertone.node finds them in its own folder. FFmpeg is configured with
+
+    ./configure ${switches}
+`;
+
+export function packAddon(
+  cache: string,
+  output: string,
+  arch: Arch,
+  addon: string,
+  libraries: string,
+): string {
+  const names = [
+    'libavcodec.so.59',
+    'libavformat.so.59',
+    'libavutil.so.57',
+    'libswresample.so.4',
+    'libsoxr.so.0',
+  ];
+  const shared = names.map((name) => [name, { copy: join(libraries, 'usr/lib', name) }] as const);
+  return pack(cache, output, addonManifest(readManifest(), arch), {
+    'undertone.node': { copy: addon },
+    ...Object.fromEntries(shared),
+    'README.md': addonReadme(arch),
+    LICENSE: read('LICENSE'),
+    'licenses/ffmpeg.txt': { copy: join(libraries, 'ffmpeg/COPYING.LGPLv2.1') },
+    'licenses/soxr.txt': { copy: join(libraries, 'COPYING.soxr') },
+    'licenses/kissfft.txt': { copy: join(root, 'native/third_party/kissfft/COPYING') },
+  });
+}
+
+export function packRuntime(cache: string, output: string, arch: Arch): string {
+  const source = join(root, 'node_modules/onnxruntime-node');
+  const { version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+  const scripts = filesUnder(join(source, 'dist')).filter((file) => file.endsWith('.js'));
+  const binaries = `bin/napi-v6/linux/${arch}`;
+  return pack(cache, output, runtimeManifest(readManifest(), arch, version), {
+    ...Object.fromEntries(scripts.map((file) => [`dist/${basename(file)}`, { copy: file }])),
+    [binaries]: { copy: join(source, binaries) },
+    'README.md': `# ONNX Runtime of undertone
+
+onnxruntime-node ${version} (MIT, Microsoft Corporation, https://github.com/microsoft/onnxruntime), with the files for Linux
+on ${arch} alone and without its install script. undertone loads it.
+`,
+  });
+}
+
+export function packMain(cache: string, output: string): string {
+  return pack(cache, output, mainManifest(readManifest()) as { readonly name: unknown }, {
+    'dist/src': { copy: join(root, 'dist/src') },
+    'dist/web': { copy: join(root, 'dist/web') },
+    models: { copy: join(root, 'models') },
+    'README.md': read('README.md'),
+    'CHANGELOG.md': read('CHANGELOG.md'),
+    LICENSE: read('LICENSE'),
+    'THIRD-PARTY-NOTICES.txt': thirdPartyNotices(),
+  });
+}

@@ -1,0 +1,87 @@
+/**
+ * `npm run test:install` installs the packages of `npm run prebuild` in clean systems and compares their answers with the
+ * build from source: `-- NAME` in one of them, `-- --keep` writes the table of docs/install.md. Needs root, debootstrap,
+ * strace, ffmpeg, qemu-user, libstdc++6-arm64-cross and the package registries.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../scripts/prebuild/step.ts';
+import { testEmulated } from './emulated.ts';
+import { cache, distance, sourceAnswers } from './recordings.ts';
+import { type System, testSystem } from './systems.ts';
+
+const maxSeconds = 60;
+const emulated = 'arm64 in qemu-user';
+/** Of every number. On arm64 the quantized layers round differently. */
+const tolerance = (system: Case['system']) => (system === emulated ? 0.005 : 0.001);
+
+type Case = { readonly system: System | typeof emulated; readonly node: string; readonly npm: string };
+type Row = { readonly columns: readonly string[]; readonly failure: string | null };
+
+/** Every system with the current Node.js, every Node.js and npm on one system. */
+const cases: readonly Case[] = [
+  { system: 'Debian 12', node: '20', npm: '9' },
+  { system: 'Debian 12', node: '22', npm: '10' },
+  { system: 'Debian 12', node: '24', npm: '11' },
+  { system: 'Debian 12', node: '24', npm: '12' },
+  { system: 'Debian 13', node: '24', npm: '12' },
+  { system: 'Ubuntu 22.04', node: '22', npm: '11' },
+  { system: 'Ubuntu 24.04', node: '24', npm: '12' },
+  { system: emulated, node: '24', npm: '12' },
+];
+
+function test({ system, node, npm }: Case, expected: readonly unknown[]): Row {
+  const result = system === emulated ? testEmulated(node, npm) : testSystem(system, node, npm);
+  const difference = distance(expected, result.answers);
+  const measured = [`${result.seconds.toFixed(0)} s`, result.size, difference.toPrecision(1)];
+  const failures = [
+    ...(difference > tolerance(system) ? [`answers differ by ${difference}`] : []),
+    ...(system !== emulated && result.seconds > maxSeconds
+      ? [`${result.seconds} s until the first answer`]
+      : []),
+  ];
+  return { columns: [system, node, npm, ...measured], failure: failures.join(', ') || null };
+}
+
+function attempt(each: Case, expected: readonly unknown[]): Row {
+  process.stderr.write(`${each.system}, Node.js ${each.node}, npm ${each.npm} ...\n`);
+  try {
+    return test(each, expected);
+  } catch (error) {
+    const failure = error instanceof Error ? error.message : String(error);
+    return { columns: [each.system, each.node, each.npm, 'failed', '', ''], failure };
+  }
+}
+
+function writeTable(table: string): void {
+  const document = join(root, 'docs/install.md');
+  const marked = /(<!-- results -->\n\n)[\s\S]*?(\n\n<!-- end of results -->)/;
+  const text = readFileSync(document, 'utf8');
+  writeFileSync(
+    document,
+    text.replace(marked, (_, from, to) => `${from}${table}${to}`),
+  );
+}
+
+function main(): void {
+  mkdirSync(cache, { recursive: true });
+  const expected = sourceAnswers();
+  const only = process.argv.slice(2).find((argument) => !argument.startsWith('--'));
+  const selected = cases.filter(({ system }) => only === undefined || system === only);
+  if (selected.length === 0) {
+    const names = [...new Set(cases.map(({ system }) => system))].join(', ');
+    throw new Error(`Expected one of ${names}, got ${only}`);
+  }
+  const rows = selected.map((each) => attempt(each, expected));
+  const head = ['system', 'Node.js', 'npm', 'until the first answer', 'node_modules', 'largest difference'];
+  const table = [head, head.map(() => '---'), ...rows.map(({ columns }) => columns)]
+    .map((columns) => `| ${columns.join(' | ')} |`)
+    .join('\n');
+  console.log(table);
+  for (const { columns, failure } of rows)
+    if (failure !== null) console.log(`${columns.slice(0, 3).join(', ')}: ${failure}`);
+  if (process.argv.includes('--keep')) writeTable(table);
+  if (rows.some(({ failure }) => failure !== null)) process.exitCode = 1;
+}
+
+main();

@@ -1,0 +1,84 @@
+/** The published packages, as far as they are known without building them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import test from 'ava';
+import { decoders, demuxers } from '../scripts/prebuild/libraries.ts';
+import {
+  addonManifest,
+  mainManifest,
+  runtimeDependencies,
+  runtimeManifest,
+} from '../scripts/prebuild/manifest.ts';
+import { thirdPartyNotices } from '../scripts/prebuild/notices.ts';
+import { readManifest } from '../scripts/prebuild/packages.ts';
+
+const root = readManifest();
+const main = mainManifest(root);
+
+test('the package is public, has no script and the locked versions', (t) => {
+  t.deepEqual(
+    ['private', 'scripts', 'devDependencies', 'binary', 'overrides'].filter((field) => field in main),
+    [],
+  );
+  t.like(main, {
+    name: 'undertone',
+    version: root.version,
+    type: 'module',
+    bin: { undertone: 'dist/src/cli.js' },
+  });
+  for (const [name, version] of Object.entries(main.dependencies))
+    t.is(version, root.dependencies[name], name);
+});
+
+test('native code is optional and has the version of the package', (t) => {
+  t.deepEqual(main.optionalDependencies, {
+    '@undertone/linux-x64': root.version,
+    '@undertone/onnxruntime-linux-x64': root.version,
+    '@undertone/linux-arm64': root.version,
+    '@undertone/onnxruntime-linux-arm64': root.version,
+  });
+});
+
+test('native packages install on their platform alone', (t) => {
+  const platform = { os: ['linux'], cpu: ['arm64'], libc: ['glibc'], version: root.version };
+  t.like(addonManifest(root, 'arm64'), { ...platform, main: 'undertone.node' });
+  t.like(runtimeManifest(root, 'arm64', '1.2.3'), {
+    ...platform,
+    dependencies: { 'onnxruntime-common': '1.2.3' },
+  });
+});
+
+test('the bundle imports its dependencies and nothing else', (t) => {
+  const files = readdirSync('dist/src', { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.js'),
+  );
+  const imports = files.flatMap((name) => {
+    const text = readFileSync(`dist/src/${name}`, 'utf8');
+    return [...text.matchAll(/^(?:import|export) (?:[^'"\n]* from )?["']([^."'][^"']*)["'];$/gm)].map(
+      ([, target]) => target as string,
+    );
+  });
+  const packages = new Set(imports.filter((target) => !isBuiltin(target)));
+  // zod is for the types of the package.
+  t.deepEqual([...packages, 'zod'].sort(), [...runtimeDependencies].sort());
+});
+
+test('docs/install.md states the reason of each dependency', (t) => {
+  const text = readFileSync('docs/install.md', 'utf8');
+  for (const name of [...runtimeDependencies, 'onnxruntime-common'])
+    t.true(text.includes(`| ${name} |`), name);
+});
+
+test('FFmpeg is built with the decoders and demuxers of the addon', (t) => {
+  const codecs = readFileSync('native/core/decode/codecs.cc', 'utf8');
+  t.is(decoders.length, codecs.match(/AV_CODEC_ID_\w+, "/g)?.length ?? 0);
+  t.true(decoders.includes('adpcm_g722') && decoders.includes('pcm_mulaw'));
+  t.deepEqual(demuxers, ['wav', 'mp3', 'aac', 'flac', 'ogg', 'matroska', 'mov', 'aiff', 'caf', 'amr']);
+});
+
+test('the notices hold the licences of bundled packages', (t) => {
+  const notices = thirdPartyNotices();
+  for (const name of ['koa', 'better-auth', 'bullmq', 'zod', 'swagger-ui-dist', 'uplot'])
+    t.regex(notices, new RegExp(`^${name} \\d`, 'm'), name);
+  t.notRegex(notices, /^typescript \d/m);
+});

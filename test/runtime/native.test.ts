@@ -1,0 +1,39 @@
+/** Errors of native code that does not load. */
+import test from 'ava';
+import { describeFailure, loadNative } from '../../src/runtime/native.ts';
+
+const host = { platform: 'linux-x64', glibc: '2.36', node: '22.1.0' };
+const failures = [
+  ['/opt/undertone.node', 'Cannot find module\nRequire stack: a.js'],
+  ['@undertone/linux-x64', 'libav is missing'],
+] as const;
+
+test('the message names the platform and each failure', (t) => {
+  const lines = describeFailure('the addon', failures, host).split('\n');
+  t.deepEqual(lines.slice(0, 3), [
+    'Expected the addon for linux-x64, glibc 2.36, Node.js 22.1.0, got none. Tried:',
+    '- /opt/undertone.node: Cannot find module',
+    '- @undertone/linux-x64: libav is missing',
+  ]);
+  t.regex(lines[3] ?? '', /without --omit=optional/);
+});
+
+test('the advice depends on the platform', (t) => {
+  const advice = (changes: { readonly platform?: string; readonly glibc: null }) =>
+    describeFailure('the addon', failures, { ...host, ...changes });
+  t.regex(advice({ glibc: null }), /musl or another C library[\s\S]*image of Debian or Ubuntu/);
+  const other = advice({ platform: 'darwin-arm64', glibc: null });
+  t.regex(other, /for darwin-arm64, Node\.js[\s\S]*Packages exist for linux-x64 and linux-arm64/);
+  t.notRegex(other, /musl/);
+});
+
+test('the first module that loads is returned', (t) => {
+  t.is(loadNative('a module', ['/nowhere/a.node', 'node:path', 'node:fs']), process.getBuiltinModule('path'));
+});
+
+test('without any the error names each', (t) => {
+  t.throws(() => loadNative('a module', ['/nowhere/a.node', '@undertone/none']), {
+    message:
+      /^Expected a module for [\s\S]*\/nowhere\/a\.node: Cannot find[\s\S]*@undertone\/none: Cannot find/,
+  });
+});
