@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { cpSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { freePort } from '../../benchmarks/peers/stack.ts';
 import { clientVenv } from '../../scripts/client-venv.ts';
 import { buildPython, clients, generated } from '../../scripts/clients.ts';
 import { makeFolder } from '../support/folder.ts';
+import { startJobStack } from '../support/jobs.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
 import { type Server, startServer } from '../support/server.ts';
 
@@ -69,6 +71,16 @@ test.serial('the package installs, and both clients behave as documented', async
 test.serial('live sessions behave as documented', async (t) => {
   const server = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_STREAM_IDLE_S: '8' });
   await runTests(t, 'stream_test.py', server);
+});
+
+test.serial('jobs, callbacks and data frames behave as documented', async (t) => {
+  const port = await freePort();
+  const { server, startWorker } = await startJobStack(t, {
+    UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
+    UNDERTONE_JOB_URL_PREFIXES: `http://127.0.0.1:${port}/`,
+  });
+  await startWorker();
+  await runTests(t, 'jobs_test.py', server, { HOOK_PORT: String(port) });
 });
 
 test.serial('the types are correct, and those generated from the document are current', (t) => {

@@ -58,7 +58,7 @@ test.serial('baseline and channel are sent, and errors contain the reason', asyn
   t.is((await client.analyze(toneFile(1))).status, 'insufficient_speech');
   const stranger = createClient({ ...server, token });
   const refused = await t.throwsAsync(stranger.analyze(path), { instanceOf: ApiError });
-  t.like(refused, { status: 401, code: 'unauthenticated', name: 'ApiError' });
+  t.like(refused, { status: 401, code: 'unauthenticated', name: 'UnauthenticatedError' });
 });
 
 test.serial('both channels, and each speaker, have a report', async (t) => {

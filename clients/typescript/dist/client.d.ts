@@ -1,5 +1,6 @@
-import { type Recording } from './recording.ts';
-import type { ChannelsReport, CognitiveReport, EmotionReport, Report, SpeakersReport, StreamToken, StreamTokenRequest } from './reports.ts';
+import { type Jobs } from './jobs.ts';
+import type { Recording } from './recording.ts';
+import type { ChannelsReport, CognitiveReport, EmotionReport, Report, SpeakersReport, StreamToken, StreamTokenRequest, Usage } from './reports.ts';
 import { type ReportOf, type StreamConfig, type StreamSession, type WebSocketConstructor } from './stream.ts';
 export type ClientOptions = {
     /** Where the service is, such as `http://127.0.0.1:8080`. */
@@ -46,7 +47,10 @@ export type SpeakersOptions = Omit<AnalyzeOptions, 'baseline'> & {
     /** Who speaks when; a text is RTTM. */
     readonly segments: readonly SpeakerSegment[] | string;
 };
-/** Calls throw ValidationError, ApiError, NoAnswerError or SessionEndedError. */
+export type FormOptions = AnalyzeOptions & Partial<SpeakersOptions> & {
+    readonly channels?: 'split';
+};
+/** Calls throw ApiError and its subclasses, NoAnswerError, JobFailedError or SessionEndedError. */
 export type Client = {
     /** Both reports from one pass. */
     analyze(audio: Recording, options?: AnalyzeOptions): Promise<Report>;
@@ -56,6 +60,10 @@ export type Client = {
     analyzeSpeakers(audio: Recording, options: SpeakersOptions): Promise<SpeakersReport>;
     emotion(audio: Recording, options?: AnalyzeOptions): Promise<EmotionReport>;
     cognitive(audio: Recording, options?: AnalyzeOptions): Promise<CognitiveReport>;
+    /** Long recordings and lists, analysed in the background. */
+    readonly jobs: Jobs;
+    /** Requests, errors and seconds of audio of the client's token, per day. */
+    usage(options?: CallOptions): Promise<Usage>;
     /** Opens a live session. */
     stream<const Config extends StreamConfig>(config: Config, options?: StreamOptions): Promise<StreamSession<ReportOf<Config>>>;
     /** A token for one live session of a page, which opens it within 60 s. */

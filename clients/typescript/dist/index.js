@@ -1,2 +1,3 @@
 export { createClient, } from "./client.js";
-export { ApiError, NoAnswerError, SessionEndedError, UndertoneError, ValidationError, } from "./errors.js";
+export { ApiError, ForbiddenError, JobFailedError, NoAnswerError, NotFoundError, RateLimitedError, SessionEndedError, UnauthenticatedError, UnavailableError, UndertoneError, ValidationError, WebhookError, } from "./errors.js";
+export { verifyWebhook } from "./webhook.js";

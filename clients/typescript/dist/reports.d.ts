@@ -6,6 +6,14 @@ export type CognitiveReport = Schemas['CognitiveReport'];
 export type ChannelsReport = Schemas['ChannelsReport'];
 export type SpeakersReport = Schemas['SpeakersReport'];
 export type Report = Schemas['Report'];
+export type Job = Schemas['Job'];
+export type JobSummary = Schemas['JobSummary'];
+export type NewJob = Schemas['JobBegun'];
+export type NewJobs = Schemas['JobsBegun'];
+export type JobPage = Schemas['JobPage'];
+/** The report of a job. */
+export type JobResult = NonNullable<Job['result']>;
+export type Usage = Schemas['Usage'];
 export type StreamToken = Schemas['StreamToken'];
 export type StreamTokenRequest = Schemas['StreamTokenRequest'];
 export type Failure = Schemas['Failure'];

@@ -24,7 +24,7 @@ function askedFor(retryAfter) {
     const ms = /^\d+$/.test(retryAfter) ? 1000 * Number(retryAfter) : Date.parse(retryAfter) - Date.now();
     return Number.isFinite(ms) ? ms : 0;
 }
-function sleep(ms, signal) {
+export function sleep(ms, signal) {
     return new Promise((resolve, reject) => {
         const end = () => {
             clearTimeout(timer);

@@ -1,5 +1,6 @@
-import { NoAnswerError, readError } from './errors.ts';
-import { type Recording, readRecording } from './recording.ts';
+import { makeForm } from './form.ts';
+import { createJobs, type Jobs } from './jobs.ts';
+import type { Recording } from './recording.ts';
 import type {
   ChannelsReport,
   CognitiveReport,
@@ -8,8 +9,9 @@ import type {
   SpeakersReport,
   StreamToken,
   StreamTokenRequest,
+  Usage,
 } from './reports.ts';
-import { withRetries } from './retry.ts';
+import { baseOf, defaultTimeoutMs, request, toJson } from './request.ts';
 import {
   openSession,
   type ReportOf,
@@ -66,11 +68,9 @@ export type SpeakersOptions = Omit<AnalyzeOptions, 'baseline'> & {
   readonly segments: readonly SpeakerSegment[] | string;
 };
 
-type FormOptions = AnalyzeOptions & Partial<SpeakersOptions> & { readonly channels?: 'split' };
+export type FormOptions = AnalyzeOptions & Partial<SpeakersOptions> & { readonly channels?: 'split' };
 
-const defaultTimeoutMs = 60_000;
-
-/** Calls throw ValidationError, ApiError, NoAnswerError or SessionEndedError. */
+/** Calls throw ApiError and its subclasses, NoAnswerError, JobFailedError or SessionEndedError. */
 export type Client = {
   /** Both reports from one pass. */
   analyze(audio: Recording, options?: AnalyzeOptions): Promise<Report>;
@@ -80,6 +80,10 @@ export type Client = {
   analyzeSpeakers(audio: Recording, options: SpeakersOptions): Promise<SpeakersReport>;
   emotion(audio: Recording, options?: AnalyzeOptions): Promise<EmotionReport>;
   cognitive(audio: Recording, options?: AnalyzeOptions): Promise<CognitiveReport>;
+  /** Long recordings and lists, analysed in the background. */
+  readonly jobs: Jobs;
+  /** Requests, errors and seconds of audio of the client's token, per day. */
+  usage(options?: CallOptions): Promise<Usage>;
   /** Opens a live session. */
   stream<const Config extends StreamConfig>(
     config: Config,
@@ -91,9 +95,9 @@ export type Client = {
 
 export function createClient(options: ClientOptions): Client {
   const analyze = async <Answer>(path: string, audio: Recording, how: FormOptions = {}) =>
-    post<Answer>(path, { body: await makeForm(audio, how) }, { ...options, ...how });
-  const createStreamToken: Client['createStreamToken'] = (request = {}, how = {}) =>
-    post('v1/stream/tokens', toJson(request), { ...options, ...how });
+    request<Answer>(path, { method: 'POST', body: await makeForm(audio, how) }, { ...options, ...how });
+  const createStreamToken: Client['createStreamToken'] = (scopes = {}, how = {}) =>
+    request('v1/stream/tokens', { method: 'POST', ...toJson(scopes) }, { ...options, ...how });
   return {
     analyze: (audio, how) => analyze<Report>('v1/analyze', audio, how),
     analyzeChannels: (audio, how) =>
@@ -101,6 +105,8 @@ export function createClient(options: ClientOptions): Client {
     analyzeSpeakers: (audio, how) => analyze<SpeakersReport>('v1/analyze', audio, how),
     emotion: (audio, how) => analyze<EmotionReport>('v1/analyze/emotion', audio, how),
     cognitive: (audio, how) => analyze<CognitiveReport>('v1/analyze/cognitive', audio, how),
+    jobs: createJobs(options),
+    usage: (how) => request<Usage>('v1/usage', {}, { ...options, ...how }),
     createStreamToken,
     stream: async (config, { token, signal, timeoutMs = options.timeoutMs ?? defaultTimeoutMs } = {}) => {
       const WebSocket = options.WebSocket ?? globalWebSocket();
@@ -117,66 +123,4 @@ function globalWebSocket(): WebSocketConstructor {
   throw new TypeError(
     'Expected the option `WebSocket` in Node before 22, got none: pass that of the package ws',
   );
-}
-
-function baseOf({ url }: ClientOptions): URL {
-  return new URL(`${String(url).replace(/\/*$/, '')}/`);
-}
-
-function toJson(value: object): RequestInit {
-  return { body: JSON.stringify(value), headers: { 'Content-Type': 'application/json' } };
-}
-
-async function post<Answer>(
-  path: string,
-  content: RequestInit,
-  options: ClientOptions & CallOptions,
-): Promise<Answer> {
-  const { token, retries = 3, signal } = options;
-  const headers = {
-    ...content.headers,
-    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-  };
-  const request = { ...content, method: 'POST', headers };
-  const place = new URL(path, baseOf(options));
-  const response = await withRetries(() => send(place, request, options), { retries, signal });
-  if (!response.ok) throw await readError(response);
-  return (await response.json()) as Answer;
-}
-
-async function makeForm(
-  audio: Recording,
-  { baseline, channel, channels, segments, timeline }: FormOptions,
-): Promise<FormData> {
-  const form = new FormData();
-  form.append('audio', await readRecording(audio));
-  if (baseline !== undefined) form.append('baseline', await readRecording(baseline));
-  if (channel !== undefined) form.append('channel', String(channel));
-  if (channels !== undefined) form.append('channels', channels);
-  if (segments !== undefined) {
-    form.append('segments', typeof segments === 'string' ? segments : JSON.stringify(segments));
-  }
-  if (timeline !== undefined) form.append('timeline', timeline);
-  return form;
-}
-
-/** The body of an answer is small, and read within the same time. */
-async function send(place: URL, request: RequestInit, options: CallOptions): Promise<Response> {
-  const { signal, timeoutMs = defaultTimeoutMs } = options;
-  const over = new AbortController();
-  const late = new NoAnswerError(`Expected an answer within ${timeoutMs} ms from ${place.origin}, got none`);
-  const timer = setTimeout(() => over.abort(late), timeoutMs);
-  const end = () => over.abort(signal?.reason);
-  signal?.addEventListener('abort', end, { once: true });
-  if (signal?.aborted) end();
-  try {
-    const response = await fetch(place, { ...request, signal: over.signal });
-    return new Response(await response.arrayBuffer(), response);
-  } catch (cause) {
-    if (over.signal.aborted) throw over.signal.reason;
-    throw new NoAnswerError(`Expected an answer from ${place.origin}, got none`, { cause });
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', end);
-  }
 }

@@ -1,4 +1,4 @@
-import type { Failure, ValidationFailure } from './reports.ts';
+import type { Failure, Job, ValidationFailure } from './reports.ts';
 
 export type ValidationItem = ValidationFailure['detail'][number];
 
@@ -26,6 +26,8 @@ export class ApiError extends UndertoneError {
   /** Such as `unauthenticated` or `overloaded`; null for a validation error and for answers of something in between. */
   readonly code: Failure['code'] | null;
   readonly requestId: string | null;
+  /** Seconds of `Retry-After`; null without it. */
+  retryAfterSeconds: number | null = null;
 
   constructor(status: number, message: string, code: Failure['code'] | null, requestId: string | null) {
     super(message);
@@ -35,15 +37,64 @@ export class ApiError extends UndertoneError {
   }
 }
 
+/** 401: the token is missing, unknown, expired or revoked. */
+export class UnauthenticatedError extends ApiError {
+  override name = 'UnauthenticatedError';
+}
+
+/** 403: the token lacks a scope. */
+export class ForbiddenError extends ApiError {
+  override name = 'ForbiddenError';
+}
+
+/** 404: no such job of this token. */
+export class NotFoundError extends ApiError {
+  override name = 'NotFoundError';
+}
+
+/** 429: over a rate limit; `retryAfterSeconds` says how long. */
+export class RateLimitedError extends ApiError {
+  override name = 'RateLimitedError';
+}
+
+/** 503, after the retries: `code` says why. */
+export class UnavailableError extends ApiError {
+  override name = 'UnavailableError';
+}
+
 /** 413 or 422: the upload is invalid; `items` list the reasons. */
 export class ValidationError extends ApiError {
   override name = 'ValidationError';
   readonly items: readonly ValidationItem[];
 
   constructor(status: number, items: readonly ValidationItem[], requestId: string | null) {
-    super(status, items.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '), null, requestId);
+    super(status, describe(items), null, requestId);
     this.items = items;
   }
+}
+
+/** A job failed, or was cancelled. */
+export class JobFailedError extends UndertoneError {
+  override name = 'JobFailedError';
+  readonly job: Job;
+  /** Such as `deadline` or `worker_lost`; null for an invalid recording. */
+  readonly code: Failure['code'] | null;
+  /** Of an invalid recording: the reasons. */
+  readonly items: readonly ValidationItem[];
+
+  constructor(job: Job) {
+    const { detail, code = null } = (job.error ?? { detail: job.status }) as ErrorBody;
+    const items = Array.isArray(detail) ? detail : [];
+    super(`Job ${job.id}: ${Array.isArray(detail) ? describe(detail) : detail}`);
+    this.job = job;
+    this.code = code;
+    this.items = items;
+  }
+}
+
+/** A callback without a valid signature. */
+export class WebhookError extends UndertoneError {
+  override name = 'WebhookError';
 }
 
 /** A live session ended without a report, or is over. */
@@ -72,10 +123,25 @@ export async function readError(response: Response): Promise<ApiError> {
   const { status, statusText, headers } = response;
   const detail = `HTTP ${status} ${statusText}`.trimEnd();
   const body: Partial<ErrorBody> = await response.json().catch(() => ({}));
-  return toApiError(status, { detail, ...body }, headers.get('X-Request-Id'));
+  const error = toApiError(status, { detail, ...body }, headers.get('X-Request-Id'));
+  const retryAfter = headers.get('Retry-After');
+  if (retryAfter !== null && /^\d+$/.test(retryAfter)) error.retryAfterSeconds = Number(retryAfter);
+  return error;
 }
 
 export function toApiError(status: number, { detail, code }: ErrorBody, requestId: string | null): ApiError {
   if (Array.isArray(detail)) return new ValidationError(status, detail, requestId);
-  return new ApiError(status, detail, code ?? null, requestId);
+  return new (kinds[status] ?? ApiError)(status, detail, code ?? null, requestId);
+}
+
+const kinds: Readonly<Record<number, typeof ApiError>> = {
+  401: UnauthenticatedError,
+  403: ForbiddenError,
+  404: NotFoundError,
+  429: RateLimitedError,
+  503: UnavailableError,
+};
+
+function describe(items: readonly ValidationItem[]): string {
+  return items.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
 }

@@ -34,7 +34,7 @@ function askedFor(retryAfter: string | null): number {
   return Number.isFinite(ms) ? ms : 0;
 }
 
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer);

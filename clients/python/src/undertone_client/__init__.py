@@ -1,21 +1,60 @@
 """Client of an Undertone service."""
 
 from .client import AsyncClient, Client, SpeakerSegment
-from .errors import ApiError, NoAnswerError, SessionEndedError, UndertoneError, ValidationError
+from .errors import (
+    ApiError,
+    ForbiddenError,
+    JobFailedError,
+    NoAnswerError,
+    NotFoundError,
+    RateLimitedError,
+    SessionEndedError,
+    UnauthenticatedError,
+    UnavailableError,
+    UndertoneError,
+    ValidationError,
+    WebhookError,
+)
+from .frames import to_frame
+from .jobs import AsyncJobs, Jobs
 from .recording import AsyncRecording, Recording
-from .reports import ChannelsReport, CognitiveReport, EmotionReport, Report, SpeakersReport, StreamToken, ValidationItem
+from .reports import (
+    ChannelsReport,
+    CognitiveReport,
+    EmotionReport,
+    Job,
+    JobBegun,
+    JobsBegun,
+    JobSummary,
+    Report,
+    SpeakersReport,
+    StreamToken,
+    Usage,
+    ValidationItem,
+)
 from .stream import Message, StreamSession
+from .webhook import verify_webhook
 
 __all__ = [
     "ApiError",
     "AsyncClient",
+    "AsyncJobs",
     "AsyncRecording",
     "ChannelsReport",
     "Client",
     "CognitiveReport",
     "EmotionReport",
+    "ForbiddenError",
+    "Job",
+    "JobBegun",
+    "JobFailedError",
+    "JobSummary",
+    "Jobs",
+    "JobsBegun",
     "Message",
     "NoAnswerError",
+    "NotFoundError",
+    "RateLimitedError",
     "Recording",
     "Report",
     "SessionEndedError",
@@ -23,7 +62,13 @@ __all__ = [
     "SpeakersReport",
     "StreamSession",
     "StreamToken",
+    "UnauthenticatedError",
+    "UnavailableError",
     "UndertoneError",
+    "Usage",
     "ValidationError",
     "ValidationItem",
+    "WebhookError",
+    "to_frame",
+    "verify_webhook",
 ]

@@ -11,8 +11,9 @@ from typing import Any, Literal, TypedDict, cast, overload
 import httpx
 
 from .errors import NoAnswerError, error_of
+from .jobs import AsyncJobs, Jobs
 from .recording import AsyncRecording, Recording, read, read_async
-from .reports import ChannelsReport, CognitiveReport, EmotionReport, Report, SpeakersReport, StreamToken
+from .reports import ChannelsReport, CognitiveReport, EmotionReport, Report, SpeakersReport, StreamToken, Usage
 from .retry import RETRIED, wait_before_retry
 from .stream import Encoding, Signal, StreamSession, open_session
 
@@ -30,6 +31,7 @@ class SpeakerSegment(TypedDict):
 
 
 STREAM_TOKENS = "v1/stream/tokens"
+USAGE = "v1/usage"
 BOTH, EMOTION, COGNITIVE = "v1/analyze", "v1/analyze/emotion", "v1/analyze/cognitive"
 
 
@@ -75,11 +77,13 @@ class _Base:
 
 
 class Client(_Base):
-    """Calls raise ValidationError, ApiError or NoAnswerError."""
+    """Calls raise ApiError and its subclasses, NoAnswerError or JobFailedError."""
 
     def __init__(self, url: str, token: str, *, timeout: float = 60.0, retries: int = 3) -> None:
         super().__init__(url, token, timeout=timeout, retries=retries)
         self._http = httpx.Client(**self._how)
+        #: Long recordings and lists, analysed in the background.
+        self.jobs = Jobs(self._request, self._form)
 
     def analyze(
         self,
@@ -137,7 +141,11 @@ class Client(_Base):
         self, path: str, audio: Recording, baseline: Recording | None, options: Options
     ) -> object:
         form = self._form(read(audio), None if baseline is None else read(baseline), options)
-        return self._request(path, form)
+        return self._request("POST", path, form)
+
+    def usage(self) -> Usage:
+        """Requests, errors and seconds of audio of the client's token, per day."""
+        return cast(Usage, self._request("GET", USAGE, {}))
 
     def create_stream_token(self, scopes: Sequence[Scope] | None = None) -> StreamToken:
         """
@@ -145,13 +153,13 @@ class Client(_Base):
 
         :param scopes: at most those of the client's token; all of them by default
         """
-        return cast(StreamToken, self._request(STREAM_TOKENS, self._scopes(scopes)))
+        return cast(StreamToken, self._request("POST", STREAM_TOKENS, self._scopes(scopes)))
 
-    def _request(self, path: str, content: Mapping[str, Any]) -> object:
+    def _request(self, method: str, path: str, content: Mapping[str, Any]) -> object:
         done = 0
         while True:
             try:
-                response = self._http.post(self._url + path, **content)
+                response = self._http.request(method, self._url + path, **content)
                 wait = self._wait(response, done)
             except httpx.TransportError as cause:
                 wait = self._wait_after(cause, path, done)
@@ -181,6 +189,8 @@ class AsyncClient(_Base):
     def __init__(self, url: str, token: str, *, timeout: float = 60.0, retries: int = 3) -> None:
         super().__init__(url, token, timeout=timeout, retries=retries)
         self._http = httpx.AsyncClient(**self._how)
+        #: Long recordings and lists, analysed in the background.
+        self.jobs = AsyncJobs(self._request, self._form)
 
     async def analyze(
         self,
@@ -241,11 +251,15 @@ class AsyncClient(_Base):
     ) -> object:
         rest = None if baseline is None else await read_async(baseline)
         form = self._form(await read_async(audio), rest, options)
-        return await self._request(path, form)
+        return await self._request("POST", path, form)
+
+    async def usage(self) -> Usage:
+        """As Client.usage."""
+        return cast(Usage, await self._request("GET", USAGE, {}))
 
     async def create_stream_token(self, scopes: Sequence[Scope] | None = None) -> StreamToken:
         """As Client.create_stream_token."""
-        return cast(StreamToken, await self._request(STREAM_TOKENS, self._scopes(scopes)))
+        return cast(StreamToken, await self._request("POST", STREAM_TOKENS, self._scopes(scopes)))
 
     @overload
     def stream(
@@ -307,11 +321,11 @@ class AsyncClient(_Base):
         config = {name: value for name, value in fields.items() if value is not None}
         return open_session(self._url, config, **self._how)
 
-    async def _request(self, path: str, content: Mapping[str, Any]) -> object:
+    async def _request(self, method: str, path: str, content: Mapping[str, Any]) -> object:
         done = 0
         while True:
             try:
-                response = await self._http.post(self._url + path, **content)
+                response = await self._http.request(method, self._url + path, **content)
                 wait = self._wait(response, done)
             except httpx.TransportError as cause:
                 wait = self._wait_after(cause, path, done)

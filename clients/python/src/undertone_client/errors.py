@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Mapping
+from typing import Any, Mapping, cast
 
 import httpx
 
-from .reports import ValidationItem
+from .reports import Job, ValidationItem
 
 
 class UndertoneError(Exception):
@@ -25,6 +25,46 @@ class ApiError(UndertoneError):
         #: Such as ``unauthenticated`` or ``overloaded``; None for a validation error.
         self.code = code
         self.request_id = request_id
+        #: Seconds of ``Retry-After``; None without it.
+        self.retry_after: float | None = None
+
+
+class UnauthenticatedError(ApiError):
+    """401: the token is missing, unknown, expired or revoked."""
+
+
+class ForbiddenError(ApiError):
+    """403: the token lacks a scope."""
+
+
+class NotFoundError(ApiError):
+    """404: no such job of this token."""
+
+
+class RateLimitedError(ApiError):
+    """429: over a rate limit; ``retry_after`` says how long."""
+
+
+class UnavailableError(ApiError):
+    """503, after the retries: ``code`` says why."""
+
+
+class JobFailedError(UndertoneError):
+    """A job failed, or was cancelled."""
+
+    def __init__(self, job: Job) -> None:
+        error = job["error"] or {"detail": job["status"]}
+        detail = error["detail"]
+        #: Of an invalid recording: the reasons.
+        self.items = cast("list[ValidationItem]", detail) if isinstance(detail, list) else []
+        super().__init__(f"Job {job['id']}: {_describe(self.items) if self.items else detail}")
+        self.job = job
+        #: Such as ``deadline`` or ``worker_lost``; None for an invalid recording.
+        self.code: str | None = error.get("code")
+
+
+class WebhookError(UndertoneError):
+    """A callback without a valid signature."""
 
 
 class SessionEndedError(UndertoneError):
@@ -42,8 +82,7 @@ class ValidationError(ApiError):
     """413 or 422: the upload is invalid; ``items`` list the reasons."""
 
     def __init__(self, status: int, items: list[ValidationItem], request_id: str | None) -> None:
-        message = "; ".join(f"{'.'.join(item['loc'])}: {item['msg']}" for item in items)
-        super().__init__(status, message, None, request_id)
+        super().__init__(status, _describe(items), None, request_id)
         self.items = items
 
 
@@ -51,7 +90,14 @@ def error_of(response: httpx.Response) -> ApiError:
     """Returns the error of a response other than 200."""
     fallback = f"HTTP {response.status_code} {response.reason_phrase}"
     request_id = response.headers.get("X-Request-Id")
-    return to_api_error(response.status_code, parse_body(response.content), request_id, fallback)
+    error = to_api_error(response.status_code, parse_body(response.content), request_id, fallback)
+    retry_after = response.headers.get("Retry-After", "")
+    error.retry_after = float(retry_after) if retry_after.isdecimal() else None
+    return error
+
+
+def _describe(items: list[ValidationItem]) -> str:
+    return "; ".join(f"{'.'.join(item['loc'])}: {item['msg']}" for item in items)
 
 
 def parse_body(content: bytes) -> dict[str, Any]:
@@ -70,4 +116,14 @@ def to_api_error(
     detail = body.get("detail")
     if isinstance(detail, list):
         return ValidationError(status, detail, request_id)
-    return ApiError(status, detail or fallback, body.get("code"), request_id)
+    kind = _KINDS.get(status, ApiError)
+    return kind(status, detail or fallback, body.get("code"), request_id)
+
+
+_KINDS: dict[int, type[ApiError]] = {
+    401: UnauthenticatedError,
+    403: ForbiddenError,
+    404: NotFoundError,
+    429: RateLimitedError,
+    503: UnavailableError,
+}

@@ -263,6 +263,56 @@ class AccountValidationFailure(TypedDict):
     request_id: str
 
 
+class UsageDay(TypedDict):
+    """
+    The counts of one day.
+    """
+
+    date: str
+    requests: int
+    errors: int
+    audio_s: float
+
+
+class Token1(TypedDict):
+    """
+    The calling token.
+    """
+
+    id: str
+    name: str
+
+
+class Usage(TypedDict):
+    """
+    The usage of the calling token.
+    """
+
+    token: Token1
+    since: str
+    days: list[UsageDay]
+
+
+class Token2(TypedDict):
+    """
+    The usage of one token.
+    """
+
+    id: str
+    name: str
+    email: str | None
+    days: list[UsageDay]
+
+
+class AccountUsage(TypedDict):
+    """
+    The usage of the tokens of an account; of all tokens for an administrator.
+    """
+
+    since: str
+    tokens: list[Token2]
+
+
 class JobProgress(TypedDict):
     """
     Progress of a long recording, in steps of five minutes of audio.

@@ -1,0 +1,100 @@
+"""Reports as a pandas data frame; pandas is the extra ``undertone-client[pandas]``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import pandas
+
+FIELDS = ("request_id", "speaker", "status", "duration_s", "speech_s", "snr_db", "warnings")
+
+
+def to_frame(
+    reports: Iterable[Mapping[str, Any]] | Mapping[str, Any],
+    *,
+    by: Literal["recording", "utterance"] = "recording",
+    keys: Iterable[object] | None = None,
+) -> pandas.DataFrame:
+    """
+    One row per recording or per utterance (entry of a timeline), from reports of any method or job.
+
+    A report of several channels or speakers has a row for each. Columns are the signals, the bounds of their 80 % intervals
+    (``valence_low``, ``valence_high``), the probabilities (``emotion_angry``), the measures (``measure_pause_ratio``), ``speaker``
+    or ``channel``, and the state of the recording. A signal that a report lacks is NaN.
+
+    :param keys: names of the rows, such as the paths of the recordings, one per report; they become the index
+    """
+    import pandas
+
+    listed = [reports] if isinstance(reports, Mapping) else list(reports)
+    names = list(range(len(listed))) if keys is None else list(keys)
+    if len(names) != len(listed):
+        raise ValueError(f"Expected {len(listed)} keys, one per report, got {len(names)}")
+    rows_of = _recording if by == "recording" else _utterances
+    rows = [
+        (name, row)
+        for name, report in zip(names, listed)
+        for part in _parts(report)
+        for row in rows_of(part)
+    ]
+    index = pandas.Index([name for name, _ in rows], name="recording")
+    return pandas.DataFrame([row for _, row in rows], index=index)
+
+
+def _parts(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The reports of channels or speakers, or the report itself, with the request id."""
+    shared = {"request_id": report.get("request_id")}
+    if "channels" in report:
+        return [{**part, **shared, "channel": at} for at, part in enumerate(report["channels"])]
+    if "speakers" in report:
+        return [{**part, **shared} for part in report["speakers"]]
+    return [dict(report)]
+
+
+def _signals(part: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The reports of the signals in a report of both or of one."""
+    both = [(name, part[name]) for name in ("emotion", "cognitive") if name in part]
+    return both or [("cognitive" if "measures" in part else "emotion", part)]
+
+
+def _recording(part: Mapping[str, Any]) -> list[dict[str, Any]]:
+    audio = part.get("audio", {})
+    row = {name: part.get(name, audio.get(name)) for name in (*FIELDS, "channel")}
+    warnings: list[str] = []
+    for name, report in _signals(part):
+        warnings += [warning for warning in report.get("warnings", []) if warning not in warnings]
+        row.update(_values(name, report["signals"]))
+        for measure, value in report.get("measures", {}).items():
+            row[f"measure_{measure}"] = value["value"]
+    row["warnings"] = " ".join(warnings)
+    return [{name: value for name, value in row.items() if value is not None}]
+
+
+def _utterances(part: Mapping[str, Any]) -> list[dict[str, Any]]:
+    shared = {name: part[name] for name in ("request_id", "speaker", "channel") if part.get(name) is not None}
+    rows: dict[tuple[float, float], dict[str, Any]] = {}
+    for name, report in _signals(part):
+        for entry in report.get("timeline", []):
+            times = {"start_s": entry["start_s"], "end_s": entry["end_s"]}
+            row = rows.setdefault((entry["start_s"], entry["end_s"]), {**shared, **times})
+            row.update(_values(name, {key: value for key, value in entry.items() if key not in times}))
+    return [rows[times] for times in sorted(rows)]
+
+
+def _values(name: str, signals: Mapping[str, Any]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in signals.items():
+        if key == "intervals":
+            for signal, (low, high) in value.items():
+                values[f"{signal}_low"], values[f"{signal}_high"] = low, high
+        elif key == "interval":
+            values["clarity_low"], values["clarity_high"] = value
+        elif key == "emotions":
+            values.update({f"emotion_{label}": share for label, share in value.items()})
+        elif key == "confidence":
+            values[f"{name}_confidence"] = value
+        else:
+            values[key] = value
+    return values

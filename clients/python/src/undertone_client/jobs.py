@@ -1,0 +1,186 @@
+"""Jobs: recordings of hours, and lists of URLs, analysed in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import urllib.parse
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Union, cast
+
+import httpx
+from typing_extensions import TypedDict, Unpack
+
+from .errors import JobFailedError
+from .recording import AsyncRecording, Recording, read, read_async
+from .reports import ChannelsReport, Job, JobBegun, JobPage, JobsBegun, JobSummary, Report, SpeakersReport
+
+JobResult = Union[Report, ChannelsReport, SpeakersReport]
+OnProgress = Callable[[Job], object]
+Form = Callable[[bytes, Union[bytes, None], Mapping[str, object]], dict[str, Any]]
+
+PATH = "v1/jobs"
+FIRST_DELAY_S = 0.5
+# An upload may take so long.
+UPLOAD_TIMEOUT = httpx.Timeout(600.0, connect=60.0)
+
+
+class UrlOptions(TypedDict, total=False):
+    channel: int
+    channels: Literal["split"]
+    timeline: Literal["utterances", "windows"]
+    #: URL that receives the finished job.
+    callback: str
+    #: A repeat with the same key returns the existing job; a new key for each call by default.
+    idempotency_key: str
+
+
+class JobOptions(UrlOptions, total=False):
+    #: Segments of speakers, or RTTM.
+    segments: Sequence[Mapping[str, object]] | str
+
+
+class Jobs:
+    """Calls raise ApiError and its subclasses, or NoAnswerError."""
+
+    def __init__(self, request: Callable[[str, str, Mapping[str, Any]], object], form: Form) -> None:
+        self._request = request
+        self._form = form
+
+    def submit(
+        self, audio: Recording, *, baseline: Recording | None = None, **options: Unpack[JobOptions]
+    ) -> JobBegun:
+        rest = None if baseline is None else read(baseline)
+        return cast(JobBegun, self._request("POST", PATH, _upload(self._form, read(audio), rest, options)))
+
+    def submit_urls(self, urls: Sequence[str], **options: Unpack[UrlOptions]) -> JobsBegun:
+        """One job per URL, in the same order."""
+        return cast(JobsBegun, self._request("POST", PATH, _list(urls, options)))
+
+    def get(self, job_id: str) -> Job:
+        return cast(Job, self._request("GET", _path(job_id), {}))
+
+    def wait(
+        self, job_id: str, *, on_progress: OnProgress | None = None, max_delay: float = 5.0
+    ) -> JobResult:
+        """
+        Returns the report.
+
+        :param on_progress: called with each state of the job, ``progress`` included, when it has changed
+        :param max_delay: longest delay between two requests, s
+        :raises JobFailedError:
+        """
+        changed = _Changes(on_progress)
+        delay = FIRST_DELAY_S
+        while True:
+            result = changed.see(self.get(job_id))
+            if result is not None:
+                return result
+            time.sleep(delay)
+            delay = min(2 * delay, max_delay)
+
+    def list(self) -> Iterator[JobSummary]:
+        """Every job, newest first, page by page."""
+        path: str | None = f"/{PATH}"
+        while path is not None:
+            page = cast(JobPage, self._request("GET", path[1:], {}))
+            yield from page["jobs"]
+            path = page["next"]
+
+    def cancel(self, job_id: str) -> None:
+        """Cancels a job that has not ended, and deletes one that has."""
+        self._request("DELETE", _path(job_id), {})
+
+
+class AsyncJobs:
+    """As Jobs, for asyncio."""
+
+    def __init__(
+        self, request: Callable[[str, str, Mapping[str, Any]], Awaitable[object]], form: Form
+    ) -> None:
+        self._request = request
+        self._form = form
+
+    async def submit(
+        self, audio: AsyncRecording, *, baseline: AsyncRecording | None = None, **options: Unpack[JobOptions]
+    ) -> JobBegun:
+        rest = None if baseline is None else await read_async(baseline)
+        content = _upload(self._form, await read_async(audio), rest, options)
+        return cast(JobBegun, await self._request("POST", PATH, content))
+
+    async def submit_urls(self, urls: Sequence[str], **options: Unpack[UrlOptions]) -> JobsBegun:
+        """As Jobs.submit_urls."""
+        return cast(JobsBegun, await self._request("POST", PATH, _list(urls, options)))
+
+    async def get(self, job_id: str) -> Job:
+        return cast(Job, await self._request("GET", _path(job_id), {}))
+
+    async def wait(
+        self, job_id: str, *, on_progress: OnProgress | None = None, max_delay: float = 5.0
+    ) -> JobResult:
+        """As Jobs.wait."""
+        changed = _Changes(on_progress)
+        delay = FIRST_DELAY_S
+        while True:
+            result = changed.see(await self.get(job_id))
+            if result is not None:
+                return result
+            await asyncio.sleep(delay)
+            delay = min(2 * delay, max_delay)
+
+    async def list(self) -> AsyncIterator[JobSummary]:
+        """As Jobs.list."""
+        path: str | None = f"/{PATH}"
+        while path is not None:
+            page = cast(JobPage, await self._request("GET", path[1:], {}))
+            for job in page["jobs"]:
+                yield job
+            path = page["next"]
+
+    async def cancel(self, job_id: str) -> None:
+        """As Jobs.cancel."""
+        await self._request("DELETE", _path(job_id), {})
+
+
+class _Changes:
+    """The states of a job that is waited for."""
+
+    def __init__(self, on_progress: OnProgress | None) -> None:
+        self._on_progress = on_progress
+        self._last: object = None
+
+    def see(self, job: Job) -> JobResult | None:
+        """Returns the report; None before the end."""
+        state = (job["status"], job["progress"])
+        if state != self._last and self._on_progress is not None:
+            self._on_progress(job)
+        self._last = state
+        if job["status"] in ("failed", "cancelled"):
+            raise JobFailedError(job)
+        return job["result"]
+
+
+def _upload(form: Form, audio: bytes, baseline: bytes | None, options: Mapping[str, object]) -> dict[str, Any]:
+    fields = dict(options)
+    key = fields.pop("idempotency_key", None)
+    segments = fields.get("segments")
+    if segments is not None and not isinstance(segments, str):
+        fields["segments"] = json.dumps(segments)
+    return {**form(audio, baseline, fields), "headers": _key_header(key), "timeout": UPLOAD_TIMEOUT}
+
+
+def _list(urls: Sequence[str], options: Mapping[str, object]) -> dict[str, Any]:
+    fields = dict(options)
+    key = fields.pop("idempotency_key", None)
+    return {"json": {"urls": list(urls), **fields}, "headers": _key_header(key)}
+
+
+def _key_header(key: object) -> dict[str, str]:
+    """A request that is retried after a lost connection creates one job."""
+    return {"Idempotency-Key": uuid.uuid4().hex if key is None else str(key)}
+
+
+def _path(job_id: str) -> str:
+    return f"{PATH}/{urllib.parse.quote(job_id, safe='')}"

@@ -1,0 +1,17 @@
+import { readRecording } from "./recording.js";
+export async function makeForm(audio, { baseline, channel, channels, segments, timeline }) {
+    const form = new FormData();
+    form.append('audio', await readRecording(audio));
+    if (baseline !== undefined)
+        form.append('baseline', await readRecording(baseline));
+    if (channel !== undefined)
+        form.append('channel', String(channel));
+    if (channels !== undefined)
+        form.append('channels', channels);
+    if (segments !== undefined) {
+        form.append('segments', typeof segments === 'string' ? segments : JSON.stringify(segments));
+    }
+    if (timeline !== undefined)
+        form.append('timeline', timeline);
+    return form;
+}

@@ -1,0 +1,49 @@
+import { NoAnswerError, readError } from "./errors.js";
+import { withRetries } from "./retry.js";
+export const defaultTimeoutMs = 60_000;
+export function baseOf({ url }) {
+    return new URL(`${String(url).replace(/\/*$/, '')}/`);
+}
+export function toJson(value) {
+    return { body: JSON.stringify(value), headers: { 'Content-Type': 'application/json' } };
+}
+/** @throws ApiError, NoAnswerError */
+export async function request(path, content, options) {
+    const { token, retries = 3, signal } = options;
+    const headers = {
+        ...content.headers,
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    };
+    const place = new URL(path, baseOf(options));
+    const response = await withRetries(() => send(place, { ...content, headers }, options), {
+        retries,
+        signal,
+    });
+    if (!response.ok)
+        throw await readError(response);
+    return (await response.json());
+}
+/** The body of an answer is small, and read within the same time. */
+async function send(place, request, options) {
+    const { signal, timeoutMs = defaultTimeoutMs } = options;
+    const over = new AbortController();
+    const late = new NoAnswerError(`Expected an answer within ${timeoutMs} ms from ${place.origin}, got none`);
+    const timer = setTimeout(() => over.abort(late), timeoutMs);
+    const end = () => over.abort(signal?.reason);
+    signal?.addEventListener('abort', end, { once: true });
+    if (signal?.aborted)
+        end();
+    try {
+        const response = await fetch(place, { ...request, signal: over.signal });
+        return new Response(await response.arrayBuffer(), response);
+    }
+    catch (cause) {
+        if (over.signal.aborted)
+            throw over.signal.reason;
+        throw new NoAnswerError(`Expected an answer from ${place.origin}, got none`, { cause });
+    }
+    finally {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
+    }
+}

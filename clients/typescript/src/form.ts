@@ -1,0 +1,19 @@
+/** The form of an upload. */
+import type { FormOptions } from './client.ts';
+import { type Recording, readRecording } from './recording.ts';
+
+export async function makeForm(
+  audio: Recording,
+  { baseline, channel, channels, segments, timeline }: FormOptions,
+): Promise<FormData> {
+  const form = new FormData();
+  form.append('audio', await readRecording(audio));
+  if (baseline !== undefined) form.append('baseline', await readRecording(baseline));
+  if (channel !== undefined) form.append('channel', String(channel));
+  if (channels !== undefined) form.append('channels', channels);
+  if (segments !== undefined) {
+    form.append('segments', typeof segments === 'string' ? segments : JSON.stringify(segments));
+  }
+  if (timeline !== undefined) form.append('timeline', timeline);
+  return form;
+}

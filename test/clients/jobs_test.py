@@ -1,0 +1,127 @@
+"""Jobs of both Python clients, with the service at UNDERTONE_URL, Redis, a worker and a receiver of callbacks."""
+
+import asyncio
+import http.server
+import math
+import os
+import pathlib
+import threading
+import unittest
+
+import undertone_client as undertone
+
+URL, TOKEN, SAMPLE = os.environ["UNDERTONE_URL"], os.environ["UNDERTONE_TOKEN"], os.environ["SAMPLE"]
+PORT = int(os.environ["HOOK_PORT"])
+BYTES = pathlib.Path(SAMPLE).read_bytes()
+received = []
+arrived = threading.Semaphore(0)
+
+
+class Hook(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(BYTES)
+
+    def do_POST(self):
+        received.append((self.rfile.read(int(self.headers["Content-Length"])), dict(self.headers)))
+        self.send_response(200)
+        self.end_headers()
+        arrived.release()
+
+    def log_message(self, *_):
+        pass
+
+
+def setUpModule():
+    hook = http.server.ThreadingHTTPServer(("127.0.0.1", PORT), Hook)
+    threading.Thread(target=hook.serve_forever, daemon=True).start()
+    unittest.addModuleCleanup(hook.server_close)
+    unittest.addModuleCleanup(hook.shutdown)
+
+
+def same(report):
+    return {**report, "request_id": ""}
+
+
+class JobsTest(unittest.TestCase):
+    def test_a_job_is_submitted_waited_for_listed_and_deleted_and_its_callback_verified(self):
+        with undertone.Client(URL, TOKEN) as client:
+            hook = f"http://127.0.0.1:{PORT}/hook"
+            job = client.jobs.submit(SAMPLE, timeline="windows", callback=hook, idempotency_key="one")
+            self.assertEqual(
+                client.jobs.submit(BYTES, timeline="windows", callback=hook, idempotency_key="one")["id"], job["id"]
+            )
+            states = []
+            report = client.jobs.wait(job["id"], on_progress=lambda job: states.append(job["status"]))
+            self.assertEqual(states[-1], "done")
+            self.assertEqual(same(report), same(client.analyze(SAMPLE, timeline="windows")))
+            self.assertIn(job["id"], [one["id"] for one in client.jobs.list()])
+            arrived.acquire()
+            (body, headers), secret = received[0], job["callback_secret"]
+            self.assertEqual(undertone.verify_webhook(body, headers, secret), client.jobs.get(job["id"]))
+            for wrong in [
+                (body + b" ", headers, secret),
+                (body, headers, "whsec_AAAA"),
+                (body, headers, ""),
+                (body, headers, "whsec_not base64"),
+                (body, {**headers, "Webhook-Timestamp": "1700000000", "webhook-timestamp": "1700000000"}, secret),
+                (body, {}, secret),
+            ]:
+                self.assertRaises(undertone.WebhookError, undertone.verify_webhook, *wrong)
+            client.jobs.cancel(job["id"])
+            self.assertRaises(undertone.NotFoundError, client.jobs.wait, job["id"])
+            self.assertGreater(client.usage()["days"][0]["audio_s"], 0)
+
+    def test_the_async_client_has_the_same_jobs(self):
+        async def run():
+            async with undertone.AsyncClient(URL, TOKEN) as client:
+                urls = [f"http://127.0.0.1:{PORT}/{name}.wav" for name in "ab"]
+                jobs = (await client.jobs.submit_urls(urls, timeline="windows"))["jobs"]
+                reports = [await client.jobs.wait(job["id"], max_delay=0.5) for job in jobs]
+                self.assertEqual([report["request_id"] for report in reports], [job["id"] for job in jobs])
+                listed = [job["id"] async for job in client.jobs.list()]
+                self.assertTrue({job["id"] for job in jobs} <= set(listed))
+                broken = await client.jobs.submit(b"no sound")
+                with self.assertRaises(undertone.JobFailedError) as failed:
+                    await client.jobs.wait(broken["id"])
+                self.assertEqual(failed.exception.items[0]["type"], "value_error.audio.unsupported")
+                self.assertIsNone(failed.exception.code)
+                await client.jobs.cancel(broken["id"])
+                with self.assertRaises(undertone.NotFoundError):
+                    await client.jobs.get(broken["id"])
+                self.assertEqual((await client.usage())["token"]["name"], "UNDERTONE_TOKEN")
+
+        asyncio.run(run())
+
+    def test_reports_become_a_data_frame(self):
+        with undertone.Client(URL, TOKEN) as client:
+            report = client.analyze(SAMPLE)
+            quiet = client.emotion(BYTES[:44] + bytes(64000))
+            frame = undertone.to_frame([report, quiet], keys=["a.wav", "b.wav"])
+            self.assertEqual(list(frame.index), ["a.wav", "b.wav"])
+            row = frame.loc["a.wav"]
+            signals = report["emotion"]["signals"]
+            self.assertEqual(row["valence"], signals["valence"])
+            self.assertEqual([row["valence_low"], row["valence_high"]], signals["intervals"]["valence"])
+            self.assertEqual(row["emotion_angry"], signals["emotions"]["angry"])
+            self.assertEqual(row["emotion_confidence"], signals["confidence"])
+            self.assertEqual(row["cognitive_load"], report["cognitive"]["signals"]["cognitive_load"])
+            measures = report["cognitive"]["measures"]
+            self.assertEqual(row["measure_pause_ratio"], measures["pause_ratio"]["value"])
+            self.assertEqual(frame.loc["b.wav", "status"], "insufficient_speech")
+            self.assertTrue(math.isnan(frame.loc["b.wav", "valence"]))
+            utterances = undertone.to_frame(report, by="utterance")
+            timeline = report["emotion"]["timeline"]
+            self.assertEqual(list(utterances["start_s"]), [entry["start_s"] for entry in timeline])
+            self.assertEqual(list(utterances["valence"]), [entry["valence"] for entry in timeline])
+            self.assertTrue((utterances["clarity_low"] <= utterances["clarity"]).all())
+            speakers = client.analyze_speakers(SAMPLE, [{"start": 0, "end": 4, "speaker": "A"}])
+            self.assertEqual(list(undertone.to_frame(speakers)["speaker"]), ["A"])
+
+    def test_each_refusal_has_a_class_of_its_own(self):
+        with undertone.Client(URL, "no-such-token-anywhere") as client:
+            self.assertRaises(undertone.UnauthenticatedError, client.usage)
+
+
+unittest.main()

@@ -1,0 +1,149 @@
+/** Jobs of the TypeScript client, with the service, Redis, a worker and a receiver of callbacks. */
+
+import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
+import test from 'ava';
+import {
+  createClient,
+  ForbiddenError,
+  type Job,
+  JobFailedError,
+  NotFoundError,
+  RateLimitedError,
+  UnauthenticatedError,
+  UnavailableError,
+  ValidationError,
+  verifyWebhook,
+  WebhookError,
+} from '../../clients/typescript/src/index.ts';
+import { startJobStack } from '../support/jobs.ts';
+import { listen } from '../support/listening.ts';
+import { startScriptedServer } from '../support/scripted-server.ts';
+import { makeToken } from '../support/server.ts';
+import { until } from '../support/wait.ts';
+
+const path = 'examples/sample.wav';
+const bytes = readFileSync(path);
+
+type Received = { readonly headers: IncomingHttpHeaders; readonly body: string };
+
+async function startStack(t: Parameters<typeof startJobStack>[0]) {
+  const received: Received[] = [];
+  const port = await listen(t, async (request, response) => {
+    if (request.method === 'GET') return response.end(bytes);
+    received.push({ headers: request.headers, body: await text(request) });
+    response.end();
+  });
+  const address = `http://127.0.0.1:${port}`;
+  const stack = await startJobStack(t, {
+    UNDERTONE_JOB_PRIVATE_HOSTS: '127.0.0.1',
+    UNDERTONE_JOB_URL_PREFIXES: `${address}/`,
+  });
+  return { ...stack, received, address, client: createClient(stack.server) };
+}
+
+test.serial('a job is submitted, waited for, listed and deleted; its callback is verified', async (t) => {
+  const { address, client, received, server, startWorker } = await startStack(t);
+  const first = await client.jobs.submit(path, { callback: `${address}/hook`, timeline: 'windows' });
+  const second = await client.jobs.submit(bytes, { idempotencyKey: 'one' });
+  t.is((await client.jobs.submit(bytes, { idempotencyKey: 'one' })).id, second.id);
+  t.is(first.status, 'waiting');
+  const listed = await collect(client.jobs.list());
+  t.deepEqual(new Set(listed.map(({ id }) => id)), new Set([second.id, first.id]));
+  await client.jobs.cancel(second.id);
+  await t.throwsAsync(client.jobs.wait(second.id), { instanceOf: NotFoundError });
+  const states: string[] = [];
+  const waiting = client.jobs.wait(first.id, { onProgress: ({ status }) => states.push(status) });
+  await startWorker();
+  const report = await waiting;
+  const direct = await client.analyze(path, { timeline: 'windows' });
+  t.deepEqual({ ...report, request_id: '' }, { ...direct, request_id: '' });
+  t.is(states[0], 'waiting');
+  t.is(states.at(-1), 'done');
+  await until(() => received.length > 0);
+  const [{ headers, body }] = received as [Received];
+  const secret = first.callback_secret ?? '';
+  t.deepEqual(await verifyWebhook(body, headers, secret), await client.jobs.get(first.id));
+  t.like(await verifyWebhook(Buffer.from(body), new Headers(headers as Record<string, string>), secret), {
+    id: first.id,
+  });
+  const old = { ...headers, 'webhook-timestamp': '1700000000' };
+  for (const wrong of [
+    () => verifyWebhook(`${body} `, headers, secret),
+    () => verifyWebhook(body, headers, 'whsec_AAAA'),
+    () => verifyWebhook(body, headers, ''),
+    () => verifyWebhook(body, old, secret),
+    () => verifyWebhook(body, {}, secret),
+  ]) {
+    await t.throwsAsync(wrong(), { instanceOf: WebhookError });
+  }
+  const usage = await client.usage();
+  t.is(usage.token.name, 'UNDERTONE_TOKEN');
+  t.true((usage.days[0]?.audio_s ?? 0) > 0);
+  const narrow = createClient({ ...server, token: makeToken(server, 'analyze:emotion', 'narrow') });
+  await t.throwsAsync(narrow.jobs.submit(path), { instanceOf: ForbiddenError });
+});
+
+test.serial('a list of URLs is one job each; an invalid recording fails with its reasons', async (t) => {
+  const { address, client, startWorker } = await startStack(t);
+  const { jobs } = await client.jobs.submitUrls([`${address}/a.wav`, `${address}/b.wav`], {
+    timeline: 'windows',
+  });
+  const broken = await client.jobs.submit(new Blob(['no sound']));
+  await startWorker();
+  const reports = await Promise.all(jobs.map(({ id }) => client.jobs.wait(id)));
+  t.deepEqual(
+    reports.map(({ request_id }) => request_id),
+    jobs.map(({ id }: Job) => id),
+  );
+  const failed = await t.throwsAsync(client.jobs.wait(broken.id), { instanceOf: JobFailedError });
+  t.like(failed, { code: null, job: { id: broken.id, status: 'failed' } });
+  t.is(failed.items[0]?.type, 'value_error.audio.unsupported');
+  await t.throwsAsync(client.jobs.submitUrls(['http://elsewhere.example/a']), {
+    instanceOf: ValidationError,
+  });
+});
+
+test('a submission that is retried has one key; waiting ends with its signal', async (t) => {
+  const job = { id: 'job_1', status: 'running', progress: null, result: null, error: null };
+  const keys: unknown[] = [];
+  const port = await listen(t, (request, response) => {
+    keys.push(request.headers['idempotency-key']);
+    request.resume();
+    if (keys.length === 1) return request.socket.destroy();
+    response.writeHead(202, { 'Content-Type': 'application/json' }).end(JSON.stringify(job));
+  });
+  const client = createClient({ url: `http://127.0.0.1:${port}`, token: 'any' });
+  t.is((await client.jobs.submit(bytes)).id, 'job_1');
+  t.is(keys.length, 2);
+  t.truthy(keys[0]);
+  t.is(keys[0], keys[1]);
+  const stop = new AbortController();
+  const onProgress = () => stop.abort(new Error('enough'));
+  const waiting = client.jobs.wait('job_1', { onProgress, signal: stop.signal });
+  await t.throwsAsync(waiting, { message: 'enough' });
+});
+
+test('each refusal has a class of its own', async (t) => {
+  const body = { detail: 'no', code: 'overloaded', request_id: 'id-1' };
+  const classes = {
+    401: UnauthenticatedError,
+    403: ForbiddenError,
+    429: RateLimitedError,
+    503: UnavailableError,
+  };
+  for (const [status, instanceOf] of Object.entries(classes)) {
+    const headers = { 'Retry-After': '7' };
+    const { url } = await startScriptedServer(t, [{ status: Number(status), body, headers }]);
+    const client = createClient({ url, token: 'any', retries: 0 });
+    const error = await t.throwsAsync(client.emotion(bytes), { instanceOf });
+    t.is(error?.retryAfterSeconds, 7);
+  }
+});
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
