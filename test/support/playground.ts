@@ -8,6 +8,26 @@ export async function pasteToken(page: Page, token = staticToken): Promise<void>
   await page.getByRole('button', { name: 'Use this token' }).click();
 }
 
+/** Chooses a file in the recording panel, or in that of the baseline. */
+export async function chooseFile(
+  page: Page,
+  name: string,
+  bytes: Uint8Array,
+  host = '#recording',
+): Promise<void> {
+  const file = { name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) };
+  await page.locator(`${host} input[type=file]`).setInputFiles(file);
+}
+
+export const password = 'correct horse battery';
+
+export async function signUp(page: Page, email: string): Promise<void> {
+  await page.locator('#sign-up-email').fill(email);
+  await page.locator('#sign-up-password').fill(password);
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  await page.locator('#make-token').waitFor();
+}
+
 /** The text of the results, once they contain the name. */
 export const resultsOf = async (page: Page, name: string): Promise<string> => {
   const results = page.getByRole('region', { name: 'Results' });

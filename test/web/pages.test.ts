@@ -6,12 +6,19 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { microphone, openChromium, plainHost, visit } from '../support/chromium.ts';
-import { barriers, pasteToken, resultsOf, widthOf } from '../support/playground.ts';
+import {
+  barriers,
+  chooseFile,
+  password,
+  pasteToken,
+  resultsOf,
+  signUp,
+  widthOf,
+} from '../support/playground.ts';
 import { lecture } from '../support/recordings.ts';
 import { type Server, startServer, staticToken } from '../support/server.ts';
 
 const sample = 'examples/sample.wav';
-const password = 'correct horse battery';
 const phone = { viewport: { width: 320, height: 640 } };
 
 let server: Server;
@@ -33,18 +40,6 @@ test.after.always(async () => {
 
 const open = (t: ExecutionContext, path: string, options: BrowserContextOptions = {}) =>
   visit(t, browser, server.url + path, options);
-
-async function signUp(page: Page, email: string): Promise<void> {
-  await page.locator('#sign-up-email').fill(email);
-  await page.locator('#sign-up-password').fill(password);
-  await page.getByRole('button', { name: 'Create the account' }).click();
-  await page.locator('#make-token').waitFor();
-}
-
-async function choose(page: Page, name: string, bytes: Uint8Array, host = '#recording'): Promise<void> {
-  const file = { name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) };
-  await page.locator(`${host} input[type=file]`).setInputFiles(file);
-}
 
 const drawn = (page: Page, selector: string) =>
   page.waitForFunction((where) => {
@@ -116,6 +111,9 @@ test.serial(
     await drawn(page, '.chart');
 
     await page.getByRole('link', { name: 'Account', exact: true }).click();
+    const used = page.locator('#usage-rows tr').filter({ hasText: 'laptop' });
+    await used.waitFor();
+    t.regex(await used.innerText(), /laptop\s+1\s+0\s+0:00:\d\d/);
     await page.getByRole('button', { name: 'Revoke laptop' }).click();
     await page.locator('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.locator('#ended').waitFor();
@@ -135,7 +133,7 @@ test.serial('a dropped file is analysed; the sample and a baseline show the diff
   }, long.toString('base64'));
   await page.locator('#recording .zone').dispatchEvent('drop', { dataTransfer: transfer });
   t.regex(await resultsOf(page, 'dropped.wav'), /reference 0\.50/);
-  await choose(page, 'rest.wav', long, '#baseline');
+  await chooseFile(page, 'rest.wav', long, '#baseline');
   await page.getByText('As at rest').first().waitFor();
   t.regex(await resultsOf(page, 'dropped.wav'), /As at rest \(without the baseline 0\.\d\d\)/);
   await page.getByRole('button', { name: 'Remove the baseline' }).click();
@@ -161,7 +159,7 @@ test.serial('the curl line gives the answer that is shown', async (t) => {
 test.serial('too little speech shows a message and no scores', async (t) => {
   const { page, complaints } = await open(t, '/');
   await pasteToken(page);
-  await choose(page, 'silence.wav', wavFile(new Float32Array(32_000)));
+  await chooseFile(page, 'silence.wav', wavFile(new Float32Array(32_000)));
   const said = await resultsOf(page, 'silence.wav');
   t.regex(said, /Too little speech\n+Only 0\.0 s of speech was detected/);
   t.false(said.includes('Valence'));
@@ -171,7 +169,7 @@ test.serial('too little speech shows a message and no scores', async (t) => {
 test.serial('a recording that the browser cannot play is analysed all the same', async (t) => {
   const { page, complaints } = await open(t, '/');
   await pasteToken(page);
-  await choose(page, 'call.amr', fixture('speech.amr'));
+  await chooseFile(page, 'call.amr', fixture('speech.amr'));
   await page.getByText('This browser cannot play the format').waitFor();
   t.regex(await resultsOf(page, 'call.amr'), /Sounds \w+/);
   t.deepEqual(complaints, []);
@@ -179,14 +177,14 @@ test.serial('a recording that the browser cannot play is analysed all the same',
 
 test.serial('errors are shown with a remedy', async (t) => {
   const { page } = await open(t, '/');
-  await choose(page, 'notes.txt', Buffer.from('no sound'));
+  await chooseFile(page, 'notes.txt', Buffer.from('no sound'));
   await page.getByText('notes.txt is ready').waitFor();
   await pasteToken(page, 'ut_unknown');
   await page.locator('#access').getByText('It is unknown, expired or revoked').waitFor();
   await pasteToken(page);
   await page.locator('#results').getByText('This format is not supported').waitFor();
   await page.context().setOffline(true);
-  await choose(page, 'later.wav', readFileSync(sample));
+  await chooseFile(page, 'later.wav', readFileSync(sample));
   await page.locator('#results').getByText('The service cannot be reached').waitFor();
   t.pass();
 });

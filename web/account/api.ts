@@ -1,6 +1,11 @@
 /** Requests of this page to the service. */
 import type { AccountJson } from '../../src/openapi/account-schemas.ts';
 
+export type {
+  AccountUsageJson as AccountUsage,
+  UsageDayJson as UsageDay,
+} from '../../src/openapi/usage-schemas.ts';
+
 export type Session = AccountJson['Session'];
 export type Token = AccountJson['Token'];
 export type NewToken = AccountJson['NewToken'];

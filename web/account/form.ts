@@ -7,10 +7,9 @@ type FormOptions = {
   readonly onSend: (fields: FormData) => Promise<void>;
   /** Message for a 401 in this form. */
   readonly unauthenticated?: string;
-  readonly say: (kind: 'bad', sentence: string) => void;
 };
 
-export function handle(form: HTMLFormElement, { onSend, unauthenticated, say }: FormOptions): void {
+export function handle(form: HTMLFormElement, { onSend, unauthenticated }: FormOptions): void {
   const button = form.querySelector('button');
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
@@ -27,7 +26,7 @@ export function handle(form: HTMLFormElement, { onSend, unauthenticated, say }: 
         mark(form, loc[1] ?? '', messageOf({ type, msg })),
       );
       const isOwn = error.status === 401 && unauthenticated !== undefined;
-      if (marked.length === 0) say('bad', isOwn ? unauthenticated : titleOf(error));
+      if (marked.length === 0) complain(form, isOwn ? unauthenticated : titleOf(error));
       form.querySelector<HTMLElement>('[aria-invalid]')?.focus();
     } finally {
       form.ariaBusy = null;
@@ -36,8 +35,13 @@ export function handle(form: HTMLFormElement, { onSend, unauthenticated, say }: 
   });
 }
 
+/** At the end of the form, below its button. */
+function complain(form: HTMLFormElement, sentence: string): void {
+  form.append(element('p', { class: 'notice bad form-fault', role: 'alert' }, sentence));
+}
+
 function clear(form: HTMLFormElement): void {
-  for (const fault of form.querySelectorAll('.field-fault')) fault.remove();
+  for (const fault of form.querySelectorAll('.field-fault, .form-fault')) fault.remove();
   for (const field of form.querySelectorAll('[aria-invalid]')) {
     field.removeAttribute('aria-invalid');
     field.removeAttribute('aria-errormessage');

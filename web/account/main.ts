@@ -1,9 +1,11 @@
 /** The account page: forms, or the account of the session. */
 import { byId, element } from '../dom.ts';
+import { dropPending, hasPending } from '../pending.ts';
 import { Refusal, read, type Session, send } from './api.ts';
 import { handle } from './form.ts';
 import { titleOf } from './messages.ts';
 import { hideNewToken, makeToken, showTokens } from './tokens.ts';
+import { showUsage } from './usage.ts';
 
 const lead = byId('lead', HTMLElement);
 const messages = byId('messages', HTMLElement);
@@ -38,7 +40,7 @@ async function show({ user, sign_up: signUp }: Session): Promise<void> {
   form('sign-up').hidden = signUp === 'closed';
   byId('first-account', HTMLElement).hidden = signUp !== 'first';
   byId('closed', HTMLElement).hidden = signUp !== 'closed';
-  if (user !== null) await showTokens(work);
+  if (user !== null) await Promise.all([showTokens(work), showUsage(user.email)]);
   else hideNewToken();
   member.hidden = user === null;
   lead.replaceChildren(...(user === null ? [firstLead] : greeting(user)));
@@ -52,6 +54,7 @@ function greeting(user: NonNullable<Session['user']>): (Node | string)[] {
   logOut.addEventListener('click', () =>
     work(async () => {
       await send('log-out');
+      await dropPending().catch(() => {});
       await refresh();
       say('good', 'You are logged out.');
       byId('log-in-email', HTMLInputElement).focus();
@@ -72,6 +75,10 @@ function enter(path: 'log-in' | 'sign-up'): (fields: FormData) => Promise<void> 
   return async (fields) => {
     messages.replaceChildren();
     await show(await send<Session>(path, Object.fromEntries(fields)));
+    if (await hasPending().catch(() => false)) {
+      location.assign('/');
+      return;
+    }
     byId('tokens-title', HTMLElement).scrollIntoView({ block: 'center' });
     byId('token-name', HTMLInputElement).focus();
   };
@@ -82,15 +89,15 @@ async function signUp(fields: FormData): Promise<void> {
   try {
     await enter('sign-up')(fields);
   } catch (error) {
-    if (error instanceof Refusal && error.status === 403) await refresh();
-    throw error;
+    if (!(error instanceof Refusal) || error.status !== 403) throw error;
+    await refresh();
+    say('bad', titleOf(error));
   }
 }
 
-handle(form('log-in'), { say, unauthenticated: wrongPair, onSend: enter('log-in') });
-handle(form('sign-up'), { say, onSend: signUp });
+handle(form('log-in'), { unauthenticated: wrongPair, onSend: enter('log-in') });
+handle(form('sign-up'), { onSend: signUp });
 handle(form('make-token'), {
-  say,
   onSend: async (fields) => {
     messages.replaceChildren();
     await makeToken(fields);
@@ -98,7 +105,6 @@ handle(form('make-token'), {
   },
 });
 handle(form('password'), {
-  say,
   unauthenticated: wrongPassword,
   onSend: async (fields) => {
     const revokes = fields.has('revoke_tokens');
@@ -110,7 +116,6 @@ handle(form('password'), {
   },
 });
 handle(form('remove'), {
-  say,
   unauthenticated: wrongPassword,
   onSend: async (fields) => {
     await send('remove', Object.fromEntries(fields));

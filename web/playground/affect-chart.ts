@@ -2,7 +2,8 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { element } from '../dom.ts';
-import { clock, score } from './format.ts';
+import { tickSteps } from './axis.ts';
+import { score, tick } from './format.ts';
 import type { Report } from './report.ts';
 import { type Colour, colour, onThemeChange } from './theme.ts';
 
@@ -54,7 +55,11 @@ function options(width: number, duration: number): uPlot.Options {
     legend: { show: false },
     scales: { x: { time: false, range: [0, duration] }, y: { range: [0, 1] } },
     axes: [
-      { ...axis, values: (_plot, marks) => marks.map((mark) => (mark === null ? '' : clock(mark))) },
+      {
+        ...axis,
+        incrs: tickSteps,
+        values: (_plot, marks) => marks.map((mark) => (mark === null ? '' : tick(mark))),
+      },
       { ...axis, size: 40, values: (_plot, marks) => marks.map((mark) => mark.toFixed(1)) },
     ],
     series: [

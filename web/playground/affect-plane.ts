@@ -2,14 +2,17 @@
 import { element, svg } from '../dom.ts';
 import { score } from './format.ts';
 import type { EmotionSignals } from './report.ts';
+import type { ToneBounds } from './rules.ts';
 
 const width = 320;
 const height = 318;
 const left = 30;
 const top = 2;
 const span = 286;
-/** Above this count utterances are drawn without numbers. */
+/** Above this count the utterances are drawn as a map of their density. */
 const mostNumbers = 12;
+/** Of the density, along each axis. */
+const cells = 25;
 
 const across = (valence: number) => left + span * valence;
 const down = (arousal: number) => top + span * (1 - arousal);
@@ -23,17 +26,19 @@ type AffectPlane = {
   show(of: string, signals: Affect & Pick<EmotionSignals, 'intervals'>, timeline: readonly Affect[]): void;
 };
 
-export function createAffectPlane(): AffectPlane {
+/** @param bounds between the words of the signal's tone */
+export function createAffectPlane(bounds: ToneBounds | null): AffectPlane {
   const band = svg('rect', { rx: '6', class: 'plane-band' });
   const utterances = svg('g');
   const point = svg('path', { d: 'M0-8l8 8-8 8-8-8Z', class: 'plane-whole' });
   const picture = svg(
     'svg',
     { class: 'plane', viewBox: `0 0 ${width} ${height}`, role: 'img' },
-    ...ground(),
+    ...ground(bounds),
     band,
     utterances,
     point,
+    ...words(bounds),
   );
   const caption = element('figcaption', { class: 'muted small' });
   return {
@@ -43,33 +48,65 @@ export function createAffectPlane(): AffectPlane {
       picture.setAttribute('aria-label', `Plane of valence and arousal. ${said}`);
       placeBand(band, intervals);
       point.style.transform = `translate(${text(across(valence))}px, ${text(down(arousal))}px)`;
-      const stops = timeline.flatMap((utterance, index) => stop(utterance, index, timeline.length));
-      utterances.replaceChildren(path(timeline), ...stops);
-      caption.textContent = `${said} The diamond is this point with its 80 % interval${ofUtterances(timeline.length)}.`;
+      const stops = timeline.flatMap(stop);
+      utterances.replaceChildren(...(isDense(timeline) ? density(timeline) : [path(timeline), ...stops]));
+      caption.textContent = `${said} The diamond is this point with its 80 % interval${ofUtterances(timeline)}.`;
     },
   };
 }
 
-function ofUtterances(count: number): string {
+function ofUtterances(timeline: readonly Affect[]): string {
+  const count = timeline.length;
   if (count === 0) return '';
+  if (isDense(timeline)) return `, darker cells hold more of the ${count} utterances`;
   return count > 1 ? ', circles are the utterances in their order' : ', the circle is the one utterance';
 }
 
-function ground(): SVGElement[] {
+function ground(bounds: ToneBounds | null): SVGElement[] {
+  const square = { x: text(left), y: text(top), width: text(span), height: text(span), rx: '10' };
+  return [svg('rect', { ...square, class: 'plane-ground' }), ...(bounds === null ? [] : middle(bounds))];
+}
+
+/** Where the tone is neutral, and the border of the most negative tone. */
+function middle(bounds: ToneBounds): SVGElement[] {
+  const { lowArousal, highArousal, veryLowValence, lowValence, highValence } = bounds;
+  const area = (valence: readonly [number, number], arousal: readonly [number, number]) =>
+    svg('rect', {
+      x: text(across(valence[0])),
+      y: text(down(arousal[1])),
+      width: text(span * (valence[1] - valence[0])),
+      height: text(span * (arousal[1] - arousal[0])),
+      class: 'plane-neutral',
+    });
+  const border = `M${text(across(veryLowValence))} ${top}V${text(down(highArousal))}`;
+  return [
+    area([0, 1], [lowArousal, highArousal]),
+    area([lowValence, highValence], [highArousal, 1]),
+    area([lowValence, highValence], [0, lowArousal]),
+    svg('path', { d: border, class: 'plane-cross' }),
+  ];
+}
+
+/** Drawn last, so that nothing covers them. */
+function words(bounds: ToneBounds | null): SVGElement[] {
   const word = (x: number, y: number, anchor: string, says: string, kind = 'plane-word') =>
     svg('text', { x: text(x), y: text(y), 'text-anchor': anchor, class: kind }, says);
   const [middleX, middleY, right, bottom] = [across(0.5), down(0.5), across(1), down(0)];
   const turned = word(0, 0, 'middle', 'Arousal', 'plane-axis');
   turned.setAttribute('transform', `translate(16 ${text(middleY)}) rotate(-90)`);
-  const square = { x: text(left), y: text(top), width: text(span), height: text(span), rx: '10' };
-  const cross = `M${left} ${text(middleY)}H${text(right)}M${text(middleX)} ${top}V${text(bottom)}`;
+  const tones =
+    bounds === null
+      ? []
+      : [
+          word(left + 6, top + 18, 'start', 'distressed'),
+          word(across(bounds.veryLowValence) + 6, top + 18, 'start', 'tense'),
+          word(right - 12, top + 18, 'end', 'engaged'),
+          word(left + 12, bottom - 13, 'start', 'subdued'),
+          word(right - 12, bottom - 13, 'end', 'calm'),
+          word(right - 12, middleY + 4, 'end', 'neutral'),
+        ];
   return [
-    svg('rect', { ...square, class: 'plane-ground' }),
-    svg('path', { d: cross, class: 'plane-cross' }),
-    word(left + 12, top + 22, 'start', 'tense'),
-    word(right - 12, top + 22, 'end', 'engaged'),
-    word(left + 12, bottom - 13, 'start', 'subdued'),
-    word(right - 12, bottom - 13, 'end', 'calm'),
+    ...tones,
     word(middleX, height - 8, 'middle', 'Valence', 'plane-axis'),
     word(left, height - 8, 'start', 'negative', 'plane-end'),
     word(right, height - 8, 'end', 'positive', 'plane-end'),
@@ -84,15 +121,40 @@ function placeBand({ style }: SVGElement, { valence, arousal }: EmotionSignals['
   style.setProperty('height', `${text(span * (arousal[1] - arousal[0]))}px`);
 }
 
+/** So many utterances that circles and their path would cover one another. */
+function isDense(timeline: readonly Affect[]): boolean {
+  return timeline.length > mostNumbers;
+}
+
+/** Cells of the plane, darker with more utterances. */
+function density(timeline: readonly Affect[]): SVGElement[] {
+  const counts = new Map<number, number>();
+  const cellOf = (value: number) => Math.min(cells - 1, Math.floor(value * cells));
+  for (const { valence, arousal } of timeline) {
+    const cell = cellOf(arousal) * cells + cellOf(valence);
+    counts.set(cell, (counts.get(cell) ?? 0) + 1);
+  }
+  const most = Math.max(...counts.values());
+  return [...counts].map(([cell, count]) =>
+    svg('rect', {
+      x: text(across((cell % cells) / cells)),
+      y: text(down((Math.floor(cell / cells) + 1) / cells)),
+      width: text(span / cells),
+      height: text(span / cells),
+      'fill-opacity': (0.15 + (0.75 * count) / most).toFixed(2),
+      class: 'plane-cell',
+    }),
+  );
+}
+
 function path(timeline: readonly Affect[]): SVGElement {
   const points = timeline.map(({ valence, arousal }) => `${text(across(valence))},${text(down(arousal))}`);
   return svg('polyline', { points: points.join(' '), class: 'plane-path' });
 }
 
-function stop({ valence, arousal }: Affect, index: number, count: number): SVGElement[] {
+function stop({ valence, arousal }: Affect, index: number): SVGElement[] {
   const [x, y] = [across(valence), down(arousal)];
-  const numbered = count <= mostNumbers;
-  const circle = svg('circle', { cx: text(x), cy: text(y), r: numbered ? '9' : '4', class: 'plane-stop' });
+  const circle = svg('circle', { cx: text(x), cy: text(y), r: '9', class: 'plane-stop' });
   const number = svg('text', { x: text(x), y: text(y + 3.6), class: 'plane-number' }, String(index + 1));
-  return numbered ? [circle, number] : [circle];
+  return [circle, number];
 }

@@ -7,7 +7,10 @@ import type { Recording } from './recording.ts';
 import { createRecordingInput } from './recording-input.ts';
 
 /** @param onChange receives the new baseline, or null after its removal */
-export function createBaselinePanel(host: HTMLElement, onChange: (baseline: Recording | null) => void): void {
+export function createBaselinePanel(
+  host: HTMLElement,
+  onChange: (baseline: Recording | null) => void,
+): { show(baseline: Recording): void } {
   const offer = () => {
     host.replaceChildren();
     createRecordingInput(host, {
@@ -40,4 +43,5 @@ export function createBaselinePanel(host: HTMLElement, onChange: (baseline: Reco
     );
   };
   offer();
+  return { show };
 }

@@ -17,5 +17,10 @@ export function createChannelChoice(
   );
   select.value = chosen === null ? '' : String(chosen);
   select.addEventListener('change', () => onChannel(select.value === '' ? null : Number(select.value)));
-  return element('div', { class: 'field' }, element('label', { for: 'channel' }, 'Analyse'), select);
+  return element(
+    'div',
+    { class: 'field channel-choice' },
+    element('label', { for: 'channel' }, 'Analyse'),
+    select,
+  );
 }

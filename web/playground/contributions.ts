@@ -4,13 +4,18 @@ import { score, signed } from './format.ts';
 import { measureName } from './messages.ts';
 import type { Contribution } from './report.ts';
 
-/** @param origin name of the reference */
+type Scale = {
+  /** The reference score. */
+  readonly origin: number;
+  readonly total: number;
+  /** Effect of a full bar. */
+  readonly widest: number;
+};
+
 export function createContributions(
   contributions: readonly Contribution[],
-  origin: number,
-  total: number,
+  { origin, total, widest }: Scale,
 ): HTMLElement {
-  const widest = Math.max(0.05, ...contributions.map(({ effect }) => Math.abs(effect)));
   const rows = contributions.map(({ measure, effect, source }) =>
     element(
       'li',

@@ -11,11 +11,15 @@ type CredentialsPanel = {
   requestToken(reason: string): void;
 };
 
-/** @param onToken called after a token was pasted */
+/**
+ * @param onToken called after a token was pasted
+ * @param beforeLogIn called before the page is left for the log-in
+ */
 export function createCredentialsPanel(
   host: HTMLElement,
   access: Credentials,
   onToken: () => void,
+  beforeLogIn: () => Promise<void>,
 ): CredentialsPanel {
   const invite = (reason: string | null) => {
     const form = pasteForm((token) => {
@@ -23,7 +27,13 @@ export function createCredentialsPanel(
       void show();
       onToken();
     });
-    fill(host, 'Log in, or paste a token', reason === null ? null : complaint(reason), logInLink(), form);
+    fill(
+      host,
+      'Log in, or paste a token',
+      reason === null ? null : complaint(reason),
+      logInLink(beforeLogIn),
+      form,
+    );
   };
   const forget = () => {
     access.forget();
@@ -69,9 +79,17 @@ function complaint(reason: string): HTMLElement {
   return element('p', { class: 'notice warn', role: 'alert' }, reason);
 }
 
-function logInLink(): HTMLElement {
+function logInLink(beforeLogIn: () => Promise<void>): HTMLElement {
   const link = element('a', { href: '/account' }, 'Log in or sign up');
-  return element('p', { class: 'small' }, link, ', then come back: the playground gets a token by itself.');
+  link.addEventListener('click', (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    // Without storage the page is left without the recording.
+    void beforeLogIn()
+      .catch(() => {})
+      .then(() => location.assign(link.href));
+  });
+  return element('p', { class: 'small' }, link, ': the playground gets a token by itself.');
 }
 
 function pasteForm(onToken: (token: string) => void): HTMLFormElement {

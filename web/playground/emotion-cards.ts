@@ -6,10 +6,16 @@ import { card } from './card.ts';
 import { createEmotionBars } from './emotion-bars.ts';
 import { createGauge } from './gauge.ts';
 import type { EmotionSignals, Report } from './report.ts';
+import type { Rules } from './rules.ts';
 import { createUtteranceTable } from './timeline.ts';
 
-export function emotionCards(report: Report, signals: EmotionSignals, chart: HTMLElement): HTMLElement[] {
-  const plane = createAffectPlane();
+export function emotionCards(
+  report: Report,
+  signals: EmotionSignals,
+  chart: HTMLElement,
+  { tone }: Rules,
+): HTMLElement[] {
+  const plane = createAffectPlane(tone);
   plane.show('the whole recording', signals, report.emotion.timeline);
   return [
     affectCard(plane.root, ...affectGauges(signals)),

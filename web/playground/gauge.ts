@@ -10,20 +10,31 @@ export type Gauge = {
   readonly interval?: readonly [number, number] | undefined;
   /** Position of a tick: the reference or the baseline. */
   readonly origin?: { readonly at: number; readonly name: string } | undefined;
+  /** Draws the value hollow. */
+  readonly uncertain?: boolean;
   /** CSS class of the colour. */
   readonly tone: 'valence' | 'arousal' | 'clarity' | 'accent';
 };
 
-export function createGauge({ name, value, ends, interval, origin, tone }: Gauge): HTMLElement {
+export function createGauge({
+  name,
+  value,
+  ends,
+  interval,
+  origin,
+  uncertain = false,
+  tone,
+}: Gauge): HTMLElement {
   const line = element('div', { class: 'gauge-line', 'aria-hidden': 'true' });
   if (interval !== undefined) line.append(band(interval));
   if (origin !== undefined) line.append(at('gauge-origin', origin.at));
   line.append(at('gauge-value', value));
   const sure = interval === undefined ? null : `80 % interval ${score(interval[0])} to ${score(interval[1])}`;
+  const unsure = uncertain ? 'uncertain' : null;
   const from = origin === undefined ? null : `${origin.name} ${score(origin.at)}`;
   return element(
     'div',
-    { class: `gauge ${tone}` },
+    { class: `gauge ${tone}${uncertain ? ' uncertain' : ''}` },
     element(
       'p',
       { class: 'gauge-head' },
@@ -32,7 +43,7 @@ export function createGauge({ name, value, ends, interval, origin, tone }: Gauge
     ),
     line,
     element('p', { class: 'gauge-ends' }, element('span', {}, ends[0]), element('span', {}, ends[1])),
-    note([sure, from]),
+    note([unsure, sure, from]),
   );
 }
 

@@ -1,10 +1,12 @@
 /** The playground: sends a recording and shows the report. */
 import sampleUrl from '../../examples/sample.wav?url';
 import { byId } from '../dom.ts';
-import { type AnalysisError, type Answer, analyze } from './analyze.ts';
+import { keepPending, takePending } from '../pending.ts';
+import { type AnalysisError, type AnalysisRequest, type Answer, analyze } from './analyze.ts';
 import { createBaselinePanel } from './baseline-panel.ts';
 import { button } from './button.ts';
 import { wide } from './card.ts';
+import type { Kept } from './comparison.ts';
 import { createCredentials } from './credentials.ts';
 import { createCredentialsPanel } from './credentials-panel.ts';
 import { explain, explainEnd } from './error-messages.ts';
@@ -12,12 +14,17 @@ import { readCode } from './link-sign-in.ts';
 import { startLive } from './live/live.ts';
 import type { LiveOutcome } from './live/session.ts';
 import { createNotice } from './notice.ts';
+import { decodePeaks, type Peaks } from './peaks.ts';
 import { createProgress } from './progress.ts';
 import type { RecorderPanel } from './recorder-panel.ts';
 import type { Recording } from './recording.ts';
 import { createRecordingInput } from './recording-input.ts';
 import { type CognitiveSignals, cognitiveSignals } from './report.ts';
 import { showReport } from './report-view.ts';
+
+import { loadRules, type Rules } from './rules.ts';
+
+type Picture = { readonly rules: Rules; readonly peaks: Peaks | null };
 
 const results = byId('results', HTMLElement);
 const announcement = byId('announcement', HTMLElement);
@@ -34,16 +41,24 @@ let absolute: {
   readonly channel: number | null;
   readonly signals: CognitiveSignals;
 } | null = null;
+let kept: Kept | null = null;
 let running = new AbortController();
 let endShown = () => {};
 
 const access = createCredentials();
-const credentialsPanel = createCredentialsPanel(byId('access', HTMLElement), access, () => void send());
+const credentialsPanel = createCredentialsPanel(
+  byId('access', HTMLElement),
+  access,
+  () => void send(),
+  async () => {
+    if (recording !== null) await keepPending({ recording, baseline, channel });
+  },
+);
 const progress = createProgress(byId('progress', HTMLElement), announce);
 
 createRecordingInput(byId('recording', HTMLElement), {
-  title: 'Drop a recording here',
-  note: 'Or choose one: WAV, MP3, M4A, FLAC, Ogg, WebM and more, up to 15 minutes. It is analysed in the memory of this server and not stored. Live shows scores while you speak.',
+  title: matchMedia('(pointer: coarse)').matches ? 'Choose or record' : 'Drop a recording here',
+  note: 'WAV, MP3, M4A, FLAC, Ogg, WebM and more, up to 15 minutes. It is analysed in the memory of this server and not stored. Live shows scores while you speak.',
   stem: 'recording',
   stopLabel: 'Stop and analyse',
   sampleUrl,
@@ -56,17 +71,30 @@ createRecordingInput(byId('recording', HTMLElement), {
   openLive,
 });
 
-createBaselinePanel(byId('baseline', HTMLElement), (chosen) => {
+const baselinePanel = createBaselinePanel(byId('baseline', HTMLElement), (chosen) => {
   baseline = chosen;
   void send();
 });
 
-void signIn();
-addEventListener('hashchange', () => void signIn());
-
-/** Uses the code of the address, if there is one. */
-async function signIn(): Promise<void> {
+void signIn(readCode());
+void sendPending();
+addEventListener('hashchange', () => {
+  // Other fragments, such as the link to the content, leave the form as it is.
   const code = readCode();
+  if (code !== null) void signIn(code);
+});
+
+/** Sends the recording that waited for log-in. */
+async function sendPending(): Promise<void> {
+  const pending = await takePending().catch(() => null);
+  if (pending === null || recording !== null) return;
+  ({ recording, baseline, channel } = pending);
+  if (baseline !== null) baselinePanel.show(baseline);
+  void send();
+}
+
+/** @param code of the address, or null */
+async function signIn(code: string | null): Promise<void> {
   if (code === null || (await access.signIn(code))) return credentialsPanel.show();
   credentialsPanel.requestToken(
     'The link was not accepted: it works once, for 10 minutes, on the machine of the service. Start the service again for a new link.',
@@ -91,11 +119,13 @@ async function send(): Promise<void> {
       `${recording.name} is ready. It is sent as soon as you are logged in or have pasted a token.`,
     );
   progress.start(recording.name, () => current.abort());
+  const preparing = preparePicture(request.recording);
   const outcome = await analyze(request, token, { onProgress: progress.show, signal: current.signal });
   if (running === current) progress.end();
   if (outcome === null) return;
-  if ('kind' in outcome) fail(outcome);
-  else show(request, outcome);
+  if ('kind' in outcome) return fail(outcome);
+  const picture = await preparing;
+  if (running === current) show(request, outcome, picture);
 }
 
 /** Null without a token. */
@@ -126,7 +156,7 @@ async function openLive(close: () => void): Promise<RecorderPanel | null> {
     },
     onOutcome: (outcome, recorded) => {
       if (running === current) progress.end();
-      if (outcome !== null) showLive(outcome, recorded);
+      if (outcome !== null) void showLive(outcome, recorded);
       else if (running === current) results.hidden = true;
     },
   });
@@ -138,7 +168,7 @@ async function openLive(close: () => void): Promise<RecorderPanel | null> {
   return panel;
 }
 
-function showLive(outcome: Exclude<LiveOutcome, null>, recorded: Recording): void {
+async function showLive(outcome: Exclude<LiveOutcome, null>, recorded: Recording): Promise<void> {
   recording = recorded;
   channel = null;
   if ('kind' in outcome) {
@@ -148,7 +178,10 @@ function showLive(outcome: Exclude<LiveOutcome, null>, recorded: Recording): voi
     );
     return;
   }
-  show({ recording: recorded, baseline: null, channel }, outcome);
+  const current = running;
+  const picture = await preparePicture(recorded);
+  if (running !== current) return;
+  show({ recording: recorded, baseline: null, channel }, outcome, picture);
   if (outcome.reason !== 'done') {
     const { title, advice } = explainEnd(outcome.reason);
     results.prepend(wide(createNotice('warn', title, advice)));
@@ -169,10 +202,13 @@ function fail(fault: AnalysisError, ...actions: readonly HTMLElement[]): void {
   }
 }
 
-function show(
-  request: { recording: Recording; baseline: Recording | null; channel: number | null },
-  answer: Answer,
-): void {
+/** Decoded while the upload runs, so that the waveform appears with the results. */
+async function preparePicture(of: Recording): Promise<Picture> {
+  const [rules, peaks] = await Promise.all([loadRules(), decodePeaks(of)]);
+  return { rules, peaks };
+}
+
+function show(request: AnalysisRequest, answer: Answer, picture: Picture): void {
   const { relative } = answer.report.cognitive;
   const signals = cognitiveSignals(answer.report);
   if (signals !== null && !relative) absolute = { of: request.recording, channel: request.channel, signals };
@@ -182,6 +218,11 @@ function show(
   endShown = showReport(results, {
     request,
     answer,
+    ...picture,
+    kept: kept?.answer === answer ? null : kept,
+    onKeep: (chosen) => {
+      kept = chosen;
+    },
     before: relative && known ? (absolute?.signals ?? null) : null,
     onChannel: (chosen) => {
       channel = chosen;

@@ -8,7 +8,7 @@ const warnings: Readonly<Record<Warning, string>> = {
   narrow_band:
     'Narrow band: nothing above 4.5 kHz, as in a telephone call. Scores are less certain; record at full bandwidth if possible.',
   channels_differ:
-    'The channels differ. Their average was analysed: choose one channel below to analyse one speaker.',
+    'The channels differ. Their average was analysed: choose one channel beside the waveform to analyse one speaker.',
   several_speakers: 'The recording sounds like more than one speaker: the scores are a mean of their voices.',
   truncated: 'The file is truncated. The part before its end was analysed.',
   short_speech:
@@ -16,7 +16,7 @@ const warnings: Readonly<Record<Warning, string>> = {
   insufficient_speech_cognitive:
     'Too little speech for load and processing: both stay at 0.50. Record half a minute of speech.',
   low_confidence:
-    'The most probable emotion is more likely wrong than right. Compare the bars instead of reading the one word.',
+    'No emotion stands out: the most probable one is more likely wrong than right. Compare the bars below.',
   unlike_training:
     'The voice is unlike the recordings that the emotion model was trained on. Do not rely on its scores: record again near the microphone, or compare several recordings.',
   music_or_noise: 'The recording sounds like music or noise rather than a voice. Ignore the scores.',

@@ -1,29 +1,52 @@
 /** The result in one sentence, and the warnings. */
-import { element } from '../dom.ts';
-import { seconds, share } from './format.ts';
+import { type Child, element } from '../dom.ts';
+import { length, seconds, share } from './format.ts';
 import { warningSentence } from './messages.ts';
 import { type AudioBlock, type EmotionSignals, emotionSignals, type Report, type Warning } from './report.ts';
 
-export function createSummary(report: Report, name: string): HTMLElement {
+/** @param channel the analysed channel, or null for the average */
+export function createSummary(report: Report, name: string, channel: number | null): HTMLElement {
   const { audio } = report;
   const signals = emotionSignals(report);
-  const result = signals === null ? tooLittle(audio) : headline(signals);
-  const file = `${name} · ${seconds(audio.duration_s)}, ${seconds(audio.speech_s)} of it speech`;
+  const result = signals === null ? tooLittle(audio) : headline(signals, report.emotion.warnings);
+  const file = `${name} · ${length(audio.duration_s)}, ${length(audio.speech_s)} of it speech`;
   return element(
     'div',
     { class: 'headline' },
     element('p', { class: 'muted small' }, file),
     ...result,
-    ...warningNotices([...report.emotion.warnings, ...report.cognitive.warnings]),
+    ...warningNotices(warningsOf(report, channel)),
   );
 }
 
-export function headline({ dominant_emotion, confidence, tone }: EmotionSignals): HTMLElement[] {
-  const sure = `${share(confidence)} probable. The tone, from valence, arousal and this emotion: ${tone}.`;
+/** Names an emotion unless the signal warns of low confidence. */
+export function headline(signals: EmotionSignals, warnings: readonly Warning[]): HTMLElement[] {
+  const { dominant_emotion, confidence, tone } = signals;
+  const toneOf = `Tone, from valence, arousal and the emotion: ${tone}.`;
+  if (warnings.includes('low_confidence')) {
+    return titled(['No clear emotion'], `Likeliest: ${likeliest(signals)}. ${toneOf}`);
+  }
+  return titled(['Sounds ', element('em', {}, dominant_emotion)], `${share(confidence)} probable. ${toneOf}`);
+}
+
+function titled(title: readonly Child[], note: string): HTMLElement[] {
   return [
-    element('h2', { class: 'headline-word' }, 'Sounds ', element('em', {}, dominant_emotion)),
-    element('p', { class: 'headline-note' }, sure),
+    element('h2', { class: 'headline-word' }, ...title),
+    element('p', { class: 'headline-note' }, note),
   ];
+}
+
+/** The two most probable emotions. */
+function likeliest({ emotions }: EmotionSignals): string {
+  const sorted = Object.entries(emotions).sort(([, a], [, b]) => b - a);
+  const named = sorted.slice(0, 2).map(([name, probability]) => `${name} ${share(probability)}`);
+  return named.join(', ');
+}
+
+/** Without the advice to choose a channel once one is chosen. */
+function warningsOf({ emotion, cognitive }: Report, channel: number | null): readonly Warning[] {
+  const all = [...emotion.warnings, ...cognitive.warnings];
+  return channel === null ? all : all.filter((name) => name !== 'channels_differ');
 }
 
 function tooLittle({ speech_s }: AudioBlock): HTMLElement[] {

@@ -1,6 +1,7 @@
 /** The utterances under the waveform; a click plays from the start of one. */
 import { element, percent } from '../dom.ts';
-import { clock, score, seconds, share } from './format.ts';
+import { clock, score, share, tick } from './format.ts';
+import { maxUtterances, partsOf, speechByEmotion } from './parts.ts';
 import type { Emotion, Report } from './report.ts';
 
 type Timeline = {
@@ -9,7 +10,9 @@ type Timeline = {
   mark(seconds: number): void;
 };
 
-export function createTimeline({ emotion, audio }: Report, onSeek: (seconds: number) => void): Timeline {
+export function createTimeline(report: Report, onSeek: (seconds: number) => void): Timeline {
+  const { emotion, audio } = report;
+  if (emotion.timeline.length > maxUtterances) return createStrip(report, onSeek);
   const blocks = emotion.timeline.map((utterance) => {
     const made = element('button', { type: 'button' });
     fillBlock(made, utterance, 'go there');
@@ -22,6 +25,36 @@ export function createTimeline({ emotion, audio }: Report, onSeek: (seconds: num
     root: element('div', { role: 'group', 'aria-label': 'Utterances' }, track),
     mark: (now) => {
       for (const [index, { start_s, end_s }] of emotion.timeline.entries()) {
+        blocks[index]?.classList.toggle('now', now >= start_s && now < end_s);
+      }
+    },
+  };
+}
+
+/** Equal parts of a long recording in the colour of their most frequent emotion, and the share of each emotion. */
+function createStrip({ emotion, audio }: Report, onSeek: (seconds: number) => void): Timeline {
+  const parts = partsOf(emotion.timeline, audio.duration_s);
+  const blocks = parts.map((part) => {
+    const when = `${clock(part.start_s)} to ${clock(part.end_s)}`;
+    const what = part.emotion === null ? 'no speech' : `${part.emotion.name} ${share(part.emotion.share)}`;
+    const made = element('button', { type: 'button', class: 'utterance part', title: `${when}: ${what}` });
+    if (part.emotion !== null) made.dataset.emotion = part.emotion.name;
+    made.append(element('span', { class: 'visually-hidden' }, `${when}: ${what}, go there`));
+    placeBlock(made, part, { start_s: 0, end_s: audio.duration_s });
+    made.addEventListener('click', () => onSeek(part.start_s));
+    return made;
+  });
+  const sums = speechByEmotion(emotion.timeline, 0, audio.duration_s);
+  const total = sums.reduce((sum, [, spoken]) => sum + spoken, 0);
+  const entries = sums.map(([name, spoken]) =>
+    element('li', { 'data-emotion': name }, `${name} ${share(spoken / total)}`),
+  );
+  const key = element('ul', { class: 'emotion-key', 'aria-label': 'Share of the speech' }, ...entries);
+  const strip = element('div', { class: 'utterances' }, ...blocks);
+  return {
+    root: element('div', { class: 'stack', role: 'group', 'aria-label': 'Utterances' }, strip, key),
+    mark: (now) => {
+      for (const [index, { start_s, end_s }] of parts.entries()) {
         blocks[index]?.classList.toggle('now', now >= start_s && now < end_s);
       }
     },
@@ -59,8 +92,8 @@ export function createUtteranceTable({ emotion, cognitive }: Report): HTMLElemen
   const rows = emotion.timeline.map((utterance) => {
     const clarity = cognitive.timeline.find(({ start_s }) => start_s === utterance.start_s)?.clarity;
     const cells = [
-      seconds(utterance.start_s),
-      seconds(utterance.end_s),
+      tick(utterance.start_s),
+      tick(utterance.end_s),
       score(utterance.valence),
       score(utterance.arousal),
       utterance.dominant_emotion,

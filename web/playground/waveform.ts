@@ -1,10 +1,12 @@
 /** Waveform with a time axis, and keyboard controls to play and seek. */
 import WaveSurfer from 'wavesurfer.js';
-import TimelinePlugin, { type TimelinePluginOptions } from 'wavesurfer.js/plugins/timeline';
+import TimelinePlugin from 'wavesurfer.js/plugins/timeline';
 import { element } from '../dom.ts';
+import { tickStep } from './axis.ts';
 import { button } from './button.ts';
-import { clock } from './format.ts';
+import { clock, tick } from './format.ts';
 import { icon } from './icons.ts';
+import type { Peaks } from './peaks.ts';
 import type { Recording } from './recording.ts';
 import { colour, onThemeChange } from './theme.ts';
 
@@ -17,7 +19,8 @@ type Waveform = {
   destroy(): void;
 };
 
-export function createWaveform({ blob }: Recording, duration: number): Waveform {
+/** @param peaks null when the browser cannot decode the recording */
+export function createWaveform({ blob }: Recording, peaks: Peaks | null, duration: number): Waveform {
   const stage = element('div', { class: 'waveform' });
   const play = button('primary', () => void surfer?.playPause());
   const label = (playing: boolean) =>
@@ -25,7 +28,7 @@ export function createWaveform({ blob }: Recording, duration: number): Waveform 
   const slider = seekSlider(duration, (seconds) => surfer?.setTime(seconds));
   const time = element('span', { class: 'number small muted' }, `0:00 of ${clock(duration)}`);
   const controls = element('div', { class: 'row waveform-controls' }, play, slider, time);
-  const root = element('div', { class: 'stack' }, stage, controls);
+  const root = element('div', { class: 'stack' }, channels(peaks), stage, controls);
   const listeners: ((seconds: number) => void)[] = [];
   let surfer: WaveSurfer | null = null;
   label(false);
@@ -35,14 +38,19 @@ export function createWaveform({ blob }: Recording, duration: number): Waveform 
     time.textContent = `${clock(seconds)} of ${clock(duration)}`;
   });
   const load = () => {
-    surfer = WaveSurfer.create({ container: stage, ...look(), ...colours() });
+    if (peaks === null) {
+      root.replaceChildren(cannotPlay());
+      return;
+    }
+    const split = peaks.length > 1 ? { splitChannels: peaks.map(() => ({})) } : {};
+    surfer = WaveSurfer.create({ container: stage, ...look(duration), ...split, ...colours() });
     surfer.on('play', () => label(true));
     surfer.on('pause', () => label(false));
     surfer.on('timeupdate', (seconds) => {
       for (const listener of listeners) listener(seconds);
     });
     surfer.on('error', () => root.replaceChildren(cannotPlay()));
-    surfer.loadBlob(blob).catch(() => root.replaceChildren(cannotPlay()));
+    surfer.loadBlob(blob, [...peaks], duration).catch(() => root.replaceChildren(cannotPlay()));
   };
   return {
     root,
@@ -56,13 +64,31 @@ export function createWaveform({ blob }: Recording, duration: number): Waveform 
   };
 }
 
-/** @param labels of times on the axis, s */
-export function look(labels: Pick<TimelinePluginOptions, 'formatTimeCallback'> = {}) {
+/** Names what the rows of the waveform are, if there are several. */
+function channels(peaks: Peaks | null): HTMLElement | null {
+  if (peaks === null || peaks.length < 2) return null;
+  const names = peaks.map((_, index) => element('li', {}, `Channel ${index + 1}`));
+  return element(
+    'ol',
+    { class: 'channel-names muted small', 'aria-label': 'Rows of the waveform' },
+    ...names,
+  );
+}
+
+/**
+ * @param duration of the axis, s
+ * @param format of the times on the axis
+ */
+export function look(duration: number, format: (seconds: number) => string = tick) {
+  const step = tickStep(duration, 10);
   const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
   const timeline = TimelinePlugin.create({
     height: 18,
+    timeInterval: step,
+    primaryLabelInterval: step,
+    secondaryLabelInterval: step,
     secondaryLabelOpacity: 1,
-    ...labels,
+    formatTimeCallback: format,
     style: { fontSize: '12px', color: 'var(--muted)' },
   });
   return {

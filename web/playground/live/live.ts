@@ -1,6 +1,7 @@
 /** Live mode: the microphone, its session, and the view of both. */
 import { createRecorderPanel, type RecorderPanel } from '../recorder-panel.ts';
 import type { Recording } from '../recording.ts';
+import { loadRules } from '../rules.ts';
 import { startPcmRecorder } from './pcm-recorder.ts';
 import { type LiveMessage, type LiveOutcome, openSession } from './session.ts';
 import { createLiveView } from './view.ts';
@@ -20,6 +21,7 @@ type LiveOptions = {
 /** @throws MicrophoneError with a message for display */
 export async function startLive(options: LiveOptions): Promise<RecorderPanel> {
   const { abort, announce, host, token } = options;
+  const rules = await loadRules();
   const recorder = await startPcmRecorder({
     onBlock: (block) => {
       session.send(block);
@@ -27,7 +29,7 @@ export async function startLive(options: LiveOptions): Promise<RecorderPanel> {
     },
     onEnded: () => panel.stop(),
   });
-  const view = createLiveView(host);
+  const view = createLiveView(host, rules);
   const announceTurns = createTurnAnnouncer(announce);
   const session = openSession({
     token,

@@ -2,9 +2,10 @@
 import { element } from '../../dom.ts';
 import { createAffectPlane } from '../affect-plane.ts';
 import { card, wide } from '../card.ts';
-import { clarityGauge, indexGauge } from '../cognitive-view.ts';
+import { clarityGauge, indexGauge, isUncertain } from '../cognitive-view.ts';
 import { createEmotionBars } from '../emotion-bars.ts';
 import { affectCard, affectGauges, emotionsCard } from '../emotion-cards.ts';
+import type { Rules } from '../rules.ts';
 import { headline, warningNotices } from '../summary.ts';
 import type { LiveMessage, Measurement, Turn } from './session.ts';
 import { createLiveWaveform } from './waveform.ts';
@@ -23,10 +24,10 @@ const indicesNote =
   'Of the last seconds. The report computes them from everything; load needs half a minute of speech.';
 
 /** Fills `host`. */
-export function createLiveView(host: HTMLElement): LiveView {
+export function createLiveView(host: HTMLElement, { tone }: Rules): LiveView {
   const waveform = createLiveWaveform();
   const activity = element('span', { class: 'tag activity' }, 'No speech yet');
-  const plane = createAffectPlane();
+  const plane = createAffectPlane(tone);
   const summary = element('div', { class: 'headline' }, waiting());
   const [gauges, bars, indices] = [panel(), panel(), panel()];
   const details = [
@@ -47,10 +48,13 @@ export function createLiveView(host: HTMLElement): LiveView {
     const { emotion, cognitive, warnings } = measurement;
     latest = measurement;
     hideDetails(false);
-    summary.replaceChildren(...headline(emotion), ...warningNotices(warnings));
+    summary.replaceChildren(...headline(emotion, warnings), ...warningNotices(warnings));
     gauges.replaceChildren(...affectGauges(emotion));
     bars.replaceChildren(createEmotionBars(emotion));
-    indices.replaceChildren(indexGauge('cognitive_load', cognitive), clarityGauge(cognitive));
+    indices.replaceChildren(
+      indexGauge('cognitive_load', cognitive, isUncertain(cognitive)),
+      clarityGauge(cognitive),
+    );
     showPoint();
   }
 

@@ -56,10 +56,9 @@ export function createLiveWaveform(): LiveWaveform {
   return {
     root: element('div', {}, stage, track),
     load: () => {
-      const formatTimeCallback = (at: number) => clock(shownFrom() + at);
       surfer = WaveSurfer.create({
         container: stage,
-        ...look({ formatTimeCallback }),
+        ...look(shownSeconds, (at) => clock(shownFrom() + at)),
         ...colours(),
         normalize: false,
         interact: false,

@@ -1,0 +1,218 @@
+/** The report of the playground in a real browser, against the built service. */
+import { readFileSync } from 'node:fs';
+import test, { type ExecutionContext } from 'ava';
+import type { Browser, Page } from 'playwright-core';
+import { wavFile } from '../../benchmarks/wav.ts';
+import { samplesOf } from '../support/analysis.ts';
+import { openChromium, visit } from '../support/chromium.ts';
+import { chooseFile, password, pasteToken, resultsOf, signUp } from '../support/playground.ts';
+import { fast, lecture } from '../support/recordings.ts';
+import { type Server, startServer } from '../support/server.ts';
+
+let server: Server;
+let browser: Browser;
+const closers: (() => unknown)[] = [];
+
+test.before(async () => {
+  const scope = { teardown: (close: () => unknown) => closers.push(close) };
+  server = await startServer(scope, { UNDERTONE_SIGNUP: 'open' });
+  browser = await openChromium();
+});
+
+test.after.always(async () => {
+  await browser?.close();
+  for (const close of closers) await close();
+});
+
+async function report(t: ExecutionContext, name: string, bytes: Uint8Array) {
+  const { page, complaints } = await visit(t, browser, server.url);
+  await pasteToken(page);
+  await chooseFile(page, name, bytes);
+  return { page, complaints, said: await resultsOf(page, name) };
+}
+
+/** Two voices, one on each channel. */
+function interview(): Buffer {
+  const [left, right] = [samplesOf('speech.wav'), samplesOf('speech.wav').reverse()];
+  return wavFile(
+    Float32Array.from({ length: 2 * left.length }, (_, at) => (at % 2 === 0 ? left : right)[at >> 1] ?? 0),
+    16_000,
+    2,
+  );
+}
+
+test.serial('under low confidence the headline names no emotion, but the two likeliest', async (t) => {
+  const { said, complaints } = await report(t, 'fast.wav', fast(readFileSync('examples/sample.wav'), 1.7));
+  t.regex(said, /No clear emotion\s+Likeliest: (\w+) \d+ %, (?!\1)\w+ \d+ %\./);
+  t.notRegex(said, /Sounds \w+/);
+  t.deepEqual(complaints, []);
+});
+
+test.serial('the plane is divided by the bounds of the tone', async (t) => {
+  const { page } = await report(t, 'sample.wav', readFileSync('examples/sample.wav'));
+  const { models } = (await (await fetch(`${server.url}/v1/models`)).json()) as {
+    models: { kind: string; rule: { tone: Record<string, number> } }[];
+  };
+  const { tone = {} } = models.find(({ kind }) => kind === 'emotion')?.rule ?? {};
+  const box = (selector: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((shape) => {
+        const { y, height } = (shape as SVGGraphicsElement).getBBox();
+        return { y, height };
+      });
+  const [ground, neutral] = [await box('.plane-ground'), await box('.plane-neutral')];
+  const arousal = (y: number) => 1 - (y - ground.y) / ground.height;
+  t.true(Math.abs(arousal(neutral.y) - (tone.highArousal ?? 0)) < 0.01);
+  t.true(Math.abs(arousal(neutral.y + neutral.height) - (tone.lowArousal ?? 0)) < 0.01);
+  const words = await page.locator('.plane-word').allTextContents();
+  t.deepEqual(words.sort(), ['calm', 'distressed', 'engaged', 'neutral', 'subdued', 'tense']);
+});
+
+test.serial('the confidence of the cognitive signals is shown, and low confidence drawn', async (t) => {
+  const { page, said } = await report(t, 'sample.wav', readFileSync('examples/sample.wav'));
+  t.regex(said, /Confidence 1\d %\. Low: the scores are drawn hollow\./);
+  t.is(await page.locator('.gauge.uncertain').count(), 3);
+  t.notRegex(said, /of reference recordings\.\n/);
+  const long = await report(t, 'minute.wav', lecture(60));
+  t.regex(long.said, /Confidence [3-9]\d %\. More speech raises it\./);
+  t.is(await long.page.locator('.gauge.uncertain').count(), 0);
+  t.regex(long.said, /More pauses than \d+ % of reference recordings\./);
+  t.regex(long.said, /Longer runs between pauses than \d+ % of reference recordings\./);
+});
+
+test.serial('bars of contributions share one scale', async (t) => {
+  const { page } = await report(t, 'minute.wav', lecture(60));
+  const scales = await page.locator('.effects li').evaluateAll((rows) =>
+    rows.map((row) => {
+      const effect = Number(row.querySelector('strong')?.textContent?.replace(/[−+]/, ''));
+      return Number.parseFloat(row.querySelector<HTMLElement>('.effect-fill')?.style.width ?? '') / effect;
+    }),
+  );
+  t.is(scales.length, 5);
+  // Effects are printed with two digits: the largest are exact enough.
+  const [least, most] = [Math.min(...scales.slice(0, 3)), Math.max(...scales.slice(0, 3))];
+  t.true(most / least < 1.1, scales.join());
+});
+
+test.serial('the focus moves to the report without a ring', async (t) => {
+  const { page } = await report(t, 'first.wav', readFileSync('examples/sample.wav'));
+  // After a key, browsers draw the ring around an element that a script focuses.
+  await page.locator('#results').evaluate((results) => (results as HTMLElement).blur());
+  await page.keyboard.press('Tab');
+  await chooseFile(page, 'sample.wav', readFileSync('examples/sample.wav'));
+  await resultsOf(page, 'sample.wav');
+  const focused = () => page.evaluate(() => document.activeElement?.id);
+  t.is(await focused(), 'results');
+  const outline = page.locator('#results').evaluate((results) => getComputedStyle(results).outlineStyle);
+  t.is(await outline, 'none');
+});
+
+test.serial('each channel has a waveform, and the warning ends with the choice of one', async (t) => {
+  const { page, said } = await report(t, 'interview.wav', interview());
+  t.regex(said, /The channels differ\. Their average was analysed/);
+  t.regex(said, /Channel 1\s+Channel 2/);
+  const card = page.locator('.card').filter({ has: page.locator('.waveform') });
+  await card.getByLabel('Analyse').selectOption('1');
+  await page.getByText('The channels differ.').waitFor({ state: 'detached' });
+  t.is(await card.getByLabel('Analyse').inputValue(), '1');
+});
+
+test.serial('a sound without speech is not described as a voice', async (t) => {
+  const { said } = await report(t, 'hum.wav', hum());
+  t.regex(said, /Too little speech/);
+  t.notRegex(said, /quiet|telephone|Level of the speech/);
+});
+
+function hum(): Buffer {
+  return wavFile(Float32Array.from({ length: 48_000 }, (_, at) => 0.002 * Math.sin((at * Math.PI) / 80)));
+}
+
+test.serial('an error of a form stands in the form', async (t) => {
+  const { page } = await visit(t, browser, `${server.url}/account`);
+  const form: ReturnType<Page['locator']> = page.locator('#log-in');
+  await form.getByLabel('E-mail address').fill('nobody@example.org');
+  await form.getByLabel('Password').fill('no such account');
+  await form.getByRole('button').click();
+  await form.getByText('No account has this address and password').waitFor();
+  await form.getByLabel('Password').fill('another');
+  t.is(await page.locator('#sign-up').getByRole('alert').count(), 0);
+});
+
+test.serial('minutes are shown as parts, a density and times such as 3:20', async (t) => {
+  const { page, said, complaints } = await report(t, 'lecture.wav', lecture(200));
+  t.regex(said, /lecture\.wav · 3:20/);
+  const parts = page.locator('.utterance.part');
+  t.is(await parts.count(), 40);
+  t.regex((await parts.first().getAttribute('title')) ?? '', /^0:00 to 0:05: neutral \d+ %$/);
+  t.regex(await page.getByRole('list', { name: 'Share of the speech' }).innerText(), /neutral \d+ %/);
+  t.is(await page.locator('.plane-stop').count(), 0);
+  t.true((await page.locator('.plane-cell').count()) > 1);
+  t.deepEqual(complaints, []);
+});
+
+test.serial('a report is saved as JSON, CSV and a picture', async (t) => {
+  const { page } = await report(t, 'sample.wav', readFileSync('examples/sample.wav'));
+  const saved = async (format: string) => {
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: format, exact: true }).click();
+    const file = await download;
+    return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
+  };
+  const json = await saved('JSON');
+  t.is(json.name, 'sample.json');
+  const { emotion } = JSON.parse(json.text);
+  const csv = await saved('CSV');
+  const [head = '', first = ''] = csv.text.split('\r\n');
+  t.regex(head, /^start_s,end_s,valence,arousal,dominant_emotion,confidence,clarity,(\w+,){7}\w+$/);
+  const { start_s, end_s, valence } = emotion.timeline[0];
+  t.true(first.startsWith(`${start_s},${end_s},${valence},`), first);
+  t.is(csv.text.trim().split('\r\n').length, 1 + emotion.timeline.length);
+  const picture = await saved('SVG');
+  t.regex(picture.text, /^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+  t.true(picture.text.includes('subdued'));
+});
+
+test.serial('two recordings stand side by side', async (t) => {
+  const { page } = await report(t, 'sample.wav', readFileSync('examples/sample.wav'));
+  await page.getByRole('button', { name: 'Compare with the next recording' }).click();
+  await chooseFile(page, 'fast.wav', fast(readFileSync('examples/sample.wav'), 1.7));
+  const card = page.locator('.comparison');
+  await card.waitFor();
+  t.regex(await card.getByRole('region', { name: 'sample.wav' }).innerText(), /Sounds neutral[\s\S]*Valence/);
+  t.regex(await card.getByRole('region', { name: 'fast.wav' }).innerText(), /No clear emotion[\s\S]*Valence/);
+});
+
+for (const way of ['log-in', 'sign-up'] as const) {
+  test.serial(`a recording that waits survives the ${way}, and is sent afterwards`, async (t) => {
+    const { page } = await visit(t, browser, `${server.url}/account`);
+    if (way === 'log-in') {
+      await signUp(page, 'waiting@example.org');
+      await page.context().clearCookies();
+    }
+    await page.goto(server.url);
+    await chooseFile(page, 'sample.wav', readFileSync('examples/sample.wav'));
+    await page.getByText('sample.wav is ready').waitFor();
+    await page.getByRole('link', { name: 'Log in or sign up' }).click();
+    await page.locator(`#${way}-email`).fill(way === 'log-in' ? 'waiting@example.org' : 'new@example.org');
+    await page.locator(`#${way}-password`).fill(password);
+    await page.locator(`#${way}`).getByRole('button').click();
+    await page.waitForURL(`${server.url}/`);
+    t.regex(await resultsOf(page, 'sample.wav'), /Sounds neutral/);
+    await page.reload();
+    await page.getByText('You are logged in').waitFor();
+    t.false(await page.locator('#results').isVisible(), 'it is sent once');
+  });
+}
+
+test.serial('the API page has the header of the site, a first request and no account routes', async (t) => {
+  const { page, complaints } = await visit(t, browser, `${server.url}/docs`);
+  await page.locator('.opblock').first().waitFor();
+  t.true((await page.locator('pre').first().innerText()).endsWith(`recording.wav ${server.url}/v1/analyze`));
+  t.is(await page.locator('.opblock-summary-path', { hasText: '/account' }).count(), 0);
+  t.true((await page.locator('.opblock-summary-path').count()) > 5);
+  await page.getByRole('link', { name: 'Playground' }).click();
+  await page.waitForURL(`${server.url}/`);
+  t.deepEqual(complaints, []);
+});

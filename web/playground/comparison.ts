@@ -1,0 +1,29 @@
+/** Two recordings side by side. */
+import { element } from '../dom.ts';
+import type { Answer } from './analyze.ts';
+import { clarityGauge, indexGauge, isUncertain } from './cognitive-view.ts';
+import { affectGauges } from './emotion-cards.ts';
+import { cognitiveSignals, emotionSignals } from './report.ts';
+import { headline } from './summary.ts';
+
+/** A report that was kept for comparison. */
+export type Kept = { readonly name: string; readonly answer: Answer };
+
+export function createComparison(left: Kept, right: Kept): HTMLElement {
+  return element('div', { class: 'columns comparison' }, column(left), column(right));
+}
+
+function column({ name, answer: { report } }: Kept): HTMLElement {
+  const [emotion, cognitive] = [emotionSignals(report), cognitiveSignals(report)];
+  const scores =
+    emotion === null || cognitive === null
+      ? [element('p', {}, 'Too little speech')]
+      : [
+          ...headline(emotion, report.emotion.warnings),
+          ...affectGauges(emotion),
+          indexGauge('cognitive_load', cognitive, isUncertain(cognitive)),
+          clarityGauge(cognitive),
+          indexGauge('processing', cognitive, isUncertain(cognitive)),
+        ];
+  return element('section', { class: 'stack', 'aria-label': name }, element('h4', {}, name), ...scores);
+}
