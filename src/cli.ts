@@ -4,8 +4,10 @@ import { Command, CommanderError } from 'commander';
 import { registerAnalyze } from './cli/analyze.ts';
 import { registerBulk } from './cli/bulk.ts';
 import { type CliContext, UsageError } from './cli/context.ts';
+import { registerDoctor } from './cli/doctor.ts';
 import { registerFeatures } from './cli/features.ts';
 import { registerListen } from './cli/listen.ts';
+import { registerMcp } from './cli/mcp.ts';
 import { registerOpenApi } from './cli/openapi.ts';
 import { registerServe } from './cli/serve.ts';
 import { registerToken } from './cli/token.ts';
@@ -54,7 +56,9 @@ function buildProgram(): Command {
     registerFeatures,
     registerToken,
     registerUser,
+    registerDoctor,
     registerOpenApi,
+    registerMcp,
   ])
     register(program, context);
   return program;

@@ -16,9 +16,13 @@ import {
   type ValidationItem,
 } from '../index.ts';
 import { reportReady } from '../workers/thread-status.ts';
-import type { Input } from './inputs.ts';
+import { displayPath, type Input } from './inputs.ts';
 
-export type AnalyzeSettings = { readonly modelsDir: string; readonly limits: DecodeLimits };
+export type AnalyzeSettings = {
+  readonly modelsDir: string;
+  readonly limits: DecodeLimits;
+  readonly baseline?: Uint8Array | null;
+};
 
 export type AnalyzeTask = Input & {
   readonly signals: readonly Signal[];
@@ -47,23 +51,28 @@ export async function run(task: AnalyzeTask): Promise<AnalyzeResult> {
   try {
     const audio = task.bytes ?? (await readFile(task.path));
     const { channel, segments, signals, timeline } = task;
-    const options = { ...settings, timeline };
+    const { baseline = null, ...shared } = settings;
+    const options = { ...shared, timeline };
     if (channel === 'split') return { report: await analyzeChannels(audio, options) };
-    if (segments === null) return { report: await analyze(audio, { ...options, channel, signals }) };
+    if (segments === null)
+      return { report: await analyze(audio, { ...options, baseline, channel, signals }) };
     return { report: await analyzeSpeakers(audio, segments, { ...options, channel }) };
   } catch (error) {
-    return toResult(error);
+    return toResult(error, task.path);
   }
 }
 
-function toResult(error: unknown): FileResult {
+function toResult(error: unknown, path: string): FileResult {
   const item = (msg: string, type: string): ValidationItem => ({ loc: ['body', 'audio'], msg, type });
   if (error instanceof Failure) {
     return { error: error.items[0] ?? item(error.message, `value_error.audio.${error.code}`), cause: null };
   }
   const { code, stack, syscall } = error as NodeJS.ErrnoException;
   if (code !== undefined && (syscall !== undefined || code.startsWith('ERR_FS_'))) {
-    const msg = `Expected a readable file for \`audio\`, got ${code}`;
+    const msg =
+      code === 'ENOENT'
+        ? `No such file: ${displayPath(path)}`
+        : `Expected a readable file for \`audio\`, got ${code}`;
     return { error: item(msg, 'value_error.audio.unreadable'), cause: null };
   }
   return { error: item('internal error', 'internal'), cause: stack ?? String(error) };

@@ -66,7 +66,7 @@ async function bulk(paths: readonly string[], options: Options, terminal: CliCon
       const result = await analyzeFile(client, path);
       if ('unanswered' in result) {
         totals.open++;
-        terminal.stderr.write(`${path}: ${result.unanswered}\n`);
+        progress.note(`${path}: ${result.unanswered}`);
       } else {
         totals.done++;
         totals.refused += 'error' in result ? 1 : 0;

@@ -5,7 +5,7 @@ import type { AnalyzeResult, FileResult } from './analyze-thread.ts';
 
 type Cell = string | number | null;
 /** Seconds, and scores from 0 to 1, as in the reports; absent without a value. */
-type Row = Readonly<Record<string, Cell>>;
+export type Row = Readonly<Record<string, Cell>>;
 
 const signalColumns = signals.flatMap((signal) => definitions[signal].columns);
 const columns = [
@@ -28,9 +28,11 @@ export const csvHeader = (kind: Part['kind'] | null = null) => columnsOf(kind).j
 /** RFC 4180, with line feeds as line breaks. */
 export function toCsv(path: string, result: FileResult, part: Part | null = null): string {
   const row = { ...toRow(path, result), ...(part && { [part.kind]: part.name }) };
-  return columnsOf(part?.kind ?? null)
-    .map((name) => quoteField(String(row[name] ?? '')))
-    .join(',');
+  return csvLine(columnsOf(part?.kind ?? null), row);
+}
+
+export function csvLine(names: readonly string[], row: Row): string {
+  return names.map((name) => quoteField(String(row[name] ?? ''))).join(',');
 }
 
 /** Columns of the table for terminals: name, heading and width. The path ends the line. */
@@ -69,7 +71,7 @@ export function warningsOf(report: Report): string[] {
   return [...new Set(reportsOf(report).flatMap(([, { warnings }]) => warnings))];
 }
 
-function toRow(path: string, result: FileResult): Row {
+export function toRow(path: string, result: FileResult): Row {
   if ('error' in result) return { path, status: 'failed', error: result.error.msg };
   const { report } = result;
   const reports = reportsOf(report);

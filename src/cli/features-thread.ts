@@ -9,7 +9,7 @@ import { reportReady } from '../workers/thread-status.ts';
 import type { Input } from './inputs.ts';
 
 export type FeaturesSettings = { readonly spec: FeatureSpec; readonly limits: DecodeLimits };
-export type FeaturesTask = Input & { readonly output: string };
+export type FeaturesTask = Omit<Input, 'optional'> & { readonly output: string };
 export type Extracted = { readonly frames: number } | { readonly error: string };
 
 const { spec, limits } = workerData as FeaturesSettings;

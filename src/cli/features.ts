@@ -62,7 +62,7 @@ async function writeFeatures(
     const { path } = tasks[totals.done++] as FeaturesTask;
     if ('error' in extracted) {
       totals.failed++;
-      terminal.stderr.write(`${path}: ${extracted.error}\n`);
+      progress.note(`${path}: ${extracted.error}`);
     } else totals.frames += extracted.frames;
     await progress.step();
   }

@@ -1,13 +1,19 @@
 /** The recordings that a command reads: files, folders, a list of both, or standard input. */
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { extname, join, relative, resolve } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { type CliContext, expected } from './context.ts';
 
 export const standardInput = '-';
 
-/** `path` is absolute, or `-` with the `bytes` of standard input. */
-export type Input = { readonly path: string; readonly bytes: Uint8Array | null };
+/**
+ * `path` is absolute, or `-` with the `bytes` of standard input. `optional`: found in a folder, without the extension of an
+ * audio file.
+ */
+export type Input = { readonly path: string; readonly bytes: Uint8Array | null; readonly optional: boolean };
+
+const audioExtensions =
+  /^\.(wav|wave|rf64|mp3|mp4|m4a|m4b|m4v|mov|3gp|3g2|aac|flac|ogg|oga|ogv|opus|webm|mka|mkv|aif|aiff|aifc|caf|amr)$/i;
 
 type Stdin = Pick<CliContext, 'stdin'>;
 
@@ -24,8 +30,8 @@ export async function findInputs(
   checkStandardInput([...names, list ?? '']);
   const found: Input[] = [];
   for (const path of names) {
-    if (path === standardInput) found.push({ path, bytes: await readBytes(terminal) });
-    else found.push(...(await findFiles(path)).map((file) => ({ path: file, bytes: null })));
+    if (path === standardInput) found.push({ path, bytes: await readBytes(terminal), optional: false });
+    else found.push(...(await findFiles(path)));
   }
   return found;
 }
@@ -54,16 +60,24 @@ function readText(path: string): Promise<string> {
 }
 
 /**
- * Returns absolute paths: a file, even a missing one, or every file below a folder in sorted order.
+ * Returns a file, even a missing one, or every file below a folder in sorted order.
  * Symbolic links to folders are not followed, since they may form a cycle.
  */
-async function findFiles(name: string): Promise<string[]> {
+async function findFiles(name: string): Promise<Input[]> {
+  if (name === '') throw expected('a file or a folder', 'path', 'an empty text');
   const path = resolve(name);
   const entry = await stat(path).catch(() => null);
-  if (!entry?.isDirectory()) return [path];
+  if (!entry?.isDirectory()) return [{ path, bytes: null, optional: false }];
   const found: string[] = [];
   await walk(path, found);
-  return found;
+  if (found.length === 0) throw expected('a folder with files', 'path', `${name}, which has none`);
+  return found.map((file) => ({ path: file, bytes: null, optional: !audioExtensions.test(extname(file)) }));
+}
+
+/** Relative to the working directory for a path inside it. */
+export function displayPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return path === standardInput || short.startsWith('..') ? path : short;
 }
 
 async function walk(folder: string, found: string[]): Promise<void> {

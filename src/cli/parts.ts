@@ -10,6 +10,7 @@ import type { Part } from './csv.ts';
 import type { Input } from './inputs.ts';
 
 export type PartOptions = {
+  readonly baseline?: string;
   readonly channel?: string;
   readonly channels?: string;
   readonly segments?: string;
@@ -18,7 +19,7 @@ export type PartOptions = {
 
 /** @throws UsageError for options that exclude each other */
 export async function parseParts(
-  { channel, channels, segments, timeline: name }: PartOptions,
+  { baseline, channel, channels, segments, timeline: name }: PartOptions,
   signals: readonly Signal[],
 ): Promise<Pick<AnalyzeTask, 'channel' | 'segments' | 'timeline'>> {
   const timeline = timelines.find((one) => one === name);
@@ -33,6 +34,7 @@ export async function parseParts(
     if (segments !== undefined) throw expected('no --segments', '--channels', 'both: remove one of them');
   }
   const several = [channels && '--channels', segments && '--segments'].find(Boolean);
+  if (several && baseline !== undefined) throw expected('no --baseline', several, 'both: remove one of them');
   if (several && signals.length < allSignals.length) {
     throw expected(`all signals`, several, 'some: remove --signals');
   }

@@ -1,53 +1,65 @@
-import { Presets, SingleBar } from 'cli-progress';
 import { type CliContext, writeLine } from './context.ts';
 
 export type Progress = {
   /** Counts a finished file. Writes `line` to standard output, above the bar. */
   step(line?: string): Promise<void>;
+  /** Writes a line to standard error, above the bar. */
+  note(line: string): void;
   end(summary: string): void;
 };
 
 const clearLine = '\r\x1b[K';
+const barWidth = 30;
+const defaultColumns = 80;
 
-/** Shows a bar on standard error if that is a terminal. */
+/**
+ * Shows a bar on standard error if that is a terminal. The bar is cleared before each line and shorter than the terminal,
+ * so that it needs neither a saved cursor nor a change of the terminal's modes.
+ */
 export function showProgress(total: number, { stdout, stderr }: CliContext): Progress {
   const shown = stderr.isTTY === true && total > 1;
-  const format = '{bar} {value}/{total} files, {eta_formatted} to go';
-  const bar = new SingleBar(
-    { stream: stderr, format, clearOnComplete: true, forceRedraw: true, hideCursor: true },
-    Presets.shades_classic,
-  );
-  const removeHandlers = shown ? stopOnSignals(bar) : null;
-  if (shown) bar.start(total, 0);
+  const started = performance.now();
+  let done = 0;
+  const clear = () => {
+    if (shown) stderr.write(clearLine);
+  };
+  const draw = () => {
+    const bar = describeProgress(done, total, (performance.now() - started) / 1000);
+    if (shown) stderr.write(`${clearLine}${bar.slice(0, (stderr.columns || defaultColumns) - 1)}`);
+  };
+  draw();
   return {
     async step(line) {
       if (line !== undefined) {
-        if (shown && stdout.isTTY) stderr.write(clearLine);
+        if (stdout.isTTY) clear();
         await writeLine(stdout, line);
       }
-      if (shown) bar.increment();
+      done++;
+      draw();
+    },
+    note(line) {
+      clear();
+      stderr.write(`${line}\n`);
+      draw();
     },
     end(summary) {
-      removeHandlers?.();
-      if (shown) bar.stop();
+      clear();
       stderr.write(`${summary}\n`);
     },
   };
 }
 
-/** Restores the cursor before a signal ends the process. @returns a function that removes the handlers */
-function stopOnSignals(bar: SingleBar): () => void {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  const removeHandlers = () => {
-    for (const signal of signals) process.off(signal, end);
-  };
-  function end(signal: NodeJS.Signals): void {
-    removeHandlers();
-    bar.stop();
-    process.kill(process.pid, signal);
-  }
-  for (const signal of signals) process.on(signal, end);
-  return removeHandlers;
+function describeProgress(done: number, total: number, seconds: number): string {
+  const filled = Math.round((barWidth * done) / total);
+  const bar = '█'.repeat(filled) + '░'.repeat(barWidth - filled);
+  const rest = done === 0 ? '' : `, ${formatSeconds((seconds / done) * (total - done))} to go`;
+  return `${bar} ${done}/${total} files${rest}`;
+}
+
+function formatSeconds(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole} s`;
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 export function countFiles(count: number): string {

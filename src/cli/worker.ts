@@ -23,13 +23,13 @@ export function registerWorker(program: Command, terminal: CliContext): void {
 async function runWorker({ env, stdout, exit }: CliContext): Promise<void> {
   const config = parseConfig(env);
   if (config.redisUrl === null) throw expected('redis://HOST', 'UNDERTONE_REDIS_URL', 'nothing');
-  const { default: pino } = await import('pino');
   const { loadOrCreateSecret } = await import('../auth/secret.ts');
   const { openDatabase } = await import('../db/database.ts');
   const { ensureDir } = await import('../runtime/ensure-dir.ts');
+  const { createLogger } = await import('../runtime/log.ts');
   const { startJobWorker } = await import('../jobs/worker.ts');
   const { PersistenceError } = await import('../runtime/redis.ts');
-  const logger = pino({ level: config.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
+  const logger = createLogger(config.logLevel);
   ensureDir(config.dataDir);
   const secret = config.secret ?? (await loadOrCreateSecret(config.dataDir));
   const database = await openDatabase(config.databaseUrl);

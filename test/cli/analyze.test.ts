@@ -1,11 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import test from 'ava';
 import { reportSchemas } from '../../src/analysis/report.ts';
 import { commandLine, runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
+import { hasTerminal, runInTerminal } from '../support/terminal.ts';
 
 const sample = resolve('examples/sample.wav');
 
@@ -38,10 +38,7 @@ test('one line of JSON a file, in order, with whole reports', async (t) => {
     lines.map(({ path }) => path),
     names.map((name) => join(folder, name)),
   );
-  t.deepEqual(
-    lines[0].error,
-    errorOf('Expected a readable file for `audio`, got ENOENT', 'value_error.audio.unreadable'),
-  );
+  t.deepEqual(lines[0].error, errorOf('No such file: missing.wav', 'value_error.audio.unreadable'));
   t.is(lines[2].error.type, 'value_error.audio.unsupported');
   t.is(lines[5].error.type, 'value_error.audio.empty');
   for (const line of [lines[1], lines[3], lines[4]]) {
@@ -52,7 +49,7 @@ test('one line of JSON a file, in order, with whole reports', async (t) => {
     t.is(line.emotion.status, 'ok');
     t.deepEqual({ ...line, path: '' }, { ...lines[6], path: '' });
   }
-  t.regex(stderr, /^7 files, 3 failed, \d+\.\d s of audio in \d+\.\d s\n$/);
+  t.regex(stderr, /^7 files, 2 failed, 1 skipped without audio, \d+\.\d s of audio in \d+\.\d s\n$/);
 });
 
 test('--signals picks', async (t) => {
@@ -101,7 +98,7 @@ test('--output csv and table', async (t) => {
   const odd = join(folder, 'a "b", c.wav');
   fs.copyFileSync(sample, odd);
   fs.writeFileSync(join(folder, 'x.txt'), 'no sound');
-  const csv = await runCli(['analyze', '--output', 'csv', '.'], { cwd: folder });
+  const csv = await runCli(['analyze', '--output', 'csv', odd, 'x.txt'], { cwd: folder });
   t.is(csv.code, 1);
   const [head = '', row = '', failed = '', ...rest] = csv.stdout.split('\n');
   t.regex(head, /^path,status,duration_s,speech_s,valence,.*,warnings,error$/);
@@ -109,47 +106,123 @@ test('--output csv and table', async (t) => {
   t.is(row.slice(row.indexOf('",ok,') + 2).split(',').length, head.split(',').length - 1);
   t.regex(failed, /x\.txt,failed,{12},"?Expected an audio file, got /);
   t.deepEqual(rest, ['']);
-  const table = await runCli(['analyze', '--output', 'table', '.'], { cwd: folder });
+  const table = await runCli(['analyze', '--output', 'table', odd, 'x.txt'], { cwd: folder });
   const lines = table.stdout.trimEnd().split('\n');
   const column = (lines[0] as string).indexOf('PATH');
-  t.is((lines[1] as string).slice(column), odd);
-  t.true((lines[2] as string).slice(column).startsWith(`${join(folder, 'x.txt')}: Expected an audio file`));
+  t.is((lines[1] as string).slice(column), 'a "b", c.wav');
+  t.true((lines[2] as string).slice(column).startsWith('x.txt: Expected an audio file'));
 });
 
-const hideCursor = '\x1b[?25l';
-const showCursor = '\x1b[?25h';
+const withTerminal = hasTerminal ? test : test.skip;
+const quoted = (args: readonly string[]) =>
+  commandLine(args)
+    .map((part) => `'${part}'`)
+    .join(' ');
 
-/** A root without /dev/pts has no terminal. */
-const withTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0 ? test : test.skip;
+for (const columns of [80, 110]) {
+  withTerminal(`a terminal of ${columns} columns shows each result once, then the summary`, async (t) => {
+    const folder = makeFolder();
+    const names = ['a', 'b', 'c'];
+    for (const name of names) fs.copyFileSync(sample, join(folder, name));
+    const long = 'x'.repeat(150);
+    fs.copyFileSync(sample, join(folder, long));
+    const screen = await runInTerminal(quoted(['analyze', '--output', 'table', ...names, long]), columns, {
+      cwd: folder,
+    });
+    t.is(screen.code, 0, screen.raw);
+    t.true(screen.raw.includes('3/4 files, '), 'a bar was shown');
+    const piped = await runCli(['analyze', '--output', 'table', ...names, long], { cwd: folder });
+    const wrapped = piped.stdout
+      .trimEnd()
+      .split('\n')
+      .flatMap((line) => line.match(new RegExp(`.{1,${columns}}`, 'g')) ?? []);
+    t.deepEqual(
+      screen.rows.slice(0, -1),
+      wrapped.map((line) => line.trimEnd()),
+    );
+    t.regex(screen.rows.at(-1) ?? '', /^4 files, 0 failed, [\d.]+ s of audio in [\d.]+ s$/);
+    t.is(screen.column, 0);
+  });
+}
 
-withTerminal('a bar goes to a terminal’s standard error, and the lines stay clean', (t) => {
+withTerminal('a bar goes to a terminal’s standard error, and the lines stay clean', async (t) => {
   const folder = makeFolder();
   for (const name of ['a', 'b', 'c']) fs.copyFileSync(sample, join(folder, name));
-  const out = join(folder, 'out.jsonl');
-  const line = [...commandLine(['analyze', '--jsonl', 'a', 'b', 'c']).map((part) => `'${part}'`), '>', out];
-  const screen = spawnSync('script', ['-qec', line.join(' '), '/dev/null'], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  t.is(screen.status, 0, screen.stdout);
-  t.true(screen.stdout.includes('3/3 files'), screen.stdout);
-  t.true(screen.stdout.includes('3 files, 0 failed'));
-  t.is(parseLines(fs.readFileSync(out, 'utf8')).length, 3);
+  const command = `${quoted(['analyze', '--jsonl', 'a', 'b', 'c'])} > out.jsonl`;
+  const screen = await runInTerminal(command, 80, { cwd: folder });
+  t.is(screen.code, 0, screen.raw);
+  t.true(screen.raw.includes('3/3 files'), screen.raw);
+  t.is(screen.rows.length, 1);
+  t.is(parseLines(fs.readFileSync(join(folder, 'out.jsonl'), 'utf8')).length, 3);
 });
 
-withTerminal('Ctrl-C beside a bar leaves the cursor visible', async (t) => {
+// Serial: tests beside it block the thread, and the key would come after the last file.
+(hasTerminal ? test.serial : test.skip)(
+  'a bar changes no mode of the terminal, so that Ctrl-C leaves it usable',
+  async (t) => {
+    const folder = makeFolder();
+    for (let index = 0; index < 200; index++) fs.copyFileSync(sample, join(folder, `${index}`));
+    let interrupted = false;
+    const { code, raw } = await runInTerminal(`${quoted(['analyze', '--jsonl', folder])} >/dev/null`, 80, {
+      onData(shown, write) {
+        if (interrupted || !shown.includes('/200 files')) return;
+        interrupted = true;
+        write('\x03');
+      },
+    });
+    t.is(code, 130, raw);
+    t.deepEqual(
+      raw.split('\x1b').filter((part, at) => at > 0 && !part.startsWith('[K')),
+      [],
+    );
+  },
+);
+
+test('walked files without audio are skipped; JSON lines list them', async (t) => {
   const folder = makeFolder();
-  for (let index = 0; index < 200; index++) fs.copyFileSync(sample, join(folder, `${index}`));
-  const line = [...commandLine(['analyze', '--jsonl', folder]).map((part) => `'${part}'`), '>/dev/null'];
-  const screen = spawn('script', ['-qec', line.join(' '), '/dev/null']);
-  let shown = '';
-  screen.stdout.setEncoding('utf8').on('data', (text: string) => {
-    if (!shown.includes(hideCursor) && text.includes(hideCursor)) screen.stdin.write('\x03');
-    shown += text;
-  });
-  const [code] = await once(screen, 'close');
-  t.is(code, 130, shown);
-  t.true(shown.lastIndexOf(showCursor) > shown.lastIndexOf(hideCursor), JSON.stringify(shown));
+  fs.copyFileSync(sample, join(folder, 'a'));
+  fs.writeFileSync(join(folder, 'README.md'), 'no sound');
+  fs.writeFileSync(join(folder, '.DS_Store'), '');
+  const text = await runCli(['analyze', '--output', 'table', '.'], { cwd: folder });
+  t.is(text.code, 0, text.stderr);
+  t.is(text.stdout.trimEnd().split('\n').length, 2);
+  t.regex(text.stderr, /^3 files, 0 failed, 2 skipped without audio, 9\.5 s of audio in /);
+  const jsonl = await runCli(['analyze', '--jsonl', '.'], { cwd: folder });
+  t.is(jsonl.code, 0);
+  t.deepEqual(
+    parseLines(jsonl.stdout).map(({ error }) => error?.type),
+    ['value_error.audio.empty', 'value_error.audio.unsupported', undefined],
+  );
+  fs.writeFileSync(join(folder, 'broken.WAV'), 'no sound');
+  const broken = await runCli(['analyze', '.'], { cwd: folder });
+  t.is(broken.code, 1);
+  t.regex(broken.stderr, /^4 files, 1 failed, 2 skipped/);
+});
+
+test('--baseline makes load and processing relative; --models chooses a set', async (t) => {
+  const { code, stdout } = await runCli([
+    'analyze',
+    '--jsonl',
+    '--models',
+    'fast',
+    '--baseline',
+    sample,
+    sample,
+  ]);
+  t.is(code, 0);
+  const { cognitive } = parseLines(stdout)[0];
+  t.true(cognitive.relative);
+  t.deepEqual([cognitive.signals.cognitive_load, cognitive.signals.processing], [0.5, 0.5]);
+  const named = await runCli([
+    'analyze',
+    '--jsonl',
+    '--models-dir',
+    resolve('models/fast'),
+    '--baseline',
+    sample,
+    sample,
+  ]);
+  t.is(named.stdout, stdout);
 });
 
 test('a command line of 32,000 characters is read to its end', async (t) => {
@@ -167,11 +240,13 @@ test('a closed pipe prints no error', (t) => {
   t.false(stderr.includes('EPIPE'), stderr);
 });
 
+const empty = makeFolder();
+
 const misuses: readonly [args: string[], message: string][] = [
   [['--signals', 'mood', 'x'], 'Expected emotion or cognitive for `--signals`, got "mood"'],
   [['--jobs', 'many', 'x'], 'Expected an integer from 1 to 999 for `--jobs`, got "many"'],
   [['--models-dir', '/nowhere', 'x'], 'Expected a folder of models, got /nowhere, which cannot be read'],
-  [['--output', 'xml', 'x'], 'Expected one of text, table, csv, jsonl for `--output`, got "xml"'],
+  [['--output', 'xml', 'x'], 'Expected one of text, table, csv, jsonl, parquet for `--output`, got "xml"'],
   [['--output', 'csv', '--jsonl', 'x'], 'Expected jsonl beside --jsonl for `--output`, got csv'],
   [
     ['--list', '/nowhere'],
@@ -179,10 +254,16 @@ const misuses: readonly [args: string[], message: string][] = [
   ],
   [['--list', '-', '-'], 'Expected standard input once for `-`, got it more often'],
   [[], 'Expected at least one recording for `path`, got none'],
+  [[''], 'Expected a file or a folder for `path`, got an empty text'],
+  [[empty], `Expected a folder with files for \`path\`, got ${empty}, which has none`],
+  [
+    ['--baseline', '/nowhere', 'x'],
+    "Expected a readable file for `--baseline`, got ENOENT: no such file or directory, open '/nowhere'",
+  ],
 ];
 
 for (const [args, message] of misuses) {
-  test(`analyze ${args.join(' ')} ends with 2`, async (t) => {
+  test(`analyze ${JSON.stringify(args).replace(empty, 'EMPTY')} ends with 2`, async (t) => {
     const { code, stdout, stderr } = await runCli(['analyze', ...args]);
     t.deepEqual({ code, stdout, stderr }, { code: 2, stdout: '', stderr: `${message}\n` });
   });

@@ -14,6 +14,7 @@ for (const command of [
   'user create',
   'user password',
   'openapi',
+  'doctor',
 ]) {
   test(`${command} --help has an example`, async (t) => {
     const { code, stdout } = await runCli([...command.split(' '), '--help']);

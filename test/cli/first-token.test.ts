@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/db/database.ts';
 import { makeFolder } from '../support/folder.ts';
 
 const url = 'http://127.0.0.1:8080';
-const config = { token: null };
+const config = { token: null, dataDir: "/srv/it's", databaseUrl: "file:/srv/it's/undertone.db" };
 
 async function open() {
   const database = await openDatabase(`file:${join(makeFolder(), 'undertone.db')}`);

@@ -1,12 +1,21 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { follow, startCli } from '../support/cli.ts';
+import { commandLine, follow, runCli, startCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
+import { hasTerminal, runInTerminal } from '../support/terminal.ts';
 
 /** Resolves when standard output has as many lines as expected. */
 async function start(t: ExecutionContext, args: string[], lines: number, env: Record<string, string>) {
-  const settings = { UNDERTONE_PORT: '0', UNDERTONE_WORKERS: '1', UNDERTONE_SHUTDOWN_S: '2', ...env };
+  const settings = {
+    UNDERTONE_PORT: '0',
+    UNDERTONE_WORKERS: '1',
+    UNDERTONE_SHUTDOWN_S: '2',
+    UNDERTONE_METRICS_ADDRESS: 'off',
+    ...env,
+  };
   const service = follow(t, startCli(['serve', ...args], { env: settings }));
   await service.printed(new RegExp(`^(.*\\n){${lines}}`));
   return service;
@@ -26,7 +35,7 @@ test('--welcome creates a first token once, and its curl line works as printed',
   t.deepEqual(await first.stop(), { code: 0, signal: null });
 
   const second = await start(t, ['--welcome'], 2, env);
-  const hint = 'npx undertone token create --name NAME --scopes analyze:emotion,analyze:cognitive';
+  const hint = `UNDERTONE_DATA_DIR='${env.UNDERTONE_DATA_DIR}' npx undertone token create --name NAME --scopes analyze:emotion,analyze:cognitive`;
   t.is(second.stdout().split('\n')[1], `another token: ${hint}`);
   t.false(second.stdout().includes('ut_'));
   await second.stop();
@@ -44,4 +53,60 @@ test('no token is created without --welcome or with UNDERTONE_TOKEN', async (t) 
   const fresh = await start(t, ['--welcome'], 3, env);
   t.true(fresh.stdout().includes('your first token'), 'no token was made before');
   await fresh.stop();
+});
+
+test('--host and --port take precedence over the environment', async (t) => {
+  const env = {
+    UNDERTONE_DATA_DIR: join(makeFolder(), 'data'),
+    UNDERTONE_PORT: '1',
+    UNDERTONE_HOST: '192.0.2.1',
+  };
+  const service = await start(t, ['--port', '0', '--host', '127.0.0.1'], 1, env);
+  t.regex(service.stdout(), /^listening on http:\/\/127\.0\.0\.1:\d+\n$/);
+  await service.stop();
+});
+
+test('another service on the default address of metrics: no metrics; on a chosen one: exit code 1', async (t) => {
+  const other = createServer((_request, response) => response.end());
+  other.listen(9464, '127.0.0.1');
+  // In use by another process does as well.
+  await Promise.race([once(other, 'listening'), once(other, 'error').catch(() => {})]);
+  t.teardown(() => other.close());
+  const settings = {
+    UNDERTONE_PORT: '0',
+    UNDERTONE_WORKERS: '1',
+    UNDERTONE_DATA_DIR: join(makeFolder(), 'data'),
+  };
+  const service = follow(t, startCli(['serve'], { env: { ...settings, UNDERTONE_SHUTDOWN_S: '1' } }));
+  const [, url = ''] = await service.printed(/^listening on (\S+)\n/);
+  t.regex(service.stderr(), /"level":40.*no metrics: another process listens on 127\.0\.0\.1:9464/);
+  t.is((await fetch(`${url}/metrics`)).status, 404);
+  await service.stop();
+  const chosen = { ...settings, UNDERTONE_METRICS_ADDRESS: '127.0.0.1:9464' };
+  const refused = await runCli(['serve'], { env: chosen });
+  t.is(refused.code, 1);
+  t.regex(refused.stderr, /EADDRINUSE/);
+});
+
+(hasTerminal ? test : test.skip)('on a terminal the log is readable', async (t) => {
+  const settings = {
+    UNDERTONE_PORT: '0',
+    UNDERTONE_WORKERS: '1',
+    UNDERTONE_METRICS_ADDRESS: '127.0.0.1:0',
+    UNDERTONE_DATA_DIR: join(makeFolder(), 'data'),
+    UNDERTONE_SHUTDOWN_S: '1',
+  };
+  const env = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
+  const command = `env ${env.join(' ')} ${commandLine(['serve']).join(' ')}`;
+  let interrupted = false;
+  const { code, rows } = await runInTerminal(command, 110, {
+    onData(raw, write) {
+      if (interrupted || !raw.includes('listening on')) return;
+      interrupted = true;
+      write('\x03');
+    },
+  });
+  t.is(code, 0);
+  t.regex(rows[0] ?? '', /^\[[\d:.]+\] INFO: metrics \{"url":"http:\/\/127\.0\.0\.1:\d+"\}$/);
+  t.regex(rows.at(-1) ?? '', /INFO: stopped$/);
 });

@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { createAccounts } from '../../src/auth/accounts.ts';
 import { createTokens, type Tokens } from '../../src/auth/tokens.ts';
+import { createUsageCounts } from '../../src/auth/usage.ts';
 import { type Database, type DatabaseKind, openDatabase } from '../../src/db/database.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { type App, analysis, startApp } from './app.ts';
@@ -41,9 +42,18 @@ export async function startAccountApp(
   const { signUp, publicUrl, secret } = parseConfig({ UNDERTONE_SECRET: 'secret '.repeat(6), ...env });
   const database = await openDatabase(url);
   const tokens = createTokens({ database, staticToken: null });
+  const usage = createUsageCounts(database);
   const secure = publicUrl?.startsWith('https') ?? false;
-  const accounts = createAccounts({ database, kind, tokens, secret: secret as string, signUp, secure });
-  const app = await startApp(t, { env, verifier: tokens, accounts });
+  const accounts = createAccounts({
+    database,
+    kind,
+    tokens,
+    usage,
+    secret: secret as string,
+    signUp,
+    secure,
+  });
+  const app = await startApp(t, { env, verifier: tokens, accounts, usage });
   t.teardown(() => database.destroy());
   const origin = publicUrl ?? `http://127.0.0.1:${app.port}`;
   return { app, kind, database, tokens, url, browser: () => openBrowser(app.port, origin) };

@@ -6,6 +6,7 @@ import { boundary, contentType } from '../../benchmarks/upload-body.ts';
 import type { Accounts } from '../../src/auth/accounts.ts';
 import type { RateLimiterFactory } from '../../src/auth/rate-limiter.ts';
 import type { Tokens } from '../../src/auth/tokens.ts';
+import type { Usage } from '../../src/auth/usage.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createLifecycle, type Lifecycle } from '../../src/http/lifecycle.ts';
 import type { TokenVerifier } from '../../src/http/middleware/auth.ts';
@@ -46,6 +47,7 @@ export type AppSettings = {
   readonly verifier?: TokenVerifier & Partial<Pick<Tokens, 'findRevoked'>>;
   readonly accounts?: Accounts;
   readonly rateLimiters?: RateLimiterFactory;
+  readonly usage?: Usage;
   /** None by default. */
   readonly pages?: Pages;
   /** False serves before the threads are warm, which they get with `load`. */
@@ -77,6 +79,7 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
   const config = parseConfig({
     UNDERTONE_WORKERS: '1',
     UNDERTONE_PORT: '0',
+    UNDERTONE_METRICS_ADDRESS: 'public',
     UNDERTONE_DEADLINE_S: '600',
     ...settings.env,
   });
@@ -96,8 +99,12 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     Atomics.notify(loaded, 0);
   };
   const pages = settings.pages ?? { documents: new Map(), assets: new Map() };
-  const { accounts, rateLimiters } = settings;
-  const extras = { ...(accounts && { accounts }), ...(rateLimiters && { rateLimiters }) };
+  const { accounts, rateLimiters, usage } = settings;
+  const extras = {
+    ...(accounts && { accounts }),
+    ...(rateLimiters && { rateLimiters }),
+    ...(usage && { usage }),
+  };
   const collaborators = { config, pool, metrics, logger, lifecycle, manifests: [], pages };
   const tokens = { ...verifier, ...settings.verifier };
   const streams = createStreams({
@@ -105,6 +112,7 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     tokens,
     secret,
     ...(rateLimiters && { rateLimiters }),
+    ...(usage && { usage }),
   });
   const app = createApp({ ...collaborators, streams, tokens, ...extras });
   const server = createHttpServer(app.callback(), { seconds: config.deadlineSeconds });

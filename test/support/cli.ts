@@ -11,6 +11,8 @@ type Options = {
   readonly env?: Readonly<Record<string, string>>;
   /** Of standard input. */
   readonly input?: Uint8Array | string;
+  /** Of the output; utf8 by default. */
+  readonly encoding?: BufferEncoding;
 };
 
 const entry = resolve('dist/src/cli.js');
@@ -23,9 +25,12 @@ export function startCli(args: readonly string[], { cwd, env }: Options = {}): C
 }
 
 /** What a process has printed so far. */
-export function outputOf({ stdout, stderr }: ChildProcess): { stdout(): string; stderr(): string } {
+export function outputOf(
+  { stdout, stderr }: ChildProcess,
+  encoding: BufferEncoding = 'utf8',
+): { stdout(): string; stderr(): string } {
   let [out, error] = ['', ''];
-  stdout?.setEncoding('utf8').on('data', (text: string) => {
+  stdout?.setEncoding(encoding).on('data', (text: string) => {
     out += text;
   });
   stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -38,7 +43,7 @@ export async function runCli(args: readonly string[], options?: Options): Promis
   const child = startCli(args, options);
   // It may have ended before it read all of it.
   if (options?.input !== undefined) child.stdin?.on('error', () => {}).end(options.input);
-  const { stdout, stderr } = outputOf(child);
+  const { stdout, stderr } = outputOf(child, options?.encoding);
   const [code] = await once(child, 'close');
   return { code, stdout: stdout(), stderr: stderr() };
 }

@@ -12,3 +12,10 @@ export function lecture(seconds: number): Buffer {
   }
   return wavFile(samples);
 }
+
+/** The WAV file played `factor` times as fast: another voice. */
+export function fast(wav: Buffer, factor: number): Buffer {
+  const played = Buffer.from(wav);
+  for (const at of [24, 28]) played.writeUInt32LE(2 * Math.round((factor * wav.readUInt32LE(at)) / 2), at);
+  return played;
+}

@@ -29,6 +29,7 @@ export async function spawnServer(
   const { PATH, UNDERTONE_MODELS_DIR } = process.env;
   const settings = {
     UNDERTONE_PORT: '0',
+    UNDERTONE_METRICS_ADDRESS: 'public',
     UNDERTONE_DATA_DIR: dataDir,
     UNDERTONE_TOKEN: staticToken,
     // Out of reach of a busy machine, unless a test is about it.

@@ -63,7 +63,7 @@ async function obey({ body, cancel, ...task }: TaskMessage): Promise<Reply> {
   const json = encoder.encode(
     JSON.stringify({ request_id: requestId, flag, thread: `${process.pid}/${threadId}` }),
   );
-  return { kind: 'report', json, stages: [{ name: 'work', ms: 1 }] };
+  return { kind: 'report', json, stages: [{ name: 'work', ms: 1 }], audioSeconds: 1.5 };
 }
 
 /** Looks at the flag now and then, as an analysis does between its stages. */

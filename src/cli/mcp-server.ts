@@ -1,0 +1,101 @@
+/** The MCP server of `undertone mcp`: the tools `analyze` and `explain`, over standard input and output. */
+import { resolve } from 'node:path';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { z } from 'zod';
+import { signals as allSignals } from '../analysis/signals/table.ts';
+import { defaultOptions } from '../analysis/types.ts';
+import type { Report } from '../index.ts';
+import { listDocs, readDoc } from '../runtime/docs.ts';
+import { version } from '../runtime/version.ts';
+import { entryFile } from '../runtime/worker-entries.ts';
+import { createThreadPool } from '../workers/thread-pool.ts';
+import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thread.ts';
+import type { CliContext } from './context.ts';
+import { explainReport } from './explain-report.ts';
+
+type Analyze = (input: z.output<typeof recording>) => Promise<Report>;
+type Text = { readonly content: [{ readonly type: 'text'; readonly text: string }] };
+
+const recording = z.object({
+  path: z.string().min(1).describe('Path of an audio or video file on this machine.'),
+  channel: z.int().min(0).max(9999).optional().describe('0-based channel; the average of all by default.'),
+});
+
+const analyzeInput = recording.extend({
+  timeline: z
+    .boolean()
+    .default(false)
+    .describe('Whether to return the values of each utterance and the segments of speech too.'),
+});
+
+const pageNames = listDocs().map((name) => name.replace(/\.md$/, ''));
+
+const explainInput = recording.partial().extend({
+  page: z
+    .enum(pageNames)
+    .optional()
+    .describe(
+      'A page of the documentation instead: evidence, measures, indices and models define the numbers.',
+    ),
+});
+
+/** Resolves when the client has closed standard input. */
+export async function runMcpServer(settings: AnalyzeSettings, { stdin }: CliContext): Promise<void> {
+  const threads = createThreadPool<AnalyzeTask, AnalyzeResult>({
+    threads: 1,
+    file: entryFile('cli/analyze-thread'),
+    settings,
+  });
+  const server = new McpServer({ name: 'undertone', version });
+  addTools(server, async ({ path, channel = null }) => {
+    const task = { ...defaultOptions, path: resolve(path), bytes: null, optional: false };
+    const result = await threads.run({ ...task, channel, segments: null, signals: allSignals }, []);
+    if ('error' in result) throw new Error(result.error.msg);
+    return result.report as Report;
+  });
+  const closed = new Promise((end) => stdin.once('end', end).once('close', end));
+  await server.connect(new StdioServerTransport());
+  await closed;
+  await server.close();
+  await threads.close();
+}
+
+function addTools(server: McpServer, analyze: Analyze): void {
+  const annotations = { readOnlyHint: true, openWorldHint: false };
+  server.registerTool(
+    'analyze',
+    {
+      title: 'Analyse a recording',
+      description:
+        'How a person speaks in a recording: valence, arousal, emotion probabilities, cognitive load, clarity and processing with 80 % intervals, measures of speech, audio quality and warnings, as JSON. Not what is said, and no diagnosis.',
+      inputSchema: analyzeInput.shape,
+      annotations,
+    },
+    async ({ timeline, ...input }) => {
+      const report = await analyze(input);
+      return toText(JSON.stringify(report, timeline ? undefined : withoutTimes));
+    },
+  );
+  server.registerTool(
+    'explain',
+    {
+      title: 'Explain the scores of a recording, or a number',
+      description:
+        'With `path`: the scores of a recording in words, what each measure contributed and the study behind it, and what the warnings mean. With `page`: that page of the documentation.',
+      inputSchema: explainInput.shape,
+      annotations,
+    },
+    async ({ path, page, channel }) => {
+      if (page !== undefined) return toText(readDoc(`${page}.md`));
+      if (path === undefined) throw new Error('Expected `path` or `page`, got neither');
+      return toText(explainReport(path, await analyze({ path, channel })));
+    },
+  );
+}
+
+const toText = (text: string): Text => ({ content: [{ type: 'text', text }] });
+
+/** For JSON.stringify. */
+const withoutTimes = (name: string, value: unknown) =>
+  name === 'timeline' || name === 'segments' ? undefined : value;

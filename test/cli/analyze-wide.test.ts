@@ -1,0 +1,100 @@
+/** `undertone analyze` with a row for everything: CSV and Parquet. */
+import * as fs from 'node:fs';
+import { join, resolve } from 'node:path';
+import test from 'ava';
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
+import { runCli } from '../support/cli.ts';
+import { makeFolder } from '../support/folder.ts';
+
+const sample = resolve('examples/sample.wav');
+const folder = makeFolder();
+const notes = join(folder, 'notes.wav');
+fs.writeFileSync(notes, 'no sound');
+
+type Cells = Readonly<Record<string, string>>;
+
+async function csvRows(...args: string[]): Promise<Cells[]> {
+  const { stdout } = await runCli(['analyze', '--output', 'csv', ...args]);
+  const [head = [], ...rows] = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) =>
+      [...line.matchAll(/(?:^|,)(?:"([^"]*)"|([^,]*))/g)].map(([, quoted, plain]) => quoted ?? plain ?? ''),
+    );
+  return rows.map((row) => Object.fromEntries(head.map((name, at) => [name, row[at] ?? ''])));
+}
+
+const report = (async () => JSON.parse((await runCli(['analyze', '--jsonl', sample])).stdout))();
+
+test('--wide has intervals, probabilities and every measure of the report', async (t) => {
+  const { emotion, cognitive } = await report;
+  const [row = {}] = await csvRows('--wide', sample);
+  const { intervals, emotions } = emotion.signals;
+  t.deepEqual([row.valence_low, row.valence_high].map(Number), intervals.valence);
+  t.is(Number(row.processing_high), cognitive.signals.intervals.processing[1]);
+  for (const [label, probability] of Object.entries<number>(emotions))
+    t.is(Number(row[`p_${label}`]), probability);
+  for (const [name, measure] of Object.entries<{ value: number }>(cognitive.measures))
+    t.is(Number(row[name]), measure.value, name);
+  t.is(row.dominant_emotion, emotion.signals.dominant_emotion);
+});
+
+test('--by utterance has a row per entry of the timelines', async (t) => {
+  const { emotion, cognitive } = await report;
+  const rows = await csvRows('--by', 'utterance', sample, notes);
+  t.is(rows.length, emotion.timeline.length + 1);
+  for (const [at, entry] of emotion.timeline.entries()) {
+    const row = rows[at] as Cells;
+    t.deepEqual([row.path, row.utterance], [sample, String(at)]);
+    t.deepEqual([row.start_s, row.end_s, row.valence].map(Number), [
+      entry.start_s,
+      entry.end_s,
+      entry.valence,
+    ]);
+    t.is(Number(row.p_neutral), entry.emotions.neutral);
+    t.is(Number(row.arousal_low), entry.intervals.arousal[0]);
+    t.is(Number(row.clarity_high), cognitive.timeline[at].interval[1]);
+  }
+  t.regex(rows.at(-1)?.error ?? '', /Expected an audio file/);
+});
+
+test('--by segment has the speech and pauses', async (t) => {
+  const { segments } = await report;
+  const rows = await csvRows('--by', 'segment', sample);
+  t.deepEqual(
+    rows.map(({ type, start_s, end_s }) => ({ type, start_s: Number(start_s), end_s: Number(end_s) })),
+    segments,
+  );
+});
+
+test('Parquet has the rows of the wide CSV, with types', async (t) => {
+  const path = join(folder, 'signals.parquet');
+  for (const by of ['file', 'utterance', 'segment']) {
+    const rows = await csvRows('--by', by, sample, notes);
+    const shell = ['analyze', '--output', 'parquet', '--by', by, sample, notes];
+    const { stdout } = await runCli(shell, { encoding: 'latin1' });
+    fs.writeFileSync(path, stdout, 'latin1');
+    const file = await asyncBufferFromFile(path);
+    const { children } = parquetSchema(await parquetMetadataAsync(file));
+    t.deepEqual(
+      children.map(({ element }) => element.name),
+      Object.keys(rows[0] ?? {}),
+    );
+    const objects = await parquetReadObjects({ file });
+    const asText = objects.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value ?? '')])),
+    );
+    t.deepEqual(asText, rows, by);
+  }
+});
+
+for (const [args, message] of [
+  [['--output', 'csv', '--by', 'word'], 'Expected file, utterance, segment for `--by`, got "word"'],
+  [['--by', 'utterance'], 'Expected csv or parquet for `--output`, got text beside --by'],
+  [['--jsonl', '--wide'], 'Expected csv or parquet for `--output`, got jsonl beside --wide'],
+] as const) {
+  test(`analyze ${args.join(' ')} ends with 2`, async (t) => {
+    const { code, stderr } = await runCli(['analyze', ...args, sample]);
+    t.deepEqual({ code, stderr }, { code: 2, stderr: `${message}\n` });
+  });
+}
