@@ -1,6 +1,5 @@
 /** The API of the package for Node.js programs. Every call runs on the calling thread and blocks its event loop. */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+
 import { type Analyzer, createAnalyzer } from './analysis/analyze.ts';
 import type { ChannelsReport as HttpChannelsReport } from './analysis/channels-report.ts';
 import { composeReport } from './analysis/compose-report.ts';
@@ -12,6 +11,7 @@ import { type Audio, type DecodeLimits, decode as decodeAll } from './audio/addo
 import { toValidationItem, type ValidationItem } from './openapi/errors.ts';
 import { parseConfig } from './runtime/config.ts';
 import { type ErrorCode, ServiceError } from './runtime/errors.ts';
+import { shippedModels } from './runtime/shipped-models.ts';
 
 export type { Signal } from './analysis/signals/table.ts';
 export type { SpeakerSegment, Timeline } from './analysis/types.ts';
@@ -87,15 +87,8 @@ export type SpeakersReport = WithoutId<Omit<HttpSpeakersReport, 'speakers'>> & {
 
 type SharedOptions = Pick<AnalyzeOptions, 'timeline' | 'modelsDir' | 'limits'>;
 
-/** Relative to src/ and to dist/src/. */
-const modelFolders = ['../models/standard', '../../models/standard'].map((folder) =>
-  fileURLToPath(new URL(folder, import.meta.url)),
-);
 const analyzers = new Map<string, Promise<Analyzer>>();
 let last: Promise<unknown> = Promise.resolve();
-
-/** The folder of the package's models. */
-export const shippedModels = modelFolders.find((folder) => existsSync(folder)) ?? (modelFolders[0] as string);
 
 /** Decodes a whole file of any supported format. @throws AudioError; never returns a partial result */
 export function decode(bytes: Uint8Array, options: DecodeOptions = {}): Audio {

@@ -1,11 +1,12 @@
 /** Composition root of the service: environment, config, models, app, server, signals and exit codes. */
 import { fileURLToPath } from 'node:url';
-import pino, { type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { type AccountOptions, type Accounts, createAccounts } from './auth/accounts.ts';
 import type { PlaygroundCodes } from './auth/playground-codes.ts';
 import type { RateLimiterFactory } from './auth/rate-limiter.ts';
 import { loadOrCreateSecret } from './auth/secret.ts';
 import { createTokens, type Tokens } from './auth/tokens.ts';
+import { createUsageCounts, type Usage } from './auth/usage.ts';
 import { type Database, databaseKind, openDatabase } from './db/database.ts';
 import { createApp, createMetricsApp } from './http/app.ts';
 import { createLifecycle, type Lifecycle } from './http/lifecycle.ts';
@@ -16,10 +17,12 @@ import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createStreams } from './http/streams.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import { ModelError, readManifests } from './models/loader.ts';
-import { type Config, ConfigError, parseConfig } from './runtime/config.ts';
+import { type Config, ConfigError, defaultMetricsAddress, parseConfig } from './runtime/config.ts';
 import { ensureDir } from './runtime/ensure-dir.ts';
 import { describeServiceError, ServiceError } from './runtime/errors.ts';
+import { createLogger } from './runtime/log.ts';
 import { handleSignals } from './runtime/shutdown.ts';
+import type { TraceExport } from './runtime/trace-export.ts';
 import { createPool, type Pool } from './workers/pool.ts';
 
 /** Called once, when the service is ready. */
@@ -37,6 +40,8 @@ const pagesFolder = fileURLToPath(new URL('../web', import.meta.url));
 const exitCodes = { failed: 1, misconfigured: 2 } as const;
 /** Time to send the responses of aborted requests. */
 const abortFlushMs = 300;
+/** Limit of the export of the last traces, within the time that supervisors wait after the shutdown limit. */
+const maxExportMs = 2000;
 
 type Service = {
   readonly config: Config;
@@ -45,7 +50,9 @@ type Service = {
   readonly pool: Pool;
   readonly servers: readonly HttpServer[];
   readonly tokens: Tokens;
+  readonly usage: Usage;
   readonly streams: Streams;
+  readonly traceExport: TraceExport | undefined;
 };
 
 /** Resolves when the service is ready. A signal or a failed start ends the process. */
@@ -62,8 +69,7 @@ export async function serve(env: Environment, { welcome }: ServeOptions = {}): P
 type Environment = Readonly<Record<string, string | undefined>>;
 
 async function start(config: Config, env: Environment, welcome: ServeOptions['welcome']): Promise<void> {
-  const destination = pino.destination({ dest: 2, sync: true });
-  const logger = pino({ level: config.logLevel, base: null }, destination);
+  const logger = createLogger(config.logLevel);
   const lifecycle = createLifecycle();
   const metrics = createMetrics();
   const pool = createPool({
@@ -95,15 +101,18 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Start
   ensureDir(config.dataDir);
   const database = await openDatabase(config.databaseUrl);
   const tokens = createTokens({ database, staticToken: config.token });
+  const usage = createUsageCounts(database);
   const secret = config.secret ?? (await loadOrCreateSecret(config.dataDir));
   const rateLimiters = await openRateLimiters(config, secret, logger);
-  const accounts = openAccounts({ config, database, tokens, secret, rateLimiters });
+  const accounts = openAccounts({ config, database, tokens, usage, secret, rateLimiters });
   const jobs = await openJobQueue(config, database, secret, logger);
   const pages = await readPages(pagesFolder);
+  const traceExport = await openTraces(config);
   const streams = createStreams({
     config,
     pool,
     tokens,
+    usage,
     lifecycle,
     metrics,
     manifests,
@@ -115,6 +124,7 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Start
     config,
     pool,
     tokens,
+    usage,
     accounts,
     metrics,
     logger,
@@ -123,7 +133,7 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Start
     pages,
     streams,
   };
-  const app = createApp({ ...collaborators, rateLimiters, ...(jobs === null ? {} : { jobs }) });
+  const app = createApp({ ...collaborators, rateLimiters, traceExport, ...(jobs === null ? {} : { jobs }) });
   const seconds = config.deadlineSeconds;
   const main = createHttpServer(app.callback(), {
     seconds,
@@ -131,12 +141,9 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Start
   });
   const servers = [main];
   const url = await main.listen(config);
-  if (config.metricsAddress !== null) {
-    const metricsServer = createHttpServer(createMetricsApp(metrics, logger).callback(), { seconds });
-    servers.push(metricsServer);
-    logger.info({ url: await metricsServer.listen(config.metricsAddress) }, 'metrics');
-  }
-  const service: Service = { config, logger, lifecycle, pool, servers, tokens, streams };
+  const metricsServer = await serveMetrics(config, metrics, logger);
+  if (metricsServer !== null) servers.push(metricsServer);
+  const service: Service = { config, logger, lifecycle, pool, servers, tokens, usage, streams, traceExport };
   handleSignals({
     logger,
     stop: () => stop(service),
@@ -146,6 +153,31 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Start
   await pool.started;
   process.stdout.write(`listening on ${url}\n`);
   await welcome?.({ url, config, tokens, playgroundCodes: accounts.playgroundCodes });
+}
+
+/** Returns null without a separate address, and where another process uses the default one. */
+async function serveMetrics(
+  { metricsAddress, deadlineSeconds }: Config,
+  metrics: StartContext['metrics'],
+  logger: Logger,
+): Promise<HttpServer | null> {
+  if (typeof metricsAddress === 'string') return null;
+  const server = createHttpServer(createMetricsApp(metrics, logger).callback(), { seconds: deadlineSeconds });
+  try {
+    logger.info({ url: await server.listen(metricsAddress) }, 'metrics');
+    return server;
+  } catch (error) {
+    const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+    if (!taken || metricsAddress !== defaultMetricsAddress) throw error;
+    logger.warn('no metrics: another process listens on 127.0.0.1:9464; set UNDERTONE_METRICS_ADDRESS');
+    return null;
+  }
+}
+
+/** Loads OpenTelemetry only if it is configured. */
+async function openTraces({ otlpUrl }: Config): Promise<TraceExport | undefined> {
+  if (otlpUrl === null) return undefined;
+  return (await import('./runtime/trace-export.ts')).openTraceExport(otlpUrl);
 }
 
 /** Loads its modules only if Redis is configured. */
@@ -185,7 +217,7 @@ async function openRateLimiters(
 function openAccounts({
   config,
   ...parts
-}: Pick<AccountOptions, 'database' | 'tokens' | 'secret' | 'rateLimiters'> & {
+}: Pick<AccountOptions, 'database' | 'tokens' | 'usage' | 'secret' | 'rateLimiters'> & {
   readonly config: Config;
 }): Accounts {
   return createAccounts({
@@ -197,7 +229,17 @@ function openAccounts({
 }
 
 /** Graceful shutdown. Requests that are still running shortly before the limit are answered 503. */
-async function stop({ config, lifecycle, logger, pool, servers, streams, tokens }: Service): Promise<void> {
+async function stop({
+  config,
+  lifecycle,
+  logger,
+  pool,
+  servers,
+  streams,
+  tokens,
+  usage,
+  traceExport,
+}: Service): Promise<void> {
   const limitMs = 1000 * config.shutdownSeconds;
   lifecycle.startDraining();
   const abortTimer = setTimeout(
@@ -217,9 +259,14 @@ async function stop({ config, lifecycle, logger, pool, servers, streams, tokens 
   await Promise.all(servers.map((server) => server.drain()));
   clearTimeout(abortTimer);
   await pool.close();
-  await tokens
-    .flush()
-    .catch((error: unknown) => logger.warn({ err: error }, 'cannot write the last-used times of tokens'));
+  for (const write of await Promise.allSettled([tokens.flush(), usage.flush()])) {
+    if (write.status === 'rejected')
+      logger.warn({ err: write.reason }, 'cannot write the last use of tokens or their counts');
+  }
+  const exported = traceExport
+    ?.close()
+    .catch((error: unknown) => logger.warn({ err: error }, 'cannot export the last traces'));
+  await Promise.race([exported, new Promise((resolve) => setTimeout(resolve, maxExportMs))]);
   logger.info('stopped');
 }
 

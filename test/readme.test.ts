@@ -25,7 +25,7 @@ const documents = [
  * install them, and `npm run test:deployment` does what supervisors and builders of images would.
  */
 const skipped =
-  /^(npm start|npm test|npm run evaluate|npm install |pip install |training\/|systemctl |podman |kubectl )/;
+  /^(npm start|npm test|npm run evaluate|npm install |pip install |training\/|systemctl |podman |kubectl |tar )/;
 /** Where the documents say that the service is. */
 const address = 'http://127.0.0.1:8080';
 /** What the examples leave in the working folder. */
@@ -111,6 +111,23 @@ test.serial('README.md shows the report of the sample as the command prints it',
   t.true(output.includes(shown), output);
 });
 
+test('the READMEs of the clients are right where a package manager copies them', (t) => {
+  for (const folder of Object.values(clients)) {
+    const text = readFileSync(`${folder}/README.md`, 'utf8');
+    t.deepEqual(text.match(/\]\((?!https?:|#)[^)]*\)/g), null, 'links to files beside it');
+    const pages = [...text.matchAll(/`\/docs\/([\w-]+\.md)(?:#([\w-]+))?`/g)];
+    t.true(pages.length > 0);
+    for (const [page, file, anchor = ''] of pages) {
+      const headings = readFileSync(`docs/${file}`, 'utf8').match(/(?<=^#+ ).*/gm) ?? [];
+      const anchors = ['', ...headings.map((heading) => heading.toLowerCase().replaceAll(' ', '-'))];
+      t.true(anchors.includes(anchor), page);
+    }
+    const installs = text.match(/^(npm|pip) install .*/gm) ?? [];
+    for (const install of installs) t.regex(install, /\/path\/to\/undertone\/clients/);
+    t.true(installs.length > 0);
+  }
+});
+
 test('docs/operations.md lists every metric', async (t) => {
   const metrics = createMetrics();
   const none = () => 0;
@@ -132,4 +149,15 @@ test('docs/operations.md lists every setting and no other', (t) => {
   const rows = readFileSync('docs/operations.md', 'utf8').match(/^\| UNDERTONE_[^|]*/gm) ?? [];
   const listed = rows.flatMap((row) => row.match(/UNDERTONE_\w+/g) ?? []);
   t.deepEqual(listed.sort(), [...settingNames].sort());
+});
+
+test('docs/models.md shows the measured rates of several_speakers', (t) => {
+  const { rates, recordings } = JSON.parse(readFileSync('training/results/several_speakers.json', 'utf8'));
+  const shown = (rate: number | null) => (rate === null ? '' : rate.toFixed(2));
+  const text = readFileSync('docs/models.md', 'utf8');
+  for (const [corpus, [two, one]] of Object.entries<[number | null, number]>(rates)) {
+    const [ofTwo, ofOne] = recordings[corpus];
+    const row = `| ${corpus} | ${ofTwo} | ${shown(two)} | ${ofOne} | ${shown(one)} |`;
+    t.true(text.includes(row), row);
+  }
 });

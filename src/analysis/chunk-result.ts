@@ -56,7 +56,7 @@ export async function analyzeChunk(
   const encodeSpans = (spans: readonly Segment[]) => encodeUtterances(spans, windows, framesPerToken);
   // Spans are those of a live step: only the report of the whole recording compares voices.
   const utterances = typeof entries === 'string' ? encodeSpans(cutUtterances(speech)) : [];
-  const timeline = selectTimeline(entries, { utterances, windows }, encodeSpans);
+  const timeline = typeof entries === 'string' ? { utterances, windows }[entries] : encodeSpans(entries);
   const results: Partial<Record<Signal, unknown>> = {};
   if (windows.length > 0 || !isWhole) {
     for (const signal of signals.filter((one) => wanted.includes(one))) {
@@ -76,14 +76,6 @@ export async function analyzeChunk(
     signals: results,
     voices: await findVoices(utterances, speech.framesPerSecond, models),
   };
-}
-
-function selectTimeline(
-  entries: ChunkRequest['timeline'],
-  encoded: Readonly<Record<Timeline, EncodedWindow[]>>,
-  encodeSpans: (spans: readonly Segment[]) => EncodedWindow[],
-): EncodedWindow[] {
-  return typeof entries === 'string' ? encoded[entries] : encodeSpans(entries);
 }
 
 async function findVoices(

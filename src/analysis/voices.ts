@@ -55,15 +55,17 @@ export function betweenVariance(voices: readonly Voice[], minSize: number): numb
   if (voices.length < 2 * minSize) return null;
   const step = Math.ceil(voices.length / maxStarts);
   const starts = voices.filter((_, index) => index % step === 0);
-  return Math.max(...starts.map((start) => divideFrom(start, voices, minSize).between)) / voices.length;
+  const total = sumOf(voices);
+  return (
+    Math.max(...starts.map((start) => divideFrom(start, voices, total, minSize).between)) / voices.length
+  );
 }
 
 /** `between`: sum of squares between two groups. `axis`: difference of their means. */
 type Division = { readonly between: number; readonly axis: Float64Array };
 
 /** Repeats the best cut along the axis through the means of both groups. */
-function divideFrom(start: Voice, voices: readonly Voice[], minSize: number): Division {
-  const total = sumOf(voices);
+function divideFrom(start: Voice, voices: readonly Voice[], total: Float64Array, minSize: number): Division {
   const other = voices.reduce((far, voice) => (dot(voice, start) < dot(far, start) ? voice : far), start);
   let best = cutAlong(differenceOf(start, 1, other, 1), voices, total, minSize);
   for (let steps = 0; steps < maxSteps; steps++) {

@@ -5,6 +5,7 @@ import { createPlaygroundCodes, type PlaygroundCodes } from './playground-codes.
 import type { RateLimiterFactory } from './rate-limiter.ts';
 import { closed, createSignUp, type SignUpPolicy } from './sign-up.ts';
 import type { NewToken, Owner, TokenInput, TokenRecord, Tokens } from './tokens.ts';
+import type { AccountUsage, Usage } from './usage.ts';
 import { notLoggedIn } from './user-errors.ts';
 import type { Cookies, Credentials, Session } from './users.ts';
 
@@ -29,6 +30,8 @@ export type Accounts = {
   isAdministrator(session: Session): Promise<boolean>;
   /** Tokens of the account; for administrators also those of the command line. */
   tokens(session: Session): Promise<TokenRecord[]>;
+  /** Usage of the account's tokens, or of all tokens for administrators. */
+  usage(session: Session): Promise<AccountUsage>;
   /** @throws TokenError */
   createToken(session: Session, request: TokenInput): Promise<NewToken>;
   /** Returns false for an unknown or revoked token. */
@@ -48,6 +51,7 @@ export type AccountOptions = {
   readonly database: Database;
   readonly kind: DatabaseKind;
   readonly tokens: Tokens;
+  readonly usage: Usage;
   readonly secret: string;
   readonly signUp: SignUpPolicy;
   /** Sets the attribute Secure of cookies. */
@@ -122,6 +126,9 @@ export function createAccounts(options: AccountOptions): Accounts {
     async tokens(login) {
       const lists = (await ownersOf(login)).map((owner) => tokens.list(owner));
       return (await Promise.all(lists)).flat();
+    },
+    async usage({ session: { owner } }) {
+      return options.usage.ofTokens((await isAdministrator(database, owner)) ? 'all' : owner);
     },
     async createToken({ session }, request) {
       await (await throttle()).token(session.owner);

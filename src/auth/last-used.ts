@@ -1,5 +1,6 @@
 /** Last use of tokens to the minute, written in batches every few seconds. */
 import { type Database, runQuery } from '../db/database.ts';
+import { createDelayedWrite } from './delayed-write.ts';
 
 type LastUsed = {
   mark(id: string): void;
@@ -8,7 +9,6 @@ type LastUsed = {
 };
 
 const minuteMs = 60_000;
-const flushMs = 15_000;
 const rowsPerStatement = 500;
 
 /** @param now ms since 1970 */
@@ -16,7 +16,6 @@ export function createLastUsed(database: Database, now: () => number): LastUsed 
   let unwritten = new Map<string, number>();
   let minute = 0;
   const seenThisMinute = new Set<string>();
-  let timer: NodeJS.Timeout | null = null;
 
   function mark(id: string): void {
     const time = now();
@@ -27,16 +26,10 @@ export function createLastUsed(database: Database, now: () => number): LastUsed 
     if (seenThisMinute.has(id)) return;
     seenThisMinute.add(id);
     unwritten.set(id, minute);
-    schedule();
+    delayed.schedule();
   }
 
-  function schedule(): void {
-    timer ??= setTimeout(() => void flush().catch(() => {}), flushMs).unref();
-  }
-
-  async function flush(): Promise<void> {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
+  async function writeAll(): Promise<void> {
     const marks = unwritten;
     unwritten = new Map();
     try {
@@ -48,7 +41,6 @@ export function createLastUsed(database: Database, now: () => number): LastUsed 
       }
     } catch (error) {
       for (const [id, time] of marks) if (!unwritten.has(id)) unwritten.set(id, time);
-      schedule();
       throw error;
     }
   }
@@ -63,5 +55,6 @@ export function createLastUsed(database: Database, now: () => number): LastUsed 
     await runQuery(update.execute());
   }
 
-  return { mark, flush };
+  const delayed = createDelayedWrite(writeAll);
+  return { mark, flush: delayed.flush };
 }

@@ -18,7 +18,7 @@ const refusedForMs = 900;
 /** Maximum age of the last successful query that is trusted while the database is unreachable. */
 const trustedForMs = 10 * 60_000;
 const cacheSize = 10_000;
-const staticPrincipal: Principal = {
+export const staticPrincipal: Principal = {
   id: 'static',
   name: 'UNDERTONE_TOKEN',
   owner: null,

@@ -62,11 +62,24 @@ type PlaygroundCodeTable = {
   readonly expires_at: number;
 };
 
+type UsageTable = {
+  /** Id of a token; `playground:` and the account for its session tokens. */
+  readonly token: string;
+  /** UTC, YYYY-MM-DD. */
+  readonly date: string;
+  /** Id of the account; null for the command line. */
+  readonly owner: string | null;
+  readonly requests: number;
+  readonly errors: number;
+  readonly audio_ms: number;
+};
+
 export type Tables = {
   readonly jobs: JobTable;
   readonly tokens: TokenTable;
   readonly administrators: AdministratorTable;
   readonly playground_codes: PlaygroundCodeTable;
+  readonly usage: UsageTable;
   readonly user: UserTable;
   /** Log-ins. */
   readonly session: { readonly id: string };

@@ -163,6 +163,24 @@ async function createPlaygroundCodes(database: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
+/** Counts per token and UTC day. Tokens of log-ins have no row of their own. */
+async function createUsageCounts(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .createTable('usage')
+    .addColumn('token', 'text', required)
+    .addColumn('date', 'text', required)
+    .addColumn('owner', 'text', ofUser)
+    .addColumn('requests', 'bigint', required)
+    .addColumn('errors', 'bigint', required)
+    .addColumn('audio_ms', 'bigint', required)
+    .addPrimaryKeyConstraint('usage_pkey', ['token', 'date'])
+    .execute();
+  await createIndices(database, [
+    ['usage', 'owner'],
+    ['usage', 'date'],
+  ]);
+}
+
 export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
   return {
     '0001-tokens': { up: createTokens },
@@ -174,5 +192,6 @@ export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
     '0007-first-account-claims': { up: addFirstAccountClaims },
     '0008-job-digests': { up: addJobDigests },
     '0009-playground-codes': { up: createPlaygroundCodes },
+    '0010-usage': { up: createUsageCounts },
   };
 }

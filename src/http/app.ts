@@ -2,14 +2,18 @@
 import { randomUUID } from 'node:crypto';
 import Koa, { type Context, type Middleware, type Next } from 'koa';
 import type { Logger } from 'pino';
+import type { Stage } from '../analysis/stage-timer.ts';
 import type { Accounts } from '../auth/accounts.ts';
 import type { RateLimiterFactory } from '../auth/rate-limiter.ts';
+import { type Usage, usageKey } from '../auth/usage.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Manifest } from '../models/manifest.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
+import type { TraceExport } from '../runtime/trace-export.ts';
 import type { Pool } from '../workers/pool.ts';
 import { createByteBudget } from './body/byte-budget.ts';
+import { GatheredRequest } from './body/gathered-request.ts';
 import { createJsonReader } from './body/json.ts';
 import { type Lifecycle, readinessError } from './lifecycle.ts';
 import { accountOf, type TokenVerifier } from './middleware/auth.ts';
@@ -19,10 +23,11 @@ import { requireHost } from './middleware/host.ts';
 import type { Metrics } from './middleware/metrics.ts';
 import { createRateLimits } from './middleware/rate-limit.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
+import { traceRequests } from './middleware/trace-context.ts';
 import type { Pages } from './routes/static.ts';
 import type { Streams } from './routes/stream.ts';
 import { createMetricsRouter, createRouter, rejectUnmatched } from './routes.ts';
-import type { State } from './state.ts';
+import { type State, statusOf } from './state.ts';
 
 type AppOptions = {
   readonly config: Config;
@@ -39,12 +44,15 @@ type AppOptions = {
   readonly jobs?: Jobs;
   /** Without it the stream routes do not exist. */
   readonly streams?: Streams;
+  /** Without it no spans are exported. */
+  readonly traceExport?: TraceExport | undefined;
+  /** Without it the usage route does not exist. */
+  readonly usage?: Usage;
   /** Counts requests; in this process by default. */
   readonly rateLimiters?: RateLimiterFactory | undefined;
 };
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
-const clientClosedRequest = 499;
 /** A separate budget for account requests keeps log-ins working while analyses are refused. */
 const accountBudgetBytes = 4 * 2 ** 20;
 
@@ -65,7 +73,10 @@ export function createApp(options: AppOptions): Koa<State> {
   app.proxy = config.trustedProxies > 0;
   app.maxIpsCount = config.trustedProxies;
   app.use(assignRequestId());
+  app.use(traceRequests(options.traceExport ?? null));
   app.use(observeRequests(metrics, logger));
+  const usage = options.usage ?? null;
+  if (usage !== null) app.use(countUsage(usage));
   app.use(closeWhenDraining(lifecycle));
   app.use(securityHeaders(config.publicUrl?.startsWith('https:') ?? false));
   app.use(handleErrors(logger));
@@ -85,6 +96,7 @@ export function createApp(options: AppOptions): Koa<State> {
       readJson,
       account,
       streams: options.streams ?? null,
+      usage,
     }).routes(),
   );
   app.use(rejectUnmatched());
@@ -123,7 +135,13 @@ function assignRequestId(): Middleware<State> {
   return async function requestId(context: Context, next: Next) {
     const header = context.get('X-Request-Id');
     const id = requestIdPattern.test(header) ? header : randomUUID();
-    const state: State = { requestId: id, startedAt: performance.now(), stages: [], clientAborted: false };
+    const state: State = {
+      requestId: id,
+      startedAt: performance.now(),
+      stages: [],
+      audioSeconds: 0,
+      clientAborted: false,
+    };
     context.state = state;
     context.set('X-Request-Id', id);
     return next();
@@ -134,14 +152,35 @@ function assignRequestId(): Middleware<State> {
 function observeRequests(metrics: Metrics, logger: Logger): Middleware<State> {
   return async function observe(context: Context, next: Next) {
     await next();
-    const { requestId, startedAt, stages, clientAborted } = context.state;
+    const { requestId, principal, audioSeconds, startedAt, stages } = context.state;
     const route = typeof context._matchedRoute === 'string' ? context._matchedRoute : 'other';
     const method = context.method in methods ? context.method : 'other';
-    const status = clientAborted ? clientClosedRequest : context.status;
+    const status = statusOf(context);
     const ms = performance.now() - startedAt;
     metrics.record({ route, method, status, ms, stages });
     const level = polledRoutes.has(route) ? 'debug' : 'info';
-    logger[level]({ request_id: requestId, route, method, status, ms: Math.round(ms) }, 'request');
+    const fields = {
+      request_id: requestId,
+      route,
+      method,
+      status,
+      ms: Math.round(ms),
+      token_id: principal?.id ?? null,
+      bytes: context.req instanceof GatheredRequest ? context.req.bodyBytes : 0,
+      audio_s: audioSeconds,
+      stages: Object.fromEntries(stages.map(({ name, ms }: Stage) => [name, Math.round(10 * ms) / 10])),
+    };
+    logger[level](fields, 'request');
+  };
+}
+
+/** Counts the requests of each token. */
+function countUsage(usage: Usage): Middleware<State> {
+  return async function count(context: Context, next: Next) {
+    await next();
+    const { principal, audioSeconds } = context.state;
+    if (principal === undefined) return;
+    usage.add(usageKey(principal), { requests: 1, errors: statusOf(context) >= 400 ? 1 : 0, audioSeconds });
   };
 }
 

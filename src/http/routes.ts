@@ -1,17 +1,20 @@
 /** The router of the service. */
 import { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
+import type { Usage } from '../auth/usage.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { unknownPath } from './middleware/errors.ts';
 import { type AccountRouteOptions, addAccountRoutes } from './routes/account.ts';
 import { type AnalysisOptions, addAnalyzeRoutes } from './routes/analyze.ts';
 import { addApiDocsRoutes } from './routes/api-docs.ts';
+import { addDocsPagesRoutes } from './routes/docs-pages.ts';
 import { addHealthRoutes } from './routes/health.ts';
 import { addJobRoutes, type JobOptions } from './routes/jobs.ts';
 import { addMetricsRoutes } from './routes/metrics.ts';
 import { addModelRoutes, type ModelOptions } from './routes/models.ts';
 import { addStaticRoutes, type StaticOptions } from './routes/static.ts';
 import { addStreamRoutes, type Streams } from './routes/stream.ts';
+import { addUsageRoutes } from './routes/usage.ts';
 import type { State } from './state.ts';
 
 type RouteOptions = AnalysisOptions &
@@ -21,6 +24,8 @@ type RouteOptions = AnalysisOptions &
   Parameters<typeof addMetricsRoutes>[1] & {
     /** Null: no stream routes. */
     readonly streams: Streams | null;
+    /** Null: no usage route. */
+    readonly usage: Usage | null;
     /** Null: no account routes. */
     readonly account: AccountRouteOptions | null;
   };
@@ -29,12 +34,14 @@ export function createRouter(options: RouteOptions): Router<State> {
   const router = emptyRouter();
   addAnalyzeRoutes(router, options);
   addJobRoutes(router, options);
-  const { streams } = options;
+  const { streams, usage } = options;
+  if (usage !== null) addUsageRoutes(router, { ...options, usage });
   if (streams !== null) addStreamRoutes(router, { ...options, streams });
   addModelRoutes(router, options);
   addHealthRoutes(router, options);
-  if (options.config.metricsAddress === null) addMetricsRoutes(router, options);
+  if (options.config.metricsAddress === 'public') addMetricsRoutes(router, options);
   addApiDocsRoutes(router);
+  addDocsPagesRoutes(router);
   addStaticRoutes(router, options);
   if (options.account !== null) addAccountRoutes(router, options.account);
   return router;

@@ -10,9 +10,16 @@ export type State = {
   /** On the clock of performance.now(). */
   startedAt: number;
   stages: Stage[];
+  /** Duration of the analysed recording. */
+  audioSeconds: number;
   /** The client closed the connection before the response. */
   clientAborted: boolean;
 };
+
+/** 499 when the client closed the connection before the response. */
+export function statusOf({ state, status }: Context): number {
+  return state.clientAborted ? 499 : status;
+}
 
 /** Sends no response, since the client closed the connection. */
 export function markAborted(context: Context): void {

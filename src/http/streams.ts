@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { RateLimiterFactory } from '../auth/rate-limiter.ts';
 import { createStreamTokens } from '../auth/stream-tokens.ts';
 import type { Tokens } from '../auth/tokens.ts';
+import type { Usage } from '../auth/usage.ts';
 import { type Manifest, versionOf } from '../models/manifest.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
@@ -23,6 +24,8 @@ type StreamsOptions = {
   readonly manifests: readonly Manifest[];
   readonly logger: Logger;
   readonly secret: string;
+  /** Without it no usage is counted. */
+  readonly usage?: Usage;
   /** Counts uses of tokens; in this process by default. */
   readonly rateLimiters?: RateLimiterFactory | undefined;
 };
@@ -36,7 +39,16 @@ export function createStreams(options: StreamsOptions): Streams {
   const metrics = options.metrics.addStreams({ sessions: () => sessions.count(), bytes: budget.used });
   const models = manifests.map(versionOf);
   const onError = (cause: unknown) => logger.error({ err: cause }, 'live session failed');
-  const sessions = createSessions({ config, pool, tokens, budget, models, metrics, onError });
+  const sessions = createSessions({
+    config,
+    pool,
+    tokens,
+    budget,
+    models,
+    metrics,
+    usage: options.usage ?? null,
+    onError,
+  });
   lifecycle.shutdown.listen(sessions.abort);
   const endRevoked = async () => {
     try {

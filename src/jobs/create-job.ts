@@ -1,5 +1,6 @@
 /** Creates a job in the database and in the queue. */
 import type { AnalyzeOptions } from '../analysis/types.ts';
+import type { UsageKey } from '../auth/usage.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { type JobJson, toJobJson } from './job-json.ts';
 import type { JobOwner, JobRow } from './job-store.ts';
@@ -14,6 +15,8 @@ export type JobRequest = AnalyzeOptions & {
   readonly digest: string;
   readonly source: Payload['source'];
   readonly callback: string | null;
+  /** Null counts the audio for no token. */
+  readonly usage?: UsageKey | null;
 };
 
 /**
@@ -54,7 +57,7 @@ async function insert(
 async function enqueue(
   { store, queues, cipher, uploadStore, withRedis }: JobsContext,
   { id, created_at }: JobRow,
-  { owner, source, channel, channels, segments, timeline, callback }: JobRequest,
+  { owner, source, channel, channels, segments, timeline, callback, usage = null }: JobRequest,
 ): Promise<void> {
   try {
     const installation = await store.installationId();
@@ -65,6 +68,7 @@ async function enqueue(
       segments,
       timeline,
       callback,
+      usage,
       owner: owner.key,
       installation,
     };

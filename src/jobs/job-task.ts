@@ -18,7 +18,7 @@ export type JobTask = AnalyzeOptions & {
 
 /** `long`: the recording belongs into the queue `long`. */
 export type JobReply =
-  | { readonly kind: 'report'; readonly json: string }
+  | { readonly kind: 'report'; readonly json: string; readonly audioSeconds: number }
   | { readonly kind: 'long' }
   | ErrorReply;
 

@@ -41,7 +41,8 @@ async function work(
         ? await analyzer.analyze(request, afterChunk)
         : await analyzer.analyzeUnlessLong(request);
     if (analyses === null) return { kind: 'long' };
-    return { kind: 'report', json: JSON.stringify(composeReport(request, analyses, id)) };
+    const { seconds: audioSeconds } = analyses[0].audio;
+    return { kind: 'report', json: JSON.stringify(composeReport(request, analyses, id)), audioSeconds };
   } catch (error) {
     return toErrorReply(error);
   }

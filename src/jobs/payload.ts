@@ -23,6 +23,8 @@ const fields = z.object({
     .default(null),
   timeline: z.enum(timelines).default(defaultOptions.timeline),
   callback: z.string().nullable(),
+  /** Whose usage the audio counts as; null in payloads of earlier releases. */
+  usage: z.object({ token: z.string(), owner: z.string().nullable() }).nullable().default(null),
   /** `JobOwner.key`. */
   owner: z.string(),
   /** `JobStore.installationId` of the database with the job. */

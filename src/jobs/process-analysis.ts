@@ -5,7 +5,7 @@ import type { FairSemaphore, Permit } from './fair-semaphore.ts';
 import { fetchRecording } from './fetch-recording.ts';
 import { ReservationError } from './http-client.ts';
 import { storedError } from './job-json.ts';
-import type { QueueName } from './job-task.ts';
+import type { JobReply, QueueName } from './job-task.ts';
 import { decryptPayload, type Payload } from './payload.ts';
 import type { JobQueue } from './queues.ts';
 import {
@@ -41,14 +41,15 @@ export async function processAnalysis(
   const finished = new AbortController();
   const removed = watchRemoval(context, id, finished.signal);
   try {
-    const json = await analyze(context, { queue: queue.kind, permit, job, payload, removed });
-    if (json === null) {
+    const report = await analyze(context, { queue: queue.kind, permit, job, payload, removed });
+    if (report === null) {
       const entry = { id, owner: payload.owner, payload: job.data, createdAt: job.timestamp };
       return await queues.long.add(entry);
     }
-    const outcome = await finishJob(context, job, payload, 'done', json);
-    if (outcome === 'done')
-      logger.info({ job_id: id, ms: Math.round(performance.now() - started) }, 'job done');
+    const outcome = await finishJob(context, job, payload, 'done', report.json);
+    if (outcome !== 'done') return;
+    if (payload.usage !== null) context.usage.add(payload.usage, { audioSeconds: report.audioSeconds });
+    logger.info({ job_id: id, ms: Math.round(performance.now() - started) }, 'job done');
   } catch (error) {
     if (context.stop.aborted) return moveToWait(job, token);
     if (removed.aborted) return finishCancelledJob(context, job, payload);
@@ -95,7 +96,10 @@ type Analysis = {
  * Returns null for a recording of the queue `long`.
  * @throws ServiceError when a retry is useless
  */
-async function analyze(context: WorkerContext, analysis: Analysis): Promise<string | null> {
+async function analyze(
+  context: WorkerContext,
+  analysis: Analysis,
+): Promise<Extract<JobReply, { kind: 'report' }> | null> {
   const { queue, job, payload, removed } = analysis;
   const signal = AbortSignal.any([context.stop, removed]);
   const recording = await load(context, analysis, signal);
@@ -110,7 +114,7 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<stri
       void job.updateProgress(progress).catch(() => {});
     });
     if (reply.kind === 'long') return null;
-    if (reply.kind === 'report') return reply.json;
+    if (reply.kind === 'report') return reply;
     if (reply.kind === 'internalError') throw new Error(reply.cause);
     throw deserializeError(reply.failure);
   } finally {

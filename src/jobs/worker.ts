@@ -1,6 +1,7 @@
 /** The worker process: analyses jobs, stores results and sends callbacks. */
 import { Worker } from 'bullmq';
 import type { Logger } from 'pino';
+import { createUsageCounts } from '../auth/usage.ts';
 import type { Database } from '../db/database.ts';
 import type { Config } from '../runtime/config.ts';
 import { createFairBudget } from '../runtime/fair-budget.ts';
@@ -65,6 +66,7 @@ export async function startJobWorker(options: {
     uploadStore: createUploadStore({ redis, cipher, settings: config.jobs }),
     queues: openQueues(redis, cipher),
     threads,
+    usage: createUsageCounts(options.database),
     slowFetches: createFairBudget(maxSlowFetches),
     // A single owner can fetch a recording of the maximum size while others use as much.
     fetchedBytes: createFairBudget((config.workers + 2) * config.jobs.maxBytes),
@@ -77,6 +79,9 @@ export async function startJobWorker(options: {
     await Promise.all(workers.map((worker) => worker.close()));
     clearTimeout(timer);
     await threads.close();
+    await context.usage
+      .flush()
+      .catch((error: unknown) => logger.warn({ err: error }, 'cannot write the counts of tokens'));
     await context.queues.close();
     redis.disconnect();
   }

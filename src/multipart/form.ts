@@ -2,6 +2,7 @@
 import { type AnalyzeOptions, channelModes, defaultOptions, timelines } from '../analysis/types.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from '../runtime/errors.ts';
 import type { PartHeaders } from './headers.ts';
+import { mediaType, missingPart } from './missing-audio.ts';
 import { createMultipartReader, type PartHandler } from './reader.ts';
 import { parseSegments } from './speaker-segments.ts';
 
@@ -28,7 +29,6 @@ const texts = { channel: 16, channels: 16, segments: 2 ** 18, timeline: 16, call
 type TextName = keyof typeof texts;
 
 const acceptedType = /^(audio|video)\/|^application\/(octet-stream|ogg|mp4)$/;
-const mediaType = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
 
 /**
  * Uses the first part of each name and ignores unknown ones.
@@ -40,6 +40,7 @@ export function createFormReader(
 ): FormReader {
   const sizes: Partial<Record<RecordingName, number>> = {};
   const values: Partial<Record<TextName, string>> = {};
+  const names: string[] = [];
 
   function readRecording(name: RecordingName, contentType: string | null): PartHandler {
     checkType(name, contentType);
@@ -72,6 +73,7 @@ export function createFormReader(
   }
 
   function onPart({ name, contentType }: PartHeaders): PartHandler | null {
+    names.push(name);
     if ((name === 'audio' || name === 'baseline') && sizes[name] === undefined) {
       return readRecording(name, contentType);
     }
@@ -85,7 +87,7 @@ export function createFormReader(
     end() {
       reader.end();
       const { audio, baseline = 0 } = sizes;
-      if (audio === undefined) throw invalidPart('audio', 'missing', 'field required');
+      if (audio === undefined) throw missingPart(names);
       const { channel, channels, segments, timeline, callback = null } = values;
       if (channels !== undefined) refuseBeside('channels', { channel, baseline: sizes.baseline });
       if (segments !== undefined) refuseBeside('segments', { channels, baseline: sizes.baseline });

@@ -104,6 +104,14 @@ export const accountOperations: readonly Operation[] = [
   }),
   account({ ...get, path: 'tokens', operationId: 'listTokens', summary: 'List tokens', response: 'Tokens' }),
   account({
+    ...get,
+    path: 'usage',
+    operationId: 'accountUsage',
+    summary: 'Usage of the tokens',
+    description: 'An administrator receives the counts of all tokens.',
+    response: 'AccountUsage',
+  }),
+  account({
     ...post,
     path: 'tokens',
     operationId: 'createToken',

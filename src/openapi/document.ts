@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document, built from the validation schemas and the table of errors. */
 import type { ErrorCode } from '../runtime/errors.ts';
-import { errorTable } from './errors.ts';
+import { errorTable, retriedStatuses } from './errors.ts';
 import { exampleResponses } from './examples.ts';
 import { pathsOf } from './operations.ts';
 import { componentSchemas } from './schemas.ts';
@@ -8,7 +8,7 @@ import { componentSchemas } from './schemas.ts';
 const introduction = `Undertone analyses *how* a person speaks. Upload a recording, get JSON: emotion and cognitive signals.
 
 Every response has an \`X-Request-Id\`. HEAD is supported like GET. Queries are ignored. Fields may be added within v1.
-Retry only 500 and 503, after 1, 2 and 4 s, or after \`Retry-After\` where it is longer.
+Retry only ${retriedStatuses.join(', ')} and lost connections, after 1, 2, 4 s and so on, or after \`Retry-After\` where that is longer.
 
 Errors of all paths:
 

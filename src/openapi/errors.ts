@@ -28,9 +28,12 @@ export const errorTable: Readonly<Record<ErrorCode, { readonly status: number; r
   not_ready: { status: 503, when: 'the models are being loaded' },
 };
 
+/** Statuses that a client retries, beside lost connections; 502 and 504 come from proxies. */
+export const retriedStatuses: readonly number[] = [500, 502, 503, 504];
+
 /** When each reason of a validation error occurs. */
 const reasonTable: Readonly<Record<ProblemReason, string>> = {
-  missing: 'no `audio` part, or no multipart body',
+  missing: 'no `audio` part, or no multipart body; `msg` names what came instead',
   multipart: 'broken multipart',
   'audio.too_large': 'the body exceeds the limit',
   'audio.empty': 'no bytes, or no samples',
@@ -47,7 +50,7 @@ const reasonTable: Readonly<Record<ProblemReason, string>> = {
   segments: '`segments` is invalid, is beside `channels` or `baseline`, or is sent to the path of one signal',
   timeline: 'not a kind of timeline',
   scopes: 'not a list of scopes',
-  unknown: 'JSON with an unknown field',
+  unknown: 'JSON with an unknown field, which `msg` names',
   callback: 'a `callback` URL that is not allowed',
   urls: 'not a list of URLs, or a URL that is not allowed',
   idempotency_key: 'an `Idempotency-Key` that was used for another request',

@@ -72,6 +72,18 @@ const operations: readonly Operation[] = [
   ...streamOperations,
   {
     ...open,
+    path: '/v1/usage',
+    operationId: 'usage',
+    summary: 'Usage of the calling token',
+    description:
+      'Requests, errors and seconds of audio per day (UTC) of the last 90 days. Any token may read its own.',
+    security: [{ bearer: [] }],
+    ok: json('Usage'),
+    headers: ['RateLimit', 'RateLimit-Policy'],
+    codes: ['unauthenticated', 'rate_limited', 'storage_unavailable'],
+  },
+  {
+    ...open,
     path: '/v1/models',
     operationId: 'models',
     summary: 'The evidence card of each model',
@@ -103,7 +115,8 @@ const operations: readonly Operation[] = [
     path: '/metrics',
     operationId: 'metrics',
     summary: 'Prometheus metrics',
-    description: '404 when UNDERTONE_METRICS_ADDRESS is set: metrics are then served only there.',
+    description:
+      '404 unless UNDERTONE_METRICS_ADDRESS is `public`: by default, metrics are served only at 127.0.0.1:9464.',
     ok: { type: 'text/plain', schema: { type: 'string', description: 'Prometheus text format 0.0.4.' } },
     codes: ['not_found'],
   },

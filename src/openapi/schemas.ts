@@ -10,6 +10,7 @@ import { accountSchemas } from './account-schemas.ts';
 import { errorTable, validationTypes } from './errors.ts';
 import { jobSchemas } from './job-schemas.ts';
 import { streamTokenBody, streamTokenSchema } from './stream-requests.ts';
+import { usageSchemas } from './usage-schemas.ts';
 
 const requestId = envelope.request_id;
 const listing: readonly ErrorCode[] = ['too_large', 'invalid'];
@@ -101,6 +102,7 @@ const named = {
   Models: modelsSchema,
   ModelCard: cardSchema,
   ...accountSchemas,
+  ...usageSchemas,
   ...jobSchemas,
   StreamTokenRequest: streamTokenBody,
   StreamToken: streamTokenSchema,

@@ -2,6 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { shippedModels } from './shipped-models.ts';
+import { suggest } from './suggest.ts';
 
 export type Address = { readonly host: string; readonly port: number };
 
@@ -28,6 +30,8 @@ const queuePerWorker = 8;
 const sessionsPerWorker = 32;
 /** The maximum share of one account in the memory for bodies; see createByteBudget. */
 const maxAccountShare = 3 / 4;
+/** If another process uses this address, `serve` starts without metrics. */
+export const defaultMetricsAddress: Address = Object.freeze({ host: '127.0.0.1', port: 9464 });
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** RFC 6750, section 2.1. */
@@ -57,7 +61,7 @@ const schema = z.object({
   UNDERTONE_CORS_ORIGINS: parsedBy(parseOrigins, 'https://HOST[,https://HOST...]').default([]),
   UNDERTONE_RATE_LIMIT: rate().optional(),
   UNDERTONE_ADDRESS_RATE_LIMIT: rate().optional(),
-  UNDERTONE_MODELS_DIR: nonEmpty('a folder').default('./models/standard'),
+  UNDERTONE_MODELS_DIR: nonEmpty('a folder').optional(),
   UNDERTONE_WORKERS: integer(1, 1024).optional(),
   UNDERTONE_ISOLATION: z.enum(['thread', 'process'], { error: 'thread or process' }).default('thread'),
   UNDERTONE_QUEUE: integer(0, 100_000).optional(),
@@ -68,7 +72,8 @@ const schema = z.object({
   UNDERTONE_SHUTDOWN_S: seconds(maxSettingSeconds).default(30),
   UNDERTONE_GRACE_S: seconds(maxSettingSeconds).default(1),
   UNDERTONE_LOG_LEVEL: z.enum(logLevels, { error: `one of ${logLevels.join(', ')}` }).default('info'),
-  UNDERTONE_METRICS_ADDRESS: parsedBy(parseAddress, 'HOST:PORT').optional(),
+  UNDERTONE_METRICS_ADDRESS: parsedBy(parseMetricsAddress, 'HOST:PORT, public or off').optional(),
+  UNDERTONE_OTLP_URL: parsedBy(parseHttpUrl, 'http://HOST:PORT/PATH of a collector').optional(),
   UNDERTONE_STREAM_SESSIONS: integer(0, 100_000).optional(),
   UNDERTONE_STREAM_ACCOUNT_SESSIONS: integer(1, 100_000).optional(),
   UNDERTONE_STREAM_MAX_SECONDS: seconds(maxSettingSeconds).default(3600),
@@ -129,7 +134,8 @@ function freeze(settings: Settings) {
     /** Null for no limit. */
     tokenRate: settings.UNDERTONE_RATE_LIMIT ?? null,
     addressRate: settings.UNDERTONE_ADDRESS_RATE_LIMIT ?? null,
-    modelsDir: resolve(settings.UNDERTONE_MODELS_DIR),
+    modelsDir:
+      settings.UNDERTONE_MODELS_DIR === undefined ? shippedModels : resolve(settings.UNDERTONE_MODELS_DIR),
     workers,
     isolation: settings.UNDERTONE_ISOLATION,
     queue: settings.UNDERTONE_QUEUE ?? queuePerWorker * workers,
@@ -139,7 +145,10 @@ function freeze(settings: Settings) {
     shutdownSeconds: settings.UNDERTONE_SHUTDOWN_S,
     graceSeconds: settings.UNDERTONE_GRACE_S,
     logLevel: settings.UNDERTONE_LOG_LEVEL,
-    metricsAddress: settings.UNDERTONE_METRICS_ADDRESS ?? null,
+    /** `public`: GET /metrics of the service itself. */
+    metricsAddress: settings.UNDERTONE_METRICS_ADDRESS ?? defaultMetricsAddress,
+    /** Null exports no traces. */
+    otlpUrl: settings.UNDERTONE_OTLP_URL ?? null,
     limits: Object.freeze({
       seconds: settings.UNDERTONE_MAX_SECONDS,
       channels: 8,
@@ -174,7 +183,10 @@ function unknownNames(variables: Readonly<Record<string, string | undefined>>): 
   return Object.keys(variables)
     .filter((name) => !settingNames.includes(name))
     .sort()
-    .map((name) => `Expected a known setting, got \`${name}\``);
+    .map((name) => {
+      const known = suggest(name, settingNames);
+      return `Expected a known setting, got \`${name}\`${known === null ? '' : `; did you mean ${known}?`}`;
+    });
 }
 
 /** Placeholders of secrets in deploy/, which are public. */
@@ -253,6 +265,10 @@ function parseOrigin(value: string): string | null {
   return isOrigin ? url.origin : null;
 }
 
+function parseHttpUrl(value: string): string | null {
+  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) ? value : null;
+}
+
 function splitList(value: string): string[] {
   return value.split(',').map((item) => item.trim());
 }
@@ -280,6 +296,10 @@ function parseHosts(value: string): string[] | null {
     (url) => URL.canParse(url) && new URL(url).href === `http://${new URL(url).hostname}/`,
   );
   return valid ? urls.map((url) => new URL(url).hostname) : null;
+}
+
+function parseMetricsAddress(value: string): Address | 'public' | 'off' | null {
+  return value === 'public' || value === 'off' ? value : parseAddress(value);
 }
 
 function parseAddress(value: string): Address | null {

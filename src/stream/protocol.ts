@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { signals } from '../analysis/signals/table.ts';
 import { ServiceError } from '../runtime/errors.ts';
+import { expectKnownFields } from '../runtime/unknown-fields.ts';
 
 export const subprotocol = 'undertone.v1';
 export const streamPath = '/v1/stream';
@@ -92,12 +93,19 @@ export type ClientMessage = z.output<typeof clientMessage>;
 
 /** @throws ServiceError `bad_request` for text that is no message, `invalid` for a message with invalid fields */
 export function parseClientMessage(text: string): ClientMessage {
-  const parsed = clientMessage.safeParse(parseJson(text));
+  const message = parseJson(text);
+  const parsed = clientMessage.safeParse(message);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues as [z.core.$ZodIssue];
   const [field] = issue.path;
   if (issue.code === 'unrecognized_keys') {
-    throw new ServiceError('invalid', 'Expected known fields alone for `message`, got others');
+    const { type } = message as ClientMessage;
+    const expected = expectKnownFields(
+      'message',
+      clientMessages[type],
+      Object.keys(message as ClientMessage),
+    );
+    throw new ServiceError('invalid', expected);
   }
   if (field === undefined || field === 'type') {
     throw new ServiceError(

@@ -34,8 +34,8 @@ export type SessionOptions = {
   readonly limits: { readonly maxSeconds: number; readonly idleMs: number };
   readonly models: readonly ModelVersion[];
   readonly metrics: SessionMetrics;
-  /** Called once. */
-  onClosed(): void;
+  /** Called once, with the seconds of audio that were received. */
+  onClosed(audioSeconds: number): void;
   /** Called with the cause of an internal error. */
   onError(cause: unknown): void;
 };

@@ -26,7 +26,7 @@ type Stream = {
   readonly maxBytes: number;
 };
 
-/** What the steps of an analysed channel have decided and settled. */
+/** State of an analysed channel between its steps. */
 type Channel = { state: LiveState; settled: number; readonly history: string[] };
 
 /** Messages of the client: so many at once, and so many per second. */
@@ -99,10 +99,17 @@ export class Session {
     clearTimeout(this.#lifetime);
     this.#options.tasks.cancel();
     this.#options.memory.release();
+    const seconds = this.#seconds();
     this.#stream = null;
     this.#channels = [];
     this.#due = [];
-    this.#options.onClosed();
+    this.#options.onClosed(seconds);
+  }
+
+  /** Duration of the received audio. */
+  #seconds(): number {
+    const { config } = this.#stream ?? {};
+    return config === undefined ? 0 : this.#bytes / frameBytesOf(config) / config.sample_rate_hz;
   }
 
   #isOver(): boolean {
@@ -293,12 +300,10 @@ export class Session {
 
   #close(reason: CloseReason): void {
     if (this.#closed) return;
-    const { config } = this.#stream ?? {};
-    const seconds = config === undefined ? 0 : this.#bytes / frameBytesOf(config) / config.sample_rate_hz;
     this.#send('session.ended', {
       code: closeCodes[reason],
       reason,
-      audio_s: Math.floor(1000 * seconds) / 1000,
+      audio_s: Math.floor(1000 * this.#seconds()) / 1000,
     });
     this.#options.metrics.closed(closeCodes[reason]);
     this.onClosed();

@@ -1,5 +1,6 @@
 /** The live sessions of this process: admission, memory and shutdown. */
 import type { Principal, Tokens } from '../auth/tokens.ts';
+import { type Usage, usageKey } from '../auth/usage.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { FairBudget } from '../runtime/fair-budget.ts';
@@ -35,10 +36,18 @@ export type SessionsOptions = {
   readonly budget: FairBudget;
   readonly models: readonly ModelVersion[];
   readonly metrics: SessionMetrics;
+  readonly usage: Pick<Usage, 'add'> | null;
   onError(cause: unknown): void;
 };
 
-export function createSessions({ config, pool, tokens, budget, ...shared }: SessionsOptions): Sessions {
+export function createSessions({
+  config,
+  pool,
+  tokens,
+  budget,
+  usage,
+  ...shared
+}: SessionsOptions): Sessions {
   const { accountSessions, idleSeconds, maxSeconds, sessions: maxSessions } = config.stream;
   const open = new Map<Session, Client>();
   const limits = { maxSeconds, idleMs: 1000 * idleSeconds };
@@ -69,7 +78,10 @@ export function createSessions({ config, pool, tokens, budget, ...shared }: Sess
         limits,
         tasks: createTaskRunner(pool, account, 1000 * config.deadlineSeconds),
         memory: budget.open([account]),
-        onClosed: () => open.delete(session),
+        onClosed: (audioSeconds) => {
+          open.delete(session);
+          usage?.add(usageKey(principal), { audioSeconds });
+        },
       });
       open.set(session, client);
       return session;

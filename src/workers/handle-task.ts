@@ -27,7 +27,7 @@ type Cancellable = Pick<TaskMessage, 'cancel'>;
 async function step(analyzer: Analyzer, { body, live, cancel }: LiveTask & Cancellable) {
   const { stages, ...output } = await analyzer.live({ ...live, audio: body[0] as Uint8Array, cancel });
   const json = encoder.encode(JSON.stringify(output satisfies LiveOutput));
-  return { kind: 'report', json, stages } as const;
+  return { kind: 'report', json, stages, audioSeconds: 0 } as const;
 }
 
 async function report(
@@ -48,7 +48,8 @@ async function report(
     ...(analyses.at(-1)?.stages ?? []),
     { name: 'report', ms: performance.now() - analyzed },
   ];
-  return { kind: 'report', json, stages } as const;
+  const { seconds: audioSeconds } = analyses[0].audio;
+  return { kind: 'report', json, stages, audioSeconds } as const;
 }
 
 /** Reports of several speakers have every signal. */

@@ -3,7 +3,6 @@
  * reads between its stages: running workers are not terminated.
  */
 
-import type { Stage } from '../analysis/stage-timer.ts';
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
 import { createProcesses } from './processes.ts';
 import type { Reply, Task } from './protocol.ts';
@@ -11,7 +10,7 @@ import { createTaskQueues, type TaskKind } from './task-queues.ts';
 import { createThreads } from './threads.ts';
 import { deferred, type Run, type Workers, type WorkersOptions } from './workers.ts';
 
-export type AnalysisResult = { readonly json: Uint8Array; readonly stages: readonly Stage[] };
+export type AnalysisResult = Omit<Extract<Reply, { kind: 'report' }>, 'kind'>;
 
 export type PendingAnalysis = {
   /** Null when cancelled. */
@@ -214,7 +213,10 @@ function displacedError(): ServiceError {
 function settle(entry: Entry, reply: Reply, queueMs: number): void {
   if (reply.kind === 'failure') entry.reject(deserializeError(reply.failure));
   else if (reply.kind === 'internalError') entry.reject(new Error(reply.cause));
-  else entry.resolve({ json: reply.json, stages: [{ name: 'queue', ms: queueMs }, ...reply.stages] });
+  else {
+    const { json, audioSeconds } = reply;
+    entry.resolve({ json, audioSeconds, stages: [{ name: 'queue', ms: queueMs }, ...reply.stages] });
+  }
 }
 
 /** Waits a limited time for running tasks. */

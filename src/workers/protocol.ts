@@ -39,7 +39,14 @@ export type TaskMessage = Task & { readonly cancel: Int32Array };
 
 export type Reply =
   /** The report of a FormTask, or the LiveOutput of a LiveTask. */
-  { readonly kind: 'report'; readonly json: Uint8Array; readonly stages: readonly Stage[] } | ErrorReply;
+  | {
+      readonly kind: 'report';
+      readonly json: Uint8Array;
+      readonly stages: readonly Stage[];
+      /** Duration of the recording; 0 for a LiveTask. */
+      readonly audioSeconds: number;
+    }
+  | ErrorReply;
 
 export type ErrorReply =
   | { readonly kind: 'failure'; readonly failure: SerializedError }

@@ -60,6 +60,7 @@ const migrationNames = [
   '0007-first-account-claims',
   '0008-job-digests',
   '0009-playground-codes',
+  '0010-usage',
 ];
 
 for (const kind of databaseKinds) {

@@ -21,9 +21,14 @@ type Recorded = {
 const recorded = JSON.parse(
   readFileSync(new URL('./release-0.1.0.json', import.meta.url), 'utf8'),
 ) as Recorded;
-const lastMigration = '0006-installation';
+/** Of the release, and of the version before usage was counted. */
+const lastMigrations = ['0006-installation', '0009-playground-codes'] as const;
+type LastMigration = (typeof lastMigrations)[number];
 
-async function makeReleasedDatabase(kind: DatabaseKind): Promise<string> {
+async function makeReleasedDatabase(
+  kind: DatabaseKind,
+  lastMigration: LastMigration = lastMigrations[0],
+): Promise<string> {
   const url = await makeDatabaseUrl(kind);
   const dialect =
     kind === 'postgres'
@@ -49,9 +54,9 @@ function valuesFor(kind: DatabaseKind, row: Row): Row {
     : { ...row, emailVerified: emailVerified === 1 };
 }
 
-for (const kind of databaseKinds) {
-  test(`${kind}: accounts, sessions and tokens go on, and sign-up is closed`, async (t) => {
-    const url = await makeReleasedDatabase(kind);
+function testUpgrade(kind: DatabaseKind, lastMigration: LastMigration): void {
+  test(`${kind}, ${lastMigration}: accounts, sessions and tokens go on, and sign-up is closed`, async (t) => {
+    const url = await makeReleasedDatabase(kind, lastMigration);
     const env = { UNDERTONE_SIGNUP: 'first', UNDERTONE_SECRET: recorded.secret };
     const { app, browser } = await startAccountApp(t, { kind, url, env });
     const { password, tokens } = recorded;
@@ -70,7 +75,13 @@ for (const kind of databaseKinds) {
     t.is((await browser().signUp('eve@home.example')).status, 403);
     const listed = (await there.ask('tokens')).json.tokens as { name: string }[];
     t.deepEqual(listed.map((token) => token.name).sort(), ['ci', 'first']);
+    const used = (await there.ask('usage')).json.tokens as { name: string }[];
+    t.deepEqual(used.map((token) => token.name).sort(), ['ci', 'first']);
   });
+}
+
+for (const kind of databaseKinds) {
+  for (const lastMigration of lastMigrations) testUpgrade(kind, lastMigration);
 
   test(`${kind}: sign-up is closed as well where nobody was made administrator`, async (t) => {
     const url = await makeReleasedDatabase(kind);

@@ -98,6 +98,19 @@ test.serial('only the route of a request is logged', async (t) => {
   t.true(app.log[0]?.includes('"route":"/v1/analyze/emotion","method":"POST","status":200'));
 });
 
+test.serial('a log line has the token, the bytes, the audio and the stages of a request', async (t) => {
+  const app = await startApp(t);
+  const asked = analysis({ do: 'echo' });
+  await call(app.port, asked);
+  await call(app.port, analysis({ do: 'echo' }, 'unknown-token'));
+  const [analysed, refused] = app.log.map((line) => JSON.parse(line));
+  t.is(analysed.token_id, '1');
+  t.is(analysed.bytes, Buffer.byteLength(asked.body ?? ''));
+  t.is(analysed.audio_s, 1.5);
+  t.true(analysed.stages.upload >= 0);
+  t.like(refused, { status: 401, token_id: null, audio_s: 0, stages: {} });
+});
+
 test.serial('polled routes are logged at debug level', async (t) => {
   const app = await startApp(t);
   for (const path of ['/health', '/ready', '/metrics', '/v1/models']) await call(app.port, { path });

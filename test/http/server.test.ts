@@ -69,10 +69,18 @@ const damaged = Buffer.concat([wav(8).subarray(0, 12), Buffer.from('junk\x04\0\0
 const audio = (bytes: Uint8Array | string): readonly PartSpec[] => [{ name: 'audio', bytes }];
 const beside = (name: string, bytes: Uint8Array | string): readonly PartSpec[] => [sound, { name, bytes }];
 
+const missingAudio = (gotAndTodo: string) =>
+  `field required: expected a recording in the part \`audio\` of a form (multipart/form-data), got ${gotAndTodo}: curl -F audio=@recording.wav`;
+
 type Refusal = readonly [field: string, type: string, parts: readonly PartSpec[], message?: string];
 
 const refusals: Readonly<Record<string, Refusal>> = {
-  'no audio part': ['audio', 'missing', [{ name: 'file', bytes: 'x' }], 'field required'],
+  'no audio part': [
+    'audio',
+    'missing',
+    [{ name: 'file', bytes: 'x' }],
+    missingAudio('a form with `file`. Name the part `audio`'),
+  ],
   'no bytes': ['audio', 'audio.empty', audio(''), 'Expected a recording for `audio`, got no bytes'],
   'no samples': ['audio', 'audio.empty', audio(wav(0))],
   'text/plain': ['audio', 'audio.content_type', [{ ...sound, type: 'text/plain' }]],
@@ -124,6 +132,13 @@ const refusals: Readonly<Record<string, Refusal>> = {
   'a baseline that is no audio': ['baseline', 'audio.unsupported', beside('baseline', garbage)],
 };
 
+const otherBodies: Readonly<Record<string, string>> = {
+  'audio/wav': 'the file itself as audio/wav',
+  'application/json; charset=utf-8': 'JSON (application/json)',
+  'application/x-www-form-urlencoded': 'a body of application/x-www-form-urlencoded',
+  '': 'no Content-Type',
+};
+
 test.serial('every invalid recording is a 422 with a location and a reason', async (t) => {
   const server = await startServer(t, { UNDERTONE_MAX_SECONDS: '4' });
   for (const [name, [field, type, parts, message]] of Object.entries(refusals)) {
@@ -142,6 +157,18 @@ test.serial('every invalid recording is a 422 with a location and a reason', asy
     cut.body,
     '{"detail":[{"loc":["body","audio"],"msg":"Expected a closing boundary for `body`, got the end of the body","type":"value_error.multipart"}],"request_id":"id-1"}',
   );
+  for (const [type, got] of Object.entries(otherBodies)) {
+    const reply = await call(server.port, {
+      method: 'POST',
+      path: '/v1/analyze',
+      headers: { Authorization: `Bearer ${server.token}`, ...(type === '' ? {} : { 'Content-Type': type }) },
+      body: sound.bytes,
+    });
+    t.is(reply.status, 422, type);
+    const msg = missingAudio(`${got}. Send the file as a form`);
+    const detail = [{ loc: ['body', 'audio'], msg, type: 'value_error.missing' }];
+    t.deepEqual(JSON.parse(reply.body).detail, detail, type);
+  }
   t.is(await heldBytes(server.port), 0);
 });
 

@@ -60,6 +60,23 @@ const errorsOf = ({ body }: Reply): unknown => {
   return code ?? detail.map(({ type }: { readonly type: string }) => type);
 };
 
+test.serial('an unknown field is named beside the known ones', async (t) => {
+  const { server } = await startJobStack(t);
+  const msgOf = async (path: string, body: object): Promise<unknown> => {
+    const headers = { Authorization: `Bearer ${server.token}`, 'Content-Type': json };
+    const reply = await call(server.port, { method: 'POST', path, headers, body: JSON.stringify(body) });
+    return JSON.parse(reply.body).detail[0].msg;
+  };
+  t.is(
+    await msgOf('/v1/jobs', { urls: ['x'], chanel: 1, '<b>': 2 }),
+    'Expected only the fields urls, channel, channels, timeline, callback in `body`, got `chanel`, another',
+  );
+  t.is(
+    await msgOf('/v1/stream/tokens', { scope: [] }),
+    'Expected only the fields scopes in `body`, got `scope`',
+  );
+});
+
 test.serial('an invalid list of URLs is refused with a short response', async (t) => {
   const { server } = await startJobStack(t);
   for (const [name, { body, headers = {}, status, errors }] of Object.entries(cases)) {

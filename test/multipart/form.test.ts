@@ -44,9 +44,18 @@ test('without audio a field is required', (t) => {
   t.deepEqual(problemOf([part('file')]), {
     where: 'body',
     field: 'audio',
-    message: 'field required',
+    message:
+      'field required: expected a recording in the part `audio` of a form (multipart/form-data), got a form with `file`. Name the part `audio`: curl -F audio=@recording.wav',
     reason: 'missing',
   });
+});
+
+test('the error without audio names the parts', (t) => {
+  const gotOf = (...names: readonly string[]) =>
+    problemOf(names.map((name) => part(name)))?.message.match(/got (.*)\. Name/)?.[1];
+  t.is(gotOf('file', 'channel'), 'a form with `file`, `channel`');
+  t.is(gotOf(...'abcdef'), 'a form with `a`, `b`, `c`, `d` and 2 more');
+  t.is(gotOf('<b>'), 'a form with one');
 });
 
 test('no bytes are no recording', (t) => {

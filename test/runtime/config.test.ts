@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import test from 'ava';
-import { ConfigError, parseConfig } from '../../src/runtime/config.ts';
+import { ConfigError, defaultMetricsAddress, parseConfig } from '../../src/runtime/config.ts';
 
 function faultsOf(env: Record<string, string>): readonly string[] {
   try {
@@ -44,6 +44,24 @@ test('URLs and hosts are normalised', (t) => {
   t.deepEqual(config.jobs.privateHosts, ['minio.internal', '10.0.0.1', '[fd00::1]']);
 });
 
+test('metrics have their own address by default', (t) => {
+  const addressOf = (env: Record<string, string>) => parseConfig(env).metricsAddress;
+  t.is(addressOf({}), defaultMetricsAddress);
+  t.deepEqual(defaultMetricsAddress, { host: '127.0.0.1', port: 9464 });
+  for (const word of ['public', 'off'] as const) t.is(addressOf({ UNDERTONE_METRICS_ADDRESS: word }), word);
+});
+
+test('an unknown setting comes with the known one that it resembles', (t) => {
+  t.deepEqual(
+    [...faultsOf({ UNDERTONE_PROT: '1', UNDERTONE_MAX_UPLOAD: '1', UNDERTONE_BANANAS: '1' })],
+    [
+      'Expected a known setting, got `UNDERTONE_BANANAS`',
+      'Expected a known setting, got `UNDERTONE_MAX_UPLOAD`; did you mean UNDERTONE_MAX_UPLOAD_BYTES?',
+      'Expected a known setting, got `UNDERTONE_PROT`; did you mean UNDERTONE_PORT?',
+    ],
+  );
+});
+
 test('all problems are reported at once', (t) => {
   const faults = faultsOf({
     UNDERTONE_PORT: '70000',
@@ -64,7 +82,7 @@ test('all problems are reported at once', (t) => {
     UNDERTONE_COLOUR: 'blue',
   });
   t.deepEqual([...faults].sort(), [
-    'Expected HOST:PORT for `UNDERTONE_METRICS_ADDRESS`, got "localhost"',
+    'Expected HOST:PORT, public or off for `UNDERTONE_METRICS_ADDRESS`, got "localhost"',
     'Expected REQUESTS/SECONDS, of up to 86400 s for `UNDERTONE_ADDRESS_RATE_LIMIT`, got "1/86401"',
     'Expected REQUESTS/SECONDS, of up to 86400 s for `UNDERTONE_RATE_LIMIT`, got "600"',
     'Expected a host name or address for `UNDERTONE_HOST`, got ""',

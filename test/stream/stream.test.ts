@@ -236,7 +236,7 @@ const closings: Readonly<
     4422,
     'invalid',
   ],
-  'an unknown field': [({ send }) => send({ ...monoConfig, volume: 1 }), 4422, 'invalid'],
+  'an unknown field': [({ send }) => send({ ...monoConfig, volume: 1 }), 4422, 'got `volume`'],
   'an interval between two steps': [({ send }) => send({ ...monoConfig, interval_s: 1.1 }), 4422, 'invalid'],
   'no samples': [
     ({ send }) => {

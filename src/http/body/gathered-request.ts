@@ -21,6 +21,8 @@ export const expectedChunks = `Expected chunks of at least ${minAverageBytes} by
 export class GatheredRequest extends IncomingMessage {
   /** Set by the constructor of IncomingMessage: an initializer would reset it. */
   declare private upgradeRequested: boolean;
+  /** Received bytes of the body. */
+  bodyBytes = 0;
   #gathered: Buffer[] = [];
   #deliveryScheduled = false;
   #refused = false;
@@ -41,6 +43,7 @@ export class GatheredRequest extends IncomingMessage {
 
   /** Called by the HTTP parser; false pauses the socket until the stream reads again. */
   override push(chunk: Buffer | null): boolean {
+    this.bodyBytes += chunk?.length ?? 0;
     if (chunk === null || chunk.length >= minDirectBytes || !this.#isChunked()) {
       this.#deliver();
       return super.push(chunk);

@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import type { Config } from '../../runtime/config.ts';
 import { type Problem, ServiceError, tooLarge } from '../../runtime/errors.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
+import { expectKnownFields } from '../../runtime/unknown-fields.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { guardBody } from './body-guard.ts';
 import { overByteShare } from './byte-budget.ts';
@@ -43,11 +44,19 @@ export function createJsonReader(options: Options): ReadJson {
   return async (context, schema, rules) => {
     checkHeaders(context, rules);
     const input = requireObject(await read(context, options, rules));
-    checkSize(input, rules);
+    const fields = Object.keys(input);
+    const unknown = () =>
+      problem('body', rules.reasonOf('unknown'), expectKnownFields('body', schema, fields));
+    if (fields.length > maxFields) throw invalid([unknown()]);
+    checkLengths(input, rules);
     const parsed = schema.safeParse(input);
     if (parsed.success) return parsed.data;
     const issues = parsed.error.issues.slice(0, maxProblems);
-    throw invalid(issues.map((issue) => toProblem(issue, input, rules)));
+    throw invalid(
+      issues.map((issue) =>
+        issue.code === 'unrecognized_keys' ? unknown() : toProblem(issue, input, rules),
+      ),
+    );
   };
 }
 
@@ -163,11 +172,8 @@ function requireObject(body: unknown): Readonly<Record<string, unknown>> {
   return body as Readonly<Record<string, unknown>>;
 }
 
-function checkSize(input: Readonly<Record<string, unknown>>, { reasonOf }: BodyRules): void {
-  const fields = Object.keys(input);
-  if (fields.length > maxFields) throw invalid([unknownField(reasonOf)]);
-  for (const field of fields) {
-    const value = input[field];
+function checkLengths(input: Readonly<Record<string, unknown>>, { reasonOf }: BodyRules): void {
+  for (const [field, value] of Object.entries(input)) {
     if (!Array.isArray(value) || value.length <= maxEntries) continue;
     const message = `Expected at most ${maxEntries} entries for \`${field}\`, got more`;
     throw invalid([problem(field, reasonOf(field), message)]);
@@ -192,12 +198,7 @@ function toProblem(
   input: Readonly<Record<string, unknown>>,
   { reasonOf }: BodyRules,
 ): Problem {
-  if (issue.code === 'unrecognized_keys') return unknownField(reasonOf);
   const field = String(issue.path[0]);
   if (input[field] === undefined) return problem(field, 'missing', 'field required');
   return problem(field, reasonOf(field), `Expected ${issue.message} for \`${field}\`, got something else`);
-}
-
-function unknownField(reasonOf: BodyRules['reasonOf']): Problem {
-  return problem('body', reasonOf('unknown'), 'Expected known fields alone for `body`, got others');
 }

@@ -28,8 +28,8 @@ export function requireScopes(
   return async function authorize(context: Context, next: Next) {
     await limits.address(context);
     const principal = await authenticate(context);
-    await limits.token(context, principal.id);
     context.state.principal = principal;
+    await limits.token(context, principal.id);
     const missing = scopes.filter((scope) => !principal.scopes.includes(scope));
     if (missing.length > 0) {
       const expected = `scope ${missing.join(' and ')}`;

@@ -10,8 +10,15 @@ export function allowOrigins(origins: readonly string[]): Middleware {
     // An empty origin sends no CORS headers.
     origin: (context) => origins.find((origin) => origin === context.get('Origin')) ?? '',
     allowMethods: ['GET', 'HEAD', 'POST', 'DELETE'],
-    allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id'],
-    exposeHeaders: ['X-Request-Id', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Server-Timing'],
+    allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id', 'traceparent'],
+    exposeHeaders: [
+      'X-Request-Id',
+      'Retry-After',
+      'RateLimit',
+      'RateLimit-Policy',
+      'Server-Timing',
+      'traceparent',
+    ],
     maxAge: preflightSeconds,
     keepHeadersOnError: false,
   });

@@ -22,6 +22,7 @@ import { requireLoopback } from '../middleware/loopback.ts';
 import { requireSameOrigin } from '../middleware/same-origin.ts';
 import { sendPrivateJson } from '../respond.ts';
 import type { State } from '../state.ts';
+import { toUsageJson } from './usage.ts';
 
 const prefix = '/account/api';
 const dayMs = 86_400_000;
@@ -95,6 +96,10 @@ function addTokenRoutes({ accounts, get, post, read }: Routes): void {
     const { session } = await authenticate(accounts, context);
     const records = await accounts.tokens(session);
     sendPrivateJson(context, { tokens: records.map((record) => toJson(record, session)) });
+  });
+  get('/usage', async function listUsage(context: Context) {
+    const { session } = await authenticate(accounts, context);
+    sendPrivateJson(context, toUsageJson(await accounts.usage(session)));
   });
   post('/tokens', async function createToken(context: Context) {
     const { session } = await authenticate(accounts, context);

@@ -5,8 +5,9 @@ import { signals as allSignals, type Signal } from '../../analysis/signals/table
 import type { Stage } from '../../analysis/stage-timer.ts';
 import { scopeOf } from '../../auth/tokens.ts';
 import { boundaryOf } from '../../multipart/headers.ts';
+import { missingForm } from '../../multipart/missing-audio.ts';
 import type { Config } from '../../runtime/config.ts';
-import { invalidPart, tooLarge } from '../../runtime/errors.ts';
+import { tooLarge } from '../../runtime/errors.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
 import { type AnalysisResult, type Pool, queueFull, type SubmitOptions } from '../../workers/pool.ts';
 import type { FormTask } from '../../workers/protocol.ts';
@@ -66,7 +67,7 @@ function checkHeaders(
   if (error !== null) throw error;
   if (declaredLength(req) > config.maxUploadBytes) throw tooLarge(config.maxUploadBytes);
   const boundary = boundaryOf(req.headers['content-type']);
-  if (boundary === null) throw invalidPart('audio', 'missing', 'field required');
+  if (boundary === null) throw missingForm(req.headers['content-type']);
   if (!pool.accepts(account)) throw queueFull();
   if (declaredLength(req) > budget.available(account)) throw overByteShare();
   return boundary;
@@ -88,8 +89,9 @@ async function run(
   }
 }
 
-function send(context: Context, { json, stages }: AnalysisResult): void {
+function send(context: Context, { json, stages, audioSeconds }: AnalysisResult): void {
   context.state.stages.push(...stages);
+  context.state.audioSeconds = audioSeconds;
   context.status = 200;
   context.set('Content-Type', 'application/json');
   context.set('Server-Timing', serverTiming(context.state.stages));

@@ -1,6 +1,5 @@
 /** GET /openapi.json, GET /asyncapi.json and GET /docs, which renders it with Swagger UI. Every file is served from memory. */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Router } from '@koa/router';
 import { asyncApiDocument } from '../../openapi/asyncapi.ts';
 import { openApiDocument } from '../../openapi/document.ts';
@@ -17,12 +16,28 @@ const page = `<!doctype html>
 <link rel="icon" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 <link rel="stylesheet" href="/docs/contrast.css">
+<link rel="stylesheet" href="/docs/page.css">
 </head>
 <body>
-<main id="reference"></main>
+<header class="site">
+<a class="brand" href="/">Undertone</a>
+<nav aria-label="Site">
+<a href="/">Playground</a>
+<a href="/account">Account</a>
+<a href="/docs" aria-current="page">API</a>
+</nav>
+</header>
+<main>
+<section class="first" aria-labelledby="first-title">
+<h1 id="first-title">The first request</h1>
+<p>Create a token on the <a href="/account">account page</a>, put it into UNDERTONE_TOKEN and send a recording:</p>
+<pre tabindex="0"><code>curl -H "Authorization: Bearer $UNDERTONE_TOKEN" -F audio=@recording.wav <span id="origin"></span>/v1/analyze</code></pre>
+</section>
+<div id="reference"></div>
+</main>
 <noscript>This page needs JavaScript. <a href="/openapi.json">The document it shows</a> does not.</noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
+<script type="module" src="/docs/start.js"></script>
 </body>
 </html>
 `;
@@ -31,8 +46,15 @@ const start = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
 follow();
+document.getElementById('origin').textContent = location.origin;
+/** Programs need no account routes: the document has them, this page hides them. */
+const withoutAccounts = (spec) => {
+  const shown = Object.entries(spec.paths).filter(([path]) => !path.startsWith('/account/'));
+  return { ...spec, paths: Object.fromEntries(shown) };
+};
+const response = await fetch('/openapi.json');
 SwaggerUIBundle({
-  url: '/openapi.json',
+  spec: withoutAccounts(await response.json()),
   domNode: document.getElementById('reference'),
   defaultModelsExpandDepth: 0,
   validatorUrl: null,
@@ -53,6 +75,21 @@ html:not(.dark-mode) .swagger-ui .btn.authorize { border-color: #14704a; color: 
 html:not(.dark-mode) .swagger-ui .btn.authorize svg { fill: #14704a; }
 `;
 
+/** The colours of web/styles/tokens.css. */
+const pageStyle = `:root { color-scheme: light dark; --text: #14201e; --accent: #0d666b; --line: #d8dfde; --sunken: #edf1f1; }
+.dark-mode { --text: #e7eeec; --accent: #62cbc7; --line: #2c3735; --sunken: #1e2725; }
+body { margin: 0; color: var(--text); font: 1rem / 1.55 system-ui, sans-serif; }
+.site, .first { max-width: 72rem; margin-inline: auto; padding: 1rem clamp(1rem, 4vw, 2rem); }
+#reference { max-width: 76rem; margin-inline: auto; }
+.site { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .5rem 1.5rem; }
+.site a { color: var(--text); text-decoration: none; font-weight: 550; }
+.site nav { display: flex; gap: 1.5rem; }
+.site a[aria-current] { color: var(--accent); }
+.site .brand { font-size: 1.125rem; font-weight: 680; }
+.first a { color: var(--accent); }
+.first pre { overflow-x: auto; padding: 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--sunken); }
+`;
+
 /** Swagger UI's style sheet holds its icons as data: images. */
 const policy = [
   "default-src 'none'",
@@ -65,6 +102,10 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** rolldown.config.mjs copies the files into the bundle. */
+const swaggerFolder = import.meta.url.endsWith('.ts')
+  ? import.meta.resolve('swagger-ui-dist/package.json')
+  : import.meta.url;
 const swaggerFiles = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -85,9 +126,10 @@ export function addApiDocsRoutes(router: Router<State>): void {
   add('/asyncapi.json', 'application/json', () => JSON.stringify(asyncApiDocument(version)));
   add('/docs', 'text/html; charset=utf-8', () => page);
   add('/docs/contrast.css', 'text/css; charset=utf-8', () => contrast);
+  add('/docs/page.css', 'text/css; charset=utf-8', () => pageStyle);
   add('/docs/start.js', 'text/javascript; charset=utf-8', () => start);
   for (const [name, type] of Object.entries(swaggerFiles)) {
-    const bytes = readFileSync(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
+    const bytes = readFileSync(new URL(name, swaggerFolder));
     add(`/docs/${name}`, type, () => bytes);
   }
 }

@@ -2,10 +2,12 @@
 import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import { type Principal, scopes } from '../../auth/tokens.ts';
+import { type UsageKey, usageKey } from '../../auth/usage.ts';
 import type { JobJson, JobOwner, JobRequest, Jobs } from '../../jobs/jobs.ts';
 import type { UploadedForm } from '../../jobs/uploads.ts';
 import { refuseBeside } from '../../multipart/form.ts';
 import { boundaryOf } from '../../multipart/headers.ts';
+import { missingForm } from '../../multipart/missing-audio.ts';
 import { jobsBody } from '../../openapi/job-requests.ts';
 import type { Config } from '../../runtime/config.ts';
 import { invalidPart, ServiceError, tooLarge } from '../../runtime/errors.ts';
@@ -38,7 +40,9 @@ export function addJobRoutes(router: Router<State>, options: JobOptions): void {
   router.post('/v1/jobs', ...gate, async function postJob(context: Context) {
     if (jobs === null) return;
     const key = idempotencyKey(context);
-    const request = { context, jobs, options, key, owner: ownerOf(context.state.principal) };
+    const { principal } = context.state;
+    const usage = usageKey(principal);
+    const request = { context, jobs, options, key, usage, owner: ownerOf(principal) };
     return context.is('application/json') ? createJobsFromUrls(request) : createJobFromUpload(request);
   });
   router.get('/v1/jobs/:id', ...gate, async function showJob(context: Context) {
@@ -72,13 +76,14 @@ type JobRequestContext = {
   readonly options: JobOptions;
   readonly key: string | null;
   readonly owner: JobOwner;
+  readonly usage: UsageKey;
 };
 
 async function createJobFromUpload(request: JobRequestContext): Promise<void> {
-  const { context, jobs, options, key, owner } = request;
+  const { context, jobs, options, key, owner, usage } = request;
   const { req, res } = context;
   const boundary = boundaryOf(req.headers['content-type']);
-  if (boundary === null) throw invalidPart('audio', 'missing', 'field required');
+  if (boundary === null) throw missingForm(req.headers['content-type']);
   const { maxBytes } = options.config.jobs;
   if (declaredLength(req) > maxBodyBytes(maxBytes)) throw tooLarge(maxBytes);
   requireAccepting(options);
@@ -98,7 +103,7 @@ async function createJobFromUpload(request: JobRequestContext): Promise<void> {
     if (form === null) return markAborted(context);
     const { sizes, ...rest } = form;
     const source = { kind: 'upload', sizes } as const;
-    const job = await jobs.create(id, { ...rest, owner, idempotencyKey: key, source });
+    const job = await jobs.create(id, { ...rest, owner, usage, idempotencyKey: key, source });
     sendAccepted(context, { ...job, ...secretFor(form.callback, jobs, owner) });
   });
 }
@@ -124,7 +129,8 @@ async function upload(
   return form;
 }
 
-async function createJobsFromUrls({ context, jobs, options, key, owner }: JobRequestContext): Promise<void> {
+async function createJobsFromUrls(request: JobRequestContext): Promise<void> {
+  const { context, jobs, options, key, owner, usage } = request;
   const { config } = options;
   const { urls, ...fields } = await options.readJson(context, jobsBody, jobsRules);
   const rest = { ...fields, segments: null };
@@ -139,7 +145,7 @@ async function createJobsFromUrls({ context, jobs, options, key, owner }: JobReq
   const requests = urls.map((url, index): JobRequest => {
     const digest = jobs.digest({ ...rest, source: { url } });
     const source = { kind: 'object', url } as const;
-    return { ...rest, owner, idempotencyKey: keyOf(key, index), digest, source };
+    return { ...rest, owner, usage, idempotencyKey: keyOf(key, index), digest, source };
   });
   const known: (JobJson | null)[] = [];
   for (const { idempotencyKey, digest } of requests) {

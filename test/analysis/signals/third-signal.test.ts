@@ -35,7 +35,7 @@ function copySources(): string {
   for (const path of ['src', 'models/standard', 'package.json', 'tsconfig.json']) {
     cpSync(path, join(folder, path), { recursive: true });
   }
-  for (const path of ['node_modules', 'build', 'examples', 'clients'])
+  for (const path of ['docs', 'node_modules', 'build', 'examples', 'clients'])
     symlinkSync(resolve(path), join(folder, path));
   return folder;
 }

@@ -40,7 +40,7 @@ test('the preflight of a configured origin needs no token', async (t) => {
     t.deepEqual(about(headers), {
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET,HEAD,POST,DELETE',
-      'access-control-allow-headers': 'Authorization,Content-Type,Idempotency-Key,X-Request-Id',
+      'access-control-allow-headers': 'Authorization,Content-Type,Idempotency-Key,X-Request-Id,traceparent',
       'access-control-max-age': '600',
       vary: 'Origin',
     });
@@ -59,7 +59,8 @@ test('a configured origin can read responses, errors and their headers, without 
     t.is(status, wanted);
     t.deepEqual(about(headers), {
       'access-control-allow-origin': origin,
-      'access-control-expose-headers': 'X-Request-Id,Retry-After,RateLimit,RateLimit-Policy,Server-Timing',
+      'access-control-expose-headers':
+        'X-Request-Id,Retry-After,RateLimit,RateLimit-Policy,Server-Timing,traceparent',
       vary: 'Origin',
     });
   }

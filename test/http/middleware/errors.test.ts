@@ -84,7 +84,10 @@ const rows: Readonly<Record<string, Row>> = {
   },
   '422 for a body that is not multipart': {
     call: { ...echo, headers: { ...echo.headers, 'Content-Type': 'application/json' } },
-    body: listed('value_error.missing', 'field required'),
+    body: listed(
+      'value_error.missing',
+      'field required: expected a recording in the part `audio` of a form (multipart/form-data), got JSON (application/json). Send the file as a form: curl -F audio=@recording.wav',
+    ),
   },
   '422 for multipart without a boundary': {
     call: { ...echo, headers: { ...echo.headers, 'Content-Type': 'multipart/form-data' } },

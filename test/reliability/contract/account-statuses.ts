@@ -45,7 +45,7 @@ async function createCode({ dataDir }: Server): Promise<string> {
 
 async function askAsAda(ada: AccountClient): Promise<void> {
   const made = await ada.ask(post('tokens'), bodies[post('tokens')]);
-  await ada.ask(operationOf('GET', 'tokens'));
+  for (const path of ['tokens', 'usage']) await ada.ask(operationOf('GET', path));
   const path = `/account/api/tokens/${String(made.id)}/revoke`;
   for (const _ of ['done', 'not found']) await ada.ask(revoke, {}, { path });
   await ada.ask(post('playground-token'));
@@ -57,7 +57,7 @@ async function askAsAda(ada: AccountClient): Promise<void> {
 /** 401, 403, 413 and 422. */
 async function refuse(server: Server, onResponse: ResponseListener, ada: AccountClient): Promise<void> {
   const nobody = createAccountClient(server, onResponse);
-  await nobody.ask(operationOf('GET', 'tokens'));
+  for (const path of ['tokens', 'usage']) await nobody.ask(operationOf('GET', path));
   for (const operation of [...Object.keys(bodies), revoke, post('playground-token')]) {
     if (operation !== post('sign-up'))
       await nobody.ask(operation, bodies[operation] && { ...bodies[operation], ...wrong });

@@ -33,6 +33,7 @@ export async function exerciseStatuses(
     for (const operation of analysisOperations) await askAnalysis(server, operation, onResponse);
     for (const operation of jobOperations) await askScoped(server, operation, onResponse);
     await askStreamTokens(server, onResponse);
+    await askUsage(server, onResponse);
     for (const operation of operations.filter((one) => one.startsWith('GET ') && !isAccount(one)))
       await ask(server.port, onResponse, { operation });
     await askAccount(server, onResponse);
@@ -114,6 +115,18 @@ async function askStreamTokens(server: Server, onResponse: ResponseListener): Pr
   }
 }
 
+const usage = 'GET /v1/usage';
+const usageOf = (token: string): Asked => ({
+  operation: usage,
+  headers: { Authorization: `Bearer ${token}` },
+});
+
+/** 200 and 401. */
+async function askUsage({ port, token }: Server, onResponse: ResponseListener): Promise<void> {
+  for (const asked of [usageOf(token), usageOf('a-token-of-nobody-at-all')])
+    await ask(port, onResponse, asked);
+}
+
 /** 429 with a token, 404 for metrics on another address, 408 for everything. */
 async function askImpatient(
   { port, token }: Server,
@@ -126,6 +139,7 @@ async function askImpatient(
   for (const operation of [...analysisOperations, ...jobOperations, analysisOperations[0] as string])
     await ask(port, onResponse, upload(operation, token));
   await ask(port, onResponse, requestStreamToken(token, {}));
+  await ask(port, onResponse, usageOf(token));
   await ask(port, onResponse, { operation: 'GET /metrics' });
   await Promise.all(slow);
 }
@@ -144,6 +158,7 @@ async function askEnding(
   for (const operation of analysisOperations)
     await ask(server.port, onResponse, upload(operation, createTokenSecret()));
   await ask(server.port, onResponse, requestStreamToken(createTokenSecret(), {}));
+  await ask(server.port, onResponse, usageOf(createTokenSecret()));
   server.process.kill('SIGTERM');
   await server.logged(/"msg":"stopping"/);
   await ask(server.port, onResponse, { operation: 'GET /ready' });

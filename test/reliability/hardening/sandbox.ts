@@ -53,6 +53,7 @@ export async function withSandbox<Result>(
       PATH: process.env.PATH,
       HOME: dataDir,
       UNDERTONE_PORT: '0',
+      UNDERTONE_METRICS_ADDRESS: 'public',
       UNDERTONE_DATA_DIR: dataDir,
       UNDERTONE_TOKEN: token,
       UNDERTONE_ISOLATION: isolation,

@@ -1,0 +1,173 @@
+/** Requests, errors and seconds of audio per token and UTC day, written in batches and kept for 90 days. Counts only. */
+import { type Database, runQuery } from '../db/database.ts';
+import { createDelayedWrite } from './delayed-write.ts';
+import { type Owner, type Principal, tokenTable } from './token-table.ts';
+
+export const usageDays = 90;
+
+export type Counts = { readonly requests: number; readonly errors: number; readonly audioSeconds: number };
+
+/** `date`: YYYY-MM-DD. */
+export type DayCounts = Counts & { readonly date: string };
+
+export type UsageKey = { readonly token: string; readonly owner: Owner };
+
+/** Name and address are null where there is no such token or account. */
+export type TokenUsage = UsageKey & {
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly days: readonly DayCounts[];
+};
+
+/** `since`: the first day that is kept, YYYY-MM-DD. */
+type Since = { readonly since: string };
+
+export type AccountUsage = Since & { readonly tokens: readonly TokenUsage[] };
+
+export type Usage = {
+  add(key: UsageKey, counts: Partial<Counts>): void;
+  /** Days with requests or audio, newest first. @throws ServiceError `storage_unavailable` */
+  ofToken(key: UsageKey): Promise<Since & { readonly days: readonly DayCounts[] }>;
+  /** Usage of an account's tokens, or of all tokens. @throws ServiceError `storage_unavailable` */
+  ofTokens(owner: Owner | 'all'): Promise<AccountUsage>;
+  /** @throws ServiceError `storage_unavailable` */
+  flush(): Promise<void>;
+};
+
+type Row = UsageKey & { date: string; requests: number; errors: number; audio_ms: number };
+
+const dayMs = 86_400_000;
+const rowsPerStatement = 500;
+
+/** Session tokens of an account, which are created every few minutes, count together. */
+export const playgroundUsage = 'playground';
+
+export function usageKey({ id, owner, session }: Principal): UsageKey {
+  return { token: session === null ? id : `${playgroundUsage}:${owner}`, owner };
+}
+
+/** @param now ms since 1970 */
+export function createUsageCounts(database: Database, now: () => number = Date.now): Usage {
+  let unwritten = new Map<string, Row>();
+  let sweptOn = '';
+  const dateBefore = (days: number) => new Date(now() - days * dayMs).toISOString().slice(0, 10);
+  const since = () => dateBefore(usageDays - 1);
+
+  function merge(row: Row): void {
+    const key = `${row.date} ${row.token}`;
+    const { requests = 0, errors = 0, audio_ms = 0 } = unwritten.get(key) ?? {};
+    unwritten.set(key, {
+      ...row,
+      requests: requests + row.requests,
+      errors: errors + row.errors,
+      audio_ms: audio_ms + row.audio_ms,
+    });
+  }
+
+  async function write(): Promise<void> {
+    // Concurrent processes lock rows in the same order.
+    const rows = [...unwritten.keys()].sort().map((key) => unwritten.get(key) as Row);
+    unwritten = new Map();
+    try {
+      const owners = await existingOwners(database, rows);
+      while (rows.length > 0) {
+        const batch = rows.slice(0, rowsPerStatement);
+        await insert(
+          database,
+          batch.filter(({ owner }) => owner === null || owners.has(owner)),
+        );
+        rows.splice(0, batch.length);
+      }
+      await sweep();
+    } catch (error) {
+      for (const row of rows) merge(row);
+      throw error;
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    const today = dateBefore(0);
+    if (sweptOn === today) return;
+    await runQuery(database.deleteFrom('usage').where('date', '<', since()).execute());
+    sweptOn = today;
+  }
+
+  const delayed = createDelayedWrite(write);
+
+  return {
+    add({ token, owner }, { requests = 0, errors = 0, audioSeconds = 0 }) {
+      merge({
+        token,
+        owner,
+        date: dateBefore(0),
+        requests,
+        errors,
+        audio_ms: Math.round(1000 * audioSeconds),
+      });
+      delayed.schedule();
+    },
+    async ofToken({ token }) {
+      await delayed.flush();
+      const rows = database.selectFrom('usage').selectAll().where('token', '=', token);
+      const recent = rows.where('date', '>=', since()).orderBy('date', 'desc');
+      return { since: since(), days: (await runQuery(recent.execute())).map(toDay) };
+    },
+    async ofTokens(owner) {
+      await delayed.flush();
+      const all = database
+        .selectFrom('usage')
+        .leftJoin('tokens', 'tokens.id', 'usage.token')
+        .leftJoin('user', 'user.id', 'usage.owner')
+        .selectAll('usage')
+        .select(['tokens.name', 'user.email'])
+        .where('usage.date', '>=', since())
+        .orderBy('usage.token')
+        .orderBy('usage.date', 'desc');
+      const rows = await runQuery((owner === 'all' ? all : all.where('usage.owner', '=', owner)).execute());
+      const tokens = new Map<string, TokenUsage & { days: DayCounts[] }>();
+      for (const { token, owner, name, email, ...day } of rows) {
+        const usage = tokens.get(token) ?? { token, owner, name, email, days: [] };
+        usage.days.push(toDay(day));
+        tokens.set(token, usage);
+      }
+      const list = [...tokens.values()].sort((one, other) => requestsOf(other) - requestsOf(one));
+      return { since: since(), tokens: list };
+    },
+    flush: delayed.flush,
+  };
+}
+
+function requestsOf({ days }: TokenUsage): number {
+  return days.reduce((sum, { requests }) => sum + requests, 0);
+}
+
+/** Accounts may be deleted between a request and its write. */
+async function existingOwners(database: Database, rows: readonly Row[]): Promise<ReadonlySet<string>> {
+  const owners = [...new Set(rows.map(({ owner }) => owner))].filter((owner) => owner !== null);
+  return new Set(await tokenTable(database).findOwners(owners));
+}
+
+async function insert(database: Database, rows: readonly Row[]): Promise<void> {
+  if (rows.length === 0) return;
+  const query = database
+    .insertInto('usage')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['token', 'date']).doUpdateSet((row) => ({
+        requests: row('usage.requests', '+', row.ref('excluded.requests')),
+        errors: row('usage.errors', '+', row.ref('excluded.errors')),
+        audio_ms: row('usage.audio_ms', '+', row.ref('excluded.audio_ms')),
+      })),
+    );
+  await runQuery(query.execute());
+}
+
+/** PostgreSQL returns 64-bit integers as text. */
+function toDay({ date, requests, errors, audio_ms }: Omit<Row, 'owner' | 'token'>): DayCounts {
+  return {
+    date,
+    requests: Number(requests),
+    errors: Number(errors),
+    audioSeconds: Number(audio_ms) / 1000,
+  };
+}

@@ -1,0 +1,47 @@
+/** W3C Trace Context: each request belongs to the trace of its `traceparent`, or to a new one. */
+import { randomBytes } from 'node:crypto';
+import type { Context, Middleware, Next } from 'koa';
+import type { TraceExport } from '../../runtime/trace-export.ts';
+import { type State, statusOf } from '../state.ts';
+
+export type TraceContext = {
+  readonly traceId: string;
+  /** Of the span of this request. */
+  readonly spanId: string;
+  readonly parentSpanId: string | null;
+  readonly sampled: boolean;
+};
+
+/** Later versions may append fields. */
+const pattern = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+/** @param sampleNew whether a trace that starts here is sampled */
+export function toTraceContext(traceparent: string, sampleNew: boolean): TraceContext {
+  const spanId = randomBytes(8).toString('hex');
+  const [, version, traceId, parentSpanId, flags = '', rest] = pattern.exec(traceparent) ?? [];
+  if (traceId === undefined || parentSpanId === undefined || (version === '00' && rest !== undefined)) {
+    return { traceId: randomBytes(16).toString('hex'), spanId, parentSpanId: null, sampled: sampleNew };
+  }
+  return { traceId, spanId, parentSpanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+/** @param exporter null exports nothing */
+export function traceRequests(exporter: TraceExport | null): Middleware<State> {
+  return async function trace(context: Context, next: Next) {
+    const trace = toTraceContext(context.get('traceparent'), exporter !== null);
+    context.set('traceparent', `00-${trace.traceId}-${trace.spanId}-${trace.sampled ? '01' : '00'}`);
+    await next();
+    if (exporter === null || !trace.sampled) return;
+    const { requestId, startedAt, stages } = context.state;
+    exporter.add({
+      ...trace,
+      requestId,
+      stages,
+      route: typeof context._matchedRoute === 'string' ? context._matchedRoute : 'other',
+      method: context.method,
+      status: statusOf(context),
+      startedAt: performance.timeOrigin + startedAt,
+      endedAt: performance.timeOrigin + performance.now(),
+    });
+  };
+}

@@ -1,0 +1,49 @@
+/** GET /v1/usage: what the calling token has used. */
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import type { Principal } from '../../auth/tokens.ts';
+import {
+  type AccountUsage,
+  type DayCounts,
+  playgroundUsage,
+  type TokenUsage,
+  type Usage,
+  usageKey,
+} from '../../auth/usage.ts';
+import { staticPrincipal } from '../../auth/verifier.ts';
+import type { AccountUsageJson, UsageDayJson } from '../../openapi/usage-schemas.ts';
+import { type AuthOptions, requireScopes } from '../middleware/auth.ts';
+import { sendPrivateJson } from '../respond.ts';
+import type { State } from '../state.ts';
+
+export function addUsageRoutes(
+  router: Router<State>,
+  options: AuthOptions & { readonly usage: Usage },
+): void {
+  const { usage } = options;
+  router.get('/v1/usage', requireScopes(options, []), async function showUsage(context: Context) {
+    const { principal } = context.state as { readonly principal: Principal };
+    const { since, days } = await usage.ofToken(usageKey(principal));
+    const token = { id: principal.id, name: principal.name };
+    sendPrivateJson(context, { token, since, days: days.map(toDayJson) });
+  });
+}
+
+export function toUsageJson({ since, tokens }: AccountUsage): AccountUsageJson {
+  return { since, tokens: tokens.map(toTokenJson) };
+}
+
+function toTokenJson({ token, name, email, days }: TokenUsage): AccountUsageJson['tokens'][number] {
+  const id = token.startsWith(`${playgroundUsage}:`) ? playgroundUsage : token;
+  return { id, name: name ?? nameless[id] ?? id, email, days: days.map(toDayJson) };
+}
+
+/** Names of tokens that have no row. */
+const nameless: Readonly<Record<string, string>> = {
+  [playgroundUsage]: 'playground',
+  [staticPrincipal.id]: staticPrincipal.name,
+};
+
+function toDayJson({ date, requests, errors, audioSeconds }: DayCounts): UsageDayJson {
+  return { date, requests, errors, audio_s: audioSeconds };
+}

@@ -1,0 +1,106 @@
+import test from 'ava';
+import { createTokens } from '../../src/auth/tokens.ts';
+import { createUsageCounts, type UsageKey } from '../../src/auth/usage.ts';
+import { type Database, type DatabaseKind, openDatabase } from '../../src/db/database.ts';
+import { ServiceError } from '../../src/runtime/errors.ts';
+import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
+
+const noon = Date.parse('2030-01-01T12:00:00Z');
+const dayMs = 86_400_000;
+const key = (token: string): UsageKey => ({ token, owner: null });
+
+/** The real database with a count of the rows and statements that are written to it. */
+async function open(kind: DatabaseKind) {
+  const url = await makeDatabaseUrl(kind);
+  const database = await openDatabase(url);
+  let inserts = 0;
+  const counted: Database = database.withPlugin({
+    transformQuery: ({ node }) => {
+      if (node.kind === 'InsertQueryNode') inserts++;
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  return { url, database: counted, inserts: () => inserts };
+}
+
+for (const kind of databaseKinds) {
+  test(`${kind}: a thousand requests of two tokens are one statement, and days are apart`, async (t) => {
+    const { database, inserts } = await open(kind);
+    let now = noon;
+    const usage = createUsageCounts(database, () => now);
+    for (let count = 0; count < 1000; count++) {
+      const counts = { requests: 1, errors: count % 10 === 0 ? 1 : 0, audioSeconds: 0.25 };
+      usage.add(key(`tok_${count % 2}`), counts);
+    }
+    await usage.flush();
+    t.is(inserts(), 1);
+    now += dayMs;
+    usage.add(key('tok_0'), { audioSeconds: 1.5 });
+    t.deepEqual(await usage.ofToken(key('tok_0')), {
+      since: '2029-10-05',
+      days: [
+        { date: '2030-01-02', requests: 0, errors: 0, audioSeconds: 1.5 },
+        { date: '2030-01-01', requests: 500, errors: 100, audioSeconds: 125 },
+      ],
+    });
+    t.is((await usage.ofToken(key('tok_1'))).days[0]?.errors, 0);
+    t.deepEqual((await usage.ofToken(key('tok_2'))).days, []);
+  });
+
+  test(`${kind}: two processes add to the same day`, async (t) => {
+    const { database, url } = await open(kind);
+    const usages = [createUsageCounts(database), createUsageCounts(await openDatabase(url))] as const;
+    for (const usage of usages) usage.add(key('tok_0'), { requests: 2 });
+    await Promise.all(usages.map((usage) => usage.flush()));
+    t.is((await usages[0].ofToken(key('tok_0'))).days[0]?.requests, 4);
+  });
+
+  test(`${kind}: 90 days are kept`, async (t) => {
+    const { database } = await open(kind);
+    let now = noon;
+    const usage = createUsageCounts(database, () => now);
+    usage.add(key('tok_0'), { requests: 1 });
+    await usage.flush();
+    now += 89 * dayMs;
+    t.is((await usage.ofToken(key('tok_0'))).days.length, 1);
+    now += dayMs;
+    t.is((await usage.ofToken(key('tok_0'))).days.length, 0);
+    t.deepEqual(await database.selectFrom('usage').selectAll().execute(), []);
+  });
+
+  test(`${kind}: counts of a deleted account do not keep others from being written`, async (t) => {
+    const { database } = await open(kind);
+    const usage = createUsageCounts(database);
+    usage.add({ token: 'tok_gone', owner: 'nobody' }, { requests: 1 });
+    usage.add(key('tok_0'), { requests: 1 });
+    await usage.flush();
+    t.deepEqual(
+      (await usage.ofTokens('all')).tokens.map(({ token }) => token),
+      ['tok_0'],
+    );
+  });
+}
+
+test('counts that cannot be written are written later', async (t) => {
+  const { database } = await open('sqlite');
+  const usage = createUsageCounts(database);
+  await database.schema.alterTable('usage').renameTo('away').execute();
+  usage.add(key('tok_0'), { requests: 1 });
+  await t.throwsAsync(usage.flush(), { instanceOf: ServiceError });
+  usage.add(key('tok_0'), { requests: 1 });
+  await database.schema.alterTable('away').renameTo('usage').execute();
+  t.is((await usage.ofToken(key('tok_0'))).days[0]?.requests, 2);
+});
+
+test('a token of the command line has its name', async (t) => {
+  const { database } = await open('sqlite');
+  const { record } = await createTokens({ database, staticToken: null }).create({
+    name: 'ci',
+    scopes: ['analyze:emotion'],
+    expiresAt: null,
+  });
+  const usage = createUsageCounts(database);
+  usage.add({ token: record.id, owner: null }, { requests: 1 });
+  t.like((await usage.ofTokens('all')).tokens[0], { name: 'ci', email: null });
+});
