@@ -34,7 +34,6 @@ const testPackages = [
   'libsox-fmt-base',
   'doctest-dev',
   'curl',
-  'chromium',
   'postgresql',
   'redis-server',
   'python3-venv',
@@ -75,6 +74,15 @@ function requireNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return;
   stop(`Expected Node.js 20.19 or later, got ${process.versions.node}`);
+}
+
+/** Ubuntu has Chromium as a snap only. */
+function chromiumPackages() {
+  if (fs.existsSync('/usr/bin/chromium')) return [];
+  const release = fs.existsSync('/etc/os-release') ? fs.readFileSync('/etc/os-release', 'utf8') : '';
+  if (!/^ID=ubuntu$/m.test(release)) return ['chromium'];
+  say('Ubuntu has no package of Chromium: the tests of pages need a Chromium at /usr/bin/chromium');
+  return [];
 }
 
 function missingPackages(names) {
@@ -167,7 +175,9 @@ function main() {
   const tests = process.argv.includes('--tests');
   fs.mkdirSync(path.dirname(logFile), { recursive: true });
   fs.rmSync(logFile, { force: true });
-  installSystemPackages(tests ? [...runtimePackages, ...testPackages] : runtimePackages);
+  installSystemPackages(
+    tests ? [...runtimePackages, ...testPackages, ...chromiumPackages()] : runtimePackages,
+  );
   if (!npmPackagesMatch()) {
     // The native build has a step of its own below, and no dependency needs an install script.
     step('installing npm packages', () => run('npm', ['ci', '--include=dev', '--ignore-scripts']));
