@@ -55,6 +55,8 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
     requireHostHeader: false,
     noDelay: true,
   });
+  // The limit of bytes suffices: beyond a count, Node.js 20 drops headers and Node.js 24 refuses the request.
+  server.maxHeadersCount = 0;
   const responses = new Map<Socket, ServerResponse>();
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {

@@ -12,7 +12,7 @@ import {
 } from '../../clients/typescript/src/index.ts';
 import { buildTypeScript, clients } from '../../scripts/clients.ts';
 import { fixture } from '../../scripts/recordings.ts';
-import { openChromium } from '../support/chromium.ts';
+import { hasChromium, openChromium } from '../support/chromium.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
 import { startServer } from '../support/server.ts';
@@ -184,7 +184,7 @@ if ('valence' in signals) console.log(signals.valence.toFixed(1), signals.interv
   t.regex(ran.stdout, /^0\.\d true\n$/, ran.stderr);
 });
 
-test.serial('a browser uses it', async (t) => {
+(hasChromium ? test.serial : test.skip)('a browser uses it', async (t) => {
   const server = await startServer(t);
   const browser = await openChromium();
   t.teardown(() => browser.close());

@@ -1,4 +1,5 @@
 /** Debian's Chromium, with a name for this machine that is not localhost. */
+import { existsSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { ceilingMs } from './wait.ts';
@@ -12,9 +13,13 @@ export type Visit = {
   readonly complaints: readonly string[];
 };
 
+const executablePath = '/usr/bin/chromium';
+/** False on Ubuntu, which has Chromium as a snap only. */
+export const hasChromium = existsSync(executablePath);
+
 export function openChromium(...more: readonly string[]): Promise<Browser> {
   return chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath,
     timeout: ceilingMs,
     args: ['--no-sandbox', `--host-resolver-rules=MAP ${plainHost} 127.0.0.1`, ...more],
   });
