@@ -56,6 +56,10 @@ export type TokenTableAccess = {
   findSessions(sessions: readonly string[]): Promise<string[]>;
   /** Returns those of `owners` that have an account. */
   findOwners(owners: readonly string[]): Promise<string[]>;
+  /** Names of those of `ids` that exist, by id. */
+  findNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** E-mail addresses of those of `owners` that have an account, by owner. */
+  findEmails(owners: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Deletes expired session tokens. */
   sweep(now: number): Promise<void>;
 };
@@ -120,6 +124,16 @@ export function tokenTable(database: Database): TokenTableAccess {
       findIds(ids, (some) => database.selectFrom('session').select('id').where('id', 'in', some)),
     findOwners: (ids) =>
       findIds(ids, (some) => database.selectFrom('user').select('id').where('id', 'in', some)),
+    async findNames(ids) {
+      const names = database.selectFrom('tokens').select(['id', 'name']);
+      const rows = await findRows(ids, (some) => names.where('id', 'in', some));
+      return new Map(rows.map(({ id, name }) => [id, name]));
+    },
+    async findEmails(owners) {
+      const emails = database.selectFrom('user').select(['id', 'email']);
+      const rows = await findRows(owners, (some) => emails.where('id', 'in', some));
+      return new Map(rows.map(({ id, email }) => [id, email]));
+    },
     async sweep(now) {
       const old = database.deleteFrom('tokens').where('session', 'is not', null);
       await runQuery(old.where('expires_at', '<', now).execute());
@@ -131,16 +145,19 @@ export function tokenTable(database: Database): TokenTableAccess {
 const maxParameters = 1000;
 
 /** @param queryOf the query for some of `wanted`, at most `maxParameters` */
-async function findIds(
+async function findRows<Row>(
   wanted: readonly string[],
-  queryOf: (some: readonly string[]) => { execute(): Promise<readonly { readonly id: string }[]> },
-): Promise<string[]> {
-  const found: string[] = [];
+  queryOf: (some: readonly string[]) => { execute(): Promise<readonly Row[]> },
+): Promise<Row[]> {
+  const found: Row[] = [];
   for (let at = 0; at < wanted.length; at += maxParameters) {
-    const rows = await runQuery(queryOf(wanted.slice(at, at + maxParameters)).execute());
-    found.push(...rows.map(({ id }) => id));
+    found.push(...(await runQuery(queryOf(wanted.slice(at, at + maxParameters)).execute())));
   }
   return found;
+}
+
+async function findIds(...query: Parameters<typeof findRows<{ readonly id: string }>>): Promise<string[]> {
+  return (await findRows(...query)).map(({ id }) => id);
 }
 
 /** PostgreSQL returns 64-bit integers as text. */

@@ -49,6 +49,8 @@ export function usageKey({ id, owner, session }: Principal): UsageKey {
 /** @param now ms since 1970 */
 export function createUsageCounts(database: Database, now: () => number = Date.now): Usage {
   let unwritten = new Map<string, Row>();
+  let writing: Promise<void> = Promise.resolve();
+  let begunWrites = 0;
   let sweptOn = '';
   const dateBefore = (days: number) => new Date(now() - days * dayMs).toISOString().slice(0, 10);
   const since = () => dateBefore(usageDays - 1);
@@ -92,7 +94,24 @@ export function createUsageCounts(database: Database, now: () => number = Date.n
     sweptOn = today;
   }
 
-  const delayed = createDelayedWrite(write);
+  const delayed = createDelayedWrite(() => {
+    begunWrites++;
+    const written = write();
+    writing = written.catch(() => {});
+    return written;
+  });
+
+  /** Rows of the database with the unwritten counts added. Reading starts no write. */
+  async function read(stored: () => Promise<Row[]>, matches: (row: Row) => boolean): Promise<Row[]> {
+    for (;;) {
+      const begun = begunWrites;
+      await writing;
+      const rows = await runQuery(stored());
+      // A write that began meanwhile moved counts from one to the other.
+      if (begun === begunWrites)
+        return sumRows([...rows, ...[...unwritten.values()].filter(matches)], since());
+    }
+  }
 
   return {
     add({ token, owner }, { requests = 0, errors = 0, audioSeconds = 0 }) {
@@ -107,34 +126,40 @@ export function createUsageCounts(database: Database, now: () => number = Date.n
       delayed.schedule();
     },
     async ofToken({ token }) {
-      await delayed.flush();
-      const rows = database.selectFrom('usage').selectAll().where('token', '=', token);
-      const recent = rows.where('date', '>=', since()).orderBy('date', 'desc');
-      return { since: since(), days: (await runQuery(recent.execute())).map(toDay) };
+      const stored = database.selectFrom('usage').selectAll().where('token', '=', token);
+      const rows = await read(
+        () => stored.where('date', '>=', since()).execute(),
+        (row) => row.token === token,
+      );
+      return { since: since(), days: rows.map(toDay) };
     },
     async ofTokens(owner) {
-      await delayed.flush();
-      const all = database
-        .selectFrom('usage')
-        .leftJoin('tokens', 'tokens.id', 'usage.token')
-        .leftJoin('user', 'user.id', 'usage.owner')
-        .selectAll('usage')
-        .select(['tokens.name', 'user.email'])
-        .where('usage.date', '>=', since())
-        .orderBy('usage.token')
-        .orderBy('usage.date', 'desc');
-      const rows = await runQuery((owner === 'all' ? all : all.where('usage.owner', '=', owner)).execute());
-      const tokens = new Map<string, TokenUsage & { days: DayCounts[] }>();
-      for (const { token, owner, name, email, ...day } of rows) {
-        const usage = tokens.get(token) ?? { token, owner, name, email, days: [] };
-        usage.days.push(toDay(day));
-        tokens.set(token, usage);
-      }
-      const list = [...tokens.values()].sort((one, other) => requestsOf(other) - requestsOf(one));
-      return { since: since(), tokens: list };
+      const all = database.selectFrom('usage').selectAll().where('date', '>=', since());
+      const stored = owner === 'all' ? all : all.where('owner', '=', owner);
+      const rows = await read(
+        () => stored.execute(),
+        (row) => owner === 'all' || row.owner === owner,
+      );
+      return { since: since(), tokens: await groupByToken(database, rows) };
     },
     flush: delayed.flush,
   };
+}
+
+/** The tokens with the most requests first. */
+async function groupByToken(database: Database, rows: readonly Row[]): Promise<TokenUsage[]> {
+  const table = tokenTable(database);
+  const names = await table.findNames([...new Set(rows.map(({ token }) => token))]);
+  const emails = await table.findEmails(ownersOf(rows));
+  const tokens = new Map<string, TokenUsage & { days: DayCounts[] }>();
+  for (const { token, owner, ...day } of rows) {
+    const name = names.get(token) ?? null;
+    const email = emails.get(owner ?? '') ?? null;
+    const usage = tokens.get(token) ?? { token, owner, name, email, days: [] };
+    usage.days.push(toDay(day));
+    tokens.set(token, usage);
+  }
+  return [...tokens.values()].sort((one, other) => requestsOf(other) - requestsOf(one));
 }
 
 function requestsOf({ days }: TokenUsage): number {
@@ -143,8 +168,28 @@ function requestsOf({ days }: TokenUsage): number {
 
 /** Accounts may be deleted between a request and its write. */
 async function existingOwners(database: Database, rows: readonly Row[]): Promise<ReadonlySet<string>> {
-  const owners = [...new Set(rows.map(({ owner }) => owner))].filter((owner) => owner !== null);
-  return new Set(await tokenTable(database).findOwners(owners));
+  return new Set(await tokenTable(database).findOwners(ownersOf(rows)));
+}
+
+function ownersOf(rows: readonly Row[]): string[] {
+  return [...new Set(rows.map(({ owner }) => owner))].filter((owner) => owner !== null);
+}
+
+/** One row per token and day, by token and newest day first. PostgreSQL returns 64-bit integers as text. */
+function sumRows(rows: readonly Row[], since: string): Row[] {
+  const sums = new Map<string, Row>();
+  for (const { token, owner, date, ...counts } of rows.filter(({ date }) => date >= since)) {
+    const key = `${token} ${date}`;
+    const sum = sums.get(key) ?? { token, owner, date, requests: 0, errors: 0, audio_ms: 0 };
+    sum.requests += Number(counts.requests);
+    sum.errors += Number(counts.errors);
+    sum.audio_ms += Number(counts.audio_ms);
+    sums.set(key, sum);
+  }
+  return [...sums.values()].sort((one, other) => {
+    if (one.token !== other.token) return one.token < other.token ? -1 : 1;
+    return one.date < other.date ? 1 : -1;
+  });
 }
 
 async function insert(database: Database, rows: readonly Row[]): Promise<void> {
@@ -162,12 +207,6 @@ async function insert(database: Database, rows: readonly Row[]): Promise<void> {
   await runQuery(query.execute());
 }
 
-/** PostgreSQL returns 64-bit integers as text. */
 function toDay({ date, requests, errors, audio_ms }: Omit<Row, 'owner' | 'token'>): DayCounts {
-  return {
-    date,
-    requests: Number(requests),
-    errors: Number(errors),
-    audioSeconds: Number(audio_ms) / 1000,
-  };
+  return { date, requests, errors, audioSeconds: audio_ms / 1000 };
 }

@@ -73,7 +73,7 @@ export function createApp(options: AppOptions): Koa<State> {
   app.proxy = config.trustedProxies > 0;
   app.maxIpsCount = config.trustedProxies;
   app.use(assignRequestId());
-  app.use(traceRequests(options.traceExport ?? null));
+  app.use(traceRequests(options.traceExport ?? null, polledRoutes));
   app.use(observeRequests(metrics, logger));
   const usage = options.usage ?? null;
   if (usage !== null) app.use(countUsage(usage));
@@ -137,6 +137,7 @@ function assignRequestId(): Middleware<State> {
     const id = requestIdPattern.test(header) ? header : randomUUID();
     const state: State = {
       requestId: id,
+      traceId: null,
       startedAt: performance.now(),
       stages: [],
       audioSeconds: 0,
@@ -152,7 +153,7 @@ function assignRequestId(): Middleware<State> {
 function observeRequests(metrics: Metrics, logger: Logger): Middleware<State> {
   return async function observe(context: Context, next: Next) {
     await next();
-    const { requestId, principal, audioSeconds, startedAt, stages } = context.state;
+    const { requestId, traceId, principal, audioSeconds, startedAt, stages } = context.state;
     const route = typeof context._matchedRoute === 'string' ? context._matchedRoute : 'other';
     const method = context.method in methods ? context.method : 'other';
     const status = statusOf(context);
@@ -161,6 +162,7 @@ function observeRequests(metrics: Metrics, logger: Logger): Middleware<State> {
     const level = polledRoutes.has(route) ? 'debug' : 'info';
     const fields = {
       request_id: requestId,
+      ...(traceId === null ? {} : { trace_id: traceId }),
       route,
       method,
       status,
@@ -186,7 +188,7 @@ function countUsage(usage: Usage): Middleware<State> {
 
 const methods = { GET: 0, HEAD: 0, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, OPTIONS: 0 };
 
-/** Polled every few seconds, so logged at debug level. */
+/** Polled every few seconds: logged at debug level, and not exported as traces. */
 const polledRoutes: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics']);
 
 function closeWhenDraining(lifecycle: Lifecycle): Middleware<State> {

@@ -7,6 +7,8 @@ export type State = {
   /** Set on paths that require a token. */
   principal?: Principal;
   requestId: string;
+  /** Of the caller's `traceparent`, or of the exported trace that begins here; null for others. */
+  traceId: string | null;
   /** On the clock of performance.now(). */
   startedAt: number;
   stages: Stage[];

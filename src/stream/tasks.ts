@@ -3,7 +3,7 @@ import type { LiveOutput, LiveStep } from '../analysis/live.ts';
 import type { Signal } from '../analysis/signals/table.ts';
 import { singlePassMaxSeconds } from '../analysis/types.ts';
 import { ServiceError } from '../runtime/errors.ts';
-import type { PendingAnalysis, Pool } from '../workers/pool.ts';
+import type { PendingAnalysis, Pool, TaskLimit } from '../workers/pool.ts';
 import type { Task } from '../workers/protocol.ts';
 
 export type TaskRunner = {
@@ -38,8 +38,8 @@ export function createTaskRunner(
 ): TaskRunner {
   let pending: PendingAnalysis | null = null;
 
-  async function run(task: Task, kind: 'step' | 'report', deadlineAt: number): Promise<string | null> {
-    pending = pool.submit(task, { account, kind, deadlineAt, release: () => {} });
+  async function run(task: Task, limit: TaskLimit): Promise<string | null> {
+    pending = pool.submit(task, { account, ...limit, release: () => {} });
     const result = await pending.result;
     return (
       result && Buffer.from(result.json.buffer, result.json.byteOffset, result.json.byteLength).toString()
@@ -48,7 +48,8 @@ export function createTaskRunner(
 
   return {
     step: async (wav, live) => {
-      const submit = () => run({ body: [wav()], live }, 'step', performance.now() + deadlineMs);
+      const submit = () =>
+        run({ body: [wav()], live }, { kind: 'step', deadlineAt: performance.now() + deadlineMs });
       const json = await submit().catch((error) => {
         if (error instanceof ServiceError && error.code === 'worker_lost') return submit();
         throw error;
@@ -62,7 +63,8 @@ export function createTaskRunner(
         maxSeconds: Math.max(singlePassMaxSeconds, seconds + 1),
         ...request,
       };
-      return run(task, 'report', deadlineMs * Math.max(1, seconds / singlePassMaxSeconds));
+      const maxRunMs = deadlineMs * Math.max(1, seconds / singlePassMaxSeconds);
+      return run(task, { kind: 'report', maxRunMs });
     },
     cancel: () => pending?.cancel(),
   };

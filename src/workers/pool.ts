@@ -21,13 +21,22 @@ export type PendingAnalysis = {
 export type SubmitOptions = {
   /** The task counts against the share of this account. */
   readonly account: string;
-  /** `upload` by default. */
-  readonly kind?: TaskKind;
-  /** In ms, as performance.now(). Of a report: ms from its start. */
-  readonly deadlineAt: number;
   /** Called once, when the pool no longer holds the body. */
   release(): void;
-};
+} & TaskLimit;
+
+export type TaskLimit =
+  | {
+      /** `upload` by default. */
+      readonly kind?: Exclude<TaskKind, 'report'>;
+      /** In ms, as performance.now(). */
+      readonly deadlineAt: number;
+    }
+  | {
+      readonly kind: 'report';
+      /** From its start on a worker. */
+      readonly maxRunMs: number;
+    };
 
 export type PoolStats = {
   readonly queued: number;
@@ -146,10 +155,8 @@ export function createPool(options: PoolOptions): Pool {
     entry.reject(failure);
   }
 
-  function submit(
-    task: Task,
-    { account, kind = 'upload', deadlineAt, release }: SubmitOptions,
-  ): PendingAnalysis {
+  function submit(task: Task, { account, release, ...limit }: SubmitOptions): PendingAnalysis {
+    const { kind = 'upload' } = limit;
     if (kind === 'upload' && !accepts(account)) {
       release();
       throw queueFull();
@@ -158,7 +165,8 @@ export function createPool(options: PoolOptions): Pool {
     const queuedAt = performance.now();
     const onDeadline = () => fail(entry, new ServiceError('deadline', 'The request exceeded its deadline'));
     const startTimer = () => {
-      entry.timer = setTimeout(onDeadline, kind === 'report' ? deadlineAt : msUntil(deadlineAt));
+      const ms = limit.kind === 'report' ? limit.maxRunMs : msUntil(limit.deadlineAt);
+      entry.timer = setTimeout(onDeadline, ms);
     };
     const shared = { account, kind, task, queuedAt, release };
     const entry: Entry = { ...shared, ...settlers, timer: null, startTimer, run: null };

@@ -48,6 +48,24 @@ for (const kind of databaseKinds) {
     t.deepEqual((await usage.ofToken(key('tok_2'))).days, []);
   });
 
+  test(`${kind}: reading writes nothing, and has the counts that are written and those that are not`, async (t) => {
+    const { database, inserts } = await open(kind);
+    const usage = createUsageCounts(database, () => noon);
+    const seen = async () => {
+      const [mine, all] = await Promise.all([usage.ofToken(key('tok_0')), usage.ofTokens('all')]);
+      return [mine.days[0]?.requests, all.tokens[0]?.days[0]?.requests];
+    };
+    usage.add(key('tok_0'), { requests: 1 });
+    t.deepEqual(await seen(), [1, 1]);
+    t.is(inserts(), 0);
+    const written = usage.flush();
+    usage.add(key('tok_0'), { requests: 2 });
+    t.deepEqual(await seen(), [3, 3]);
+    await written;
+    t.is(inserts(), 1);
+    t.is((await usage.ofToken(key('tok_0'))).days.length, 1);
+  });
+
   test(`${kind}: two processes add to the same day`, async (t) => {
     const { database, url } = await open(kind);
     const usages = [createUsageCounts(database), createUsageCounts(await openDatabase(url))] as const;
@@ -66,6 +84,7 @@ for (const kind of databaseKinds) {
     t.is((await usage.ofToken(key('tok_0'))).days.length, 1);
     now += dayMs;
     t.is((await usage.ofToken(key('tok_0'))).days.length, 0);
+    await usage.flush();
     t.deepEqual(await database.selectFrom('usage').selectAll().execute(), []);
   });
 

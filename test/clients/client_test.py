@@ -30,16 +30,23 @@ def waits():
         yield asked
 
 
-class Both:
+class Methods:
+    """The methods of an async object, as functions that wait."""
+
+    def __init__(self, of, loop):
+        self._of, self._loop = of, loop
+
+    def __getattr__(self, name):
+        method = getattr(self._of, name)
+        return lambda *given, **named: self._loop.run_until_complete(method(*given, **named))
+
+
+class Both(Methods):
     """The async client behind the methods of the sync one."""
 
     def __init__(self, *given, **named):
-        self._client = undertone.AsyncClient(*given, **named)
-        self._loop = asyncio.new_event_loop()
-
-    def __getattr__(self, name):
-        method = getattr(self._client, name)
-        return lambda *given, **named: self._loop.run_until_complete(method(*given, **named))
+        super().__init__(undertone.AsyncClient(*given, **named), asyncio.new_event_loop())
+        self.jobs = Methods(self._of.jobs, self._loop)
 
     def __enter__(self):
         return self
@@ -100,6 +107,13 @@ class Case:
         with self.make(SERVERS["lost"][self.kind], TOKEN) as client, waits() as asked:
             self.assertEqual(client.analyze(BYTES), {"warnings": ["of_a_later_release"]})
         self.assertEqual(asked, [1, 2])
+
+    def test_a_retried_cancel_that_finds_no_job_has_cancelled_it(self):
+        with self.make(SERVERS["cancels"][self.kind], TOKEN) as client, waits():
+            client.jobs.cancel("job_1")
+            for call in [client.jobs.cancel, client.jobs.get]:
+                with self.assertRaises(undertone.NotFoundError):
+                    call("job_1")
 
     def test_others_are_not(self):
         for url in SERVERS["refusing"]:

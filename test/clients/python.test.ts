@@ -62,7 +62,10 @@ test.serial('the package installs, and both clients behave as documented', async
     [1, 2].map(() => startScriptedServer(t, [{ status: null }, { status: 502 }, newer])),
   );
   const lost = { sync: sync?.url, async: async?.url };
-  const servers = { lost, busy: busy.url, refusing: refusing.map(({ url }) => url), slow: slow.url };
+  const gone = { status: 404, body: { code: 'not_found', detail: 'No such job' } };
+  const cancelled = await Promise.all([1, 2].map(() => startScriptedServer(t, [{ status: null }, gone])));
+  const cancels = { sync: cancelled[0]?.url, async: cancelled[1]?.url };
+  const servers = { lost, cancels, busy: busy.url, refusing: refusing.map(({ url }) => url), slow: slow.url };
   await runTests(t, 'client_test.py', server, { SERVERS: JSON.stringify(servers) });
   for (const { lengths } of refusing) t.is(lengths.length, 2);
   t.is(busy.lengths.length, 8);

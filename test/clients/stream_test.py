@@ -7,6 +7,7 @@ import unittest.mock
 
 import undertone_client as undertone
 from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.server import serve
 
 URL, TOKEN, SAMPLE = os.environ["UNDERTONE_URL"], os.environ["UNDERTONE_TOKEN"], os.environ["SAMPLE"]
 WAV = open(SAMPLE, "rb").read()
@@ -68,6 +69,20 @@ class Stream(unittest.IsolatedAsyncioTestCase):
             with self.assertRaises(undertone.NoAnswerError):
                 async with nobody.stream(**FORMAT):
                     self.fail("no service")
+
+    async def test_a_frame_that_is_no_message_is_an_error_of_the_client(self):
+        for frame in ["not JSON", "[1]", "{}", '{"type": "session.ready"}', b"\xff"]:
+
+            async def answer(connection):
+                await connection.send(frame)
+                await connection.wait_closed()
+
+            async with serve(answer, "127.0.0.1", 0, subprotocols=["undertone.v1"]) as server:
+                port = server.sockets[0].getsockname()[1]
+                async with undertone.AsyncClient(f"http://127.0.0.1:{port}", TOKEN, retries=0) as client:
+                    with self.assertRaisesRegex(undertone.NoAnswerError, "Expected messages of a session"):
+                        async with client.stream(**FORMAT) as session:
+                            await session.end()
 
     async def test_a_session_without_samples_has_no_report(self):
         async with self.client.stream(**FORMAT) as session:

@@ -142,6 +142,21 @@ test('each refusal has a class of its own', async (t) => {
   }
 });
 
+test('a retried cancel that finds no job has cancelled it', async (t) => {
+  const gone = { status: 404, body: { code: 'not_found', detail: 'No such job' } };
+  const lost = await startScriptedServer(t, [{ status: null }, gone]);
+  await createClient({ url: lost.url, token: 'any' }).jobs.cancel('job_1');
+  t.is(lost.lengths.length, 2);
+  const first = await startScriptedServer(t, [gone]);
+  await t.throwsAsync(createClient({ url: first.url, token: 'any' }).jobs.cancel('job_1'), {
+    instanceOf: NotFoundError,
+  });
+  const get = await startScriptedServer(t, [{ status: null }, gone]);
+  await t.throwsAsync(createClient({ url: get.url, token: 'any' }).jobs.get('job_1'), {
+    instanceOf: NotFoundError,
+  });
+});
+
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);

@@ -25,19 +25,27 @@ export function toTraceContext(traceparent: string, sampleNew: boolean): TraceCo
   return { traceId, spanId, parentSpanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-/** @param exporter null exports nothing */
-export function traceRequests(exporter: TraceExport | null): Middleware<State> {
+/**
+ * @param exporter null exports nothing
+ * @param untraced routes whose requests are not exported
+ */
+export function traceRequests(
+  exporter: TraceExport | null,
+  untraced: ReadonlySet<string>,
+): Middleware<State> {
   return async function trace(context: Context, next: Next) {
     const trace = toTraceContext(context.get('traceparent'), exporter !== null);
     context.set('traceparent', `00-${trace.traceId}-${trace.spanId}-${trace.sampled ? '01' : '00'}`);
+    if (trace.parentSpanId !== null || trace.sampled) context.state.traceId = trace.traceId;
     await next();
-    if (exporter === null || !trace.sampled) return;
+    const route = typeof context._matchedRoute === 'string' ? context._matchedRoute : 'other';
+    if (exporter === null || !trace.sampled || untraced.has(route)) return;
     const { requestId, startedAt, stages } = context.state;
     exporter.add({
       ...trace,
       requestId,
       stages,
-      route: typeof context._matchedRoute === 'string' ? context._matchedRoute : 'other',
+      route,
       method: context.method,
       status: statusOf(context),
       startedAt: performance.timeOrigin + startedAt,

@@ -9,7 +9,7 @@ import { missingForm } from '../../multipart/missing-audio.ts';
 import type { Config } from '../../runtime/config.ts';
 import { tooLarge } from '../../runtime/errors.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
-import { type AnalysisResult, type Pool, queueFull, type SubmitOptions } from '../../workers/pool.ts';
+import { type AnalysisResult, type Pool, queueFull } from '../../workers/pool.ts';
 import type { FormTask } from '../../workers/protocol.ts';
 import { overByteShare } from '../body/byte-budget.ts';
 import { declaredLength, readBody, sendContinue, type Upload } from '../body/read-body.ts';
@@ -77,7 +77,7 @@ async function run(
   { res }: Context,
   task: Omit<FormTask, 'body'>,
   { blocks, release }: Upload,
-  options: Omit<SubmitOptions, 'release'>,
+  options: { readonly account: string; readonly deadlineAt: number },
   pool: Pool,
 ): Promise<AnalysisResult | null> {
   const pending = pool.submit({ ...task, body: blocks }, { ...options, release });

@@ -44,6 +44,18 @@ test('the response has the trace of the request, with a span of its own', async 
   t.regex(await ask(), /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
 });
 
+test('log lines have the id of the trace of the caller', async (t) => {
+  const { port, log } = await startApp(t);
+  const ids = async (headers: Readonly<Record<string, string>>) => {
+    await call(port, { path: '/v1/nothing', headers });
+    const lines = log.map((line) => JSON.parse(line));
+    return lines.filter(({ msg }) => msg === 'request').at(-1).trace_id;
+  };
+  t.is(await ids({ traceparent: sampled }), traceId);
+  t.is(await ids({ traceparent: `00-${traceId}-${parentId}-00` }), traceId);
+  t.is(await ids({}), undefined);
+});
+
 type Span = {
   readonly name: string;
   readonly traceId: string;
@@ -70,7 +82,9 @@ test.serial('spans of the request, its queue and each model are exported', async
   };
   const reply = await call(server.port, { method: 'POST', path: '/v1/analyze', headers, body: form });
   t.is(reply.status, 200, reply.body);
-  await call(server.port, { path: '/health', headers: { traceparent: `00-${traceId}-${parentId}-00` } });
+  await call(server.port, { path: '/v1/models', headers: { traceparent: `00-${traceId}-${parentId}-00` } });
+  for (const path of ['/health', '/ready'])
+    await call(server.port, { path, headers: { traceparent: sampled } });
   await server.stop('SIGTERM');
   const [root] = spans.filter(({ name }) => name === 'POST /v1/analyze');
   t.like(root, { traceId, parentSpanId: parentId, spanId: String(reply.headers.traceparent).split('-')[2] });

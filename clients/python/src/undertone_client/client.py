@@ -65,6 +65,12 @@ class _Base:
             return None
         return wait_before_retry(response, done)
 
+    def _answer(self, method: str, response: httpx.Response, done: int) -> object:
+        # A 404 after a lost answer: an earlier attempt deleted it.
+        if response.is_success or (method == "DELETE" and done > 0 and response.status_code == 404):
+            return response.json()
+        raise error_of(response)
+
     def _wait_after(self, cause: httpx.TransportError, path: str, done: int) -> float:
         """Seconds until the next attempt; raises NoAnswerError when there is to be none: what was late would be late again."""
         if done >= self._retries or isinstance(cause, httpx.TimeoutException):
@@ -167,9 +173,7 @@ class Client(_Base):
                 break
             time.sleep(wait)
             done += 1
-        if response.is_success:
-            return response.json()
-        raise error_of(response)
+        return self._answer(method, response, done)
 
     def close(self) -> None:
         self._http.close()
@@ -333,9 +337,7 @@ class AsyncClient(_Base):
                 break
             await asyncio.sleep(wait)
             done += 1
-        if response.is_success:
-            return response.json()
-        raise error_of(response)
+        return self._answer(method, response, done)
 
     async def close(self) -> None:
         await self._http.aclose()

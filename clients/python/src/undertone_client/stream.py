@@ -40,6 +40,7 @@ AnyReport = TypeVar("AnyReport")
 SUBPROTOCOL = Subprotocol("undertone.v1")
 MAX_FRAME_BYTES = 2**20
 LOST = 1006
+PROTOCOL_ERROR = 1002
 
 
 class StreamSession(Generic[AnyReport]):
@@ -117,12 +118,27 @@ class StreamSession(Generic[AnyReport]):
         try:
             with contextlib.suppress(ConnectionClosed):
                 async for text in self._connection:
-                    self._on_message(json.loads(text))
+                    if not self._receive(text):
+                        await self._connection.close(PROTOCOL_ERROR)
+                        break
         finally:
             if self._keeper is not None:
                 self._keeper.cancel()
             self._messages.put_nowait(None)
             self._ready.set()
+
+    def _receive(self, text: str | bytes) -> bool:
+        """False for a frame that is no message: the session fails."""
+        try:
+            self._on_message(json.loads(text))
+        except (ValueError, LookupError, TypeError) as cause:
+            text_start = text[:60]
+            self._failure = NoAnswerError(
+                f"Expected messages of a session from {self._place}, got {text_start!r}"
+            )
+            self._failure.__cause__ = cause
+            return False
+        return True
 
     def _on_message(self, message: dict[str, Any]) -> None:
         if message["type"] == "error":
