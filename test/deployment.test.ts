@@ -7,6 +7,7 @@ import { ConfigError, parseConfig } from '../src/runtime/config.ts';
 type Settings = Readonly<Record<string, string>>;
 
 const kubernetes = 'deploy/kubernetes/undertone.yaml';
+const compose = 'deploy/compose/compose.yaml';
 const notations = [
   /^ +(UNDERTONE_\w+): (.+)$/gm,
   /^ +- name: (UNDERTONE_\w+)\n +value: (.+)$/gm,
@@ -39,18 +40,20 @@ const own: Settings = {
   UNDERTONE_PUBLIC_URL: 'https://voice.example',
 };
 
-test('the service does not start with the Kubernetes manifests as they are, and says which values are missing', (t) => {
-  const shipped = settingsOf(readFileSync(kubernetes, 'utf8'));
-  t.deepEqual(faultsOf(shipped), Object.keys(own).map(refused).sort());
-  for (const name of Object.keys(own)) {
-    t.deepEqual(faultsOf({ ...shipped, ...own, [name]: shipped[name] as string }), [refused(name)]);
-  }
-  const { publicUrl, signUp, token } = parseConfig({ ...shipped, ...own });
-  t.deepEqual(
-    { publicUrl, signUp, token },
-    { publicUrl: 'https://voice.example', signUp: 'closed', token: null },
-  );
-});
+for (const file of [kubernetes, compose]) {
+  test(`the service does not start with ${file} as it is, and says which values are missing`, (t) => {
+    const shipped = settingsOf(readFileSync(file, 'utf8'));
+    t.deepEqual(faultsOf(shipped), Object.keys(own).map(refused).sort());
+    for (const name of Object.keys(own)) {
+      t.deepEqual(faultsOf({ ...shipped, ...own, [name]: shipped[name] as string }), [refused(name)]);
+    }
+    const { publicUrl, signUp, token } = parseConfig({ ...shipped, ...own });
+    t.deepEqual(
+      { publicUrl, signUp, token },
+      { publicUrl: 'https://voice.example', signUp: 'closed', token: null },
+    );
+  });
+}
 
 test('placeholders of earlier manifests are refused too', (t) => {
   for (const [name, value] of [
@@ -66,7 +69,7 @@ test('every file of deploy/ but its programs holds known settings, and neither a
   const files = readdirSync('deploy', { recursive: true, encoding: 'utf8', withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))
     .map(({ parentPath, name }) => join(parentPath, name));
-  t.true(files.includes(kubernetes));
+  t.true(files.includes(kubernetes) && files.includes(compose));
   let seen = 0;
   for (const file of files) {
     const settings = settingsOf(readFileSync(file, 'utf8'));
@@ -84,9 +87,17 @@ test('every file of deploy/ but its programs holds known settings, and neither a
 });
 
 test('deployments that are reachable from outside have sign-up closed', (t) => {
-  for (const file of [kubernetes, 'deploy/container/Containerfile']) {
+  for (const file of [kubernetes, compose, 'deploy/container/Containerfile']) {
     t.is(settingsOf(readFileSync(file, 'utf8')).UNDERTONE_SIGNUP, 'closed', file);
   }
+});
+
+test('Compose publishes the HTTP port to its own machine alone, and Redis keeps nothing', (t) => {
+  const text = readFileSync(compose, 'utf8');
+  const published = [...text.matchAll(/^ +ports: \[(.*)\]$/gm)].map(([, ports]) => ports);
+  t.deepEqual(published, ["'127.0.0.1:8080:8080'"]);
+  t.is(text.match(/ports:/g)?.length, 1);
+  t.regex(text, /redis-server, --save, '', --appendonly, 'no', .*noeviction\]/);
 });
 
 test('with a trusted proxy, only the proxy can connect to the HTTP port', (t) => {

@@ -11,7 +11,16 @@ import { runContainer } from '../deployment/container.ts';
 import { allowedCalls, callsOfService, exposureOf, faultsOf, unit } from '../deployment/unit.ts';
 import { buildService, withServer } from '../support/service.ts';
 
-const packages = ['systemd', 'haproxy', 'prometheus', 'strace', 'debootstrap', 'util-linux', 'iproute2'];
+const packages = [
+  'systemd',
+  'haproxy',
+  'prometheus',
+  'docker-compose',
+  'strace',
+  'debootstrap',
+  'util-linux',
+  'iproute2',
+];
 const manifests = 'deploy/kubernetes/undertone.yaml';
 
 export async function run({ long }: Options): Promise<readonly Row[]> {
@@ -26,6 +35,7 @@ export async function run({ long }: Options): Promise<readonly Row[]> {
     accepted('haproxy.cfg', ['haproxy', '-c', '-f', 'deploy/haproxy/haproxy.cfg']),
     valid(manifests),
     negativeControl('a field unknown to Kubernetes', [valid(wrong)]),
+    accepted('compose.yaml', ['docker-compose', '-f', 'deploy/compose/compose.yaml', 'config', '-q']),
     accepted('Prometheus alerts, on written series', [
       'promtool',
       'test',
