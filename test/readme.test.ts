@@ -25,7 +25,7 @@ const documents = [
  * install them, and `npm run test:deployment` does what supervisors and builders of images would.
  */
 const skipped =
-  /^(npm start|npm test|npm run evaluate|npm run prebuild|npm install |pip install |training\/|systemctl |podman |kubectl |tar )/;
+  /^(npm start|npm test|npm run evaluate|npm run prebuild|npm install |pip install |training\/|systemctl |podman |docker |kubectl |tar )/;
 /** Where the documents say that the service is. */
 const address = 'http://127.0.0.1:8080';
 /** What the examples leave in the working folder. */
