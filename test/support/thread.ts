@@ -24,7 +24,7 @@ export type ThreadTask =
 const encoder = new TextEncoder();
 const settings = workerData as {
   readonly failing?: boolean;
-  /** Only the first thread fails. */
+  /** Only the first thread fails: the id of the first, and how many others started. */
   readonly starts?: Int32Array;
   readonly trace?: string;
   /** The thread loads until element 0 is not 0. */
@@ -34,11 +34,17 @@ const settings = workerData as {
 export const run = start();
 
 async function start(): Promise<(task: TaskMessage) => Promise<Reply>> {
-  const isFirst = settings.starts === undefined || Atomics.add(settings.starts, 0, 1) === 0;
-  if (settings.failing && isFirst) throw new Error('no models');
+  if (settings.failing && isFirst(settings.starts)) throw new Error('no models');
   if (settings.loaded !== undefined) Atomics.wait(settings.loaded, 0, 0);
   parentPort?.postMessage({ ready: threadId });
   return obey;
+}
+
+/** piscina requires the file, and imports it where that fails: a thread can start twice. */
+function isFirst(starts = new Int32Array(2)): boolean {
+  const first = [0, threadId].includes(Atomics.compareExchange(starts, 0, 0, threadId));
+  if (!first) Atomics.add(starts, 1, 1);
+  return first;
 }
 
 async function obey({ body, cancel, ...task }: TaskMessage): Promise<Reply> {
