@@ -3,6 +3,7 @@
 import { type Analyzer, createAnalyzer } from './analysis/analyze.ts';
 import type { ChannelsReport as HttpChannelsReport } from './analysis/channels-report.ts';
 import { composeReport } from './analysis/compose-report.ts';
+import type { PooledEmbeddings } from './analysis/pooled-embeddings.ts';
 import { type CombinedReport, combinedReport } from './analysis/report.ts';
 import { signals as allSignals, type Signal } from './analysis/signals/table.ts';
 import type { SpeakersReport as HttpSpeakersReport } from './analysis/speakers-report.ts';
@@ -13,6 +14,7 @@ import { parseConfig } from './runtime/config.ts';
 import { type ErrorCode, ServiceError } from './runtime/errors.ts';
 import { shippedModels } from './runtime/shipped-models.ts';
 
+export type { PooledEmbeddings } from './analysis/pooled-embeddings.ts';
 export type { Signal } from './analysis/signals/table.ts';
 export type { SpeakerSegment, Timeline } from './analysis/types.ts';
 export {
@@ -64,6 +66,8 @@ export type AnalyzeOptions = {
   readonly channel?: number | null;
   /** Entries of the timelines; utterances by default. */
   readonly timeline?: Timeline;
+  /** Adds `embeddings` to the report. */
+  readonly embeddings?: boolean;
   /** The models of the package by default. */
   readonly modelsDir?: string;
   /** Defaults of the service. */
@@ -71,7 +75,11 @@ export type AnalyzeOptions = {
 };
 
 /** The reports of the HTTP service without its request id. Signals that were not requested are absent. */
-export type Report = Pick<CombinedReport, 'audio' | 'segments'> & Partial<Pick<CombinedReport, Signal>>;
+export type Report = Pick<CombinedReport, 'audio' | 'segments'> &
+  Partial<Pick<CombinedReport, Signal>> & {
+    /** Absent when not requested, or with too little speech. Embeddings of other model versions do not compare. */
+    readonly embeddings?: PooledEmbeddings;
+  };
 
 type WithoutId<Body> = Omit<Body, 'request_id'>;
 
@@ -144,7 +152,7 @@ function rethrow(error: unknown): never {
 }
 
 async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Report> {
-  const { signals = allSignals, baseline = null } = options;
+  const { signals = allSignals, baseline = null, embeddings = false } = options;
   const { channel = defaultOptions.channel, timeline = defaultOptions.timeline } = options;
   const { modelsDir = shippedModels, limits = parseConfig({}).limits } = options;
   const request: AnalyzeRequest = {
@@ -154,6 +162,7 @@ async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Repor
     channel,
     timeline,
     signals,
+    embeddings,
     cancel: null,
   };
   const [analysis] = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
@@ -163,6 +172,7 @@ async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Repor
     ...Object.fromEntries(requested.map((signal) => [signal, full[signal]])),
     audio: full.audio,
     segments: full.segments,
+    ...(analysis.embeddings && { embeddings: analysis.embeddings }),
   };
 }
 

@@ -3,6 +3,7 @@ import { measureQuality, type SignalQuality, type Source } from '../audio/addon.
 import type { Models } from '../models/loader.ts';
 import type { SpeechChunk } from './chunked.ts';
 import { type EncodedWindow, encode } from './encode.ts';
+import { type PooledEmbeddings, poolEmbeddings, weightedMean } from './pooled-embeddings.ts';
 import { joinQualities, meanBySpeech, meanLevel } from './quality.ts';
 import { countFrames, joinGaps, type Segment } from './segments.ts';
 import type { Span, SpeakerRecording } from './signals/speaker.ts';
@@ -29,17 +30,23 @@ export type ChunkResult = {
   readonly levelDbfs: number;
   readonly signals: Partial<Record<Signal, unknown>>;
   readonly voices: readonly Voice[];
+  /** Empty when not requested. */
+  readonly embeddings: {
+    readonly windows: readonly Float32Array[];
+    readonly timeline: readonly Float32Array[];
+  };
 };
 
 type ChunkRequest = {
   readonly signals: readonly Signal[];
   readonly timeline: Timeline | readonly Segment[];
+  readonly embeddings?: boolean;
 };
 
 /** @param timeline the entries, or their spans in frames of the chunk */
 export async function analyzeChunk(
   { speech, allSegments, bounds, isWhole }: SpeechChunk,
-  { signals: wanted, timeline: entries }: ChunkRequest,
+  { signals: wanted, timeline: entries, embeddings = false }: ChunkRequest,
   models: Models,
   timer: StageTimer,
 ): Promise<ChunkResult> {
@@ -75,6 +82,10 @@ export async function analyzeChunk(
     levelDbfs,
     signals: results,
     voices: await findVoices(utterances, speech.framesPerSecond, models),
+    embeddings: {
+      windows: embeddings ? windows.map(poolEmbeddings) : [],
+      timeline: embeddings ? timeline.map(poolEmbeddings) : [],
+    },
   };
 }
 
@@ -145,6 +156,7 @@ export function aggregate(
     },
     span,
     results: Object.fromEntries(aggregated),
+    embeddings: enough ? joinEmbeddings(results, windows) : null,
     insufficientSpeech: !enough,
     warnings: recordingWarnings(
       source,
@@ -156,6 +168,21 @@ export function aggregate(
   };
   timer.mark('aggregate');
   return { ...analysis, stages: timer.stages() };
+}
+
+function joinEmbeddings(
+  results: readonly ChunkResult[],
+  windows: readonly Window[],
+): PooledEmbeddings | null {
+  const perWindow = results.flatMap(({ embeddings }) => embeddings.windows);
+  if (perWindow.length === 0) return null;
+  return {
+    recording: weightedMean(
+      perWindow,
+      windows.map(({ speechFrames }) => speechFrames),
+    ),
+    timeline: results.flatMap(({ embeddings }) => embeddings.timeline),
+  };
 }
 
 function voiceProperties(results: readonly ChunkResult[], { trunk }: Models) {

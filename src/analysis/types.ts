@@ -1,6 +1,7 @@
 /** Input and result of an analysis, before the report renames and rounds its fields. */
 import type { Audio, SignalQuality } from '../audio/addon.ts';
 import type { Manifest } from '../models/manifest.ts';
+import type { PooledEmbeddings } from './pooled-embeddings.ts';
 import type { Conditions } from './signals/intervals.ts';
 import type { Span, SpeakerRecording } from './signals/speaker.ts';
 import type { ResultOf, Signal } from './signals/table.ts';
@@ -45,6 +46,8 @@ export type AnalyzeRequest = AnalyzeOptions & {
   /** A recording of the same speaker at rest: makes the cognitive signals relative. */
   readonly baseline: Uint8Array | null;
   readonly signals: readonly Signal[];
+  /** Adds the embeddings to the analysis. */
+  readonly embeddings?: boolean;
   /** Longest recording, s, in place of the limit of the service. */
   readonly maxSeconds?: number | undefined;
   /** Shared with the caller: a value other than 0 cancels the analysis at the next stage. */
@@ -71,6 +74,8 @@ export type Analysis = {
   readonly span: Span;
   /** A signal is absent when not requested, or with too little speech. */
   readonly results: { readonly [S in Signal]?: ResultOf<S> };
+  /** Null when not requested, or with too little speech. */
+  readonly embeddings: PooledEmbeddings | null;
   readonly insufficientSpeech: boolean;
   readonly warnings: readonly RecordingWarning[];
   readonly models: Readonly<Record<Signal, Manifest>>;

@@ -58,3 +58,6 @@ export const specs: Readonly<Record<string, FeatureSpec>> = {
   /** librosa's power_to_db(melspectrogram(n_fft=400, hop_length=160, n_mels=80, pad_mode='reflect')). */
   'librosa-log-mel-80': { ...whisper, dropLast: false, topDb: 80, scale: 10 },
 };
+
+/** Names pitch in Hz (0 where unvoiced), level in dBFS and spectral tilt in dB per octave: one row per 10 ms. */
+export const prosody = 'prosody';

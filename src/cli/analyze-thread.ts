@@ -9,6 +9,7 @@ import {
   analyzeSpeakers,
   type ChannelsReport,
   Failure,
+  type PooledEmbeddings,
   type Report,
   type SpeakerSegment,
   type SpeakersReport,
@@ -31,9 +32,10 @@ export type AnalyzeTask = Input & {
   /** Not null: each speaker alone. */
   readonly segments: readonly SpeakerSegment[] | null;
   readonly timeline: Timeline;
+  readonly embeddings?: boolean;
 };
 
-export type FileResult = { readonly report: Report } | FailedFile;
+export type FileResult = { readonly report: Report; readonly embeddings?: PooledEmbeddings } | FailedFile;
 
 /** @see AnalyzeTask */
 export type AnalyzeResult = FileResult | { readonly report: ChannelsReport | SpeakersReport };
@@ -50,13 +52,14 @@ reportReady();
 export async function run(task: AnalyzeTask): Promise<AnalyzeResult> {
   try {
     const audio = task.bytes ?? (await readFile(task.path));
-    const { channel, segments, signals, timeline } = task;
+    const { channel, segments, signals, timeline, embeddings: wanted = false } = task;
     const { baseline = null, ...shared } = settings;
     const options = { ...shared, timeline };
     if (channel === 'split') return { report: await analyzeChannels(audio, options) };
-    if (segments === null)
-      return { report: await analyze(audio, { ...options, baseline, channel, signals }) };
-    return { report: await analyzeSpeakers(audio, segments, { ...options, channel }) };
+    if (segments !== null) return { report: await analyzeSpeakers(audio, segments, { ...options, channel }) };
+    const own = { ...options, baseline, channel, signals, embeddings: wanted };
+    const { embeddings, ...report } = await analyze(audio, own);
+    return { report, ...(embeddings && { embeddings }) };
   } catch (error) {
     return toResult(error, task.path);
   }

@@ -8,6 +8,7 @@ import { shippedModels } from '../runtime/shipped-models.ts';
 import { entryFile } from '../runtime/worker-entries.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thread.ts';
 import { type CliContext, expected, UsageError, writeLine } from './context.ts';
+import { openEmbeddingsFile } from './embeddings-file.ts';
 import { displayPath, findInputs } from './inputs.ts';
 import { createOutput, type OutputOptions, outputNames, parseOutput } from './output.ts';
 import { mapInOrder, parseJobs } from './parallel.ts';
@@ -29,6 +30,7 @@ Examples:
   undertone analyze --signals emotion --jobs 2 a.wav b.ogg
   undertone analyze --output csv --by utterance talk.wav
   undertone analyze --output parquet recordings > signals.parquet
+  undertone analyze --output csv --embeddings talks.npy talks > talks.csv
   undertone analyze --channels split call.wav
   undertone analyze --baseline rested.wav talk.wav
   undertone analyze --segments call.rttm --output csv call.wav`;
@@ -43,6 +45,7 @@ type Options = PartOptions &
     readonly models?: string;
     readonly modelsDir?: string;
     readonly jobs?: string;
+    readonly embeddings?: string;
   };
 
 export function registerAnalyze(program: Command, terminal: CliContext): void {
@@ -54,6 +57,7 @@ export function registerAnalyze(program: Command, terminal: CliContext): void {
     .option('--output <style>', `${outputNames.join(', ')} (text)`)
     .option('--wide', 'CSV with intervals, probabilities and measures, as Parquet always has')
     .option('--by <unit>', `rows of CSV and Parquet: ${rowUnits.join(', ')} (file)`)
+    .option('--embeddings <file>', '.npy: one row of float32 per recording, or per row of --by utterance')
     .option('--jsonl', 'one line of JSON a file: --output jsonl')
     .option('--signals <names>', `${signals.join(', ')}, or several with commas between`, signals.join(','))
     .option('--channel <n>', 'channel to analyse, counted from 0 (the average of all)')
@@ -76,12 +80,28 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
   const parts = await parseParts(options, requested);
   const kind = partKind(parts);
   const settings = { ...(await readSettings(options, terminal)), baseline: await readBaseline(options) };
-  const output = createOutput(outputOptions, kind, await readLabels(settings.modelsDir));
+  const { labels, trunk } = await describeModels(settings.modelsDir);
+  const output = createOutput(outputOptions, kind, labels);
+  if (kind !== null && options.embeddings !== undefined)
+    throw expected(
+      `no --${kind === 'channel' ? 'channels' : 'segments'}`,
+      '--embeddings',
+      'both: remove one of them',
+    );
+  const embeddings =
+    options.embeddings === undefined ? null : openEmbeddingsFile(options.embeddings, outputOptions.by, trunk);
   if (output.end !== undefined && terminal.stdout.isTTY)
     throw expected('a file or a pipe', '--output', 'parquet for a terminal: add > FILE');
   const inputs = await findInputs(paths, options.list, terminal);
   checkInputs(inputs, parts);
-  const tasks = inputs.map((input): AnalyzeTask => ({ ...input, ...parts, signals: requested }));
+  const tasks = inputs.map(
+    (input): AnalyzeTask => ({
+      ...input,
+      ...parts,
+      signals: requested,
+      embeddings: embeddings !== null,
+    }),
+  );
   const file = entryFile('cli/analyze-thread');
   const lost = (_: AnalyzeTask, { message }: Error): AnalyzeResult => ({
     error: internalItem,
@@ -97,11 +117,13 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
     else if ('error' in result) totals.failed++;
     else totals.seconds += result.report.audio.duration_s;
     if ('error' in result && result.cause !== null) progress.note(`${path}: ${result.cause}`);
+    if (!skipped || output.listSkipped) embeddings?.add(result);
     const shown = output.shortPaths ? displayPath(path) : path;
     await progress.step(skipped && !output.listSkipped ? undefined : output.format(shown, result));
     if (terminal.stdoutClosed()) break;
   }
   if (output.end !== undefined) terminal.stdout.write(await output.end());
+  if (embeddings !== null) progress.note(await embeddings.write());
   progress.end(summarise(totals, performance.now() - started));
   if (totals.failed > 0) terminal.fail();
 }
@@ -119,11 +141,15 @@ function modelsFolder(name: string): string {
   return modelSets.includes(name) ? join(shippedModels, '..', name) : resolve(name);
 }
 
-/** Labels of the emotion model. */
-async function readLabels(modelsDir: string): Promise<readonly string[]> {
+/** Labels of the emotion model, and the version of the trunk. */
+async function describeModels(modelsDir: string) {
   const { readManifests } = await import('../models/loader.ts');
   const manifests = await readManifests(modelsDir);
-  return manifests.find(({ kind }) => kind === 'emotion')?.labels ?? [];
+  const trunk = manifests.find(({ kind }) => kind === 'trunk');
+  return {
+    labels: manifests.find(({ kind }) => kind === 'emotion')?.labels ?? [],
+    trunk: `${trunk?.name} ${trunk?.version}`,
+  };
 }
 
 function isNoAudio(result: AnalyzeResult): boolean {

@@ -1,14 +1,27 @@
 /** Thread entry of `undertone features`: extracts the features of one file at a time. */
-import { open, readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
-import { type DecodeLimits, decode, extract, type FeatureSpec, isAudioError } from '../audio/addon.ts';
+import {
+  type DecodeLimits,
+  decode,
+  extract,
+  type FeatureSpec,
+  type Features,
+  isAudioError,
+  trackProsody,
+} from '../audio/addon.ts';
+import { prosody } from '../audio/feature-presets.ts';
 import { encodeNpy } from '../audio/npy.ts';
-import { ensureDir } from '../runtime/ensure-dir.ts';
 import { reportReady } from '../workers/thread-status.ts';
 import type { Input } from './inputs.ts';
+import { writeParts } from './write-parts.ts';
 
-export type FeaturesSettings = { readonly spec: FeatureSpec; readonly limits: DecodeLimits };
+const prosodySampleRate = 16_000;
+
+export type FeaturesSettings = {
+  readonly spec: FeatureSpec | typeof prosody;
+  readonly limits: DecodeLimits;
+};
 export type FeaturesTask = Omit<Input, 'optional'> & { readonly output: string };
 export type Extracted = { readonly frames: number } | { readonly error: string };
 
@@ -21,13 +34,13 @@ export async function run({ path, bytes, output }: FeaturesTask): Promise<Extrac
   try {
     const recording = bytes ?? (await readFile(path));
     const { samples } = decode(recording, {
-      sampleRate: spec.sampleRate,
+      sampleRate: spec === prosody ? prosodySampleRate : spec.sampleRate,
       channel: null,
       limits,
       cancel: null,
     });
-    const { data, frames, bins } = extract(samples, spec);
-    await write(output, encodeNpy(data, [frames, bins]));
+    const { data, frames, bins } = spec === prosody ? extractProsody(samples) : extract(samples, spec);
+    await writeParts(output, encodeNpy(data, [frames, bins]));
     return { frames };
   } catch (error) {
     if (isAudioError(error)) return { error: error.reason };
@@ -36,12 +49,12 @@ export async function run({ path, bytes, output }: FeaturesTask): Promise<Extrac
   }
 }
 
-async function write(path: string, parts: readonly Uint8Array[]): Promise<void> {
-  ensureDir(dirname(path), 0o777);
-  const file = await open(path, 'w');
-  try {
-    for (const part of parts) await file.writeFile(part);
-  } finally {
-    await file.close();
+function extractProsody(samples: Float32Array): Features {
+  const { pitchHz, levelDb, tiltDb } = trackProsody(samples, prosodySampleRate);
+  const columns = [pitchHz, levelDb, tiltDb];
+  const data = new Float32Array(pitchHz.length * columns.length);
+  for (const [bin, column] of columns.entries()) {
+    for (const [frame, value] of column.entries()) data[frame * columns.length + bin] = value;
   }
+  return { data, frames: pitchHz.length, bins: columns.length };
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { FeatureSpec } from '../audio/addon.ts';
-import { specs } from '../audio/feature-presets.ts';
+import { prosody, specs } from '../audio/feature-presets.ts';
 import { parseConfig } from '../runtime/config.ts';
 import { entryFile } from '../runtime/worker-entries.ts';
 import { type CliContext, expected } from './context.ts';
@@ -14,6 +14,7 @@ import { countFiles, showProgress } from './progress.ts';
 const examples = `
 Arrays are float32, [frames, bins]; - is a recording on standard input. Named specs:
   ${Object.keys(specs).join('\n  ')}
+  ${prosody}: pitch in Hz (0 where unvoiced), level in dBFS, spectral tilt in dB per octave; one row per 10 ms
 
 Examples:
   undertone features talk.mp3 --spec whisper-log-mel-80 --out talk.npy
@@ -31,7 +32,7 @@ type Options = {
 export function registerFeatures(program: Command, terminal: CliContext): void {
   program
     .command('features')
-    .description('write log-mel or MFCC arrays (.npy) of recordings')
+    .description('write log-mel, MFCC or prosody arrays (.npy) of recordings')
     .argument('[file...]', 'recordings, or -')
     .requiredOption('--spec <name>', 'a named spec, or a .json file with a whole one')
     .option('--out <path>', 'a folder, or one .npy file for one recording')
@@ -74,11 +75,16 @@ async function writeFeatures(
 }
 
 /** The extractor validates the spec before any file is read. */
-async function readSpec(name: string): Promise<FeatureSpec> {
+async function readSpec(name: string): Promise<FeaturesSettings['spec']> {
+  if (name === prosody) return prosody;
   const preset = Object.hasOwn(specs, name) ? specs[name] : undefined;
   if (preset !== undefined) return preset;
   if (extname(name) !== '.json') {
-    throw expected(`${Object.keys(specs).join(', ')} or a .json file`, '--spec', JSON.stringify(name));
+    throw expected(
+      `${[...Object.keys(specs), prosody].join(', ')} or a .json file`,
+      '--spec',
+      JSON.stringify(name),
+    );
   }
   const spec = await readJson(name);
   const { extract, isAudioError } = await import('../audio/addon.ts');

@@ -83,6 +83,7 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
       framesPerSecond: 100,
       speechSeconds: 2,
     },
+    embeddings: null,
     insufficientSpeech: false,
     warnings: [],
     models: { emotion, cognitive },

@@ -3,8 +3,10 @@ import * as fs from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet';
+import { analyze } from '../../src/index.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
+import { readNpy } from '../support/npy.ts';
 
 const sample = resolve('examples/sample.wav');
 const folder = makeFolder();
@@ -96,5 +98,44 @@ for (const [args, message] of [
   test(`analyze ${args.join(' ')} ends with 2`, async (t) => {
     const { code, stderr } = await runCli(['analyze', ...args, sample]);
     t.deepEqual({ code, stderr }, { code: 2, stderr: `${message}\n` });
+  });
+}
+
+test('--embeddings has a row for each row of the output, of NaN for a file that failed', async (t) => {
+  const { embeddings } = await analyze(fs.readFileSync(sample), { embeddings: true });
+  const out = join(makeFolder(), 'new', 'talk.npy');
+  const expected = {
+    file: [embeddings?.recording as Float32Array],
+    utterance: embeddings?.timeline as readonly Float32Array[],
+  };
+  for (const [by, rows] of Object.entries(expected)) {
+    const csv = await csvRows('--by', by, '--embeddings', out, sample, notes);
+    const { shape, data } = readNpy(out);
+    const width = rows[0]?.length ?? 0;
+    t.deepEqual(shape, [csv.length, width]);
+    t.is(csv.length, rows.length + 1);
+    t.deepEqual(
+      rows.map((_, row) => data.slice(row * width, (row + 1) * width)),
+      rows,
+    );
+    t.true(data.subarray(rows.length * width).every(Number.isNaN));
+  }
+});
+
+for (const [options, message] of [
+  [['--embeddings', 'talk.bin'], 'Expected a file named .npy for `--embeddings`, got talk.bin'],
+  [
+    ['--embeddings', 'a.npy', '--output', 'csv', '--by', 'segment'],
+    'Expected --by file or --by utterance for `--embeddings`, got --by segment',
+  ],
+  [
+    ['--embeddings', 'a.npy', '--channels', 'split'],
+    'Expected no --channels for `--embeddings`, got both: remove one of them',
+  ],
+] as const) {
+  test(`refuses ${options.join(' ')}`, async (t) => {
+    const { code, stderr } = await runCli(['analyze', sample, ...options]);
+    t.is(code, 2);
+    t.true(stderr.includes(message), stderr);
   });
 }

@@ -1,33 +1,22 @@
 import * as fs from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import { decode, extract, type FeatureSpec } from '../../src/audio/addon.ts';
-import { specs } from '../../src/audio/feature-presets.ts';
+import { decode, extract, type FeatureSpec, trackProsody } from '../../src/audio/addon.ts';
+import { prosody, specs } from '../../src/audio/feature-presets.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
+import { readNpy } from '../support/npy.ts';
 
 const sample = resolve('examples/sample.wav');
 
-/** Reads .npy as its format says, without a look at how it was written. */
-function readNpy(path: string): { shape: number[]; data: Float32Array } {
-  const bytes = fs.readFileSync(path);
-  const length = bytes.readUInt16LE(8);
-  const header = bytes.toString('latin1', 10, 10 + length);
-  const match = /'descr': '<f4', 'fortran_order': False, 'shape': \((\d+), (\d+)\)/.exec(header);
-  const body = bytes.subarray(10 + length);
-  const data = Float32Array.from({ length: body.length / 4 }, (_, index) => body.readFloatLE(4 * index));
-  return { shape: [Number(match?.[1]), Number(match?.[2])], data };
+function decodeFile(path: string, sampleRate: number) {
+  const { limits } = parseConfig({});
+  return decode(fs.readFileSync(path), { sampleRate, channel: null, limits, cancel: null });
 }
 
 function expectedOf(path: string, spec: FeatureSpec) {
-  const limits = parseConfig({}).limits;
-  const { samples } = decode(fs.readFileSync(path), {
-    sampleRate: spec.sampleRate,
-    channel: null,
-    limits,
-    cancel: null,
-  });
+  const { samples } = decodeFile(path, spec.sampleRate);
   const { data, frames, bins } = extract(samples, spec);
   return { shape: [frames, bins], data };
 }
@@ -41,6 +30,18 @@ for (const name of ['whisper-log-mel-80', 'kaldi-mfcc-13']) {
     t.deepEqual(readNpy(out), expectedOf(sample, specs[name] as FeatureSpec));
   });
 }
+
+test('writes pitch, level and tilt: prosody', async (t) => {
+  const out = join(makeFolder(), 'sample.npy');
+  t.is((await runCli(['features', sample, '--spec', 'prosody', '--out', out])).code, 0);
+  const { samples } = decodeFile(sample, 16_000);
+  const { pitchHz, levelDb, tiltDb } = trackProsody(samples, 16_000);
+  const { shape, data } = readNpy(out);
+  t.deepEqual(shape, [pitchHz.length, 3]);
+  for (const [frame, pitch] of pitchHz.entries())
+    t.deepEqual([...data.subarray(3 * frame, 3 * frame + 3)], [pitch, levelDb[frame], tiltDb[frame]]);
+  t.true(pitchHz.some((pitch) => pitch > 0));
+});
 
 test('a custom spec, several files, one of them malformed', async (t) => {
   const folder = makeFolder();
@@ -83,7 +84,7 @@ test('a recording on standard input', async (t) => {
   );
 });
 
-const names = Object.keys(specs).join(', ');
+const names = [...Object.keys(specs), prosody].join(', ');
 const misuses: readonly [args: string[], message: string][] = [
   [['a.wav', '--spec', 'mel', '--out', 'x'], `Expected ${names} or a .json file for \`--spec\`, got "mel"`],
   [

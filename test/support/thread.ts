@@ -41,7 +41,7 @@ async function start(): Promise<(task: TaskMessage) => Promise<Reply>> {
 }
 
 /** piscina requires the file, and imports it where that fails: a thread can start twice. */
-function isFirst(starts = new Int32Array(2)): boolean {
+function isFirst(starts: Int32Array = new Int32Array(2)): boolean {
   const first = [0, threadId].includes(Atomics.compareExchange(starts, 0, 0, threadId));
   if (!first) Atomics.add(starts, 1, 1);
   return first;

@@ -46,6 +46,7 @@ export async function startPcmRecorder({ onBlock, onEnded }: PcmRecorderOptions)
   };
   context.createMediaStreamSource(stream).connect(node);
   for (const track of stream.getTracks()) track.addEventListener('ended', onEnded);
+  node.addEventListener('processorerror', onEnded);
   return {
     sampleRateHz: context.sampleRate,
     level: () => levelOf(blocks.at(-1) ?? new Int16Array()),

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { poolEmbeddings, weightedMean } from '../../src/analysis/pooled-embeddings.ts';
+import { analyze } from '../../src/index.ts';
+
+const sample = readFileSync('examples/sample.wav');
+
+test('an embedding is the mean, weighted by speech', (t) => {
+  const encoded = {
+    window: { start: 0, end: 4, speechFrames: 3 },
+    firstFrame: 0,
+    embeddings: { data: Float32Array.of(1, 10, 3, 20, 100, 100), shape: [1, 3, 2] },
+    weights: { data: Float32Array.of(0.25, 0.75, 0), shape: [1, 3] },
+  };
+  t.deepEqual([...poolEmbeddings(encoded)], [2.5, 17.5]);
+});
+
+test('embeddings count equally where nothing is speech', (t) => {
+  t.deepEqual([...weightedMean([Float32Array.of(1), Float32Array.of(3)], [0, 0])], [2]);
+});
+
+test('a recording of one window has the embedding of that window', async (t) => {
+  const { embeddings } = await analyze(sample, { embeddings: true, timeline: 'windows' });
+  t.is(embeddings?.timeline.length, 1);
+  t.deepEqual(embeddings?.timeline[0], embeddings?.recording);
+  t.true(embeddings?.recording.every(Number.isFinite));
+});
+
+test('one embedding per utterance, and none unless requested', async (t) => {
+  const { embeddings, emotion } = await analyze(sample, { embeddings: true });
+  t.is(embeddings?.timeline.length, emotion?.timeline.length);
+  t.notDeepEqual(embeddings?.timeline[0], embeddings?.timeline[1]);
+  t.false('embeddings' in (await analyze(sample)));
+});
