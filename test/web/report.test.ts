@@ -180,8 +180,17 @@ test.serial('two recordings stand side by side', async (t) => {
   await chooseFile(page, 'fast.wav', fast(readFileSync('examples/sample.wav'), 1.7));
   const card = page.locator('.comparison');
   await card.waitFor();
-  t.regex(await card.getByRole('region', { name: 'sample.wav' }).innerText(), /Sounds neutral[\s\S]*Valence/);
-  t.regex(await card.getByRole('region', { name: 'fast.wav' }).innerText(), /No clear emotion[\s\S]*Valence/);
+  const columns = {
+    'sample.wav': /Sounds neutral[\s\S]*Valence/,
+    'fast.wav': /No clear emotion[\s\S]*Valence/,
+  };
+  const planes: (string | null)[] = [];
+  for (const [name, text] of Object.entries(columns)) {
+    const column = card.getByRole('region', { name });
+    t.regex(await column.innerText(), text);
+    planes.push(await column.getByRole('img', { name: 'Plane of valence' }).getAttribute('aria-label'));
+  }
+  t.not(planes[0], planes[1]);
 });
 
 for (const way of ['log-in', 'sign-up'] as const) {

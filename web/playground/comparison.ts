@@ -2,24 +2,26 @@
 import { element } from '../dom.ts';
 import type { Answer } from './analyze.ts';
 import { clarityGauge, indexGauge, isUncertain } from './cognitive-view.ts';
-import { affectGauges } from './emotion-cards.ts';
+import { affectGauges, affectPlane } from './emotion-cards.ts';
 import { cognitiveSignals, emotionSignals } from './report.ts';
+import type { Rules } from './rules.ts';
 import { headline } from './summary.ts';
 
 /** A report that was kept for comparison. */
 export type Kept = { readonly name: string; readonly answer: Answer };
 
-export function createComparison(left: Kept, right: Kept): HTMLElement {
-  return element('div', { class: 'columns comparison' }, column(left), column(right));
+export function createComparison(left: Kept, right: Kept, rules: Rules): HTMLElement {
+  return element('div', { class: 'columns comparison' }, column(left, rules), column(right, rules));
 }
 
-function column({ name, answer: { report } }: Kept): HTMLElement {
+function column({ name, answer: { report } }: Kept, { tone }: Rules): HTMLElement {
   const [emotion, cognitive] = [emotionSignals(report), cognitiveSignals(report)];
   const scores =
     emotion === null || cognitive === null
       ? [element('p', {}, 'Too little speech')]
       : [
           ...headline(emotion, report.emotion.warnings),
+          affectPlane(report, emotion, tone),
           ...affectGauges(emotion),
           indexGauge('cognitive_load', cognitive, isUncertain(cognitive)),
           clarityGauge(cognitive),

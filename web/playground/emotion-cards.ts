@@ -15,10 +15,8 @@ export function emotionCards(
   chart: HTMLElement,
   { tone }: Rules,
 ): HTMLElement[] {
-  const plane = createAffectPlane(tone);
-  plane.show('the whole recording', signals, report.emotion.timeline);
   return [
-    affectCard(plane.root, ...affectGauges(signals)),
+    affectCard(affectPlane(report, signals, tone), ...affectGauges(signals)),
     element(
       'div',
       { class: 'stack' },
@@ -31,6 +29,17 @@ export function emotionCards(
       emotionsCard(createEmotionBars(signals)),
     ),
   ];
+}
+
+/** Of the whole recording and its utterances. */
+export function affectPlane(
+  { emotion }: Report,
+  signals: EmotionSignals,
+  bounds: Rules['tone'],
+): HTMLElement {
+  const plane = createAffectPlane(bounds);
+  plane.show('the whole recording', signals, emotion.timeline);
+  return plane.root;
 }
 
 export function affectCard(...content: readonly HTMLElement[]): HTMLElement {

@@ -57,7 +57,7 @@ export function showReport(
   const summary = createSummary(report, request.recording.name, request.channel);
   host.replaceChildren(
     wide(card('The recording', null, summary, channels, waveform.root, timeline.root, actions)),
-    ...(kept === null ? [] : [wide(card('Side by side', null, createComparison(kept, own)))]),
+    ...(kept === null ? [] : [wide(card('Side by side', null, createComparison(kept, own, rules)))]),
     ...cards,
     ...(cognitive === null ? [] : cognitiveCards(report, cognitive, before, rules)),
     card(
