@@ -48,6 +48,22 @@ test.serial('under low confidence the headline names no emotion, but the two lik
   t.deepEqual(complaints, []);
 });
 
+test.serial('every score and its interval stand on the first screen', async (t) => {
+  const { page } = await visit(t, browser, server.url);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await pasteToken(page);
+  await chooseFile(page, 'sample.wav', readFileSync('examples/sample.wav'));
+  await resultsOf(page, 'sample.wav');
+  const scores = page.locator('.scores');
+  const text = await scores.innerText();
+  for (const name of ['Valence', 'Arousal', 'Cognitive load', 'Clarity', 'Processing'])
+    t.regex(text, new RegExp(`${name}\\s+0\\.\\d\\d\\s+0\\.\\d\\d to 0\\.\\d\\d`));
+  await page.waitForFunction(() => {
+    const box = document.querySelector('.scores')?.getBoundingClientRect();
+    return box !== undefined && box.top >= 0 && box.bottom <= innerHeight;
+  });
+});
+
 test.serial('the plane is divided by the bounds of the tone', async (t) => {
   const { page } = await report(t, 'sample.wav', readFileSync('examples/sample.wav'));
   const { models } = (await (await fetch(`${server.url}/v1/models`)).json()) as {

@@ -1,8 +1,16 @@
-/** The result in one sentence, and the warnings. */
+/** The result in one sentence and one row of scores, and the warnings. */
 import { type Child, element } from '../dom.ts';
-import { length, seconds, share } from './format.ts';
+import { isUncertain } from './cognitive-view.ts';
+import { length, score, seconds, share } from './format.ts';
 import { warningSentence } from './messages.ts';
-import { type AudioBlock, type EmotionSignals, emotionSignals, type Report, type Warning } from './report.ts';
+import {
+  type AudioBlock,
+  cognitiveSignals,
+  type EmotionSignals,
+  emotionSignals,
+  type Report,
+  type Warning,
+} from './report.ts';
 
 /** @param channel the analysed channel, or null for the average */
 export function createSummary(report: Report, name: string, channel: number | null): HTMLElement {
@@ -15,7 +23,32 @@ export function createSummary(report: Report, name: string, channel: number | nu
     { class: 'headline' },
     element('p', { class: 'muted small' }, file),
     ...result,
+    scores(report),
     ...warningNotices(warningsOf(report, channel)),
+  );
+}
+
+/** Null with too little speech. */
+function scores(report: Report): HTMLElement | null {
+  const [emotion, cognitive] = [emotionSignals(report), cognitiveSignals(report)];
+  if (emotion === null || cognitive === null) return null;
+  const uncertain = isUncertain(cognitive);
+  const entry = (name: string, value: number, [low, high]: readonly [number, number], unsure = false) =>
+    element(
+      'div',
+      { class: unsure ? 'muted' : '' },
+      element('dt', { class: 'small' }, name),
+      element('dd', { class: 'number' }, score(value)),
+      element('dd', { class: 'muted small number' }, `${score(low)} to ${score(high)}`),
+    );
+  return element(
+    'dl',
+    { class: 'scores', 'aria-label': 'Scores with their 80 % intervals' },
+    entry('Valence', emotion.valence, emotion.intervals.valence),
+    entry('Arousal', emotion.arousal, emotion.intervals.arousal),
+    entry('Cognitive load', cognitive.cognitive_load, cognitive.intervals.cognitive_load, uncertain),
+    entry('Clarity', cognitive.clarity, cognitive.intervals.clarity, uncertain),
+    entry('Processing', cognitive.processing, cognitive.intervals.processing, uncertain),
   );
 }
 
