@@ -209,6 +209,23 @@ test.serial('two recordings stand side by side', async (t) => {
   t.not(planes[0], planes[1]);
 });
 
+test.serial('a recording that waits is dropped after 15 minutes', async (t) => {
+  const { page } = await visit(t, browser, server.url);
+  await chooseFile(page, 'sample.wav', readFileSync('examples/sample.wav'));
+  await page.getByText('sample.wav is ready').waitFor();
+  await page.getByRole('link', { name: 'Log in or sign up' }).click();
+  await page.waitForURL(`${server.url}/account`);
+  t.is(await countPending(page), 1);
+  await page.clock.setFixedTime(Date.now() + 16 * 60_000);
+  await page.locator('#sign-up-email').fill('late@example.org');
+  await page.locator('#sign-up-password').fill(password);
+  await page.locator('#sign-up').getByRole('button').click();
+  await page.getByRole('button', { name: 'Log out' }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.id === 'token-name');
+  t.is(page.url(), `${server.url}/account`);
+  t.is(await countPending(page), 0);
+});
+
 for (const way of ['log-in', 'sign-up'] as const) {
   test.serial(`a recording that waits survives the ${way}, and is sent afterwards`, async (t) => {
     const { page } = await visit(t, browser, `${server.url}/account`);
@@ -241,3 +258,20 @@ test.serial('the API page has the header of the site, a first request and no acc
   await page.waitForURL(`${server.url}/`);
   t.deepEqual(complaints, []);
 });
+
+/** Recordings in the storage of the browser. */
+function countPending(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const opening = indexedDB.open('undertone', 1);
+        opening.onsuccess = () => {
+          const count = opening.result.transaction('pending').objectStore('pending').count();
+          count.onsuccess = () => {
+            opening.result.close();
+            resolve(count.result);
+          };
+        };
+      }),
+  );
+}
