@@ -111,7 +111,7 @@ async function checkDatabase({ databaseUrl }: Config): Promise<Result> {
       .selectFrom('tokens')
       .select(({ fn }) => fn.countAll().as('tokens'))
       .executeTakeFirstOrThrow();
-    return ok(`${databaseKind(databaseUrl)}, ${tokens} tokens`);
+    return ok(`${databaseKind(databaseUrl)}, ${tokens} ${tokens === 1 ? 'token' : 'tokens'}`);
   } finally {
     await database.destroy();
   }
