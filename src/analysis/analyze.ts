@@ -100,9 +100,10 @@ async function analyze(
       await onChunk(seconds, isLast ? seconds : declared && Math.max(seconds, declared));
     }
     const recording = { source: decoder.source(), baseline };
+    const digests = hashes.digests();
     const [first, ...others] = results.map((chunks, index) => ({
       ...aggregate(chunks, recording, request.signals, models, timer),
-      samplesSha256: hashes.digest(spans === null ? index : 0),
+      samplesSha256: digests[spans === null ? index : 0] ?? null,
     }));
     return [first as Analysis, ...others];
   } finally {
@@ -112,7 +113,7 @@ async function analyze(
 
 /** @returns decoders whose samples are hashed if the request wants it */
 function hashSamples(decoders: readonly IncrementalDecoder[], request: AnalyzeRequest) {
-  if (!request.hashSamples) return { decoders, digest: () => null };
+  if (!request.hashSamples) return { decoders, digests: () => [] };
   const hashes = decoders.map(() => createHash('sha256'));
   const next = (decoder: IncrementalDecoder, hash: Hash) => {
     const samples = decoder.next();
@@ -124,7 +125,8 @@ function hashSamples(decoders: readonly IncrementalDecoder[], request: AnalyzeRe
       ...decoder,
       next: () => next(decoder, hashes[index] as Hash),
     })),
-    digest: (index: number) => (hashes[index] as Hash).digest('hex'),
+    /** Once all samples are read. */
+    digests: () => hashes.map((hash) => hash.digest('hex')),
   };
 }
 
