@@ -19,8 +19,8 @@ const base64url = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
 /** As published. */
 export const publicKeySchema = z
   .strictObject({
-    kty: z.literal('OKP'),
-    crv: z.literal('Ed25519'),
+    kty: z.literal('OKP').describe('Octet key pair.'),
+    crv: z.literal('Ed25519').describe('The curve.'),
     kid: z.string().min(1).describe('`key_id` of receipts.'),
     x: base64url.describe('The public key, base64url.'),
     signs_from: z.iso.datetime().describe('The key signs from here until the next one does, UTC.'),

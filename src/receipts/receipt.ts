@@ -29,7 +29,7 @@ const softwareSchema = z
 
 export const receiptSchema = z
   .strictObject({
-    version: z.literal(1).describe('Version of the format.'),
+    version: z.int().min(1).max(1).describe('Version of the format.'),
     issued_at: z.iso.datetime().describe('When the report was made, UTC.'),
     key_id: z.string().describe('`kid` of the key in /.well-known/undertone-keys.json.'),
     upload_sha256: hash.describe('SHA-256 of the bytes of the part `audio`.'),
@@ -49,9 +49,9 @@ export const receiptSchema = z
     options: z
       .strictObject({
         signals: z.array(z.string()).min(1).describe('Requested signals.'),
-        channel: z.int().nullable(),
-        channels: z.string().nullable(),
-        timeline: z.string(),
+        channel: z.int().nullable().describe('0-based channel; null averages all.'),
+        channels: z.string().nullable().describe('`split`, or null.'),
+        timeline: z.string().describe('`utterances` or `windows`.'),
       })
       .describe('Parts of the form, null where absent.'),
     scores: z

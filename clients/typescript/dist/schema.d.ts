@@ -906,11 +906,8 @@ export interface components {
         };
         /** @description With the part `receipt` = `true`: what can be checked later with `undertone verify`. */
         Receipt: {
-            /**
-             * @description Version of the format.
-             * @constant
-             */
-            version: 1;
+            /** @description Version of the format. */
+            version: number;
             /**
              * Format: date-time
              * @description When the report was made, UTC.
@@ -932,8 +929,11 @@ export interface components {
             options: {
                 /** @description Requested signals. */
                 signals: string[];
+                /** @description 0-based channel; null averages all. */
                 channel: number | null;
+                /** @description `split`, or null. */
                 channels: string | null;
+                /** @description `utterances` or `windows`. */
                 timeline: string;
             };
             /** @description `signals` of each signal, per report: one, or one per channel or speaker. */
@@ -975,9 +975,15 @@ export interface components {
         };
         /** @description A JSON Web Key (RFC 8037). */
         ReceiptKey: {
-            /** @constant */
+            /**
+             * @description Octet key pair.
+             * @constant
+             */
             kty: "OKP";
-            /** @constant */
+            /**
+             * @description The curve.
+             * @constant
+             */
             crv: "Ed25519";
             /** @description `key_id` of receipts. */
             kid: string;

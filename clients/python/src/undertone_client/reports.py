@@ -170,7 +170,7 @@ class Receipt(TypedDict):
     With the part `receipt` = `true`: what can be checked later with `undertone verify`.
     """
 
-    version: Literal[1]
+    version: int
     issued_at: str
     key_id: str
     upload_sha256: str
