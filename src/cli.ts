@@ -6,12 +6,14 @@ import { registerBulk } from './cli/bulk.ts';
 import { type CliContext, UsageError } from './cli/context.ts';
 import { registerDoctor } from './cli/doctor.ts';
 import { registerFeatures } from './cli/features.ts';
+import { registerKeys } from './cli/keys.ts';
 import { registerListen } from './cli/listen.ts';
 import { registerMcp } from './cli/mcp.ts';
 import { registerOpenApi } from './cli/openapi.ts';
 import { registerServe } from './cli/serve.ts';
 import { registerToken } from './cli/token.ts';
 import { registerUser } from './cli/user.ts';
+import { registerVerify } from './cli/verify.ts';
 import { registerWorker } from './cli/worker.ts';
 import { ConfigError } from './runtime/config.ts';
 import { describeServiceError, ServiceError } from './runtime/errors.ts';
@@ -56,6 +58,8 @@ function buildProgram(): Command {
     registerFeatures,
     registerToken,
     registerUser,
+    registerKeys,
+    registerVerify,
     registerDoctor,
     registerOpenApi,
     registerMcp,

@@ -3,8 +3,10 @@
 #include <new>
 
 #include "calls.h"
+#include "decode/library_versions.h"
 #include "dsp/features.h"
 #include "dsp/lanes.h"
+#include "dsp/resample.h"
 #include "error.h"
 
 namespace undertone {
@@ -38,6 +40,13 @@ void Export(const char* name, Napi::Object exports) {
   exports[name] = Napi::Function::New<TranslateErrors<call>>(exports.Env(), name);
 }
 
+Napi::Object LibraryVersions(Napi::Env env) {
+  Napi::Object versions = Napi::Object::New(env);
+  for (const auto& [name, version] : DecoderVersions()) versions[name] = Napi::String::New(env, version);
+  versions["soxr"] = Napi::String::New(env, ResamplerVersion());
+  return versions;
+}
+
 Napi::Object Register(Napi::Env env, Napi::Object exports) {
   Export<DecodeCall>("decode", exports);
   Export<OpenIncrementalDecoderCall>("openIncrementalDecoder", exports);
@@ -50,6 +59,7 @@ Napi::Object Register(Napi::Env env, Napi::Object exports) {
   Export<SetEnvironmentVariableCall>("setEnvironmentVariable", exports);
   exports["featuresVersion"] = Napi::Number::New(env, kFeaturesVersion);
   exports["lanes"] = Napi::Number::New(env, LaneWidth(Lanes::kAuto));
+  exports["libraryVersions"] = LibraryVersions(env);
   return exports;
 }
 

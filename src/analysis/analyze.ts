@@ -1,4 +1,5 @@
 /** The pipeline: bytes -> chunks of samples -> speech -> windows -> embeddings -> signals. */
+import { createHash, type Hash } from 'node:crypto';
 import type { DecodeLimits, IncrementalDecoder } from '../audio/addon.ts';
 import { replay, syntheticSignal } from '../models/golden.ts';
 import { loadModels, type Models } from '../models/loader.ts';
@@ -35,6 +36,7 @@ export type Analyzer = {
   live(request: LiveRequest): Promise<LiveResult>;
   /** Runs every model once: the first run of a session is slower. */
   warm(): Promise<void>;
+  readonly models: Models;
 };
 
 const warmUpSeconds = 2;
@@ -58,6 +60,7 @@ export function analyzerOf(
       (await analyze(request, context, { onChunk, oneChunkOnly: false })) as Analyses,
     analyzeUnlessLong: (request) => analyze(request, context, { onChunk: () => {}, oneChunkOnly: true }),
     live: (request) => analyzeLive(request, models, limits),
+    models,
     warm: async () => {
       await replay(models, syntheticSignal(1, warmUpSeconds));
     },
@@ -75,7 +78,8 @@ async function analyze(
   const timer = startStageTimer(request.cancel);
   const { sampleRate } = models.features;
   const limits = { ...context.limits, seconds: request.maxSeconds ?? context.limits.seconds };
-  const decoders = open('audio', request.audio, request, { ...context, limits }, timer);
+  const hashes = hashSamples(open('audio', request.audio, request, { ...context, limits }, timer), request);
+  const { decoders } = hashes;
   const streams = decoders.map((decoder) => detectChunks(decoder, models, chunking, timer));
   const spans = request.segments && soloSpans(request.segments, sampleRate / models.features.hopLength);
   const results = (spans ?? decoders).map((): ChunkResult[] => []);
@@ -96,13 +100,34 @@ async function analyze(
       await onChunk(seconds, isLast ? seconds : declared && Math.max(seconds, declared));
     }
     const recording = { source: decoder.source(), baseline };
-    const [first, ...others] = results.map((chunks) =>
-      aggregate(chunks, recording, request.signals, models, timer),
-    );
+    const digests = hashes.digests();
+    const [first, ...others] = results.map((chunks, index) => ({
+      ...aggregate(chunks, recording, request.signals, models, timer),
+      samplesSha256: digests[spans === null ? index : 0] ?? null,
+    }));
     return [first as Analysis, ...others];
   } finally {
     decoder.close();
   }
+}
+
+/** @returns decoders whose samples are hashed if the request wants it */
+function hashSamples(decoders: readonly IncrementalDecoder[], request: AnalyzeRequest) {
+  if (!request.hashSamples) return { decoders, digests: () => [] };
+  const hashes = decoders.map(() => createHash('sha256'));
+  const next = (decoder: IncrementalDecoder, hash: Hash) => {
+    const samples = decoder.next();
+    hash.update(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength));
+    return samples;
+  };
+  return {
+    decoders: decoders.map((decoder, index) => ({
+      ...decoder,
+      next: () => next(decoder, hashes[index] as Hash),
+    })),
+    /** Once all samples are read. */
+    digests: () => hashes.map((hash) => hash.digest('hex')),
+  };
 }
 
 /** The next chunk of every channel: channels have equally many. */

@@ -2,7 +2,14 @@
 import { z } from 'zod';
 import { describeConversation } from './conversation.ts';
 import { type CombinedReport, combinedReport, combinedReportSchema } from './report.ts';
-import { audioSchema, envelope, reportShape, scoreSchema, secondsSchema } from './report-schema.ts';
+import {
+  audioSchema,
+  envelope,
+  receiptField,
+  reportShape,
+  scoreSchema,
+  secondsSchema,
+} from './report-schema.ts';
 import { round, roundParts } from './rounding.ts';
 import type { Analysis } from './types.ts';
 
@@ -43,6 +50,7 @@ export const channelsReportSchema = z
     conversation: conversationSchema,
     audio: recordingSchema,
     request_id: envelope.request_id,
+    ...receiptField,
   })
   .describe('The report of a request with `channels` = `split`.');
 

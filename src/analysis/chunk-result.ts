@@ -157,6 +157,7 @@ export function aggregate(
     span,
     results: Object.fromEntries(aggregated),
     embeddings: enough ? joinEmbeddings(results, windows) : null,
+    samplesSha256: null,
     insufficientSpeech: !enough,
     warnings: recordingWarnings(
       source,

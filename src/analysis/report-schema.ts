@@ -1,5 +1,6 @@
 /** Fields of every report: names, units, ranges and meanings. The fields of a signal are in its file. */
 import { z } from 'zod';
+import { receiptSchema } from '../receipts/receipt.ts';
 
 export const scoreSchema = z.number().min(0).max(1);
 export const secondsSchema = z.number().min(0);
@@ -106,3 +107,6 @@ export const envelope = {
   segments: z.array(segmentSchema).describe('Speech and pauses from the start of the recording to its end.'),
   request_id: z.string().describe('The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ -'),
 };
+
+/** Only at the top of a response. */
+export const receiptField = { receipt: receiptSchema.optional() };

@@ -1,7 +1,7 @@
 /** Analysis -> report: the fields of each signal, and those of every report. */
 import { z } from 'zod';
 import { versionOf } from '../models/manifest.ts';
-import { envelope, reportShape } from './report-schema.ts';
+import { envelope, receiptField, reportShape } from './report-schema.ts';
 import { round, roundTo } from './rounding.ts';
 import { type BodyOf, type BodySchemaOf, definitions, type Signal, signals } from './signals/table.ts';
 import type { Analysis } from './types.ts';
@@ -12,11 +12,17 @@ type Status = z.infer<typeof reportShape.status>;
 export type SignalReport<S extends Signal = Signal> = BodyOf<S> & Envelope;
 export type CombinedReport = { status: Status } & { [S in Signal]: BodyOf<S> } & Envelope;
 
-type ReportSchema<Body extends z.ZodObject> = z.ZodObject<Body['shape'] & typeof envelope, z.core.$strict>;
+type ReportSchema<Body extends z.ZodObject> = z.ZodObject<
+  Body['shape'] & typeof envelope & typeof receiptField,
+  z.core.$strict
+>;
 
 /** Response of /v1/analyze/SIGNAL. */
 export const reportSchemas = Object.fromEntries(
-  signals.map((signal) => [signal, z.strictObject({ ...definitions[signal].body.shape, ...envelope })]),
+  signals.map((signal) => [
+    signal,
+    z.strictObject({ ...definitions[signal].body.shape, ...envelope, ...receiptField }),
+  ]),
 ) as { readonly [S in Signal]: ReportSchema<BodySchemaOf<S>> };
 
 const combinedShape = {
@@ -30,6 +36,7 @@ const combinedShape = {
     ]),
   ),
   ...envelope,
+  ...receiptField,
 };
 
 /** Response of /v1/analyze. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { recordingOf, recordingSchema } from './channels-report.ts';
 import { combinedReport, speakerReportSchema } from './report.ts';
-import { envelope, reportShape } from './report-schema.ts';
+import { envelope, receiptField, reportShape } from './report-schema.ts';
 import type { Analyses } from './types.ts';
 
 export const speakersReportSchema = z
@@ -11,6 +11,7 @@ export const speakersReportSchema = z
     speakers: z.array(speakerReportSchema).min(1).describe('In order of their first segments.'),
     audio: recordingSchema,
     request_id: envelope.request_id,
+    ...receiptField,
   })
   .describe('The report of a request with `segments`.');
 

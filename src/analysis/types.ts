@@ -46,6 +46,8 @@ export type AnalyzeRequest = AnalyzeOptions & {
   /** A recording of the same speaker at rest: makes the cognitive signals relative. */
   readonly baseline: Uint8Array | null;
   readonly signals: readonly Signal[];
+  /** Adds the hash of the samples to the analysis. */
+  readonly hashSamples?: boolean;
   /** Adds the embeddings to the analysis. */
   readonly embeddings?: boolean;
   /** Longest recording, s, in place of the limit of the service. */
@@ -76,6 +78,8 @@ export type Analysis = {
   readonly results: { readonly [S in Signal]?: ResultOf<S> };
   /** Null when not requested, or with too little speech. */
   readonly embeddings: PooledEmbeddings | null;
+  /** SHA-256 of the decoded samples, float32 of little-endian byte order; null when not requested. */
+  readonly samplesSha256: string | null;
   readonly insufficientSpeech: boolean;
   readonly warnings: readonly RecordingWarning[];
   readonly models: Readonly<Record<Signal, Manifest>>;

@@ -146,6 +146,7 @@ type Addon = {
   setEnvironmentVariable(name: string, value: string): void;
   readonly featuresVersion: number;
   readonly lanes: number;
+  readonly libraryVersions: Readonly<Record<string, string>>;
 };
 
 /** The path is valid in src/audio/ and in dist/src/. */
@@ -221,6 +222,9 @@ export const setEnvironmentVariable = addon.setEnvironmentVariable;
 export const featuresVersion = addon.featuresVersion;
 /** Frames that this processor computes side by side. */
 export const lanes = addon.lanes;
+
+/** Versions of the loaded libavformat, libavcodec, libavutil and soxr. */
+export const libraryVersions = addon.libraryVersions;
 
 export function isAudioError(error: unknown): error is AudioError {
   return error instanceof Error && 'code' in error && 'reason' in error && error.reason === error.message;

@@ -45,7 +45,7 @@ export async function parseParts(
   };
 }
 
-async function readSegments(path: string): Promise<AnalyzeTask['segments']> {
+export async function readSegments(path: string): Promise<AnalyzeTask['segments']> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw expected('a readable file', '--segments', error.code ?? error.message);
   });

@@ -8,6 +8,7 @@ import type { RateLimiterFactory } from '../auth/rate-limiter.ts';
 import { type Usage, usageKey } from '../auth/usage.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Manifest } from '../models/manifest.ts';
+import type { ReceiptKeys } from '../receipts/keys.ts';
 import type { Config } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { TraceExport } from '../runtime/trace-export.ts';
@@ -44,6 +45,8 @@ type AppOptions = {
   readonly jobs?: Jobs;
   /** Without it the stream routes do not exist. */
   readonly streams?: Streams;
+  /** Without them reports have no receipts. */
+  readonly receiptKeys?: ReceiptKeys;
   /** Without it no spans are exported. */
   readonly traceExport?: TraceExport | undefined;
   /** Without it the usage route does not exist. */

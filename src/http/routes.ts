@@ -12,6 +12,7 @@ import { addHealthRoutes } from './routes/health.ts';
 import { addJobRoutes, type JobOptions } from './routes/jobs.ts';
 import { addMetricsRoutes } from './routes/metrics.ts';
 import { addModelRoutes, type ModelOptions } from './routes/models.ts';
+import { addReceiptKeyRoutes } from './routes/receipt-keys.ts';
 import { addStaticRoutes, type StaticOptions } from './routes/static.ts';
 import { addStreamRoutes, type Streams } from './routes/stream.ts';
 import { addUsageRoutes } from './routes/usage.ts';
@@ -38,6 +39,7 @@ export function createRouter(options: RouteOptions): Router<State> {
   if (usage !== null) addUsageRoutes(router, { ...options, usage });
   if (streams !== null) addStreamRoutes(router, { ...options, streams });
   addModelRoutes(router, options);
+  if (options.receiptKeys !== undefined) addReceiptKeyRoutes(router, options.receiptKeys);
   addHealthRoutes(router, options);
   if (options.config.metricsAddress === 'public') addMetricsRoutes(router, options);
   addApiDocsRoutes(router);

@@ -4,7 +4,7 @@ import type * as OnnxRuntime from 'onnxruntime-node';
 import { setEnvironmentVariable } from '../audio/addon.ts';
 import { loadNative, onnxRuntimePackage } from '../runtime/native.ts';
 
-const { InferenceSession, Tensor } = loadNative<typeof OnnxRuntime>('ONNX Runtime', [
+const { InferenceSession, Tensor, env } = loadNative<typeof OnnxRuntime>('ONNX Runtime', [
   onnxRuntimePackage,
   'onnxruntime-node',
 ]);
@@ -27,7 +27,10 @@ const noFolder = '/dev/null';
 /**
  * Without VNNI, int8 products saturate unless computed at higher precision. With VNNI they are exact and twice as fast.
  */
-const multipliesExactly = /\bavx(512)?_vnni\b/.test(processorFlags());
+export const multipliesExactly = /\bavx(512)?_vnni\b/.test(processorFlags());
+
+/** Version of ONNX Runtime. */
+export const runtimeVersion = env.versions.node ?? env.versions.common;
 
 /** Empty on systems without /proc/cpuinfo. */
 function processorFlags(): string {

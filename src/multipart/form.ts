@@ -14,6 +14,8 @@ export type Sizes = { readonly [Name in RecordingName]: number };
 
 export type Form = AnalyzeOptions & {
   readonly sizes: Sizes;
+  /** Not for jobs. */
+  readonly receipt: boolean;
   /** Only for jobs. */
   readonly callback: string | null;
 };
@@ -25,8 +27,17 @@ type FormReader = {
   end(): Form;
 };
 
-const texts = { channel: 16, channels: 16, segments: 2 ** 18, timeline: 16, callback: 4096 } as const;
+const texts = {
+  channel: 16,
+  channels: 16,
+  segments: 2 ** 18,
+  timeline: 16,
+  receipt: 16,
+  callback: 4096,
+} as const;
 type TextName = keyof typeof texts;
+
+export const flags = ['true', 'false'] as const;
 
 const acceptedType = /^(audio|video)\/|^application\/(octet-stream|ogg|mp4)$/;
 
@@ -88,7 +99,7 @@ export function createFormReader(
       reader.end();
       const { audio, baseline = 0 } = sizes;
       if (audio === undefined) throw missingPart(names);
-      const { channel, channels, segments, timeline, callback = null } = values;
+      const { channel, channels, segments, timeline, receipt, callback = null } = values;
       if (channels !== undefined) refuseBeside('channels', { channel, baseline: sizes.baseline });
       if (segments !== undefined) refuseBeside('segments', { channels, baseline: sizes.baseline });
       return {
@@ -97,6 +108,7 @@ export function createFormReader(
         channels: toOneOf('channels', channelModes, channels) ?? defaultOptions.channels,
         segments: segments === undefined ? defaultOptions.segments : parseSegments(segments),
         timeline: toOneOf('timeline', timelines, timeline) ?? defaultOptions.timeline,
+        receipt: toOneOf('receipt', flags, receipt) === 'true',
         callback,
       };
     },
@@ -162,6 +174,7 @@ const expectedTexts: Readonly<Record<TextName, readonly [reason: ProblemReason, 
   channels: ['channels', `Expected ${channelModes.join(' or ')} for \`channels\`, got something else`],
   segments: ['segments', `Expected at most ${texts.segments} bytes for \`segments\`, got more`],
   timeline: ['timeline', `Expected ${timelines.join(' or ')} for \`timeline\`, got something else`],
+  receipt: ['receipt', `Expected ${flags.join(' or ')} for \`receipt\`, got something else`],
   callback: ['callback', `Expected at most ${texts.callback} bytes for \`callback\`, got more`],
 };
 

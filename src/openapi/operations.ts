@@ -93,6 +93,15 @@ const operations: readonly Operation[] = [
   },
   {
     ...open,
+    path: '/.well-known/undertone-keys.json',
+    operationId: 'receiptKeys',
+    summary: 'The public keys of receipts',
+    description: 'JSON Web Keys (Ed25519), retired ones too: with them anyone can check a receipt.',
+    ok: json('ReceiptKeys'),
+    codes: [],
+  },
+  {
+    ...open,
     path: '/health',
     operationId: 'health',
     summary: 'Liveness',

@@ -5,6 +5,8 @@ import { combinedReportSchema, reportSchemas, speakerReportSchema } from '../ana
 import { envelope, noSignalsSchema, reportShape } from '../analysis/report-schema.ts';
 import { definitions, type Signal, signals } from '../analysis/signals/table.ts';
 import { speakersReportSchema } from '../analysis/speakers-report.ts';
+import { publicKeySchema, publicKeysSchema } from '../receipts/keys.ts';
+import { receiptSchema } from '../receipts/receipt.ts';
 import type { ErrorCode } from '../runtime/errors.ts';
 import { accountSchemas } from './account-schemas.ts';
 import { errorTable, validationTypes } from './errors.ts';
@@ -34,7 +36,7 @@ const itemSchema = z
       .array(z.string())
       .min(2)
       .describe(
-        'The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `segments`, `timeline`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`).',
+        'The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `segments`, `timeline`, `receipt`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`).',
       ),
     msg: z.string().describe('The expected and the received value, for people.'),
     type: z
@@ -101,6 +103,9 @@ const named = {
   Empty: emptySchema,
   Models: modelsSchema,
   ModelCard: cardSchema,
+  Receipt: receiptSchema,
+  ReceiptKey: publicKeySchema,
+  ReceiptKeys: publicKeysSchema,
   ...accountSchemas,
   ...usageSchemas,
   ...jobSchemas,

@@ -1,5 +1,7 @@
 /** Multipart request bodies. */
+
 import { channelModes, defaultOptions, timelines } from '../analysis/types.ts';
+import { flags } from '../multipart/form.ts';
 
 const recordings = 'audio/*, video/*, application/octet-stream, application/ogg, application/mp4';
 const formats =
@@ -58,10 +60,18 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
 
 const parts = 'The first part of each name is used, others are ignored. File names are ignored.';
 
+const receipt = {
+  type: 'string',
+  enum: flags,
+  default: 'false',
+  description:
+    '`true`: the response has a signed `receipt`, with which the report can be checked later (docs/receipts.md).',
+};
+
 export const upload = {
   required: true,
   description: parts,
-  content: form('By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.'),
+  content: form('By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.', { receipt }),
 };
 
 /** @param list schema of the JSON body, a list of URLs */

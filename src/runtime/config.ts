@@ -58,6 +58,8 @@ const schema = z.object({
   UNDERTONE_TRUST_PROXY: integer(0, 10).default(0),
   UNDERTONE_SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'first, open or closed' }).default('first'),
   UNDERTONE_PLAYGROUND_LINK: z.enum(['on', 'off'], { error: 'on or off' }).default('on'),
+  UNDERTONE_RECEIPTS: z.enum(['requested', 'always'], { error: 'requested or always' }).default('requested'),
+  UNDERTONE_RECEIPT_KEYS: nonEmpty('a file').optional(),
   UNDERTONE_CORS_ORIGINS: parsedBy(parseOrigins, 'https://HOST[,https://HOST...]').default([]),
   UNDERTONE_RATE_LIMIT: rate().optional(),
   UNDERTONE_ADDRESS_RATE_LIMIT: rate().optional(),
@@ -130,6 +132,10 @@ function freeze(settings: Settings) {
     trustedProxies: settings.UNDERTONE_TRUST_PROXY,
     signUp: settings.UNDERTONE_SIGNUP,
     playgroundLink: settings.UNDERTONE_PLAYGROUND_LINK === 'on',
+    receipts: settings.UNDERTONE_RECEIPTS,
+    /** Null for the file in the data folder. */
+    receiptKeys:
+      settings.UNDERTONE_RECEIPT_KEYS === undefined ? null : resolve(settings.UNDERTONE_RECEIPT_KEYS),
     corsOrigins: Object.freeze(settings.UNDERTONE_CORS_ORIGINS),
     /** Null for no limit. */
     tokenRate: settings.UNDERTONE_RATE_LIMIT ?? null,

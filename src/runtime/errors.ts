@@ -38,6 +38,7 @@ export type ProblemReason =
   | 'channels'
   | 'segments'
   | 'timeline'
+  | 'receipt'
   | 'scopes'
   | 'unknown'
   | 'callback'

@@ -7,6 +7,9 @@ import { signals as allSignals, type Signal } from '../analysis/signals/table.ts
 import { type Stage, stoppedMessage } from '../analysis/stage-timer.ts';
 import type { AnalyzeOptions } from '../analysis/types.ts';
 import { readForm } from '../multipart/form.ts';
+import { composeReceipt } from '../receipts/compose-receipt.ts';
+import { attachReceipt } from '../receipts/sign.ts';
+import { describeSoftware } from '../receipts/software.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { type FormTask, type LiveTask, type Reply, type TaskMessage, toErrorReply } from './protocol.ts';
 
@@ -32,24 +35,36 @@ async function step(analyzer: Analyzer, { body, live, cancel }: LiveTask & Cance
 
 async function report(
   analyzer: Analyzer,
-  { body, boundary, signals, requestId, maxSeconds, cancel }: FormTask & Cancellable,
+  { body, boundary, signals, requestId, maxSeconds, receipt, cancel }: FormTask & Cancellable,
 ) {
   const started = performance.now();
   const bytes = body.length === 1 ? (body[0] as Uint8Array) : Buffer.concat(body);
-  const form = readForm(bytes, boundary);
+  const { receipt: requested, ...form } = readForm(bytes, boundary);
   const parsed = performance.now();
   requireAllSignals(form, signals);
-  const request = { ...form, signals, cancel, maxSeconds };
+  const wanted = receipt !== undefined && (requested || receipt.always);
+  const request = { ...form, signals, cancel, maxSeconds, hashSamples: wanted };
   const analyses = await analyzer.analyze(request);
   const analyzed = performance.now();
-  const json = encoder.encode(JSON.stringify(composeReport(request, analyses, requestId)));
+  const composed = composeReport(request, analyses, requestId);
+  const encoded = wanted
+    ? attachReceipt(
+        composed,
+        composeReceipt(
+          request,
+          { analyses, report: composed },
+          describeSoftware(analyzer.models),
+          receipt.keyId,
+        ),
+      )
+    : { json: encoder.encode(JSON.stringify(composed)) };
   const stages: Stage[] = [
     { name: 'multipart', ms: parsed - started },
     ...(analyses.at(-1)?.stages ?? []),
     { name: 'report', ms: performance.now() - analyzed },
   ];
   const { seconds: audioSeconds } = analyses[0].audio;
-  return { kind: 'report', json, stages, audioSeconds } as const;
+  return { kind: 'report', ...encoded, stages, audioSeconds } as const;
 }
 
 /** Reports of several speakers have every signal. */

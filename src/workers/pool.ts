@@ -222,8 +222,8 @@ function settle(entry: Entry, reply: Reply, queueMs: number): void {
   if (reply.kind === 'failure') entry.reject(deserializeError(reply.failure));
   else if (reply.kind === 'internalError') entry.reject(new Error(reply.cause));
   else {
-    const { json, audioSeconds } = reply;
-    entry.resolve({ json, audioSeconds, stages: [{ name: 'queue', ms: queueMs }, ...reply.stages] });
+    const { kind: _, stages, ...result } = reply;
+    entry.resolve({ ...result, stages: [{ name: 'queue', ms: queueMs }, ...stages] });
   }
 }
 

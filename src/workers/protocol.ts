@@ -23,6 +23,8 @@ export type FormTask = {
   readonly requestId: string;
   /** Longest recording, s, in place of the limit of the service. */
   readonly maxSeconds?: number;
+  /** Absent where reports have no receipts. */
+  readonly receipt?: { readonly keyId: string; readonly always: boolean };
 };
 
 /** Provisional values of a stream. */
@@ -45,6 +47,8 @@ export type Reply =
       readonly stages: readonly Stage[];
       /** Duration of the recording; 0 for a LiveTask. */
       readonly audioSeconds: number;
+      /** What the receipt in `json`, whose signature is missing, has signed. */
+      readonly signed?: Uint8Array;
     }
   | ErrorReply;
 

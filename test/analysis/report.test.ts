@@ -84,6 +84,7 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
       speechSeconds: 2,
     },
     embeddings: null,
+    samplesSha256: null,
     insufficientSpeech: false,
     warnings: [],
     models: { emotion, cognitive },

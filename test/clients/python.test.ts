@@ -1,6 +1,5 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { cpSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../benchmarks/peers/stack.ts';
@@ -8,6 +7,7 @@ import { clientVenv } from '../../scripts/client-venv.ts';
 import { buildPython, clients, generated } from '../../scripts/clients.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startJobStack } from '../support/jobs.ts';
+import { runPython } from '../support/python-client.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
 import { type Server, startServer } from '../support/server.ts';
 
@@ -16,16 +16,6 @@ const later = { 'Retry-After': '3' };
 /** A report of a later service. */
 const newer = { status: 200, body: { warnings: ['of_a_later_release'] } };
 
-/** @returns the folder of the installed package */
-function install(): string {
-  const folder = makeFolder();
-  // pip leaves its build in the folder that it is given.
-  cpSync(clients.python, join(folder, 'client'), { recursive: true });
-  const pip = ['install', '--quiet', '--no-build-isolation', '--no-deps', '--target', join(folder, 'site')];
-  execFileSync(join(clientVenv(), 'pip'), [...pip, join(folder, 'client')], { stdio: 'pipe' });
-  return join(folder, 'site');
-}
-
 /** Runs a file of tests. */
 async function runTests(
   t: ExecutionContext,
@@ -33,21 +23,8 @@ async function runTests(
   server: Server,
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const child = spawn(join(clientVenv(), 'python'), ['-W', 'error', `test/clients/${file}`], {
-    env: {
-      PYTHONPATH: install(),
-      UNDERTONE_URL: server.url,
-      UNDERTONE_TOKEN: server.token,
-      SAMPLE: resolve('examples/sample.wav'),
-      ...env,
-    },
-  });
-  let output = '';
-  child.stderr.on('data', (chunk) => {
-    output += chunk;
-  });
-  const [code] = await once(child, 'close');
-  t.is(code, 0, output);
+  const service = { UNDERTONE_URL: server.url, UNDERTONE_TOKEN: server.token };
+  const output = await runPython(file, { ...service, SAMPLE: resolve('examples/sample.wav'), ...env });
   t.regex(output, /Ran \d+ tests/);
 }
 

@@ -35,6 +35,7 @@ test('the first part of each name counts and unknown ones are ignored', (t) => {
     baseline: Buffer.from('4'),
     channel: 3,
     channels: null,
+    receipt: false,
     segments: null,
     timeline: 'windows',
   });
@@ -132,6 +133,7 @@ test('a form in blocks has the result of the whole form', (t) => {
     sizes,
     channel: 2,
     channels: null,
+    receipt: false,
     segments: null,
     timeline: 'utterances',
     callback: 'https://example.org/',

@@ -1,5 +1,5 @@
 import { readRecording } from "./recording.js";
-export async function makeForm(audio, { baseline, channel, channels, segments, timeline }) {
+export async function makeForm(audio, { baseline, channel, channels, segments, timeline, receipt }) {
     const form = new FormData();
     form.append('audio', await readRecording(audio));
     if (baseline !== undefined)
@@ -13,5 +13,7 @@ export async function makeForm(audio, { baseline, channel, channels, segments, t
     }
     if (timeline !== undefined)
         form.append('timeline', timeline);
+    if (receipt)
+        form.append('receipt', 'true');
     return form;
 }

@@ -47,6 +47,8 @@ export type AnalyzeOptions = CallOptions & {
   readonly channel?: number;
   /** Entries of the timeline: utterances, or the windows that the scores are means of; utterances when left out. */
   readonly timeline?: 'utterances' | 'windows';
+  /** Adds a signed `receipt` to the report. */
+  readonly receipt?: boolean;
 };
 
 export type StreamOptions = {

@@ -15,7 +15,7 @@ type NewJobOptions = {
 };
 
 /** An upload may take 10 minutes unless `timeoutMs` is set here or in the client. */
-export type JobOptions = FormOptions & NewJobOptions;
+export type JobOptions = Omit<FormOptions, 'receipt'> & NewJobOptions;
 
 export type UrlOptions = CallOptions & NewJobOptions & Pick<JobOptions, 'channel' | 'channels' | 'timeline'>;
 

@@ -192,6 +192,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/undertone-keys.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The public keys of receipts
+         * @description JSON Web Keys (Ed25519), retired ones too: with them anyone can check a receipt.
+         */
+        get: operations["receiptKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -545,6 +565,7 @@ export interface components {
             }[];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            receipt?: components["schemas"]["Receipt"];
         };
         CognitiveReport: {
             /**
@@ -586,6 +607,7 @@ export interface components {
             }[];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            receipt?: components["schemas"]["Receipt"];
         };
         Report: {
             /**
@@ -650,6 +672,7 @@ export interface components {
             }[];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            receipt?: components["schemas"]["Receipt"];
         };
         /** @description The report of a request with `channels` = `split`. */
         ChannelsReport: {
@@ -667,6 +690,7 @@ export interface components {
             audio: components["schemas"]["Recording"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            receipt?: components["schemas"]["Receipt"];
         };
         /** @description Who speaks when, from the `speech` segments of both channels. */
         Conversation: {
@@ -700,6 +724,7 @@ export interface components {
             audio: components["schemas"]["Recording"];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            receipt?: components["schemas"]["Receipt"];
         };
         /** @description The report of one speaker. */
         SpeakerReport: {
@@ -767,6 +792,7 @@ export interface components {
             }[];
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
+            receipt?: components["schemas"]["Receipt"];
         };
         /** @description Format of the recording. Quality and speech of a channel are in its report. */
         Recording: {
@@ -838,15 +864,15 @@ export interface components {
         };
         /** @description One problem of the body. */
         ValidationItem: {
-            /** @description The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `segments`, `timeline`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`). */
+            /** @description The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `segments`, `timeline`, `receipt`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`). */
             loc: string[];
             /** @description The expected and the received value, for people. */
             msg: string;
             /**
-             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body; `msg` names what came instead. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to the path of one signal. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to the path of one signal. value_error.timeline: not a kind of timeline. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field, which `msg` names. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
+             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body; `msg` names what came instead. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to the path of one signal. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to the path of one signal. value_error.timeline: not a kind of timeline. value_error.receipt: `receipt` is not `true` or `false`, or is `true` for a job. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field, which `msg` names. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
              * @enum {string}
              */
-            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.segments" | "value_error.timeline" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
+            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.segments" | "value_error.timeline" | "value_error.receipt" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
         };
         /** @description An empty object. */
         Empty: Record<string, never>;
@@ -878,6 +904,102 @@ export interface components {
             licence: string;
         } & {
             [key: string]: unknown;
+        };
+        /** @description With the part `receipt` = `true`: what can be checked later with `undertone verify`. */
+        Receipt: {
+            /** @description Version of the format. */
+            version: number;
+            /**
+             * Format: date-time
+             * @description When the report was made, UTC.
+             */
+            issued_at: string;
+            /** @description `kid` of the key in /.well-known/undertone-keys.json. */
+            key_id: string;
+            /** @description SHA-256 of the bytes of the part `audio`. */
+            upload_sha256: string;
+            /** @description SHA-256 of the bytes of the part `baseline`; null without it. */
+            baseline_sha256: string | null;
+            /** @description SHA-256 of `segments` in canonical form; null without the part. */
+            segments_sha256: string | null;
+            /** @description SHA-256 of the decoded samples, 16 kHz float32, little-endian: one per analysed channel. */
+            samples_sha256: string[];
+            /** @description SHA-256 of the report in canonical form (RFC 8785), without `receipt` and every `request_id`. */
+            report_sha256: string;
+            /** @description Parts of the form, null where absent. */
+            options: {
+                /** @description Requested signals. */
+                signals: string[];
+                /** @description 0-based channel; null averages all. */
+                channel: number | null;
+                /** @description `split`, or null. */
+                channels: string | null;
+                /** @description `utterances` or `windows`. */
+                timeline: string;
+            };
+            /** @description `signals` of each signal, per report: one, or one per channel or speaker. */
+            scores: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            }[];
+            /** @description Versions of everything that computes a score. */
+            software: {
+                /** @description Version of Undertone. */
+                undertone: string;
+                /** @description Version of Node.js. */
+                node: string;
+                /** @description As `model.features_version` of the report. */
+                features_version: number;
+                /** @description Every model; `sha256` is that of its manifest in canonical form, which has the hash of its weights. */
+                models: {
+                    name: string;
+                    version: string;
+                    sha256: string;
+                }[];
+                /** @description Versions of libavformat, libavcodec, libavutil, soxr and onnxruntime. */
+                libraries: {
+                    [key: string]: string;
+                };
+                /** @description The code path of the processor. Others differ in the last digits. */
+                kernel: {
+                    /** @description `x64` or `arm64`. */
+                    architecture: string;
+                    /** @description Frames that the features compute side by side: 4, 8 or 16. */
+                    lanes: number;
+                    /** @description Whether the processor multiplies int8 without saturation (VNNI). */
+                    exact_int8: boolean;
+                };
+            };
+            /** @description Ed25519 signature of the other fields in canonical form, base64. */
+            signature: string;
+        };
+        /** @description A JSON Web Key (RFC 8037). */
+        ReceiptKey: {
+            /**
+             * @description Octet key pair.
+             * @constant
+             */
+            kty: "OKP";
+            /**
+             * @description The curve.
+             * @constant
+             */
+            crv: "Ed25519";
+            /** @description `key_id` of receipts. */
+            kid: string;
+            /** @description The public key, base64url. */
+            x: string;
+            /**
+             * Format: date-time
+             * @description The key signs from here until the next one does, UTC.
+             */
+            signs_from: string;
+        };
+        /** @description The public keys of receipts. */
+        ReceiptKeys: {
+            /** @description Every key, retired ones too, oldest first. */
+            keys: components["schemas"]["ReceiptKey"][];
         };
         /** @description The current session. */
         Session: {
@@ -1642,6 +1764,12 @@ export interface operations {
                      * @enum {string}
                      */
                     timeline?: "utterances" | "windows";
+                    /**
+                     * @description `true`: the response has a signed `receipt`, with which the report can be checked later (docs/receipts.md).
+                     * @default false
+                     * @enum {string}
+                     */
+                    receipt?: "true" | "false";
                 };
             };
         };
@@ -1800,6 +1928,12 @@ export interface operations {
                      * @enum {string}
                      */
                     timeline?: "utterances" | "windows";
+                    /**
+                     * @description `true`: the response has a signed `receipt`, with which the report can be checked later (docs/receipts.md).
+                     * @default false
+                     * @enum {string}
+                     */
+                    receipt?: "true" | "false";
                 };
             };
         };
@@ -1958,6 +2092,12 @@ export interface operations {
                      * @enum {string}
                      */
                     timeline?: "utterances" | "windows";
+                    /**
+                     * @description `true`: the response has a signed `receipt`, with which the report can be checked later (docs/receipts.md).
+                     * @default false
+                     * @enum {string}
+                     */
+                    receipt?: "true" | "false";
                 };
             };
         };
@@ -2990,6 +3130,67 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Models"];
+                };
+            };
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `timeout`: the request arrived too slowly. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `headers_too_large`: the headers are too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal`: any other error; its cause is only in the log. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    receiptKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiptKeys"];
                 };
             };
             /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */

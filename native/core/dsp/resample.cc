@@ -78,4 +78,10 @@ void Resampler::Flush(std::vector<float>* out) {
   if (state_->soxr != nullptr) state_->Run(nullptr, 0, out);
 }
 
+std::string ResamplerVersion() {
+  const std::string version = soxr_version();
+  const size_t dash = version.find('-');
+  return dash == std::string::npos ? version : version.substr(dash + 1);
+}
+
 }  // namespace undertone

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace undertone {
@@ -27,5 +28,8 @@ class Resampler {
 
   std::unique_ptr<State> state_;
 };
+
+// The version of the loaded soxr.
+std::string ResamplerVersion();
 
 }  // namespace undertone

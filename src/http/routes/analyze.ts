@@ -6,6 +6,8 @@ import type { Stage } from '../../analysis/stage-timer.ts';
 import { scopeOf } from '../../auth/tokens.ts';
 import { boundaryOf } from '../../multipart/headers.ts';
 import { missingForm } from '../../multipart/missing-audio.ts';
+import type { ReceiptKeys } from '../../receipts/keys.ts';
+import { signReceipt } from '../../receipts/sign.ts';
 import type { Config } from '../../runtime/config.ts';
 import { tooLarge } from '../../runtime/errors.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
@@ -22,6 +24,8 @@ export type AnalysisOptions = AuthOptions & {
   readonly pool: Pool;
   readonly budget: FairBudget;
   readonly lifecycle: Lifecycle;
+  /** Without keys reports have no receipts. */
+  readonly receiptKeys?: ReceiptKeys | undefined;
 };
 
 export function addAnalyzeRoutes(router: Router<State>, options: AnalysisOptions): void {
@@ -33,7 +37,7 @@ export function addAnalyzeRoutes(router: Router<State>, options: AnalysisOptions
 
 /** Checks everything that the headers decide before it requests the body. */
 function analyze(signals: readonly Signal[], options: AnalysisOptions): Middleware<State> {
-  const { budget, config, lifecycle } = options;
+  const { budget, config, lifecycle, receiptKeys } = options;
   return async function analyze(context: Context) {
     const { req, res, state } = context;
     const account = accountOf(state.principal);
@@ -49,11 +53,15 @@ function analyze(signals: readonly Signal[], options: AnalysisOptions): Middlewa
       shutdown: lifecycle.shutdown,
     });
     state.stages.push({ name: 'upload', ms: performance.now() - uploadStartedAt });
-    const task = { boundary, signals, requestId: state.requestId };
+    const key = receiptKeys?.current();
+    const receipt = key && { keyId: key.id, always: config.receipts === 'always' };
+    const task = { boundary, signals, requestId: state.requestId, ...(receipt && { receipt }) };
     const result =
       upload === null ? null : await run(context, task, upload, { account, deadlineAt }, options.pool);
-    if (result === null) markAborted(context);
-    else send(context, result);
+    if (result === null) return markAborted(context);
+    const { json, signed } = result;
+    if (key !== undefined && signed !== undefined) signReceipt({ json, signed }, key.key);
+    send(context, result);
   };
 }
 

@@ -108,7 +108,9 @@ async function createJobFromUpload(request: JobRequestContext): Promise<void> {
   });
 }
 
-/** Returns null when the client aborted. Deletes the upload when its callback is invalid. */
+const noReceipt = 'Expected no `receipt` for a job, got true: POST /v1/analyze has receipts';
+
+/** Returns null when the client aborted. Deletes the upload when its form is refused. */
 async function upload(
   { context, owner, jobs, options }: JobRequestContext,
   limits: BodyLimits & Pick<JobUploadOptions, 'id' | 'boundary' | 'keep'>,
@@ -121,6 +123,7 @@ async function upload(
     maxBytes: config.jobs.maxBytes,
   });
   try {
+    if (form?.receipt) throw invalidPart('receipt', 'receipt', noReceipt);
     await checkCallback(form?.callback ?? null, config);
   } catch (error) {
     if (limits.keep) await jobs.uploadStore.delete(limits.id).catch(() => {});

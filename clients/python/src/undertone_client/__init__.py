@@ -8,6 +8,7 @@ from .errors import (
     NoAnswerError,
     NotFoundError,
     RateLimitedError,
+    ReceiptError,
     SessionEndedError,
     UnauthenticatedError,
     UnavailableError,
@@ -17,6 +18,7 @@ from .errors import (
 )
 from .frames import to_frame
 from .jobs import AsyncJobs, Jobs
+from .receipts import verify_receipt
 from .recording import AsyncRecording, Recording
 from .reports import (
     ChannelsReport,
@@ -55,6 +57,7 @@ __all__ = [
     "NoAnswerError",
     "NotFoundError",
     "RateLimitedError",
+    "ReceiptError",
     "Recording",
     "Report",
     "SessionEndedError",
@@ -70,5 +73,6 @@ __all__ = [
     "ValidationItem",
     "WebhookError",
     "to_frame",
+    "verify_receipt",
     "verify_webhook",
 ]

@@ -98,14 +98,17 @@ class Client(_Base):
         baseline: Recording | None = None,
         channel: int | None = None,
         timeline: Timeline | None = None,
+        receipt: bool = False,
     ) -> Report:
         """Both reports from one pass."""
-        options = {"channel": channel, "timeline": timeline}
+        options = {"channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
         return cast(Report, self._post(BOTH, audio, baseline, options))
 
-    def analyze_channels(self, audio: Recording, *, timeline: Timeline | None = None) -> ChannelsReport:
+    def analyze_channels(
+        self, audio: Recording, *, timeline: Timeline | None = None, receipt: bool = False
+    ) -> ChannelsReport:
         """One report per channel of a recording with two, and their conversation."""
-        options = {"channels": "split", "timeline": timeline}
+        options = {"channels": "split", "timeline": timeline, "receipt": "true" if receipt else None}
         return cast(ChannelsReport, self._post(BOTH, audio, None, options))
 
     def analyze_speakers(
@@ -115,10 +118,11 @@ class Client(_Base):
         *,
         channel: int | None = None,
         timeline: Timeline | None = None,
+        receipt: bool = False,
     ) -> SpeakersReport:
         """One report per speaker of a diarizer or a transcript; segments as text are RTTM."""
         text = segments if isinstance(segments, str) else json.dumps(segments)
-        options = {"segments": text, "channel": channel, "timeline": timeline}
+        options = {"segments": text, "channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
         return cast(SpeakersReport, self._post(BOTH, audio, None, options))
 
     def emotion(
@@ -128,8 +132,9 @@ class Client(_Base):
         baseline: Recording | None = None,
         channel: int | None = None,
         timeline: Timeline | None = None,
+        receipt: bool = False,
     ) -> EmotionReport:
-        options = {"channel": channel, "timeline": timeline}
+        options = {"channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
         return cast(EmotionReport, self._post(EMOTION, audio, baseline, options))
 
     def cognitive(
@@ -139,8 +144,9 @@ class Client(_Base):
         baseline: Recording | None = None,
         channel: int | None = None,
         timeline: Timeline | None = None,
+        receipt: bool = False,
     ) -> CognitiveReport:
-        options = {"channel": channel, "timeline": timeline}
+        options = {"channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
         return cast(CognitiveReport, self._post(COGNITIVE, audio, baseline, options))
 
     def _post(
@@ -203,16 +209,17 @@ class AsyncClient(_Base):
         baseline: AsyncRecording | None = None,
         channel: int | None = None,
         timeline: Timeline | None = None,
+        receipt: bool = False,
     ) -> Report:
         """Both reports from one pass."""
-        options = {"channel": channel, "timeline": timeline}
+        options = {"channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
         return cast(Report, await self._post(BOTH, audio, baseline, options))
 
     async def analyze_channels(
-        self, audio: AsyncRecording, *, timeline: Timeline | None = None
+        self, audio: AsyncRecording, *, timeline: Timeline | None = None, receipt: bool = False
     ) -> ChannelsReport:
         """One report per channel of a recording with two, and their conversation."""
-        options = {"channels": "split", "timeline": timeline}
+        options = {"channels": "split", "timeline": timeline, "receipt": "true" if receipt else None}
         return cast(ChannelsReport, await self._post(BOTH, audio, None, options))
 
     async def analyze_speakers(
@@ -222,10 +229,11 @@ class AsyncClient(_Base):
         *,
         channel: int | None = None,
         timeline: Timeline | None = None,
+        receipt: bool = False,
     ) -> SpeakersReport:
         """One report per speaker of a diarizer or a transcript; segments as text are RTTM."""
         text = segments if isinstance(segments, str) else json.dumps(segments)
-        options = {"segments": text, "channel": channel, "timeline": timeline}
+        options = {"segments": text, "channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
         return cast(SpeakersReport, await self._post(BOTH, audio, None, options))
 
     async def emotion(
@@ -235,8 +243,9 @@ class AsyncClient(_Base):
         baseline: AsyncRecording | None = None,
         channel: int | None = None,
         timeline: Timeline | None = None,
+        receipt: bool = False,
     ) -> EmotionReport:
-        options = {"channel": channel, "timeline": timeline}
+        options = {"channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
         return cast(EmotionReport, await self._post(EMOTION, audio, baseline, options))
 
     async def cognitive(
@@ -246,8 +255,9 @@ class AsyncClient(_Base):
         baseline: AsyncRecording | None = None,
         channel: int | None = None,
         timeline: Timeline | None = None,
+        receipt: bool = False,
     ) -> CognitiveReport:
-        options = {"channel": channel, "timeline": timeline}
+        options = {"channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
         return cast(CognitiveReport, await self._post(COGNITIVE, audio, baseline, options))
 
     async def _post(

@@ -67,6 +67,10 @@ class WebhookError(UndertoneError):
     """A callback without a valid signature."""
 
 
+class ReceiptError(UndertoneError):
+    """A receipt that is not one of this report and recording."""
+
+
 class SessionEndedError(UndertoneError):
     """A live session ended without a report, or is over."""
 

@@ -98,7 +98,7 @@ class ValidationItem(TypedDict):
 
     loc: list[str]
     msg: str
-    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.channels', 'value_error.segments', 'value_error.timeline', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
+    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.channels', 'value_error.segments', 'value_error.timeline', 'value_error.receipt', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
 
 
 class Empty(TypedDict):
@@ -120,6 +120,88 @@ class ModelCard(TypedDict):
     weights_sha256: str
     labels: list[str] | None
     licence: str
+
+
+SamplesSha256Item: TypeAlias = str
+
+
+class Options(TypedDict):
+    """
+    Parts of the form, null where absent.
+    """
+
+    signals: list[str]
+    channel: int | None
+    channels: str | None
+    timeline: str
+
+
+class Model1(TypedDict):
+    name: str
+    version: str
+    sha256: str
+
+
+class Kernel(TypedDict):
+    """
+    The code path of the processor. Others differ in the last digits.
+    """
+
+    architecture: str
+    lanes: int
+    exact_int8: bool
+
+
+class Software(TypedDict):
+    """
+    Versions of everything that computes a score.
+    """
+
+    undertone: str
+    node: str
+    features_version: int
+    models: list[Model1]
+    libraries: dict[str, str]
+    kernel: Kernel
+
+
+class Receipt(TypedDict):
+    """
+    With the part `receipt` = `true`: what can be checked later with `undertone verify`.
+    """
+
+    version: int
+    issued_at: str
+    key_id: str
+    upload_sha256: str
+    baseline_sha256: str | None
+    segments_sha256: str | None
+    samples_sha256: list[SamplesSha256Item]
+    report_sha256: str
+    options: Options
+    scores: list[dict[str, dict[str, Any]]]
+    software: Software
+    signature: str
+
+
+class ReceiptKey(TypedDict):
+    """
+    A JSON Web Key (RFC 8037).
+    """
+
+    kty: Literal['OKP']
+    crv: Literal['Ed25519']
+    kid: str
+    x: str
+    signs_from: str
+
+
+class ReceiptKeys(TypedDict):
+    """
+    The public keys of receipts.
+    """
+
+    keys: list[ReceiptKey]
 
 
 class User(TypedDict):
@@ -448,7 +530,7 @@ class Limits(TypedDict):
     max_frame_bytes: int
 
 
-class Model1(TypedDict):
+class Model2(TypedDict):
     name: str
     version: str
     features_version: int
@@ -463,7 +545,7 @@ class SessionReadyMessage(TypedDict):
     seq: int
     request_id: str
     limits: Limits
-    models: list[Model1]
+    models: list[Model2]
 
 
 class SpeechStartedMessage(TypedDict):
@@ -675,6 +757,7 @@ class EmotionReport(TypedDict):
     audio: Audio
     segments: list[Segment]
     request_id: str
+    receipt: NotRequired[Receipt]
 
 
 class CognitiveReport(TypedDict):
@@ -690,6 +773,7 @@ class CognitiveReport(TypedDict):
     audio: Audio
     segments: list[Segment]
     request_id: str
+    receipt: NotRequired[Receipt]
 
 
 class Emotion(TypedDict):
@@ -727,6 +811,7 @@ class Report(TypedDict):
     audio: Audio
     segments: list[Segment]
     request_id: str
+    receipt: NotRequired[Receipt]
 
 
 class ChannelsReport(TypedDict):
@@ -739,6 +824,7 @@ class ChannelsReport(TypedDict):
     conversation: Conversation
     audio: Recording
     request_id: str
+    receipt: NotRequired[Receipt]
 
 
 class Cognitive1(TypedDict):
@@ -769,6 +855,7 @@ class SpeakerReport(TypedDict):
     audio: Audio
     segments: list[Segment]
     request_id: str
+    receipt: NotRequired[Receipt]
 
 
 class SpeakersReport(TypedDict):
@@ -780,6 +867,7 @@ class SpeakersReport(TypedDict):
     speakers: list[SpeakerReport]
     audio: Recording
     request_id: str
+    receipt: NotRequired[Receipt]
 
 
 class Job(TypedDict):

@@ -1,0 +1,157 @@
+/** Keys that sign receipts: a private file of JSON Web Keys (RFC 8037, Ed25519). */
+import {
+  createPrivateKey,
+  generateKeyPairSync,
+  type JsonWebKey,
+  type KeyObject,
+  randomUUID,
+} from 'node:crypto';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { ConfigError } from '../runtime/config.ts';
+import { sha256 } from './canonical.ts';
+
+/** In the data folder. */
+export const receiptKeysFile = 'receipt-keys.json';
+
+const base64url = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
+
+/** As published. */
+export const publicKeySchema = z
+  .strictObject({
+    kty: z.literal('OKP').describe('Octet key pair.'),
+    crv: z.literal('Ed25519').describe('The curve.'),
+    kid: z.string().min(1).describe('`key_id` of receipts.'),
+    x: base64url.describe('The public key, base64url.'),
+    signs_from: z.iso.datetime().describe('The key signs from here until the next one does, UTC.'),
+  })
+  .describe('A JSON Web Key (RFC 8037).');
+
+export const publicKeysSchema = z
+  .strictObject({ keys: z.array(publicKeySchema).describe('Every key, retired ones too, oldest first.') })
+  .describe('The public keys of receipts.');
+
+export type PublicKey = z.infer<typeof publicKeySchema>;
+
+/** Retired keys have no `d`. */
+const storedKeys = z.strictObject({
+  keys: z.array(publicKeySchema.extend({ d: base64url.optional() })).min(1),
+});
+type StoredKey = z.infer<typeof storedKeys>['keys'][number];
+
+export type SigningKey = { readonly id: string; readonly key: KeyObject };
+
+export type ReceiptKeys = {
+  /** The key that signs now. */
+  current(): SigningKey;
+  /** JSON of /.well-known/undertone-keys.json. */
+  readonly published: string;
+};
+
+/** Safe for processes that start together: one creates the file and all read it. @throws ConfigError */
+export async function loadOrCreateKeys(path: string): Promise<ReceiptKeys> {
+  if ((await readText(path)) === null) await writeNew(path, [createKey(new Date())]);
+  return openKeys(await readKeys(path));
+}
+
+/** @throws ConfigError for a file that is missing or has no key that signs now */
+export async function loadKeys(path: string): Promise<ReceiptKeys> {
+  return openKeys(await readKeys(path));
+}
+
+/**
+ * Adds a key, and removes the private part of keys that neither sign now nor will. Creates the file.
+ * @returns the published keys
+ * @throws ConfigError
+ */
+export async function addKey(path: string, signsFrom: Date): Promise<readonly PublicKey[]> {
+  const now = Date.now();
+  const known = (await readText(path)) === null ? [] : await readKeys(path);
+  const current = currentOf(known, now);
+  const kept = known.map((key) => {
+    const retired = key !== current && startOf(key) <= now;
+    return retired ? publicPart(key) : key;
+  });
+  const keys = [...kept, createKey(signsFrom)].sort((one, other) => startOf(one) - startOf(other));
+  const draft = `${path}.${randomUUID()}`;
+  await writeFile(draft, toJson(keys), { mode: 0o600 });
+  await rename(draft, path);
+  return keys.map(publicPart);
+}
+
+/** @throws ConfigError */
+export async function readPublicKeys(path: string): Promise<readonly PublicKey[]> {
+  return (await readKeys(path)).map(publicPart);
+}
+
+function openKeys(keys: readonly StoredKey[]): ReceiptKeys {
+  if (currentOf(keys, Date.now()) === undefined)
+    throw new ConfigError(['Expected a key that signs now in UNDERTONE_RECEIPT_KEYS, got none']);
+  const opened = new Map(
+    keys
+      .filter(({ d }) => d !== undefined)
+      .map((key) => [key, { id: key.kid, key: createPrivateKey({ key: jwkOf(key), format: 'jwk' }) }]),
+  );
+  return {
+    current: () => opened.get(currentOf(keys, Date.now()) as StoredKey) as SigningKey,
+    published: JSON.stringify({ keys: keys.map(publicPart) }),
+  };
+}
+
+/** The last key that has started. */
+function currentOf(keys: readonly StoredKey[], now: number): StoredKey | undefined {
+  return keys.findLast((key) => key.d !== undefined && startOf(key) <= now);
+}
+
+const startOf = ({ signs_from }: StoredKey) => Date.parse(signs_from);
+
+function publicPart({ d: _, ...key }: StoredKey): PublicKey {
+  return key;
+}
+
+function jwkOf({ kty, crv, x, d }: StoredKey): JsonWebKey {
+  return { kty, crv, x, ...(d !== undefined && { d }) };
+}
+
+function createKey(signsFrom: Date): StoredKey {
+  const { x, d } = generateKeyPairSync('ed25519').privateKey.export({
+    format: 'jwk',
+  }) as Required<JsonWebKey>;
+  const kid = sha256(Buffer.from(x, 'base64url')).slice(0, 16);
+  return { kty: 'OKP', crv: 'Ed25519', kid, x, signs_from: signsFrom.toISOString(), d };
+}
+
+const toJson = (keys: readonly StoredKey[]) => `${JSON.stringify({ keys }, null, 2)}\n`;
+
+async function writeNew(path: string, keys: readonly StoredKey[]): Promise<void> {
+  const draft = `${path}.${randomUUID()}`;
+  await writeFile(draft, toJson(keys), { mode: 0o600 });
+  try {
+    // Unlike rename, link never replaces an existing file.
+    await link(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function readKeys(path: string): Promise<StoredKey[]> {
+  const text = await readText(path);
+  if (text === null) throw new ConfigError([`Expected a file of receipt keys, got none at ${path}`]);
+  try {
+    return storedKeys.parse(JSON.parse(text)).keys;
+  } catch {
+    // The cause may quote a private key.
+    throw new ConfigError([
+      `Expected the keys that \`undertone keys create\` writes, got another file: ${path}`,
+    ]);
+  }
+}
+
+async function readText(path: string): Promise<string | null> {
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+}

@@ -1,0 +1,88 @@
+/** Compares a receipt with the recording and the report that it is of, and with a second analysis. */
+import type { SpeakerSegment } from '../analysis/types.ts';
+import { canonicalBytes, hashReport, sha256 } from './canonical.ts';
+import type { PublicKey } from './keys.ts';
+import type { Receipt, UnsignedReceipt } from './receipt.ts';
+import { hasValidSignature } from './sign.ts';
+
+/** Scores of other processors and builds may differ by this much. */
+export const tolerance = 0.002;
+
+export type Evidence = {
+  readonly recording: Uint8Array;
+  readonly baseline: Uint8Array | null;
+  readonly segments: readonly SpeakerSegment[] | null;
+  /** The whole response, with or without its receipt. */
+  readonly report: object | null;
+};
+
+/** Returns why the receipt is not one of this evidence; null when it is. */
+export function findMismatch(
+  receipt: Receipt,
+  { recording, baseline, segments, report }: Evidence,
+  keys: readonly PublicKey[],
+): string | null {
+  if (!keys.some(({ kid }) => kid === receipt.key_id)) return `no key has the id ${receipt.key_id}`;
+  if (!hasValidSignature(receipt, keys)) return 'the signature is not that of the receipt';
+  if (sha256(recording) !== receipt.upload_sha256) return 'the recording is another';
+  if ((baseline && sha256(baseline)) !== receipt.baseline_sha256)
+    return baseline === null ? 'the report has a baseline: add --baseline FILE' : 'the baseline is another';
+  if ((segments && sha256(canonicalBytes(segments))) !== receipt.segments_sha256)
+    return segments === null ? 'the report has segments: add --segments FILE' : 'the segments are others';
+  if (report !== null && hashReport(report) !== receipt.report_sha256) return 'the report is another';
+  return null;
+}
+
+export type Comparison =
+  | { readonly outcome: 'identical' }
+  | {
+      readonly outcome: 'within tolerance' | 'different';
+      /** Largest difference of a score; infinite when a text differs. */
+      readonly difference: number;
+      /** Its field, such as `emotion.valence`. */
+      readonly field: string;
+      /** The first stage whose result differs. */
+      readonly stage: 'decode' | 'analysis' | 'report';
+    };
+
+/** @param again the receipt of a second analysis of the recording */
+export function compareReceipts(receipt: Receipt, again: UnsignedReceipt): Comparison {
+  if (receipt.report_sha256 === again.report_sha256) return { outcome: 'identical' };
+  const sameSamples = receipt.samples_sha256.join() === again.samples_sha256.join();
+  const [field, difference] = largestDifference(receipt.scores, again.scores);
+  const stage = sameSamples ? (difference === 0 ? 'report' : 'analysis') : 'decode';
+  const outcome = difference <= tolerance ? 'within tolerance' : 'different';
+  return { outcome, difference, field, stage };
+}
+
+/** Names of the versions that differ, with both values. */
+export function softwareDifferences(receipt: Receipt, again: UnsignedReceipt): string[] {
+  const flat = ({ models, libraries, kernel, ...versions }: Receipt['software']) =>
+    new Map(
+      Object.entries({
+        ...versions,
+        ...libraries,
+        ...kernel,
+        ...Object.fromEntries(
+          models.map(({ name, version, sha256 }) => [name, `${version} (${sha256.slice(0, 8)})`]),
+        ),
+      }).map(([name, value]) => [name, String(value)]),
+    );
+  const [then, now] = [flat(receipt.software), flat(again.software)];
+  const names = [...new Set([...then.keys(), ...now.keys()])];
+  return names
+    .filter((name) => then.get(name) !== now.get(name))
+    .map((name) => `${name} ${then.get(name) ?? 'none'}, here ${now.get(name) ?? 'none'}`);
+}
+
+function largestDifference(left: unknown, right: unknown, path = ''): readonly [field: string, number] {
+  if (typeof left === 'number' && typeof right === 'number') return [path, Math.abs(left - right)];
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null)
+    return [path, left === right ? 0 : Number.POSITIVE_INFINITY];
+  const names = [...new Set([...Object.keys(left), ...Object.keys(right)])];
+  return names
+    .map((name) =>
+      largestDifference(Reflect.get(left, name), Reflect.get(right, name), path ? `${path}.${name}` : name),
+    )
+    .reduce((most, one) => (one[1] > most[1] ? one : most), [path, 0] as const);
+}

@@ -1,0 +1,91 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { addKey, loadKeys, loadOrCreateKeys } from '../../src/receipts/keys.ts';
+import { signReceipt } from '../../src/receipts/sign.ts';
+import { ConfigError } from '../../src/runtime/config.ts';
+import { runCli } from '../support/cli.ts';
+import { makeFolder } from '../support/folder.ts';
+
+const fresh = () => join(makeFolder(), 'receipt-keys.json');
+const stored = (path: string): { kid: string; d?: string }[] => JSON.parse(readFileSync(path, 'utf8')).keys;
+const days = (count: number) => new Date(Date.now() + 86_400_000 * count);
+
+test('a missing file is created for its owner alone, once for processes that start together', async (t) => {
+  const path = fresh();
+  const all = await Promise.all(Array.from({ length: 8 }, () => loadOrCreateKeys(path)));
+  t.is(new Set(all.map((keys) => keys.current().id)).size, 1);
+  t.is(statSync(path).mode & 0o777, 0o600);
+  t.notRegex(all[0]?.published ?? '', /"d"/);
+});
+
+test('a named file is never created', async (t) => {
+  const path = fresh();
+  await t.throwsAsync(loadKeys(path), { instanceOf: ConfigError, message: /got none at/ });
+  t.false(existsSync(path));
+});
+
+test('a key signs from its time on, and a retired one stays published without its private part', async (t) => {
+  const path = fresh();
+  const [first] = await addKey(path, days(-2));
+  await addKey(path, days(30));
+  t.is((await loadKeys(path)).current().id, first?.kid as string);
+  await addKey(path, days(-1));
+  const keys = await loadKeys(path);
+  t.not(keys.current().id, first?.kid as string);
+  t.deepEqual(
+    stored(path).map(({ d }) => d !== undefined),
+    [true, true, true],
+    'the first key signed until now',
+  );
+  await addKey(path, days(0));
+  t.deepEqual(
+    stored(path).map(({ d }) => d !== undefined),
+    [false, true, true, true],
+  );
+  t.is(stored(path)[0]?.kid, first?.kid);
+  t.true(keys.published.includes(first?.kid ?? '-'));
+});
+
+test('no key signs before its time', async (t) => {
+  const path = fresh();
+  await addKey(path, days(1));
+  await t.throwsAsync(loadKeys(path), { instanceOf: ConfigError, message: /a key that signs now/ });
+});
+
+test('the message about a broken file quotes none of it', async (t) => {
+  const path = fresh();
+  await addKey(path, days(0));
+  const text = readFileSync(path, 'utf8');
+  const secret = stored(path)[0]?.d ?? '';
+  writeFileSync(path, text.replace('"OKP"', '"EC"'));
+  const error = await t.throwsAsync(loadKeys(path), { instanceOf: ConfigError });
+  t.false(error.message.includes(secret));
+});
+
+test('the published key verifies what the private one signs', async (t) => {
+  const { current, published } = await loadOrCreateKeys(fresh());
+  const json = Buffer.from(`{"receipt":{"signature":"${'A'.repeat(86)}=="}}`);
+  const signed = Buffer.from('{}');
+  signReceipt({ json, signed }, current().key);
+  const { kty, crv, x } = JSON.parse(published).keys[0];
+  const publicKey = createPublicKey({ key: { kty, crv, x }, format: 'jwk' });
+  const signature = Buffer.from(JSON.parse(json.toString()).receipt.signature, 'base64');
+  t.true(verify(null, signed, publicKey, signature));
+});
+
+test('undertone keys creates a key for later, and prints the public keys', async (t) => {
+  const env = { UNDERTONE_RECEIPT_KEYS: fresh() };
+  t.is((await runCli(['keys', 'create'], { env })).code, 0);
+  const later = '2099-01-01T00:00:00.000Z';
+  t.is((await runCli(['keys', 'create', '--signs-from', later], { env })).code, 0);
+  const { stdout } = await runCli(['keys', 'public'], { env });
+  const { keys } = JSON.parse(stdout);
+  t.is(keys.length, 2);
+  t.is(keys[1].signs_from, later);
+  t.false(stdout.includes('"d"'));
+  const wrong = await runCli(['keys', 'create', '--signs-from', 'soon'], { env });
+  t.is(wrong.code, 2);
+  t.regex(wrong.stderr, /Expected a time such as 2027-01-01T00:00:00Z for `--signs-from`, got "soon"/);
+});
