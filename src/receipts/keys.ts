@@ -7,8 +7,10 @@ import {
   randomUUID,
 } from 'node:crypto';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from '../runtime/config.ts';
+import { ensureDir } from '../runtime/ensure-dir.ts';
 import { sha256 } from './canonical.ts';
 
 /** In the data folder. */
@@ -73,8 +75,7 @@ export async function addKey(path: string, signsFrom: Date): Promise<readonly Pu
     return retired ? publicPart(key) : key;
   });
   const keys = [...kept, createKey(signsFrom)].sort((one, other) => startOf(one) - startOf(other));
-  const draft = `${path}.${randomUUID()}`;
-  await writeFile(draft, toJson(keys), { mode: 0o600 });
+  const draft = await writeDraft(path, keys);
   await rename(draft, path);
   return keys.map(publicPart);
 }
@@ -121,11 +122,16 @@ function createKey(signsFrom: Date): StoredKey {
   return { kty: 'OKP', crv: 'Ed25519', kid, x, signs_from: signsFrom.toISOString(), d };
 }
 
-const toJson = (keys: readonly StoredKey[]) => `${JSON.stringify({ keys }, null, 2)}\n`;
+/** Returns the path of a private file beside `path`. */
+async function writeDraft(path: string, keys: readonly StoredKey[]): Promise<string> {
+  ensureDir(dirname(path));
+  const draft = `${path}.${randomUUID()}`;
+  await writeFile(draft, `${JSON.stringify({ keys }, null, 2)}\n`, { mode: 0o600 });
+  return draft;
+}
 
 async function writeNew(path: string, keys: readonly StoredKey[]): Promise<void> {
-  const draft = `${path}.${randomUUID()}`;
-  await writeFile(draft, toJson(keys), { mode: 0o600 });
+  const draft = await writeDraft(path, keys);
   try {
     // Unlike rename, link never replaces an existing file.
     await link(draft, path);

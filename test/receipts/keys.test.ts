@@ -76,7 +76,7 @@ test('the published key verifies what the private one signs', async (t) => {
 });
 
 test('undertone keys creates a key for later, and prints the public keys', async (t) => {
-  const env = { UNDERTONE_RECEIPT_KEYS: fresh() };
+  const env = { UNDERTONE_DATA_DIR: join(makeFolder(), 'new') };
   t.is((await runCli(['keys', 'create'], { env })).code, 0);
   const later = '2099-01-01T00:00:00.000Z';
   t.is((await runCli(['keys', 'create', '--signs-from', later], { env })).code, 0);
