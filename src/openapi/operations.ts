@@ -39,7 +39,7 @@ function analysis(
     operationId,
     tag: 'Analysis',
     summary: `Analyse ${about}`,
-    description: `Requires a token with ${scopes}. Nothing of the upload is written to disk or logged. The same recording gives the same response, except for \`request_id\`. With less than 0.5 s of speech, \`status\` is \`insufficient_speech\`.`,
+    description: `Requires a token with ${scopes}. Nothing of the upload is written to disk or logged. The same recording gives the same response, except for \`request_id\` and \`receipt\`. With less than 0.5 s of speech, \`status\` is \`insufficient_speech\`.`,
     security: [{ bearer: [] }],
     requestBody: upload,
     ok,

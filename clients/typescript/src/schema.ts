@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Analyse emotion
-         * @description Requires a token with the scope `analyze:emotion`. Nothing of the upload is written to disk or logged. The same recording gives the same response, except for `request_id`. With less than 0.5 s of speech, `status` is `insufficient_speech`.
+         * @description Requires a token with the scope `analyze:emotion`. Nothing of the upload is written to disk or logged. The same recording gives the same response, except for `request_id` and `receipt`. With less than 0.5 s of speech, `status` is `insufficient_speech`.
          */
         post: operations["analyzeEmotion"];
         delete?: never;
@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Analyse cognitive signals
-         * @description Requires a token with the scope `analyze:cognitive`. Nothing of the upload is written to disk or logged. The same recording gives the same response, except for `request_id`. With less than 0.5 s of speech, `status` is `insufficient_speech`.
+         * @description Requires a token with the scope `analyze:cognitive`. Nothing of the upload is written to disk or logged. The same recording gives the same response, except for `request_id` and `receipt`. With less than 0.5 s of speech, `status` is `insufficient_speech`.
          */
         post: operations["analyzeCognitive"];
         delete?: never;
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Analyse both from one pass
-         * @description Requires a token with both scopes. Nothing of the upload is written to disk or logged. The same recording gives the same response, except for `request_id`. With less than 0.5 s of speech, `status` is `insufficient_speech`.
+         * @description Requires a token with both scopes. Nothing of the upload is written to disk or logged. The same recording gives the same response, except for `request_id` and `receipt`. With less than 0.5 s of speech, `status` is `insufficient_speech`.
          */
         post: operations["analyze"];
         delete?: never;
