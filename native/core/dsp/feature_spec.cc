@@ -39,7 +39,10 @@ void CheckMel(const FeatureSpec& spec) {
 }
 
 void CheckCepstrum(const FeatureSpec& spec) {
-  CheckRange(spec.lifter, 0, 1000, "lifter");
+  // The sine of a quotient by almost 0 is not a number.
+  if (spec.lifter != 0 && !(spec.lifter >= 1 && spec.lifter <= 1000)) {
+    ThrowOutOfRange("0 or a number from 1 to 1000", "lifter", spec.lifter);
+  }
   if (spec.n_mfcc) {
     CheckRange(*spec.n_mfcc, 1, spec.n_mels, "nMfcc");
   } else if (spec.lifter != 0) {

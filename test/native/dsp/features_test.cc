@@ -138,6 +138,13 @@ TEST_CASE("a spec out of range is refused by name") {
   spec = WhisperSpec();
   spec.n_mfcc = 81;
   CHECK(ErrorOf(spec) == "Expected a number from 1 to 80 for `nMfcc`, got 81");
+  spec.n_mfcc = 13;
+  for (const double lifter : {1e-300, 0.5, -1.0, 1001.0}) {
+    spec.lifter = lifter;
+    CHECK(ErrorOf(spec).rfind("Expected 0 or a number from 1 to 1000 for `lifter`", 0) == 0);
+  }
+  spec.lifter = std::numeric_limits<double>::quiet_NaN();
+  CHECK(ErrorOf(spec).rfind("Expected 0 or a number from 1 to 1000 for `lifter`", 0) == 0);
   spec = WhisperSpec();
   spec.energy = Energy::kLog;
   CHECK(ErrorOf(spec) == "Expected \"none\" without `nMfcc` for `energy`, got \"log\"");

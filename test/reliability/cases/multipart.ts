@@ -41,6 +41,6 @@ async function formRows(server: Server, total: number, seed: number): Promise<Ro
 }
 
 function remainingRow({ dataDir }: Server, temporary: string): Row {
-  const uploads = readdirSync(dataDir).filter((name) => !/^undertone|secret|\.db/.test(name));
+  const uploads = readdirSync(dataDir).filter((name) => !/^undertone|secret|receipt-keys|\.db/.test(name));
   return none('files that remain', [...readdirSync(temporary), ...uploads], 'all');
 }
