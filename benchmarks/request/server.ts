@@ -41,7 +41,9 @@ async function startApp(thread: string): Promise<number> {
     file: fileURLToPath(new URL(`./${thread}.js`, import.meta.url)),
   });
   await pool.started;
-  const tokens = { verify: async () => ({ id: '1', name: 'x', owner: null, session: null, scopes }) };
+  const tokens = {
+    verify: async () => ({ id: '1', name: 'x', owner: null, purpose: null, session: null, scopes }),
+  };
   const logger = pino({ level: 'info', base: null }, pino.destination({ dest: 2, sync: true }));
   const collaborators = {
     metrics: createMetrics(),

@@ -40,7 +40,7 @@ export function createPlaygroundCodes(options: {
         .returning('hash');
       if ((await runQuery(used.executeTakeFirst())) === undefined) return null;
       const name = `playground ${randomBase62(6)}`;
-      return tokens.create({ name, scopes, expiresAt: new Date(now() + tokenMs) });
+      return tokens.create({ name, scopes, expiresAt: new Date(now() + tokenMs), purpose: null });
     },
   };
 }

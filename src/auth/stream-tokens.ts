@@ -27,6 +27,7 @@ const payload = z.strictObject({
   name: z.string(),
   owner: z.string().nullable(),
   scopes: z.array(z.enum(scopes)),
+  purpose: z.string().nullable(),
   session: z.string().nullable(),
   expires: z.number(),
 });
@@ -42,9 +43,12 @@ export function createStreamTokens(options: {
   const key = deriveKey(secret, 'stream tokens');
   let isFirstUse: Promise<(id: string) => Promise<boolean>> | null = null;
   return {
-    issue({ id, name, owner, session }, permitted) {
+    issue({ id, name, owner, purpose, session }, permitted) {
       const expires = now() + 1000 * lifetimeSeconds;
-      const token = encrypt(key, JSON.stringify({ id, name, owner, session, scopes: permitted, expires }));
+      const token = encrypt(
+        key,
+        JSON.stringify({ id, name, owner, purpose, session, scopes: permitted, expires }),
+      );
       return { token, expiresAt: new Date(expires) };
     },
     async redeem(token) {

@@ -10,6 +10,8 @@ export type TokenInput = {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;
+  /** What the scores are for, in the words of the operator; null without a declaration. */
+  readonly purpose: string | null;
 };
 
 export class TokenError extends Error {
@@ -27,10 +29,16 @@ export class TokenError extends Error {
 
 /** Prefix of ids, which names must not have. */
 export const idPrefix = 'tok_';
+/** Longest purpose, UTF-16 code units. */
+export const maxPurpose = 200;
+const purposePattern = /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]+(?<!\s)$/u;
 const namePattern = /^[\p{L}\p{N}](?:[\p{L}\p{N} ._@-]{0,62}[\p{L}\p{N}])?$/u;
 
 /** @param now ms since 1970 @throws TokenError */
-export function checkTokenInput({ name, scopes: requested, expiresAt }: TokenInput, now: number): void {
+export function checkTokenInput(
+  { name, scopes: requested, expiresAt, purpose }: TokenInput,
+  now: number,
+): void {
   if (!namePattern.test(name) || name.startsWith(idPrefix)) {
     throw new TokenError('1 to 64 letters, digits, spaces or ._@- that do not begin with tok_', 'name', name);
   }
@@ -43,5 +51,8 @@ export function checkTokenInput({ name, scopes: requested, expiresAt }: TokenInp
   }
   if (expiresAt !== null && !(expiresAt.getTime() > now)) {
     throw new TokenError('a time to come', 'expiresAt', expiresAt);
+  }
+  if (purpose !== null && (purpose.length > maxPurpose || !purposePattern.test(purpose))) {
+    throw new TokenError(`1 to ${maxPurpose} visible characters on one line`, 'purpose', purpose);
   }
 }

@@ -16,6 +16,8 @@ export type Principal = {
   readonly name: string;
   readonly owner: Owner;
   readonly scopes: readonly Scope[];
+  /** What the scores are for, as declared with the token; null without a declaration. */
+  readonly purpose: string | null;
   /** Id of the log-in with which the token ends; null for other tokens. */
   readonly session: string | null;
 };
@@ -31,6 +33,8 @@ export type TokenRecord = Principal & {
   /** To the minute, with a delay of some seconds. */
   readonly lastUsedAt: Date | null;
 };
+
+export type TokenLabel = Pick<TokenRow, 'name' | 'purpose'>;
 
 /** With the e-mail address of the owner; null for the command line. */
 export type ListedToken = TokenRecord & { readonly ownerEmail: string | null };
@@ -56,8 +60,8 @@ export type TokenTableAccess = {
   findSessions(sessions: readonly string[]): Promise<string[]>;
   /** Returns those of `owners` that have an account. */
   findOwners(owners: readonly string[]): Promise<string[]>;
-  /** Names of those of `ids` that exist, by id. */
-  findNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Names and purposes of those of `ids` that exist, by id. */
+  findLabels(ids: readonly string[]): Promise<ReadonlyMap<string, TokenLabel>>;
   /** E-mail addresses of those of `owners` that have an account, by owner. */
   findEmails(owners: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Deletes expired session tokens. */
@@ -124,10 +128,10 @@ export function tokenTable(database: Database): TokenTableAccess {
       findIds(ids, (some) => database.selectFrom('session').select('id').where('id', 'in', some)),
     findOwners: (ids) =>
       findIds(ids, (some) => database.selectFrom('user').select('id').where('id', 'in', some)),
-    async findNames(ids) {
-      const names = database.selectFrom('tokens').select(['id', 'name']);
-      const rows = await findRows(ids, (some) => names.where('id', 'in', some));
-      return new Map(rows.map(({ id, name }) => [id, name]));
+    async findLabels(ids) {
+      const labels = database.selectFrom('tokens').select(['id', 'name', 'purpose']);
+      const rows = await findRows(ids, (some) => labels.where('id', 'in', some));
+      return new Map(rows.map(({ id, ...label }) => [id, label]));
     },
     async findEmails(owners) {
       const emails = database.selectFrom('user').select(['id', 'email']);
@@ -169,6 +173,7 @@ export function toRecord(row: TokenRow): TokenRecord {
     owner: row.owner,
     session: row.session,
     scopes: scopes.filter((scope) => row.scopes.split(' ').includes(scope)),
+    purpose: row.purpose,
     prefix: row.prefix,
     createdAt: new Date(Number(row.created_at)),
     expiresAt: date(row.expires_at),

@@ -86,7 +86,8 @@ export function createTokens(options: {
     createFor: (owner, request) => createNamed(request, owner),
     create: async (request) => (await createNamed(request, null)) as NewToken,
     async createForSession({ id, owner }) {
-      const request = { name: sessionTokenName, scopes, expiresAt: new Date(now() + sessionTokenMs) };
+      const expiresAt = new Date(now() + sessionTokenMs);
+      const request = { name: sessionTokenName, scopes, expiresAt, purpose: null };
       const { token, row } = issue(request, { owner, session: id, now: now() });
       await table.sweep(now());
       return (await table.insert(row)) === 'inserted' ? { token, record: toRecord(row) } : null;
@@ -140,6 +141,7 @@ function issue(
     owner,
     session,
     last_used_at: null,
+    purpose: request.purpose,
   };
   return { token, row };
 }

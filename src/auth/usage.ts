@@ -12,9 +12,10 @@ export type DayCounts = Counts & { readonly date: string };
 
 export type UsageKey = { readonly token: string; readonly owner: Owner };
 
-/** Name and address are null where there is no such token or account. */
+/** Name, purpose and address are null where there is no such token or account. */
 export type TokenUsage = UsageKey & {
   readonly name: string | null;
+  readonly purpose: string | null;
   readonly email: string | null;
   readonly days: readonly DayCounts[];
 };
@@ -149,13 +150,13 @@ export function createUsageCounts(database: Database, now: () => number = Date.n
 /** The tokens with the most requests first. */
 async function groupByToken(database: Database, rows: readonly Row[]): Promise<TokenUsage[]> {
   const table = tokenTable(database);
-  const names = await table.findNames([...new Set(rows.map(({ token }) => token))]);
+  const labels = await table.findLabels([...new Set(rows.map(({ token }) => token))]);
   const emails = await table.findEmails(ownersOf(rows));
   const tokens = new Map<string, TokenUsage & { days: DayCounts[] }>();
   for (const { token, owner, ...day } of rows) {
-    const name = names.get(token) ?? null;
+    const { name, purpose } = labels.get(token) ?? { name: null, purpose: null };
     const email = emails.get(owner ?? '') ?? null;
-    const usage = tokens.get(token) ?? { token, owner, name, email, days: [] };
+    const usage = tokens.get(token) ?? { token, owner, name, purpose, email, days: [] };
     usage.days.push(toDay(day));
     tokens.set(token, usage);
   }

@@ -23,6 +23,7 @@ export const staticPrincipal: Principal = {
   name: 'UNDERTONE_TOKEN',
   owner: null,
   scopes,
+  purpose: null,
   session: null,
 };
 

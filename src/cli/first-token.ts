@@ -27,7 +27,7 @@ export async function printFirstToken(
 /** Returns null if another process created one meanwhile. */
 async function createFirstToken(tokens: Tokens): Promise<{ token: string; record: TokenRecord } | null> {
   try {
-    return await tokens.create({ name: firstName, scopes, expiresAt: null });
+    return await tokens.create({ name: firstName, scopes, expiresAt: null, purpose: null });
   } catch (error) {
     if (await tokens.hasAny()) return null;
     throw error;

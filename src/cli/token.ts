@@ -9,7 +9,8 @@ The token alone goes to standard output, and is not shown again.
 
 Examples:
   undertone token create --name ci --scopes analyze:emotion,analyze:cognitive
-  TOKEN=$(undertone token create --name laptop --scopes analyze:emotion --expires 90d)`;
+  TOKEN=$(undertone token create --name laptop --scopes analyze:emotion --expires 90d)
+  undertone token create --name archive --scopes analyze:emotion --purpose "search in a film archive"`;
 const listExamples = `
 OWNER is the account that made it, or - for the command line; USED is up to a minute late.
 
@@ -30,7 +31,7 @@ const unitMs = {
   w: 604_800_000,
   y: 31_536_000_000,
 } as const;
-const headings = ['ID', 'NAME', 'OWNER', 'TOKEN', 'SCOPES', 'CREATED', 'EXPIRES', 'USED', 'STATE'];
+const headings = ['ID', 'NAME', 'OWNER', 'TOKEN', 'SCOPES', 'CREATED', 'EXPIRES', 'USED', 'STATE', 'PURPOSE'];
 
 export function registerToken(program: Command, terminal: CliContext): void {
   const token = program.command('token').description('make, list and revoke API tokens');
@@ -39,6 +40,7 @@ export function registerToken(program: Command, terminal: CliContext): void {
     .description('make a token')
     .requiredOption('--name <name>', 'what to call it; unique among live tokens')
     .requiredOption('--scopes <scopes>', `${scopes.join(', ')}, or several with commas between`)
+    .option('--purpose <text>', 'what the scores are for; shown with usage and in receipts')
     .option('--expires <duration>', 'such as 30m, 12h, 90d, 2w or 1y; never when left out')
     .addHelpText('after', createExamples)
     .action((options: CreateOptions) => withTokens(terminal, (tokens) => create(tokens, options, terminal)));
@@ -55,7 +57,12 @@ export function registerToken(program: Command, terminal: CliContext): void {
     .action((which: string) => withTokens(terminal, (tokens) => revoke(tokens, which, terminal)));
 }
 
-type CreateOptions = { readonly name: string; readonly scopes: string; readonly expires?: string };
+type CreateOptions = {
+  readonly name: string;
+  readonly scopes: string;
+  readonly expires?: string;
+  readonly purpose?: string;
+};
 
 async function withTokens(terminal: CliContext, run: (tokens: Tokens) => Promise<void>): Promise<void> {
   const { databaseUrl } = parseConfig(terminal.env);
@@ -75,7 +82,12 @@ async function create(tokens: Tokens, options: CreateOptions, { stdout, stderr }
   const expiresAt =
     options.expires === undefined ? null : new Date(Date.now() + parseDuration(options.expires));
   const scopes = options.scopes.split(',').map((scope) => scope.trim());
-  const { token, record } = await tokens.create({ name: options.name, scopes, expiresAt });
+  const { token, record } = await tokens.create({
+    name: options.name,
+    scopes,
+    expiresAt,
+    purpose: options.purpose ?? null,
+  });
   const end = record.expiresAt === null ? 'never expires' : `expires ${record.expiresAt.toISOString()}`;
   stdout.write(`${token}\n`);
   stderr.write(`${record.id} "${record.name}" for ${record.scopes.join(' and ')}, ${end}; not shown again\n`);
@@ -97,10 +109,19 @@ async function list(tokens: Tokens, { stdout }: CliContext): Promise<void> {
 }
 
 function toRow(record: ListedToken): string[] {
-  const { id, name, ownerEmail, prefix, scopes, createdAt, expiresAt, lastUsedAt } = record;
+  const { id, name, ownerEmail, prefix, scopes, purpose, createdAt, expiresAt, lastUsedAt } = record;
   const minute = (date: Date | null) => (date === null ? 'never' : `${date.toISOString().slice(0, 16)}Z`);
   const times = [createdAt, expiresAt, lastUsedAt].map(minute);
-  return [id, name, ownerEmail ?? '-', `${prefix}...`, scopes.join(','), ...times, stateOf(record)];
+  return [
+    id,
+    name,
+    ownerEmail ?? '-',
+    `${prefix}...`,
+    scopes.join(','),
+    ...times,
+    stateOf(record),
+    purpose ?? '-',
+  ];
 }
 
 function stateOf({ revokedAt, expiresAt }: TokenRecord): string {

@@ -117,7 +117,10 @@ async function analyzeAgain(
   const analyzer = await createAnalyzer(settings);
   const analyses = await analyzer.analyze(request);
   const report = composeReport(request, analyses, '');
-  return composeReceipt(request, { analyses, report }, describeSoftware(analyzer.models), '');
+  return composeReceipt(request, { analyses, report }, describeSoftware(analyzer.models), {
+    keyId: '',
+    purpose: null,
+  });
 }
 
 function toReceipt(json: object): Receipt {

@@ -24,6 +24,8 @@ export type TokenTable = {
   readonly session: string | null;
   /** Start of the minute of the last use. */
   readonly last_used_at: Generated<number | null>;
+  /** What the scores are for; null without a declaration. */
+  readonly purpose: string | null;
 };
 
 type AdministratorTable = {

@@ -181,6 +181,10 @@ async function createUsageCounts(database: Kysely<unknown>): Promise<void> {
   ]);
 }
 
+async function addTokenPurposes(database: Kysely<unknown>): Promise<void> {
+  await database.schema.alterTable('tokens').addColumn('purpose', 'text').execute();
+}
+
 export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
   return {
     '0001-tokens': { up: createTokens },
@@ -193,5 +197,6 @@ export function migrationsFor(kind: DatabaseKind): Record<string, Migration> {
     '0008-job-digests': { up: addJobDigests },
     '0009-playground-codes': { up: createPlaygroundCodes },
     '0010-usage': { up: createUsageCounts },
+    '0011-token-purposes': { up: addTokenPurposes },
   };
 }

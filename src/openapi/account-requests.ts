@@ -5,7 +5,7 @@ import {
   givenPassword,
   newPassword as newPasswordSchema,
 } from '../auth/credentials.ts';
-import { scopes } from '../auth/tokens.ts';
+import { maxPurpose, scopes } from '../auth/token-input.ts';
 
 const maxDays = 3650;
 
@@ -36,6 +36,7 @@ export const playgroundCodeBody = z
 
 const oneScope = { error: `scopes of ${scopes.join(', ')}` };
 const scopeList = { error: `a list of ${scopes.join(', ')}` };
+const purposeText = { error: 'a text, or null' };
 const wholeDays = { error: `whole days from 1 to ${maxDays}, or null` };
 
 export const tokenBody = z
@@ -57,5 +58,12 @@ export const tokenBody = z
       .nullable()
       .default(null)
       .describe('Days until expiry, 1 to 3650; null for never.'),
+    purpose: z
+      .string(purposeText)
+      .nullable()
+      .default(null)
+      .describe(
+        `What the scores are for, shown with usage and in receipts: 1 to ${maxPurpose} visible characters on one line; null without a declaration.`,
+      ),
   })
   .describe('A token to create.');

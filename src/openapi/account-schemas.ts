@@ -35,6 +35,7 @@ const token = z
     name: z.string().describe('Unique among the live tokens of the account.'),
     prefix: z.string().describe('The first 7 characters of the token.'),
     scopes: z.array(z.enum(scopes).describe('A scope.')).describe('Permitted scopes.'),
+    purpose: z.string().nullable().describe('What the scores are for; null without a declaration.'),
     created_at: time.describe('Time of creation, UTC.'),
     expires_at: time.nullable().describe('Time of expiry, UTC; null for never.'),
     last_used_at: time.nullable().describe('Time of the last use, UTC, to the minute; null for never.'),

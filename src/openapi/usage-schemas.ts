@@ -10,6 +10,10 @@ const day = z
   })
   .describe('The counts of one day.');
 
+const purpose = z
+  .string()
+  .nullable()
+  .describe('What the scores are for, as declared with the token; null without a declaration.');
 const days = z.array(day).describe('Days with requests or audio, newest first.');
 const since = z.iso.date().describe('The first day that is counted, 89 days before today.');
 
@@ -21,6 +25,7 @@ export const usageSchemas = {
         .strictObject({
           id: z.string().describe('Id of the token.'),
           name: z.string().describe('Name of the token.'),
+          purpose,
         })
         .describe('The calling token.'),
       since,
@@ -36,6 +41,7 @@ export const usageSchemas = {
             .strictObject({
               id: z.string().describe('Id of the token; `playground` for the tokens of log-ins.'),
               name: z.string().describe('Name of the token.'),
+              purpose,
               email: z.string().nullable().describe('The account; null for the command line.'),
               days,
             })

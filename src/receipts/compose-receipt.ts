@@ -3,18 +3,22 @@ import type { Analyses, AnalyzeRequest } from '../analysis/types.ts';
 import { canonicalBytes, hashReport, sha256 } from './canonical.ts';
 import type { Software, UnsignedReceipt } from './receipt.ts';
 
+/** The key, and the purpose of the token. */
+export type Signing = { readonly keyId: string; readonly purpose: string | null };
+
 /** @param analyses of the request, with hashes of its samples */
 export function composeReceipt(
   request: AnalyzeRequest,
   { analyses, report }: { readonly analyses: Analyses; readonly report: object },
   software: Software,
-  keyId: string,
+  { keyId, purpose }: Signing,
 ): UnsignedReceipt {
   const { audio, baseline, segments, signals, channel, channels, timeline } = request;
   const samples = analyses.map(({ samplesSha256 }) => samplesSha256 as string);
   return {
     version: 1,
     issued_at: new Date().toISOString(),
+    purpose,
     key_id: keyId,
     upload_sha256: sha256(audio),
     baseline_sha256: baseline === null ? null : sha256(baseline),

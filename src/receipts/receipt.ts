@@ -31,6 +31,10 @@ export const receiptSchema = z
   .strictObject({
     version: z.int().min(1).max(1).describe('Version of the format.'),
     issued_at: z.iso.datetime().describe('When the report was made, UTC.'),
+    purpose: z
+      .string()
+      .nullable()
+      .describe('What the scores are for, as declared with the token; null without a declaration.'),
     key_id: z.string().describe('`kid` of the key in /.well-known/undertone-keys.json.'),
     upload_sha256: hash.describe('SHA-256 of the bytes of the part `audio`.'),
     baseline_sha256: hash

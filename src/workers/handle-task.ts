@@ -50,12 +50,7 @@ async function report(
   const encoded = wanted
     ? attachReceipt(
         composed,
-        composeReceipt(
-          request,
-          { analyses, report: composed },
-          describeSoftware(analyzer.models),
-          receipt.keyId,
-        ),
+        composeReceipt(request, { analyses, report: composed }, describeSoftware(analyzer.models), receipt),
       )
     : { json: encoder.encode(JSON.stringify(composed)) };
   const stages: Stage[] = [

@@ -3,6 +3,7 @@ import type { LiveStep } from '../analysis/live.ts';
 import type { Signal } from '../analysis/signals/table.ts';
 import type { Stage } from '../analysis/stage-timer.ts';
 import type { DecodeLimits } from '../audio/addon.ts';
+import type { Signing } from '../receipts/compose-receipt.ts';
 import { type SerializedError, ServiceError, serializeError } from '../runtime/errors.ts';
 
 /** The `workerData` of a thread. */
@@ -24,7 +25,7 @@ export type FormTask = {
   /** Longest recording, s, in place of the limit of the service. */
   readonly maxSeconds?: number;
   /** Absent where reports have no receipts. */
-  readonly receipt?: { readonly keyId: string; readonly always: boolean };
+  readonly receipt?: Signing & { readonly always: boolean };
 };
 
 /** Provisional values of a stream. */

@@ -22,7 +22,9 @@ async function open(kind: 'sqlite' | 'postgres') {
   const tokens = createTokens({ database, staticToken: null });
   const ids: string[] = [];
   for (const name of ['one', 'two', 'three']) {
-    ids.push((await tokens.create({ name, scopes: ['analyze:emotion'], expiresAt: null })).record.id);
+    ids.push(
+      (await tokens.create({ name, scopes: ['analyze:emotion'], expiresAt: null, purpose: null })).record.id,
+    );
   }
   const used = async () => {
     const records = await tokens.list();

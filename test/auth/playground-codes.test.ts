@@ -52,6 +52,7 @@ for (const kind of databaseKinds) {
     t.like(await tokens.verify(token), {
       scopes: ['analyze:emotion', 'analyze:cognitive'],
       owner: null,
+      purpose: null,
       session: null,
     });
     t.is(created?.record.expiresAt?.getTime(), now + tokenMs);

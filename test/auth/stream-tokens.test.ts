@@ -7,6 +7,7 @@ const principal = {
   id: 'tok_1',
   name: 'app',
   owner: 'ada',
+  purpose: 'captions',
   session: null,
   scopes: ['analyze:emotion', 'analyze:cognitive'],
 } as const;

@@ -39,7 +39,7 @@ function both(title: string, body: (t: ExecutionContext, kind: DatabaseKind) => 
   for (const kind of databaseKinds) test(`${kind}: ${title}`, (t) => body(t, kind));
 }
 
-const request: TokenInput = { name: 'ci', scopes: ['analyze:emotion'], expiresAt: null };
+const request: TokenInput = { name: 'ci', scopes: ['analyze:emotion'], expiresAt: null, purpose: null };
 
 both('a created token is accepted, with its name and scopes', async (t, kind) => {
   const { tokens } = await open({ kind });
@@ -183,6 +183,7 @@ test('the token of the configuration has every scope and needs no database', asy
   t.deepEqual(await tokens.verify(staticToken), {
     id: 'static',
     owner: null,
+    purpose: null,
     session: null,
     name: 'UNDERTONE_TOKEN',
     scopes: ['analyze:emotion', 'analyze:cognitive'],
@@ -228,6 +229,7 @@ both('list returns every token, and hasAny whether one exists', async (t, kind) 
 });
 
 const nameRule = '1 to 64 letters, digits, spaces or ._@- that do not begin with tok_';
+const purposeRule = '1 to 200 visible characters on one line';
 const refusals: readonly [Partial<TokenInput>, string][] = [
   [{ name: '' }, `Expected ${nameRule} for \`name\`, got ""`],
   [{ name: 'a\nb' }, `Expected ${nameRule} for \`name\`, got "a\\nb"`],
@@ -236,6 +238,10 @@ const refusals: readonly [Partial<TokenInput>, string][] = [
   [{ scopes: [] }, 'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got ""'],
   [{ scopes: ['admin'] }, 'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got "admin"'],
   [{ expiresAt: new Date(0) }, 'Expected a time to come for `expires`, got "1970-01-01T00:00:00.000Z"'],
+  [{ purpose: '' }, `Expected ${purposeRule} for \`purpose\`, got ""`],
+  [{ purpose: ' x' }, `Expected ${purposeRule} for \`purpose\`, got " x"`],
+  [{ purpose: 'a\tb' }, `Expected ${purposeRule} for \`purpose\`, got "a\\tb"`],
+  [{ purpose: 'x'.repeat(201) }, `Expected ${purposeRule} for \`purpose\`, got "${'x'.repeat(201)}"`],
 ];
 
 for (const [change, message] of refusals) {
@@ -244,6 +250,13 @@ for (const [change, message] of refusals) {
     await t.throwsAsync(tokens.create({ ...request, ...change }), { message });
   });
 }
+
+both('the purpose of a token comes with it', async (t, kind) => {
+  const { tokens } = await open({ kind });
+  const { token } = await tokens.create({ ...request, purpose: 'Suche im Filmarchiv' });
+  t.is((await tokens.verify(token))?.purpose, 'Suche im Filmarchiv');
+  t.is((await tokens.list())[0]?.purpose, 'Suche im Filmarchiv');
+});
 
 both('the name of a live token is in use, that of a revoked one is not', async (t, kind) => {
   const { tokens } = await open({ kind });
@@ -257,7 +270,7 @@ both('a revoked token is found among more principals than a query has parameters
   const { tokens } = await open({ kind });
   const [kept, revoked] = [await tokens.create(request), await tokens.create({ ...request, name: 'old' })];
   await tokens.revoke(revoked.record.id);
-  const shared = { name: 'ci', owner: null, session: null, scopes: [] };
+  const shared = { name: 'ci', owner: null, purpose: null, session: null, scopes: [] };
   const ids = Array.from({ length: 70_000 }, (_, index) => `tok_${index}`);
   const principals = [kept.record.id, ...ids, revoked.record.id].map((id) => ({ id, ...shared }));
   t.deepEqual(await tokens.findRevoked(principals), principals.slice(-1));

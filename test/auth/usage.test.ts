@@ -118,6 +118,7 @@ test('a token of the command line has its name', async (t) => {
     name: 'ci',
     scopes: ['analyze:emotion'],
     expiresAt: null,
+    purpose: null,
   });
   const usage = createUsageCounts(database);
   usage.add({ token: record.id, owner: null }, { requests: 1 });

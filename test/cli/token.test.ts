@@ -47,20 +47,20 @@ test('lists tokens and their states, and no token', async (t) => {
   const { folder, env } = withData();
   const scopes = ['--scopes', 'analyze:cognitive'];
   const one = await runCli(['token', 'create', '--name', 'one', ...scopes, '--expires', '1s'], { env });
-  await runCli(['token', 'create', '--name', 'two', ...scopes], { env });
+  await runCli(['token', 'create', '--name', 'two', ...scopes, '--purpose', 'film archive'], { env });
   await runCli(['token', 'revoke', 'two'], { env });
   await sleep(1000);
   const { code, stdout } = await runCli(['token', 'list'], { env });
   t.is(code, 0);
   const [heading, ...rows] = stdout.trimEnd().split('\n');
-  t.regex(heading as string, /^ID +NAME +OWNER +TOKEN +SCOPES +CREATED +EXPIRES +USED +STATE$/);
+  t.regex(heading as string, /^ID +NAME +OWNER +TOKEN +SCOPES +CREATED +EXPIRES +USED +STATE +PURPOSE$/);
   t.regex(
     rows[0] as string,
-    /^tok_\w+ +one +- +ut_\w{4}\.\.\. +analyze:cognitive +\S+Z +\S+Z +never +expired$/,
+    /^tok_\w+ +one +- +ut_\w{4}\.\.\. +analyze:cognitive +\S+Z +\S+Z +never +expired +-$/,
   );
   t.regex(
     rows[1] as string,
-    /^tok_\w+ +two +- +ut_\w{4}\.\.\. +analyze:cognitive +\S+Z +never +never +revoked$/,
+    /^tok_\w+ +two +- +ut_\w{4}\.\.\. +analyze:cognitive +\S+Z +never +never +revoked +film archive$/,
   );
   t.is(rows.length, 2);
   t.false(stdout.includes(one.stdout.trim().slice(7)));
@@ -83,6 +83,11 @@ const misuses: readonly [args: string[], code: number, message: string][] = [
     [...create, '--scopes', 'analyze:emotion', '--expires', '90'],
     2,
     'Expected a duration such as 12h or 90d for `--expires`, got "90"\n',
+  ],
+  [
+    [...create, '--scopes', 'analyze:emotion', '--purpose', ''],
+    2,
+    'Expected 1 to 200 visible characters on one line for `purpose`, got ""\n',
   ],
   [create, 2, "error: required option '--scopes <scopes>' not specified\n(--help says more)\n"],
   [['token', 'revoke', 'x'], 1, 'Expected the id or name of a live token for `token`, got "x"\n'],

@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
     await signUp(email);
     const scopes = ['analyze:emotion'];
     const own = String((await ask('tokens', { name: 'ci', scopes })).json.token);
-    const { token: other } = await tokens.create({ name: 'ci', scopes, expiresAt: null });
+    const { token: other } = await tokens.create({ name: 'ci', scopes, expiresAt: null, purpose: null });
     const set = (args: readonly string[], next: string) =>
       runCli(['user', 'password', '--email', 'Ada@home.example', ...args], {
         env: { UNDERTONE_DATABASE_URL: url },

@@ -22,7 +22,7 @@ const opener = `
   process.stdout.write('ready');
   await new Promise((resolve) => process.stdin.once('end', resolve).resume());
   const database = await openDatabase(url);
-  await createTokens({ database, staticToken: null }).create({ name, scopes: ['analyze:emotion'], expiresAt: null });
+  await createTokens({ database, staticToken: null }).create({ name, scopes: ['analyze:emotion'], expiresAt: null, purpose: null });
   await database.destroy();
 `;
 
@@ -61,6 +61,7 @@ const migrationNames = [
   '0008-job-digests',
   '0009-playground-codes',
   '0010-usage',
+  '0011-token-purposes',
 ];
 
 for (const kind of databaseKinds) {
@@ -109,7 +110,9 @@ test('tokens of an older version keep their names, and belong to the operator', 
     (await tokens.list(null)).map(({ id, owner, lastUsedAt }) => ({ id, owner, lastUsedAt })),
     [{ id: 'tok_1', owner: null, lastUsedAt: null }],
   );
-  await t.throwsAsync(tokens.create({ name: 'ci', scopes: ['analyze:emotion'], expiresAt: null }));
+  await t.throwsAsync(
+    tokens.create({ name: 'ci', scopes: ['analyze:emotion'], expiresAt: null, purpose: null }),
+  );
   await database.destroy();
 });
 

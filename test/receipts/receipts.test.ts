@@ -12,7 +12,7 @@ import { samplesOf } from '../support/analysis.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { runPython } from '../support/python-client.ts';
-import { type Server, startServer } from '../support/server.ts';
+import { makeToken, type Server, startServer } from '../support/server.ts';
 
 const sample = readFileSync('examples/sample.wav');
 const names = [
@@ -44,11 +44,14 @@ test.after.always(async () => {
   for (const close of closers) await close();
 });
 
-async function analyze(parts: Parts, { path = '/v1/analyze', url = server.url } = {}): Promise<string> {
+async function analyze(
+  parts: Parts,
+  { path = '/v1/analyze', url = server.url, token = server.token } = {},
+): Promise<string> {
   const form = new FormData();
   for (const [name, value] of Object.entries(parts))
     form.append(name, typeof value === 'string' ? value : new Blob([Uint8Array.from(value)]));
-  const headers = { Authorization: `Bearer ${server.token}` };
+  const headers = { Authorization: `Bearer ${token}` };
   return (await fetch(url + path, { method: 'POST', headers, body: form })).text();
 }
 
@@ -132,6 +135,16 @@ test('analysis processes and the setting `always` have receipts too', async (t) 
   });
   const parts = { audio: sample };
   t.deepEqual(await verify(parts, await analyze(parts, { url }), url), identical);
+});
+
+test('a receipt has the purpose of the token', async (t) => {
+  const purpose = 'search in a film archive';
+  const token = makeToken(server, 'analyze:emotion', 'archive', '--purpose', purpose);
+  const parts = { audio: sample, receipt: 'true' };
+  const text = await analyze(parts, { path: '/v1/analyze/emotion', token });
+  t.is(JSON.parse(text).receipt.purpose, purpose);
+  t.is(JSON.parse(await analyze(parts)).receipt.purpose, null);
+  t.deepEqual(await verify(parts, text), identical);
 });
 
 test('a report has a receipt on request alone, and is the same with it', async (t) => {

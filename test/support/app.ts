@@ -65,11 +65,12 @@ const verifier: TokenVerifier & Pick<Tokens, 'findRevoked'> = {
         id: '1',
         name: 'full',
         owner: null,
+        purpose: null,
         session: null,
         scopes: ['analyze:emotion', 'analyze:cognitive'],
       };
     return token === tokens.emotion
-      ? { id: '2', name: 'emotion', owner: null, session: null, scopes: ['analyze:emotion'] }
+      ? { id: '2', name: 'emotion', owner: null, purpose: null, session: null, scopes: ['analyze:emotion'] }
       : null;
   },
   findRevoked: async () => [],

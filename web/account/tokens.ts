@@ -36,8 +36,9 @@ function item(token: Token, action: HTMLElement | null): HTMLElement {
     token.origin === 'command_line' ? origin : null,
   );
   const scopes = element('p', { class: 'small' }, token.scopes.join(', '));
+  const purpose = token.purpose === null ? null : element('p', { class: 'small' }, token.purpose);
   const history = element('p', { class: 'small muted' }, historyOf(token));
-  return element('li', {}, element('div', { class: 'token-text' }, name, scopes, history), action);
+  return element('li', {}, element('div', { class: 'token-text' }, name, purpose, scopes, history), action);
 }
 
 function button(token: Token, revoke: (token: Token) => void): HTMLElement {
@@ -60,10 +61,12 @@ async function askAndRevoke(token: Token, work: Parameters<typeof showTokens>[0]
 
 export async function makeToken(fields: FormData): Promise<void> {
   const days = String(fields.get('expires_in_days'));
+  const purpose = String(fields.get('purpose')).trim();
   const made = await send<NewToken>('tokens', {
     name: String(fields.get('name')).trim(),
     scopes: fields.getAll('scopes'),
     expires_in_days: days === '' ? null : Number(days),
+    purpose: purpose === '' ? null : purpose,
   });
   showNewToken(made);
 }

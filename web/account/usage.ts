@@ -12,9 +12,10 @@ export async function showUsage(email: string): Promise<void> {
   const { since, tokens } = await read<AccountUsage>('usage');
   byId('usage-since', HTMLElement).textContent = since;
   rows.replaceChildren(
-    ...tokens.map(({ name, email: owner, days }) => {
+    ...tokens.map(({ name, purpose, email: owner, days }) => {
       const other = owner === email ? null : element('span', { class: 'tag' }, owner ?? 'command line');
-      const title = element('th', { scope: 'row' }, name, ' ', other);
+      const note = purpose === null ? null : element('span', { class: 'small muted' }, purpose);
+      const title = element('th', { scope: 'row' }, name, ' ', other, ' ', note);
       const last = element('td', {}, days[0]?.date ?? '');
       return element('tr', {}, title, ...cells(sum(days)), last);
     }),

@@ -913,6 +913,8 @@ export interface components {
              * @description When the report was made, UTC.
              */
             issued_at: string;
+            /** @description What the scores are for, as declared with the token; null without a declaration. */
+            purpose: string | null;
             /** @description `kid` of the key in /.well-known/undertone-keys.json. */
             key_id: string;
             /** @description SHA-256 of the bytes of the part `audio`. */
@@ -1057,6 +1059,11 @@ export interface components {
              * @default null
              */
             expires_in_days?: number | null;
+            /**
+             * @description What the scores are for, shown with usage and in receipts: 1 to 200 visible characters on one line; null without a declaration.
+             * @default null
+             */
+            purpose?: string | null;
         };
         /** @description An API token without its secret. */
         Token: {
@@ -1068,6 +1075,8 @@ export interface components {
             prefix: string;
             /** @description Permitted scopes. */
             scopes: ("analyze:emotion" | "analyze:cognitive")[];
+            /** @description What the scores are for; null without a declaration. */
+            purpose: string | null;
             /**
              * Format: date-time
              * @description Time of creation, UTC.
@@ -1100,6 +1109,8 @@ export interface components {
             prefix: string;
             /** @description Permitted scopes. */
             scopes: ("analyze:emotion" | "analyze:cognitive")[];
+            /** @description What the scores are for; null without a declaration. */
+            purpose: string | null;
             /**
              * Format: date-time
              * @description Time of creation, UTC.
@@ -1172,6 +1183,8 @@ export interface components {
                 id: string;
                 /** @description Name of the token. */
                 name: string;
+                /** @description What the scores are for, as declared with the token; null without a declaration. */
+                purpose: string | null;
             };
             /**
              * Format: date
@@ -1194,6 +1207,8 @@ export interface components {
                 id: string;
                 /** @description Name of the token. */
                 name: string;
+                /** @description What the scores are for, as declared with the token; null without a declaration. */
+                purpose: string | null;
                 /** @description The account; null for the command line. */
                 email: string | null;
                 /** @description Days with requests or audio, newest first. */

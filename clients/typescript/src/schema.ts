@@ -914,6 +914,8 @@ export interface components {
              * @description When the report was made, UTC.
              */
             issued_at: string;
+            /** @description What the scores are for, as declared with the token; null without a declaration. */
+            purpose: string | null;
             /** @description `kid` of the key in /.well-known/undertone-keys.json. */
             key_id: string;
             /** @description SHA-256 of the bytes of the part `audio`. */
@@ -1058,6 +1060,11 @@ export interface components {
              * @default null
              */
             expires_in_days?: number | null;
+            /**
+             * @description What the scores are for, shown with usage and in receipts: 1 to 200 visible characters on one line; null without a declaration.
+             * @default null
+             */
+            purpose?: string | null;
         };
         /** @description An API token without its secret. */
         Token: {
@@ -1069,6 +1076,8 @@ export interface components {
             prefix: string;
             /** @description Permitted scopes. */
             scopes: ("analyze:emotion" | "analyze:cognitive")[];
+            /** @description What the scores are for; null without a declaration. */
+            purpose: string | null;
             /**
              * Format: date-time
              * @description Time of creation, UTC.
@@ -1101,6 +1110,8 @@ export interface components {
             prefix: string;
             /** @description Permitted scopes. */
             scopes: ("analyze:emotion" | "analyze:cognitive")[];
+            /** @description What the scores are for; null without a declaration. */
+            purpose: string | null;
             /**
              * Format: date-time
              * @description Time of creation, UTC.
@@ -1173,6 +1184,8 @@ export interface components {
                 id: string;
                 /** @description Name of the token. */
                 name: string;
+                /** @description What the scores are for, as declared with the token; null without a declaration. */
+                purpose: string | null;
             };
             /**
              * Format: date
@@ -1195,6 +1208,8 @@ export interface components {
                 id: string;
                 /** @description Name of the token. */
                 name: string;
+                /** @description What the scores are for, as declared with the token; null without a declaration. */
+                purpose: string | null;
                 /** @description The account; null for the command line. */
                 email: string | null;
                 /** @description Days with requests or audio, newest first. */

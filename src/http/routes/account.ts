@@ -103,9 +103,9 @@ function addTokenRoutes({ accounts, get, post, read }: Routes): void {
   });
   post('/tokens', async function createToken(context: Context) {
     const { session } = await authenticate(accounts, context);
-    const { name, scopes, expires_in_days: days } = await read(context, tokenBody);
+    const { name, scopes, expires_in_days: days, purpose } = await read(context, tokenBody);
     const expiresAt = days === null ? null : new Date(Date.now() + days * dayMs);
-    const { token, record } = await accounts.createToken(session, { name, scopes, expiresAt });
+    const { token, record } = await accounts.createToken(session, { name, scopes, expiresAt, purpose });
     sendPrivateJson(context, { token, ...toJson(record, session) });
   });
   post('/tokens/:id/revoke', async function revokeToken(context: Context) {
@@ -151,6 +151,7 @@ function toJson(record: TokenRecord, session: Session) {
     name: record.name,
     prefix: record.prefix,
     scopes: record.scopes,
+    purpose: record.purpose,
     created_at: record.createdAt,
     expires_at: record.expiresAt,
     last_used_at: record.lastUsedAt,

@@ -54,7 +54,8 @@ function analyze(signals: readonly Signal[], options: AnalysisOptions): Middlewa
     });
     state.stages.push({ name: 'upload', ms: performance.now() - uploadStartedAt });
     const key = receiptKeys?.current();
-    const receipt = key && { keyId: key.id, always: config.receipts === 'always' };
+    const { purpose = null } = state.principal ?? {};
+    const receipt = key && { keyId: key.id, purpose, always: config.receipts === 'always' };
     const task = { boundary, signals, requestId: state.requestId, ...(receipt && { receipt }) };
     const result =
       upload === null ? null : await run(context, task, upload, { account, deadlineAt }, options.pool);

@@ -24,7 +24,7 @@ export function addUsageRoutes(
   router.get('/v1/usage', requireScopes(options, []), async function showUsage(context: Context) {
     const { principal } = context.state as { readonly principal: Principal };
     const { since, days } = await usage.ofToken(usageKey(principal));
-    const token = { id: principal.id, name: principal.name };
+    const token = { id: principal.id, name: principal.name, purpose: principal.purpose };
     sendPrivateJson(context, { token, since, days: days.map(toDayJson) });
   });
 }
@@ -33,9 +33,9 @@ export function toUsageJson({ since, tokens }: AccountUsage): AccountUsageJson {
   return { since, tokens: tokens.map(toTokenJson) };
 }
 
-function toTokenJson({ token, name, email, days }: TokenUsage): AccountUsageJson['tokens'][number] {
+function toTokenJson({ token, name, purpose, email, days }: TokenUsage): AccountUsageJson['tokens'][number] {
   const id = token.startsWith(`${playgroundUsage}:`) ? playgroundUsage : token;
-  return { id, name: name ?? nameless[id] ?? id, email, days: days.map(toDayJson) };
+  return { id, name: name ?? nameless[id] ?? id, purpose, email, days: days.map(toDayJson) };
 }
 
 /** Names of tokens that have no row. */

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { accountOf } from '../../../src/http/middleware/auth.ts';
 
-const grant = { id: 'tok_1', name: 'ci', owner: null, session: null, scopes: [] };
+const grant = { id: 'tok_1', name: 'ci', owner: null, purpose: null, session: null, scopes: [] };
 
 test('tokens of one account share it, and each operator token is its own account', (t) => {
   const operator = ['tok_1', 'tok_2'].map((id) => accountOf({ ...grant, id }));

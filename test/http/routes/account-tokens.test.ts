@@ -11,7 +11,13 @@ testAccounts(
     const { ask, signUp } = browser();
     await signUp('ada@home.example');
     const before = Date.now();
-    const made = await ask('tokens', { name: 'ci', scopes: ['analyze:emotion'], expires_in_days: 90 });
+    const purpose = 'search in a film archive';
+    const made = await ask('tokens', {
+      name: 'ci',
+      scopes: ['analyze:emotion'],
+      expires_in_days: 90,
+      purpose,
+    });
     t.is(made.status, 200);
     const { token, ...shown } = made.json;
     t.regex(String(token), /^ut_\w{46}$/);
@@ -19,7 +25,7 @@ testAccounts(
     const { json, body } = await ask('tokens');
     const [listed] = json.tokens as Listed[];
     t.deepEqual({ ...listed, last_used_at: null }, shown);
-    t.like(listed, { name: 'ci', scopes: ['analyze:emotion'], origin: 'account', revoked_at: null });
+    t.like(listed, { name: 'ci', purpose, scopes: ['analyze:emotion'], origin: 'account', revoked_at: null });
     t.is(listed?.prefix, String(token).slice(0, 7));
     t.false(body.includes(String(token).slice(7)));
     const days = (Date.parse(String(listed?.expires_at)) - before) / 86_400_000;
@@ -56,7 +62,7 @@ testAccounts(
     const bob = browser();
     await ada.signUp('ada@home.example');
     await bob.signUp('bob@home.example');
-    const { token, record } = await tokens.create({ name: 'deploy', scopes, expiresAt: null });
+    const { token, record } = await tokens.create({ name: 'deploy', scopes, expiresAt: null, purpose: null });
     t.is(await statusWith(app, token), 200);
     t.deepEqual((await bob.ask('tokens')).json.tokens, []);
     t.is((await bob.ask(`tokens/${record.id}/revoke`, {})).status, 404);
@@ -95,6 +101,11 @@ const refusals: readonly [body: object, field: string, msg: string][] = [
     { name: 'ci', scopes, expires_in_days: 0 },
     'expires_in_days',
     'Expected whole days from 1 to 3650, or null for `expires_in_days`, got something else',
+  ],
+  [
+    { name: 'ci', scopes, purpose: 'two\nlines' },
+    'purpose',
+    'Expected 1 to 200 visible characters on one line for `purpose`, got "two\\nlines"',
   ],
   [{ name: 'taken', scopes }, 'name', 'Expected an unused name for `name`, got "taken"'],
 ];

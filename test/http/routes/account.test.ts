@@ -122,7 +122,7 @@ testAccounts(
     const make = async (maker: typeof ask, name: string) =>
       String((await maker('tokens', { name, scopes: ['analyze:emotion'] })).json.token);
     const own = [await make(ask, 'one'), await make(ask, 'two')];
-    const request = { name: 'cli', scopes: ['analyze:emotion'], expiresAt: null };
+    const request = { name: 'cli', scopes: ['analyze:emotion'], expiresAt: null, purpose: null };
     const others = [await make(bob.ask, 'one'), (await tokens.create(request)).token];
     const statuses = (all: readonly string[]) => Promise.all(all.map((token) => statusWith(app, token)));
     const change = (from: string, to: string, more: object) =>

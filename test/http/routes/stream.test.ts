@@ -195,7 +195,11 @@ test('a worker that dies: 1011 after the error', async (t) => {
 
 test('revoking a token ends its sessions, and those of the tokens that it was issued for', async (t) => {
   const { app, tokens: all } = await startAccountApp(t);
-  const request = { scopes: ['analyze:emotion', 'analyze:cognitive'], expiresAt: null } as const;
+  const request = {
+    scopes: ['analyze:emotion', 'analyze:cognitive'],
+    expiresAt: null,
+    purpose: null,
+  } as const;
   const revoked = await all.create({ ...request, name: 'revoked' });
   const kept = await all.create({ ...request, name: 'kept' });
   const { token } = await issue(app, revoked.token);

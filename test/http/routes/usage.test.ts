@@ -15,8 +15,10 @@ async function usageOf(port: number, token: string) {
   return { status: reply.status, json: JSON.parse(reply.body) };
 }
 
+const purpose = 'captions';
+
 async function createToken({ ask }: Browser, name = 'ci'): Promise<string> {
-  return String((await ask('tokens', { name, scopes })).json.token);
+  return String((await ask('tokens', { name, scopes, purpose })).json.token);
 }
 
 const analyze = ({ port }: App, token: string, task: object = { do: 'echo' }) =>
@@ -35,7 +37,7 @@ testAccounts('a token reads its own usage alone', async (t, { app, browser }) =>
   await analyze(app, other);
   const { status, json } = await usageOf(app.port, token);
   t.is(status, 200);
-  t.like(json.token, { name: 'ci' });
+  t.like(json.token, { name: 'ci', purpose });
   t.like(json.days, [{ requests: 2, errors: 1, audio_s: audioSeconds }]);
   t.is((await usageOf(app.port, other)).json.days[0].requests, 1);
   t.is((await usageOf(app.port, 'ut_unknown')).status, 401);
@@ -49,18 +51,23 @@ testAccounts('an account sees its tokens, an administrator all', async (t, { app
   const playground = String((await bob.ask('playground-token', {})).json.token);
   await analyze(app, playground);
   await analyze(app, playground);
-  const { token } = await tokens.create({ name: 'deploy', scopes: ['analyze:emotion'], expiresAt: null });
+  const { token } = await tokens.create({
+    name: 'deploy',
+    scopes: ['analyze:emotion'],
+    expiresAt: null,
+    purpose: null,
+  });
   await analyze(app, token);
   const listed = async ({ ask }: Browser) =>
     ((await ask('usage')).json as unknown as AccountUsageJson).tokens
-      .map(({ name, email, days }) => [name, email, days[0]?.requests])
+      .map(({ name, purpose, email, days }) => [name, purpose, email, days[0]?.requests])
       .sort();
   const own = [
-    ['ci', 'bob@home.example', 1],
-    ['playground', 'bob@home.example', 2],
+    ['ci', purpose, 'bob@home.example', 1],
+    ['playground', null, 'bob@home.example', 2],
   ];
   t.deepEqual(await listed(bob), own);
-  t.deepEqual(await listed(ada), [own[0], ['deploy', null, 1], own[1]]);
+  t.deepEqual(await listed(ada), [own[0], ['deploy', null, null, 1], own[1]]);
   t.is((await browser().ask('usage')).status, 401);
 });
 
@@ -72,7 +79,7 @@ test.serial('the audio of a live session counts', async (t) => {
   session.send({ type: 'session.end' });
   await session.closed;
   const { json } = await usageOf(server.port, server.token);
-  t.like(json, { token: { id: 'static', name: 'UNDERTONE_TOKEN' } });
+  t.like(json, { token: { id: 'static', name: 'UNDERTONE_TOKEN', purpose: null } });
   t.like(json.days, [{ requests: 1, errors: 0, audio_s: 2 }]);
 });
 

@@ -172,6 +172,7 @@ class Receipt(TypedDict):
 
     version: int
     issued_at: str
+    purpose: str | None
     key_id: str
     upload_sha256: str
     baseline_sha256: str | None
@@ -266,6 +267,7 @@ class TokenRequest(TypedDict):
     name: str
     scopes: list[Literal['analyze:emotion', 'analyze:cognitive']]
     expires_in_days: NotRequired[int | None]
+    purpose: NotRequired[str | None]
 
 
 class Token(TypedDict):
@@ -277,6 +279,7 @@ class Token(TypedDict):
     name: str
     prefix: str
     scopes: list[Literal['analyze:emotion', 'analyze:cognitive']]
+    purpose: str | None
     created_at: str
     expires_at: str | None
     last_used_at: str | None
@@ -301,6 +304,7 @@ class NewToken(TypedDict):
     name: str
     prefix: str
     scopes: list[Literal['analyze:emotion', 'analyze:cognitive']]
+    purpose: str | None
     created_at: str
     expires_at: str | None
     last_used_at: str | None
@@ -363,6 +367,7 @@ class Token1(TypedDict):
 
     id: str
     name: str
+    purpose: str | None
 
 
 class Usage(TypedDict):
@@ -382,6 +387,7 @@ class Token2(TypedDict):
 
     id: str
     name: str
+    purpose: str | None
     email: str | None
     days: list[UsageDay]
 
