@@ -2,6 +2,7 @@
 /** The `undertone` command. */
 import { Command, CommanderError } from 'commander';
 import { registerAnalyze } from './cli/analyze.ts';
+import { registerAudit } from './cli/audit.ts';
 import { registerBulk } from './cli/bulk.ts';
 import { type CliContext, UsageError } from './cli/context.ts';
 import { registerDoctor } from './cli/doctor.ts';
@@ -60,6 +61,7 @@ function buildProgram(): Command {
     registerUser,
     registerKeys,
     registerVerify,
+    registerAudit,
     registerDoctor,
     registerOpenApi,
     registerMcp,

@@ -29,7 +29,7 @@ const skipped =
 /** Where the documents say that the service is. */
 const address = 'http://127.0.0.1:8080';
 /** What the examples leave in the working folder. */
-const left = ['sample.npy', 'answer.json', 'keys.json'];
+const left = ['sample.npy', 'answer.json', 'keys.json', 'audit.md'];
 
 function examples(document: string, language: string): string[] {
   const blocks = readFileSync(document, 'utf8').matchAll(/^```(\w+)\n(.*?)^```$/gms);

@@ -28,6 +28,7 @@ def parse_arguments() -> argparse.Namespace:
     evaluate = commands.add_parser("evaluate", parents=[small], help="evaluates the shipped pipeline on the test part")
     evaluate.add_argument("--write", action="store_true", help="put metrics and plots into results, documents and cards")
     evaluate.add_argument("--models", type=Path, help="another folder of models, compared with the shipped ones")
+    evaluate.add_argument("--figures", type=Path, help="only write the figures of the recordings themselves, as JSON, with the service as it is built")
     commands.add_parser("baseline-reference", parents=[small], help="fits the reference of the part `baseline`")
     commands.add_parser("study", parents=[small], help="compares ways to train on ordinary speech, on the dev part")
     commands.add_parser("corpus-pages", help="writes the counts of training/corpora/pages").set_defaults(small=False)
@@ -69,10 +70,13 @@ def main() -> None:
 
         train(options.step)
     elif options.command == "evaluate":
-        from training.evaluation.evaluate import evaluate
+        from training.evaluation.evaluate import evaluate, write_figures
 
+        models = options.models or settings.MODELS
+        if options.figures is not None:
+            return write_figures(models, options.figures)
         subprocess.run(["npm", "run", "--silent", "build:service"], cwd=settings.REPOSITORY, check=True)
-        evaluate(options.models or settings.MODELS, options.write)
+        evaluate(models, options.write)
     elif options.command == "study":
         from training.studies import ordinary_speech
 

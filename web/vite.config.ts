@@ -27,6 +27,12 @@ export default defineConfig({
     // Keeps light-dark().
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: { playground: page('index.html'), account: page('account/index.html') } },
+    rolldownOptions: {
+      input: {
+        playground: page('index.html'),
+        account: page('account/index.html'),
+        trust: page('trust/index.html'),
+      },
+    },
   },
 });

@@ -1,13 +1,18 @@
 /** Replays a seeded synthetic signal through every model, which detects a wrong model or feature spec. */
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { signals } from '../analysis/signals/table.ts';
 import { extract } from '../audio/addon.ts';
 import { ModelError, type Models } from './loader.ts';
+import type { Kind } from './manifest.ts';
 import type { Values } from './session.ts';
 
 const sampleRate = 16000;
 const keptValues = 16;
+
+export const kinds: readonly Kind[] = ['vad', 'trunk', ...signals];
 
 export const goldenSchema = z.strictObject({
   signal: z.strictObject({ seed: z.int(), seconds: z.number().positive() }),
@@ -70,6 +75,36 @@ export async function replay(models: Models, samples: Float32Array): Promise<Out
     outputs[signal] = summarise(await models[signal].session.run({ tokens, weights }));
   }
   return outputs;
+}
+
+export async function readGolden(modelsDir: string, name: Kind): Promise<Golden> {
+  return goldenSchema.parse(JSON.parse(await readFile(join(modelsDir, name, 'golden.json'), 'utf8')));
+}
+
+/** One sentence per difference between a model's outputs and its golden; none for the weights that it was made with. */
+export async function goldenDifferences(models: Models, modelsDir: string, name: Kind): Promise<string[]> {
+  const golden = await readGolden(modelsDir, name);
+  const samples = syntheticSignal(golden.signal.seed, golden.signal.seconds);
+  const outputs = (await replay(models, samples))[name] as Golden['outputs'];
+  return [
+    ...different(`${name} signal`, golden.digest, digest(samples)),
+    ...different(`${name} labels`, golden.labels, models[name].manifest.labels),
+    ...different(`${name} outputs`, Object.keys(golden.outputs).sort(), Object.keys(outputs).sort()),
+    ...Object.entries(golden.outputs).flatMap(([output, expected]) => [
+      ...different(`${name} ${output} shape`, expected.shape, outputs[output]?.shape),
+      ...expected.values.flatMap((value, index) => {
+        const got = outputs[output]?.values[index] ?? Number.NaN;
+        return Math.abs(got - value) <= golden.tolerance
+          ? []
+          : [`${name} ${output}[${index}]: ${got}, not ${value}`];
+      }),
+    ]),
+  ];
+}
+
+function different(what: string, expected: unknown, got: unknown): string[] {
+  const [wanted, came] = [JSON.stringify(expected), JSON.stringify(got)];
+  return wanted === came ? [] : [`${what}: ${came}, not ${wanted}`];
 }
 
 function summarise(outputs: Record<string, Values>): Golden['outputs'] {

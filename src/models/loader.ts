@@ -89,7 +89,7 @@ async function readFolders(given: string): Promise<Folder[]> {
 }
 
 /** `models` and `models-fast`, the folders of releases up to 0.1.0, are `models/standard` and `models/fast`. */
-async function resolveModelsDir(given: string): Promise<string> {
+export async function resolveModelsDir(given: string): Promise<string> {
   const folders = [given, join(given, 'standard'), given.replace(/models-fast$/, 'models/fast')];
   for (const folder of folders) {
     const file = join(folder, 'trunk', 'manifest.json');

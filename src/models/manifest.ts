@@ -134,6 +134,11 @@ type HeadManifest<S extends Signal> = Omit<z.infer<(typeof headManifests)[number
 type VadManifest = z.infer<typeof vadManifest>;
 type TrunkManifest = z.infer<typeof trunkManifest>;
 
+/** The VAD model is published as `activity`. */
+export function publishedName(name: string): string {
+  return name === 'vad' ? 'activity' : name;
+}
+
 /** As reports and live sessions name a model. */
 export function versionOf({
   name,

@@ -46,8 +46,8 @@ export type SigningKey = { readonly id: string; readonly key: KeyObject };
 export type ReceiptKeys = {
   /** The key that signs now. */
   current(): SigningKey;
-  /** JSON of /.well-known/undertone-keys.json. */
-  readonly published: string;
+  /** Every public key, retired ones too, oldest first. */
+  readonly published: readonly PublicKey[];
 };
 
 /** Safe for processes that start together: one creates the file and all read it. @throws ConfigError */
@@ -95,7 +95,7 @@ function openKeys(keys: readonly StoredKey[]): ReceiptKeys {
   );
   return {
     current: () => opened.get(currentOf(keys, Date.now()) as StoredKey) as SigningKey,
-    published: JSON.stringify({ keys: keys.map(publicPart) }),
+    published: keys.map(publicPart),
   };
 }
 

@@ -75,7 +75,12 @@ export function softwareDifferences(receipt: Receipt, again: UnsignedReceipt): s
     .map((name) => `${name} ${then.get(name) ?? 'none'}, here ${now.get(name) ?? 'none'}`);
 }
 
-function largestDifference(left: unknown, right: unknown, path = ''): readonly [field: string, number] {
+/** Returns the path and size of the largest difference of numbers; infinite when something else differs. */
+export function largestDifference(
+  left: unknown,
+  right: unknown,
+  path = '',
+): readonly [field: string, number] {
   if (typeof left === 'number' && typeof right === 'number') return [path, Math.abs(left - right)];
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null)
     return [path, left === right ? 0 : Number.POSITIVE_INFINITY];

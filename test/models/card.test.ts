@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { evidenceCards } from '../../src/http/routes/models.ts';
+import { kinds } from '../../src/models/golden.ts';
 import { readManifests } from '../../src/models/loader.ts';
-import { names } from '../support/golden.ts';
 
 const manifests = await readManifests('models/standard');
 type Run = { readonly models: Record<string, { readonly version: string; readonly sha256: string }> };
@@ -45,7 +45,7 @@ test('the figures were measured on the shipped weights: `npm run evaluate -- --w
 
 test('/v1/models serves the evidence of every model', (t) => {
   const { models } = JSON.parse(evidenceCards(manifests)) as { models: Record<string, unknown>[] };
-  const published = names.map((name) => (name === 'vad' ? 'activity' : name));
+  const published = kinds.map((name) => (name === 'vad' ? 'activity' : name));
   t.deepEqual(models.map(({ kind }) => kind).sort(), published.sort());
   models.forEach((card, index) => {
     const { evidence, training, licence } = manifests[index] as (typeof manifests)[number];

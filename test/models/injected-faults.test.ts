@@ -1,10 +1,10 @@
 /** Faults injected into a copy of the shipped models: the loader or the golden check detects each. */
 import test from 'ava';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
+import { goldenDifferences, kinds } from '../../src/models/golden.ts';
 import { loadModels, ModelError, type Models } from '../../src/models/loader.ts';
 import type { Values } from '../../src/models/session.ts';
 import { limits } from '../support/analysis.ts';
-import { goldenDifferences, names } from '../support/golden.ts';
 import {
   copyModels,
   editManifest,
@@ -56,7 +56,7 @@ test('the same wrong feature spec in both models that read features: the golden 
     });
   }
   const models = await loadModels(folder);
-  for (const name of names) t.not((await goldenDifferences(models, folder, name)).length, 0, name);
+  for (const name of kinds) t.not((await goldenDifferences(models, folder, name)).length, 0, name);
 });
 
 test('a wrong number of frames per token: the warm-up refuses it', async (t) => {
@@ -68,7 +68,7 @@ test('a wrong number of frames per token: the warm-up refuses it', async (t) => 
   t.is(error?.message, 'Model trunk: Expected 50 tokens of 200 frames, got 100');
 });
 
-for (const name of names) {
+for (const name of kinds) {
   test(`one changed byte of the weights of ${name}: the loader refuses it`, async (t) => {
     const folder = await copyModels(t);
     await editWeights(folder, name, (weights) => {

@@ -1,6 +1,13 @@
-/** Writes src/openapi/examples.json, the examples of the document, and the answer in README.md: asked of the built service. */
+/**
+ * Writes src/openapi/examples.json, the examples of the document, and the answer in README.md, as the built service sends them;
+ * and failures.json of both folders of models.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createAnalyzer } from '../../src/analysis/analyze.ts';
+import { analyzeFailure } from '../../src/audit/audit.ts';
+import { parseConfig } from '../../src/runtime/config.ts';
+import { readFailures } from '../../src/trust/failures.ts';
 import { sendExamples, shortened } from './example-requests.ts';
 import { makeToken, startServer } from './server.ts';
 
@@ -10,6 +17,15 @@ function format(value: object): string {
   const args = ['format', '--stdin-file-path=answers.json'];
   return execFileSync('node_modules/.bin/biome', args, { input: JSON.stringify(value), encoding: 'utf8' });
 }
+
+async function writeAnswers(modelsDir: string): Promise<void> {
+  const analyzer = await createAnalyzer({ modelsDir, limits: parseConfig({}).limits });
+  const answers: Record<string, object> = {};
+  for (const failure of await readFailures()) answers[failure.file] = await analyzeFailure(analyzer, failure);
+  writeFileSync(`${modelsDir}/failures.json`, format(answers));
+}
+
+for (const name of ['standard', 'fast']) await writeAnswers(`models/${name}`);
 
 try {
   const server = await startServer({ teardown: (clean) => cleanups.push(clean) });

@@ -223,6 +223,22 @@ test.serial('the page announces the first account, and then that sign-up is clos
   t.deepEqual(complaints, []);
 });
 
+test.serial('the trust page plays the recordings of known failures, and fits a phone', async (t) => {
+  const { page, complaints } = await open(t, '/trust', phone);
+  t.is(await widthOf(page), phone.viewport.width);
+  const [first, second] = [0, 1].map((index) => page.locator('[data-recording]').nth(index));
+  await first?.click();
+  await page.getByRole('button', { name: 'Stop' }).waitFor();
+  await second?.click();
+  t.deepEqual([await first?.innerText(), await second?.innerText()], ['Listen', 'Stop']);
+  await second?.click();
+  t.is(await second?.innerText(), 'Listen');
+  const path = await first?.getAttribute('href');
+  const response = await fetch(`${server.url}${path}`);
+  t.deepEqual(Buffer.from(await response.arrayBuffer()), readFileSync('models/failures/synthetic.flac'));
+  t.deepEqual(complaints, []);
+});
+
 /** Moves on with Tab until the element that has the focus says this. */
 async function tabTo(page: Page, wanted: RegExp): Promise<void> {
   for (let presses = 0; presses < 60; presses++) {
@@ -297,6 +313,15 @@ for (const colorScheme of ['light', 'dark'] as const) {
     t.deepEqual(await barriers(page), [], 'nobody logged in');
     await signUp(page, `${colorScheme}@example.org`);
     t.deepEqual(await barriers(page), [], 'logged in');
+    t.deepEqual(complaints, []);
+  });
+
+  test.serial(`axe finds no serious barrier on the trust page, ${colorScheme}`, async (t) => {
+    const { page, complaints } = await open(t, '/trust', { colorScheme });
+    await page.evaluate(() => {
+      for (const details of document.querySelectorAll('details')) details.open = true;
+    });
+    t.deepEqual(await barriers(page), []);
     t.deepEqual(complaints, []);
   });
 

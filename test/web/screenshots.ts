@@ -1,4 +1,4 @@
-/** `npm run screenshots`: the pages in twelve states and both themes, as pictures in build/screenshots. */
+/** `npm run screenshots`: the pages in every state and both themes, as pictures in build/screenshots. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
@@ -41,6 +41,7 @@ const states: readonly State[] = [
     path: '/account',
     reach: (page, theme) => signUp(page, `${theme}@example.org`),
   },
+  { name: 'trust', path: '/trust' },
   { name: 'report-of-seconds', reach: report('sample.wav', () => readFileSync('examples/sample.wav')) },
   { name: 'report-of-a-minute', reach: report('minute.wav', () => lecture(60)) },
   { name: 'report-of-minutes', reach: report('minutes.wav', () => lecture(600)) },

@@ -1,5 +1,6 @@
 """Evaluates the shipped pipeline on the test part, as recorded and under corruptions, beside the eGeMAPS baseline."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from training.evaluation import error_analysis, invariances, results, test_recor
 from training.evaluation.egemaps_baseline import EgemapsBaseline, extract_functionals
 from training.evaluation.metrics import Metric, all_metrics, make_metrics, mean_metric, natural_metrics
 from training.evaluation.pipeline import is_ok
-from training.evaluation.predictions import Reports
+from training.evaluation.predictions import Predictions, Reports
 from training.evaluation.statistics import pcc, relative_error
 from training.evaluation.test_recordings import CLEAN
 from training.reporting import cards, evaluation_page
@@ -76,12 +77,22 @@ def syllable_metrics(reports: Reports) -> list[Metric]:
     return [m for name, score in names.items() for m in make_metrics("vad", name, RECIPE.clarity, score, clips, truth, counted)]
 
 
+def figures_of(clean: Reports, predictions: Predictions) -> list[Metric]:
+    return [*natural_metrics(clean), *all_metrics(predictions), *syllable_metrics(clean), *scored_share_metrics(clean)]
+
+
+def write_figures(models: Path, path: Path) -> None:
+    """Figures of the test part as recorded, in the form of `figures` in results/metrics.json."""
+    clean = test_recordings.analyze_clean(models)
+    path.write_text(json.dumps(results.to_json(figures_of(clean, clean.predictions()))))
+
+
 def evaluate(models: Path, write: bool) -> None:
     """Models other than the shipped ones become a column of the comparison. `write`: into results, documents, plots and cards."""
     by_condition = test_recordings.analyze_all(models)
     clean = by_condition[CLEAN]
     predictions = clean.predictions()
-    metrics = [*natural_metrics(clean), *all_metrics(predictions), *syllable_metrics(clean), *scored_share_metrics(clean)]
+    metrics = figures_of(clean, predictions)
     alternative = None if models.resolve() == settings.MODELS.resolve() else models.resolve().name
     checks = (*invariances.CHECKS, *vocal_effort.CHECKS) if alternative is None else ()
     known = {metric.key for metric in metrics}

@@ -1,6 +1,6 @@
 /** GET /v1/models: the machine-readable evidence card of each model. */
 import type { Router } from '@koa/router';
-import type { Manifest } from '../../models/manifest.ts';
+import { type Manifest, publishedName } from '../../models/manifest.ts';
 import { sendJson } from '../respond.ts';
 import type { State } from '../state.ts';
 
@@ -39,9 +39,4 @@ function evidenceCard(manifest: Manifest): object {
     rule: manifest.params,
     licence,
   };
-}
-
-/** The VAD model is published as `activity`. */
-function publishedName(name: string): string {
-  return name === 'vad' ? 'activity' : name;
 }

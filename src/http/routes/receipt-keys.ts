@@ -7,7 +7,8 @@ import type { State } from '../state.ts';
 export const receiptKeysPath = '/.well-known/undertone-keys.json';
 
 export function addReceiptKeyRoutes(router: Router<State>, { published }: ReceiptKeys): void {
+  const json = JSON.stringify({ keys: published });
   router.get(receiptKeysPath, async function receiptKeys(context) {
-    sendJson(context, published);
+    sendJson(context, json);
   });
 }

@@ -21,11 +21,13 @@ export type StaticOptions = { readonly pages: Pages; readonly config: Pick<Confi
 
 /** Written by `web/vite.config.ts`. */
 const noncePlaceholder = 'CSP_NONCE';
-const documentFiles = { '/': 'index.html', '/account': 'account/index.html' };
+const documentFiles = { '/': 'index.html', '/account': 'account/index.html', '/trust': 'trust/index.html' };
+const contentPlaceholder = '<!-- content -->';
 const assetCaching = 'public, max-age=31536000, immutable';
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
+  '.flac': 'audio/flac',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.wav': 'audio/wav',
@@ -42,9 +44,24 @@ export async function readPages(folder: string): Promise<Pages> {
 }
 
 async function readAsset(file: string): Promise<TaggedBody> {
-  const type = types[extname(file)];
-  if (type === undefined) throw new Error(`Expected one of ${Object.keys(types).join(', ')}, got ${file}`);
-  return tagBody(await readFile(file), type);
+  return toAsset(file, await readFile(file));
+}
+
+function toAsset(name: string, bytes: Buffer): TaggedBody {
+  const type = types[extname(name)];
+  if (type === undefined) throw new Error(`Expected one of ${Object.keys(types).join(', ')}, got ${name}`);
+  return tagBody(bytes, type);
+}
+
+/** @returns the pages with the content of one of them, and with the files that it needs as assets */
+export function fillPage(
+  { documents, assets }: Pages,
+  path: string,
+  { content, files }: { readonly content: string; readonly files: ReadonlyMap<string, Buffer> },
+): Pages {
+  const html = documents.get(path)?.replace(contentPlaceholder, () => content) ?? '';
+  const added = [...files].map(([name, bytes]) => [name, toAsset(name, bytes)] as const);
+  return { documents: new Map([...documents, [path, html]]), assets: new Map([...assets, ...added]) };
 }
 
 /** Pages use the cookies of accounts, so they require a known host. */

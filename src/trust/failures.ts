@@ -1,0 +1,60 @@
+/** Recordings that are scored wrongly (models/failures), and the scores that a folder of models gives to them (failures.json). */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { CombinedReport } from '../analysis/report.ts';
+import { signals } from '../analysis/signals/table.ts';
+
+/** The path is valid in src/trust/ and in dist/src/. */
+const folder = fileURLToPath(new URL('../../models/failures/', import.meta.url));
+const answersFile = 'failures.json';
+
+const failuresSchema = z.array(
+  z.strictObject({
+    file: z.string().regex(/^[\w-]+\.flac$/),
+    title: z.string(),
+    /** What the recording is, and what is wrong about its scores. */
+    about: z.string(),
+  }),
+);
+
+/** By signal. */
+const answer = z.record(
+  z.string(),
+  z.strictObject({ signals: z.looseObject({}), warnings: z.array(z.string()) }),
+);
+const answersSchema = z.record(z.string(), answer);
+
+export type Failure = Readonly<z.infer<typeof failuresSchema>[number]>;
+/** By file name. */
+export type Answers = Readonly<z.infer<typeof answersSchema>>;
+export type Answer = Readonly<z.infer<typeof answer>>;
+
+export async function readFailures(): Promise<readonly Failure[]> {
+  return failuresSchema.parse(JSON.parse(await readFile(join(folder, 'index.json'), 'utf8')));
+}
+
+/** FLAC, 16 kHz mono. */
+export function readRecording({ file }: Failure): Promise<Buffer> {
+  return readFile(join(folder, file));
+}
+
+/** Returns null where these models have no answers. */
+export async function readAnswers(modelsDir: string): Promise<Answers | null> {
+  const text = await readFile(join(modelsDir, answersFile), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  return text === null ? null : answersSchema.parse(JSON.parse(text));
+}
+
+/** The part of a report that is kept. */
+export function answerOf(report: CombinedReport): Answer {
+  return Object.fromEntries(
+    signals.map((signal) => {
+      const { signals: scores, warnings } = report[signal];
+      return [signal, { signals: scores, warnings: [...warnings] }];
+    }),
+  );
+}

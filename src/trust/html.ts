@@ -1,0 +1,30 @@
+/** HTML by template literals that escape what they are given. */
+
+export type Html = { readonly html: string };
+type Value = string | number | Html | readonly Html[] | null;
+
+/** Text with `code` between backticks. */
+export function prose(text: string): Html {
+  const parts = text.split(/`([^`]+)`/);
+  return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Strings are escaped; null is empty. */
+export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
+  return { html: parts.map((part, index) => part + toText(values[index] ?? null)).join('') };
+}
+
+function toText(value: Value): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  if (typeof value === 'string') return value.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
+  return 'html' in value ? value.html : value.map(toText).join('');
+}

@@ -1,0 +1,39 @@
+/** The page /trust of a service, made once at its start. */
+import { createHash } from 'node:crypto';
+import { resolveModelsDir } from '../models/loader.ts';
+import { type Answers, type Failure, readAnswers, readFailures, readRecording } from './failures.ts';
+import { type FailureRecording, type TrustOptions, trustPage } from './page.ts';
+
+export type Trust = {
+  /** HTML */
+  readonly content: string;
+  /** By the name of the asset. */
+  readonly files: ReadonlyMap<string, Buffer>;
+};
+
+export async function readTrust({
+  modelsDir,
+  ...options
+}: Omit<TrustOptions, 'recordings'> & { readonly modelsDir: string }): Promise<Trust> {
+  const answers = await readAnswers(await resolveModelsDir(modelsDir));
+  const all = answers === null ? [] : await readFailures();
+  const read = await Promise.all(all.map((failure) => readAnswered(failure, answers as Answers)));
+  return {
+    content: trustPage({ ...options, recordings: read.map(({ recording }) => recording) }),
+    files: new Map(read.map(({ name, bytes }) => [name, bytes])),
+  };
+}
+
+async function readAnswered(
+  failure: Failure,
+  answers: Answers,
+): Promise<{ readonly recording: FailureRecording; readonly name: string; readonly bytes: Buffer }> {
+  const bytes = await readRecording(failure);
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
+  const name = failure.file.replace('.', `-${hash}.`);
+  return {
+    recording: { ...failure, path: `/assets/${name}`, answer: answers[failure.file] ?? {} },
+    name,
+    bytes,
+  };
+}

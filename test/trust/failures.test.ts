@@ -1,0 +1,33 @@
+/** What the texts about the recordings of known failures say, on the shipped models. */
+import test from 'ava';
+import { readAnswers, readFailures } from '../../src/trust/failures.ts';
+
+type Scores = { readonly dominant_emotion: string; readonly clarity: number };
+
+const sets = { standard: await readAnswers('models/standard'), fast: await readAnswers('models/fast') };
+
+for (const [name, read] of Object.entries(sets)) {
+  const answers = read ?? {};
+  const of = (file: string, signal: string) => {
+    const { signals, warnings } = answers[file]?.[signal] ?? { signals: {}, warnings: [] };
+    return { ...(signals as Scores), warnings };
+  };
+
+  test(`${name}: every recording has an answer`, async (t) => {
+    const files = (await readFailures()).map(({ file }) => file);
+    t.deepEqual(Object.keys(answers), files);
+  });
+
+  test(`${name}: synthetic speech, and two voices, have scores without a warning`, (t) => {
+    for (const file of ['synthetic.flac', 'two-at-once.flac', 'two-in-turn.flac'])
+      t.deepEqual(of(file, 'emotion').warnings, [], file);
+  });
+
+  test(`${name}: sad words in a calm voice are not sad`, (t) => {
+    t.not(of('words.flac', 'emotion').dominant_emotion, 'sad');
+  });
+
+  test(`${name}: hurried speech is scored as clearer`, (t) => {
+    t.true(of('hurried.flac', 'cognitive').clarity > of('synthetic.flac', 'cognitive').clarity);
+  });
+}

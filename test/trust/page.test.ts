@@ -1,0 +1,65 @@
+import test from 'ava';
+import { readManifests } from '../../src/models/loader.ts';
+import { parseConfig } from '../../src/runtime/config.ts';
+import { html, prose } from '../../src/trust/html.ts';
+import { readTrust } from '../../src/trust/trust.ts';
+
+const modelsDir = 'models/standard';
+const manifests = await readManifests(modelsDir);
+const keys = [
+  { kty: 'OKP', crv: 'Ed25519', kid: 'key-1', x: 'x'.repeat(43), signs_from: '2026-01-01T00:00:00.000Z' },
+] as const;
+
+function read(
+  env: Readonly<Record<string, string>> = {},
+  options: Partial<Parameters<typeof readTrust>[0]> = {},
+) {
+  return readTrust({ manifests, keys, config: parseConfig(env), modelsDir, ...options });
+}
+
+test('the page has every model, figure, failure, licence and key', async (t) => {
+  const { content } = await read();
+  for (const { weights, training, evidence } of manifests) {
+    t.true(content.includes(weights.sha256.slice(0, 16)));
+    for (const { licence, clips } of training.data) {
+      t.true(content.includes(html`${licence}`.html), licence);
+      t.true(content.includes(clips.toLocaleString('en')));
+    }
+    for (const text of evidence.failures) t.true(content.includes(prose(text).html), text);
+    for (const { group, value, interval } of evidence.figures) {
+      const range = interval === null ? '' : ` (${interval[0].toFixed(2)} to ${interval[1].toFixed(2)})`;
+      t.true(content.includes(`<th scope="row">${html`${group}`.html}</th>`), group);
+      t.true(content.includes(`<td>${value.toFixed(3)}${range}</td>`), `${group} ${value}`);
+    }
+  }
+  t.true(content.includes('key-1'));
+});
+
+test('retention follows the settings', async (t) => {
+  const plain = (await read()).content;
+  t.false(plain.includes('Result of a job'));
+  const { content } = await read({
+    UNDERTONE_REDIS_URL: 'redis://127.0.0.1',
+    UNDERTONE_JOB_RESULT_S: '1800',
+  });
+  t.true(content.includes('<td>0.5 h, or until it is deleted</td>'));
+});
+
+test('recordings are linked to files, with the scores of these models', async (t) => {
+  const { content, files } = await read();
+  const links = [...content.matchAll(/data-recording href="\/assets\/([^"]+)"/g)].map(([, name]) => name);
+  t.deepEqual(links, [...files.keys()]);
+  t.true(links.length > 0);
+  const fast = await read({}, { modelsDir: 'models/fast' });
+  t.not(fast.content, content);
+  const other = await read({}, { modelsDir: 'models' });
+  t.is(other.content, content, 'the folder of releases up to 0.1.0');
+});
+
+test('text of cards and keys is escaped', async (t) => {
+  const [first, ...more] = manifests.map((manifest) => structuredClone(manifest));
+  const evil = { ...first, description: '<script>`"&\'</script>' } as (typeof manifests)[number];
+  const { content } = await read({}, { manifests: [evil, ...more] });
+  t.false(content.includes('<script'));
+  t.true(content.includes('&lt;script&gt;`&quot;&amp;&#39;&lt;/script&gt;'));
+});
