@@ -1,5 +1,4 @@
 /** Composition root of the service: environment, config, models, app, server, signals and exit codes. */
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { type AccountOptions, type Accounts, createAccounts } from './auth/accounts.ts';
@@ -18,7 +17,7 @@ import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createStreams } from './http/streams.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import { ModelError, readManifests } from './models/loader.ts';
-import { loadKeys, loadOrCreateKeys, type ReceiptKeys, receiptKeysFile } from './receipts/keys.ts';
+import { openReceiptKeys } from './receipts/keys.ts';
 import { type Config, ConfigError, defaultMetricsAddress, parseConfig } from './runtime/config.ts';
 import { ensureDir } from './runtime/ensure-dir.ts';
 import { describeServiceError, ServiceError } from './runtime/errors.ts';
@@ -179,11 +178,6 @@ async function serveMetrics(
     logger.warn('no metrics: another process listens on 127.0.0.1:9464; set UNDERTONE_METRICS_ADDRESS');
     return null;
   }
-}
-
-/** A file that the operator names is never created: hosts that share it would sign with keys of their own. */
-function openReceiptKeys({ dataDir, receiptKeys }: Config): Promise<ReceiptKeys> {
-  return receiptKeys === null ? loadOrCreateKeys(join(dataDir, receiptKeysFile)) : loadKeys(receiptKeys);
 }
 
 /** Loads OpenTelemetry only if it is configured. */

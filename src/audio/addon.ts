@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { loadNative, platformPackage } from '../runtime/native.ts';
+import { loadedFile, loadNative, platformPackage } from '../runtime/native.ts';
 import { upgradeFeatureSpec } from './feature-spec.ts';
 
 /** Limits of a recording; decoding fails beyond them. */
@@ -152,7 +152,11 @@ type Addon = {
 /** The path is valid in src/audio/ and in dist/src/. */
 const addonPath = fileURLToPath(new URL('../../build/Release/undertone.node', import.meta.url));
 
-const addon = loadNative<Addon>('the native addon of undertone', [addonPath, platformPackage]);
+const candidates = [addonPath, platformPackage];
+const addon = loadNative<Addon>('the native addon of undertone', candidates);
+
+/** The file of the addon. */
+export const addonFile = loadedFile(candidates) as string;
 
 /** Decodes a whole file of any supported format. Throws an AudioError; a partial result is never returned. */
 export const decode = addon.decode;

@@ -11,6 +11,7 @@ import {
   softwareDifferences,
   tolerance,
 } from '../receipts/verify.ts';
+import { parseConfig } from '../runtime/config.ts';
 import { readSettings } from './analyze.ts';
 import { type CliContext, expected } from './context.ts';
 import { readSegments } from './parts.ts';
@@ -39,10 +40,10 @@ export function registerVerify(program: Command, terminal: CliContext): void {
   program
     .command('verify')
     .description('check the receipt of a report')
-    .argument('<receipt>', 'the receipt, or the response with it')
+    .argument('<receipt>', 'the receipt, or the response or job with it')
     .argument('<recording>', 'the file that was sent')
     .requiredOption('--keys <file>', 'public keys of the service')
-    .option('--report <file>', 'the response: is it the one of the receipt?')
+    .option('--report <file>', 'the response or job: is it the one of the receipt?')
     .option('--baseline <file>', 'the part `baseline`, if one was sent')
     .option('--segments <file>', 'the part `segments`, if one was sent')
     .option('--models <name>', 'standard, fast or a folder (UNDERTONE_MODELS_DIR, or standard)')
@@ -63,7 +64,7 @@ async function verify(
   const recording = await readBytes('recording', recordingPath);
   const baseline = options.baseline === undefined ? null : await readBytes('--baseline', options.baseline);
   const segments = options.segments === undefined ? null : await readSegments(options.segments);
-  const report = options.report === undefined ? null : await readJson('--report', options.report);
+  const report = options.report === undefined ? null : reportOf(await readJson('--report', options.report));
   const evidence = { recording, baseline, segments, report };
   const mismatch = findMismatch(receipt, evidence, keys);
   const say = (line: string) => void terminal.stdout.write(`${line}\n`);
@@ -114,7 +115,10 @@ async function analyzeAgain(
   const { composeReport } = await import('../analysis/compose-report.ts');
   const { composeReceipt } = await import('../receipts/compose-receipt.ts');
   const { describeSoftware } = await import('../receipts/software.ts');
-  const analyzer = await createAnalyzer(settings);
+  // As long as the recording of a job.
+  const { maxSeconds } = parseConfig(terminal.env).jobs;
+  const limits = { ...settings.limits, seconds: maxSeconds, deadlineSeconds: 0 };
+  const analyzer = await createAnalyzer({ ...settings, limits });
   const analyses = await analyzer.analyze(request);
   const report = composeReport(request, analyses, '');
   return composeReceipt(request, { analyses, report }, describeSoftware(analyzer.models), {
@@ -123,8 +127,15 @@ async function analyzeAgain(
   });
 }
 
+/** The result of a job, or the JSON itself. */
+function reportOf(json: object): object {
+  const { result } = json as { readonly result?: unknown };
+  return typeof result === 'object' && result !== null ? result : json;
+}
+
 function toReceipt(json: object): Receipt {
-  return parse('receipt', receiptSchema, 'receipt' in json ? json.receipt : json);
+  const report = reportOf(json);
+  return parse('receipt', receiptSchema, 'receipt' in report ? report.receipt : report);
 }
 
 function parse<Value>(

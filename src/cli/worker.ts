@@ -5,7 +5,7 @@ import { type CliContext, expected } from './context.ts';
 
 const examples = `
 Settings come from the environment, and are those of the service: UNDERTONE_REDIS_URL, UNDERTONE_DATABASE_URL,
-UNDERTONE_SECRET (or the same UNDERTONE_DATA_DIR), UNDERTONE_WORKERS, UNDERTONE_JOB_... Any number of hosts may work.
+UNDERTONE_SECRET and UNDERTONE_RECEIPT_KEYS (or the same UNDERTONE_DATA_DIR), UNDERTONE_WORKERS, UNDERTONE_JOB_... Any number of hosts may work.
 SIGTERM waits UNDERTONE_SHUTDOWN_S for what is being analysed; then, or at a second signal, it goes back into the queue.
 
 Examples:
@@ -28,14 +28,16 @@ async function runWorker({ env, stdout, exit }: CliContext): Promise<void> {
   const { ensureDir } = await import('../runtime/ensure-dir.ts');
   const { createLogger } = await import('../runtime/log.ts');
   const { startJobWorker } = await import('../jobs/worker.ts');
+  const { openReceiptKeys } = await import('../receipts/keys.ts');
   const { PersistenceError } = await import('../runtime/redis.ts');
   const logger = createLogger(config.logLevel);
   ensureDir(config.dataDir);
   const secret = config.secret ?? (await loadOrCreateSecret(config.dataDir));
+  const receiptKeys = await openReceiptKeys(config);
   const database = await openDatabase(config.databaseUrl);
   try {
     const { redisUrl } = config;
-    const started = await startJobWorker({ config, redisUrl, database, secret, logger });
+    const started = await startJobWorker({ config, redisUrl, database, secret, receiptKeys, logger });
     const stop = async () => {
       await started.stop();
       await database.destroy();

@@ -15,6 +15,8 @@ export type JobRequest = AnalyzeOptions & {
   readonly digest: string;
   readonly source: Payload['source'];
   readonly callback: string | null;
+  /** Null: no receipt. */
+  readonly receipt?: Payload['receipt'];
   /** Null counts the audio for no token. */
   readonly usage?: UsageKey | null;
 };
@@ -57,7 +59,17 @@ async function insert(
 async function enqueue(
   { store, queues, cipher, uploadStore, withRedis }: JobsContext,
   { id, created_at }: JobRow,
-  { owner, source, channel, channels, segments, timeline, callback, usage = null }: JobRequest,
+  {
+    owner,
+    source,
+    channel,
+    channels,
+    segments,
+    timeline,
+    callback,
+    receipt = null,
+    usage = null,
+  }: JobRequest,
 ): Promise<void> {
   try {
     const installation = await store.installationId();
@@ -68,6 +80,7 @@ async function enqueue(
       segments,
       timeline,
       callback,
+      receipt,
       usage,
       owner: owner.key,
       installation,

@@ -10,6 +10,7 @@ import type { RecordingName } from '../multipart/form.ts';
 export type DigestInput = AnalyzeOptions & {
   readonly source: { readonly audio: string; readonly baseline: string | null } | { readonly url: string };
   readonly callback: string | null;
+  readonly receipt?: boolean;
 };
 
 export function createPartDigest(key: Uint8Array, part: RecordingName): Hmac {
@@ -23,9 +24,12 @@ export function digestRequest(
 ): string {
   const parts = 'url' in source ? ['url', source.url] : ['upload', source.audio, source.baseline];
   // Options of later releases count only when they are used, so that digests stay equal.
-  const later = [options.timeline, options.channels, options.segments].filter(
-    (value) => value !== defaultOptions.timeline && value !== null,
-  );
+  const later = [
+    options.timeline,
+    options.channels,
+    options.segments,
+    options.receipt ? 'receipt' : null,
+  ].filter((value) => value !== defaultOptions.timeline && value !== null);
   const text = JSON.stringify([...parts, channel, callback, ...later]);
   return createHmac('sha256', key).update(`request\n${text}`).digest('hex');
 }

@@ -1,5 +1,7 @@
 /** Messages between a worker and its analysis threads. */
 import type { AnalyzeOptions } from '../analysis/types.ts';
+import type { Signing } from '../receipts/compose-receipt.ts';
+import type { Unsigned } from '../receipts/sign.ts';
 import type { ErrorReply } from '../workers/protocol.ts';
 import type { JobProgress } from './job-json.ts';
 
@@ -12,13 +14,18 @@ export type JobTask = AnalyzeOptions & {
   readonly queue: QueueName;
   readonly audio: Uint8Array;
   readonly baseline: Uint8Array | null;
+  /** Null: no receipt. */
+  readonly signing: Signing | null;
   /** Shared flag: a value other than 0 stops the analysis. */
   readonly cancel: Int32Array;
 };
 
+/** JSON bytes; `signed` is absent without a receipt. */
+export type EncodedReport = Pick<Unsigned, 'json'> & Partial<Unsigned>;
+
 /** `long`: the recording belongs into the queue `long`. */
 export type JobReply =
-  | { readonly kind: 'report'; readonly json: string; readonly audioSeconds: number }
+  | ({ readonly kind: 'report'; readonly audioSeconds: number } & EncodedReport)
   | { readonly kind: 'long' }
   | ErrorReply;
 

@@ -4,9 +4,10 @@ import { type Analyzer, createAnalyzer } from '../analysis/analyze.ts';
 import { composeReport } from '../analysis/compose-report.ts';
 import { round } from '../analysis/rounding.ts';
 import { signals } from '../analysis/signals/table.ts';
+import type { Analyses, AnalyzeRequest } from '../analysis/types.ts';
 import { type ThreadSettings, toErrorReply } from '../workers/protocol.ts';
 import { reportHeapPressure, reportReady } from '../workers/thread-status.ts';
-import type { JobProgressMessage, JobReply, JobTask } from './job-task.ts';
+import type { EncodedReport, JobProgressMessage, JobReply, JobTask } from './job-task.ts';
 import { createYieldingMutex, type YieldingMutex } from './yielding-mutex.ts';
 
 export const run = start(workerData as ThreadSettings);
@@ -26,10 +27,10 @@ async function start(settings: ThreadSettings): Promise<(task: JobTask) => Promi
 /** Never rejects: errors are replies. */
 async function work(
   analyzer: Analyzer,
-  { id, queue, ...options }: JobTask,
+  { id, queue, signing, ...options }: JobTask,
   mutex: YieldingMutex,
 ): Promise<JobReply> {
-  const request = { ...options, signals };
+  const request = { ...options, signals, hashSamples: signing !== null };
   const afterChunk = async (analysed: number, declared: number | null) => {
     const progress = { analysed_s: round(analysed), duration_s: declared === null ? null : round(declared) };
     parentPort?.postMessage({ id, progress } satisfies JobProgressMessage);
@@ -42,8 +43,22 @@ async function work(
         : await analyzer.analyzeUnlessLong(request);
     if (analyses === null) return { kind: 'long' };
     const { seconds: audioSeconds } = analyses[0].audio;
-    return { kind: 'report', json: JSON.stringify(composeReport(request, analyses, id)), audioSeconds };
+    const report = composeReport(request, analyses, id);
+    const encoded = await encode(analyzer, request, { analyses, report }, signing);
+    return { kind: 'report', audioSeconds, ...encoded };
   } catch (error) {
     return toErrorReply(error);
   }
+}
+
+/** Loads its modules only for a receipt. */
+async function encode(
+  analyzer: Analyzer,
+  request: AnalyzeRequest,
+  result: { readonly analyses: Analyses; readonly report: object },
+  signing: JobTask['signing'],
+): Promise<EncodedReport> {
+  if (signing === null) return { json: new TextEncoder().encode(JSON.stringify(result.report)) };
+  const { encodeWithReceipt } = await import('../receipts/encode-with-receipt.ts');
+  return encodeWithReceipt(analyzer, request, result, signing);
 }

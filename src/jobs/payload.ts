@@ -23,6 +23,8 @@ const fields = z.object({
     .default(null),
   timeline: z.enum(timelines).default(defaultOptions.timeline),
   callback: z.string().nullable(),
+  /** Null: no receipt. `purpose`: that of the token. */
+  receipt: z.object({ purpose: z.string().nullable() }).nullable().default(null),
   /** Whose usage the audio counts as; null in payloads of earlier releases. */
   usage: z.object({ token: z.string(), owner: z.string().nullable() }).nullable().default(null),
   /** `JobOwner.key`. */

@@ -1,5 +1,7 @@
 /** Processes one job of an analysis queue. */
 import { setInterval } from 'node:timers/promises';
+import type { SigningKey } from '../receipts/keys.ts';
+import { signReceipt } from '../receipts/sign.ts';
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
 import type { FairSemaphore, Permit } from './fair-semaphore.ts';
 import { fetchRecording } from './fetch-recording.ts';
@@ -96,10 +98,7 @@ type Analysis = {
  * Returns null for a recording of the queue `long`.
  * @throws ServiceError when a retry is useless
  */
-async function analyze(
-  context: WorkerContext,
-  analysis: Analysis,
-): Promise<Extract<JobReply, { kind: 'report' }> | null> {
+async function analyze(context: WorkerContext, analysis: Analysis): Promise<Report | null> {
   const { queue, job, payload, removed } = analysis;
   const signal = AbortSignal.any([context.stop, removed]);
   const recording = await load(context, analysis, signal);
@@ -109,17 +108,30 @@ async function analyze(
   try {
     if (signal.aborted) stop();
     const { channel, channels, segments, timeline } = payload;
-    const task = { id: job.id as string, queue, ...recording, channel, channels, segments, timeline, cancel };
+    const options = { channel, channels, segments, timeline };
+    const key = context.receiptKeys.current();
+    const signing = payload.receipt && { ...payload.receipt, keyId: key.id };
+    const task = { id: job.id as string, queue, ...recording, ...options, signing, cancel };
     const reply = await context.threads.analyze(task, (progress) => {
       void job.updateProgress(progress).catch(() => {});
     });
     if (reply.kind === 'long') return null;
-    if (reply.kind === 'report') return reply;
+    if (reply.kind === 'report') return sign(reply, key);
     if (reply.kind === 'internalError') throw new Error(reply.cause);
     throw deserializeError(reply.failure);
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+type Report = { readonly json: string; readonly audioSeconds: number };
+
+function sign(
+  { json, signed, audioSeconds }: Extract<JobReply, { kind: 'report' }>,
+  { key }: SigningKey,
+): Report {
+  if (signed !== undefined) signReceipt({ json, signed }, key);
+  return { json: new TextDecoder().decode(json), audioSeconds };
 }
 
 type Recording = { readonly audio: Uint8Array; readonly baseline: Uint8Array | null };

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Logger } from 'pino';
 import type { Usage } from '../auth/usage.ts';
+import type { ReceiptKeys } from '../receipts/keys.ts';
 import type { Config } from '../runtime/config.ts';
 import type { FairBudget } from '../runtime/fair-budget.ts';
 import type { Cipher } from './encryption.ts';
@@ -27,6 +28,7 @@ export type WorkerContext = {
   readonly queues: Queues;
   readonly threads: JobThreads;
   readonly usage: Usage;
+  readonly receiptKeys: ReceiptKeys;
   /** Downloads that have released their analysis slots. */
   readonly slowFetches: FairBudget;
   /** Bytes of recordings that are fetched, or wait for a slot. */

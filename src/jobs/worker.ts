@@ -3,6 +3,7 @@ import { Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import { createUsageCounts } from '../auth/usage.ts';
 import type { Database } from '../db/database.ts';
+import type { ReceiptKeys } from '../receipts/keys.ts';
 import type { Config } from '../runtime/config.ts';
 import { createFairBudget } from '../runtime/fair-budget.ts';
 import { openWorkerRedis, type Redis, requireNoPersistence, withoutCommand } from '../runtime/redis.ts';
@@ -39,6 +40,7 @@ export async function startJobWorker(options: {
   readonly redisUrl: string;
   readonly database: Database;
   readonly secret: string;
+  readonly receiptKeys: ReceiptKeys;
   readonly logger: Logger;
 }): Promise<JobWorker> {
   const { config, logger } = options;
@@ -67,6 +69,7 @@ export async function startJobWorker(options: {
     queues: openQueues(redis, cipher),
     threads,
     usage: createUsageCounts(options.database),
+    receiptKeys: options.receiptKeys,
     slowFetches: createFairBudget(maxSlowFetches),
     // A single owner can fetch a recording of the maximum size while others use as much.
     fetchedBytes: createFairBudget((config.workers + 2) * config.jobs.maxBytes),

@@ -49,7 +49,7 @@ const reasonTable: Readonly<Record<ProblemReason, string>> = {
     '`channels` is not `split`, is beside `channel` or `baseline`, or is sent to the path of one signal',
   segments: '`segments` is invalid, is beside `channels` or `baseline`, or is sent to the path of one signal',
   timeline: 'not a kind of timeline',
-  receipt: '`receipt` is not `true` or `false`, or is `true` for a job',
+  receipt: '`receipt` is neither `true` nor `false`',
   scopes: 'not a list of scopes',
   unknown: 'JSON with an unknown field, which `msg` names',
   callback: 'a `callback` URL that is not allowed',

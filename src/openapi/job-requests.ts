@@ -32,6 +32,10 @@ export const jobsBody = z.strictObject({
     .enum(timelines, { error: timelines.join(' or ') })
     .default(defaultOptions.timeline)
     .describe('What the entries of `timeline` are.'),
+  receipt: z
+    .boolean({ error: 'true or false' })
+    .default(false)
+    .describe('Whether each report has a signed `receipt`.'),
   callback: z
     .string({ error: 'an address' })
     .nullable()

@@ -7,6 +7,14 @@ const recordings = 'audio/*, video/*, application/octet-stream, application/ogg,
 const formats =
   'WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used.';
 
+const receipt = {
+  type: 'string',
+  enum: flags,
+  default: 'false',
+  description:
+    '`true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).',
+};
+
 function form(limits: string, others: Readonly<Record<string, object>> = {}) {
   return {
     'multipart/form-data': {
@@ -50,6 +58,7 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             description:
               'What the entries of `timeline` are: utterances, or the windows that the scores are means of.',
           },
+          receipt,
           ...others,
         },
       },
@@ -60,18 +69,10 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
 
 const parts = 'The first part of each name is used, others are ignored. File names are ignored.';
 
-const receipt = {
-  type: 'string',
-  enum: flags,
-  default: 'false',
-  description:
-    '`true`: the response has a signed `receipt`, with which the report can be checked later (docs/receipts.md).',
-};
-
 export const upload = {
   required: true,
   description: parts,
-  content: form('By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.', { receipt }),
+  content: form('By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.'),
 };
 
 /** @param list schema of the JSON body, a list of URLs */

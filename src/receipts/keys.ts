@@ -7,9 +7,9 @@ import {
   randomUUID,
 } from 'node:crypto';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { ConfigError } from '../runtime/config.ts';
+import { type Config, ConfigError } from '../runtime/config.ts';
 import { ensureDir } from '../runtime/ensure-dir.ts';
 import { sha256 } from './canonical.ts';
 
@@ -49,6 +49,17 @@ export type ReceiptKeys = {
   /** Every public key, retired ones too, oldest first. */
   readonly published: readonly PublicKey[];
 };
+
+/**
+ * The keys of these settings. A file that the operator names is never created: hosts that share it would sign with keys of their own.
+ * @throws ConfigError
+ */
+export function openReceiptKeys({
+  dataDir,
+  receiptKeys,
+}: Pick<Config, 'dataDir' | 'receiptKeys'>): Promise<ReceiptKeys> {
+  return receiptKeys === null ? loadOrCreateKeys(join(dataDir, receiptKeysFile)) : loadKeys(receiptKeys);
+}
 
 /** Safe for processes that start together: one creates the file and all read it. @throws ConfigError */
 export async function loadOrCreateKeys(path: string): Promise<ReceiptKeys> {

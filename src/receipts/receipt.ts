@@ -8,6 +8,7 @@ const softwareSchema = z
   .strictObject({
     undertone: version.describe('Version of Undertone.'),
     node: version.describe('Version of Node.js.'),
+    addon_sha256: hash.describe('SHA-256 of the native addon: decoding, resampling and features.'),
     features_version: z.int().describe('As `model.features_version` of the report.'),
     models: z
       .array(z.strictObject({ name: z.string(), version, sha256: hash }))

@@ -1,5 +1,6 @@
 /** Versions of everything that computes a score, on this thread. */
-import { featuresVersion, lanes, libraryVersions } from '../audio/addon.ts';
+import { readFileSync } from 'node:fs';
+import { addonFile, featuresVersion, lanes, libraryVersions } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import { multipliesExactly, runtimeVersion } from '../models/session.ts';
 import { version } from '../runtime/version.ts';
@@ -20,6 +21,7 @@ function describe({ vad, trunk, emotion, cognitive }: Models): Software {
   return {
     undertone: version,
     node: process.versions.node,
+    addon_sha256: sha256(readFileSync(addonFile)),
     features_version: featuresVersion,
     models: manifests.map((manifest) => ({
       name: manifest.name,

@@ -57,10 +57,11 @@ export function compareReceipts(receipt: Receipt, again: UnsignedReceipt): Compa
 
 /** Names of the versions that differ, with both values. */
 export function softwareDifferences(receipt: Receipt, again: UnsignedReceipt): string[] {
-  const flat = ({ models, libraries, kernel, ...versions }: Receipt['software']) =>
+  const flat = ({ models, libraries, kernel, addon_sha256, ...versions }: Receipt['software']) =>
     new Map(
       Object.entries({
         ...versions,
+        addon: addon_sha256.slice(0, 8),
         ...libraries,
         ...kernel,
         ...Object.fromEntries(

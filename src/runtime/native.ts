@@ -41,6 +41,20 @@ function currentHost(): Host {
   return { platform, glibc: report.header?.glibcVersionRuntime ?? null, node: process.versions.node };
 }
 
+/** Returns the file of the candidate that was loaded. */
+export function loadedFile(candidates: readonly string[]): string | undefined {
+  const { cache, resolve } = createRequire(import.meta.url);
+  return candidates
+    .map((candidate) => {
+      try {
+        return resolve(candidate);
+      } catch {
+        return '';
+      }
+    })
+    .find((file) => cache[file] !== undefined);
+}
+
 /**
  * Returns the first module that loads.
  * @param candidates paths or names of packages

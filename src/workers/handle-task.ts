@@ -7,9 +7,7 @@ import { signals as allSignals, type Signal } from '../analysis/signals/table.ts
 import { type Stage, stoppedMessage } from '../analysis/stage-timer.ts';
 import type { AnalyzeOptions } from '../analysis/types.ts';
 import { readForm } from '../multipart/form.ts';
-import { composeReceipt } from '../receipts/compose-receipt.ts';
-import { attachReceipt } from '../receipts/sign.ts';
-import { describeSoftware } from '../receipts/software.ts';
+import { encodeWithReceipt } from '../receipts/encode-with-receipt.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { type FormTask, type LiveTask, type Reply, type TaskMessage, toErrorReply } from './protocol.ts';
 
@@ -48,10 +46,7 @@ async function report(
   const analyzed = performance.now();
   const composed = composeReport(request, analyses, requestId);
   const encoded = wanted
-    ? attachReceipt(
-        composed,
-        composeReceipt(request, { analyses, report: composed }, describeSoftware(analyzer.models), receipt),
-      )
+    ? encodeWithReceipt(analyzer, request, { analyses, report: composed }, receipt)
     : { json: encoder.encode(JSON.stringify(composed)) };
   const stages: Stage[] = [
     { name: 'multipart', ms: parsed - started },

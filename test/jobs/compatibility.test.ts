@@ -43,6 +43,7 @@ test('payloads of the first release with jobs are read', (t) => {
     owner: owner.key,
     installation,
     usage: null,
+    receipt: null,
     cancelledAt: null,
   });
   const id = 'job_releasedObject000003';

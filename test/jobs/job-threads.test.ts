@@ -24,7 +24,15 @@ async function open(t: ExecutionContext) {
 function work(crew: JobThreads, id: string) {
   const cancel = new Int32Array(new SharedArrayBuffer(4));
   return crew.analyze(
-    { id, queue: 'analyses', audio: new Uint8Array(1), baseline: null, ...defaultOptions, cancel },
+    {
+      id,
+      queue: 'analyses',
+      audio: new Uint8Array(1),
+      baseline: null,
+      signing: null,
+      ...defaultOptions,
+      cancel,
+    },
     () => {},
   );
 }

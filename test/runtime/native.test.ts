@@ -1,6 +1,7 @@
 /** Errors of native code that does not load. */
 import test from 'ava';
-import { describeFailure, loadNative } from '../../src/runtime/native.ts';
+import { addonFile } from '../../src/audio/addon.ts';
+import { describeFailure, loadedFile, loadNative } from '../../src/runtime/native.ts';
 
 const host = { platform: 'linux-x64', glibc: '2.36', node: '22.1.0' };
 const failures = [
@@ -36,4 +37,10 @@ test('without any the error names each', (t) => {
     message:
       /^Expected a module for [\s\S]*\/nowhere\/a\.node: Cannot find[\s\S]*@undertone\/none: Cannot find/,
   });
+});
+
+test('the loaded file is known', (t) => {
+  t.regex(addonFile, /undertone\.node$/);
+  t.is(loadedFile(['/nowhere/a.node', addonFile]), addonFile);
+  t.is(loadedFile(['/nowhere/a.node']), undefined);
 });

@@ -6,6 +6,7 @@ import { type Cipher, createCipher } from '../../src/jobs/encryption.ts';
 import { type Jobs, openJobs } from '../../src/jobs/jobs.ts';
 import { openQueues, type Queues } from '../../src/jobs/queues.ts';
 import { type JobWorker, startJobWorker } from '../../src/jobs/worker.ts';
+import { loadOrCreateKeys } from '../../src/receipts/keys.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { makeFolder } from './folder.ts';
 import { type RedisServer, useRedis } from './redis.ts';
@@ -58,7 +59,12 @@ export async function openJobService(
     queues,
     log: () => lines,
     work: async () => {
-      const work = await startJobWorker({ ...options, config, logger });
+      const work = await startJobWorker({
+        ...options,
+        config,
+        logger,
+        receiptKeys: await loadOrCreateKeys(join(makeFolder(), 'keys.json')),
+      });
       started.push(work);
       return work;
     },

@@ -12,6 +12,6 @@ async function start({ modelsDir }: ThreadSettings): Promise<(task: JobTask) => 
   reportReady();
   return async ({ id }) => {
     if (id === 'exit') process.exit(3);
-    return { kind: 'report', json: '{}', audioSeconds: 0 };
+    return { kind: 'report', json: new TextEncoder().encode('{}'), audioSeconds: 0 };
   };
 }

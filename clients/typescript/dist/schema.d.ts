@@ -868,7 +868,7 @@ export interface components {
             /** @description The expected and the received value, for people. */
             msg: string;
             /**
-             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body; `msg` names what came instead. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to the path of one signal. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to the path of one signal. value_error.timeline: not a kind of timeline. value_error.receipt: `receipt` is not `true` or `false`, or is `true` for a job. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field, which `msg` names. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
+             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body; `msg` names what came instead. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to the path of one signal. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to the path of one signal. value_error.timeline: not a kind of timeline. value_error.receipt: `receipt` is neither `true` nor `false`. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field, which `msg` names. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
              * @enum {string}
              */
             type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.segments" | "value_error.timeline" | "value_error.receipt" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
@@ -950,6 +950,8 @@ export interface components {
                 undertone: string;
                 /** @description Version of Node.js. */
                 node: string;
+                /** @description SHA-256 of the native addon: decoding, resampling and features. */
+                addon_sha256: string;
                 /** @description As `model.features_version` of the report. */
                 features_version: number;
                 /** @description Every model; `sha256` is that of its manifest in canonical form, which has the hash of its weights. */
@@ -1342,6 +1344,11 @@ export interface components {
              * @enum {string}
              */
             timeline?: "utterances" | "windows";
+            /**
+             * @description Whether each report has a signed `receipt`.
+             * @default false
+             */
+            receipt?: boolean;
             /**
              * @description URL that receives each finished job: https, on a public host; null for none.
              * @default null
@@ -1779,7 +1786,7 @@ export interface operations {
                      */
                     timeline?: "utterances" | "windows";
                     /**
-                     * @description `true`: the response has a signed `receipt`, with which the report can be checked later (docs/receipts.md).
+                     * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
                      * @default false
                      * @enum {string}
                      */
@@ -1943,7 +1950,7 @@ export interface operations {
                      */
                     timeline?: "utterances" | "windows";
                     /**
-                     * @description `true`: the response has a signed `receipt`, with which the report can be checked later (docs/receipts.md).
+                     * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
                      * @default false
                      * @enum {string}
                      */
@@ -2107,7 +2114,7 @@ export interface operations {
                      */
                     timeline?: "utterances" | "windows";
                     /**
-                     * @description `true`: the response has a signed `receipt`, with which the report can be checked later (docs/receipts.md).
+                     * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
                      * @default false
                      * @enum {string}
                      */
@@ -2387,6 +2394,12 @@ export interface operations {
                      * @enum {string}
                      */
                     timeline?: "utterances" | "windows";
+                    /**
+                     * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
+                     * @default false
+                     * @enum {string}
+                     */
+                    receipt?: "true" | "false";
                     /**
                      * Format: uri
                      * @description URL that receives the finished job: https, on a public host.

@@ -101,14 +101,27 @@ async function createJobFromUpload(request: JobRequestContext): Promise<void> {
     const id = jobs.createId();
     const form = await upload(request, { ...limits, id, boundary, keep: !known });
     if (form === null) return markAborted(context);
-    const { sizes, ...rest } = form;
+    const { sizes, receipt, ...rest } = form;
     const source = { kind: 'upload', sizes } as const;
-    const job = await jobs.create(id, { ...rest, owner, usage, idempotencyKey: key, source });
+    const job = await jobs.create(id, {
+      ...rest,
+      receipt: receiptOf(receipt, request),
+      owner,
+      usage,
+      idempotencyKey: key,
+      source,
+    });
     sendAccepted(context, { ...job, ...secretFor(form.callback, jobs, owner) });
   });
 }
 
-const noReceipt = 'Expected no `receipt` for a job, got true: POST /v1/analyze has receipts';
+function receiptOf(
+  requested: boolean,
+  { context, options }: JobRequestContext,
+): NonNullable<JobRequest['receipt']> | null {
+  if (!requested && options.config.receipts !== 'always') return null;
+  return { purpose: context.state.principal?.purpose ?? null };
+}
 
 /** Returns null when the client aborted. Deletes the upload when its form is refused. */
 async function upload(
@@ -123,7 +136,6 @@ async function upload(
     maxBytes: config.jobs.maxBytes,
   });
   try {
-    if (form?.receipt) throw invalidPart('receipt', 'receipt', noReceipt);
     await checkCallback(form?.callback ?? null, config);
   } catch (error) {
     if (limits.keep) await jobs.uploadStore.delete(limits.id).catch(() => {});
@@ -148,7 +160,8 @@ async function createJobsFromUrls(request: JobRequestContext): Promise<void> {
   const requests = urls.map((url, index): JobRequest => {
     const digest = jobs.digest({ ...rest, source: { url } });
     const source = { kind: 'object', url } as const;
-    return { ...rest, owner, usage, idempotencyKey: keyOf(key, index), digest, source };
+    const receipt = receiptOf(rest.receipt, request);
+    return { ...rest, receipt, owner, usage, idempotencyKey: keyOf(key, index), digest, source };
   });
   const known: (JobJson | null)[] = [];
   for (const { idempotencyKey, digest } of requests) {

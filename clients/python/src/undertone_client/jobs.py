@@ -31,6 +31,8 @@ class UrlOptions(TypedDict, total=False):
     channel: int
     channels: Literal["split"]
     timeline: Literal["utterances", "windows"]
+    #: Adds a signed receipt to the report.
+    receipt: bool
     #: URL that receives the finished job.
     callback: str
     #: A repeat with the same key returns the existing job; a new key for each call by default.
@@ -168,6 +170,8 @@ def _upload(form: Form, audio: bytes, baseline: bytes | None, options: Mapping[s
     segments = fields.get("segments")
     if segments is not None and not isinstance(segments, str):
         fields["segments"] = json.dumps(segments)
+    if fields.pop("receipt", False):
+        fields["receipt"] = "true"
     return {**form(audio, baseline, fields), "headers": _key_header(key), "timeout": UPLOAD_TIMEOUT}
 
 

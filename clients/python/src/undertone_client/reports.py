@@ -159,6 +159,7 @@ class Software(TypedDict):
 
     undertone: str
     node: str
+    addon_sha256: str
     features_version: int
     models: list[Model1]
     libraries: dict[str, str]
@@ -422,6 +423,7 @@ class JobList(TypedDict):
     channel: NotRequired[int | None]
     channels: NotRequired[Literal['split'] | None]
     timeline: NotRequired[Literal['utterances', 'windows']]
+    receipt: NotRequired[bool]
     callback: NotRequired[str | None]
 
 
