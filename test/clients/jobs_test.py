@@ -77,11 +77,14 @@ class JobsTest(unittest.TestCase):
         async def run():
             async with undertone.AsyncClient(URL, TOKEN) as client:
                 urls = [f"http://127.0.0.1:{PORT}/{name}.wav" for name in "ab"]
-                jobs = (await client.jobs.submit_urls(urls, timeline="windows"))["jobs"]
+                jobs = (await client.jobs.submit_urls(urls, timeline="windows", receipt=True))["jobs"]
                 reports = [await client.jobs.wait(job["id"], max_delay=0.5) for job in jobs]
                 self.assertEqual([report["request_id"] for report in reports], [job["id"] for job in jobs])
+                self.assertTrue(all("receipt" in report for report in reports))
                 listed = [job["id"] async for job in client.jobs.list()]
                 self.assertTrue({job["id"] for job in jobs} <= set(listed))
+                signed = await client.jobs.submit(SAMPLE, receipt=True)
+                self.assertIn("receipt", await client.jobs.wait(signed["id"], max_delay=0.5))
                 broken = await client.jobs.submit(b"no sound")
                 with self.assertRaises(undertone.JobFailedError) as failed:
                     await client.jobs.wait(broken["id"])

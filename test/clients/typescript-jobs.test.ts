@@ -45,7 +45,7 @@ async function startStack(t: Parameters<typeof startJobStack>[0]) {
 
 test.serial('a job is submitted, waited for, listed and deleted; its callback is verified', async (t) => {
   const { address, client, received, server, startWorker } = await startStack(t);
-  const first = await client.jobs.submit(path, { callback: `${address}/hook`, timeline: 'windows' });
+  const first = await client.jobs.submit(path, { callback: `${address}/hook`, timeline: 'windows', receipt: true });
   const second = await client.jobs.submit(bytes, { idempotencyKey: 'one' });
   t.is((await client.jobs.submit(bytes, { idempotencyKey: 'one' })).id, second.id);
   t.is(first.status, 'waiting');
@@ -58,7 +58,9 @@ test.serial('a job is submitted, waited for, listed and deleted; its callback is
   await startWorker();
   const report = await waiting;
   const direct = await client.analyze(path, { timeline: 'windows' });
-  t.deepEqual({ ...report, request_id: '' }, { ...direct, request_id: '' });
+  const { receipt, ...rest } = report;
+  t.is(receipt?.report_sha256.length, 64);
+  t.deepEqual({ ...rest, request_id: '' }, { ...direct, request_id: '' });
   t.is(states[0], 'waiting');
   t.is(states.at(-1), 'done');
   await until(() => received.length > 0);
@@ -89,6 +91,7 @@ test.serial('a list of URLs is one job each; an invalid recording fails with its
   const { address, client, startWorker } = await startStack(t);
   const { jobs } = await client.jobs.submitUrls([`${address}/a.wav`, `${address}/b.wav`], {
     timeline: 'windows',
+    receipt: true,
   });
   const broken = await client.jobs.submit(new Blob(['no sound']));
   await startWorker();
@@ -97,6 +100,7 @@ test.serial('a list of URLs is one job each; an invalid recording fails with its
     reports.map(({ request_id }) => request_id),
     jobs.map(({ id }: Job) => id),
   );
+  t.true(reports.every(({ receipt }) => receipt !== undefined));
   const failed = await t.throwsAsync(client.jobs.wait(broken.id), { instanceOf: JobFailedError });
   t.like(failed, { code: null, job: { id: broken.id, status: 'failed' } });
   t.is(failed.items[0]?.type, 'value_error.audio.unsupported');
