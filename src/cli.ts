@@ -6,6 +6,7 @@ import { registerAudit } from './cli/audit.ts';
 import { registerBulk } from './cli/bulk.ts';
 import { type CliContext, UsageError } from './cli/context.ts';
 import { registerDoctor } from './cli/doctor.ts';
+import { registerEvaluate } from './cli/evaluate.ts';
 import { registerFeatures } from './cli/features.ts';
 import { registerKeys } from './cli/keys.ts';
 import { registerListen } from './cli/listen.ts';
@@ -62,6 +63,7 @@ function buildProgram(): Command {
     registerKeys,
     registerVerify,
     registerAudit,
+    registerEvaluate,
     registerDoctor,
     registerOpenApi,
     registerMcp,

@@ -152,7 +152,10 @@ for (const set of ['models/standard', 'models/fast']) {
     JSON.parse(fs.readFileSync(path.join(set, name, 'manifest.json'), 'utf8'));
 
   test(`each folder of ${set} holds a model whose weights are those of its manifest`, (t) => {
-    const names = fs.readdirSync(set).sort();
+    const names = fs
+      .readdirSync(set)
+      .filter((name) => name !== 'failures.json')
+      .sort();
     t.deepEqual(names, ['cognitive', 'emotion', 'trunk', 'vad']);
     for (const name of names) {
       const { weights, trunk, params } = readManifest(name);

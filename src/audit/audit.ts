@@ -16,7 +16,7 @@ import {
   type Answers,
   answerOf,
   type Failure,
-  readAnswers,
+  readFailureScores,
   readFailures,
   readRecording,
 } from '../trust/failures.ts';
@@ -73,7 +73,7 @@ export async function runAudit({ limits, data, env, onStart, ...options }: Audit
     goldens.push({ model: kind, outcome: differences.length === 0 ? 'agrees' : 'different', differences });
   }
   onStart('recordings');
-  const answers = await readAnswers(modelsDir);
+  const answers = await readFailureScores(modelsDir);
   const recordings = answers && (await replayRecordings(analyzer, answers));
   if (data !== null) onStart('figures');
   const figures = data === null ? null : await measureFigures({ modelsDir, data, manifests, env });

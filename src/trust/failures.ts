@@ -41,7 +41,7 @@ export function readRecording({ file }: Failure): Promise<Buffer> {
 }
 
 /** Returns null where these models have no answers. */
-export async function readAnswers(modelsDir: string): Promise<Answers | null> {
+export async function readFailureScores(modelsDir: string): Promise<Answers | null> {
   const text = await readFile(join(modelsDir, answersFile), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;

@@ -1,11 +1,9 @@
 /** The figures of the cards, as tables with a picture of each value and its interval. */
 import { type Manifest, publishedName } from '../models/manifest.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../runtime/html.ts';
+import { intervalPicture } from '../runtime/interval-picture.ts';
 
 type Figure = Manifest['evidence']['figures'][number];
-
-const width = 160;
-const height = 14;
 
 export function figureTables(manifests: readonly Manifest[]): Html {
   const measured = manifests.filter(({ evidence }) => evidence.figures.length > 0);
@@ -37,19 +35,6 @@ function titleOf({ figure }: Figure): string {
 function figureRow(figure: Figure, group: readonly Figure[]): Html {
   const { value, interval, speakers, clips } = figure;
   const range = interval === null ? '' : ` (${interval[0].toFixed(2)} to ${interval[1].toFixed(2)})`;
-  return html`<tr><th scope="row">${figure.group}</th><td>${picture(figure, group)}</td>
+  return html`<tr><th scope="row">${figure.group}</th><td>${intervalPicture(figure, group)}</td>
     <td>${value.toFixed(3)}${range}</td><td>${speakers}</td><td>${clips.toLocaleString('en')}</td></tr>`;
-}
-
-/** The scale is 0 to 1, or that of the group where it exceeds it. */
-function picture({ value, interval }: Figure, group: readonly Figure[]): Html {
-  const all = group.flatMap((figure) => [figure.value, ...(figure.interval ?? [])]);
-  const [low, high] = [Math.min(0, ...all), Math.max(1, ...all)];
-  const x = (of: number) => (4 + ((of - low) / (high - low)) * (width - 8)).toFixed(1);
-  const middle = height / 2;
-  const [from, to] = interval ?? [value, value];
-  return html`<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" aria-hidden="true">
-    <line class="scale" x1="${x(low)}" x2="${x(high)}" y1="${middle}" y2="${middle}"/>
-    <line class="interval" x1="${x(from)}" x2="${x(to)}" y1="${middle}" y2="${middle}"/>
-    <circle class="value" cx="${x(value)}" cy="${middle}" r="3.5"/></svg>`;
 }

@@ -2,10 +2,10 @@
 import { type Manifest, publishedName } from '../models/manifest.ts';
 import type { PublicKey } from '../receipts/keys.ts';
 import type { Config } from '../runtime/config.ts';
+import { type Html, html, prose } from '../runtime/html.ts';
 import { version } from '../runtime/version.ts';
 import type { Answer, Failure } from './failures.ts';
 import { figureTables } from './figure-table.ts';
-import { type Html, html, prose } from './html.ts';
 import { retentionRows } from './retention.ts';
 
 export type TrustOptions = {
@@ -127,5 +127,5 @@ function retention(config: TrustOptions['config']): Html {
 const checks = html`<ul>
   <li>One report: ask for a <a href="/docs/receipts.md">receipt</a>, and replay it with <code>undertone verify</code>.</li>
   <li>This installation: <code>undertone audit</code> repeats the examples and, with labelled recordings, the figures above.</li>
-  <li>Your recordings: label some of your own, and compare. No figure here replaces that.</li>
+  <li>Your recordings: <a href="/docs/your-data.md"><code>undertone evaluate</code></a> measures the same figures on them.</li>
 </ul>`;

@@ -1,7 +1,7 @@
 /** The page /trust of a service, made once at its start. */
 import { createHash } from 'node:crypto';
 import { resolveModelsDir } from '../models/loader.ts';
-import { type Answers, type Failure, readAnswers, readFailures, readRecording } from './failures.ts';
+import { type Answers, type Failure, readFailureScores, readFailures, readRecording } from './failures.ts';
 import { type FailureRecording, type TrustOptions, trustPage } from './page.ts';
 
 export type Trust = {
@@ -15,7 +15,7 @@ export async function readTrust({
   modelsDir,
   ...options
 }: Omit<TrustOptions, 'recordings'> & { readonly modelsDir: string }): Promise<Trust> {
-  const answers = await readAnswers(await resolveModelsDir(modelsDir));
+  const answers = await readFailureScores(await resolveModelsDir(modelsDir));
   const all = answers === null ? [] : await readFailures();
   const read = await Promise.all(all.map((failure) => readAnswered(failure, answers as Answers)));
   return {

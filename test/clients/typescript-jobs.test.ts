@@ -45,7 +45,11 @@ async function startStack(t: Parameters<typeof startJobStack>[0]) {
 
 test.serial('a job is submitted, waited for, listed and deleted; its callback is verified', async (t) => {
   const { address, client, received, server, startWorker } = await startStack(t);
-  const first = await client.jobs.submit(path, { callback: `${address}/hook`, timeline: 'windows', receipt: true });
+  const first = await client.jobs.submit(path, {
+    callback: `${address}/hook`,
+    timeline: 'windows',
+    receipt: true,
+  });
   const second = await client.jobs.submit(bytes, { idempotencyKey: 'one' });
   t.is((await client.jobs.submit(bytes, { idempotencyKey: 'one' })).id, second.id);
   t.is(first.status, 'waiting');

@@ -1,10 +1,13 @@
 /** What the texts about the recordings of known failures say, on the shipped models. */
 import test from 'ava';
-import { readAnswers, readFailures } from '../../src/trust/failures.ts';
+import { readFailureScores, readFailures } from '../../src/trust/failures.ts';
 
 type Scores = { readonly dominant_emotion: string; readonly clarity: number };
 
-const sets = { standard: await readAnswers('models/standard'), fast: await readAnswers('models/fast') };
+const sets = {
+  standard: await readFailureScores('models/standard'),
+  fast: await readFailureScores('models/fast'),
+};
 
 for (const [name, read] of Object.entries(sets)) {
   const answers = read ?? {};

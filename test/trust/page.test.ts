@@ -1,7 +1,7 @@
 import test from 'ava';
 import { readManifests } from '../../src/models/loader.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
-import { html, prose } from '../../src/trust/html.ts';
+import { html, prose } from '../../src/runtime/html.ts';
 import { readTrust } from '../../src/trust/trust.ts';
 
 const modelsDir = 'models/standard';

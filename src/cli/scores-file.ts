@@ -1,0 +1,78 @@
+/** The scores of an evaluation as JSON lines, from which an interrupted run resumes. */
+import { appendFile, readFile, stat, writeFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { type Scores, scoresOf, scoresSchema } from '../evaluation/scored.ts';
+import type { Manifest } from '../models/manifest.ts';
+import { version } from '../runtime/version.ts';
+import type { AnalyzeResult } from './analyze-thread.ts';
+import { expected } from './context.ts';
+
+const headSchema = z.strictObject({ undertone: z.string(), models: z.record(z.string(), z.string()) });
+/** Size and time of change identify the content of a file. */
+const lineSchema = z.strictObject({
+  path: z.string(),
+  size: z.number(),
+  modified_ms: z.number(),
+  scores: scoresSchema,
+});
+type Line = z.infer<typeof lineSchema>;
+
+export type ScoresFile = {
+  /** Whether there are scores of the file as it is. Forgets older ones. */
+  isCurrent(path: string): Promise<boolean>;
+  add(path: string, result: Exclude<AnalyzeResult, { error: unknown }>): Promise<void>;
+  scores(path: string): Scores | undefined;
+};
+
+/** Scores of other models or another version are discarded. */
+export async function openScoresFile(file: string, manifests: readonly Manifest[]): Promise<ScoresFile> {
+  const models = Object.fromEntries(manifests.map(({ name, weights }) => [name, weights.sha256]));
+  const head = JSON.stringify({ undertone: version, models } satisfies z.infer<typeof headSchema>);
+  const [first, ...rest] = (await readText(file)).split('\n');
+  const kept = first === head ? rest.flatMap(parseLine) : [];
+  const text = [head, ...kept.map((line) => JSON.stringify(line)), ''].join('\n');
+  await writeFile(file, text).catch((error: Error) => {
+    throw expected('a folder that can be written', '--out', error.message);
+  });
+  const lines = new Map(kept.map((line) => [line.path, line]));
+  return {
+    async isCurrent(path) {
+      const line = lines.get(path);
+      const state = line === undefined ? null : await stateOf(path).catch(() => null);
+      const current = state !== null && line?.size === state.size && line.modified_ms === state.modified_ms;
+      if (!current) lines.delete(path);
+      return current;
+    },
+    async add(path, result) {
+      const line = {
+        path,
+        ...(await stateOf(path)),
+        scores: scoresOf(result.report as Parameters<typeof scoresOf>[0]),
+      };
+      lines.set(path, line);
+      await appendFile(file, `${JSON.stringify(line)}\n`);
+    },
+    scores: (path) => lines.get(path)?.scores,
+  };
+}
+
+/** The last line of an interrupted run may be cut. */
+function parseLine(text: string): Line[] {
+  try {
+    return [lineSchema.parse(JSON.parse(text))];
+  } catch {
+    return [];
+  }
+}
+
+async function stateOf(path: string): Promise<Pick<Line, 'size' | 'modified_ms'>> {
+  const { size, mtimeMs } = await stat(path);
+  return { size, modified_ms: mtimeMs };
+}
+
+async function readText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+}

@@ -1,0 +1,73 @@
+/** Scored recordings -> everything that the reports of an evaluation show. */
+import type { Manifest } from '../models/manifest.ts';
+import { version } from '../runtime/version.ts';
+import { answerOf, confusion, type Figure, labelsOf, measure, type Scored } from './figures.ts';
+import type { Answer } from './statistics.ts';
+
+export type Evaluation = {
+  /** UTC */
+  readonly at: string;
+  readonly undertone: string;
+  readonly models: readonly { readonly name: string; readonly version: string; readonly sha256: string }[];
+  /** What limits the conclusions, for people. */
+  readonly notes: readonly string[];
+  readonly figures: readonly Figure[];
+  /** By label, then by dominant emotion. */
+  readonly confusion: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Of the recordings with a known label. */
+  readonly answers: readonly Answer[];
+};
+
+/** With fewer, the bootstrap says little about other speakers. */
+const enoughSpeakers = 5;
+
+export function evaluate(
+  scored: readonly Scored[],
+  manifests: readonly Manifest[],
+  { at, failed }: { readonly at: Date; readonly failed: number },
+): Evaluation {
+  const labels = labelsOf(scored);
+  const answers = scored.flatMap((one) =>
+    one.scores.emotion !== null && labels.includes(one.recording.label ?? '')
+      ? [answerOf(one, one.scores.emotion)]
+      : [],
+  );
+  const matrix = [...confusion(scored, labels)].map(([label, row]) => [label, Object.fromEntries(row)]);
+  return {
+    at: at.toISOString(),
+    undertone: version,
+    models: manifests.map(({ name, version: own, weights }) => ({
+      name,
+      version: own,
+      sha256: weights.sha256,
+    })),
+    notes: notesOf(scored, labels, failed),
+    figures: measure(scored, manifests),
+    confusion: Object.fromEntries(matrix),
+    answers,
+  };
+}
+
+function notesOf(scored: readonly Scored[], labels: readonly string[], failed: number): string[] {
+  const speakers = new Set(scored.flatMap(({ recording }) => recording.speaker ?? []));
+  const unknown = [...new Set(scored.flatMap(({ recording }) => recording.label ?? []))].filter(
+    (label) => !labels.includes(label),
+  );
+  const unnamed = scored.some(({ recording }) => recording.speaker === null);
+  return [
+    ...(failed > 0 ? [`Recordings left out, since they could not be analysed: ${failed}.`] : []),
+    ...(unnamed
+      ? [
+          'Some recordings have no speaker: each counts as a speaker of its own, and the intervals are too narrow if they are not.',
+        ]
+      : []),
+    ...(!unnamed && speakers.size < enoughSpeakers
+      ? [
+          `${speakers.size} speakers are too few to conclude anything about others: ${enoughSpeakers} are the least, 20 or more are better.`,
+        ]
+      : []),
+    ...(unknown.length > 0
+      ? [`The models have no label ${unknown.join(', ')}: these recordings do not count for emotions.`]
+      : []),
+  ];
+}

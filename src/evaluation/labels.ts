@@ -1,0 +1,84 @@
+/** The CSV file of `undertone evaluate`: recordings and what people say about them. */
+import { resolve } from 'node:path';
+import { CsvError, parse } from 'csv-parse/sync';
+import { z } from 'zod';
+
+export type LabelledRecording = {
+  /** Absolute. */
+  readonly path: string;
+  /** In lower case. Null where the column is absent or the cell is empty, as for all columns. */
+  readonly label: string | null;
+  /** 0 to 1. */
+  readonly valence: number | null;
+  readonly arousal: number | null;
+  readonly clarity: number | null;
+  readonly speaker: string | null;
+  readonly group: string | null;
+};
+
+/** What is wrong with the file, for its owner. */
+export class LabelsError extends Error {}
+
+const columns = ['path', 'label', 'valence', 'arousal', 'clarity', 'speaker', 'group'] as const;
+const truths = ['label', 'valence', 'arousal', 'clarity'] as const;
+
+/** Common names of the labels of the emotion model. */
+const synonyms: Readonly<Record<string, string>> = {
+  anger: 'angry',
+  disgust: 'disgusted',
+  fear: 'fearful',
+  happiness: 'happy',
+  joy: 'happy',
+  sadness: 'sad',
+  surprise: 'surprised',
+};
+
+const label = z
+  .string()
+  .transform((value) => value.toLowerCase())
+  .transform((value) => (value === '' ? null : (synonyms[value] ?? value)));
+const text = z.string().transform((value) => (value === '' ? null : value));
+const score = z
+  .string()
+  .regex(/^(|0|1|0?\.\d+|[01]\.\d*)$/)
+  .transform((value) => (value === '' ? null : Number(value)))
+  .refine((value) => value === null || value <= 1);
+const shape = { label, speaker: text, group: text, valence: score, arousal: score, clarity: score };
+
+/** @param folder of relative paths @throws LabelsError */
+export function parseLabels(csv: string, folder: string): LabelledRecording[] {
+  const [head = [], ...rows] = readRows(csv);
+  const unknown = head.filter((name) => !columns.some((known) => known === name));
+  if (unknown.length > 0 || !head.includes('path') || !truths.some((name) => head.includes(name)))
+    throw new LabelsError(
+      `Expected a first line with \`path\`, one or more of ${truths.join(', ')}, and speaker and group if known, got ${head.join(',')}`,
+    );
+  if (rows.length === 0) throw new LabelsError('Expected one or more recordings, got none');
+  return rows.map((cells, index) => toRecording(head, cells, index + 2, folder));
+}
+
+function readRows(csv: string): string[][] {
+  try {
+    return parse(csv, { bom: true, trim: true, skip_empty_lines: true });
+  } catch (error) {
+    if (error instanceof CsvError)
+      throw new LabelsError(`Expected CSV, got a file that is none: ${error.message}`);
+    throw error;
+  }
+}
+
+function toRecording(
+  head: readonly string[],
+  cells: readonly string[],
+  line: number,
+  folder: string,
+): LabelledRecording {
+  const of = (name: string) => cells[head.indexOf(name)] ?? '';
+  if (of('path') === '') throw new LabelsError(`Expected a path in line ${line}, got none`);
+  const parsed = z.object(shape).safeParse(Object.fromEntries(columns.map((name) => [name, of(name)])));
+  if (!parsed.success) {
+    const name = String(parsed.error.issues[0]?.path[0]);
+    throw new LabelsError(`Expected a number from 0 to 1 for \`${name}\` in line ${line}, got ${of(name)}`);
+  }
+  return { ...parsed.data, path: resolve(folder, of('path')) };
+}
