@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { readManifests } from '../../src/models/loader.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
 import { html, prose } from '../../src/runtime/html.ts';
+import { retentionRows } from '../../src/trust/retention.ts';
 import { readTrust } from '../../src/trust/trust.ts';
 
 const modelsDir = 'models/standard';
@@ -43,6 +45,15 @@ test('retention follows the settings', async (t) => {
     UNDERTONE_JOB_RESULT_S: '1800',
   });
   t.true(content.includes('<td>0.5 h, or until it is deleted</td>'));
+});
+
+test('docs/compliance.md has the retention of the defaults', (t) => {
+  const page = readFileSync('docs/compliance.md', 'utf8').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+  for (const [what, , howLong] of retentionRows(parseConfig({ UNDERTONE_REDIS_URL: 'redis://127.0.0.1' }))) {
+    const line = page.split('\n').find((row) => row.startsWith(`| ${what} |`));
+    const [time = ''] = /\d+ (h|days|minutes)|until the \w+/.exec(howLong) ?? [];
+    t.true(line?.includes(time), `${what}: ${howLong}`);
+  }
 });
 
 test('recordings are linked to files, with the scores of these models', async (t) => {

@@ -1,0 +1,45 @@
+"""How many speakers and recordings an evaluation needs: draws from the test part, as a table in docs/your-data.md."""
+
+import numpy as np
+
+from training import settings
+from training.corpora.recipe import RECIPE
+from training.evaluation.metrics import dominant_of
+from training.evaluation.statistics import Score, accuracy, pcc
+from training.evaluation.test_recordings import analyze_clean
+from training.reporting.tables import replace_between, table
+
+PAGE = settings.REPOSITORY / "docs" / "your-data.md"
+SPEAKERS, CLIPS = (5, 10, 20, 50), (5, 20, 50)
+ROUNDS = 2000
+NORMAL_95, NORMAL_80 = 1.96, 0.84  # quantiles of the normal distribution: 95 % intervals, power of 80 %
+
+
+def spread(score: Score, truth: np.ndarray, predicted: np.ndarray, owner: np.ndarray, speakers: int, clips: int) -> float:
+    """Standard deviation of the score over evaluations with as many speakers, and recordings of each, drawn with replacement."""
+    rng = np.random.default_rng(1)
+    members = [np.flatnonzero(owner == name) for name in np.unique(owner)]
+    rows = score.rows(truth, predicted)
+    values = []
+    for _ in range(ROUNDS):
+        drawn = [rng.choice(members[i], clips) for i in rng.integers(len(members), size=speakers)]
+        values.append(score.value(rows[np.concatenate(drawn)].sum(0)))
+    return float(np.nanstd(values))
+
+
+def run() -> None:
+    predictions = analyze_clean(settings.MODELS).predictions()
+    acted, rated = predictions.of(*RECIPE.known, *RECIPE.unseen), predictions.of(RECIPE.clarity)
+    correct = dominant_of(acted)[1]
+    owners = np.array([f"{clip.corpus} {clip.speaker}" for clip in acted.clips])
+    rows = []
+    for speakers in SPEAKERS:
+        for clips in CLIPS:
+            right = spread(accuracy, np.ones(len(correct)), correct, owners, speakers, clips)
+            clarity = spread(pcc, rated.truth("clarity"), rated.clarity, rated.speakers, speakers, clips)
+            detectable = (NORMAL_95 + NORMAL_80) * np.sqrt(2) * right
+            rows.append([speakers, clips, f"±{NORMAL_95 * right:.2f}", f"{detectable:.2f}", f"±{NORMAL_95 * clarity:.2f}"])
+    titles = ["speakers", "recordings of each", "share of right emotions", "difference of two groups that shows", "PCC of clarity"]
+    text = table(titles, rows)
+    print(text)
+    replace_between(PAGE, "power", text)
