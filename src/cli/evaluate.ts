@@ -10,7 +10,7 @@ import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thre
 import { type CliContext, expected, UsageError } from './context.ts';
 import { mapInOrder, parseJobs } from './parallel.ts';
 import { countFiles, showProgress } from './progress.ts';
-import { openScoresFile } from './scores-file.ts';
+import { openScoresFile, type ScoresFile } from './scores-file.ts';
 
 const examples = `
 LABELS.csv has a first line with path (relative to the file) and one or more of label, valence, arousal, clarity (0 to 1);
@@ -42,32 +42,12 @@ async function evaluateLabels(path: string, options: Options, terminal: CliConte
   const settings = await readSettings(options, terminal);
   const { readManifests } = await import('../models/loader.ts');
   const manifests = await readManifests(settings.modelsDir);
-  await mkdir(options.out, { recursive: true });
+  await mkdir(options.out, { recursive: true }).catch((error: Error) => {
+    throw expected('a folder that can be written', '--out', error.message);
+  });
   const file = await openScoresFile(join(options.out, 'scores.jsonl'), manifests);
   const missing = await findMissing(recordings, file);
-  const progress = showProgress(missing.length, terminal);
-  let failed = 0;
-  const lost = (_: AnalyzeTask, { message }: Error): AnalyzeResult => ({
-    error: { loc: ['body', 'audio'], msg: 'internal error', type: 'internal' },
-    cause: message,
-  });
-  const tasks = missing.map(toTask);
-  const results = mapInOrder({
-    file: entryFile('cli/analyze-thread'),
-    jobs,
-    settings: settings satisfies AnalyzeSettings,
-    tasks,
-    lost,
-  });
-  let index = 0;
-  for await (const result of results) {
-    const { path: own } = tasks[index++] as AnalyzeTask;
-    if ('error' in result) {
-      failed++;
-      progress.note(`${own}: ${result.cause ?? result.error.msg}`);
-    } else await file.add(own, result);
-    await progress.step();
-  }
+  const failed = await score(missing, file, { jobs, settings, terminal });
   const { evaluate } = await import('../evaluation/evaluation.ts');
   const { evaluationPage } = await import('../evaluation/page.ts');
   const { evaluationText } = await import('../evaluation/text.ts');
@@ -75,15 +55,50 @@ async function evaluateLabels(path: string, options: Options, terminal: CliConte
     const scores = file.scores(recording.path);
     return scores === undefined ? [] : [{ recording, scores }];
   });
-  progress.end(
-    `${countFiles(recordings.length)}, ${recordings.length - missing.length} scored before, ${failed} failed`,
-  );
   const evaluation = evaluate(scored, manifests, { at: new Date(), failed });
   const { answers: _, ...report } = evaluation;
   await writeFile(join(options.out, 'report.json'), `${JSON.stringify(report, null, 2)}\n`);
   await writeFile(join(options.out, 'report.html'), evaluationPage(evaluation));
   terminal.stdout.write(`${evaluationText(evaluation)}${join(options.out, 'report.html')}\n`);
   if (failed > 0) terminal.fail();
+}
+
+type ScoreOptions = {
+  readonly jobs: number;
+  readonly settings: AnalyzeSettings;
+  readonly terminal: CliContext;
+};
+
+/** @returns how many recordings could not be analysed */
+async function score(
+  paths: readonly string[],
+  file: ScoresFile,
+  { jobs, settings, terminal }: ScoreOptions,
+): Promise<number> {
+  const tasks = paths.map(toTask);
+  const lost = (_: AnalyzeTask, { message }: Error): AnalyzeResult => ({
+    error: { loc: ['body', 'audio'], msg: 'internal error', type: 'internal' },
+    cause: message,
+  });
+  const progress = showProgress(tasks.length, terminal);
+  let done = 0;
+  let failed = 0;
+  for await (const result of mapInOrder({
+    file: entryFile('cli/analyze-thread'),
+    jobs,
+    settings,
+    tasks,
+    lost,
+  })) {
+    const path = paths[done++] as string;
+    if ('error' in result) {
+      failed++;
+      progress.note(`${path}: ${result.cause ?? result.error.msg}`);
+    } else await file.add(path, result);
+    await progress.step();
+  }
+  progress.end(`${countFiles(done)} analysed, ${failed} failed`);
+  return failed;
 }
 
 async function readLabels(path: string): Promise<LabelledRecording[]> {
@@ -97,8 +112,6 @@ async function readLabels(path: string): Promise<LabelledRecording[]> {
     throw error instanceof LabelsError ? new UsageError(`${path}: ${error.message}`) : error;
   }
 }
-
-type ScoresFile = Awaited<ReturnType<typeof openScoresFile>>;
 
 /** Recordings without scores of these models, or that have changed since. Each path once. */
 async function findMissing(recordings: readonly LabelledRecording[], file: ScoresFile): Promise<string[]> {

@@ -35,7 +35,7 @@ test('measures, reports, and keeps no audio', async (t) => {
   t.is(code, 0, stderr);
   t.regex(stdout, /^answered ok +1\.000 +1\.00 to 1\.00 +6 speakers +card /);
   t.regex(stdout, /The models have no label frustrated: these recordings do not count for emotions\.\n/);
-  t.is(stderr, '6 files, 0 scored before, 0 failed\n');
+  t.is(stderr, '6 files analysed, 0 failed\n');
   t.deepEqual(readdirSync(out).sort(), ['report.html', 'report.json', 'scores.jsonl']);
   const { figures, confusion, models } = report();
   t.is(models.length, 4);
@@ -58,10 +58,10 @@ test('an interrupted run resumes; changed files and other models are scored agai
   const file = join(out, 'scores.jsonl');
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   writeFileSync(file, `${lines.slice(0, 4).join('\n')}\n${lines[4]?.slice(0, 40)}`);
-  t.is((await run()).stderr, '6 files, 3 scored before, 0 failed\n');
+  t.is((await run()).stderr, '3 files analysed, 0 failed\n');
   utimesSync(join(folder, 'audio', 'a.wav'), 1, 1);
-  t.is((await run()).stderr, '6 files, 5 scored before, 0 failed\n');
-  t.is((await run('--models', 'fast')).stderr, '6 files, 0 scored before, 0 failed\n');
+  t.is((await run()).stderr, '1 file analysed, 0 failed\n');
+  t.is((await run('--models', 'fast')).stderr, '6 files analysed, 0 failed\n');
 });
 
 test('a recording that cannot be analysed is named, and the others count', async (t) => {
@@ -69,8 +69,15 @@ test('a recording that cannot be analysed is named, and the others count', async
   writeFileSync(join(folder, 'audio', 'b.wav'), 'no sound');
   const { code, stderr } = await run();
   t.is(code, 1);
-  t.regex(stderr, /audio\/b\.wav: .*\n6 files, 0 scored before, 1 failed\n$/);
+  t.regex(stderr, /audio\/b\.wav: .*\n6 files analysed, 1 failed\n$/);
   t.regex(report().notes.join(), /^Recordings left out, since they could not be analysed: 1\./);
+});
+
+test('an output folder that cannot be made is one line', async (t) => {
+  const { labels } = makeCorpus();
+  const { code, stderr } = await runCli(['evaluate', labels, '--out', join(labels, 'in-a-file')]);
+  t.is(code, 2);
+  t.regex(stderr, /^Expected a folder that can be written for `--out`, got ENOTDIR: [^\n]*\n$/);
 });
 
 test('a file of labels that is none is one line', async (t) => {
