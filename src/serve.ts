@@ -11,7 +11,7 @@ import { type Database, databaseKind, openDatabase } from './db/database.ts';
 import { createApp, createMetricsApp } from './http/app.ts';
 import { createLifecycle, type Lifecycle } from './http/lifecycle.ts';
 import { createMetrics } from './http/middleware/metrics.ts';
-import { fillPage, readPages } from './http/routes/static.ts';
+import { readPages } from './http/routes/static.ts';
 import type { Streams } from './http/routes/stream.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { createStreams } from './http/streams.ts';
@@ -24,7 +24,6 @@ import { describeServiceError, ServiceError } from './runtime/errors.ts';
 import { createLogger } from './runtime/log.ts';
 import { handleSignals } from './runtime/shutdown.ts';
 import type { TraceExport } from './runtime/trace-export.ts';
-import { readTrust } from './trust/trust.ts';
 import { createPool, type Pool } from './workers/pool.ts';
 
 /** Called once, when the service is ready. */
@@ -109,9 +108,7 @@ async function open({ config, welcome, logger, lifecycle, metrics, pool }: Start
   const rateLimiters = await openRateLimiters(config, secret, logger);
   const accounts = openAccounts({ config, database, tokens, usage, secret, rateLimiters });
   const jobs = await openJobQueue(config, database, secret, logger);
-  const { modelsDir } = config;
-  const trust = await readTrust({ manifests, keys: receiptKeys.published, config, modelsDir });
-  const pages = fillPage(await readPages(pagesFolder), '/trust', trust);
+  const pages = await readPages(pagesFolder);
   const traceExport = await openTraces(config);
   const streams = createStreams({
     config,

@@ -49,7 +49,7 @@ async function startApp(thread: string): Promise<number> {
     metrics: createMetrics(),
     lifecycle: createLifecycle(),
     manifests: [],
-    pages: { documents: new Map(), assets: new Map() },
+    pages: { documents: new Map(), assets: new Map(), trust: '' },
   };
   const app = createApp({ config, pool, tokens, logger, ...collaborators });
   const handler = slowdown === 'slowed' ? slow(app.callback()) : app.callback();

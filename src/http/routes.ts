@@ -15,6 +15,7 @@ import { addModelRoutes, type ModelOptions } from './routes/models.ts';
 import { addReceiptKeyRoutes } from './routes/receipt-keys.ts';
 import { addStaticRoutes, type StaticOptions } from './routes/static.ts';
 import { addStreamRoutes, type Streams } from './routes/stream.ts';
+import { addTrustRoutes } from './routes/trust.ts';
 import { addUsageRoutes } from './routes/usage.ts';
 import type { State } from './state.ts';
 
@@ -39,7 +40,11 @@ export function createRouter(options: RouteOptions): Router<State> {
   if (usage !== null) addUsageRoutes(router, { ...options, usage });
   if (streams !== null) addStreamRoutes(router, { ...options, streams });
   addModelRoutes(router, options);
-  if (options.receiptKeys !== undefined) addReceiptKeyRoutes(router, options.receiptKeys);
+  const { receiptKeys } = options;
+  if (receiptKeys !== undefined) {
+    addReceiptKeyRoutes(router, receiptKeys);
+    addTrustRoutes(router, { ...options, receiptKeys });
+  }
   addHealthRoutes(router, options);
   if (options.config.metricsAddress === 'public') addMetricsRoutes(router, options);
   addApiDocsRoutes(router);

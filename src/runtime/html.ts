@@ -28,3 +28,10 @@ function toText(value: Value): string {
   if (typeof value === 'string') return value.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
   return 'html' in value ? value.html : value.map(toText).join('');
 }
+
+const integers = new Intl.NumberFormat('en');
+
+/** With commas between thousands. */
+export function countText(count: number): string {
+  return integers.format(count);
+}

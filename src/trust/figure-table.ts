@@ -1,6 +1,6 @@
 /** The figures of the cards, as tables with a picture of each value and its interval. */
 import { type Manifest, publishedName } from '../models/manifest.ts';
-import { type Html, html } from '../runtime/html.ts';
+import { countText, type Html, html } from '../runtime/html.ts';
 import { intervalPicture } from '../runtime/interval-picture.ts';
 
 type Figure = Manifest['evidence']['figures'][number];
@@ -36,5 +36,5 @@ function figureRow(figure: Figure, group: readonly Figure[]): Html {
   const { value, interval, speakers, clips } = figure;
   const range = interval === null ? '' : ` (${interval[0].toFixed(2)} to ${interval[1].toFixed(2)})`;
   return html`<tr><th scope="row">${figure.group}</th><td>${intervalPicture(figure, group)}</td>
-    <td>${value.toFixed(3)}${range}</td><td>${speakers}</td><td>${clips.toLocaleString('en')}</td></tr>`;
+    <td>${value.toFixed(3)}${range}</td><td>${speakers}</td><td>${countText(clips)}</td></tr>`;
 }

@@ -2,7 +2,7 @@
 import { type Manifest, publishedName } from '../models/manifest.ts';
 import type { PublicKey } from '../receipts/keys.ts';
 import type { Config } from '../runtime/config.ts';
-import { type Html, html, prose } from '../runtime/html.ts';
+import { countText, type Html, html, prose } from '../runtime/html.ts';
 import { version } from '../runtime/version.ts';
 import type { Answer, Failure } from './failures.ts';
 import { figureTables } from './figure-table.ts';
@@ -101,7 +101,7 @@ function data(manifests: readonly Manifest[]): Html {
   const rows = names.map((name) => {
     const used = manifests.map(({ training }) => training.data.find((set) => set.name === name));
     const licence = used.find((set) => set !== undefined)?.licence ?? '';
-    return [name, licence, ...used.map((set) => (set === undefined ? '' : set.clips.toLocaleString('en')))];
+    return [name, licence, ...used.map((set) => (set === undefined ? '' : countText(set.clips)))];
   });
   const head = ['Set', 'Licence', ...manifests.map(({ name }) => publishedName(name))];
   const deployment = [...new Set(manifests.map(({ evidence }) => evidence.deployment))];

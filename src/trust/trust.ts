@@ -1,21 +1,21 @@
-/** The page /trust of a service, made once at its start. */
+/** The content of the page /trust of a service. */
 import { createHash } from 'node:crypto';
 import { resolveModelsDir } from '../models/loader.ts';
+import type { Config } from '../runtime/config.ts';
 import { type Answers, type Failure, readFailureScores, readFailures, readRecording } from './failures.ts';
 import { type FailureRecording, type TrustOptions, trustPage } from './page.ts';
 
 export type Trust = {
   /** HTML */
   readonly content: string;
-  /** By the name of the asset. */
+  /** By name, which contains a hash of the content. */
   readonly files: ReadonlyMap<string, Buffer>;
 };
 
-export async function readTrust({
-  modelsDir,
-  ...options
-}: Omit<TrustOptions, 'recordings'> & { readonly modelsDir: string }): Promise<Trust> {
-  const answers = await readFailureScores(await resolveModelsDir(modelsDir));
+export async function readTrust(
+  options: Omit<TrustOptions, 'recordings'> & { readonly config: Pick<Config, 'modelsDir'> },
+): Promise<Trust> {
+  const answers = await readFailureScores(await resolveModelsDir(options.config.modelsDir));
   const all = answers === null ? [] : await readFailures();
   const read = await Promise.all(all.map((failure) => readAnswered(failure, answers as Answers)));
   return {
@@ -32,7 +32,7 @@ async function readAnswered(
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
   const name = failure.file.replace('.', `-${hash}.`);
   return {
-    recording: { ...failure, path: `/assets/${name}`, answer: answers[failure.file] ?? {} },
+    recording: { ...failure, path: `/trust/${name}`, answer: answers[failure.file] ?? {} },
     name,
     bytes,
   };

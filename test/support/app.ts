@@ -99,7 +99,7 @@ export async function startApp(t: ExecutionContext, settings: AppSettings = {}):
     Atomics.store(loaded, 0, 1);
     Atomics.notify(loaded, 0);
   };
-  const pages = settings.pages ?? { documents: new Map(), assets: new Map() };
+  const pages = settings.pages ?? { documents: new Map(), assets: new Map(), trust: '' };
   const { accounts, rateLimiters, usage } = settings;
   const extras = {
     ...(accounts && { accounts }),

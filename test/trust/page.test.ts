@@ -6,8 +6,7 @@ import { html, prose } from '../../src/runtime/html.ts';
 import { retentionRows } from '../../src/trust/retention.ts';
 import { readTrust } from '../../src/trust/trust.ts';
 
-const modelsDir = 'models/standard';
-const manifests = await readManifests(modelsDir);
+const manifests = await readManifests('models/standard');
 const keys = [
   { kty: 'OKP', crv: 'Ed25519', kid: 'key-1', x: 'x'.repeat(43), signs_from: '2026-01-01T00:00:00.000Z' },
 ] as const;
@@ -16,7 +15,7 @@ function read(
   env: Readonly<Record<string, string>> = {},
   options: Partial<Parameters<typeof readTrust>[0]> = {},
 ) {
-  return readTrust({ manifests, keys, config: parseConfig(env), modelsDir, ...options });
+  return readTrust({ manifests, keys, config: parseConfig(env), ...options });
 }
 
 test('the page has every model, figure, failure, licence and key', async (t) => {
@@ -58,12 +57,12 @@ test('docs/compliance.md has the retention of the defaults', (t) => {
 
 test('recordings are linked to files, with the scores of these models', async (t) => {
   const { content, files } = await read();
-  const links = [...content.matchAll(/data-recording href="\/assets\/([^"]+)"/g)].map(([, name]) => name);
+  const links = [...content.matchAll(/data-recording href="\/trust\/([^"]+)"/g)].map(([, name]) => name);
   t.deepEqual(links, [...files.keys()]);
   t.true(links.length > 0);
-  const fast = await read({}, { modelsDir: 'models/fast' });
+  const fast = await read({ UNDERTONE_MODELS_DIR: 'models/fast' });
   t.not(fast.content, content);
-  const other = await read({}, { modelsDir: 'models' });
+  const other = await read({ UNDERTONE_MODELS_DIR: 'models' });
   t.is(other.content, content, 'the folder of releases up to 0.1.0');
 });
 

@@ -13,6 +13,8 @@ import type { State } from '../state.ts';
 export type Pages = {
   /** HTML by path, with `noncePlaceholder` where each response has its own nonce. */
   readonly documents: ReadonlyMap<string, string>;
+  /** HTML of /trust without its content. */
+  readonly trust: string;
   /** By file name, which contains a hash of the content. */
   readonly assets: ReadonlyMap<string, TaggedBody>;
 };
@@ -21,13 +23,11 @@ export type StaticOptions = { readonly pages: Pages; readonly config: Pick<Confi
 
 /** Written by `web/vite.config.ts`. */
 const noncePlaceholder = 'CSP_NONCE';
-const documentFiles = { '/': 'index.html', '/account': 'account/index.html', '/trust': 'trust/index.html' };
-const contentPlaceholder = '<!-- content -->';
+const documentFiles = { '/': 'index.html', '/account': 'account/index.html' };
 const assetCaching = 'public, max-age=31536000, immutable';
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
-  '.flac': 'audio/flac',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.wav': 'audio/wav',
@@ -40,28 +40,17 @@ export async function readPages(folder: string): Promise<Pages> {
   );
   const names = await readdir(join(folder, 'assets'));
   const assets = names.map(async (name) => [name, await readAsset(join(folder, 'assets', name))] as const);
-  return { documents: new Map(await Promise.all(documents)), assets: new Map(await Promise.all(assets)) };
+  return {
+    documents: new Map(await Promise.all(documents)),
+    trust: await readFile(join(folder, 'trust', 'index.html'), 'utf8'),
+    assets: new Map(await Promise.all(assets)),
+  };
 }
 
 async function readAsset(file: string): Promise<TaggedBody> {
-  return toAsset(file, await readFile(file));
-}
-
-function toAsset(name: string, bytes: Buffer): TaggedBody {
-  const type = types[extname(name)];
-  if (type === undefined) throw new Error(`Expected one of ${Object.keys(types).join(', ')}, got ${name}`);
-  return tagBody(bytes, type);
-}
-
-/** @returns the pages with the content of one of them, and with the files that it needs as assets */
-export function fillPage(
-  { documents, assets }: Pages,
-  path: string,
-  { content, files }: { readonly content: string; readonly files: ReadonlyMap<string, Buffer> },
-): Pages {
-  const html = documents.get(path)?.replace(contentPlaceholder, () => content) ?? '';
-  const added = [...files].map(([name, bytes]) => [name, toAsset(name, bytes)] as const);
-  return { documents: new Map([...documents, [path, html]]), assets: new Map([...assets, ...added]) };
+  const type = types[extname(file)];
+  if (type === undefined) throw new Error(`Expected one of ${Object.keys(types).join(', ')}, got ${file}`);
+  return tagBody(await readFile(file), type);
 }
 
 /** Pages use the cookies of accounts, so they require a known host. */
@@ -79,7 +68,7 @@ export function addStaticRoutes(router: Router<State>, { pages, config }: Static
   });
 }
 
-function sendDocument(context: Context, html: string): void {
+export function sendDocument(context: Context, html: string): void {
   const nonce = randomBytes(16).toString('base64');
   context.set({
     'Content-Type': 'text/html; charset=utf-8',

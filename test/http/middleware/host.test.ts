@@ -12,6 +12,7 @@ const pages = {
     ['/account', '<!doctype html>'],
   ]),
   assets: new Map(),
+  trust: '',
 };
 
 /** Sends raw header lines. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { fillPage, readPages } from '../../../src/http/routes/static.ts';
+import { readPages } from '../../../src/http/routes/static.ts';
 import { startApp } from '../../support/app.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { call } from '../../support/http.ts';
@@ -44,15 +44,6 @@ test('the account page exists, and nothing below it', async (t) => {
   t.is((await call(port, { path: '/account/' })).status, 404);
 });
 
-test('a page is filled with content, whose files are assets', async (t) => {
-  const files = new Map([['a-1b.flac', Buffer.from('sound')]]);
-  const pages = fillPage(await readPages(build()), '/trust', { content: '<p>$&</p>', files });
-  const { port } = await startApp(t, { pages, wait: false });
-  t.is((await call(port, { path: '/trust' })).body, '<main><p>$&</p></main>');
-  const recording = await call(port, { path: '/assets/a-1b.flac' });
-  t.deepEqual([recording.headers['content-type'], recording.body], ['audio/flac', 'sound']);
-});
-
 test('assets have a type, are immutable, and respond 304', async (t) => {
   const { port } = await start(t);
   const script = await call(port, { path: '/assets/main-1a.js' });
@@ -82,6 +73,6 @@ for (const path of [
 
 test('a file of unknown type fails the start', async (t) => {
   await t.throwsAsync(readPages(build({ 'assets/font-3c.woff': '' })), {
-    message: /^Expected one of \.css, \.flac, \.js, \.svg, \.wav, got .*font-3c\.woff$/,
+    message: /^Expected one of \.css, \.js, \.svg, \.wav, got .*font-3c\.woff$/,
   });
 });
