@@ -21,7 +21,11 @@ export function buildService(): void {
   runProgram('npm', ['run', '--silent', 'build:pages']);
 }
 
-export async function startService(env: Readonly<Record<string, string>> = {}): Promise<Service> {
+/** @param nodeArguments options of Node.js */
+export async function startService(
+  env: Readonly<Record<string, string>> = {},
+  nodeArguments: readonly string[] = [],
+): Promise<Service> {
   const dataDir = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
   const settings = {
     UNDERTONE_PORT: '0',
@@ -30,7 +34,7 @@ export async function startService(env: Readonly<Record<string, string>> = {}): 
     UNDERTONE_TOKEN: token,
   };
   const started = performance.now();
-  const child = spawn(process.execPath, [join(root, 'dist/src/cli.js'), 'serve'], {
+  const child = spawn(process.execPath, [...nodeArguments, join(root, 'dist/src/cli.js'), 'serve'], {
     cwd: root,
     env: { ...process.env, ...settings, ...env },
     stdio: ['ignore', 'pipe', 'ignore'],

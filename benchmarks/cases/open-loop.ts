@@ -1,38 +1,16 @@
 /** Requests that come at their own time, at half of what the service can do: how long the slow ones take. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost, figure, type Row, withinLimit } from '../case.ts';
 import { percentile } from '../percentile.ts';
-import { ask, closeConnections, closedLoop, post, times } from '../request/client.ts';
+import { ask, closeConnections, post, times } from '../request/client.ts';
+import { capacity, openLoop } from '../request/load.ts';
 import { buildService, startService } from '../service.ts';
 
 const long = process.argv.includes('--long');
 const requests = long ? 3000 : 400;
-const clients = 4;
-const closedRequests = 120;
 const warmUps = 40;
 const lagMilliseconds = 5;
 /** What Node measures is the time from one tick of a timer to the next. */
 const tickMilliseconds = 10;
-
-/** Requests a second when the next one comes as soon as one is answered. */
-async function capacity(port: number): Promise<number> {
-  return 1000 / (await closedLoop(clients, closedRequests, () => post(port)));
-}
-
-/** Gaps are exponential, from a seeded generator. A request's time counts from when it was due, whoever was late. */
-async function openLoop(port: number, perSecond: number): Promise<number[]> {
-  let state = 1;
-  let at = performance.now();
-  const answers: Promise<number>[] = [];
-  for (let index = 0; index < requests; index++) {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    at -= (1000 / perSecond) * Math.log((state + 1) / 2 ** 32);
-    await sleep(Math.max(0, at - performance.now()));
-    const late = performance.now() - at;
-    answers.push(post(port).then((ms) => ms + late));
-  }
-  return Promise.all(answers);
-}
 
 /** As the service's own metrics tell it, since they were last read. */
 async function lagSeconds(port: number): Promise<number> {
@@ -46,7 +24,10 @@ export async function run(): Promise<readonly Row[]> {
   await times(warmUps, () => post(service.port));
   const perSecond = (await capacity(service.port)) / 2;
   await lagSeconds(service.port);
-  const answered = await openLoop(service.port, perSecond);
+  // A request's time counts from when it was due, whoever was late.
+  const answered = await openLoop({ requests, perSecond }, (late) =>
+    post(service.port).then((ms) => ms + late),
+  );
   const lag = 1000 * (await lagSeconds(service.port)) - tickMilliseconds;
   closeConnections();
   await service.stop();

@@ -55,9 +55,13 @@ function parseStages(header: string): Answer['stages'] {
 
 const form = formOf(recording);
 
+export function analyze(port: number, path = '/v1/analyze'): Promise<Answer> {
+  return ask(port, path, form);
+}
+
 /** @returns milliseconds from the first byte sent to the last one received */
-export async function post(port: number, path = '/v1/analyze'): Promise<number> {
-  return (await ask(port, path, form)).ms;
+export async function post(port: number, path?: string): Promise<number> {
+  return (await analyze(port, path)).ms;
 }
 
 /** One after the other. */
