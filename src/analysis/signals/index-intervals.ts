@@ -1,6 +1,13 @@
 /** 80 % intervals of the indices: a bootstrap over runs of speech, and over the reference where speech is missing. */
 import type { Segment } from '../segments.ts';
-import { computeIndex, type Index, type IndexParams, type IndexWeights, type Measured } from './indices.ts';
+import {
+  computeIndex,
+  createIndexScorer,
+  type Index,
+  type IndexParams,
+  type IndexWeights,
+  type Measured,
+} from './indices.ts';
 import type { Interval } from './intervals.ts';
 import { type Measures, measureRuns } from './measures.ts';
 
@@ -29,18 +36,17 @@ export function scoreIndices(
   timing: Timing,
   { params, baseline }: Standard,
 ): IndexWithInterval[] {
-  const drawn = resample(timing).map((measures, draw) => {
-    const share = (draw + 0.5) / draws;
-    return {
-      measured: { ...measured, measures: { ...measured.measures, ...measures } },
-      params: { ...params, unspoken: Math.log(share / (1 - share)) },
-    };
-  });
+  const drawn = resample(timing);
   return weights.map((weights) => {
     const index = computeIndex(measured, weights, params, baseline);
-    const scores = drawn.map((draw) => computeIndex(draw.measured, weights, draw.params, baseline).score);
+    const score = createIndexScorer(measured, weights, params, baseline);
+    const scores = drawn.map((measures, draw) => score(measures, logit((draw + 0.5) / draws)));
     return { ...index, interval: middleOf(scores, index.score) };
   });
+}
+
+function logit(share: number): number {
+  return Math.log(share / (1 - share));
 }
 
 /** The middle of the draws, extended to the score. */

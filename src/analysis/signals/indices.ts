@@ -75,31 +75,75 @@ export function ownShare(speechSeconds: number, priorSeconds: number): number {
  * Strictly monotone in each measure and inside (0, 1). Undefined measures have no effect.
  */
 export function computeIndex(
-  measured: Measured,
+  { measures, speechSeconds }: Measured,
   weights: IndexWeights,
   params: IndexParams,
   baseline: Measured | null,
 ): Index {
+  const terms = termsOf(weights, params, baseline, speechSeconds);
+  const contributions = terms.flatMap((term): Contribution[] => {
+    const value = measures[term.measure]?.value;
+    if (value === undefined) return [];
+    const effect = effectOf(term, value, params.unspoken ?? 0) + 0;
+    return [{ measure: term.measure, value, effect, source: term.entry.source }];
+  });
+  return { score: contributions.reduce((sum, { effect }) => sum + effect, referenceScore), contributions };
+}
+
+/** Scores of a recording in which some measures are others: as `computeIndex`, for many calls. */
+export function createIndexScorer(
+  { measures, speechSeconds }: Measured,
+  weights: IndexWeights,
+  params: IndexParams,
+  baseline: Measured | null,
+): (others: Measures, unspoken: number) => number {
+  const terms = termsOf(weights, params, baseline, speechSeconds);
+  return (others, unspoken) => {
+    let score = referenceScore;
+    for (const term of terms) {
+      const value = (others[term.measure] ?? measures[term.measure])?.value;
+      if (value !== undefined) score += effectOf(term, value, unspoken);
+    }
+    return score;
+  };
+}
+
+/** What a measure adds to an index, but for its value. */
+type Term = {
+  readonly measure: string;
+  readonly entry: Reference[string];
+  readonly centre: number;
+  readonly sign: 1 | -1;
+  readonly gain: number;
+  /** Share of the weights. */
+  readonly weight: number;
+  /** Share of the recording in the mix with the reference. */
+  readonly share: number;
+};
+
+function termsOf(
+  weights: IndexWeights,
+  { reference, priorSeconds }: IndexParams,
+  baseline: Measured | null,
+  speechSeconds: number,
+): Term[] {
   const used = Object.entries(weights).filter(([, { relativeOnly }]) => baseline !== null || !relativeOnly);
   const total = totalWeight(used);
   const gain = total / totalWeight(used.filter(([, { relativeOnly }]) => !relativeOnly));
-  const seconds = Math.min(measured.speechSeconds, baseline?.speechSeconds ?? Number.POSITIVE_INFINITY);
-  const share = ownShare(seconds, params.priorSeconds);
-  const contributions: Contribution[] = [];
-  for (const [measure, { direction, weight, relativeOnly }] of used) {
-    const value = measured.measures[measure]?.value;
-    const entry = params.reference[measure];
+  const seconds = Math.min(speechSeconds, baseline?.speechSeconds ?? Number.POSITIVE_INFINITY);
+  const share = ownShare(seconds, priorSeconds);
+  return used.flatMap(([measure, { direction, weight, relativeOnly }]): Term[] => {
+    const entry = reference[measure];
     const centre = baseline === null ? entry?.median : baseline.measures[measure]?.value;
-    if (value === undefined || entry === undefined || centre === undefined) continue;
-    const grown = relativeOnly ? 1 : gain;
+    if (entry === undefined || centre === undefined) return [];
     const sign = direction === 'up' ? 1 : -1;
-    const unspoken = sign * (params.unspoken ?? 0);
-    const z = sign * grown * distance({ value, centre, unspoken }, entry, share);
-    const effect = (weight / total) * (1 / (1 + Math.exp(-z)) - 0.5);
-    contributions.push({ measure, value, effect: effect + 0, source: entry.source });
-  }
-  const score = contributions.reduce((sum, { effect }) => sum + effect, referenceScore);
-  return { score, contributions };
+    return [{ measure, entry, centre, sign, gain: relativeOnly ? 1 : gain, weight: weight / total, share }];
+  });
+}
+
+function effectOf(term: Term, value: number, unspoken: number): number {
+  const z = term.sign * term.gain * distance(term, value, term.sign * unspoken);
+  return term.weight * (1 / (1 + Math.exp(-z)) - 0.5);
 }
 
 function totalWeight(used: readonly (readonly [string, IndexWeight])[]): number {
@@ -107,11 +151,8 @@ function totalWeight(used: readonly (readonly [string, IndexWeight])[]): number 
 }
 
 /** From `centre` to `value` in spreads of the reference, both mixed with the reference: at its median, `value` at `unspoken`. */
-function distance(
-  { value, centre, unspoken }: { readonly value: number; readonly centre: number; readonly unspoken: number },
-  { median, spread, scale }: Reference[string],
-  share: number,
-) {
+function distance({ entry, centre, share }: Term, value: number, unspoken: number): number {
+  const { median, spread, scale } = entry;
   if (scale === 'difference') return (share * (value - centre)) / spread + (1 - share) * unspoken;
   const sign = scale === 'inverse' ? -1 : 1;
   const place = (x: number, other: number) =>
