@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The `undertone` command. */
 import { Command, CommanderError } from 'commander';
+import { registerAdapt } from './cli/adapt.ts';
 import { registerAnalyze } from './cli/analyze.ts';
 import { registerAudit } from './cli/audit.ts';
 import { registerBulk } from './cli/bulk.ts';
@@ -64,6 +65,7 @@ function buildProgram(): Command {
     registerVerify,
     registerAudit,
     registerEvaluate,
+    registerAdapt,
     registerDoctor,
     registerOpenApi,
     registerMcp,

@@ -24,6 +24,7 @@ def parse_arguments() -> argparse.Namespace:
     small = argparse.ArgumentParser(add_help=False)
     small.add_argument("--small", action="store_true", help="every step over a few recordings; results go into the cache")
     train = commands.add_parser("train", parents=[small], help="trains models")
+    train.add_argument("--open", action="store_true", help="models/open, of recordings whose licences allow commercial use")
     train.add_argument("step", choices=STEPS)
     evaluate = commands.add_parser("evaluate", parents=[small], help="evaluates the shipped pipeline on the test part")
     evaluate.add_argument("--write", action="store_true", help="put metrics and plots into results, documents and cards")
@@ -65,6 +66,8 @@ def main() -> None:
     options = parse_arguments()
     if options.command == "train":
         check_tools()
+        if options.open:
+            settings.use_open()
     prepare(options.small)
     if options.command == "train":
         from training.pipeline import train

@@ -23,6 +23,7 @@ from training.calibration.intervals import DEGRADATION_PARAMS, WIDEN, fit_interv
 from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
 from training.corpora.labels import DIMENSIONS
+from training.corpora.recipe import RECIPE
 from training.encoder import distill, embeddings, finetune
 from training.encoder import spec as encoder_spec
 from training.encoder.embeddings import EmbeddingStore
@@ -77,7 +78,7 @@ def train_vad() -> None:
     write_vad(net, graph)
     params = SEGMENT_PARAMS | {"minVoice": min_voice} | vad_spec.RECORDING_PARAMS
     write_model(vad_spec.SPEC, graph, settings.MODELS, params, lambda clip: not clip.held_out, vad_train.measure_vad(net) | check_metrics,
-                [synthetic_music.openmsx_data()])  # fmt: skip
+                synthetic_music.openmsx_data())  # fmt: skip
 
 
 def write_trunk_model(spec: ModelSpec, trunk: Trunk, models: ModelSet) -> None:
@@ -130,9 +131,8 @@ def train_emotion(models: ModelSet) -> None:
     neutral = fit_neutral_bias(heads, store, targets, dev)
     outputs = np.concatenate([predict(heads, store, held), distance(store.moments[held])[:, None]], 1)
     rows, outputs = mean_per_clip(store.clips[held], store.speech_frames[held], outputs)
-    rated = np.array([clips[i].dimensions is not None and clips[i].dimensions.rated for i in rows])
     corpora = np.array([clips[i].corpus for i in rows])
-    found = calibrate_emotion(Outputs(outputs[:, :-1], outputs[:, -1], targets, rows, corpora, rated), neutral, near)
+    found = calibrate_emotion(Outputs(outputs[:, :-1], outputs[:, -1], targets, rows, corpora, corpora == RECIPE.rated), neutral, near)
     found.scale.save(models.fitted("scale"))
     write_emotion(heads, found.scale, distance, graph)
     params = {"intervals": dict.fromkeys(DIMENSIONS, WIDEN), "degradations": DEGRADATION_PARAMS,
@@ -225,8 +225,14 @@ STEPS: dict[str, Callable[[], None]] = {
 }
 
 
+STANDARD_ONLY = ("fast", "speakers")
+
+
 def train(step: str) -> None:
-    for name in STEPS if step == "all" else [step]:
+    own = [name for name in STEPS if settings.RECIPE == "standard" or name not in STANDARD_ONLY]
+    if step not in ("all", *own):
+        raise SystemExit(f"Expected one of these steps for the set `{settings.RECIPE}`: {', '.join(own)}; got {step}")
+    for name in own if step == "all" else [step]:
         started = time.time()
         STEPS[name]()
         print(f"{name} took {time.time() - started:.0f} s", flush=True)

@@ -1,6 +1,6 @@
 """Folders, sizes and constants that every step shares.
 
-Read the folders as attributes (`settings.CACHE`) at the time of use: `use_small` replaces them.
+Read the folders as attributes (`settings.CACHE`) at the time of use: `use_open` and `use_small` replace them.
 """
 
 import os
@@ -14,6 +14,7 @@ SHIPPED_MODELS = REPOSITORY / "models" / "standard"
 DATA = Path(os.environ.get("UNDERTONE_DATA", REPOSITORY / "data"))
 CACHE = Path(os.environ.get("UNDERTONE_TRAINING_CACHE", PACKAGE / ".cache"))
 MODELS = SHIPPED_MODELS
+RECIPE = "standard"  # of corpora/recipe.py
 SEED = 7
 THREADS = 2  # of PyTorch and ONNX Runtime; another number changes the order of sums and so the weights
 SAMPLE_RATE = 16000  # Hz of all audio that training handles
@@ -35,11 +36,19 @@ class Sizes:
 SIZES = Sizes()
 
 
+def use_open() -> None:
+    """The set of models/open: recordings whose licences allow commercial use. To be called before training.corpora is imported."""
+    global CACHE, MODELS, RECIPE, SIZES
+    RECIPE = "open"
+    CACHE, MODELS = CACHE / RECIPE, REPOSITORY / "models" / RECIPE
+    SIZES = Sizes(openmsx_pieces=0, finetune_epochs=10)  # fewer recordings: more epochs
+
+
 def use_small() -> None:
     """The same steps over a few recordings. The models go into the cache."""
     global DATA, CACHE, MODELS, SIZES
     CACHE = CACHE / "small"
-    DATA, MODELS = CACHE / "data", CACHE / "models" / "standard"
+    DATA, MODELS = CACHE / "data", CACHE / "models" / RECIPE
     SIZES = Sizes(vad_steps=30, music_pieces=12, openmsx_pieces=4, speech_check_steps=50, finetune_epochs=1, distill_steps=10, voice_steps=10)
 
 

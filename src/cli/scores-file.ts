@@ -1,33 +1,50 @@
-/** The scores of an evaluation as JSON lines, from which an interrupted run resumes. */
+/** Scores of labelled recordings as JSON lines, from which an interrupted run resumes. */
 import { appendFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { type Scores, scoresOf, scoresSchema } from '../evaluation/scored.ts';
+import { scoresOf, scoresSchema } from '../evaluation/scored.ts';
+import type { Report } from '../index.ts';
 import type { Manifest } from '../models/manifest.ts';
 import { version } from '../runtime/version.ts';
 import type { AnalyzeResult } from './analyze-thread.ts';
 import { expected } from './context.ts';
 
-const headSchema = z.strictObject({ undertone: z.string(), models: z.record(z.string(), z.string()) });
+const embeddingDecimals = 5;
+
+const headSchema = z.strictObject({
+  undertone: z.string(),
+  models: z.record(z.string(), z.string()),
+  embeddings: z.boolean(),
+});
 /** Size and time of change identify the content of a file. */
 const lineSchema = z.strictObject({
   path: z.string(),
   size: z.number(),
   modified_ms: z.number(),
   scores: scoresSchema,
+  /** Mean of the recording; null with too little speech, and when not requested. */
+  embedding: z.array(z.number()).nullable(),
 });
 type Line = z.infer<typeof lineSchema>;
+
+export type ScoredFile = Pick<Line, 'scores' | 'embedding'>;
 
 export type ScoresFile = {
   /** Whether there are scores of the file as it is. Forgets older ones. */
   isCurrent(path: string): Promise<boolean>;
   add(path: string, result: Exclude<AnalyzeResult, { error: unknown }>): Promise<void>;
-  scores(path: string): Scores | undefined;
+  of(path: string): ScoredFile | undefined;
 };
 
 /** Scores of other models or another version are discarded. */
-export async function openScoresFile(file: string, manifests: readonly Manifest[]): Promise<ScoresFile> {
+export async function openScoresFile(
+  file: string,
+  manifests: readonly Manifest[],
+  embeddings: boolean,
+): Promise<ScoresFile> {
   const models = Object.fromEntries(manifests.map(({ name, weights }) => [name, weights.sha256]));
-  const head = JSON.stringify({ undertone: version, models } satisfies z.infer<typeof headSchema>);
+  const head = JSON.stringify({ undertone: version, models, embeddings } satisfies z.infer<
+    typeof headSchema
+  >);
   const [first, ...rest] = (await readText(file)).split('\n');
   const kept = first === head ? rest.flatMap(parseLine) : [];
   const text = [head, ...kept.map((line) => JSON.stringify(line)), ''].join('\n');
@@ -47,13 +64,19 @@ export async function openScoresFile(file: string, manifests: readonly Manifest[
       const line = {
         path,
         ...(await stateOf(path)),
-        scores: scoresOf(result.report as Parameters<typeof scoresOf>[0]),
+        scores: scoresOf(result.report as Report),
+        embedding: embeddings ? embeddingOf(result) : null,
       };
       lines.set(path, line);
       await appendFile(file, `${JSON.stringify(line)}\n`);
     },
-    scores: (path) => lines.get(path)?.scores,
+    of: (path) => lines.get(path),
   };
+}
+
+function embeddingOf(result: Exclude<AnalyzeResult, { error: unknown }>): number[] | null {
+  const { recording } = ('embeddings' in result && result.embeddings) || { recording: null };
+  return recording && Array.from(recording, (value) => Number(value.toFixed(embeddingDecimals)));
 }
 
 /** The last line of an interrupted run may be cut. */

@@ -15,7 +15,7 @@ export type Labels = { readonly truth: string; readonly predicted: string };
 
 export type Estimate = {
   readonly value: number;
-  /** 95 %; null where no draw has a score. */
+  /** Of the level, 95 % by default; null where no draw has a score. */
   readonly interval: readonly [low: number, high: number] | null;
 };
 
@@ -93,11 +93,29 @@ export const calibrationError: Score<Answer> = {
   },
 };
 
+/** Of two predictions of each recording: the score of the second less that of the first. */
+export function gain<Pair>(score: Score<Pair>): Score<readonly [before: Pair, after: Pair]> {
+  return {
+    rows: (pairs) => {
+      const before = score.rows(pairs.map(([one]) => one));
+      const after = score.rows(pairs.map(([, other]) => other));
+      return before.map((row, index) => [...row, ...(after[index] ?? [])]);
+    },
+    value: (sums) => {
+      const [before, after] = [0, 1].map((part) =>
+        Array.from(sums).slice((part * sums.length) / 2, ((part + 1) * sums.length) / 2),
+      );
+      return score.value(after ?? []) - score.value(before ?? []);
+    },
+  };
+}
+
 /** Draws speakers with replacement; recordings where there is one speaker. The same speakers give the same draws. */
 export function estimate<Pair>(
   score: Score<Pair>,
   pairs: readonly Pair[],
   speakers: readonly string[],
+  level = 0.95,
 ): Estimate {
   const rows = score.rows(pairs);
   const names = new Map([...new Set(speakers)].sort().map((name, at) => [name, at]));
@@ -116,18 +134,18 @@ export function estimate<Pair>(
   }
   const all = new Float64Array(width);
   for (const row of sums) add(all, row);
-  return { value: score.value(all), interval: middle(draws) };
+  return { value: score.value(all), interval: middle(draws, level) };
 }
 
 function add(into: Float64Array, row: ArrayLike<number>): void {
   for (let at = 0; at < into.length; at++) into[at] = (into[at] ?? 0) + (row[at] ?? 0);
 }
 
-function middle(draws: number[]): Estimate['interval'] {
+function middle(draws: number[], level: number): Estimate['interval'] {
   if (draws.length === 0) return null;
   draws.sort((one, other) => one - other);
   const at = (share: number) => draws[Math.round(share * (draws.length - 1))] as number;
-  return [at(0.025), at(0.975)];
+  return [at((1 - level) / 2), at((1 + level) / 2)];
 }
 
 export function meanOf(values: readonly number[]): number {

@@ -145,8 +145,8 @@ def features() -> log_mel.LogMelStore:
     return log_mel.of_generated("music", folder())
 
 
-def openmsx_data() -> dict:
+def openmsx_data() -> list[dict]:
     """The entry of the model card for the parts of openmsx that training used."""
     parts = [path for path in features().paths if not is_held_out(path) and not path.startswith("music-")]
     pieces = len({path.rsplit("-", 1)[0] for path in parts})
-    return {"name": f"openmsx ({pieces} pieces)", "licence": "GPL-2.0", "clips": len(parts)}
+    return [{"name": f"openmsx ({pieces} pieces)", "licence": "GPL-2.0", "clips": len(parts)}] if parts else []

@@ -33,7 +33,7 @@ class Outputs:
     targets: emotion.Targets  # rows in the order of `clips`
     clips: np.ndarray  # [n] clip indices
     corpora: np.ndarray  # [n] names
-    rated: np.ndarray  # bool [n]: rated by listeners
+    rated: np.ndarray  # bool [n]: of the corpus that valence and arousal are calibrated on
 
 
 @dataclass(frozen=True)

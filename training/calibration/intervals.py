@@ -32,7 +32,8 @@ MIN_EXPONENT = 0.1  # rated recordings are all short and clean; every degradatio
 WORST = {"noise": "noise-5", "narrow": "telephone", "clipped": "clipped", "short": "loudest-1"}
 MIN_GAP = 0.05  # between the worst copies and the clean recordings, for an exponent to follow from it
 CALIBRATION_CONDITIONS = ["noise-5", "noise-10", "noise-20", "telephone", "clipped", "loudest-1"]
-RATED = {"emotion": (RECIPE.rated, 6), "cognitive": (RECIPE.clarity, 1)}  # signal -> corpus, copies of each recording
+RATED = {"emotion": RECIPE.rated, "cognitive": RECIPE.clarity}
+FEW = 100  # recordings, of which every condition is computed; of more, one each
 
 
 @dataclass(frozen=True)
@@ -138,10 +139,12 @@ def spreads_of(scores: np.ndarray, intervals: np.ndarray, rule: dict[str, float]
 
 def read_errors(signal: str, models: Path, rules: dict[str, dict]) -> dict[str, Errors]:
     """Score -> errors of the shipped pipeline on clips of the calibration part as recorded and corrupted. `rules`: of its manifest."""
-    clips, (corpus, copies) = read_clips(), RATED[signal]
+    clips = read_clips()
     corruptor = Corruptor([clip for clip in clips if is_steady(clip) and not clip.held_out])
     chosen: list[tuple[Clip, str, Path]] = []
-    for number, clip in enumerate(clip for clip in clips if clip.corpus == corpus and clip.part is Part.CALIBRATION):
+    own = [clip for clip in clips if clip.corpus == RATED[signal] and clip.part is Part.CALIBRATION]
+    copies = len(CALIBRATION_CONDITIONS) if len(own) < FEW else 1
+    for number, clip in enumerate(own):
         chosen.append((clip, "clean", settings.DATA / clip.path))
         for step in range(copies):
             condition = CALIBRATION_CONDITIONS[(number + step * len(CALIBRATION_CONDITIONS) // copies) % len(CALIBRATION_CONDITIONS)]

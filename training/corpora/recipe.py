@@ -1,6 +1,8 @@
-"""Corpora of the shipped models by task. A corpus that is not listed is not used."""
+"""Corpora of each set of models by task. A corpus that is not listed is not used."""
 
 from dataclasses import dataclass, field
+
+from training import settings
 
 
 @dataclass(frozen=True)
@@ -10,8 +12,8 @@ class Recipe:
     version: str
     emotion: tuple[str, ...]  # acted categories
     ordinary: tuple[str, ...]  # speech that nobody acted, without labels of emotion
-    rated: str  # valence and arousal rated by listeners
-    arousal: str  # levels of activation
+    rated: str  # valence and arousal are calibrated on it: ratings of listeners, or the categories that listeners chose
+    arousal: str | None  # levels of activation
     clarity: str  # fluency and prosody judged by experts
     unlabelled: tuple[str, ...]  # speech without a target
     sounds: tuple[str, ...]  # no speech
@@ -19,18 +21,21 @@ class Recipe:
     unseen: tuple[str, ...]  # acted categories of which no speaker is trained on: corpora that the models have not seen
     known: tuple[str, ...] = field(init=False)  # acted categories that are trained on
     labelled: tuple[str, ...] = field(init=False)  # speech with a target of some score
+    trained: tuple[str, ...] = field(init=False)  # the same without `unseen`
     speech: tuple[str, ...] = field(init=False)
     corpora: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        labelled = (*self.emotion, self.arousal, self.rated, self.clarity, *self.ordinary)
+        named = (*self.emotion, self.arousal, self.rated, self.clarity, *self.ordinary)
+        labelled = tuple(dict.fromkeys(name for name in named if name is not None))
         object.__setattr__(self, "known", tuple(name for name in self.emotion if name not in self.unseen))
         object.__setattr__(self, "labelled", labelled)
+        object.__setattr__(self, "trained", tuple(name for name in labelled if name not in self.unseen))
         object.__setattr__(self, "speech", (*labelled, *self.unlabelled))
         object.__setattr__(self, "corpora", (*self.speech, *self.sounds, self.rooms))
 
 
-RECIPE = Recipe(
+STANDARD = Recipe(
     version="1.8.0",
     emotion=("RAVDESS", "TESS", "SAVEE", "EMOVO", "nEMO", "ASED", "EmotionTTSKorean", "CREMA-D", "CASIA", "AESDD", "TurEV"),
     ordinary=("LibriSpeech", "AMI"),
@@ -42,3 +47,17 @@ RECIPE = Recipe(
     rooms="RIR",
     unseen=("AESDD",),
 )
+# Recordings whose licences allow commercial use of what is trained on them.
+OPEN = Recipe(
+    version="1.0.0",
+    emotion=("CREMA-D",),
+    ordinary=("LibriSpeech", "AMI"),
+    rated="CREMA-D",
+    arousal=None,
+    clarity="speechocean762",
+    unlabelled=("MFA",),
+    sounds=("EmoGator", "ESC10"),
+    rooms="RIR",
+    unseen=(),
+)
+RECIPE = {"standard": STANDARD, "open": OPEN}[settings.RECIPE]

@@ -11,7 +11,7 @@ STANDARD = ModelSpec(
     "valence, arousal and clarity at once; level normalised, convolutions and linear layers in int8",
     inputs=("features",),
     outputs=("tokens",),
-    corpora=(*(name for name in RECIPE.labelled if name not in RECIPE.unseen), "ESC10", "RIR"),
+    corpora=(*RECIPE.trained, "ESC10", "RIR"),
     limits=(
         "Initialised with OpenAI's Whisper-tiny.en (MIT), trained on English speech.",
         f"No speaker of {' and '.join(RECIPE.unseen)} was trained on: it stands for a corpus that the models have not seen.",

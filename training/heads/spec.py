@@ -10,7 +10,7 @@ EMOTION = ModelSpec(
     inputs=("tokens", "weights"),
     outputs=("probabilities", "valence", "arousal", "valence_spread", "arousal_spread", "distance"),
     labels=tuple(EMOTIONS),
-    corpora=(*RECIPE.known, RECIPE.arousal, RECIPE.rated, RECIPE.clarity, *RECIPE.ordinary),
+    corpora=RECIPE.trained,
     limits=(
         "Acted recordings in English, Italian, Polish, Amharic, Korean, Chinese and Turkish. The targets of CREMA-D are the votes of "
         "listeners, those of the other corpora the emotion that the actor intended.",
@@ -49,7 +49,7 @@ CLARITY = ModelSpec(
     description="Clarity of delivery as experts rate fluency and prosody, and the reference of timing measures",
     inputs=("tokens", "weights"),
     outputs=("clarity",),
-    corpora=(RECIPE.clarity, "LibriSpeech", "AMI"),
+    corpora=(RECIPE.clarity, *RECIPE.ordinary),
     limits=(
         "Clarity was rated on English sentences read by Mandarin speakers, half of them children.",
         "The affine calibration and the intervals of clarity were fitted on the calibration part, on none of the evaluated speakers.",

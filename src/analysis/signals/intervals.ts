@@ -6,15 +6,15 @@ export type Interval = readonly [number, number];
 
 /** Growth of the interval per degradation, fitted on the calibration part (training/calibration/intervals.py). */
 export const intervalParams = z.strictObject({
-  /** Half-width without degradations. */
-  base: z.number().min(0).max(1),
+  /** Half-width without degradations; of a model that predicts a spread its factor. */
+  base: z.number().nonnegative(),
   /** Exponents of the degradations. */
   short: z.number().nonnegative(),
   noise: z.number().nonnegative(),
   narrow: z.number().nonnegative(),
   clipped: z.number().nonnegative(),
 });
-type IntervalParams = z.infer<typeof intervalParams>;
+export type IntervalParams = z.infer<typeof intervalParams>;
 
 /** Values of a recording without a degradation; clipping counts up to `fullyClippedRatio`. */
 export const degradationParams = z.strictObject({

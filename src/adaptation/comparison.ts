@@ -1,0 +1,52 @@
+/** Whether an adaptation improves the scores of speakers that it was not fitted on. */
+import { type Estimate, estimate, gain, type Score } from '../evaluation/statistics.ts';
+
+export type Comparison = {
+  readonly figure: string;
+  /** Of the models as they are, and adapted; 95 % intervals. */
+  readonly before: Estimate;
+  readonly after: Estimate;
+  /** Of the difference: paired bootstrap over speakers. */
+  readonly interval: Estimate['interval'];
+  /** Whether the interval lies on the better side of 0; null for figures that do not decide. */
+  readonly improves: boolean | null;
+};
+
+export type Pair<Value> = readonly [before: Value, after: Value];
+/** Which way a figure improves; null: it does not decide. */
+export type Better = 'higher' | 'lower' | null;
+
+export type Sample<Value> = {
+  /** Two predictions of each recording. */
+  readonly pairs: readonly Pair<Value>[];
+  readonly speakers: readonly string[];
+};
+
+/** @param level of the interval of the difference */
+export function compare<Value>(
+  figure: string,
+  score: Score<Value>,
+  { pairs, speakers }: Sample<Value>,
+  { better, level }: { readonly better: Better; readonly level: number },
+): Comparison {
+  const scoreOf = (part: 0 | 1) =>
+    estimate(
+      score,
+      pairs.map((pair) => pair[part]),
+      speakers,
+    );
+  const { interval } = estimate(gain(score), pairs, speakers, level);
+  const ends = { higher: interval !== null && interval[0] > 0, lower: interval !== null && interval[1] < 0 };
+  const improves = better === null ? null : ends[better];
+  return { figure, before: scoreOf(0), after: scoreOf(1), interval, improves };
+}
+
+/** Lower end of the interval of the adapted score. */
+export function lowerEnd<Value>(
+  score: Score<Value>,
+  { pairs, speakers }: Sample<Value>,
+  level: number,
+): number {
+  const after = pairs.map((pair) => pair[1]);
+  return estimate(score, after, speakers, level).interval?.[0] ?? Number.NEGATIVE_INFINITY;
+}

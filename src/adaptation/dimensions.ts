@@ -1,0 +1,161 @@
+/** Adapts valence, arousal or clarity: a line, with more recordings weights of the embedding as well, and the intervals. */
+import { ccc, mean, type Numbers, pcc } from '../evaluation/statistics.ts';
+import { type Comparison, compare, lowerEnd, type Pair } from './comparison.ts';
+import { type Correction, correct, fitCorrection, squaredError } from './correction.ts';
+import { type Example, minForWeights, minRecordings, speakerOf } from './example.ts';
+import { foldsOf, leaveOut } from './folds.ts';
+
+export const dimensions = ['valence', 'arousal', 'clarity'] as const;
+export type Dimension = (typeof dimensions)[number];
+
+export type DimensionAdaptation = {
+  readonly correction: Correction;
+  /** Factor of the half-width of the interval. */
+  readonly widen: number;
+};
+
+export type DimensionResult = {
+  /** Null when no correction improves other speakers. */
+  readonly adaptation: DimensionAdaptation | null;
+  readonly comparisons: readonly Comparison[];
+  readonly recordings: number;
+};
+
+const coverage = 0.8;
+const minVariance = 1e-4;
+
+export type Rated = {
+  readonly example: Example;
+  readonly truth: number;
+  readonly score: number;
+  /** Half-width of the interval. */
+  readonly half: number;
+};
+
+export function ratedOf(examples: readonly Example[], name: Dimension): Rated[] {
+  return examples.flatMap((example) => {
+    const truth = example.recording[name];
+    const scored = scoreOf(example, name);
+    return truth === null || scored === null ? [] : [{ example, truth, ...scored }];
+  });
+}
+
+function scoreOf({ scores }: Example, name: Dimension): Pick<Rated, 'score' | 'half'> | null {
+  const { emotion, cognitive } = scores;
+  const parts =
+    name === 'clarity'
+      ? cognitive && ([cognitive.clarity, cognitive.intervals.clarity] as const)
+      : emotion && ([emotion[name], emotion.intervals[name]] as const);
+  if (parts === null) return null;
+  const [score, [low, high]] = parts;
+  return { score, half: Math.max(score - low, high - score) };
+}
+
+export const canAdaptDimension = (rated: readonly Rated[]) => rated.length >= minRecordings;
+
+type Predicted = { readonly truth: number; readonly score: number; readonly half: number };
+
+/** Fits corrections with and without weights and keeps the first that improves speakers left out. */
+export function adaptDimension(name: Dimension, rated: readonly Rated[], level: number): DimensionResult {
+  const speakers = rated.map(({ example }) => speakerOf(example));
+  const folds = foldsOf(speakers);
+  const comparisons: Comparison[] = [];
+  for (const withWeights of rated.length >= minForWeights ? [true, false] : [false]) {
+    const learn = (rows: readonly Rated[]) => fitDimension(rows, withWeights);
+    const scores = leaveOut(rated, folds, learn, predict);
+    const ratios = rated.map(({ truth, half }, index) => Math.abs(truth - (scores[index] as number)) / half);
+    const widths = leaveOut(
+      ratios.map((ratio, index) => ({ ratio, fold: folds[index] as number })),
+      folds,
+      (rows) => conformalQuantile(rows.map(({ ratio }) => ratio)),
+      (widen) => widen,
+    );
+    const pairs = rated.map(
+      ({ truth, score, half }, index): Pair<Predicted> => [
+        { truth, score, half },
+        { truth, score: scores[index] as number, half: half * (widths[index] as number) },
+      ],
+    );
+    const found = measure(name, pairs, speakers, {
+      level,
+      how: withWeights ? 'with weights' : 'without weights',
+    });
+    comparisons.push(...found.comparisons);
+    if (found.informative && (found.agreement.improves || found.loss.improves)) {
+      const adaptation = { correction: learn(rated), widen: conformalQuantile(ratios) };
+      return { adaptation, comparisons, recordings: rated.length };
+    }
+  }
+  return { adaptation: null, comparisons, recordings: rated.length };
+}
+
+function measure(
+  name: Dimension,
+  pairs: readonly Pair<Predicted>[],
+  speakers: readonly string[],
+  { level, how }: { readonly level: number; readonly how: string },
+) {
+  const each = <Value>(of: (predicted: Predicted) => Value) =>
+    pairs.map(([before, after]): Pair<Value> => [of(before), of(after)]);
+  const numbers = each(({ truth, score }): Numbers => ({ truth, predicted: score }));
+  // Either of two improvements is enough: each is tested at half of the error.
+  const half = (1 + level) / 2;
+  const agreement = compare(
+    `CCC of ${name}, ${how}`,
+    ccc,
+    { pairs: numbers, speakers },
+    { better: 'higher', level: half },
+  );
+  const loss = compare(
+    `pinball loss of the interval of ${name}, ${how}`,
+    mean,
+    { pairs: each(pinballLoss), speakers },
+    { better: 'lower', level: half },
+  );
+  const inside = each(({ truth, score, half: width }) => Number(Math.abs(truth - score) <= width));
+  const covered = compare(
+    `share of ${name} inside its 80 % interval, ${how}`,
+    mean,
+    { pairs: inside, speakers },
+    { better: null, level },
+  );
+  const informative = lowerEnd(pcc, { pairs: numbers, speakers }, level) > 0;
+  return { agreement, loss, informative, comparisons: [agreement, loss, covered] };
+}
+
+/** Of the half-width as a quantile of the absolute error. */
+function pinballLoss({ truth, score, half }: Predicted): number {
+  const beyond = Math.abs(truth - score) - half;
+  return Math.max(coverage * beyond, (coverage - 1) * beyond);
+}
+
+/** Quantile that holds `coverage` of new values (split conformal prediction). */
+function conformalQuantile(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const rank = Math.ceil(coverage * (sorted.length + 1)) - 1;
+  return sorted[Math.min(rank, sorted.length - 1)] as number;
+}
+
+function fitDimension(rows: readonly Rated[], withWeights: boolean): Correction {
+  const truths = rows.map(({ truth }) => truth);
+  const inputs = rows.map(({ example, score }) => ({
+    base: Float64Array.of(score),
+    embedding: example.embedding,
+  }));
+  return fitCorrection(inputs, squaredError(truths, residualVariance(rows)), withWeights);
+}
+
+/** Of a line through the scores. */
+function residualVariance(rows: readonly Rated[]): number {
+  const center = rows.reduce((sum, { truth }) => sum + truth, 0) / rows.length;
+  const variance = rows.reduce((sum, { truth }) => sum + (truth - center) ** 2, 0) / rows.length;
+  const summands = pcc.rows(rows.map(({ truth, score }) => ({ truth, predicted: score })));
+  const sums = (summands[0] ?? []).map((_, at) => summands.reduce((sum, row) => sum + (row[at] ?? 0), 0));
+  const explained = pcc.value(sums) ** 2;
+  return Math.max(minVariance, variance * (1 - (Number.isFinite(explained) ? explained : 0)));
+}
+
+function predict(correction: Correction, { example, score }: Rated): number {
+  const [value = 0] = correct(correction, { base: Float64Array.of(score), embedding: example.embedding });
+  return Math.min(1, Math.max(0, value));
+}

@@ -1,0 +1,152 @@
+/** Adapts the probabilities of the labels: temperature and biases, with more recordings weights of the embedding as well. */
+import { type Answer, calibrationError, mean, uar } from '../evaluation/statistics.ts';
+import { type Comparison, compare, lowerEnd, type Pair } from './comparison.ts';
+import { type Correction, correct, crossEntropy, fitCorrection, softmax } from './correction.ts';
+import { type Example, minForWeights, minRecordings, speakerOf } from './example.ts';
+import { foldsOf, leaveOut } from './folds.ts';
+
+export type LabelAdaptation = { readonly labels: readonly string[]; readonly correction: Correction };
+
+export type LabelResult = {
+  /** Null when no correction improves other speakers. */
+  readonly adaptation: LabelAdaptation | null;
+  readonly comparisons: readonly Comparison[];
+  readonly recordings: number;
+};
+
+/** Smaller probabilities count as this one, in the graph as well. */
+export const minProbability = 1e-4;
+const minPerLabel = 10;
+
+type Labelled = Example & {
+  readonly recording: { readonly label: string };
+  readonly scores: { readonly emotion: NonNullable<Example['scores']['emotion']> };
+};
+
+/** @param known labels of the models */
+export function labelledOf(examples: readonly Example[]): Labelled[] {
+  return examples.filter(
+    (example): example is Labelled => example.recording.label !== null && example.scores.emotion !== null,
+  );
+}
+
+/**
+ * The labels that an adapted model has: those of the models, or those of the file if one of them is new.
+ * @throws RangeError for a new label with too few recordings
+ */
+export function labelsAfter(examples: readonly Labelled[], known: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { recording } of examples) counts.set(recording.label, (counts.get(recording.label) ?? 0) + 1);
+  const added = [...counts.keys()].filter((label) => !known.includes(label)).sort();
+  if (added.length === 0) return known;
+  const labels = [...known.filter((label) => counts.has(label)), ...added];
+  const few = labels.filter((label) => (counts.get(label) as number) < minPerLabel);
+  if (examples.length < minForWeights || few.length > 0 || labels.length < 2)
+    throw new RangeError(
+      `Expected ${minForWeights} or more recordings, ${minPerLabel} or more of each label, to learn ${added.join(', ')}; ` +
+        `got ${examples.length}${few.length > 0 ? `, and fewer of ${few.join(', ')}` : ''}`,
+    );
+  return labels;
+}
+
+/** Fits corrections with and without weights and keeps the first that improves speakers left out. */
+export function adaptLabels(
+  examples: readonly Labelled[],
+  known: readonly string[],
+  level: number,
+): LabelResult {
+  const labels = labelsAfter(examples, known);
+  const speakers = examples.map(speakerOf);
+  const folds = foldsOf(speakers);
+  const comparisons: Comparison[] = [];
+  for (const withWeights of examples.length >= minForWeights ? [true, false] : [false]) {
+    const learn = (rows: readonly Labelled[]) => fitLabels(rows, labels, withWeights);
+    const predicted = leaveOut(examples, folds, learn, (correction, row) =>
+      softmax(correct(correction, inputsOf(row, labels))),
+    );
+    const pairs = examples.map((example, index): Pair<Prediction> => {
+      const after = Object.fromEntries(labels.map((label, at) => [label, predicted[index]?.[at] ?? 0]));
+      const truth = example.recording.label;
+      return [
+        { truth, probabilities: example.scores.emotion.probabilities },
+        { truth, probabilities: after },
+      ];
+    });
+    const found = measure(pairs, speakers, level, withWeights ? 'with weights' : 'without weights');
+    comparisons.push(...found.comparisons);
+    const { improves } = withWeights ? found.recall : found.loss;
+    if (found.informative && improves === true)
+      return {
+        adaptation: { labels, correction: learn(examples) },
+        comparisons,
+        recordings: examples.length,
+      };
+  }
+  return { adaptation: null, comparisons, recordings: examples.length };
+}
+
+export const canAdaptLabels = (examples: readonly Labelled[]) => examples.length >= minRecordings;
+
+type Prediction = { readonly truth: string; readonly probabilities: Readonly<Record<string, number>> };
+
+function measure(
+  pairs: readonly Pair<Prediction>[],
+  speakers: readonly string[],
+  level: number,
+  how: string,
+) {
+  const each = <Value>(of: (prediction: Prediction) => Value) =>
+    pairs.map(([before, after]): Pair<Value> => [of(before), of(after)]);
+  const answers = each(({ truth, probabilities }) => ({ truth, predicted: best(probabilities) }));
+  const losses = each(
+    ({ truth, probabilities }) => -Math.log(Math.max(probabilities[truth] ?? 0, minProbability)),
+  );
+  const confidences = each(({ truth, probabilities }): Answer => {
+    const predicted = best(probabilities);
+    return { correct: predicted === truth, confidence: probabilities[predicted] ?? 0 };
+  });
+  const chance = 1 / new Set(pairs.map(([{ truth }]) => truth)).size;
+  const informative = lowerEnd(uar, { pairs: answers, speakers }, level) > chance;
+  const recall = compare(
+    `UAR of the labels, ${how}`,
+    uar,
+    { pairs: answers, speakers },
+    { better: 'higher', level },
+  );
+  const loss = compare(
+    `log loss of the labels, ${how}`,
+    mean,
+    { pairs: losses, speakers },
+    { better: 'lower', level },
+  );
+  const calibration = compare(
+    `calibration error of confidence, ${how}`,
+    calibrationError,
+    { pairs: confidences, speakers },
+    { better: null, level },
+  );
+  return { recall, loss, informative, comparisons: [recall, loss, calibration] };
+}
+
+function fitLabels(rows: readonly Labelled[], labels: readonly string[], withWeights: boolean): Correction {
+  const truths = rows.map(({ recording }) => labels.indexOf(recording.label));
+  return fitCorrection(
+    rows.map((row) => inputsOf(row, labels)),
+    crossEntropy(truths),
+    withWeights,
+  );
+}
+
+/** Logarithms of the probabilities; 0 for labels that the models do not have. */
+function inputsOf({ scores, embedding }: Labelled, labels: readonly string[]) {
+  const base = labels.map((label) => {
+    const probability = scores.emotion.probabilities[label];
+    return probability === undefined ? 0 : Math.log(Math.max(probability, minProbability));
+  });
+  return { base: Float64Array.from(base), embedding };
+}
+
+function best(probabilities: Readonly<Record<string, number>>): string {
+  const [first] = Object.entries(probabilities).sort(([, one], [, other]) => other - one);
+  return first?.[0] ?? '';
+}

@@ -1,0 +1,89 @@
+import { access, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Command } from 'commander';
+import type { Example } from '../adaptation/example.ts';
+import type { Manifest } from '../models/manifest.ts';
+import { readSettings } from './analyze.ts';
+import { type CliContext, expected, UsageError } from './context.ts';
+import { parseJobs } from './parallel.ts';
+import { readLabels, type ScoredLabels, scoreLabels } from './score-labels.ts';
+
+const examples = `
+LABELS.csv is that of undertone evaluate, with the column speaker: path (relative to the file) and one or more of label,
+valence, arousal, clarity (0 to 1). Labels may be new ones. From 30 recordings on, temperature, biases and lines are fitted;
+from 200 on, weights of the embedding and new labels as well. Every fifth of the speakers is left out in turn: what does not
+improve their scores is not kept. If nothing does, no models are written and the exit code is 1.
+
+Examples:
+  undertone adapt labels.csv --out models/ours
+  undertone evaluate other-speakers.csv --models models/ours
+  UNDERTONE_MODELS_DIR=models/ours undertone serve`;
+
+type Options = { readonly out: string; readonly models?: string; readonly jobs?: string };
+
+export function registerAdapt(program: Command, terminal: CliContext): void {
+  program
+    .command('adapt')
+    .description('fit the models to labelled recordings of your own')
+    .argument('<labels>', 'CSV file of recordings and labels')
+    .requiredOption('--out <folder>', 'new folder of the adapted models')
+    .option('--models <name>', 'standard, fast, open or a folder (UNDERTONE_MODELS_DIR, or standard)')
+    .option('--jobs <n>', 'files at a time (one per core)')
+    .addHelpText('after', examples)
+    .action((labels: string, options: Options) => adaptModels(labels, options, terminal));
+}
+
+async function adaptModels(path: string, options: Options, terminal: CliContext): Promise<void> {
+  const recordings = await readLabels(path);
+  const jobs = parseJobs(options.jobs);
+  const settings = await readSettings(options, terminal);
+  await checkAbsent(options.out);
+  const { readManifests } = await import('../models/loader.ts');
+  const manifests = await readManifests(settings.modelsDir);
+  // Not below --out, which appears when it is complete.
+  const scores = `${options.out}.scores`;
+  const found = await scoreLabels(recordings, scores, manifests, {
+    jobs,
+    settings,
+    terminal,
+    embeddings: true,
+  });
+  const { isImprovement } = await import('../adaptation/adapt.ts');
+  const { comparisonText } = await import('../adaptation/text.ts');
+  const adaptation = await learn(found, manifests);
+  terminal.stdout.write(comparisonText(adaptation.comparisons));
+  await rm(scores, { recursive: true });
+  if (!isImprovement(adaptation)) {
+    terminal.stderr.write('Nothing improves the scores of speakers left out: no models are written\n');
+    return terminal.fail();
+  }
+  const { writeModels } = await import('../adaptation/write-models.ts');
+  const name = basename(path);
+  const command = `undertone adapt ${name} --out ${basename(options.out)}`;
+  await writeModels(settings.modelsDir, options.out, adaptation, { name, command });
+  terminal.stdout.write(
+    `${options.out}: ${adaptation.recordings} recordings of ${adaptation.speakers} speakers\n`,
+  );
+  if (found.failed > 0) terminal.fail();
+}
+
+async function learn({ scored }: ScoredLabels, manifests: readonly Manifest[]) {
+  const { adapt } = await import('../adaptation/adapt.ts');
+  const usable = scored.flatMap(({ recording, scores, embedding }): Example[] =>
+    embedding === null ? [] : [{ recording, scores, embedding: Float32Array.from(embedding) }],
+  );
+  const known = manifests.find(({ kind }) => kind === 'emotion')?.labels ?? [];
+  try {
+    return adapt(usable, known);
+  } catch (error) {
+    throw error instanceof RangeError ? new UsageError(error.message) : error;
+  }
+}
+
+async function checkAbsent(folder: string): Promise<void> {
+  const found = await access(folder).then(
+    () => true,
+    () => false,
+  );
+  if (found) throw expected('a folder that does not exist', '--out', `${join(folder)}, which exists`);
+}
