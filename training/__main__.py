@@ -1,4 +1,4 @@
-"""Command line: python -m training train | evaluate | baseline-reference | study | power | corpus-pages.
+"""Command line: python -m training train | evaluate | baseline-reference | study | adaptation | power | corpus-pages.
 
 The scripts training/train and training/evaluate call it.
 """
@@ -32,6 +32,7 @@ def parse_arguments() -> argparse.Namespace:
     evaluate.add_argument("--figures", type=Path, help="only write the figures of the recordings themselves, as JSON, with the service as it is built")
     commands.add_parser("baseline-reference", parents=[small], help="fits the reference of the part `baseline`")
     commands.add_parser("study", parents=[small], help="compares ways to train on ordinary speech, on the dev part")
+    commands.add_parser("adaptation", help="writes how much undertone adapt improves left-out corpora into docs/your-data.md").set_defaults(small=False)
     commands.add_parser("power", help="writes how many recordings an evaluation needs into docs/your-data.md").set_defaults(small=False)
     commands.add_parser("corpus-pages", help="writes the counts of training/corpora/pages").set_defaults(small=False)
     options = parser.parse_args()
@@ -85,6 +86,10 @@ def main() -> None:
         from training.studies import ordinary_speech
 
         ordinary_speech.run()
+    elif options.command == "adaptation":
+        from training.studies import adaptation
+
+        adaptation.run()
     elif options.command == "power":
         from training.studies import power
 

@@ -61,15 +61,14 @@ export function adaptLabels(
   const comparisons: Comparison[] = [];
   for (const withWeights of examples.length >= minForWeights ? [true, false] : [false]) {
     const learn = (rows: readonly Labelled[]) => fitLabels(rows, labels, withWeights);
-    const predicted = leaveOut(examples, folds, learn, (correction, row) =>
-      softmax(correct(correction, inputsOf(row, labels))),
+    const predicted = leaveOut(examples, folds, learn, (correction, { scores, embedding }) =>
+      predictLabels({ labels, correction }, scores.emotion.probabilities, embedding),
     );
     const pairs = examples.map((example, index): Pair<Prediction> => {
-      const after = Object.fromEntries(labels.map((label, at) => [label, predicted[index]?.[at] ?? 0]));
       const truth = example.recording.label;
       return [
         { truth, probabilities: example.scores.emotion.probabilities },
-        { truth, probabilities: after },
+        { truth, probabilities: predicted[index] as Probabilities },
       ];
     });
     const found = measure(pairs, speakers, level, withWeights ? 'with weights' : 'without weights');
@@ -87,7 +86,8 @@ export function adaptLabels(
 
 export const canAdaptLabels = (examples: readonly Labelled[]) => examples.length >= minRecordings;
 
-type Prediction = { readonly truth: string; readonly probabilities: Readonly<Record<string, number>> };
+type Probabilities = Readonly<Record<string, number>>;
+type Prediction = { readonly truth: string; readonly probabilities: Probabilities };
 
 function measure(
   pairs: readonly Pair<Prediction>[],
@@ -131,22 +131,32 @@ function measure(
 function fitLabels(rows: readonly Labelled[], labels: readonly string[], withWeights: boolean): Correction {
   const truths = rows.map(({ recording }) => labels.indexOf(recording.label));
   return fitCorrection(
-    rows.map((row) => inputsOf(row, labels)),
+    rows.map(({ scores, embedding }) => inputsOf(scores.emotion.probabilities, embedding, labels)),
     crossEntropy(truths),
     withWeights,
   );
 }
 
+/** Probabilities of a recording by the adapted model, without its rounding. */
+export function predictLabels(
+  { labels, correction }: LabelAdaptation,
+  before: Probabilities,
+  embedding: Float32Array,
+): Probabilities {
+  const after = softmax(correct(correction, inputsOf(before, embedding, labels)));
+  return Object.fromEntries(labels.map((label, at) => [label, after[at] ?? 0]));
+}
+
 /** Logarithms of the probabilities; 0 for labels that the models do not have. */
-function inputsOf({ scores, embedding }: Labelled, labels: readonly string[]) {
+function inputsOf(probabilities: Probabilities, embedding: Float32Array, labels: readonly string[]) {
   const base = labels.map((label) => {
-    const probability = scores.emotion.probabilities[label];
+    const probability = probabilities[label];
     return probability === undefined ? 0 : Math.log(Math.max(probability, minProbability));
   });
   return { base: Float64Array.from(base), embedding };
 }
 
-function best(probabilities: Readonly<Record<string, number>>): string {
+function best(probabilities: Probabilities): string {
   const [first] = Object.entries(probabilities).sort(([, one], [, other]) => other - one);
   return first?.[0] ?? '';
 }

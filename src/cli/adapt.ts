@@ -1,5 +1,5 @@
 import { access, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { Example } from '../adaptation/example.ts';
 import type { Manifest } from '../models/manifest.ts';
@@ -40,7 +40,7 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   await checkAbsent(options.out);
   const { readManifests } = await import('../models/loader.ts');
   const manifests = await readManifests(settings.modelsDir);
-  // Not below --out, which appears when it is complete.
+  // Beside --out, which appears when it is complete. An interrupted run resumes from it.
   const scores = `${options.out}.scores`;
   const found = await scoreLabels(recordings, scores, manifests, {
     jobs,
@@ -50,9 +50,8 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   });
   const { isImprovement } = await import('../adaptation/adapt.ts');
   const { comparisonText } = await import('../adaptation/text.ts');
-  const adaptation = await learn(found, manifests);
+  const adaptation = await learn(found, manifests).finally(() => rm(scores, { recursive: true }));
   terminal.stdout.write(comparisonText(adaptation.comparisons));
-  await rm(scores, { recursive: true });
   if (!isImprovement(adaptation)) {
     terminal.stderr.write('Nothing improves the scores of speakers left out: no models are written\n');
     return terminal.fail();
@@ -85,5 +84,5 @@ async function checkAbsent(folder: string): Promise<void> {
     () => true,
     () => false,
   );
-  if (found) throw expected('a folder that does not exist', '--out', `${join(folder)}, which exists`);
+  if (found) throw expected('a folder that does not exist', '--out', `${folder}, which exists`);
 }

@@ -153,7 +153,7 @@ export function meanOf(values: readonly number[]): number {
 }
 
 /** Mulberry32, for repeatable draws. @returns numbers in [0, 1) */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

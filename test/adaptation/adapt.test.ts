@@ -1,0 +1,126 @@
+/** Adaptation to examples that the test draws: embeddings that depend on the label, or do not. */
+import test from 'ava';
+import { type Adaptation, adapt, isImprovement } from '../../src/adaptation/adapt.ts';
+import type { Example } from '../../src/adaptation/example.ts';
+import { createRandom } from '../../src/evaluation/statistics.ts';
+
+const known = ['neutral', 'happy', 'sad'];
+const dimensions = 24;
+
+type Options = {
+  readonly count?: number;
+  readonly speakers?: number;
+  readonly labels?: readonly string[];
+  /** Distance of the embeddings of two labels; 0: they do not depend on the label. */
+  readonly apart?: number;
+  /** Valence: what listeners rated, as a function of the score. */
+  readonly rated?: (score: number) => number;
+};
+
+function draw(options: Options = {}): Example[] {
+  const { count = 240, speakers = 8, labels = ['happy', 'sad'], apart = 2, rated } = options;
+  const random = createRandom(3);
+  return Array.from({ length: count }, (_, index) => {
+    const at = Math.floor(random() * labels.length);
+    const score = 0.2 + 0.6 * random();
+    const probabilities = { neutral: 0.6, happy: 0.1 + 0.2 * random(), sad: 0.1 + 0.2 * random() };
+    const half = 0.05;
+    return {
+      recording: {
+        path: `/${index}.wav`,
+        label: labels[at] ?? null,
+        speaker: `speaker ${index % speakers}`,
+        group: null,
+        valence:
+          rated === undefined ? null : Math.min(1, Math.max(0, rated(score) + 0.04 * (random() - 0.5))),
+        arousal: null,
+        clarity: null,
+      },
+      scores: {
+        emotion: {
+          probabilities,
+          valence: score,
+          arousal: 0.5,
+          intervals: { valence: [score - half, score + half], arousal: [0.4, 0.6] },
+          warnings: [],
+        },
+        cognitive: null,
+      },
+      embedding: Float32Array.from(
+        { length: dimensions },
+        (_, dimension) => random() + (dimension === at ? apart : 0),
+      ),
+    };
+  });
+}
+
+const figure = ({ comparisons }: Adaptation, name: RegExp) =>
+  comparisons.find((one) => name.test(one.figure)) ?? { before: { value: NaN }, after: { value: NaN } };
+
+test('weights of the embedding learn labels that the scores miss', (t) => {
+  const adapted = adapt(draw(), known);
+  t.true(isImprovement(adapted));
+  const recall = figure(adapted, /^UAR of the labels, with weights$/);
+  t.is(recall.before.value, 0);
+  t.true(recall.after.value > 0.95, String(recall.after.value));
+  t.deepEqual(adapted.labels?.adaptation?.labels, known);
+});
+
+test('labels without any relation to the voice are refused, although biases would fit them', (t) => {
+  const adapted = adapt(draw({ apart: 0 }), known);
+  t.false(isImprovement(adapted));
+  t.true(figure(adapted, /^log loss of the labels, without weights$/).after.value < 0.8);
+  t.true(figure(adapted, /^log loss of the labels, without weights$/).before.value > 1.2);
+});
+
+test('fewer recordings have no weights', (t) => {
+  const { comparisons } = adapt(draw({ count: 60 }), known);
+  t.deepEqual(
+    comparisons.map(({ figure: name }) => name),
+    [
+      'UAR of the labels, without weights',
+      'log loss of the labels, without weights',
+      'calibration error of confidence, without weights',
+    ],
+  );
+});
+
+test('new labels replace those that the file does not have', (t) => {
+  const adapted = adapt(draw({ labels: ['happy', 'bored'] }), known);
+  t.deepEqual(adapted.labels?.adaptation?.labels, ['happy', 'bored']);
+});
+
+test('a line corrects a scale, and the interval holds 80 % of the errors', (t) => {
+  const adapted = adapt(draw({ count: 120, rated: (score) => 0.3 + 0.5 * score }), known);
+  const { correction, widen } = adapted.dimensions.valence?.adaptation ?? {};
+  t.is(correction?.scale.toFixed(1), '0.5');
+  t.is(correction?.bias[0]?.toFixed(1), '0.3');
+  t.is(correction?.weights, null);
+  t.true((widen as number) > 0.2 && (widen as number) < 0.5, String(widen));
+  const covered = figure(adapted, /^share of valence inside/);
+  t.true(Math.abs(covered.after.value - 0.8) < 0.05 && covered.before.value > 0.3);
+});
+
+test('ratings without any relation to the score are refused', (t) => {
+  const random = createRandom(5);
+  const adapted = adapt(draw({ apart: 0, rated: () => random() }), known);
+  t.false(isImprovement(adapted));
+});
+
+for (const [name, options, message] of [
+  [
+    'few recordings',
+    { count: 29 },
+    'Expected 30 or more recordings with a label, valence, arousal or clarity, got 29',
+  ],
+  ['few speakers', { speakers: 2 }, 'Expected recordings of 3 or more speakers, got 2'],
+  [
+    'a new label in few recordings',
+    { count: 199, labels: ['happy', 'bored'] },
+    'Expected 200 or more recordings, 10 or more of each label, to learn bored; got 199',
+  ],
+] as const) {
+  test(`${name}: an error`, (t) => {
+    t.throws(() => adapt(draw(options), known), { instanceOf: RangeError, message });
+  });
+}

@@ -1,0 +1,104 @@
+/** `undertone adapt` on a corpus that the test makes: pieces of a voice at six speeds, bright or dull. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { wavFile } from '../../benchmarks/wav.ts';
+import { createRandom } from '../../src/evaluation/statistics.ts';
+import { samplesOf } from '../support/analysis.ts';
+import { runCli } from '../support/cli.ts';
+import { makeFolder } from '../support/folder.ts';
+
+const voice = samplesOf('speech.wav');
+const pieceSamples = 16_000 * 1.5;
+const speakers = 6;
+
+/** The first half of the speakers is `train.csv`, the other half `test.csv`; `shuffled.csv` has the first with other labels. */
+function makeCorpus(count: number) {
+  const folder = makeFolder();
+  const random = createRandom(2);
+  mkdirSync(join(folder, 'audio'));
+  const rows = Array.from({ length: count }, (_, index) => {
+    const speaker = index % speakers;
+    const label = random() < 0.5 ? 'bright' : 'dull';
+    const speed = 0.8 + 0.08 * speaker;
+    const start = Math.floor(random() * (voice.length - speed * pieceSamples - 1));
+    const piece = Float32Array.from(
+      { length: pieceSamples },
+      (_, at) => voice[start + Math.floor(at * speed)] ?? 0,
+    );
+    const filtered = piece.map((sample, at) => {
+      const last = piece[at - 1] ?? 0;
+      return label === 'bright' ? sample - 0.9 * last : 0.5 * (sample + last);
+    });
+    writeFileSync(join(folder, 'audio', `${index}.wav`), wavFile(filtered));
+    return { path: `audio/${index}.wav`, label, speaker: `s${speaker}` };
+  });
+  const write = (name: string, chosen: typeof rows) => {
+    const file = join(folder, name);
+    writeFileSync(
+      file,
+      ['path,label,speaker', ...chosen.map((row) => Object.values(row).join(',')), ''].join('\n'),
+    );
+    return file;
+  };
+  const train = rows.filter((_, index) => index % speakers < 4);
+  const others = rows.filter((_, index) => index % speakers >= 4);
+  const meaningless = train.map((row) => ({ ...row, label: random() < 0.5 ? 'bright' : 'dull' }));
+  return {
+    folder,
+    train: write('train.csv', train),
+    test: write('test.csv', others),
+    shuffled: write('shuffled.csv', meaningless),
+  };
+}
+
+test('new labels are learned, and the folder works everywhere', async (t) => {
+  const corpus = makeCorpus(330);
+  const out = join(corpus.folder, 'ours');
+  const { code, stdout, stderr } = await runCli(['adapt', corpus.train, '--out', out]);
+  t.is(code, 0, stderr);
+  t.is(stderr, '220 files analysed, 0 failed\n');
+  t.regex(stdout, /^UAR of the labels, with weights +0\.000 +(0\.[89]|1)\d* .* yes$/m);
+  t.regex(stdout, /ours: 220 recordings of 4 speakers\n$/);
+  t.deepEqual(readdirSync(out).sort(), ['cognitive', 'emotion', 'trunk', 'vad']);
+  t.deepEqual(readdirSync(corpus.folder).sort(), ['audio', 'ours', 'shuffled.csv', 'test.csv', 'train.csv']);
+  const card = readFileSync(join(out, 'emotion', 'CARD.md'), 'utf8');
+  t.regex(card, /^# emotion .*, adapted\n/);
+  t.regex(card, /\| train\.csv \| not stated; of whom adapted the model \| 220 \|/);
+  t.true(
+    readFileSync('models/standard/cognitive/CARD.md').equals(readFileSync(join(out, 'cognitive', 'CARD.md'))),
+  );
+
+  const report = join(corpus.folder, 'report');
+  const evaluated = await runCli(['evaluate', corpus.test, '--models', out, '--out', report]);
+  t.is(evaluated.code, 0, evaluated.stderr);
+  const { figures } = JSON.parse(readFileSync(join(report, 'report.json'), 'utf8'));
+  const recall = figures.find((one: { figure: string }) => one.figure === 'UAR, all labels open');
+  t.true(recall.value > 0.8, JSON.stringify(recall));
+
+  const doctor = await runCli(['doctor'], { env: { UNDERTONE_MODELS_DIR: out } });
+  t.regex(doctor.stdout, /models/);
+  t.notRegex(doctor.stdout, /emotion probabilities/);
+});
+
+test('labels without any relation to the voice are refused, and nothing is written', async (t) => {
+  const corpus = makeCorpus(330);
+  const out = join(corpus.folder, 'ours');
+  const { code, stdout, stderr } = await runCli(['adapt', corpus.shuffled, '--out', out]);
+  t.is(code, 1);
+  t.regex(stdout, /^UAR of the labels, with weights /m);
+  t.regex(stderr, /Nothing improves the scores of speakers left out: no models are written\n$/);
+  t.false(existsSync(out));
+});
+
+test('what cannot work is one line', async (t) => {
+  const corpus = makeCorpus(12);
+  const out = join(corpus.folder, 'ours');
+  const few = await runCli(['adapt', corpus.train, '--out', out]);
+  t.is(few.code, 2);
+  t.regex(few.stderr, /\nExpected 30 or more recordings with a label, valence, arousal or clarity, got 8\n$/);
+  mkdirSync(out, { recursive: true });
+  const existing = await runCli(['adapt', corpus.train, '--out', out]);
+  t.is(existing.code, 2);
+  t.regex(existing.stderr, /^Expected a folder that does not exist for `--out`, got .*ours, which exists\n$/);
+});
