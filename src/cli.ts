@@ -7,6 +7,7 @@ import { registerAudit } from './cli/audit.ts';
 import { registerBulk } from './cli/bulk.ts';
 import { type CliContext, UsageError } from './cli/context.ts';
 import { registerDoctor } from './cli/doctor.ts';
+import { registerEmbed } from './cli/embed.ts';
 import { registerEvaluate } from './cli/evaluate.ts';
 import { registerFeatures } from './cli/features.ts';
 import { registerKeys } from './cli/keys.ts';
@@ -58,6 +59,7 @@ function buildProgram(): Command {
     registerAnalyze,
     registerBulk,
     registerListen,
+    registerEmbed,
     registerFeatures,
     registerToken,
     registerUser,

@@ -3,6 +3,7 @@
 import { type Analyzer, createAnalyzer } from './analysis/analyze.ts';
 import type { ChannelsReport as HttpChannelsReport } from './analysis/channels-report.ts';
 import { composeReport } from './analysis/compose-report.ts';
+import { type EmbeddingReport, embeddingReport } from './analysis/embedding-report.ts';
 import type { PooledEmbeddings } from './analysis/pooled-embeddings.ts';
 import { type CombinedReport, combinedReport } from './analysis/report.ts';
 import { signals as allSignals, type Signal } from './analysis/signals/table.ts';
@@ -95,6 +96,11 @@ export type SpeakersReport = WithoutId<Omit<HttpSpeakersReport, 'speakers'>> & {
 
 type SharedOptions = Pick<AnalyzeOptions, 'timeline' | 'modelsDir' | 'limits'>;
 
+export type EmbedOptions = SharedOptions & Pick<AnalyzeOptions, 'channel'>;
+
+/** The report of /v1/embed without its request id. */
+export type Embeddings = WithoutId<EmbeddingReport>;
+
 const analyzers = new Map<string, Promise<Analyzer>>();
 let last: Promise<unknown> = Promise.resolve();
 
@@ -108,6 +114,24 @@ export function decode(bytes: Uint8Array, options: DecodeOptions = {}): Audio {
 /** Runs one analysis at a time. The first call loads the models. @throws Failure when the recording cannot be analysed */
 export function analyze(audio: Uint8Array, options: AnalyzeOptions = {}): Promise<Report> {
   return enqueue(() => report(audio, options));
+}
+
+/** Embeddings of a recording and of its utterances. @throws Failure when the recording cannot be analysed */
+export function embed(audio: Uint8Array, options: EmbedOptions = {}): Promise<Embeddings> {
+  return enqueue(async () => {
+    const { modelsDir = shippedModels, limits = parseConfig({}).limits, ...own } = options;
+    const request = {
+      ...defaultOptions,
+      ...own,
+      audio,
+      baseline: null,
+      signals: [],
+      embeddings: true,
+      cancel: null,
+    };
+    const [analysis] = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
+    return embeddingReport(analysis);
+  });
 }
 
 /** Analyses each of two channels alone. @throws Failure when the recording cannot be analysed */

@@ -156,7 +156,7 @@ export function aggregate(
     },
     span,
     results: Object.fromEntries(aggregated),
-    embeddings: enough ? joinEmbeddings(results, windows) : null,
+    embeddings: enough ? joinEmbeddings(results, recording) : null,
     samplesSha256: null,
     insufficientSpeech: !enough,
     warnings: recordingWarnings(
@@ -173,7 +173,7 @@ export function aggregate(
 
 function joinEmbeddings(
   results: readonly ChunkResult[],
-  windows: readonly Window[],
+  { windows, timeline, framesPerSecond }: RecordingContext,
 ): PooledEmbeddings | null {
   const perWindow = results.flatMap(({ embeddings }) => embeddings.windows);
   if (perWindow.length === 0) return null;
@@ -182,7 +182,12 @@ function joinEmbeddings(
       perWindow,
       windows.map(({ speechFrames }) => speechFrames),
     ),
-    timeline: results.flatMap(({ embeddings }) => embeddings.timeline),
+    timeline: results
+      .flatMap(({ embeddings }) => embeddings.timeline)
+      .map((embedding, index) => {
+        const { start, end } = timeline[index] as Window;
+        return { start: start / framesPerSecond, end: end / framesPerSecond, embedding };
+      }),
   };
 }
 

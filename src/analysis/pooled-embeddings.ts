@@ -4,8 +4,12 @@ import type { EncodedWindow } from './encode.ts';
 export type PooledEmbeddings = {
   /** Mean over the windows, weighted by their seconds of speech. */
   readonly recording: Float32Array;
-  /** One per entry of the timeline. */
-  readonly timeline: readonly Float32Array[];
+  /** One per entry of the timeline; times in seconds. */
+  readonly timeline: readonly {
+    readonly start: number;
+    readonly end: number;
+    readonly embedding: Float32Array;
+  }[];
 };
 
 /** Mean of the rows of `embeddings`, weighted by the speech probability. */

@@ -72,7 +72,7 @@ export function bodyOf<S extends Signal>(signal: S, analysis: Analysis): BodyOf<
   return body as unknown as BodyOf<S>;
 }
 
-function statusOf({ insufficientSpeech }: Analysis): Status {
+export function statusOf({ insufficientSpeech }: Analysis): Status {
   return insufficientSpeech ? 'insufficient_speech' : 'ok';
 }
 
@@ -93,22 +93,21 @@ function segmentsOf({ audio, span }: Analysis): Envelope['segments'] {
 }
 
 function envelopeOf(analysis: Analysis, requestId: string): Envelope {
-  const { audio } = analysis;
+  return { audio: audioOf(analysis), segments: segmentsOf(analysis), request_id: requestId };
+}
+
+export function audioOf({ audio }: Analysis): Envelope['audio'] {
   const { source } = audio;
   return {
-    audio: {
-      duration_s: round(audio.seconds),
-      speech_s: round(audio.speechSeconds),
-      container: source.container,
-      codec: source.codec,
-      sample_rate_hz: source.sampleRate,
-      channels: source.channels,
-      snr_db: audio.snrDb === null ? null : roundTo(audio.snrDb, 10),
-      level_dbfs: roundTo(audio.levelDbfs, 10),
-      clipped_ratio: round(source.clippedRatio),
-      bandwidth_hz: Math.round(audio.bandwidthHz),
-    },
-    segments: segmentsOf(analysis),
-    request_id: requestId,
+    duration_s: round(audio.seconds),
+    speech_s: round(audio.speechSeconds),
+    container: source.container,
+    codec: source.codec,
+    sample_rate_hz: source.sampleRate,
+    channels: source.channels,
+    snr_db: audio.snrDb === null ? null : roundTo(audio.snrDb, 10),
+    level_dbfs: roundTo(audio.levelDbfs, 10),
+    clipped_ratio: round(source.clippedRatio),
+    bandwidth_hz: Math.round(audio.bandwidthHz),
   };
 }

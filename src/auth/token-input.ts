@@ -1,10 +1,14 @@
 /** Validation of requests for tokens. */
 import { type Signal, signals } from '../analysis/signals/table.ts';
 
-export type Scope = `analyze:${Signal}`;
+export type AnalysisScope = `analyze:${Signal}`;
+export type Scope = AnalysisScope | 'embed';
 
-export const scopeOf = (signal: Signal): Scope => `analyze:${signal}`;
-export const scopes: readonly Scope[] = signals.map(scopeOf);
+export const scopeOf = (signal: Signal): AnalysisScope => `analyze:${signal}`;
+/** Of analyses: what accounts, UNDERTONE_TOKEN and live sessions may have. */
+export const scopes: readonly AnalysisScope[] = signals.map(scopeOf);
+/** With those that only `undertone token create` grants. */
+export const allScopes: readonly Scope[] = [...scopes, 'embed'];
 
 export type TokenInput = {
   readonly name: string;
@@ -42,12 +46,12 @@ export function checkTokenInput(
   if (!namePattern.test(name) || name.startsWith(idPrefix)) {
     throw new TokenError('1 to 64 letters, digits, spaces or ._@- that do not begin with tok_', 'name', name);
   }
-  if (requested.length > scopes.length) {
-    throw new TokenError(`at most ${scopes.length} scopes`, 'scopes', requested.length);
+  if (requested.length > allScopes.length) {
+    throw new TokenError(`at most ${allScopes.length} scopes`, 'scopes', requested.length);
   }
-  const unknown = requested.find((scope) => !scopes.some((known) => known === scope));
+  const unknown = requested.find((scope) => !allScopes.some((known) => known === scope));
   if (requested.length === 0 || unknown !== undefined) {
-    throw new TokenError(`scopes of ${scopes.join(', ')}`, 'scopes', unknown ?? '');
+    throw new TokenError(`scopes of ${allScopes.join(', ')}`, 'scopes', unknown ?? '');
   }
   if (expiresAt !== null && !(expiresAt.getTime() > now)) {
     throw new TokenError('a time to come', 'expiresAt', expiresAt);

@@ -8,7 +8,7 @@ import {
   runQuery,
   type TokenTable,
 } from '../db/database.ts';
-import { type Scope, scopes } from './token-input.ts';
+import { allScopes, type Scope } from './token-input.ts';
 
 /** The authenticated token of a request. */
 export type Principal = {
@@ -172,7 +172,7 @@ export function toRecord(row: TokenRow): TokenRecord {
     name: row.name,
     owner: row.owner,
     session: row.session,
-    scopes: scopes.filter((scope) => row.scopes.split(' ').includes(scope)),
+    scopes: allScopes.filter((scope) => row.scopes.split(' ').includes(scope)),
     purpose: row.purpose,
     prefix: row.prefix,
     createdAt: new Date(Number(row.created_at)),

@@ -2,7 +2,7 @@
 import type { Database } from '../db/database.ts';
 import { createLastUsed } from './last-used.ts';
 import { createTokenSecret, randomBase62 } from './token-format.ts';
-import { checkTokenInput, idPrefix, scopes, TokenError, type TokenInput } from './token-input.ts';
+import { allScopes, checkTokenInput, idPrefix, scopes, TokenError, type TokenInput } from './token-input.ts';
 import {
   type ListedToken,
   type Owner,
@@ -134,7 +134,7 @@ function issue(
     name: request.name,
     prefix: token.slice(0, 7),
     hash: sha256(token).toString('hex'),
-    scopes: scopes.filter((scope) => request.scopes.includes(scope)).join(' '),
+    scopes: allScopes.filter((scope) => request.scopes.includes(scope)).join(' '),
     created_at: now,
     expires_at: request.expiresAt?.getTime() ?? null,
     revoked_at: null,

@@ -8,6 +8,8 @@ import {
   analyzeChannels,
   analyzeSpeakers,
   type ChannelsReport,
+  type Embeddings,
+  embed,
   Failure,
   type PooledEmbeddings,
   type Report,
@@ -33,14 +35,18 @@ export type AnalyzeTask = Input & {
   readonly segments: readonly SpeakerSegment[] | null;
   readonly timeline: Timeline;
   readonly embeddings?: boolean;
+  /** Embeddings in place of scores. */
+  readonly embedOnly?: boolean;
 };
 
 export type FileResult = { readonly report: Report; readonly embeddings?: PooledEmbeddings } | FailedFile;
 
 /** @see AnalyzeTask */
 export type AnalyzeResult = FileResult | { readonly report: ChannelsReport | SpeakersReport };
+/** Of a task with `embedOnly`. */
+export type EmbedResult = { readonly report: Embeddings } | FailedFile;
 
-type FailedFile =
+export type FailedFile =
   /** `cause` is the stack of an internal error, for standard error. */
   { readonly error: ValidationItem; readonly cause: string | null };
 
@@ -49,12 +55,13 @@ const settings = workerData as AnalyzeSettings;
 reportReady();
 
 /** Never rejects: an error is a result. */
-export async function run(task: AnalyzeTask): Promise<AnalyzeResult> {
+export async function run(task: AnalyzeTask): Promise<AnalyzeResult | EmbedResult> {
   try {
     const audio = task.bytes ?? (await readFile(task.path));
     const { channel, segments, signals, timeline, embeddings: wanted = false } = task;
     const { baseline = null, ...shared } = settings;
     const options = { ...shared, timeline };
+    if (task.embedOnly) return { report: await embed(audio, { ...shared, timeline, channel: null }) };
     if (channel === 'split') return { report: await analyzeChannels(audio, options) };
     if (segments !== null) return { report: await analyzeSpeakers(audio, segments, { ...options, channel }) };
     const own = { ...options, baseline, channel, signals, embeddings: wanted };
@@ -65,7 +72,7 @@ export async function run(task: AnalyzeTask): Promise<AnalyzeResult> {
   }
 }
 
-function toResult(error: unknown, path: string): FileResult {
+function toResult(error: unknown, path: string): FailedFile {
   const item = (msg: string, type: string): ValidationItem => ({ loc: ['body', 'audio'], msg, type });
   if (error instanceof Failure) {
     return { error: error.items[0] ?? item(error.message, `value_error.audio.${error.code}`), cause: null };

@@ -6,7 +6,7 @@ import { defaultOptions, timelines } from '../analysis/types.ts';
 import { parseConfig } from '../runtime/config.ts';
 import { shippedModels } from '../runtime/shipped-models.ts';
 import { entryFile } from '../runtime/worker-entries.ts';
-import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask } from './analyze-thread.ts';
+import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask, EmbedResult } from './analyze-thread.ts';
 import { type CliContext, expected, UsageError, writeLine } from './context.ts';
 import { openEmbeddingsFile } from './embeddings-file.ts';
 import { displayPath, findInputs } from './inputs.ts';
@@ -152,7 +152,8 @@ async function describeModels(modelsDir: string) {
   };
 }
 
-function isNoAudio(result: AnalyzeResult): boolean {
+/** Whether a file is no recording at all. */
+export function isNoAudio(result: AnalyzeResult | EmbedResult): boolean {
   return 'error' in result && /\.(unsupported|empty)$/.test(result.error.type);
 }
 

@@ -32,5 +32,7 @@ export function openEmbeddingsFile(path: string, by: RowUnit | null, model: stri
 
 function rowsOf(result: FileResult, by: RowUnit | null): readonly (Float32Array | null)[] {
   if ('error' in result) return [null];
-  return by === 'utterance' ? (result.embeddings?.timeline ?? []) : [result.embeddings?.recording ?? null];
+  return by === 'utterance'
+    ? (result.embeddings?.timeline ?? []).map(({ embedding }) => embedding)
+    : [result.embeddings?.recording ?? null];
 }

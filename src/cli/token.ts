@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { scopes } from '../auth/token-input.ts';
+import { allScopes } from '../auth/token-input.ts';
 import type { ListedToken, TokenRecord, Tokens } from '../auth/tokens.ts';
 import { parseConfig } from '../runtime/config.ts';
 import { type CliContext, expected, UsageError } from './context.ts';
@@ -39,7 +39,7 @@ export function registerToken(program: Command, terminal: CliContext): void {
     .command('create')
     .description('make a token')
     .requiredOption('--name <name>', 'what to call it; unique among live tokens')
-    .requiredOption('--scopes <scopes>', `${scopes.join(', ')}, or several with commas between`)
+    .requiredOption('--scopes <scopes>', `${allScopes.join(', ')}, or several with commas between`)
     .option('--purpose <text>', 'what the scores are for; shown with usage and in receipts')
     .option('--expires <duration>', 'such as 30m, 12h, 90d, 2w or 1y; never when left out')
     .addHelpText('after', createExamples)

@@ -1,6 +1,7 @@
 /** The named schemas of the document: the validation schemas and the bodies of errors. */
 import { z } from 'zod';
 import { channelsReportSchema, conversationSchema, recordingSchema } from '../analysis/channels-report.ts';
+import { embeddingReportSchema } from '../analysis/embedding-report.ts';
 import { combinedReportSchema, reportSchemas, speakerReportSchema } from '../analysis/report.ts';
 import { envelope, noSignalsSchema, reportShape } from '../analysis/report-schema.ts';
 import { definitions, type Signal, signals } from '../analysis/signals/table.ts';
@@ -93,6 +94,7 @@ const named = {
   Conversation: conversationSchema,
   SpeakersReport: speakersReportSchema,
   SpeakerReport: speakerReportSchema,
+  EmbeddingReport: embeddingReportSchema,
   Recording: recordingSchema,
   NoSignals: noSignalsSchema,
   Audio: envelope.audio,

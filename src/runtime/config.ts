@@ -58,6 +58,7 @@ const schema = z.object({
   UNDERTONE_TRUST_PROXY: integer(0, 10).default(0),
   UNDERTONE_SIGNUP: z.enum(['first', 'open', 'closed'], { error: 'first, open or closed' }).default('first'),
   UNDERTONE_PLAYGROUND_LINK: z.enum(['on', 'off'], { error: 'on or off' }).default('on'),
+  UNDERTONE_EMBEDDINGS: z.enum(['on', 'off'], { error: 'on or off' }).default('off'),
   UNDERTONE_RECEIPTS: z.enum(['requested', 'always'], { error: 'requested or always' }).default('requested'),
   UNDERTONE_RECEIPT_KEYS: nonEmpty('a file').optional(),
   UNDERTONE_CORS_ORIGINS: parsedBy(parseOrigins, 'https://HOST[,https://HOST...]').default([]),
@@ -132,6 +133,7 @@ function freeze(settings: Settings) {
     trustedProxies: settings.UNDERTONE_TRUST_PROXY,
     signUp: settings.UNDERTONE_SIGNUP,
     playgroundLink: settings.UNDERTONE_PLAYGROUND_LINK === 'on',
+    embeddings: settings.UNDERTONE_EMBEDDINGS === 'on',
     receipts: settings.UNDERTONE_RECEIPTS,
     /** Null for the file in the data folder. */
     receiptKeys:

@@ -2,6 +2,7 @@
 
 import type { Analyzer } from '../analysis/analyze.ts';
 import { composeReport } from '../analysis/compose-report.ts';
+import { embeddingReport } from '../analysis/embedding-report.ts';
 import type { LiveOutput } from '../analysis/live.ts';
 import { signals as allSignals, type Signal } from '../analysis/signals/table.ts';
 import { type Stage, stoppedMessage } from '../analysis/stage-timer.ts';
@@ -33,18 +34,30 @@ async function step(analyzer: Analyzer, { body, live, cancel }: LiveTask & Cance
 
 async function report(
   analyzer: Analyzer,
-  { body, boundary, signals, requestId, maxSeconds, receipt, cancel }: FormTask & Cancellable,
+  {
+    body,
+    boundary,
+    signals,
+    embeddings = false,
+    requestId,
+    maxSeconds,
+    receipt,
+    cancel,
+  }: FormTask & Cancellable,
 ) {
   const started = performance.now();
   const bytes = body.length === 1 ? (body[0] as Uint8Array) : Buffer.concat(body);
   const { receipt: requested, ...form } = readForm(bytes, boundary);
   const parsed = performance.now();
   requireAllSignals(form, signals);
-  const wanted = receipt !== undefined && (requested || receipt.always);
-  const request = { ...form, signals, cancel, maxSeconds, hashSamples: wanted };
+  if (embeddings && requested) throw noReceipt();
+  const wanted = receipt !== undefined && !embeddings && (requested || receipt.always);
+  const request = { ...form, signals, embeddings, cancel, maxSeconds, hashSamples: wanted };
   const analyses = await analyzer.analyze(request);
   const analyzed = performance.now();
-  const composed = composeReport(request, analyses, requestId);
+  const composed = embeddings
+    ? { ...embeddingReport(analyses[0]), request_id: requestId }
+    : composeReport(request, analyses, requestId);
   const encoded = wanted
     ? encodeWithReceipt(analyzer, request, { analyses, report: composed }, receipt)
     : { json: encoder.encode(JSON.stringify(composed)) };
@@ -57,6 +70,10 @@ async function report(
   return { kind: 'report', ...encoded, stages, audioSeconds } as const;
 }
 
+function noReceipt(): ServiceError {
+  return invalidPart('receipt', 'receipt', 'Expected false for `receipt` of embeddings, got true');
+}
+
 /** Reports of several speakers have every signal. */
 function requireAllSignals(
   { channels, segments }: Pick<AnalyzeOptions, 'channels' | 'segments'>,
@@ -64,6 +81,6 @@ function requireAllSignals(
 ): void {
   if ((channels === null && segments === null) || signals.length === allSignals.length) return;
   const part = channels === null ? 'segments' : 'channels';
-  const message = `Expected POST /v1/analyze or /v1/jobs for \`${part}\`, got the path of one signal`;
+  const message = `Expected POST /v1/analyze or /v1/jobs for \`${part}\`, got another path`;
   throw invalidPart(part, part, message);
 }

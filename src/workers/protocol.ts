@@ -21,6 +21,8 @@ export type FormTask = {
   readonly body: readonly Uint8Array[];
   readonly boundary: string;
   readonly signals: readonly Signal[];
+  /** The report has embeddings in place of signals. */
+  readonly embeddings?: boolean;
   readonly requestId: string;
   /** Longest recording, s, in place of the limit of the service. */
   readonly maxSeconds?: number;

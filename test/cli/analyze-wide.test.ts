@@ -106,7 +106,7 @@ test('--embeddings has a row for each row of the output, of NaN for a file that 
   const out = join(makeFolder(), 'new', 'talk.npy');
   const expected = {
     file: [embeddings?.recording as Float32Array],
-    utterance: embeddings?.timeline as readonly Float32Array[],
+    utterance: (embeddings?.timeline ?? []).map(({ embedding }) => embedding),
   };
   for (const [by, rows] of Object.entries(expected)) {
     const csv = await csvRows('--by', by, '--embeddings', out, sample, notes);

@@ -40,13 +40,13 @@ test('each signal is answered with its own report, and no other name with any', 
   t.is((await replyTo(analyzer, ['posture'])).kind, 'internalError');
 });
 
-test('parts of several speakers are refused on the path of one signal', async (t) => {
+test('parts of several speakers are refused on other paths', async (t) => {
   const analyzer = await open();
   for (const [name, bytes] of [
     ['channels', 'split'],
     ['segments', '[{"start":0,"end":1,"speaker":"A"}]'],
   ] as const) {
-    const message = `Expected POST /v1/analyze or /v1/jobs for \`${name}\`, got the path of one signal`;
+    const message = `Expected POST /v1/analyze or /v1/jobs for \`${name}\`, got another path`;
     const problem = { where: 'body', field: name, reason: name, message };
     t.like(await replyTo(analyzer, ['emotion'], [{ name, bytes }]), {
       kind: 'failure',

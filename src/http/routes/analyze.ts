@@ -1,4 +1,4 @@
-/** POST /v1/analyze and POST /v1/analyze/SIGNAL. */
+/** POST /v1/analyze, POST /v1/analyze/SIGNAL and POST /v1/embed. */
 import type { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { signals as allSignals, type Signal } from '../../analysis/signals/table.ts';
@@ -30,13 +30,22 @@ export type AnalysisOptions = AuthOptions & {
 
 export function addAnalyzeRoutes(router: Router<State>, options: AnalysisOptions): void {
   const add = (path: string, signals: readonly Signal[]) =>
-    router.post(path, requireScopes(options, signals.map(scopeOf)), analyze(signals, options));
+    router.post(path, requireScopes(options, signals.map(scopeOf)), analyze({ signals }, options));
   for (const signal of allSignals) add(`/v1/analyze/${signal}`, [signal]);
   add('/v1/analyze', allSignals);
+  const { embeddings } = options.config;
+  if (embeddings)
+    router.post(
+      '/v1/embed',
+      requireScopes(options, ['embed']),
+      analyze({ signals: [], embeddings }, options),
+    );
 }
 
+type Wanted = Pick<FormTask, 'signals' | 'embeddings'>;
+
 /** Checks everything that the headers decide before it requests the body. */
-function analyze(signals: readonly Signal[], options: AnalysisOptions): Middleware<State> {
+function analyze(wanted: Wanted, options: AnalysisOptions): Middleware<State> {
   const { budget, config, lifecycle, receiptKeys } = options;
   return async function analyze(context: Context) {
     const { req, res, state } = context;
@@ -56,7 +65,7 @@ function analyze(signals: readonly Signal[], options: AnalysisOptions): Middlewa
     const key = receiptKeys?.current();
     const { purpose = null } = state.principal ?? {};
     const receipt = key && { keyId: key.id, purpose, always: config.receipts === 'always' };
-    const task = { boundary, signals, requestId: state.requestId, ...(receipt && { receipt }) };
+    const task = { ...wanted, boundary, requestId: state.requestId, ...(receipt && { receipt }) };
     const result =
       upload === null ? null : await run(context, task, upload, { account, deadlineAt }, options.pool);
     if (result === null) return markAborted(context);

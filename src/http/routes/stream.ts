@@ -2,7 +2,7 @@
 import type { Router } from '@koa/router';
 import type { Context, Middleware, Next } from 'koa';
 import type { StreamTokens } from '../../auth/stream-tokens.ts';
-import type { Principal } from '../../auth/tokens.ts';
+import { scopes as analysisScopes, type Principal } from '../../auth/tokens.ts';
 import { streamTokenBody } from '../../openapi/stream-requests.ts';
 import type { Config } from '../../runtime/config.ts';
 import { ServiceError } from '../../runtime/errors.ts';
@@ -60,7 +60,8 @@ export function addStreamRoutes(router: Router<State>, options: StreamOptions): 
     requireScopes(options, []),
     async function issueToken(context: Context) {
       const principal = context.state.principal as Principal;
-      const { scopes = principal.scopes } = await options.readJson(context, streamTokenBody, tokenRules);
+      const allowed = analysisScopes.filter((scope) => principal.scopes.includes(scope));
+      const { scopes = allowed } = await options.readJson(context, streamTokenBody, tokenRules);
       const wider = scopes.filter((scope) => !principal.scopes.includes(scope));
       if (wider.length > 0) {
         const message = `Expected scopes of the token in \`Authorization\` for \`scopes\`, got ${wider.join(' and ')}`;
