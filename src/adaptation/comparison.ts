@@ -1,12 +1,14 @@
 /** Whether an adaptation improves the scores of speakers that it was not fitted on. */
+
 import { type Estimate, estimate, gain, type Score } from '../evaluation/statistics.ts';
+import { expandedLevel } from './expanded-level.ts';
 
 export type Comparison = {
   readonly figure: string;
   /** Of the models as they are, and adapted; 95 % intervals. */
   readonly before: Estimate;
   readonly after: Estimate;
-  /** Of the difference: paired bootstrap over speakers. */
+  /** Of the difference: paired bootstrap over speakers, expanded for few of them. */
   readonly interval: Estimate['interval'];
   /** Whether the interval lies on the better side of 0; null for figures that do not decide. */
   readonly improves: boolean | null;
@@ -35,7 +37,7 @@ export function compare<Value>(
       pairs.map((pair) => pair[part]),
       speakers,
     );
-  const { interval } = estimate(gain(score), pairs, speakers, level);
+  const { interval } = estimate(gain(score), pairs, speakers, wider(level, speakers));
   const ends = { higher: interval !== null && interval[0] > 0, lower: interval !== null && interval[1] < 0 };
   const improves = better === null ? null : ends[better];
   return { figure, before: scoreOf(0), after: scoreOf(1), interval, improves };
@@ -48,5 +50,9 @@ export function lowerEnd<Value>(
   level: number,
 ): number {
   const after = pairs.map((pair) => pair[1]);
-  return estimate(score, after, speakers, level).interval?.[0] ?? Number.NEGATIVE_INFINITY;
+  return estimate(score, after, speakers, wider(level, speakers)).interval?.[0] ?? Number.NEGATIVE_INFINITY;
+}
+
+function wider(level: number, speakers: readonly string[]): number {
+  return expandedLevel(level, new Set(speakers).size);
 }
