@@ -61,8 +61,8 @@ export type DecodeOptions = {
 export type AnalyzeOptions = {
   /** All by default. */
   readonly signals?: readonly Signal[];
-  /** The same speaker at rest: makes the cognitive signals relative. */
-  readonly baseline?: Uint8Array | null;
+  /** The same speaker at rest, up to five recordings: makes the cognitive signals relative. */
+  readonly baseline?: Uint8Array | readonly Uint8Array[] | null;
   /** 0-based; null averages all channels. */
   readonly channel?: number | null;
   /** Entries of the timelines; utterances by default. */
@@ -124,7 +124,7 @@ export function embed(audio: Uint8Array, options: EmbedOptions = {}): Promise<Em
       ...defaultOptions,
       ...own,
       audio,
-      baseline: null,
+      baselines: [],
       signals: [],
       embeddings: true,
       cancel: null,
@@ -163,7 +163,7 @@ async function reportParts(
     ...options
   }: SharedOptions & Partial<AnalyzeRequest>,
 ): Promise<object> {
-  const request = { ...defaultOptions, ...options, audio, baseline: null, signals: allSignals, cancel: null };
+  const request = { ...defaultOptions, ...options, audio, baselines: [], signals: allSignals, cancel: null };
   const analyses = await (await loadAnalyzer(modelsDir, limits)).analyze(request);
   const json = JSON.stringify(composeReport(request, analyses, ''), (key, value) =>
     key === 'request_id' ? undefined : value,
@@ -181,7 +181,7 @@ async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Repor
   const { modelsDir = shippedModels, limits = parseConfig({}).limits } = options;
   const request: AnalyzeRequest = {
     audio,
-    baseline,
+    baselines: baseline === null ? [] : [baseline].flat(),
     ...defaultOptions,
     channel,
     timeline,

@@ -23,14 +23,15 @@ def parse_arguments() -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True)
     small = argparse.ArgumentParser(add_help=False)
     small.add_argument("--small", action="store_true", help="every step over a few recordings; results go into the cache")
-    train = commands.add_parser("train", parents=[small], help="trains models")
-    train.add_argument("--open", action="store_true", help="models/open, of recordings whose licences allow commercial use")
+    permissive = argparse.ArgumentParser(add_help=False)
+    permissive.add_argument("--open", action="store_true", help="models/open, of recordings whose licences allow commercial use")
+    train = commands.add_parser("train", parents=[small, permissive], help="trains models")
     train.add_argument("step", choices=STEPS)
     evaluate = commands.add_parser("evaluate", parents=[small], help="evaluates the shipped pipeline on the test part")
     evaluate.add_argument("--write", action="store_true", help="put metrics and plots into results, documents and cards")
     evaluate.add_argument("--models", type=Path, help="another folder of models, compared with the shipped ones")
     evaluate.add_argument("--figures", type=Path, help="only write the figures of the recordings themselves, as JSON, with the service as it is built")
-    commands.add_parser("baseline-reference", parents=[small], help="fits the reference of the part `baseline`")
+    commands.add_parser("baseline-reference", parents=[small, permissive], help="fits the reference of the part `baseline`")
     commands.add_parser("study", parents=[small], help="compares ways to train on ordinary speech, on the dev part")
     commands.add_parser("adaptation", help="writes how much undertone adapt improves left-out corpora into docs/your-data.md").set_defaults(small=False)
     commands.add_parser("power", help="writes how many recordings an evaluation needs into docs/your-data.md").set_defaults(small=False)
@@ -67,8 +68,8 @@ def main() -> None:
     options = parse_arguments()
     if options.command == "train":
         check_tools()
-        if options.open:
-            settings.use_open()
+    if getattr(options, "open", False):
+        settings.use_open()
     prepare(options.small)
     if options.command == "train":
         from training.pipeline import train

@@ -25,21 +25,20 @@ from training.corpora.index import read_clips
 from training.corpora.labels import DIMENSIONS
 from training.corpora.recipe import RECIPE
 from training.encoder import distill, embeddings, finetune
-from training.encoder import spec as encoder_spec
 from training.encoder.embeddings import EmbeddingStore
 from training.encoder.trunk import Trunk
 from training.export.head_graph import EmotionScale, write_clarity, write_emotion
 from training.export.manifest import write_model
 from training.export.model_spec import ModelSpec
+from training.export.specs import specs_of
 from training.export.trunk_graph import write_trunk
 from training.export.vad_graph import write_vad
 from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS, WINDOW_SECONDS
 from training.heads import clarity, emotion
 from training.heads import distance as distances
-from training.heads import spec as head_spec
 from training.heads.fit import Heads, mean_per_clip, predict
 from training.reporting.cards import write_cards
-from training.vad import spec as vad_spec
+from training.vad.spec import RECORDING_PARAMS
 from training.vad import speech_check
 from training.vad import train as vad_train
 
@@ -76,23 +75,23 @@ def train_vad() -> None:
     net, graph = vad_train.train(settings.SIZES.vad_steps), settings.CACHE / "vad.onnx"
     min_voice, check_metrics = speech_check.fit(net)
     write_vad(net, graph)
-    params = SEGMENT_PARAMS | {"minVoice": min_voice} | vad_spec.RECORDING_PARAMS
-    write_model(vad_spec.SPEC, graph, settings.MODELS, params, lambda clip: not clip.held_out, vad_train.measure_vad(net) | check_metrics,
+    params = SEGMENT_PARAMS | {"minVoice": min_voice} | RECORDING_PARAMS
+    write_model(specs_of(settings.MODELS)["vad"], graph, settings.MODELS, params, lambda clip: not clip.held_out, vad_train.measure_vad(net) | check_metrics,
                 synthetic_music.openmsx_data())  # fmt: skip
 
 
-def write_trunk_model(spec: ModelSpec, trunk: Trunk, models: ModelSet) -> None:
+def write_trunk_model(trunk: Trunk, models: ModelSet) -> None:
     graph = settings.CACHE / "trunk.onnx"
     write_trunk(trunk, graph)
     params = {"windowSeconds": WINDOW_SECONDS, "framesPerToken": trunk.frames_per_embedding, **WINDOW_PARAMS}
-    write_model(spec, graph, models.models, params, models.fits)
+    write_model(specs_of(models.models)["trunk"], graph, models.models, params, models.fits)
     if models.models != settings.MODELS:
         shutil.copytree(settings.MODELS / "vad", models.models / "vad", dirs_exist_ok=True)
 
 
 def train_trunk(models: ModelSet) -> None:
     finetune.run(models.refit)
-    write_trunk_model(encoder_spec.STANDARD, finetune.finetuned_trunk(models.refit), models)
+    write_trunk_model(finetune.finetuned_trunk(models.refit), models)
 
 
 def load_embeddings(models: ModelSet) -> EmbeddingStore:
@@ -138,7 +137,7 @@ def train_emotion(models: ModelSet) -> None:
     params = {"intervals": dict.fromkeys(DIMENSIONS, WIDEN), "degradations": DEGRADATION_PARAMS,
               "shortSpeechSeconds": EMOTION_SHORT_SECONDS, "lowConfidence": found.low_confidence,
               "unlikeDistance": round(found.unlike_distance, 3), "tone": TONE_PARAMS}  # fmt: skip
-    write_model(head_spec.EMOTION, graph, models.models, params, models.fits)
+    write_model(specs_of(models.models)["emotion"], graph, models.models, params, models.fits)
 
 
 def fit_neutral_bias(heads: Heads, store: EmbeddingStore, targets: emotion.Targets, windows: np.ndarray) -> float:
@@ -167,7 +166,8 @@ def train_clarity(models: ModelSet) -> None:
     interval = initial_interval(truth, np.clip(slope * predicted + intercept, 0, 1))
     params = {"intervals": {"clarity": interval}, "degradations": DEGRADATION_PARAMS, "shortSpeechSeconds": CLARITY_SHORT_SECONDS, **timing}
     recordings = ", ".join(f"{count} of {name}" for name, count in counts.items())
-    spec = replace(head_spec.CLARITY, limits=tuple(text.format(counts=recordings) for text in head_spec.CLARITY.limits))
+    spec = specs_of(models.models)["cognitive"]
+    spec = replace(spec, limits=tuple(text.format(counts=recordings) for text in spec.limits))
     write_model(spec, graph, models.models, params, models.fits)
 
 
@@ -184,9 +184,9 @@ def refit(models: ModelSet, calibrated: ModelSet) -> None:
     store, clips, graph = load_embeddings(models), read_clips(), settings.CACHE / "refit.onnx"
     heads, distance, _ = fit_emotion(models, store, emotion.targets_of(clips))
     write_emotion(heads, EmotionScale.load(calibrated.fitted("scale")), distance, graph)
-    write_refitted(head_spec.EMOTION, graph, models, calibrated)
+    write_refitted(specs_of(models.models)["emotion"], graph, models, calibrated)
     write_clarity(fit_clarity(models, store, clarity.targets_of(clips)), *json.loads(calibrated.fitted("line").read_text()), graph)
-    write_refitted(head_spec.CLARITY, graph, models, calibrated)
+    write_refitted(specs_of(models.models)["cognitive"], graph, models, calibrated)
     finish(models)
 
 
@@ -206,7 +206,7 @@ def finish(models: ModelSet) -> None:
 def train_fast() -> None:
     models = ModelSet(settings.fast_models(), 4, 1)
     distill.run()
-    write_trunk_model(encoder_spec.FAST, distill.student_trunk(), models)
+    write_trunk_model(distill.student_trunk(), models)
     train_emotion(models)
     train_clarity(models)
     fit_all_intervals(models)

@@ -18,7 +18,7 @@ async function openStages(): Promise<() => Promise<number>> {
   const analyzer = await createAnalyzer({ modelsDir, limits });
   const signals = ['emotion', 'cognitive'] as const;
   return async () => {
-    const asked = { audio: recording, baseline: null, ...defaultOptions, signals, cancel: null };
+    const asked = { audio: recording, baselines: [], ...defaultOptions, signals, cancel: null };
     const [{ stages }] = await analyzer.analyze(asked);
     return stages.reduce((sum, { ms }) => sum + ms, 0);
   };

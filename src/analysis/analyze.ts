@@ -84,12 +84,12 @@ async function analyze(
   const spans = request.segments && soloSpans(request.segments, sampleRate / models.features.hopLength);
   const results = (spans ?? decoders).map((): ChunkResult[] => []);
   const [decoder, firstResults] = [decoders[0] as IncrementalDecoder, results[0] as ChunkResult[]];
-  let baseline: SpeakerRecording | null = null;
+  let baselines: readonly SpeakerRecording[] = [];
   try {
     for await (const chunks of zip(streams)) {
       const [{ isWhole, isLast }] = chunks;
       if (oneChunkOnly && !isWhole) return null;
-      if (firstResults.length === 0) baseline = await describeBaseline(request, context, timer);
+      if (firstResults.length === 0) baselines = await describeBaselines(request, context, timer);
       const offset = sum(firstResults, ({ frames }) => frames);
       const voices = spans?.map((own) => restrictToSpeaker(chunks[0], own, offset)) ?? chunks;
       for (const [index, voice] of voices.entries()) {
@@ -99,7 +99,7 @@ async function analyze(
       const declared = decoder.declaredSeconds();
       await onChunk(seconds, isLast ? seconds : declared && Math.max(seconds, declared));
     }
-    const recording = { source: decoder.source(), baseline };
+    const recording = { source: decoder.source(), baselines };
     const digests = hashes.digests();
     const [first, ...others] = results.map((chunks, index) => ({
       ...aggregate(chunks, recording, request.signals, models, timer),
@@ -158,18 +158,29 @@ function open(
   return openDecoders(part, bytes, options, chunking, timer);
 }
 
-/** Null when no requested signal uses one. @throws ServiceError at the part `baseline` */
-async function describeBaseline(
+/** Empty when no requested signal uses them. @throws ServiceError at the part `baseline` */
+async function describeBaselines(
   request: AnalyzeRequest,
   context: Context,
   timer: StageTimer,
-): Promise<SpeakerRecording | null> {
-  const isUsed = request.signals.some((signal) => definitions[signal].usesBaseline);
-  if (request.baseline === null || !isUsed) return null;
+): Promise<SpeakerRecording[]> {
+  const speakers: SpeakerRecording[] = [];
+  if (!request.signals.some((signal) => definitions[signal].usesBaseline)) return speakers;
+  for (const bytes of request.baselines)
+    speakers.push(await describeBaseline(bytes, request.cancel, context, timer));
+  return speakers;
+}
+
+async function describeBaseline(
+  bytes: Uint8Array,
+  cancel: AnalyzeRequest['cancel'],
+  context: Context,
+  timer: StageTimer,
+): Promise<SpeakerRecording> {
   const seconds = Math.min(context.limits.seconds, context.chunking.singlePassMaxSeconds);
   const limits = { ...context.limits, seconds };
-  const options = { cancel: request.cancel, channel: null };
-  const speaker = await describeSpeaker('baseline', request.baseline, options, { ...context, limits }, timer);
+  const options = { cancel, channel: null };
+  const speaker = await describeSpeaker('baseline', bytes, options, { ...context, limits }, timer);
   const { minTotalSpeechSeconds } = context.models.vad.manifest.params;
   if (speaker.speechSeconds < minTotalSpeechSeconds) {
     const got = `${speaker.speechSeconds.toFixed(2)} s`;

@@ -127,7 +127,7 @@ function shiftToRecording<Result extends { readonly frames: number }, Part exten
 
 export function aggregate(
   results: readonly ChunkResult[],
-  { source, baseline }: { readonly source: Source; readonly baseline: SpeakerRecording | null },
+  { source, baselines }: { readonly source: Source; readonly baselines: readonly SpeakerRecording[] },
   wanted: readonly Signal[],
   models: Models,
   timer: StageTimer,
@@ -140,7 +140,7 @@ export function aggregate(
   const quality = joinQualities(results);
   const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
   const timeline = shiftToRecording(results, (result) => result.timeline);
-  const recording: RecordingContext = { ...span, windows, timeline, conditions, baseline };
+  const recording: RecordingContext = { ...span, windows, timeline, conditions, baselines };
   const aggregated = signals
     .filter((signal) => enough && wanted.includes(signal))
     .map((signal) => {

@@ -150,7 +150,7 @@ function aggregateOf(
   results: readonly ChunkResult[],
   signals: readonly Signal[],
 ): Analysis {
-  return aggregate(results, { source, baseline: null }, signals, models, timer);
+  return aggregate(results, { source, baselines: [] }, signals, models, timer);
 }
 
 /** An utterance without embeddings has no message. */

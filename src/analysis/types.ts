@@ -20,6 +20,8 @@ export type ChannelMode = (typeof channelModes)[number];
 /** Speech of one speaker, in seconds. */
 export type SpeakerSegment = { readonly start: number; readonly end: number; readonly speaker: string };
 
+export const maxBaselines = 5;
+
 /** A recording up to this length is one chunk, s. */
 export const singlePassMaxSeconds = 900;
 
@@ -43,8 +45,8 @@ export const defaultOptions: AnalyzeOptions = {
 
 export type AnalyzeRequest = AnalyzeOptions & {
   readonly audio: Uint8Array;
-  /** A recording of the same speaker at rest: makes the cognitive signals relative. */
-  readonly baseline: Uint8Array | null;
+  /** Recordings of the same speaker at rest, at most `maxBaselines`: they make the cognitive signals relative. */
+  readonly baselines: readonly Uint8Array[];
   readonly signals: readonly Signal[];
   /** Adds the hash of the samples to the analysis. */
   readonly hashSamples?: boolean;
@@ -63,7 +65,7 @@ export type RecordingContext = Span & {
   /** The entries of the timeline: windows or utterances. */
   readonly timeline: readonly Window[];
   readonly conditions: Conditions;
-  readonly baseline: SpeakerRecording | null;
+  readonly baselines: readonly SpeakerRecording[];
 };
 
 export type Analysis = {

@@ -97,7 +97,7 @@ async function replayRecordings(analyzer: Analyzer, answers: Answers): Promise<R
 
 export async function analyzeFailure(analyzer: Analyzer, failure: Failure): Promise<Answer> {
   const audio = await readRecording(failure);
-  const request = { ...defaultOptions, audio, baseline: null, signals, cancel: null };
+  const request = { ...defaultOptions, audio, baselines: [], signals, cancel: null };
   const [analysis] = await analyzer.analyze(request);
   return answerOf(combinedReport(analysis, ''));
 }

@@ -24,7 +24,7 @@ import { displayPath, type Input } from './inputs.ts';
 export type AnalyzeSettings = {
   readonly modelsDir: string;
   readonly limits: DecodeLimits;
-  readonly baseline?: Uint8Array | null;
+  readonly baselines?: readonly Uint8Array[];
 };
 
 export type AnalyzeTask = Input & {
@@ -59,12 +59,12 @@ export async function run(task: AnalyzeTask): Promise<AnalyzeResult | EmbedResul
   try {
     const audio = task.bytes ?? (await readFile(task.path));
     const { channel, segments, signals, timeline, embeddings: wanted = false } = task;
-    const { baseline = null, ...shared } = settings;
+    const { baselines = [], ...shared } = settings;
     const options = { ...shared, timeline };
     if (task.embedOnly) return { report: await embed(audio, { ...shared, timeline, channel: null }) };
     if (channel === 'split') return { report: await analyzeChannels(audio, options) };
     if (segments !== null) return { report: await analyzeSpeakers(audio, segments, { ...options, channel }) };
-    const own = { ...options, baseline, channel, signals, embeddings: wanted };
+    const own = { ...options, baseline: baselines, channel, signals, embeddings: wanted };
     const { embeddings, ...report } = await analyze(audio, own);
     return { report, ...(embeddings && { embeddings }) };
   } catch (error) {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Signal, signals } from '../analysis/signals/table.ts';
@@ -7,6 +6,7 @@ import { parseConfig } from '../runtime/config.ts';
 import { shippedModels } from '../runtime/shipped-models.ts';
 import { entryFile } from '../runtime/worker-entries.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask, EmbedResult } from './analyze-thread.ts';
+import { baselineOption, collect, readBaselines } from './baselines.ts';
 import { type CliContext, expected, UsageError, writeLine } from './context.ts';
 import { openEmbeddingsFile } from './embeddings-file.ts';
 import { displayPath, findInputs } from './inputs.ts';
@@ -64,7 +64,7 @@ export function registerAnalyze(program: Command, terminal: CliContext): void {
     .option('--channels <mode>', 'split: each of two channels alone, and their conversation')
     .option('--segments <file>', 'JSON or RTTM: each speaker of one recording alone')
     .option('--timeline <entries>', timelines.join(' or '), defaultOptions.timeline)
-    .option('--baseline <file>', 'the same speaker at rest: makes load and processing relative')
+    .option(...baselineOption, collect, [])
     .option('--models <name>', `${modelSets.join(', ')} or a folder (UNDERTONE_MODELS_DIR, or standard)`)
     .option('--models-dir <folder>', 'a folder alone; --models takes names too')
     .option('--jobs <n>', 'files at a time (one a core)')
@@ -79,7 +79,10 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
   const jobs = parseJobs(options.jobs);
   const parts = await parseParts(options, requested);
   const kind = partKind(parts);
-  const settings = { ...(await readSettings(options, terminal)), baseline: await readBaseline(options) };
+  const settings = {
+    ...(await readSettings(options, terminal)),
+    baselines: await readBaselines(options.baseline),
+  };
   const { labels, trunk } = await describeModels(settings.modelsDir);
   const output = createOutput(outputOptions, kind, labels);
   if (kind !== null && options.embeddings !== undefined)
@@ -155,13 +158,6 @@ async function describeModels(modelsDir: string) {
 /** Whether a file is no recording at all. */
 export function isNoAudio(result: AnalyzeResult | EmbedResult): boolean {
   return 'error' in result && /\.(unsupported|empty)$/.test(result.error.type);
-}
-
-async function readBaseline({ baseline }: Options): Promise<Uint8Array | null> {
-  if (baseline === undefined) return null;
-  return readFile(baseline).catch((error: Error) => {
-    throw expected('a readable file', '--baseline', error.message);
-  });
 }
 
 /** Reads the manifests once, so that an invalid folder is one error instead of one per file. */

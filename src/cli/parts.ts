@@ -10,7 +10,7 @@ import type { Part } from './csv.ts';
 import type { Input } from './inputs.ts';
 
 export type PartOptions = {
-  readonly baseline?: string;
+  readonly baseline: readonly string[];
   readonly channel?: string;
   readonly channels?: string;
   readonly segments?: string;
@@ -34,7 +34,7 @@ export async function parseParts(
     if (segments !== undefined) throw expected('no --segments', '--channels', 'both: remove one of them');
   }
   const several = [channels && '--channels', segments && '--segments'].find(Boolean);
-  if (several && baseline !== undefined) throw expected('no --baseline', several, 'both: remove one of them');
+  if (several && baseline.length > 0) throw expected('no --baseline', several, 'both: remove one of them');
   if (several && signals.length < allSignals.length) {
     throw expected(`all signals`, several, 'some: remove --signals');
   }

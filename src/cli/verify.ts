@@ -13,6 +13,7 @@ import {
 } from '../receipts/verify.ts';
 import { parseConfig } from '../runtime/config.ts';
 import { readSettings } from './analyze.ts';
+import { collect, readBaselines } from './baselines.ts';
 import { type CliContext, expected } from './context.ts';
 import { readSegments } from './parts.ts';
 
@@ -31,7 +32,7 @@ Examples:
 type Options = {
   readonly keys: string;
   readonly report?: string;
-  readonly baseline?: string;
+  readonly baseline: readonly string[];
   readonly segments?: string;
   readonly models?: string;
 };
@@ -44,7 +45,7 @@ export function registerVerify(program: Command, terminal: CliContext): void {
     .argument('<recording>', 'the file that was sent')
     .requiredOption('--keys <file>', 'public keys of the service')
     .option('--report <file>', 'the response or job: is it the one of the receipt?')
-    .option('--baseline <file>', 'the part `baseline`, if one was sent')
+    .option('--baseline <file>', 'a part `baseline` that was sent; several in the same order', collect, [])
     .option('--segments <file>', 'the part `segments`, if one was sent')
     .option('--models <name>', 'standard, fast or a folder (UNDERTONE_MODELS_DIR, or standard)')
     .addHelpText('after', examples)
@@ -62,10 +63,10 @@ async function verify(
   const receipt = toReceipt(await readJson('receipt', receiptPath));
   const { keys } = parse('--keys', publicKeysSchema, await readJson('--keys', options.keys));
   const recording = await readBytes('recording', recordingPath);
-  const baseline = options.baseline === undefined ? null : await readBytes('--baseline', options.baseline);
+  const baselines = await readBaselines(options.baseline);
   const segments = options.segments === undefined ? null : await readSegments(options.segments);
   const report = options.report === undefined ? null : reportOf(await readJson('--report', options.report));
-  const evidence = { recording, baseline, segments, report };
+  const evidence = { recording, baselines, segments, report };
   const mismatch = findMismatch(receipt, evidence, keys);
   const say = (line: string) => void terminal.stdout.write(`${line}\n`);
   if (mismatch !== null) {
@@ -89,7 +90,7 @@ function describe(comparison: Comparison): string {
   return `${outcome}: ${field} differs most, ${size}; ${from}`;
 }
 
-type Evidence = Pick<AnalyzeRequest, 'baseline' | 'segments'> & { readonly recording: Uint8Array };
+type Evidence = Pick<AnalyzeRequest, 'baselines' | 'segments'> & { readonly recording: Uint8Array };
 
 function toRequest({ options }: Receipt, { recording, ...parts }: Evidence): AnalyzeRequest {
   const { channel, channels, timeline } = options;

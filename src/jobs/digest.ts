@@ -8,7 +8,9 @@ import type { RecordingName } from '../multipart/form.ts';
 
 /** The source is an upload, by the digests of its parts, or a URL. */
 export type DigestInput = AnalyzeOptions & {
-  readonly source: { readonly audio: string; readonly baseline: string | null } | { readonly url: string };
+  readonly source:
+    | { readonly audio: string; readonly baselines: readonly string[] }
+    | { readonly url: string };
   readonly callback: string | null;
   readonly receipt?: boolean;
 };
@@ -22,13 +24,15 @@ export function digestRequest(
   key: Uint8Array,
   { source, channel, callback, ...options }: DigestInput,
 ): string {
-  const parts = 'url' in source ? ['url', source.url] : ['upload', source.audio, source.baseline];
+  const [baseline = null, ...more] = 'url' in source ? [] : source.baselines;
+  const parts = 'url' in source ? ['url', source.url] : ['upload', source.audio, baseline];
   // Options of later releases count only when they are used, so that digests stay equal.
   const later = [
     options.timeline,
     options.channels,
     options.segments,
     options.receipt ? 'receipt' : null,
+    more.length > 0 ? more : null,
   ].filter((value) => value !== defaultOptions.timeline && value !== null);
   const text = JSON.stringify([...parts, channel, callback, ...later]);
   return createHmac('sha256', key).update(`request\n${text}`).digest('hex');

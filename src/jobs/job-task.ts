@@ -13,7 +13,7 @@ export type JobTask = AnalyzeOptions & {
   readonly id: string;
   readonly queue: QueueName;
   readonly audio: Uint8Array;
-  readonly baseline: Uint8Array | null;
+  readonly baselines: readonly Uint8Array[];
   /** Null: no receipt. */
   readonly signing: Signing | null;
   /** Shared flag: a value other than 0 stops the analysis. */

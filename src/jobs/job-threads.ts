@@ -55,7 +55,7 @@ export async function createJobThreads({
       slot.busy.add(task.queue);
       listeners.set(task.id, onProgress);
       try {
-        const buffers = [task.audio, ...(task.baseline === null ? [] : [task.baseline])];
+        const buffers = [task.audio, ...task.baselines];
         return await slot.pool.run(task, buffers);
       } finally {
         slot.busy.delete(task.queue);

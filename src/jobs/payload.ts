@@ -8,9 +8,17 @@ const version = 2;
 
 const bytes = z.int().min(0);
 
+/** Payloads of version 1 have the size of one `baseline`, or 0. */
+const sizes = z
+  .object({ audio: bytes, baselines: z.array(bytes).readonly().optional(), baseline: bytes.default(0) })
+  .transform(({ audio, baselines, baseline }) => ({
+    audio,
+    baselines: baselines ?? (baseline > 0 ? [baseline] : []),
+  }));
+
 const fields = z.object({
   source: z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('upload'), sizes: z.object({ audio: bytes, baseline: bytes }) }),
+    z.object({ kind: z.literal('upload'), sizes }),
     z.object({ kind: z.literal('object'), url: z.string() }),
   ]),
   /** 0-based; null averages all channels. */

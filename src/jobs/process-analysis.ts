@@ -1,5 +1,7 @@
 /** Processes one job of an analysis queue. */
+
 import { setInterval } from 'node:timers/promises';
+import { baselineNames, type RecordingName } from '../multipart/form.ts';
 import type { SigningKey } from '../receipts/keys.ts';
 import { signReceipt } from '../receipts/sign.ts';
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
@@ -134,7 +136,7 @@ function sign(
   return { json: new TextDecoder().decode(json), audioSeconds };
 }
 
-type Recording = { readonly audio: Uint8Array; readonly baseline: Uint8Array | null };
+type Recording = { readonly audio: Uint8Array; readonly baselines: readonly Uint8Array[] };
 
 async function load(
   context: WorkerContext,
@@ -145,12 +147,16 @@ async function load(
   const { owner, source } = payload;
   if (source.kind === 'object') {
     const audio = await fetchRecording(context, { job, owner, url: source.url, permit, signal });
-    return { audio, baseline: null };
+    return { audio, baselines: [] };
   }
   const { sizes } = source;
   const id = job.id as string;
   const audio = await uploadStore.read(id, 'audio', sizes.audio);
-  const baseline = sizes.baseline > 0 ? await uploadStore.read(id, 'baseline', sizes.baseline) : null;
-  if (audio !== null && (sizes.baseline === 0 || baseline !== null)) return { audio, baseline };
+  const baselines: Uint8Array[] = [];
+  for (const [index, size] of sizes.baselines.entries()) {
+    const baseline = await uploadStore.read(id, baselineNames[index] as RecordingName, size);
+    if (baseline !== null) baselines.push(baseline);
+  }
+  if (audio !== null && baselines.length === sizes.baselines.length) return { audio, baselines };
   throw new ServiceError('deadline', 'The recording expired before a worker was free');
 }

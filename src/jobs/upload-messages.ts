@@ -14,7 +14,7 @@ export type UploadSettings = {
   readonly boundary: string;
   /** False only computes the digest, without writing to Redis. */
   readonly keep: boolean;
-  /** Maximum of both recordings together. */
+  /** Maximum of all recordings together. */
   readonly maxBytes: number;
 };
 

@@ -1,5 +1,6 @@
 /** Parses the form of a job upload into chunks for Redis and a digest. */
-import { createFormReader, type RecordingName } from '../multipart/form.ts';
+import type { Hmac } from 'node:crypto';
+import { baselineNames, createFormReader, type RecordingName } from '../multipart/form.ts';
 import { tooLarge } from '../runtime/errors.ts';
 import { createPartDigest, digestRequest } from './digest.ts';
 import type { Cipher } from './encryption.ts';
@@ -23,14 +24,14 @@ export type UploadReader = {
   drainReleased(): number;
 };
 
-/** @param maxBytes maximum of both recordings together */
+/** @param maxBytes maximum of all recordings together */
 export function createUploadReader(
   boundary: string,
   maxBytes: number,
   cipher: Pick<Cipher, 'digestKey'>,
 ): UploadReader {
   const key = cipher.digestKey;
-  const digests = { audio: createPartDigest(key, 'audio'), baseline: createPartDigest(key, 'baseline') };
+  const digests = new Map<RecordingName, Hmac>();
   const open = { name: 'audio' as RecordingName, index: 0, chunks: [] as Uint8Array[], length: 0 };
   let complete: UploadChunk[] = [];
   let total = 0;
@@ -44,6 +45,12 @@ export function createUploadReader(
     open.length = 0;
   }
 
+  function digestOf(name: RecordingName): Hmac {
+    const digest = digests.get(name) ?? createPartDigest(key, name);
+    digests.set(name, digest);
+    return digest;
+  }
+
   function onBytes(name: RecordingName, bytes: Uint8Array): void {
     total += bytes.length;
     if (total > maxBytes) throw tooLarge(maxBytes);
@@ -52,7 +59,7 @@ export function createUploadReader(
       open.name = name;
       open.index = 0;
     }
-    digests[name].update(bytes);
+    digestOf(name).update(bytes);
     open.chunks.push(bytes);
     open.length += bytes.length;
     if (open.length >= chunkBytes) completeChunk();
@@ -67,9 +74,11 @@ export function createUploadReader(
     end() {
       const read = form.end();
       completeChunk();
-      const audio = digests.audio.digest('hex');
-      const baseline = read.sizes.baseline === 0 ? null : digests.baseline.digest('hex');
-      const digest = digestRequest(key, { ...read, source: { audio, baseline } });
+      const audio = digestOf('audio').digest('hex');
+      const baselines = read.sizes.baselines.map((_, index) =>
+        digestOf(baselineNames[index] as RecordingName).digest('hex'),
+      );
+      const digest = digestRequest(key, { ...read, source: { audio, baselines } });
       return { ...read, digest };
     },
     drainChunks() {

@@ -1,16 +1,31 @@
 /** The form of an upload, for analyses and jobs: its parts and their limits. */
-import { type AnalyzeOptions, channelModes, defaultOptions, timelines } from '../analysis/types.ts';
+import {
+  type AnalyzeOptions,
+  channelModes,
+  defaultOptions,
+  maxBaselines,
+  timelines,
+} from '../analysis/types.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from '../runtime/errors.ts';
 import type { PartHeaders } from './headers.ts';
 import { mediaType, missingPart } from './missing-audio.ts';
 import { createMultipartReader, type PartHandler } from './reader.ts';
 import { parseSegments } from './speaker-segments.ts';
 
-export const recordings = ['audio', 'baseline'] as const;
+/** Names of the recordings: the part `audio`, and the parts `baseline` in their order. */
+export const recordings = [
+  'audio',
+  'baseline',
+  'baseline-2',
+  'baseline-3',
+  'baseline-4',
+  'baseline-5',
+] as const;
 export type RecordingName = (typeof recordings)[number];
+export const baselineNames = recordings.slice(1, 1 + maxBaselines);
 
 /** Sizes of the recordings in bytes. */
-export type Sizes = { readonly [Name in RecordingName]: number };
+export type Sizes = { readonly audio: number; readonly baselines: readonly number[] };
 
 export type Form = AnalyzeOptions & {
   readonly sizes: Sizes;
@@ -42,7 +57,7 @@ export const flags = ['true', 'false'] as const;
 const acceptedType = /^(audio|video)\/|^application\/(octet-stream|ogg|mp4)$/;
 
 /**
- * Uses the first part of each name and ignores unknown ones.
+ * Uses the first part of each name, up to five of `baseline`, and ignores unknown ones.
  * @param onBytes receives the bytes of the recordings in order, as views of the blocks
  */
 export function createFormReader(
@@ -54,7 +69,8 @@ export function createFormReader(
   const names: string[] = [];
 
   function readRecording(name: RecordingName, contentType: string | null): PartHandler {
-    checkType(name, contentType);
+    const part = name === 'audio' ? name : 'baseline';
+    checkType(part, contentType);
     let size = 0;
     sizes[name] = size;
     return {
@@ -63,7 +79,7 @@ export function createFormReader(
         onBytes(name, bytes);
       },
       end: () => {
-        if (size === 0) throw invalidPart(name, 'audio.empty', expectedRecording(name));
+        if (size === 0) throw invalidPart(part, 'audio.empty', expectedRecording(part));
         sizes[name] = size;
       },
     };
@@ -85,11 +101,16 @@ export function createFormReader(
 
   function onPart({ name, contentType }: PartHeaders): PartHandler | null {
     names.push(name);
-    if ((name === 'audio' || name === 'baseline') && sizes[name] === undefined) {
-      return readRecording(name, contentType);
-    }
+    if (name === 'audio' && sizes.audio === undefined) return readRecording(name, contentType);
+    if (name === 'baseline') return readRecording(nextBaseline(), contentType);
     if (isText(name) && values[name] === undefined) return readText(name);
     return null;
+  }
+
+  function nextBaseline(): RecordingName {
+    const free = baselineNames.find((name) => sizes[name] === undefined);
+    if (free === undefined) throw tooManyBaselines();
+    return free;
   }
 
   const reader = createMultipartReader(boundary, onPart);
@@ -97,13 +118,13 @@ export function createFormReader(
     write: reader.write,
     end() {
       reader.end();
-      const { audio, baseline = 0 } = sizes;
+      const { audio } = sizes;
       if (audio === undefined) throw missingPart(names);
       const { channel, channels, segments, timeline, receipt, callback = null } = values;
       if (channels !== undefined) refuseBeside('channels', { channel, baseline: sizes.baseline });
       if (segments !== undefined) refuseBeside('segments', { channels, baseline: sizes.baseline });
       return {
-        sizes: { audio, baseline },
+        sizes: { audio, baselines: baselineNames.flatMap((name) => sizes[name] ?? []) },
         channel: channel === undefined ? defaultOptions.channel : toChannel(channel),
         channels: toOneOf('channels', channelModes, channels) ?? defaultOptions.channels,
         segments: segments === undefined ? defaultOptions.segments : parseSegments(segments),
@@ -124,11 +145,19 @@ export function readForm(body: Uint8Array, boundary: string) {
   });
   reader.write(body);
   const { sizes: _, callback: __, ...options } = reader.end();
-  return { audio: found.audio as Uint8Array, baseline: found.baseline ?? null, ...options };
+  const baselines = baselineNames.flatMap((name) => found[name] ?? []);
+  return { audio: found.audio as Uint8Array, baselines, ...options };
 }
 
+function tooManyBaselines(): ServiceError {
+  const message = `Expected at most ${maxBaselines} parts \`baseline\`, got more`;
+  return invalidPart('baseline', 'audio.too_many', message);
+}
+
+type PartName = 'audio' | 'baseline';
+
 /** @throws ServiceError for a content type that is no recording */
-function checkType(name: RecordingName, contentType: string | null): void {
+function checkType(name: PartName, contentType: string | null): void {
   if (contentType === null || acceptedType.test(contentType)) return;
   const got = mediaType.test(contentType) ? contentType : 'something else';
   const expected = 'audio/*, video/*, application/octet-stream, application/ogg or application/mp4';
@@ -139,7 +168,7 @@ function checkType(name: RecordingName, contentType: string | null): void {
   );
 }
 
-const expectedRecording = (name: RecordingName) => `Expected a recording for \`${name}\`, got no bytes`;
+const expectedRecording = (name: PartName) => `Expected a recording for \`${name}\`, got no bytes`;
 
 function toChannel(text: string): number {
   if (!/^\d{1,4}$/.test(text)) throw wrongText('channel');

@@ -1,6 +1,6 @@
 /** Multipart request bodies. */
 
-import { channelModes, defaultOptions, timelines } from '../analysis/types.ts';
+import { channelModes, defaultOptions, maxBaselines, timelines } from '../analysis/types.ts';
 import { flags } from '../multipart/form.ts';
 
 const recordings = 'audio/*, video/*, application/octet-stream, application/ogg, application/mp4';
@@ -28,10 +28,11 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             description: `The recording: ${formats} ${limits}`,
           },
           baseline: {
-            type: 'string',
-            format: 'binary',
+            type: 'array',
+            maxItems: maxBaselines,
+            items: { type: 'string', format: 'binary', description: 'A recording.' },
             description:
-              'The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it; 0.5 means no change.',
+              'The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change.',
           },
           channel: {
             type: 'integer',
@@ -43,13 +44,13 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             type: 'string',
             enum: channelModes,
             description:
-              '`split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and not for the path of one signal.',
+              '`split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
           },
           segments: {
             type: 'string',
             maxLength: 2 ** 18,
             description:
-              'Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and not for the path of one signal.',
+              'Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
           },
           timeline: {
             type: 'string',
@@ -67,7 +68,8 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
   };
 }
 
-const parts = 'The first part of each name is used, others are ignored. File names are ignored.';
+const parts =
+  'The first part of each name is used, up to five of `baseline`; others are ignored. File names are ignored.';
 
 export const upload = {
   required: true,

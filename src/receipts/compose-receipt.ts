@@ -13,7 +13,7 @@ export function composeReceipt(
   software: Software,
   { keyId, purpose }: Signing,
 ): UnsignedReceipt {
-  const { audio, baseline, segments, signals, channel, channels, timeline } = request;
+  const { audio, baselines, segments, signals, channel, channels, timeline } = request;
   const samples = analyses.map(({ samplesSha256 }) => samplesSha256 as string);
   return {
     version: 1,
@@ -21,7 +21,7 @@ export function composeReceipt(
     purpose,
     key_id: keyId,
     upload_sha256: sha256(audio),
-    baseline_sha256: baseline === null ? null : sha256(baseline),
+    baselines_sha256: baselines.map(sha256),
     segments_sha256: segments === null ? null : sha256(canonicalBytes(segments)),
     samples_sha256: segments === null ? samples : samples.slice(0, 1),
     report_sha256: hashReport(report),

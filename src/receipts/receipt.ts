@@ -1,5 +1,6 @@
 /** The receipt of a report: what was analysed, with what, and the signature of the service. */
 import { z } from 'zod';
+import { maxBaselines } from '../analysis/types.ts';
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const version = z.string().min(1);
@@ -38,9 +39,10 @@ export const receiptSchema = z
       .describe('What the scores are for, as declared with the token; null without a declaration.'),
     key_id: z.string().describe('`kid` of the key in /.well-known/undertone-keys.json.'),
     upload_sha256: hash.describe('SHA-256 of the bytes of the part `audio`.'),
-    baseline_sha256: hash
-      .nullable()
-      .describe('SHA-256 of the bytes of the part `baseline`; null without it.'),
+    baselines_sha256: z
+      .array(hash)
+      .max(maxBaselines)
+      .describe('SHA-256 of the bytes of each part `baseline`, in their order.'),
     segments_sha256: hash
       .nullable()
       .describe('SHA-256 of `segments` in canonical form; null without the part.'),

@@ -10,7 +10,7 @@ export const tolerance = 0.002;
 
 export type Evidence = {
   readonly recording: Uint8Array;
-  readonly baseline: Uint8Array | null;
+  readonly baselines: readonly Uint8Array[];
   readonly segments: readonly SpeakerSegment[] | null;
   /** The whole response, with or without its receipt. */
   readonly report: object | null;
@@ -19,14 +19,16 @@ export type Evidence = {
 /** Returns why the receipt is not one of this evidence; null when it is. */
 export function findMismatch(
   receipt: Receipt,
-  { recording, baseline, segments, report }: Evidence,
+  { recording, baselines, segments, report }: Evidence,
   keys: readonly PublicKey[],
 ): string | null {
   if (!keys.some(({ kid }) => kid === receipt.key_id)) return `no key has the id ${receipt.key_id}`;
   if (!hasValidSignature(receipt, keys)) return 'the signature is not that of the receipt';
   if (sha256(recording) !== receipt.upload_sha256) return 'the recording is another';
-  if ((baseline && sha256(baseline)) !== receipt.baseline_sha256)
-    return baseline === null ? 'the report has a baseline: add --baseline FILE' : 'the baseline is another';
+  const found = receipt.baselines_sha256.length;
+  if (baselines.length !== found) return `the report has ${found} baselines: add --baseline FILE for each`;
+  if (baselines.some((baseline, index) => sha256(baseline) !== receipt.baselines_sha256[index]))
+    return 'a baseline is another';
   if ((segments && sha256(canonicalBytes(segments))) !== receipt.segments_sha256)
     return segments === null ? 'the report has segments: add --segments FILE' : 'the segments are others';
   if (report !== null && hashReport(report) !== receipt.report_sha256) return 'the report is another';

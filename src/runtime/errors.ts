@@ -32,6 +32,7 @@ export type ProblemReason =
   | 'audio.malformed'
   | 'audio.too_long'
   | 'audio.too_complex'
+  | 'audio.too_many'
   | 'audio.too_many_channels'
   | 'audio.sample_rate'
   | 'audio.channel'

@@ -17,7 +17,7 @@ test('a recording of speech gives a full report that fits its schema', async (t)
 test('a baseline without speech is an error of the part `baseline`', async (t) => {
   const audio = fixture('mono-16k.wav');
   const error = await t.throwsAsync(
-    reportOf(audio, { baseline: wavFile(new Float32Array(48_000), 16_000) }),
+    reportOf(audio, { baselines: [wavFile(new Float32Array(48_000), 16_000)] }),
     {
       instanceOf: ServiceError,
     },

@@ -18,8 +18,11 @@ function say(voice: string, pitch: number): Uint8Array {
   return execFileSync('espeak-ng', options, { maxBuffer: 1 << 24 });
 }
 
-async function reportOf(audio: Uint8Array, baseline: Uint8Array): Promise<SignalReport<'cognitive'>> {
-  const request = { audio, baseline, ...defaultOptions, signals: ['cognitive'], cancel: null } as const;
+async function reportOf(
+  audio: Uint8Array,
+  ...baselines: readonly Uint8Array[]
+): Promise<SignalReport<'cognitive'>> {
+  const request = { audio, baselines, ...defaultOptions, signals: ['cognitive'], cancel: null } as const;
   const [analysis] = await analyzer.analyze(request);
   return signalReport('cognitive', analysis, 'test');
 }
@@ -36,6 +39,16 @@ test('a recording as its own baseline is neutral and the same speaker', async (t
     t.is(effectOf(report, name), 0, name);
   }
   t.false(report.warnings.includes('baseline_other_speaker'));
+});
+
+test('several baselines count as their mean, in any order', async (t) => {
+  const high = say('en', 60);
+  const others = [say('en', 30), say('en', 40), say('en', 30)];
+  const [one, again] = [await reportOf(high, ...others), await reportOf(high, ...others.reverse())];
+  t.deepEqual(one.signals, again.signals);
+  t.true(one.relative);
+  t.not(one.signals.cognitive_load, (await reportOf(high, others[0] as Uint8Array)).signals.cognitive_load);
+  t.deepEqual((await reportOf(high, rested, rested)).signals, (await reportOf(high, rested)).signals);
 });
 
 test('a male and a female voice are different speakers', async (t) => {

@@ -23,7 +23,7 @@ async function reportOf(
   chunking: Chunking = defaultChunking,
 ): Promise<object> {
   const signals = ['emotion', 'cognitive'] as const;
-  const request = { ...defaultOptions, audio, baseline: null, signals, cancel: null, ...options };
+  const request = { ...defaultOptions, audio, baselines: [], signals, cancel: null, ...options };
   const analyses = await analyzerOf(models, limits, chunking).analyze(request);
   return composeReport(request, analyses, 'test');
 }
@@ -113,7 +113,7 @@ test('a silent channel has too little speech, and the other keeps its scores', a
 
 test('a recording without exactly two channels is refused', async (t) => {
   const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
-  const request = { ...defaultOptions, baseline: null, signals: ['emotion'], cancel: null } as const;
+  const request = { ...defaultOptions, baselines: [], signals: ['emotion'], cancel: null } as const;
   const three = wavFile(new Float32Array(3 * rate), rate, 3);
   for (const [audio, count] of [
     [toneFile(1), 1],

@@ -10,7 +10,7 @@ import { loadModels } from '../../src/models/loader.ts';
 import { limits, samplesOf } from '../support/analysis.ts';
 
 const request: Omit<AnalyzeRequest, 'audio'> = {
-  baseline: null,
+  baselines: [],
   ...defaultOptions,
   signals: ['emotion', 'cognitive'],
   cancel: null,
@@ -74,7 +74,7 @@ test.serial('a chunked analysis computes the requested signals alone', async (t)
   const both = (await analyze({})).results;
   t.deepEqual(Object.keys(both), ['emotion', 'cognitive']);
   // Without the cognitive signals the baseline is not decoded.
-  const emotion = await analyze({ signals: ['emotion'], baseline: Buffer.from('no recording') });
+  const emotion = await analyze({ signals: ['emotion'], baselines: [Buffer.from('no recording')] });
   t.deepEqual(emotion.results, { emotion: both.emotion });
   const cognitive = await analyze({ signals: ['cognitive'] });
   t.deepEqual(cognitive.results, { cognitive: both.cognitive });

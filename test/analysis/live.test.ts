@@ -43,7 +43,7 @@ async function stream(samples: Buffer, interval_s = 3) {
     }
   }
   const audio = recording.takeWav();
-  const request = { ...defaultOptions, audio: Buffer.concat(audio), baseline: null, signals, cancel: null };
+  const request = { ...defaultOptions, audio: Buffer.concat(audio), baselines: [], signals, cancel: null };
   const [analysis] = await analyzer.analyze(request);
   return { history, measured, final: combinedReport(analysis, '').cognitive.signals as Scores };
 }

@@ -17,7 +17,7 @@ const segment = (speaker: string, start: number, end: number): SpeakerSegment =>
 
 const rate = 16_000;
 const models = await loadModels('models/standard');
-const base = { ...defaultOptions, baseline: null, signals: ['emotion', 'cognitive'], cancel: null } as const;
+const base = { ...defaultOptions, baselines: [], signals: ['emotion', 'cognitive'], cancel: null } as const;
 
 function say(voice: string, pitch: number): Float32Array {
   const text = 'The quick brown fox jumps over the lazy dog while wise owls watch. '.repeat(2);

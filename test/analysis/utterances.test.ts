@@ -89,7 +89,7 @@ test('the timeline changes no score', async (t) => {
       ...defaultOptions,
       timeline,
       audio: fixture('speech.wav'),
-      baseline: null,
+      baselines: [],
       cancel: null,
     };
     const [analysis] = await analyzer.analyze({ ...request, signals: ['emotion', 'cognitive'] });

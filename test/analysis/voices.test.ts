@@ -15,7 +15,7 @@ const rate = 16_000;
 const models = await loadModels('models/standard');
 const request = {
   ...defaultOptions,
-  baseline: null,
+  baselines: [],
   signals: ['emotion', 'cognitive'],
   cancel: null,
 } as const;

@@ -37,7 +37,7 @@ function restoreDatabase(): string {
 
 test('payloads of the first release with jobs are read', (t) => {
   t.deepEqual(decryptPayload(payloads[waitingId] as EncryptedPayload, waitingId, cipher), {
-    source: { kind: 'upload', sizes: { audio: 4, baseline: 0 } },
+    source: { kind: 'upload', sizes: { audio: 4, baselines: [] } },
     ...defaultOptions,
     callback: null,
     owner: owner.key,
@@ -51,6 +51,14 @@ test('payloads of the first release with jobs are read', (t) => {
     source: { kind: 'object', url: 'https://bucket.example/a.wav' },
     channel: 1,
     callback: 'https://hooks.example.org/',
+  });
+});
+
+test('a baseline in a payload of the first release is the only one', (t) => {
+  const source = { kind: 'upload', sizes: { audio: 4, baseline: 7 } };
+  const json = { source, channel: null, callback: null, holder: owner.key, installation };
+  t.like(decryptPayload(sealed(json), 'job_1', cipher), {
+    source: { kind: 'upload', sizes: { audio: 4, baselines: [7] } },
   });
 });
 

@@ -12,7 +12,7 @@ const owner = { key: 'token:1', accountId: null };
 const upload: JobRequest = {
   owner,
   idempotencyKey: 'k',
-  source: { kind: 'upload', sizes: { audio: 4, baseline: 0 } },
+  source: { kind: 'upload', sizes: { audio: 4, baselines: [] } },
   ...defaultOptions,
   callback: null,
   digest: 'd',

@@ -150,7 +150,7 @@ test.serial('the job of another owner runs between the chunks of a long recordin
   const { jobs, work } = await openJobService(t);
   const upload = async (id: string, owner: JobOwner, audio: Uint8Array) => {
     await jobs.uploadStore.append(id, 'audio', 0, audio);
-    const source = { kind: 'upload', sizes: { audio: audio.length, baseline: 0 } } as const;
+    const source = { kind: 'upload', sizes: { audio: audio.length, baselines: [] } } as const;
     await jobs.create(id, { ...request, owner, source });
   };
   await work();

@@ -40,6 +40,7 @@ test.serial(
       'another recording': [other, baseline, channel, callback],
       'another baseline': [audio, { ...baseline, bytes: other.bytes }, channel, callback],
       'no baseline': [audio, channel, callback],
+      'another baseline beside it': [...parts, { ...baseline, bytes: other.bytes }],
       'recording and baseline changed over': [{ ...audio, bytes: other.bytes }, baseline],
       'no channel': [audio, baseline, callback],
       'another callback': [audio, baseline, channel, { ...callback, bytes: 'https://hooks.example.org/b' }],

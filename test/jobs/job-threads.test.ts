@@ -28,7 +28,7 @@ function work(crew: JobThreads, id: string) {
       id,
       queue: 'analyses',
       audio: new Uint8Array(1),
-      baseline: null,
+      baselines: [],
       signing: null,
       ...defaultOptions,
       cancel,

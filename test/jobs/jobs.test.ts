@@ -39,7 +39,9 @@ test.serial(
     const place = await startJobStack(t);
     const baseline = { name: 'baseline', bytes: wavFile(samplesOf('speech.wav')) };
     const channel = { name: 'channel', bytes: '0' };
-    const reply = await place.upload([audio, baseline, channel, { name: 'other', bytes: 'ignored' }]);
+    const second = { ...baseline, bytes: wavFile(samplesOf('speech.wav').subarray(0, 16_000 * 4)) };
+    const parts = [audio, baseline, channel, second];
+    const reply = await place.upload([...parts, { name: 'other', bytes: 'ignored' }]);
     t.is(reply.status, 202, reply.body);
     const begun = jobOf(reply);
     t.like(begun, { status: 'waiting', finished_at: null, result: null, error: null });
@@ -50,7 +52,7 @@ test.serial(
     for (const plain of ['RIFF', 'WAVEfmt', place.server.token, 'upload', recording.subarray(4000, 4032)]) {
       t.is(kept.indexOf(plain), -1, `${String(plain).slice(0, 10)} lies open in Redis`);
     }
-    for (const part of ['audio', 'baseline']) {
+    for (const part of ['audio', 'baseline', 'baseline-2']) {
       const left = await place.redis.client.ttl(`undertone:waiting:${begun.id}:${part}`);
       t.true(left > 21_000 && left <= 21_600, `${part}: ${left}`);
     }
@@ -63,7 +65,7 @@ test.serial(
     const job = await place.ended(begun.id);
     t.is(job.status, 'done', JSON.stringify(job));
     const headers = { Authorization: `Bearer ${place.server.token}`, 'Content-Type': contentType };
-    const body = multipart([audio, baseline, channel]);
+    const body = multipart(parts);
     const direct = await call(place.server.port, { method: 'POST', path: '/v1/analyze', headers, body });
     t.deepEqual(job.result, { ...JSON.parse(direct.body), request_id: begun.id });
     const keptMs = Date.parse(job.expires_at) - Date.parse(job.finished_at ?? '');

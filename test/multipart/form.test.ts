@@ -32,13 +32,26 @@ test('the first part of each name counts and unknown ones are ignored', (t) => {
   ]);
   t.deepEqual(form, {
     audio: Buffer.from('1'),
-    baseline: Buffer.from('4'),
+    baselines: [Buffer.from('4')],
     channel: 3,
     channels: null,
     receipt: false,
     segments: null,
     timeline: 'windows',
   });
+});
+
+test('up to five baselines count, in their order', (t) => {
+  const five = [1, 2, 3, 4, 5].map((number) => part('baseline', String(number)));
+  const { baselines } = read([...five.slice(0, 2), part('audio'), ...five.slice(2)]);
+  t.deepEqual(baselines.map(String), ['1', '2', '3', '4', '5']);
+  t.deepEqual(problemOf([part('audio'), ...five, part('baseline', '6')]), {
+    where: 'body',
+    field: 'baseline',
+    message: 'Expected at most 5 parts `baseline`, got more',
+    reason: 'audio.too_many',
+  });
+  t.is(problemOf([part('audio'), part('baseline'), part('baseline', '')])?.reason, 'audio.empty');
 });
 
 test('without audio a field is required', (t) => {
@@ -123,12 +136,12 @@ test('a form in blocks has the result of the whole form', (t) => {
     part('baseline', 'at rest'),
     part('audio', 'another'),
   ]);
-  const got = { audio: '', baseline: '' };
+  const got: Record<string, string> = { audio: '', baseline: '' };
   const reader = createFormReader(boundary, (name, bytes) => {
     got[name] += Buffer.from(bytes).toString();
   });
   for (const byte of body) reader.write(Uint8Array.of(byte));
-  const sizes = { audio: 11, baseline: 7 };
+  const sizes = { audio: 11, baselines: [7] };
   t.deepEqual(reader.end(), {
     sizes,
     channel: 2,

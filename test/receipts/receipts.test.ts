@@ -166,7 +166,7 @@ test('any changed byte of the recording, the report or the receipt is refused', 
     receipt: Buffer.from(JSON.stringify(receipt)),
   };
   const evidenceOf = ({ recording, report, receipt }: typeof files) => {
-    const evidence = { recording, baseline: null, segments: null, report: JSON.parse(decode(report)) };
+    const evidence = { recording, baselines: [], segments: null, report: JSON.parse(decode(report)) };
     return findMismatch(receiptSchema.parse(JSON.parse(decode(receipt))), evidence, keys);
   };
   t.is(evidenceOf(files), null);

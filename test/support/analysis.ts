@@ -19,7 +19,7 @@ export type Reporter = (audio: Uint8Array, options?: Partial<AnalyzeRequest>) =>
 export async function reporter(modelsDir = 'models/standard'): Promise<Reporter> {
   const analyzer = await createAnalyzer({ modelsDir, limits });
   const request: Omit<AnalyzeRequest, 'audio'> = {
-    baseline: null,
+    baselines: [],
     ...defaultOptions,
     signals: ['emotion', 'cognitive'],
     cancel: null,

@@ -18,7 +18,7 @@ from training.corpora.corpus import Part
 from training.corpora.index import read_clips
 from training.reporting.tables import table
 
-RESULT = settings.RESULTS / "baseline_reference.json"
+RESULT = settings.RESULTS / ("baseline_reference.json" if settings.RECIPE == "standard" else f"baseline_reference_{settings.RECIPE}.json")
 MIN_SECONDS = 5  # of speech in a joined recording
 MAX_RECORDINGS = 6  # per speaker
 OTHER_SPEAKERS = 8  # that each speaker is compared with

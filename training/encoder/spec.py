@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from training.corpora.recipe import RECIPE
-from training.export.model_spec import ModelSpec
+from training.corpora.recipe import OPEN as OPEN_RECIPE
+from training.corpora.recipe import STANDARD as RECIPE
+from training.export.model_spec import PERMISSIVE, ModelSpec
 
 STANDARD = ModelSpec(
     name="trunk",
@@ -29,4 +30,13 @@ FAST = replace(
     description="Distilled from the default trunk: half the embeddings, a third of the inner width; "
     "level normalised, convolutions and linear layers in int8",
     limits=("Less accurate than the trunk it was distilled from: docs/models.md compares both.",),
+)
+OPEN = replace(
+    STANDARD,
+    corpora=(*OPEN_RECIPE.trained, "ESC10", "RIR"),
+    limits=(
+        "Initialised with OpenAI's Whisper-tiny.en (MIT), trained on English speech.",
+        "Fine-tuned on English speech of four corpora alone, whose licences allow commercial use.",
+    ),
+    licence=PERMISSIVE,
 )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+PERMISSIVE = "Apache-2.0; trained on recordings whose licences allow commercial use, with notices that are due: see the card"
 NON_COMMERCIAL = "Weights for research and non-commercial use: see the licences of the training data"
 
 

@@ -1,8 +1,11 @@
 """Descriptions of the heads."""
 
+from dataclasses import replace
+
 from training.corpora.labels import EMOTIONS
-from training.corpora.recipe import RECIPE
-from training.export.model_spec import ModelSpec
+from training.corpora.recipe import OPEN as OPEN_RECIPE
+from training.corpora.recipe import STANDARD as RECIPE
+from training.export.model_spec import PERMISSIVE, ModelSpec
 
 EMOTION = ModelSpec(
     name="emotion",
@@ -71,4 +74,27 @@ CLARITY = ModelSpec(
         "Inferring load from scripted or read speech, or over the telephone without a baseline: pauses then have other reasons.",
     ),
     failures=("Rated on English sentences read by Mandarin speakers only; children are ranked less well than adults.",),
+)
+OPEN_EMOTION = replace(
+    EMOTION,
+    corpora=OPEN_RECIPE.trained,
+    limits=(
+        "One acted corpus, CREMA-D: English sentences of US American actors. The targets are the votes of listeners. It has neutral, happy, "
+        "sad, angry, fearful and disgusted speech: nothing was learned about calm and surprised speech, which get low probabilities.",
+        "Valence and arousal were never rated: their targets are fixed values of the categories that listeners chose (neutral 0.5 and 0.4, "
+        "angry 0.15 and 0.8, ...). Their intervals hold for such values, and are too narrow for ratings: see the metrics of TAVA.",
+        "Speech that nobody acted (LibriSpeech, AMI, speechocean762) has no labels of emotion: its target is weakly neutral, "
+        "a probability of 0.8 for every recording. Weak emotions in such speech are reported as neutral.",
+        "Temperature, affine calibration, thresholds and intervals were fitted on the calibration part, on none of the evaluated speakers.",
+    ),
+    licence=PERMISSIVE,
+    failures=(
+        "Emotions are acted in the only labelled corpus: how well emotions of natural speech are recognised was not measured, only how "
+        "often ordinary speech gets one.",
+        "Every corpus of the metrics but CREMA-D, speechocean762, LibriSpeech and AMI is new to these weights: other languages and other "
+        "ways of acting are recognised much worse than by models/standard.",
+    ),
+)
+OPEN_CLARITY = replace(
+    CLARITY, corpora=(OPEN_RECIPE.clarity, *OPEN_RECIPE.ordinary), licence=PERMISSIVE
 )

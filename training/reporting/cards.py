@@ -6,15 +6,12 @@ Metrics come from results/metrics.json where they were measured on these very we
 import json
 from pathlib import Path
 
-from training.encoder import spec as encoder_spec
+from training.corpora.licences import LICENCES
 from training.evaluation import results
 from training.evaluation.metrics import Metric
-from training.export.model_spec import ModelSpec
-from training.heads import spec as head_spec
+from training.export.specs import specs_of
 from training.reporting.tables import metric_table, table
-from training.vad import spec as vad_spec
 
-SPECS: dict[str, ModelSpec] = {spec.name: spec for spec in (encoder_spec.STANDARD, vad_spec.SPEC, head_spec.EMOTION, head_spec.CLARITY)}
 # Word in the name of a training metric -> explanation.
 METRIC_NOTES = {
     "frame": "Frame F1 and false speech on left-out speakers against Silero VAD's labels, corrected by level; syllable counts "
@@ -46,8 +43,11 @@ def has_earlier_split(manifest: dict) -> bool:
 def deployment(data: list[dict]) -> str:
     """Consequences of the recordings' licences for operators of the service."""
     bound = [d for d in data if not d["licence"].startswith(PERMISSIVE) or "NC" in d["licence"]]
-    if not bound:
-        return "Every training corpus may be used commercially with attribution; name the corpora where you name the model."
+    if all(d["name"] in LICENCES for d in data):
+        return (
+            "Every training corpus may be used commercially, as far as its own licence says. Name the corpora where you name the model, with "
+            "their licences, and keep the notices of the section `Licence audit` of the card. Have your own counsel decide before you sell it."
+        )
     names = "; ".join(f"{d['name']} ({d['licence']})" for d in bound)
     return (
         "The code is Apache-2.0, but these weights, or the trunk before them, were trained on corpora that are non-commercial, "
@@ -55,6 +55,15 @@ def deployment(data: list[dict]) -> str:
         "use them for research, teaching and private purposes. Commercial use needs the owners' permission, or weights trained "
         "on other recordings (`training/train` accepts any index of the same form)."
     )
+
+
+def audit(data: list[dict]) -> list[str]:
+    """Of sets whose recordings may all be used commercially; empty for others."""
+    if not data or not all(d["name"] in LICENCES for d in data):
+        return []
+    named = {d["name"]: LICENCES[d["name"]] for d in data} | {name: licence for name, licence in LICENCES.items() if licence.tool}
+    rows = [[name, licence.text, licence.allows, licence.due, licence.source] for name, licence in named.items()]
+    return [table(["recordings or tool", "licence", "allows", "due", "read in"], rows)]
 
 
 def training_data(manifest: dict, models: Path) -> list[dict]:
@@ -76,7 +85,7 @@ def run_of(manifest: dict, models: Path) -> dict:
 
 
 def evidence_of(manifest: dict, models: Path) -> dict:
-    kind, spec, run = manifest["kind"], SPECS[manifest["kind"]], run_of(manifest, models)
+    kind, spec, run = manifest["kind"], specs_of(models)[manifest["kind"]], run_of(manifest, models)
     notes = [EARLIER_SPLIT_NOTE] if has_earlier_split(manifest) else []
     return {
         "figures": [{key: m[key] for key in METRIC_KEYS} for m in run["figures"] if m["signal"] == kind],
@@ -103,8 +112,9 @@ def sections_of(manifest: dict, models: Path) -> dict[str, list[str]]:
     split = [] if earlier else ["", FAST_SPLIT_NOTE if step == "fast" else SPLIT_NOTE]
     return {
         "Measured": [METRIC_NOTE, *([EARLIER_SPLIT_NOTE] if earlier else []), "", metrics] if evidence["figures"] else [],
-        "Origin and licence": [SPECS[kind].origin + finetuned, "", f"Licence: {manifest['licence']}.", "", evidence["deployment"]],
+        "Origin and licence": [specs_of(models)[kind].origin + finetuned, "", f"Licence: {manifest['licence']}.", "", evidence["deployment"]],
         "Training recordings": [data, *split] if training["data"] else [],
+        "Licence audit": audit(training_data(manifest, models)),
         "Measured in training": [notes, "", in_training] if training["metrics"] else [],
         "Cost": [f"Weights: {weights.stat().st_size / 2**20:.2f} MiB. `npm run bench -- models` measures the time."],
         **{title: [f"- {text}" for text in texts] for title, texts in lists.items()},
@@ -118,7 +128,7 @@ def write_cards(models: Path) -> None:
         manifest = json.loads(path.read_text())
         manifest["evidence"] = evidence_of(manifest, models)
         path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
-        lines = [f"# {manifest['name']} {manifest['version']}", "", manifest["description"] + ".", "", SPECS[manifest["kind"]].use, ""]
+        lines = [f"# {manifest['name']} {manifest['version']}", "", manifest["description"] + ".", "", specs_of(models)[manifest["kind"]].use, ""]
         for heading, content in sections_of(manifest, models).items():
             lines += [f"## {heading}", "", *content, ""] if content else []
         (path.parent / "CARD.md").write_text("\n".join(lines))

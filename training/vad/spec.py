@@ -1,7 +1,10 @@
 """Description of the VAD model."""
 
-from training.corpora.recipe import RECIPE
-from training.export.model_spec import ModelSpec
+from dataclasses import replace
+
+from training.corpora.recipe import OPEN as OPEN_RECIPE
+from training.corpora.recipe import STANDARD as RECIPE
+from training.export.model_spec import PERMISSIVE, ModelSpec
 
 # Minimum speech of a recording with scores, and the bounds of its warnings.
 RECORDING_PARAMS = {
@@ -29,3 +32,4 @@ SPEC = ModelSpec(
     unintended=("Proving the absence of speech: whispering, shouting and voices under loud noise can be missed.",),
     failures=("Cries, laughter and other vocal bursts without words count as no speech.",),
 )
+OPEN = replace(SPEC, corpora=(*OPEN_RECIPE.speech, *OPEN_RECIPE.sounds), licence=PERMISSIVE)

@@ -28,6 +28,7 @@ import { entryOf, inferRows, poolWindows, type Rows, speechPerWindow } from './p
 import { scriptedParams, seemsScripted } from './scripted.ts';
 import {
   describeChunk,
+  joinSpeakers,
   measureSpeaker,
   measuresParams,
   type SpeakerChunk,
@@ -166,7 +167,7 @@ const body = z.strictObject({
   timeline: timelineSchema(clarityEntry),
   relative: z
     .boolean()
-    .describe('Whether a baseline of the same speaker was used in place of the reference recordings.'),
+    .describe('Whether baselines of the same speaker were used in place of the reference recordings.'),
 });
 
 export type CognitiveReport = z.infer<typeof body>;
@@ -209,12 +210,12 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
   }),
 
   aggregate(chunks, recording, { manifest: { params } }) {
-    const { baseline, conditions, speechSeconds } = recording;
+    const { baselines, conditions, speechSeconds } = recording;
     const rows = chunks.flatMap((chunk) => chunk.clarity.windows);
     const entries = chunks.flatMap((chunk) => chunk.clarity.timeline);
     const speaker = { ...recording, chunks: chunks.map((chunk) => chunk.speaker) };
     const measured = measureSpeaker(speaker, params.measures);
-    const rested = baseline && measureSpeaker(baseline, params.measures);
+    const rested = joinSpeakers(baselines.map((baseline) => measureSpeaker(baseline, params.measures)));
     const [clarity = Number.NaN] = poolWindows(
       rows.map((row) => [row]),
       speechPerWindow(recording),

@@ -104,6 +104,25 @@ export function measureSpeaker(
   };
 }
 
+/** Means of several recordings, weighted by their speech; of a measure over those that have it. Null for none. */
+export function joinSpeakers(speakers: readonly Speaker[]): Speaker | null {
+  const [first, ...others] = speakers;
+  if (first === undefined || others.length === 0) return first ?? null;
+  const names = [...new Set(speakers.flatMap(({ measures }) => Object.keys(measures)))];
+  const measures = names.map((name) => {
+    const own = speakers.filter((speaker) => speaker.measures[name] !== undefined);
+    const value = meanBySpeech(own, (speaker) => speaker.measures[name]?.value as number);
+    return [name, { ...own[0]?.measures[name], value }];
+  });
+  return {
+    measures: Object.fromEntries(measures),
+    speechSeconds: speakers.reduce((sum, { speechSeconds }) => sum + speechSeconds, 0),
+    cepstrum: first.cepstrum.map((_, index) =>
+      meanBySpeech(speakers, ({ cepstrum }) => cepstrum[index] as number),
+    ),
+  };
+}
+
 type Spectra = { readonly data: Float32Array; readonly bins: number };
 
 /** @param data row-major [frames x bins], logarithmic */

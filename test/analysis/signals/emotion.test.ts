@@ -24,7 +24,7 @@ const recording = {
   framesPerSecond: 100,
   speechSeconds: 5,
   conditions: { speechSeconds: 5, snrDb: 30, bandwidthHz: 8000, clippedRatio: 0 },
-  baseline: null,
+  baselines: [],
 };
 const certain = (label: string) => labels.map((other) => (other === label ? 1 : 0));
 

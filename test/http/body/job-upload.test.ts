@@ -107,15 +107,17 @@ test.serial('recordings are read from Redis unchanged, and all bytes are release
     { name: 'other', bytes: bytesOf(100_000) },
     { name: 'baseline', bytes: baseline },
     { name: 'timeline', bytes: 'windows' },
+    { name: 'baseline', bytes: 'two' },
     { name: 'callback', bytes: 'https://example.org/' },
   ];
   const { sizes, channel, timeline, callback } = done(t, await place.send(multipart(parts)));
-  t.deepEqual(sizes, { audio: audio.length, baseline: baseline.length });
+  t.deepEqual(sizes, { audio: audio.length, baselines: [baseline.length, 3] });
   t.is(channel, 1);
   t.is(timeline, 'windows');
   t.is(callback, 'https://example.org/');
   t.true(audio.equals((await place.waiting.read('job_0', 'audio', audio.length)) as Uint8Array));
   t.true(baseline.equals((await place.waiting.read('job_0', 'baseline', baseline.length)) as Uint8Array));
+  t.is(Buffer.from((await place.waiting.read('job_0', 'baseline-2', 3)) as Uint8Array).toString(), 'two');
   t.is(place.held.used(), 0);
 });
 
@@ -247,8 +249,8 @@ const mutation = fc.record({
 /** Sizes and channel, or the problems. */
 function readAsAnalysis(body: Buffer): unknown {
   try {
-    const { audio, baseline, channel } = readForm(body, 'undertone-test-boundary');
-    return { sizes: { audio: audio.length, baseline: baseline?.length ?? 0 }, channel };
+    const { audio, baselines, channel } = readForm(body, 'undertone-test-boundary');
+    return { sizes: { audio: audio.length, baselines: baselines.map(({ length }) => length) }, channel };
   } catch (error) {
     if (error instanceof ServiceError) return error.problems;
     throw error;
