@@ -76,7 +76,7 @@ class Case:
 
     def test_baseline_and_channel_are_sent_and_refusals_carry_what_is_wrong(self):
         with self.make(URL, TOKEN) as client:
-            self.assertTrue(client.cognitive(SAMPLE, baseline=BYTES, channel=0)["relative"])
+            self.assertTrue(client.cognitive(SAMPLE, baseline=[BYTES, BYTES], channel=0)["relative"])
             with self.assertRaises(undertone.ValidationError) as wrong:
                 client.cognitive(SAMPLE, channel=7)
             with self.assertRaises(undertone.ValidationError) as mono:

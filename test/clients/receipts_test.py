@@ -24,7 +24,7 @@ class ReceiptsTest(unittest.TestCase):
             self.assertEqual(receipt["version"], 1)
             self.assertEqual(verify_receipt(json.loads(answer), recording, keys), receipt)
             with self.assertRaisesRegex(ReceiptError, "baseline"):
-                verify_receipt(answer, recording, keys, baseline=b"x")
+                verify_receipt(answer, recording, keys, baselines=[b"x"])
             with self.assertRaisesRegex(ReceiptError, "No key"):
                 verify_receipt(answer, recording, {"keys": []})
 

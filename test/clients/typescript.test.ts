@@ -50,7 +50,7 @@ test.serial('every kind of recording gives the same report', async (t) => {
 test.serial('baseline and channel are sent, and errors contain the reason', async (t) => {
   const server = await startServer(t);
   const client = createClient(server);
-  t.true((await client.cognitive(path, { baseline: bytes, channel: 0 })).relative);
+  t.true((await client.cognitive(path, { baseline: [bytes, path], channel: 0 })).relative);
   const wrong = await t.throwsAsync(client.cognitive(path, { channel: 7 }), { instanceOf: ValidationError });
   t.like(wrong, { status: 422, code: null, items: [{ loc: ['body', 'channel'] }] });
   t.is(wrong.items[0]?.type, 'value_error.audio.channel');

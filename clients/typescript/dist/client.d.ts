@@ -1,6 +1,6 @@
 import { type Jobs } from './jobs.ts';
 import type { Recording } from './recording.ts';
-import type { ChannelsReport, CognitiveReport, EmotionReport, Report, SpeakersReport, StreamToken, StreamTokenRequest, Usage } from './reports.ts';
+import type { ChannelsReport, CognitiveReport, EmbeddingReport, EmotionReport, Report, SpeakersReport, StreamToken, StreamTokenRequest, Usage } from './reports.ts';
 import { type ReportOf, type StreamConfig, type StreamSession, type WebSocketConstructor } from './stream.ts';
 export type ClientOptions = {
     /** Where the service is, such as `http://127.0.0.1:8080`. */
@@ -21,8 +21,8 @@ export type CallOptions = {
     readonly timeoutMs?: number;
 };
 export type AnalyzeOptions = CallOptions & {
-    /** The same speaker at rest: makes the cognitive signals relative. */
-    readonly baseline?: Recording;
+    /** The same speaker at rest, up to five recordings: makes the cognitive signals relative. */
+    readonly baseline?: Recording | readonly Recording[];
     /** Counted from 0: this channel instead of the average of all. */
     readonly channel?: number;
     /** Entries of the timeline: utterances, or the windows that the scores are means of; utterances when left out. */
@@ -38,6 +38,7 @@ export type StreamOptions = {
     /** Longest until the session is open, in place of the client's. */
     readonly timeoutMs?: number;
 };
+export type EmbedOptions = Omit<AnalyzeOptions, 'baseline' | 'receipt'>;
 export type ChannelsOptions = Omit<AnalyzeOptions, 'baseline' | 'channel'>;
 /** Times in seconds. */
 export type SpeakerSegment = {
@@ -62,6 +63,8 @@ export type Client = {
     analyzeSpeakers(audio: Recording, options: SpeakersOptions): Promise<SpeakersReport>;
     emotion(audio: Recording, options?: AnalyzeOptions): Promise<EmotionReport>;
     cognitive(audio: Recording, options?: AnalyzeOptions): Promise<CognitiveReport>;
+    /** Embeddings of the recording and of its utterances; needs the scope `embed`. */
+    embed(audio: Recording, options?: EmbedOptions): Promise<EmbeddingReport>;
     /** Long recordings and lists, analysed in the background. */
     readonly jobs: Jobs;
     /** Requests, errors and seconds of audio of the client's token, per day. */

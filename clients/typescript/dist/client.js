@@ -11,6 +11,7 @@ export function createClient(options) {
         analyzeSpeakers: (audio, how) => analyze('v1/analyze', audio, how),
         emotion: (audio, how) => analyze('v1/analyze/emotion', audio, how),
         cognitive: (audio, how) => analyze('v1/analyze/cognitive', audio, how),
+        embed: (audio, how) => analyze('v1/embed', audio, how),
         jobs: createJobs(options),
         usage: (how) => request('v1/usage', {}, { ...options, ...how }),
         createStreamToken,

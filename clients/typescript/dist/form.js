@@ -2,8 +2,9 @@ import { readRecording } from "./recording.js";
 export async function makeForm(audio, { baseline, channel, channels, segments, timeline, receipt }) {
     const form = new FormData();
     form.append('audio', await readRecording(audio));
-    if (baseline !== undefined)
-        form.append('baseline', await readRecording(baseline));
+    const baselines = baseline === undefined ? [] : [baseline].flat();
+    for (const one of baselines)
+        form.append('baseline', await readRecording(one));
     if (channel !== undefined)
         form.append('channel', String(channel));
     if (channels !== undefined)

@@ -1,7 +1,7 @@
-export { type AnalyzeOptions, type CallOptions, type ChannelsOptions, type Client, type ClientOptions, createClient, type SpeakerSegment, type SpeakersOptions, type StreamOptions, } from './client.ts';
+export { type AnalyzeOptions, type EmbedOptions, type CallOptions, type ChannelsOptions, type Client, type ClientOptions, createClient, type SpeakerSegment, type SpeakersOptions, type StreamOptions, } from './client.ts';
 export { ApiError, ForbiddenError, JobFailedError, NoAnswerError, NotFoundError, RateLimitedError, SessionEndedError, UnauthenticatedError, UnavailableError, UndertoneError, ValidationError, type ValidationItem, WebhookError, } from './errors.ts';
 export type { JobOptions, Jobs, UrlOptions, WaitOptions } from './jobs.ts';
 export type { Recording } from './recording.ts';
-export type { ChannelsReport, CognitiveReport, EmotionReport, Job, JobResult, JobSummary, NewJob, NewJobs, Report, SpeakersReport, StreamToken, Usage, } from './reports.ts';
+export type { ChannelsReport, CognitiveReport, EmbeddingReport, EmotionReport, Job, JobResult, JobSummary, NewJob, NewJobs, Report, SpeakersReport, StreamToken, Usage, } from './reports.ts';
 export type { StreamConfig, StreamMessage, StreamSession, WebSocketConstructor } from './stream.ts';
 export { verifyWebhook, type WebhookHeaders } from './webhook.ts';

@@ -3,6 +3,7 @@ import type { components } from './schema.ts';
 type Schemas = components['schemas'];
 export type EmotionReport = Schemas['EmotionReport'];
 export type CognitiveReport = Schemas['CognitiveReport'];
+export type EmbeddingReport = Schemas['EmbeddingReport'];
 export type ChannelsReport = Schemas['ChannelsReport'];
 export type SpeakersReport = Schemas['SpeakersReport'];
 export type Report = Schemas['Report'];

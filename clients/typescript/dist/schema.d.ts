@@ -63,6 +63,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/embed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Embeddings of a recording and of its utterances
+         * @description 404 unless UNDERTONE_EMBEDDINGS is `on`. Requires a token with the scope `embed`. Embeddings identify speakers and more: docs/embeddings.md says what can be read out of them. Not with `channels`, `segments` or `receipt`; `baseline` is not used.
+         */
+        post: operations["embed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/jobs": {
         parameters: {
             query?: never;
@@ -592,7 +612,7 @@ export interface components {
             reference: number;
             /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["ClarityEntry"][];
-            /** @description Whether a baseline of the same speaker was used in place of the reference recordings. */
+            /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
             relative: boolean;
             audio: components["schemas"]["Audio"];
             /** @description Speech and pauses from the start of the recording to its end. */
@@ -656,7 +676,7 @@ export interface components {
                 reference: number;
                 /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
                 timeline: components["schemas"]["ClarityEntry"][];
-                /** @description Whether a baseline of the same speaker was used in place of the reference recordings. */
+                /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
                 relative: boolean;
             };
             audio: components["schemas"]["Audio"];
@@ -776,7 +796,7 @@ export interface components {
                 reference: number;
                 /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
                 timeline: components["schemas"]["ClarityEntry"][];
-                /** @description Whether a baseline of the same speaker was used in place of the reference recordings. */
+                /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
                 relative: boolean;
             };
             audio: components["schemas"]["Audio"];
@@ -792,6 +812,38 @@ export interface components {
             /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
             request_id: string;
             receipt?: components["schemas"]["Receipt"];
+        };
+        EmbeddingReport: {
+            /**
+             * @description `insufficient_speech`: less than 0.5 s of speech, and no embedding.
+             * @enum {string}
+             */
+            status: "ok" | "insufficient_speech";
+            /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
+            warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
+            /** @description What made the embeddings. Embeddings of other weights do not compare. */
+            model: {
+                /** @description Name of the trunk, as in GET /v1/models. */
+                name: string;
+                /** @description Version of the trunk, MAJOR.MINOR.PATCH. */
+                version: string;
+                /** @description SHA-256 of its weights. */
+                weights_sha256: string;
+            };
+            /** @description Mean over the recording, weighted by speech; null with too little speech. */
+            embedding: number[] | null;
+            /** @description Embeddings of the utterances, or of the windows with `timeline` = `windows`. */
+            timeline: {
+                /** @description Start, s. */
+                start_s: number;
+                /** @description End, s. */
+                end_s: number;
+                /** @description One number per dimension. */
+                embedding: number[];
+            }[];
+            audio: components["schemas"]["Audio"];
+            /** @description The value of the header X-Request-Id: 1 to 128 of A-Z a-z 0-9 . _ - */
+            request_id: string;
         };
         /** @description Format of the recording. Quality and speech of a channel are in its report. */
         Recording: {
@@ -868,10 +920,10 @@ export interface components {
             /** @description The expected and the received value, for people. */
             msg: string;
             /**
-             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body; `msg` names what came instead. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to the path of one signal. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to the path of one signal. value_error.timeline: not a kind of timeline. value_error.receipt: `receipt` is neither `true` nor `false`. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field, which `msg` names. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
+             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body; `msg` names what came instead. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many: more than five parts `baseline`. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to another path. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to another path. value_error.timeline: not a kind of timeline. value_error.receipt: `receipt` is neither `true` nor `false`. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field, which `msg` names. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
              * @enum {string}
              */
-            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.segments" | "value_error.timeline" | "value_error.receipt" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
+            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.segments" | "value_error.timeline" | "value_error.receipt" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
         };
         /** @description An empty object. */
         Empty: Record<string, never>;
@@ -919,8 +971,8 @@ export interface components {
             key_id: string;
             /** @description SHA-256 of the bytes of the part `audio`. */
             upload_sha256: string;
-            /** @description SHA-256 of the bytes of the part `baseline`; null without it. */
-            baseline_sha256: string | null;
+            /** @description SHA-256 of the bytes of each part `baseline`, in their order. */
+            baselines_sha256: string[];
             /** @description SHA-256 of `segments` in canonical form; null without the part. */
             segments_sha256: string | null;
             /** @description SHA-256 of the decoded samples, 16 kHz float32, little-endian: one per analysed channel. */
@@ -1756,7 +1808,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name is used, others are ignored. File names are ignored. */
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored. File names are ignored. */
         requestBody: {
             content: {
                 "multipart/form-data": {
@@ -1765,19 +1817,16 @@ export interface operations {
                      * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
-                    /**
-                     * Format: binary
-                     * @description The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it; 0.5 means no change.
-                     */
-                    baseline?: string;
+                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
+                    baseline?: string[];
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
                     /**
-                     * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and not for the path of one signal.
+                     * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     channels?: "split";
-                    /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and not for the path of one signal. */
+                    /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
                      * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
@@ -1920,7 +1969,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name is used, others are ignored. File names are ignored. */
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored. File names are ignored. */
         requestBody: {
             content: {
                 "multipart/form-data": {
@@ -1929,19 +1978,16 @@ export interface operations {
                      * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
-                    /**
-                     * Format: binary
-                     * @description The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it; 0.5 means no change.
-                     */
-                    baseline?: string;
+                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
+                    baseline?: string[];
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
                     /**
-                     * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and not for the path of one signal.
+                     * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     channels?: "split";
-                    /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and not for the path of one signal. */
+                    /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
                      * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
@@ -2084,7 +2130,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name is used, others are ignored. File names are ignored. */
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored. File names are ignored. */
         requestBody: {
             content: {
                 "multipart/form-data": {
@@ -2093,19 +2139,16 @@ export interface operations {
                      * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
-                    /**
-                     * Format: binary
-                     * @description The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it; 0.5 means no change.
-                     */
-                    baseline?: string;
+                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
+                    baseline?: string[];
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
                     /**
-                     * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and not for the path of one signal.
+                     * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     channels?: "split";
-                    /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and not for the path of one signal. */
+                    /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
                      * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
@@ -2159,6 +2202,177 @@ export interface operations {
             };
             /** @description `forbidden`: the token lacks the scope. */
             403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `timeout`: the request arrived too slowly. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `too_large`: the body exceeds the limit. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationFailure"];
+                };
+            };
+            /** @description `invalid`: the body is invalid. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationFailure"];
+                };
+            };
+            /** @description `rate_limited`: over a configured rate limit. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `headers_too_large`: the headers are too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal`: any other error; its cause is only in the log. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `overloaded`: all workers are busy and the queue is full, or too many request bytes are in memory. `deadline`: the request exceeded its deadline. `worker_lost`: the worker of the request died. `storage_unavailable`: the database is unreachable. `shutting_down`: the service is shutting down. `not_ready`: the models are being loaded. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    embed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored. File names are ignored. */
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used. By default at most 25 MiB per request, 15 minutes, 8 channels, 4 to 384 kHz.
+                     */
+                    audio: string;
+                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
+                    baseline?: string[];
+                    /** @description 0-based index of the channel to analyse instead of the average of all. */
+                    channel?: number;
+                    /**
+                     * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
+                     * @enum {string}
+                     */
+                    channels?: "split";
+                    /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
+                    segments?: string;
+                    /**
+                     * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
+                     * @default utterances
+                     * @enum {string}
+                     */
+                    timeline?: "utterances" | "windows";
+                    /**
+                     * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
+                     * @default false
+                     * @enum {string}
+                     */
+                    receipt?: "true" | "false";
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddingReport"];
+                };
+            };
+            /** @description `bad_request`: HTTP or JSON is broken, or a body comes in chunks of a few bytes. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unauthenticated`: no, malformed, unknown, expired or revoked token. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `forbidden`: the token lacks the scope. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_found`: no such path, or no such job of this token. */
+            404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2365,7 +2579,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The first part of each name is used, others are ignored. File names are ignored. Or JSON, if the operator allows URLs of recordings. */
+        /** @description The first part of each name is used, up to five of `baseline`; others are ignored. File names are ignored. Or JSON, if the operator allows URLs of recordings. */
         requestBody: {
             content: {
                 "multipart/form-data": {
@@ -2374,19 +2588,16 @@ export interface operations {
                      * @description The recording: WAV, MP3, MP4/M4A/3GP, AAC, FLAC, Ogg, WebM/Matroska, AIFF, CAF or AMR, detected from the content. The first audio stream of a video is used. By default at most 512 MiB, 12 hours, 8 channels, 4 to 384 kHz.
                      */
                     audio: string;
-                    /**
-                     * Format: binary
-                     * @description The same speaker at rest, with at least 0.5 s of speech: cognitive_load and processing become relative to it; 0.5 means no change.
-                     */
-                    baseline?: string;
+                    /** @description The same speaker at rest, one part per recording, each with at least 0.5 s of speech: cognitive_load and processing become relative to their mean; 0.5 means no change. */
+                    baseline?: string[];
                     /** @description 0-based index of the channel to analyse instead of the average of all. */
                     channel?: number;
                     /**
-                     * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and not for the path of one signal.
+                     * @description `split`: one report per channel of a recording with exactly two, and their conversation. Not beside `channel` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.
                      * @enum {string}
                      */
                     channels?: "split";
-                    /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and not for the path of one signal. */
+                    /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
                      * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.

@@ -4,6 +4,7 @@ import type { Recording } from './recording.ts';
 import type {
   ChannelsReport,
   CognitiveReport,
+  EmbeddingReport,
   EmotionReport,
   Report,
   SpeakersReport,
@@ -41,8 +42,8 @@ export type CallOptions = {
 };
 
 export type AnalyzeOptions = CallOptions & {
-  /** The same speaker at rest: makes the cognitive signals relative. */
-  readonly baseline?: Recording;
+  /** The same speaker at rest, up to five recordings: makes the cognitive signals relative. */
+  readonly baseline?: Recording | readonly Recording[];
   /** Counted from 0: this channel instead of the average of all. */
   readonly channel?: number;
   /** Entries of the timeline: utterances, or the windows that the scores are means of; utterances when left out. */
@@ -60,6 +61,7 @@ export type StreamOptions = {
   readonly timeoutMs?: number;
 };
 
+export type EmbedOptions = Omit<AnalyzeOptions, 'baseline' | 'receipt'>;
 export type ChannelsOptions = Omit<AnalyzeOptions, 'baseline' | 'channel'>;
 
 /** Times in seconds. */
@@ -82,6 +84,8 @@ export type Client = {
   analyzeSpeakers(audio: Recording, options: SpeakersOptions): Promise<SpeakersReport>;
   emotion(audio: Recording, options?: AnalyzeOptions): Promise<EmotionReport>;
   cognitive(audio: Recording, options?: AnalyzeOptions): Promise<CognitiveReport>;
+  /** Embeddings of the recording and of its utterances; needs the scope `embed`. */
+  embed(audio: Recording, options?: EmbedOptions): Promise<EmbeddingReport>;
   /** Long recordings and lists, analysed in the background. */
   readonly jobs: Jobs;
   /** Requests, errors and seconds of audio of the client's token, per day. */
@@ -107,6 +111,7 @@ export function createClient(options: ClientOptions): Client {
     analyzeSpeakers: (audio, how) => analyze<SpeakersReport>('v1/analyze', audio, how),
     emotion: (audio, how) => analyze<EmotionReport>('v1/analyze/emotion', audio, how),
     cognitive: (audio, how) => analyze<CognitiveReport>('v1/analyze/cognitive', audio, how),
+    embed: (audio, how) => analyze<EmbeddingReport>('v1/embed', audio, how),
     jobs: createJobs(options),
     usage: (how) => request<Usage>('v1/usage', {}, { ...options, ...how }),
     createStreamToken,

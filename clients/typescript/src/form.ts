@@ -8,7 +8,8 @@ export async function makeForm(
 ): Promise<FormData> {
   const form = new FormData();
   form.append('audio', await readRecording(audio));
-  if (baseline !== undefined) form.append('baseline', await readRecording(baseline));
+  const baselines = baseline === undefined ? [] : [baseline].flat();
+  for (const one of baselines) form.append('baseline', await readRecording(one));
   if (channel !== undefined) form.append('channel', String(channel));
   if (channels !== undefined) form.append('channels', channels);
   if (segments !== undefined) {

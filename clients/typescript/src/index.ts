@@ -5,6 +5,7 @@ export {
   type Client,
   type ClientOptions,
   createClient,
+  type EmbedOptions,
   type SpeakerSegment,
   type SpeakersOptions,
   type StreamOptions,
@@ -29,6 +30,7 @@ export type { Recording } from './recording.ts';
 export type {
   ChannelsReport,
   CognitiveReport,
+  EmbeddingReport,
   EmotionReport,
   Job,
   JobResult,

@@ -1,7 +1,8 @@
-/** POST /v1/embed, `undertone embed` and `embed` of the package give the same embeddings. */
+/** POST /v1/embed, `undertone embed`, `embed` of the package and of a client give the same embeddings. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { toneFile } from '../../../benchmarks/upload-body.ts';
+import { createClient } from '../../../clients/typescript/src/index.ts';
 import type { EmbeddingReport } from '../../../src/analysis/embedding-report.ts';
 import { analyze, embed } from '../../../src/index.ts';
 import { openApiDocument } from '../../../src/openapi/document.ts';
@@ -43,7 +44,7 @@ async function post(parts: Parts, { url = server.url, path = '/v1/embed', bearer
 const audio = { audio: sample };
 
 for (const timeline of ['utterances', 'windows'] as const) {
-  test(`service, command and package agree on ${timeline}`, async (t) => {
+  test(`service, command, package and client agree on ${timeline}`, async (t) => {
     const { status, body } = await post({ ...audio, timeline });
     t.is(status, 200);
     t.is(contract.fault('POST /v1/embed', 200, body), null);
@@ -52,6 +53,8 @@ for (const timeline of ['utterances', 'windows'] as const) {
     const { stdout, stderr } = await runCli(['embed', '--timeline', timeline, 'examples/sample.wav']);
     t.deepEqual(JSON.parse(stdout), { path: 'examples/sample.wav', ...report });
     t.is(stderr, '1 file, 0 failed\n');
+    const client = createClient({ url: server.url, token });
+    t.deepEqual((await client.embed(sample, { timeline })).embedding, report.embedding);
   });
 }
 

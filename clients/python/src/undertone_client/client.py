@@ -12,8 +12,8 @@ import httpx
 
 from .errors import NoAnswerError, error_of
 from .jobs import AsyncJobs, Jobs
-from .recording import AsyncRecording, Recording, read, read_async
-from .reports import ChannelsReport, CognitiveReport, EmotionReport, Report, SpeakersReport, StreamToken, Usage
+from .recording import AsyncBaseline, AsyncRecording, Baseline, Recording, read, read_all, read_all_async, read_async
+from .reports import ChannelsReport, CognitiveReport, EmbeddingReport, EmotionReport, Report, SpeakersReport, StreamToken, Usage
 from .retry import RETRIED, wait_before_retry
 from .stream import Encoding, Signal, StreamSession, open_session
 
@@ -33,6 +33,7 @@ class SpeakerSegment(TypedDict):
 STREAM_TOKENS = "v1/stream/tokens"
 USAGE = "v1/usage"
 BOTH, EMOTION, COGNITIVE = "v1/analyze", "v1/analyze/emotion", "v1/analyze/cognitive"
+EMBED = "v1/embed"
 
 
 class _Base:
@@ -49,10 +50,9 @@ class _Base:
             "timeout": timeout,
         }
 
-    def _form(self, audio: bytes, baseline: bytes | None, options: Options) -> dict[str, Any]:
-        files = {"audio": ("audio", audio, "application/octet-stream")}
-        if baseline is not None:
-            files["baseline"] = ("baseline", baseline, "application/octet-stream")
+    def _form(self, audio: bytes, baselines: Sequence[bytes], options: Options) -> dict[str, Any]:
+        parts = [("audio", audio), *(("baseline", baseline) for baseline in baselines)]
+        files = [(name, (name, content, "application/octet-stream")) for name, content in parts]
         data = {name: str(value) for name, value in options.items() if value is not None}
         return {"files": files, "data": data}
 
@@ -95,7 +95,7 @@ class Client(_Base):
         self,
         audio: Recording,
         *,
-        baseline: Recording | None = None,
+        baseline: Baseline | None = None,
         channel: int | None = None,
         timeline: Timeline | None = None,
         receipt: bool = False,
@@ -129,7 +129,7 @@ class Client(_Base):
         self,
         audio: Recording,
         *,
-        baseline: Recording | None = None,
+        baseline: Baseline | None = None,
         channel: int | None = None,
         timeline: Timeline | None = None,
         receipt: bool = False,
@@ -141,7 +141,7 @@ class Client(_Base):
         self,
         audio: Recording,
         *,
-        baseline: Recording | None = None,
+        baseline: Baseline | None = None,
         channel: int | None = None,
         timeline: Timeline | None = None,
         receipt: bool = False,
@@ -149,10 +149,16 @@ class Client(_Base):
         options = {"channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
         return cast(CognitiveReport, self._post(COGNITIVE, audio, baseline, options))
 
+    def embed(
+        self, audio: Recording, *, channel: int | None = None, timeline: Timeline | None = None
+    ) -> EmbeddingReport:
+        """Embeddings of the recording and of its utterances; needs the scope ``embed``."""
+        return cast(EmbeddingReport, self._post(EMBED, audio, None, {"channel": channel, "timeline": timeline}))
+
     def _post(
-        self, path: str, audio: Recording, baseline: Recording | None, options: Options
+        self, path: str, audio: Recording, baseline: Baseline | None, options: Options
     ) -> object:
-        form = self._form(read(audio), None if baseline is None else read(baseline), options)
+        form = self._form(read(audio), read_all(baseline), options)
         return self._request("POST", path, form)
 
     def usage(self) -> Usage:
@@ -206,7 +212,7 @@ class AsyncClient(_Base):
         self,
         audio: AsyncRecording,
         *,
-        baseline: AsyncRecording | None = None,
+        baseline: AsyncBaseline | None = None,
         channel: int | None = None,
         timeline: Timeline | None = None,
         receipt: bool = False,
@@ -240,7 +246,7 @@ class AsyncClient(_Base):
         self,
         audio: AsyncRecording,
         *,
-        baseline: AsyncRecording | None = None,
+        baseline: AsyncBaseline | None = None,
         channel: int | None = None,
         timeline: Timeline | None = None,
         receipt: bool = False,
@@ -252,7 +258,7 @@ class AsyncClient(_Base):
         self,
         audio: AsyncRecording,
         *,
-        baseline: AsyncRecording | None = None,
+        baseline: AsyncBaseline | None = None,
         channel: int | None = None,
         timeline: Timeline | None = None,
         receipt: bool = False,
@@ -260,10 +266,17 @@ class AsyncClient(_Base):
         options = {"channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
         return cast(CognitiveReport, await self._post(COGNITIVE, audio, baseline, options))
 
+    async def embed(
+        self, audio: AsyncRecording, *, channel: int | None = None, timeline: Timeline | None = None
+    ) -> EmbeddingReport:
+        """As Client.embed."""
+        options = {"channel": channel, "timeline": timeline}
+        return cast(EmbeddingReport, await self._post(EMBED, audio, None, options))
+
     async def _post(
-        self, path: str, audio: AsyncRecording, baseline: AsyncRecording | None, options: Options
+        self, path: str, audio: AsyncRecording, baseline: AsyncBaseline | None, options: Options
     ) -> object:
-        rest = None if baseline is None else await read_async(baseline)
+        rest = await read_all_async(baseline)
         form = self._form(await read_async(audio), rest, options)
         return await self._request("POST", path, form)
 

@@ -14,12 +14,12 @@ import httpx
 from typing_extensions import TypedDict, Unpack
 
 from .errors import JobFailedError
-from .recording import AsyncRecording, Recording, read, read_async
+from .recording import AsyncBaseline, AsyncRecording, Baseline, Recording, read, read_all, read_all_async, read_async
 from .reports import ChannelsReport, Job, JobBegun, JobPage, JobsBegun, JobSummary, Report, SpeakersReport
 
 JobResult = Union[Report, ChannelsReport, SpeakersReport]
 OnProgress = Callable[[Job], object]
-Form = Callable[[bytes, Union[bytes, None], Mapping[str, object]], dict[str, Any]]
+Form = Callable[[bytes, Sequence[bytes], Mapping[str, object]], dict[str, Any]]
 
 PATH = "v1/jobs"
 FIRST_DELAY_S = 0.5
@@ -52,10 +52,10 @@ class Jobs:
         self._form = form
 
     def submit(
-        self, audio: Recording, *, baseline: Recording | None = None, **options: Unpack[JobOptions]
+        self, audio: Recording, *, baseline: Baseline | None = None, **options: Unpack[JobOptions]
     ) -> JobBegun:
-        rest = None if baseline is None else read(baseline)
-        return cast(JobBegun, self._request("POST", PATH, _upload(self._form, read(audio), rest, options)))
+        content = _upload(self._form, read(audio), read_all(baseline), options)
+        return cast(JobBegun, self._request("POST", PATH, content))
 
     def submit_urls(self, urls: Sequence[str], **options: Unpack[UrlOptions]) -> JobsBegun:
         """One job per URL, in the same order."""
@@ -106,10 +106,9 @@ class AsyncJobs:
         self._form = form
 
     async def submit(
-        self, audio: AsyncRecording, *, baseline: AsyncRecording | None = None, **options: Unpack[JobOptions]
+        self, audio: AsyncRecording, *, baseline: AsyncBaseline | None = None, **options: Unpack[JobOptions]
     ) -> JobBegun:
-        rest = None if baseline is None else await read_async(baseline)
-        content = _upload(self._form, await read_async(audio), rest, options)
+        content = _upload(self._form, await read_async(audio), await read_all_async(baseline), options)
         return cast(JobBegun, await self._request("POST", PATH, content))
 
     async def submit_urls(self, urls: Sequence[str], **options: Unpack[UrlOptions]) -> JobsBegun:
@@ -164,7 +163,9 @@ class _Changes:
         return job["result"]
 
 
-def _upload(form: Form, audio: bytes, baseline: bytes | None, options: Mapping[str, object]) -> dict[str, Any]:
+def _upload(
+    form: Form, audio: bytes, baselines: Sequence[bytes], options: Mapping[str, object]
+) -> dict[str, Any]:
     fields = dict(options)
     key = fields.pop("idempotency_key", None)
     segments = fields.get("segments")
@@ -172,7 +173,7 @@ def _upload(form: Form, audio: bytes, baseline: bytes | None, options: Mapping[s
         fields["segments"] = json.dumps(segments)
     if fields.pop("receipt", False):
         fields["receipt"] = "true"
-    return {**form(audio, baseline, fields), "headers": _key_header(key), "timeout": UPLOAD_TIMEOUT}
+    return {**form(audio, baselines, fields), "headers": _key_header(key), "timeout": UPLOAD_TIMEOUT}
 
 
 def _list(urls: Sequence[str], options: Mapping[str, object]) -> dict[str, Any]:

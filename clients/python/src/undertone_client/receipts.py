@@ -19,7 +19,7 @@ def verify_receipt(
     recording: bytes,
     keys: Mapping[str, Any],
     *,
-    baseline: bytes | None = None,
+    baselines: Sequence[bytes] = (),
 ) -> Mapping[str, Any]:
     """
     Returns the receipt of a report after a check of its signature and of the hashes of report and recording.
@@ -27,7 +27,7 @@ def verify_receipt(
     :param report: the response with its ``receipt``, parsed or as JSON
     :param recording: the bytes of the file that was sent
     :param keys: the JSON of ``/.well-known/undertone-keys.json``; keep it, since a service may lose its keys
-    :param baseline: the bytes of the part ``baseline``, if one was sent
+    :param baselines: the bytes of each part ``baseline`` that was sent, in their order
     :raises ReceiptError: says what differs
     """
     import rfc8785
@@ -48,8 +48,8 @@ def verify_receipt(
         raise ReceiptError("The signature is not that of the receipt") from None
     if receipt.get("upload_sha256") != hashlib.sha256(recording).hexdigest():
         raise ReceiptError("The recording is another")
-    if receipt.get("baseline_sha256") != (baseline and hashlib.sha256(baseline).hexdigest()):
-        raise ReceiptError("The baseline is another, or missing")
+    if receipt.get("baselines_sha256") != [hashlib.sha256(one).hexdigest() for one in baselines]:
+        raise ReceiptError("A baseline is another, or missing")
     if receipt.get("report_sha256") != hashlib.sha256(rfc8785.dumps(_without_ids(content))).hexdigest():
         raise ReceiptError("The report is another")
     return receipt

@@ -9,6 +9,9 @@ from typing import IO, Union
 
 Recording = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], Iterable[bytes]]
 AsyncRecording = Union[Recording, AsyncIterable[bytes]]
+#: A list or a tuple has several recordings of the same speaker; other iterables are the chunks of one.
+Baseline = Union[Recording, "list[Recording]", "tuple[Recording, ...]"]
+AsyncBaseline = Union[AsyncRecording, "list[AsyncRecording]", "tuple[AsyncRecording, ...]"]
 
 
 def read(recording: Recording) -> bytes:
@@ -23,3 +26,15 @@ async def read_async(recording: AsyncRecording) -> bytes:
     if isinstance(recording, AsyncIterable):
         return b"".join([chunk async for chunk in recording])
     return read(recording)
+
+
+def read_all(baseline: Baseline | None) -> list[bytes]:
+    if baseline is None:
+        return []
+    return [read(one) for one in (baseline if isinstance(baseline, (list, tuple)) else (baseline,))]
+
+
+async def read_all_async(baseline: AsyncBaseline | None) -> list[bytes]:
+    if baseline is None:
+        return []
+    return [await read_async(one) for one in (baseline if isinstance(baseline, (list, tuple)) else (baseline,))]

@@ -35,6 +35,26 @@ class Conversation(TypedDict):
     interruptions: tuple[Interruption, Interruption]
 
 
+class Model1(TypedDict):
+    """
+    What made the embeddings. Embeddings of other weights do not compare.
+    """
+
+    name: str
+    version: str
+    weights_sha256: str
+
+
+class TimelineItem(TypedDict):
+    """
+    An utterance or a window.
+    """
+
+    start_s: float
+    end_s: float
+    embedding: list[float]
+
+
 class Recording(TypedDict):
     """
     Format of the recording. Quality and speech of a channel are in its report.
@@ -98,7 +118,7 @@ class ValidationItem(TypedDict):
 
     loc: list[str]
     msg: str
-    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.channels', 'value_error.segments', 'value_error.timeline', 'value_error.receipt', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
+    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.channels', 'value_error.segments', 'value_error.timeline', 'value_error.receipt', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
 
 
 class Empty(TypedDict):
@@ -122,6 +142,9 @@ class ModelCard(TypedDict):
     licence: str
 
 
+BaselinesSha256Item: TypeAlias = str
+
+
 SamplesSha256Item: TypeAlias = str
 
 
@@ -136,7 +159,7 @@ class Options(TypedDict):
     timeline: str
 
 
-class Model1(TypedDict):
+class Model2(TypedDict):
     name: str
     version: str
     sha256: str
@@ -161,7 +184,7 @@ class Software(TypedDict):
     node: str
     addon_sha256: str
     features_version: int
-    models: list[Model1]
+    models: list[Model2]
     libraries: dict[str, str]
     kernel: Kernel
 
@@ -176,7 +199,7 @@ class Receipt(TypedDict):
     purpose: str | None
     key_id: str
     upload_sha256: str
-    baseline_sha256: str | None
+    baselines_sha256: list[BaselinesSha256Item]
     segments_sha256: str | None
     samples_sha256: list[SamplesSha256Item]
     report_sha256: str
@@ -538,7 +561,7 @@ class Limits(TypedDict):
     max_frame_bytes: int
 
 
-class Model2(TypedDict):
+class Model3(TypedDict):
     name: str
     version: str
     features_version: int
@@ -553,7 +576,7 @@ class SessionReadyMessage(TypedDict):
     seq: int
     request_id: str
     limits: Limits
-    models: list[Model2]
+    models: list[Model3]
 
 
 class SpeechStartedMessage(TypedDict):
@@ -672,6 +695,16 @@ class Contributions(TypedDict):
 
     cognitive_load: list[Contribution]
     processing: list[Contribution]
+
+
+class EmbeddingReport(TypedDict):
+    status: Literal['ok', 'insufficient_speech']
+    warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
+    model: Model1
+    embedding: list[float] | None
+    timeline: list[TimelineItem]
+    audio: Audio
+    request_id: str
 
 
 class ValidationFailure(TypedDict):
