@@ -95,7 +95,7 @@ function describe(head: Head, weights: Uint8Array, { corrections, adaptation, so
         `Adapted to recordings of ${source.name}: expect the improvement for speakers and recordings of the same kind only.`,
       ],
     },
-    evidence: { ...evidence, figures: figuresOf(corrections, adaptation) },
+    evidence: { ...evidence, figures: evidenceFigures(corrections, adaptation) },
   } as Manifest;
 }
 
@@ -113,7 +113,10 @@ function recordingsOf(corrections: GraphCorrections, adaptation: Adaptation): nu
 }
 
 /** Of speakers left out in turn; the figures of the models before hold for those alone. */
-function figuresOf(corrections: GraphCorrections, adaptation: Adaptation): Manifest['evidence']['figures'] {
+function evidenceFigures(
+  corrections: GraphCorrections,
+  adaptation: Adaptation,
+): Manifest['evidence']['figures'] {
   return resultsOf({ corrections, adaptation }).flatMap(({ comparisons, recordings }) =>
     comparisons.map(({ figure, after }) => ({
       figure,

@@ -36,7 +36,7 @@ export type Accounts = {
   createToken(session: Session, request: TokenInput): Promise<NewToken>;
   /** Returns false for an unknown or revoked token. */
   revokeToken(session: Session, id: string): Promise<boolean>;
-  /** Creates a token with every scope for 15 minutes, which is never listed. */
+  /** Creates a token with the scopes of analyses for 15 minutes, which is never listed. */
   playgroundToken(session: Session): Promise<NewToken>;
   readonly playgroundCodes: PlaygroundCodes;
 };

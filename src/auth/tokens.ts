@@ -28,7 +28,7 @@ export type Tokens = {
   createFor(owner: string, request: TokenInput): Promise<NewToken | null>;
   /** Creates a token of the command line. @throws TokenError */
   create(request: TokenInput): Promise<NewToken>;
-  /** Creates a token with every scope that ends with the session and is never listed. Returns null after its end. */
+  /** Creates a token with the scopes of analyses that ends with the session and is never listed. Returns null after its end. */
   createForSession(session: { readonly id: string; readonly owner: string }): Promise<NewToken | null>;
   /** Oldest first, of one owner or all, with expired and revoked tokens but without session tokens. */
   list(owner?: Owner): Promise<ListedToken[]>;
@@ -54,7 +54,7 @@ const sessionTokenName = 'playground';
 
 export function createTokens(options: {
   readonly database: Database;
-  /** UNDERTONE_TOKEN; has every scope. */
+  /** UNDERTONE_TOKEN; has the scopes of analyses. */
   readonly staticToken: string | null;
   /** ms since 1970 */
   readonly now?: () => number;

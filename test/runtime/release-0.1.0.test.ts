@@ -68,6 +68,7 @@ test('every setting of release 0.1.0 keeps its name and form', async (t) => {
     logLevel: 'warn',
     metricsAddress: { host: '127.0.0.1', port: 9100 },
     otlpUrl: null,
+    embeddings: false,
     receipts: 'requested',
     receiptKeys: null,
     limits: { seconds: 60, channels: 8, minSampleRate: 4000, maxSampleRate: 384_000, deadlineSeconds: 10 },

@@ -111,12 +111,12 @@ def write_page(found: dict) -> None:
             continue
         mean = {key: np.mean([one[key] for one in results.values()], 0) for key in next(iter(results.values())) if key != "speakers"}
         for name, one in [*results.items(), ("mean", mean)]:
-            before, after = one["calibration_50"]
+            before, after, chance = one["calibration_50"]
             low, high = one["gain_200"]
             rows.append([name, new, one.get("speakers", ""), f"{one['before_200']:.2f}", f"{one['after_200']:.2f}", f"{low:+.2f} to {high:+.2f}",
-                         f"{before:.3f}", f"{after:.3f}", f"{one['shuffled']:.3f}"])  # fmt: skip
+                         f"{before:.3f}", f"{after:.3f}", f"{chance:.3f}", f"{one['shuffled']:.3f}"])  # fmt: skip
     titles = ["corpus", "it is new to", "speakers", "UAR before", "after, 200 recordings", "80 % of the draws", "calibration error before",
-              "after, 50 recordings", "accepted, shuffled labels"]  # fmt: skip
+              "after, 50 recordings", "by chance", "accepted, shuffled labels"]  # fmt: skip
     text = table(titles, rows)
     print(text)
     replace_between(PAGE, "adaptation", text)

@@ -64,8 +64,19 @@ function measure(examples: readonly Example[], known: readonly string[]) {
       recording: { ...one.recording, label: labels[index] ?? null },
     }));
     const [before, after] = scoreOthers(others, adapt(many, known), uar, answerOf);
-    const few = scoreOthers(others, adapt(own.slice(0, 50), known), calibrationError, confidenceOf);
-    return { before, after, few, accepted: Number(isImprovement(adapt(shuffled, known))) };
+    const few = adapt(own.slice(0, 50), known);
+    const calibration = scoreOthers(others, few, calibrationError, confidenceOf);
+    // Of answers that are right as often as they say: what the number of recordings alone causes.
+    const chance = scoreOthers(others, few, calibrationError, (_, probabilities) => {
+      const [, confidence] = best(probabilities);
+      return { correct: random() < confidence, confidence };
+    });
+    return {
+      before,
+      after,
+      calibration: [...calibration, chance[1]],
+      accepted: Number(isImprovement(adapt(shuffled, known))),
+    };
   });
   const gains = rounds.map(({ before, after }) => after - before).sort((one, other) => one - other);
   return {
@@ -73,7 +84,7 @@ function measure(examples: readonly Example[], known: readonly string[]) {
     before_200: meanOf(rounds.map(({ before }) => before)),
     after_200: meanOf(rounds.map(({ after }) => after)),
     gain_200: [gains[Math.round(0.1 * (draws - 1))], gains[Math.round(0.9 * (draws - 1))]],
-    calibration_50: [0, 1].map((part) => meanOf(rounds.map(({ few }) => few[part] as number))),
+    calibration_50: [0, 1, 2].map((part) => meanOf(rounds.map(({ calibration }) => calibration[part] as number))),
     shuffled: meanOf(rounds.map(({ accepted }) => accepted)),
   };
 }
