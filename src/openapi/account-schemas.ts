@@ -1,7 +1,7 @@
 /** Request and response schemas of the account page. */
 import { z } from 'zod';
 import { envelope } from '../analysis/report-schema.ts';
-import { scopes } from '../auth/token-input.ts';
+import { allScopes } from '../auth/token-input.ts';
 import {
   emailText,
   logInBody,
@@ -34,7 +34,7 @@ const token = z
     id: z.string().describe('Id of the token.'),
     name: z.string().describe('Unique among the live tokens of the account.'),
     prefix: z.string().describe('The first 7 characters of the token.'),
-    scopes: z.array(z.enum(scopes).describe('A scope.')).describe('Permitted scopes.'),
+    scopes: z.array(z.enum(allScopes).describe('A scope.')).describe('Permitted scopes.'),
     purpose: z.string().nullable().describe('What the scores are for; null without a declaration.'),
     created_at: time.describe('Time of creation, UTC.'),
     expires_at: time.nullable().describe('Time of expiry, UTC; null for never.'),

@@ -63,7 +63,7 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
           ...others,
         },
       },
-      encoding: { audio: { contentType: recordings }, baseline: { contentType: recordings } },
+      encoding: { audio: { contentType: recordings } },
     },
   };
 }

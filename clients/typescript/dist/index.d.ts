@@ -1,4 +1,4 @@
-export { type AnalyzeOptions, type EmbedOptions, type CallOptions, type ChannelsOptions, type Client, type ClientOptions, createClient, type SpeakerSegment, type SpeakersOptions, type StreamOptions, } from './client.ts';
+export { type AnalyzeOptions, type CallOptions, type ChannelsOptions, type Client, type ClientOptions, createClient, type EmbedOptions, type SpeakerSegment, type SpeakersOptions, type StreamOptions, } from './client.ts';
 export { ApiError, ForbiddenError, JobFailedError, NoAnswerError, NotFoundError, RateLimitedError, SessionEndedError, UnauthenticatedError, UnavailableError, UndertoneError, ValidationError, type ValidationItem, WebhookError, } from './errors.ts';
 export type { JobOptions, Jobs, UrlOptions, WaitOptions } from './jobs.ts';
 export type { Recording } from './recording.ts';

@@ -1128,7 +1128,7 @@ export interface components {
             /** @description The first 7 characters of the token. */
             prefix: string;
             /** @description Permitted scopes. */
-            scopes: ("analyze:emotion" | "analyze:cognitive")[];
+            scopes: ("analyze:emotion" | "analyze:cognitive" | "embed")[];
             /** @description What the scores are for; null without a declaration. */
             purpose: string | null;
             /**
@@ -1162,7 +1162,7 @@ export interface components {
             /** @description The first 7 characters of the token. */
             prefix: string;
             /** @description Permitted scopes. */
-            scopes: ("analyze:emotion" | "analyze:cognitive")[];
+            scopes: ("analyze:emotion" | "analyze:cognitive" | "embed")[];
             /** @description What the scores are for; null without a declaration. */
             purpose: string | null;
             /**

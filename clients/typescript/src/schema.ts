@@ -1129,7 +1129,7 @@ export interface components {
             /** @description The first 7 characters of the token. */
             prefix: string;
             /** @description Permitted scopes. */
-            scopes: ("analyze:emotion" | "analyze:cognitive")[];
+            scopes: ("analyze:emotion" | "analyze:cognitive" | "embed")[];
             /** @description What the scores are for; null without a declaration. */
             purpose: string | null;
             /**
@@ -1163,7 +1163,7 @@ export interface components {
             /** @description The first 7 characters of the token. */
             prefix: string;
             /** @description Permitted scopes. */
-            scopes: ("analyze:emotion" | "analyze:cognitive")[];
+            scopes: ("analyze:emotion" | "analyze:cognitive" | "embed")[];
             /** @description What the scores are for; null without a declaration. */
             purpose: string | null;
             /**

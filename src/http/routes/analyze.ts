@@ -1,6 +1,6 @@
 /** POST /v1/analyze, POST /v1/analyze/SIGNAL and POST /v1/embed. */
 import type { Router } from '@koa/router';
-import type { Context, Middleware } from 'koa';
+import type { Context, Middleware, Next } from 'koa';
 import { signals as allSignals, type Signal } from '../../analysis/signals/table.ts';
 import type { Stage } from '../../analysis/stage-timer.ts';
 import { scopeOf } from '../../auth/tokens.ts';
@@ -9,7 +9,7 @@ import { missingForm } from '../../multipart/missing-audio.ts';
 import type { ReceiptKeys } from '../../receipts/keys.ts';
 import { signReceipt } from '../../receipts/sign.ts';
 import type { Config } from '../../runtime/config.ts';
-import { tooLarge } from '../../runtime/errors.ts';
+import { ServiceError, tooLarge } from '../../runtime/errors.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
 import { type AnalysisResult, type Pool, queueFull } from '../../workers/pool.ts';
 import type { FormTask } from '../../workers/protocol.ts';
@@ -33,13 +33,16 @@ export function addAnalyzeRoutes(router: Router<State>, options: AnalysisOptions
     router.post(path, requireScopes(options, signals.map(scopeOf)), analyze({ signals }, options));
   for (const signal of allSignals) add(`/v1/analyze/${signal}`, [signal]);
   add('/v1/analyze', allSignals);
-  const { embeddings } = options.config;
-  if (embeddings)
-    router.post(
-      '/v1/embed',
-      requireScopes(options, ['embed']),
-      analyze({ signals: [], embeddings }, options),
-    );
+  const embed = analyze({ signals: [], embeddings: true }, options);
+  router.post('/v1/embed', requireScopes(options, ['embed']), requireEmbeddings(options.config), embed);
+}
+
+function requireEmbeddings({ embeddings }: Config): Middleware<State> {
+  return async function embeddingsOn(_: Context, next: Next) {
+    if (embeddings) return next();
+    const message = 'Expected UNDERTONE_EMBEDDINGS=on for /v1/embed, got off: the operator may turn it on';
+    throw new ServiceError('not_found', message);
+  };
 }
 
 type Wanted = Pick<FormTask, 'signals' | 'embeddings'>;

@@ -16,7 +16,8 @@ export type Asked = {
 export type ResponseListener = (operation: string, status: number, body: unknown) => void;
 
 export const analysisOperations = ['emotion', 'cognitive'].map((signal) => `POST /v1/analyze/${signal}`);
-analysisOperations.push('POST /v1/analyze');
+export const embedOperation = 'POST /v1/embed';
+analysisOperations.push('POST /v1/analyze', embedOperation);
 export const isAccount = (operation: string): boolean => operation.includes(' /account/');
 
 const sound = multipart([{ name: 'audio', bytes: toneFile(1) }]);

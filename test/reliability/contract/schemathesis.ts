@@ -79,7 +79,7 @@ expected-statuses = ["400", "401", "403", "404", "405", "406", "408", "409", "41
 # What is no recording, an address that has an account or that is not to be called, and a name that is in use:
 # JSON Schema cannot say it, 422 does.
 [[operations]]
-include-operation-id = ["analyze", "analyzeEmotion", "analyzeCognitive", "beginJob", "signUp", "createToken"]
+include-operation-id = ["analyze", "analyzeEmotion", "analyzeCognitive", "embed", "beginJob", "signUp", "createToken"]
 checks.positive_data_acceptance.enabled = false
 `;
 }

@@ -11,6 +11,7 @@ import {
   analysisOperations,
   ask,
   askRaw,
+  embedOperation,
   isAccount,
   type ResponseListener,
   upload,
@@ -18,8 +19,13 @@ import {
 import { askJobs, jobOperations } from './job-statuses.ts';
 import { createAccountClient, operationOf, password } from './visitor.ts';
 
-const limited = { UNDERTONE_RATE_LIMIT: '1/3600', UNDERTONE_METRICS_ADDRESS: '127.0.0.1:0' };
-const open = { UNDERTONE_SIGNUP: 'open' };
+const embeddings = { UNDERTONE_EMBEDDINGS: 'on' };
+const open = { UNDERTONE_SIGNUP: 'open', ...embeddings };
+const limited = {
+  UNDERTONE_RATE_LIMIT: '1/3600',
+  UNDERTONE_METRICS_ADDRESS: '127.0.0.1:0',
+  ...embeddings,
+};
 const impatient = { UNDERTONE_DEADLINE_S: '1' };
 
 /** `operations`: METHOD /path of all. */
@@ -37,6 +43,9 @@ export async function exerciseStatuses(
     for (const operation of operations.filter((one) => one.startsWith('GET ') && !isAccount(one)))
       await ask(server.port, onResponse, { operation });
     await askAccount(server, onResponse);
+  });
+  await withServer({}, async (server) => {
+    await ask(server.port, onResponse, upload(embedOperation, tokenFor(server, embedOperation)));
   });
   await withServer({ ...limited, ...impatient }, (server) => askImpatient(server, operations, onResponse));
   const database = postgres();
@@ -67,9 +76,16 @@ async function askBroken(
   );
 }
 
+let made = 0;
+
+function tokenFor(server: Server, operation: string): string {
+  return operation === embedOperation ? makeToken(server, 'embed', `embed ${made++}`) : server.token;
+}
+
 /** 401, 403 and the response to a valid request: 501 for jobs, which are not configured. */
 async function askScoped(server: Server, operation: string, onResponse: ResponseListener): Promise<void> {
-  const { port, token } = server;
+  const { port } = server;
+  const token = tokenFor(server, operation);
   const other = operation.endsWith('emotion') ? 'analyze:cognitive' : 'analyze:emotion';
   await ask(port, onResponse, upload(operation, token));
   await ask(port, onResponse, upload(operation, 'a-token-of-nobody-at-all'));
@@ -82,7 +98,8 @@ async function askScoped(server: Server, operation: string, onResponse: Response
 
 /** As `askScoped`, and 413 and 422. */
 async function askAnalysis(server: Server, operation: string, onResponse: ResponseListener): Promise<void> {
-  const { port, token } = server;
+  const { port } = server;
+  const token = tokenFor(server, operation);
   await askScoped(server, operation, onResponse);
   await ask(port, onResponse, upload(operation, token, { body: 'no multipart at all' }));
   await askRaw(
@@ -128,16 +145,15 @@ async function askUsage({ port, token }: Server, onResponse: ResponseListener): 
 }
 
 /** 429 with a token, 404 for metrics on another address, 408 for everything. */
-async function askImpatient(
-  { port, token }: Server,
-  operations: readonly string[],
-  onResponse: ResponseListener,
-) {
+async function askImpatient(server: Server, operations: readonly string[], onResponse: ResponseListener) {
+  const { port, token } = server;
+  const embedToken = tokenFor(server, embedOperation);
   const slow = operations.map((operation) =>
     askRaw(port, onResponse, operation, 'Host: x\r\nX-Unfinished: '),
   );
   for (const operation of [...analysisOperations, ...jobOperations, analysisOperations[0] as string])
     await ask(port, onResponse, upload(operation, token));
+  for (let times = 0; times < 2; times++) await ask(port, onResponse, upload(embedOperation, embedToken));
   await ask(port, onResponse, requestStreamToken(token, {}));
   await ask(port, onResponse, usageOf(token));
   await ask(port, onResponse, { operation: 'GET /metrics' });

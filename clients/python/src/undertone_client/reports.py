@@ -302,7 +302,7 @@ class Token(TypedDict):
     id: str
     name: str
     prefix: str
-    scopes: list[Literal['analyze:emotion', 'analyze:cognitive']]
+    scopes: list[Literal['analyze:emotion', 'analyze:cognitive', 'embed']]
     purpose: str | None
     created_at: str
     expires_at: str | None
@@ -327,7 +327,7 @@ class NewToken(TypedDict):
     id: str
     name: str
     prefix: str
-    scopes: list[Literal['analyze:emotion', 'analyze:cognitive']]
+    scopes: list[Literal['analyze:emotion', 'analyze:cognitive', 'embed']]
     purpose: str | None
     created_at: str
     expires_at: str | None
