@@ -5,6 +5,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import test from 'ava';
+import { modelSets } from '../src/runtime/shipped-models.ts';
 import { type SourceFile, wrongImports, wrongIncludes } from './support/import-rules.ts';
 
 const maxLines = 400;
@@ -147,7 +148,7 @@ type Manifest = {
 
 const sha256 = (file: string): string => createHash('sha256').update(fs.readFileSync(file)).digest('hex');
 
-for (const set of ['models/standard', 'models/fast']) {
+for (const set of modelSets.map((name) => `models/${name}`)) {
   const readManifest = (name: string): Manifest =>
     JSON.parse(fs.readFileSync(path.join(set, name, 'manifest.json'), 'utf8'));
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type Signal, signals } from '../analysis/signals/table.ts';
 import { defaultOptions, timelines } from '../analysis/types.ts';
 import { parseConfig } from '../runtime/config.ts';
-import { shippedModels } from '../runtime/shipped-models.ts';
+import { modelSets, shippedModels } from '../runtime/shipped-models.ts';
 import { entryFile } from '../runtime/worker-entries.ts';
 import type { AnalyzeResult, AnalyzeSettings, AnalyzeTask, EmbedResult } from './analyze-thread.ts';
 import { baselineOption, collect, readBaselines } from './baselines.ts';
@@ -36,7 +36,6 @@ Examples:
   undertone analyze --segments call.rttm --output csv call.wav`;
 
 /** The model sets of this package. */
-const modelSets = ['standard', 'fast'];
 
 type Options = PartOptions &
   OutputOptions & {

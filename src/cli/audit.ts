@@ -22,7 +22,7 @@ export function registerAudit(program: Command, terminal: CliContext): void {
   program
     .command('audit')
     .description('repeat on this machine what the model cards promise')
-    .option('--models <name>', 'standard, fast or a folder (UNDERTONE_MODELS_DIR, or standard)')
+    .option('--models <name>', 'standard, fast, open or a folder (UNDERTONE_MODELS_DIR, or standard)')
     .option('--data <folder>', 'labelled recordings with index.csv')
     .option('--out <file>', 'where the report goes (undertone-audit-DATE.md)')
     .addHelpText('after', examples)

@@ -26,7 +26,7 @@ export function registerEmbed(program: Command, terminal: CliContext): void {
     .description('embeddings of recordings and of their utterances, as JSON lines')
     .argument('<path...>', 'files and folders')
     .option('--timeline <entries>', timelines.join(' or '), defaultOptions.timeline)
-    .option('--models <name>', 'standard, fast or a folder (UNDERTONE_MODELS_DIR, or standard)')
+    .option('--models <name>', 'standard, fast, open or a folder (UNDERTONE_MODELS_DIR, or standard)')
     .option('--jobs <n>', 'files at a time (one per core)')
     .addHelpText('after', examples)
     .action((paths: string[], options: Options) => embedFiles(paths, options, terminal));

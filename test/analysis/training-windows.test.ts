@@ -10,6 +10,7 @@ import type { SpeechAnalysis } from '../../src/analysis/speech.ts';
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
 import { loadModels, type Models } from '../../src/models/loader.ts';
 import type { Values } from '../../src/models/session.ts';
+import { modelSets } from '../../src/runtime/shipped-models.ts';
 
 type Cut = { readonly features: number[]; readonly weights: number[]; readonly speechFrames: number };
 type TrainingWindows = {
@@ -72,7 +73,7 @@ async function cutsOf(speech: Float32Array, models: Models): Promise<Cut[]> {
   });
 }
 
-for (const folder of ['models/standard', 'models/fast']) {
+for (const folder of modelSets.map((name) => `models/${name}`)) {
   test(`training cuts the windows of ${folder}`, async (t) => {
     const models = await loadModels(folder);
     const { windowSeconds, framesPerToken } = models.trunk.manifest.params;

@@ -2,13 +2,14 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { compareFigures } from '../../src/audit/figures.ts';
+import { modelSets } from '../../src/runtime/shipped-models.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { copyModels, editManifest, type Json } from '../support/models.ts';
 
 const report = () => join(makeFolder(), 'audit.md');
 
-for (const models of ['standard', 'fast']) {
+for (const models of modelSets) {
   test(`the shipped models pass: ${models}`, async (t) => {
     const file = report();
     const { code, stdout, stderr } = await runCli(['audit', '--models', models, '--out', file]);

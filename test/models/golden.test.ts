@@ -1,11 +1,12 @@
 import test from 'ava';
 import { goldenDifferences, kinds } from '../../src/models/golden.ts';
 import { loadModels } from '../../src/models/loader.ts';
+import { modelSets } from '../../src/runtime/shipped-models.ts';
 
-const models = await loadModels('models/standard');
-const sets = { 'models/standard': models, 'models/fast': await loadModels('models/fast') };
+const folders = modelSets.map((name) => `models/${name}`);
+const sets = await Promise.all(folders.map(async (folder) => [folder, await loadModels(folder)] as const));
 
-for (const [folder, loaded] of Object.entries(sets)) {
+for (const [folder, loaded] of sets) {
   for (const name of kinds) {
     test(`${name} of ${folder} replays its golden`, async (t) => {
       t.deepEqual(await goldenDifferences(loaded, folder, name), []);

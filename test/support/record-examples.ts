@@ -1,12 +1,13 @@
 /**
  * Writes src/openapi/examples.json, the examples of the document, and the answer in README.md, as the built service sends them;
- * and failures.json of both folders of models.
+ * and failures.json of every folder of models.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { analyzeFailure } from '../../src/audit/audit.ts';
 import { parseConfig } from '../../src/runtime/config.ts';
+import { modelSets } from '../../src/runtime/shipped-models.ts';
 import { readFailures } from '../../src/trust/failures.ts';
 import { sendExamples, shortened } from './example-requests.ts';
 import { makeToken, startServer } from './server.ts';
@@ -25,7 +26,7 @@ async function writeAnswers(modelsDir: string): Promise<void> {
   writeFileSync(`${modelsDir}/failures.json`, format(answers));
 }
 
-for (const name of ['standard', 'fast']) await writeAnswers(`models/${name}`);
+for (const name of modelSets) await writeAnswers(`models/${name}`);
 
 try {
   const server = await startServer({ teardown: (clean) => cleanups.push(clean) });

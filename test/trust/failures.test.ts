@@ -1,16 +1,15 @@
 /** What the texts about the recordings of known failures say, on the shipped models. */
 import test from 'ava';
+import { modelSets } from '../../src/runtime/shipped-models.ts';
 import { readFailureScores, readFailures } from '../../src/trust/failures.ts';
 
 type Scores = { readonly dominant_emotion: string; readonly clarity: number };
 
-const sets = {
-  standard: await readFailureScores('models/standard'),
-  fast: await readFailureScores('models/fast'),
-};
+const sets = await Promise.all(
+  modelSets.map(async (name) => [name, (await readFailureScores(`models/${name}`)) ?? {}] as const),
+);
 
-for (const [name, read] of Object.entries(sets)) {
-  const answers = read ?? {};
+for (const [name, answers] of sets) {
   const of = (file: string, signal: string) => {
     const { signals, warnings } = answers[file]?.[signal] ?? { signals: {}, warnings: [] };
     return { ...(signals as Scores), warnings };

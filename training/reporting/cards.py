@@ -63,7 +63,7 @@ def audit(data: list[dict]) -> list[str]:
         return []
     named = {d["name"]: LICENCES[d["name"]] for d in data} | {name: licence for name, licence in LICENCES.items() if licence.tool}
     rows = [[name, licence.text, licence.allows, licence.due, licence.source] for name, licence in named.items()]
-    return [table(["recordings or tool", "licence", "allows", "due", "read in"], rows)]
+    return [table(["recordings or tool", "licence", "allows", "due", "stated in"], rows)]
 
 
 def training_data(manifest: dict, models: Path) -> list[dict]:
@@ -118,7 +118,7 @@ def sections_of(manifest: dict, models: Path) -> dict[str, list[str]]:
         "Measured in training": [notes, "", in_training] if training["metrics"] else [],
         "Cost": [f"Weights: {weights.stat().st_size / 2**20:.2f} MiB. `npm run bench -- models` measures the time."],
         **{title: [f"- {text}" for text in texts] for title, texts in lists.items()},
-        "Made by": ["```sh", f"training/train {step}", "```"],
+        "Made by": ["```sh", f"training/train {'--open ' if models.resolve().name == 'open' else ''}{step}", "```"],
     }
 
 

@@ -6,6 +6,7 @@ import { startStageTimer } from '../../../src/analysis/stage-timer.ts';
 import { readManifests } from '../../../src/models/loader.ts';
 import type { ManifestOf } from '../../../src/models/manifest.ts';
 import type { Session } from '../../../src/models/session.ts';
+import { modelSets } from '../../../src/runtime/shipped-models.ts';
 import { reporter } from '../../support/analysis.ts';
 import { withManifest } from '../../support/models.ts';
 
@@ -67,7 +68,7 @@ test('a bound on the wrong side of the middle is refused', async (t) => {
   await t.throwsAsync(readManifests(models), { message: /tone/ });
 });
 
-for (const models of ['models/standard', 'models/fast']) {
+for (const models of modelSets.map((name) => `models/${name}`)) {
   test(`${models}: no tone contradicts the dominant emotion or the printed point`, async (t) => {
     const shipped = await manifestOf(models);
     const found = new Set<string>();
