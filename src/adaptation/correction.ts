@@ -25,10 +25,12 @@ const weightPenalty = 30;
 const biasPenalty = 1;
 const minSpread = 0.02;
 
-/** @param withWeights false: only scale and bias */
-export function fitCorrection(rows: readonly Inputs[], loss: RowLoss, withWeights: boolean): Correction {
+/** What is fitted: the scale alone, biases too, or weights too. */
+export type Freedom = 'scale' | 'bias' | 'weights';
+
+export function fitCorrection(rows: readonly Inputs[], loss: RowLoss, freedom: Freedom): Correction {
   const outputs = rows[0]?.base.length ?? 0;
-  const scaler = withWeights ? standardise(rows) : { width: 0, centre: [], spread: [], values: [] };
+  const scaler = freedom === 'weights' ? standardise(rows) : { width: 0, centre: [], spread: [], values: [] };
   const { width } = scaler;
   // Weights first, then biases, then the scale.
   const count = (width + 1) * outputs + 1;
@@ -54,6 +56,7 @@ export function fitCorrection(rows: readonly Inputs[], loss: RowLoss, withWeight
       }
       if (x !== undefined) addOuter(gradient, x, slope);
     }
+    if (freedom === 'scale') gradient.fill(0, 0, -1);
     return total;
   }, start);
   return unstandardise(found, scaler, outputs);

@@ -142,7 +142,11 @@ function fitDimension(rows: readonly Rated[], withWeights: boolean): Correction 
     base: Float64Array.of(score),
     embedding: example.embedding,
   }));
-  return fitCorrection(inputs, squaredError(truths, residualVariance(rows)), withWeights);
+  return fitCorrection(
+    inputs,
+    squaredError(truths, residualVariance(rows)),
+    withWeights ? 'weights' : 'bias',
+  );
 }
 
 /** Of a line through the scores. */

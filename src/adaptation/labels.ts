@@ -1,7 +1,14 @@
 /** Adapts the probabilities of the labels: temperature and biases, with more recordings weights of the embedding as well. */
 import { type Answer, calibrationError, mean, uar } from '../evaluation/statistics.ts';
 import { type Comparison, compare, lowerEnd, type Pair } from './comparison.ts';
-import { type Correction, correct, crossEntropy, fitCorrection, softmax } from './correction.ts';
+import {
+  type Correction,
+  correct,
+  crossEntropy,
+  type Freedom,
+  fitCorrection,
+  softmax,
+} from './correction.ts';
 import { type Example, minForWeights, minRecordings, speakerOf } from './example.ts';
 import { foldsOf, leaveOut } from './folds.ts';
 
@@ -17,6 +24,13 @@ export type LabelResult = {
 /** Smaller probabilities count as this one, in the graph as well. */
 export const minProbability = 1e-4;
 const minPerLabel = 10;
+/** Mean recall that better probabilities may cost. */
+const lostRecall = 0.01;
+const names = {
+  weights: 'with weights',
+  bias: 'temperature and biases',
+  scale: 'temperature alone',
+} as const satisfies Record<Freedom, string>;
 
 type Labelled = Example & {
   readonly recording: { readonly label: string };
@@ -49,7 +63,7 @@ export function labelsAfter(examples: readonly Labelled[], known: readonly strin
   return labels;
 }
 
-/** Fits corrections with and without weights and keeps the first that improves speakers left out. */
+/** Fits corrections from the freest to the simplest, and keeps the first that improves speakers left out. */
 export function adaptLabels(
   examples: readonly Labelled[],
   known: readonly string[],
@@ -59,8 +73,8 @@ export function adaptLabels(
   const speakers = examples.map(speakerOf);
   const folds = foldsOf(speakers);
   const comparisons: Comparison[] = [];
-  for (const withWeights of examples.length >= minForWeights ? [true, false] : [false]) {
-    const learn = (rows: readonly Labelled[]) => fitLabels(rows, labels, withWeights);
+  for (const freedom of freedoms(examples.length)) {
+    const learn = (rows: readonly Labelled[]) => fitLabels(rows, labels, freedom);
     const predicted = leaveOut(examples, folds, learn, (correction, { scores, embedding }) =>
       predictLabels({ labels, correction }, scores.emotion.probabilities, embedding),
     );
@@ -71,10 +85,10 @@ export function adaptLabels(
         { truth, probabilities: predicted[index] as Probabilities },
       ];
     });
-    const found = measure(pairs, speakers, level, withWeights ? 'with weights' : 'without weights');
+    const { recall, loss, informative, ...found } = measure(pairs, speakers, level, names[freedom]);
     comparisons.push(...found.comparisons);
-    const { improves } = withWeights ? found.recall : found.loss;
-    if (found.informative && improves === true)
+    const isBetter = freedom === 'weights' ? recall.improves : loss.improves && !losesRecall(recall);
+    if (informative && isBetter)
       return {
         adaptation: { labels, correction: learn(examples) },
         comparisons,
@@ -83,6 +97,11 @@ export function adaptLabels(
   }
   return { adaptation: null, comparisons, recordings: examples.length };
 }
+
+const freedoms = (recordings: number): readonly Freedom[] =>
+  recordings >= minForWeights ? ['weights', 'bias', 'scale'] : ['bias', 'scale'];
+
+const losesRecall = ({ before, after }: Comparison) => after.value < before.value - lostRecall;
 
 export const canAdaptLabels = (examples: readonly Labelled[]) => examples.length >= minRecordings;
 
@@ -128,12 +147,12 @@ function measure(
   return { recall, loss, informative, comparisons: [recall, loss, calibration] };
 }
 
-function fitLabels(rows: readonly Labelled[], labels: readonly string[], withWeights: boolean): Correction {
+function fitLabels(rows: readonly Labelled[], labels: readonly string[], freedom: Freedom): Correction {
   const truths = rows.map(({ recording }) => labels.indexOf(recording.label));
   return fitCorrection(
     rows.map(({ scores, embedding }) => inputsOf(scores.emotion.probabilities, embedding, labels)),
     crossEntropy(truths),
-    withWeights,
+    freedom,
   );
 }
 

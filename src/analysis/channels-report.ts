@@ -6,7 +6,7 @@ import {
   audioSchema,
   envelope,
   receiptField,
-  reportShape,
+  recordingStatus,
   scoreSchema,
   secondsSchema,
 } from './report-schema.ts';
@@ -45,7 +45,7 @@ export const recordingSchema = audioSchema
 
 export const channelsReportSchema = z
   .strictObject({
-    status: reportShape.status.describe('`ok` when both reports are.'),
+    status: recordingStatus.describe('`ok` when both reports are.'),
     channels: pair(combinedReportSchema).describe('The reports of `channel` = 0 and `channel` = 1.'),
     conversation: conversationSchema,
     audio: recordingSchema,

@@ -66,7 +66,7 @@ export async function analyzeChunk(
   const timeline = typeof entries === 'string' ? { utterances, windows }[entries] : encodeSpans(entries);
   const results: Partial<Record<Signal, unknown>> = {};
   if (windows.length > 0 || !isWhole) {
-    for (const signal of signals.filter((one) => wanted.includes(one))) {
+    for (const signal of available(models).filter((one) => wanted.includes(one))) {
       results[signal] = await definitions[signal].infer({ windows, timeline, speech, timer }, models[signal]);
     }
   }
@@ -87,6 +87,10 @@ export async function analyzeChunk(
       timeline: embeddings ? timeline.map(poolEmbeddings) : [],
     },
   };
+}
+
+function available(models: Models): Signal[] {
+  return signals.filter((signal) => models[signal].manifest.unavailable === undefined);
 }
 
 async function findVoices(
@@ -141,7 +145,7 @@ export function aggregate(
   const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
   const timeline = shiftToRecording(results, (result) => result.timeline);
   const recording: RecordingContext = { ...span, windows, timeline, conditions, baselines };
-  const aggregated = signals
+  const aggregated = available(models)
     .filter((signal) => enough && wanted.includes(signal))
     .map((signal) => {
       const chunks = results.map((result) => result.signals[signal]);

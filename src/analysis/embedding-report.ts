@@ -1,13 +1,13 @@
 /** Analysis -> embeddings of the trunk: the report of /v1/embed and of `undertone embed`. */
 import { z } from 'zod';
 import { audioOf, statusOf } from './report.ts';
-import { audioSchema, entryShape, envelope, reportShape } from './report-schema.ts';
+import { audioSchema, entryShape, envelope, recordingStatus, reportShape } from './report-schema.ts';
 import { round, roundTo } from './rounding.ts';
 import type { Analysis } from './types.ts';
 
 const embeddingSchema = z.array(z.number()).describe('One number per dimension.');
 const shape = {
-  status: reportShape.status.describe('`insufficient_speech`: less than 0.5 s of speech, and no embedding.'),
+  status: recordingStatus.describe('`insufficient_speech`: less than 0.5 s of speech, and no embedding.'),
   warnings: reportShape.warnings,
   model: z
     .strictObject({

@@ -55,10 +55,21 @@ const modelSchema = z
   })
   .describe('The model of this report.');
 
+export const recordingStatus = z
+  .enum(['ok', 'insufficient_speech'])
+  .describe('`insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.');
+
 export const reportShape = {
   status: z
-    .enum(['ok', 'insufficient_speech'])
-    .describe('`insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.'),
+    .enum(['ok', 'insufficient_speech', 'not_available'])
+    .describe(
+      '`insufficient_speech`: less than 0.5 s of speech was detected. `not_available`: the models have no such signal, ' +
+        'as `reason` says. In both, `signals` is an empty object.',
+    ),
+  reason: z
+    .string()
+    .optional()
+    .describe('Why the signal is not available, for people; only with this status.'),
   warnings: z
     .array(
       z
@@ -83,7 +94,9 @@ export const reportShape = {
   model: modelSchema,
 };
 
-export const noSignalsSchema = z.strictObject({}).describe('Empty: too little speech.');
+export const noSignalsSchema = z
+  .strictObject({})
+  .describe('Empty: too little speech, or a signal that is not available.');
 
 export const entryShape = {
   start_s: secondsSchema.describe('Start, s.'),

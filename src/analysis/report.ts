@@ -1,13 +1,13 @@
 /** Analysis -> report: the fields of each signal, and those of every report. */
 import { z } from 'zod';
 import { versionOf } from '../models/manifest.ts';
-import { envelope, receiptField, reportShape } from './report-schema.ts';
+import { envelope, receiptField, recordingStatus } from './report-schema.ts';
 import { round, roundTo } from './rounding.ts';
 import { type BodyOf, type BodySchemaOf, definitions, type Signal, signals } from './signals/table.ts';
 import type { Analysis } from './types.ts';
 
 type Envelope = { [Field in keyof typeof envelope]: z.infer<(typeof envelope)[Field]> };
-type Status = z.infer<typeof reportShape.status>;
+type Status = z.infer<typeof recordingStatus>;
 
 export type SignalReport<S extends Signal = Signal> = BodyOf<S> & Envelope;
 export type CombinedReport = { status: Status } & { [S in Signal]: BodyOf<S> } & Envelope;
@@ -26,7 +26,7 @@ export const reportSchemas = Object.fromEntries(
 ) as { readonly [S in Signal]: ReportSchema<BodySchemaOf<S>> };
 
 const combinedShape = {
-  status: reportShape.status.describe('`ok` when both are.'),
+  status: recordingStatus,
   ...Object.fromEntries(
     signals.map((signal) => [
       signal,
@@ -62,12 +62,15 @@ export function combinedReport(analysis: Analysis, requestId: string): CombinedR
 }
 
 export function bodyOf<S extends Signal>(signal: S, analysis: Analysis): BodyOf<S> {
+  const model = analysis.models[signal];
+  const reason = 'unavailable' in model ? model.unavailable : undefined;
   const own = definitions[signal].report(analysis.results[signal] ?? null);
   const body = {
-    status: statusOf(analysis),
+    status: reason === undefined ? statusOf(analysis) : 'not_available',
+    ...(reason !== undefined && { reason }),
     ...own,
     warnings: [...analysis.warnings, ...own.warnings],
-    model: versionOf(analysis.models[signal]),
+    model: versionOf(model),
   };
   return body as unknown as BodyOf<S>;
 }

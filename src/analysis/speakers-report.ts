@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { recordingOf, recordingSchema } from './channels-report.ts';
 import { combinedReport, speakerReportSchema } from './report.ts';
-import { envelope, receiptField, reportShape } from './report-schema.ts';
+import { envelope, receiptField, recordingStatus } from './report-schema.ts';
 import type { Analyses } from './types.ts';
 
 export const speakersReportSchema = z
   .strictObject({
-    status: reportShape.status.describe('`ok` when all reports are.'),
+    status: recordingStatus.describe('`ok` when all reports are.'),
     speakers: z.array(speakerReportSchema).min(1).describe('In order of their first segments.'),
     audio: recordingSchema,
     request_id: envelope.request_id,

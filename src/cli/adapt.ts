@@ -42,6 +42,7 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   const manifests = await readManifests(settings.modelsDir);
   // Beside --out, which appears when it is complete. An interrupted run resumes from it.
   const scores = `${options.out}.scores`;
+  noteUnavailable(manifests, terminal);
   const found = await scoreLabels(recordings, scores, manifests, {
     jobs,
     settings,
@@ -66,12 +67,22 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   if (found.failed > 0) terminal.fail();
 }
 
+function noteUnavailable(manifests: readonly Manifest[], { stderr }: CliContext): void {
+  for (const manifest of manifests) {
+    if ('unavailable' in manifest && manifest.unavailable !== undefined)
+      stderr.write(
+        `The models have no ${manifest.kind} signal, which is not adapted: ${manifest.unavailable}\n`,
+      );
+  }
+}
+
 async function learn({ scored }: ScoredLabels, manifests: readonly Manifest[]) {
   const { adapt } = await import('../adaptation/adapt.ts');
   const usable = scored.flatMap(({ recording, scores, embedding }): Example[] =>
     embedding === null ? [] : [{ recording, scores, embedding: Float32Array.from(embedding) }],
   );
-  const known = manifests.find(({ kind }) => kind === 'emotion')?.labels ?? [];
+  const emotion = manifests.find(({ kind }) => kind === 'emotion');
+  const known = emotion?.labels ?? [];
   try {
     return adapt(usable, known);
   } catch (error) {

@@ -77,12 +77,17 @@ export function toRow(path: string, result: FileResult): Row {
   const reports = reportsOf(report);
   return {
     path,
-    status: reports[0]?.[1].status ?? null,
+    status: statusOf(reports.map(([, { status }]) => status)),
     duration_s: report.audio.duration_s,
     speech_s: report.audio.speech_s,
     ...Object.assign({}, ...reports.map(([signal, { signals }]) => toCells(signal, signals))),
     warnings: warningsOf(report).join(' '),
   };
+}
+
+/** Of the recording: that of the signals that the models have. */
+function statusOf(all: readonly NonNullable<Report[Signal]>['status'][]): string | null {
+  return all.find((status) => status !== 'not_available') ?? all[0] ?? null;
 }
 
 function toCells(signal: Signal, scores: object): Row {

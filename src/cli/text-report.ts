@@ -12,8 +12,8 @@ export function describeReport(path: string, report: Report): string {
   const lines = [
     path,
     `  ${speech_s.toFixed(1)} s of speech in ${duration_s.toFixed(1)} s, ${container} ${codec}`,
-    ...reportsOf(report).flatMap(([signal, { status, signals }]) => {
-      if (status !== 'ok') return [`  ${signal}: ${status}`];
+    ...reportsOf(report).flatMap(([signal, { status, reason, signals }]) => {
+      if (status !== 'ok') return [`  ${signal}: ${status}${reason === undefined ? '' : `: ${reason}`}`];
       return definitions[signal]
         .describe(signals)
         .map(([label, value]) => `  ${label.padEnd(labelWidth)}${value}`);

@@ -41,11 +41,19 @@ export function evaluate(
       version: own,
       sha256: weights.sha256,
     })),
-    notes: notesOf(scored, labels, failed),
+    notes: [...notesOf(scored, labels, failed), ...unavailable(manifests)],
     figures: measure(scored, manifests),
     confusion: Object.fromEntries(matrix),
     answers,
   };
+}
+
+function unavailable(manifests: readonly Manifest[]): string[] {
+  return manifests.flatMap((manifest) =>
+    'unavailable' in manifest && manifest.unavailable !== undefined
+      ? [`The models have no ${manifest.kind} signal: ${manifest.unavailable}`]
+      : [],
+  );
 }
 
 function notesOf(scored: readonly Scored[], labels: readonly string[], failed: number): string[] {

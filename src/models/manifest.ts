@@ -124,6 +124,8 @@ const headManifests = signals.map((signal) =>
     trunk: trunkReference,
     labels: definitions[signal].labels,
     params: definitions[signal].params,
+    /** Why reports have no scores of this signal; absent when they have. */
+    unavailable: z.string().min(1).optional(),
   }),
 );
 

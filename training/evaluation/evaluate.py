@@ -110,7 +110,7 @@ def evaluate(models: Path, write: bool) -> None:
     if write:
         results.save(runs)
         replace_between(evaluation_page.MODELS_PAGE, "comparison", comparison)
-        shipped = {title: column for title, column in columns.items() if title in ("shipped", "fast", "open")}
+        shipped = {title: column for title, column in columns.items() if title in ("shipped", "fast")}
         replace_between(settings.REPOSITORY / "README.md", "accuracy", comparison_table(shipped, SUMMARY))
         cards.write_cards(models)
     if write and alternative is None:

@@ -52,6 +52,8 @@ def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, fits: 
         },
         "licence": spec.licence,
     }
+    if spec.unavailable is not None:
+        manifest["unavailable"] = spec.unavailable
     manifest["evidence"] = evidence_of(manifest, models)
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     print(f"{folder}: {weights.stat().st_size / 2**20:.2f} MiB")

@@ -21,6 +21,7 @@ class ModelSpec:
     failures: tuple[str, ...]
     licence: str = NON_COMMERCIAL
     labels: tuple[str, ...] | None = None
+    unavailable: str | None = None  # why the service reports no scores of it
 
     @property
     def reads_features(self) -> bool:

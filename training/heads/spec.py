@@ -77,6 +77,8 @@ CLARITY = ModelSpec(
 )
 OPEN_EMOTION = replace(
     EMOTION,
+    unavailable="Recordings whose licences allow commercial use do not carry emotion beyond their own corpus: the only acted one is CREMA-D, "
+    "and a head that learns that ordinary speech is mostly neutral takes the speech of every other corpus for neutral (CARD.md)",
     corpora=OPEN_RECIPE.trained,
     limits=(
         "One acted corpus, CREMA-D: English sentences of US American actors. The targets are the votes of listeners. It has neutral, happy, "

@@ -129,6 +129,8 @@ def write_cards(models: Path) -> None:
         manifest["evidence"] = evidence_of(manifest, models)
         path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
         lines = [f"# {manifest['name']} {manifest['version']}", "", manifest["description"] + ".", "", specs_of(models)[manifest["kind"]].use, ""]
+        if "unavailable" in manifest:
+            lines += [f"**Not available in reports.** {manifest['unavailable']}. The metrics below are those of the weights in this folder.", ""]
         for heading, content in sections_of(manifest, models).items():
             lines += [f"## {heading}", "", *content, ""] if content else []
         (path.parent / "CARD.md").write_text("\n".join(lines))

@@ -19,6 +19,7 @@ from training.corpora.index import read_clips
 from training.corpora.labels import EMOTIONS
 from training.corpora.recipe import OPEN, RECIPE
 from training.encoder import embeddings
+from training.evaluation.pipeline import scoring
 from training.export.head_graph import write_emotion
 from training.heads import distance as distances
 from training.heads import emotion
@@ -94,7 +95,7 @@ def run() -> None:
     for name in chosen():
         sets = {"heads": settings.MODELS if name in RECIPE.unseen else models_without(name)}
         if name not in OPEN.labelled:
-            sets["trunk and heads"] = settings.MODELS.with_name("open")
+            sets["trunk and heads"] = scoring(settings.MODELS.with_name("open"))
         for new, models in sets.items():
             if (models / "emotion").exists():
                 found.setdefault(name, {})[new] = measure(name, models)

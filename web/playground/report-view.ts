@@ -65,7 +65,7 @@ export function showReport(
       'What the microphone, the room and the format did. A poor recording widens the intervals.',
       createAudioQuality(
         report.audio,
-        emotion !== null && !report.emotion.warnings.includes('music_or_noise'),
+        report.status === 'ok' && !report.emotion.warnings.includes('music_or_noise'),
       ),
     ),
     wide(

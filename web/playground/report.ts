@@ -11,7 +11,7 @@ export type Contribution = Cognitive['contributions']['cognitive_load'][number];
 export type EmotionSignals = Extract<Emotion['signals'], { valence: number }>;
 export type CognitiveSignals = Extract<Cognitive['signals'], { clarity: number }>;
 
-/** Null when there was too little speech. */
+/** Null when there was too little speech, or the models have no emotion. */
 export function emotionSignals({ emotion: { signals } }: Report): EmotionSignals | null {
   return 'valence' in signals ? (signals as EmotionSignals) : null;
 }

@@ -16,7 +16,9 @@ import {
 export function createSummary(report: Report, name: string, channel: number | null): HTMLElement {
   const { audio } = report;
   const signals = emotionSignals(report);
-  const result = signals === null ? tooLittle(audio) : headline(signals, report.emotion.warnings);
+  const { reason, warnings } = report.emotion;
+  const none = () => (reason === undefined ? tooLittle(audio) : titled(['No emotion'], reason));
+  const result = signals === null ? none() : headline(signals, warnings);
   const file = `${name} · ${length(audio.duration_s)}, ${length(audio.speech_s)} of it speech`;
   return element(
     'div',
@@ -28,10 +30,10 @@ export function createSummary(report: Report, name: string, channel: number | nu
   );
 }
 
-/** Null with too little speech. */
+/** Null with too little speech; without those of a signal that is not available. */
 function scores(report: Report): HTMLElement | null {
   const [emotion, cognitive] = [emotionSignals(report), cognitiveSignals(report)];
-  if (emotion === null || cognitive === null) return null;
+  if (cognitive === null) return null;
   const uncertain = isUncertain(cognitive);
   const entry = (name: string, value: number, [low, high]: readonly [number, number], unsure = false) =>
     element(
@@ -44,8 +46,8 @@ function scores(report: Report): HTMLElement | null {
   return element(
     'dl',
     { class: 'scores', 'aria-label': 'Scores with their 80 % intervals' },
-    entry('Valence', emotion.valence, emotion.intervals.valence),
-    entry('Arousal', emotion.arousal, emotion.intervals.arousal),
+    emotion && entry('Valence', emotion.valence, emotion.intervals.valence),
+    emotion && entry('Arousal', emotion.arousal, emotion.intervals.arousal),
     entry('Cognitive load', cognitive.cognitive_load, cognitive.intervals.cognitive_load, uncertain),
     entry('Clarity', cognitive.clarity, cognitive.intervals.clarity, uncertain),
     entry('Processing', cognitive.processing, cognitive.intervals.processing, uncertain),

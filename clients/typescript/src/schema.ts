@@ -562,10 +562,12 @@ export interface components {
     schemas: {
         EmotionReport: {
             /**
-             * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
+             * @description `insufficient_speech`: less than 0.5 s of speech was detected. `not_available`: the models have no such signal, as `reason` says. In both, `signals` is an empty object.
              * @enum {string}
              */
-            status: "ok" | "insufficient_speech";
+            status: "ok" | "insufficient_speech" | "not_available";
+            /** @description Why the signal is not available, for people; only with this status. */
+            reason?: string;
             /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
             warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
             model: components["schemas"]["Model"];
@@ -589,10 +591,12 @@ export interface components {
         };
         CognitiveReport: {
             /**
-             * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
+             * @description `insufficient_speech`: less than 0.5 s of speech was detected. `not_available`: the models have no such signal, as `reason` says. In both, `signals` is an empty object.
              * @enum {string}
              */
-            status: "ok" | "insufficient_speech";
+            status: "ok" | "insufficient_speech" | "not_available";
+            /** @description Why the signal is not available, for people; only with this status. */
+            reason?: string;
             /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
             warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
             model: components["schemas"]["Model"];
@@ -631,17 +635,19 @@ export interface components {
         };
         Report: {
             /**
-             * @description `ok` when both are.
+             * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
              * @enum {string}
              */
             status: "ok" | "insufficient_speech";
             /** @description The emotion report, its audio and request_id hoisted. */
             emotion: {
                 /**
-                 * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
+                 * @description `insufficient_speech`: less than 0.5 s of speech was detected. `not_available`: the models have no such signal, as `reason` says. In both, `signals` is an empty object.
                  * @enum {string}
                  */
-                status: "ok" | "insufficient_speech";
+                status: "ok" | "insufficient_speech" | "not_available";
+                /** @description Why the signal is not available, for people; only with this status. */
+                reason?: string;
                 /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
                 warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
                 model: components["schemas"]["Model"];
@@ -653,10 +659,12 @@ export interface components {
             /** @description The cognitive report, its audio and request_id hoisted. */
             cognitive: {
                 /**
-                 * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
+                 * @description `insufficient_speech`: less than 0.5 s of speech was detected. `not_available`: the models have no such signal, as `reason` says. In both, `signals` is an empty object.
                  * @enum {string}
                  */
-                status: "ok" | "insufficient_speech";
+                status: "ok" | "insufficient_speech" | "not_available";
+                /** @description Why the signal is not available, for people; only with this status. */
+                reason?: string;
                 /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
                 warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
                 model: components["schemas"]["Model"];
@@ -751,17 +759,19 @@ export interface components {
             /** @description Name of the speaker in `segments`. */
             speaker: string;
             /**
-             * @description `ok` when both are.
+             * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
              * @enum {string}
              */
             status: "ok" | "insufficient_speech";
             /** @description The emotion report, its audio and request_id hoisted. */
             emotion: {
                 /**
-                 * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
+                 * @description `insufficient_speech`: less than 0.5 s of speech was detected. `not_available`: the models have no such signal, as `reason` says. In both, `signals` is an empty object.
                  * @enum {string}
                  */
-                status: "ok" | "insufficient_speech";
+                status: "ok" | "insufficient_speech" | "not_available";
+                /** @description Why the signal is not available, for people; only with this status. */
+                reason?: string;
                 /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
                 warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
                 model: components["schemas"]["Model"];
@@ -773,10 +783,12 @@ export interface components {
             /** @description The cognitive report, its audio and request_id hoisted. */
             cognitive: {
                 /**
-                 * @description `insufficient_speech`: less than 0.5 s of speech was detected; `signals` is an empty object.
+                 * @description `insufficient_speech`: less than 0.5 s of speech was detected. `not_available`: the models have no such signal, as `reason` says. In both, `signals` is an empty object.
                  * @enum {string}
                  */
-                status: "ok" | "insufficient_speech";
+                status: "ok" | "insufficient_speech" | "not_available";
+                /** @description Why the signal is not available, for people; only with this status. */
+                reason?: string;
                 /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
                 warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
                 model: components["schemas"]["Model"];
@@ -861,7 +873,7 @@ export interface components {
             /** @description Share of source samples in runs at full scale, 0 to 1. */
             clipped_ratio: number;
         };
-        /** @description Empty: too little speech. */
+        /** @description Empty: too little speech, or a signal that is not available. */
         NoSignals: Record<string, never>;
         /** @description Format and signal quality of the recording. */
         Audio: {

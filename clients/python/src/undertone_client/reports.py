@@ -70,7 +70,7 @@ class Recording(TypedDict):
 
 class NoSignals(TypedDict):
     """
-    Empty: too little speech.
+    Empty: too little speech, or a signal that is not available.
     """
 
 
@@ -790,7 +790,8 @@ class MeasurementMessage(TypedDict):
 
 
 class EmotionReport(TypedDict):
-    status: Literal['ok', 'insufficient_speech']
+    status: Literal['ok', 'insufficient_speech', 'not_available']
+    reason: NotRequired[str]
     warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
     model: Model
     signals: EmotionSignals | NoSignals
@@ -802,7 +803,8 @@ class EmotionReport(TypedDict):
 
 
 class CognitiveReport(TypedDict):
-    status: Literal['ok', 'insufficient_speech']
+    status: Literal['ok', 'insufficient_speech', 'not_available']
+    reason: NotRequired[str]
     warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
     model: Model
     signals: CognitiveSignals | NoSignals
@@ -822,7 +824,8 @@ class Emotion(TypedDict):
     The emotion report, its audio and request_id hoisted.
     """
 
-    status: Literal['ok', 'insufficient_speech']
+    status: Literal['ok', 'insufficient_speech', 'not_available']
+    reason: NotRequired[str]
     warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
     model: Model
     signals: EmotionSignals | NoSignals
@@ -834,7 +837,8 @@ class Cognitive(TypedDict):
     The cognitive report, its audio and request_id hoisted.
     """
 
-    status: Literal['ok', 'insufficient_speech']
+    status: Literal['ok', 'insufficient_speech', 'not_available']
+    reason: NotRequired[str]
     warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
     model: Model
     signals: CognitiveSignals | NoSignals
@@ -873,7 +877,8 @@ class Cognitive1(TypedDict):
     The cognitive report, its audio and request_id hoisted.
     """
 
-    status: Literal['ok', 'insufficient_speech']
+    status: Literal['ok', 'insufficient_speech', 'not_available']
+    reason: NotRequired[str]
     warnings: list[Literal['low_snr', 'clipped', 'narrow_band', 'music_or_noise', 'channels_differ', 'several_speakers', 'truncated', 'short_speech', 'insufficient_speech_cognitive', 'low_confidence', 'unlike_training', 'possibly_scripted', 'baseline_other_speaker']]
     model: Model
     signals: CognitiveSignals | NoSignals
