@@ -1,6 +1,7 @@
 /** Result of each chunk, and their aggregation over the recording. */
 import { measureQuality, type SignalQuality, type Source } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
+import { unavailableOf } from '../models/manifest.ts';
 import type { SpeechChunk } from './chunked.ts';
 import { type EncodedWindow, encode } from './encode.ts';
 import { type PooledEmbeddings, poolEmbeddings, weightedMean } from './pooled-embeddings.ts';
@@ -90,7 +91,7 @@ export async function analyzeChunk(
 }
 
 function available(models: Models): Signal[] {
-  return signals.filter((signal) => models[signal].manifest.unavailable === undefined);
+  return signals.filter((signal) => unavailableOf(models[signal].manifest) === null);
 }
 
 async function findVoices(

@@ -1,6 +1,6 @@
 /** Analysis -> report: the fields of each signal, and those of every report. */
 import { z } from 'zod';
-import { versionOf } from '../models/manifest.ts';
+import { unavailableOf, versionOf } from '../models/manifest.ts';
 import { envelope, receiptField, recordingStatus } from './report-schema.ts';
 import { round, roundTo } from './rounding.ts';
 import { type BodyOf, type BodySchemaOf, definitions, type Signal, signals } from './signals/table.ts';
@@ -63,11 +63,11 @@ export function combinedReport(analysis: Analysis, requestId: string): CombinedR
 
 export function bodyOf<S extends Signal>(signal: S, analysis: Analysis): BodyOf<S> {
   const model = analysis.models[signal];
-  const reason = 'unavailable' in model ? model.unavailable : undefined;
+  const reason = unavailableOf(model);
   const own = definitions[signal].report(analysis.results[signal] ?? null);
   const body = {
-    status: reason === undefined ? statusOf(analysis) : 'not_available',
-    ...(reason !== undefined && { reason }),
+    status: reason === null ? statusOf(analysis) : 'not_available',
+    ...(reason !== null && { reason }),
     ...own,
     warnings: [...analysis.warnings, ...own.warnings],
     model: versionOf(model),

@@ -42,7 +42,7 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   const manifests = await readManifests(settings.modelsDir);
   // Beside --out, which appears when it is complete. An interrupted run resumes from it.
   const scores = `${options.out}.scores`;
-  noteUnavailable(manifests, terminal);
+  await noteUnavailable(manifests, terminal);
   const found = await scoreLabels(recordings, scores, manifests, {
     jobs,
     settings,
@@ -67,12 +67,12 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
   if (found.failed > 0) terminal.fail();
 }
 
-function noteUnavailable(manifests: readonly Manifest[], { stderr }: CliContext): void {
+async function noteUnavailable(manifests: readonly Manifest[], { stderr }: CliContext): Promise<void> {
+  const { unavailableOf } = await import('../models/manifest.ts');
   for (const manifest of manifests) {
-    if ('unavailable' in manifest && manifest.unavailable !== undefined)
-      stderr.write(
-        `The models have no ${manifest.kind} signal, which is not adapted: ${manifest.unavailable}\n`,
-      );
+    const reason = unavailableOf(manifest);
+    if (reason !== null)
+      stderr.write(`The models have no ${manifest.kind} signal, which is not adapted: ${reason}\n`);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Scored recordings -> everything that the reports of an evaluation show. */
-import type { Manifest } from '../models/manifest.ts';
+import { type Manifest, unavailableOf } from '../models/manifest.ts';
 import { version } from '../runtime/version.ts';
 import { answerOf, confusion, type Figure, labelsOf, measure, type Scored } from './figures.ts';
 import type { Answer } from './statistics.ts';
@@ -49,11 +49,10 @@ export function evaluate(
 }
 
 function unavailable(manifests: readonly Manifest[]): string[] {
-  return manifests.flatMap((manifest) =>
-    'unavailable' in manifest && manifest.unavailable !== undefined
-      ? [`The models have no ${manifest.kind} signal: ${manifest.unavailable}`]
-      : [],
-  );
+  return manifests.flatMap((manifest) => {
+    const reason = unavailableOf(manifest);
+    return reason === null ? [] : [`The models have no ${manifest.kind} signal: ${reason}`];
+  });
 }
 
 function notesOf(scored: readonly Scored[], labels: readonly string[], failed: number): string[] {

@@ -136,6 +136,11 @@ type HeadManifest<S extends Signal> = Omit<z.infer<(typeof headManifests)[number
 type VadManifest = z.infer<typeof vadManifest>;
 type TrunkManifest = z.infer<typeof trunkManifest>;
 
+/** Why reports have no scores of the signal; null when they have. */
+export function unavailableOf(manifest: Manifest): string | null {
+  return ('unavailable' in manifest && manifest.unavailable) || null;
+}
+
 /** The VAD model is published as `activity`. */
 export function publishedName(name: string): string {
   return name === 'vad' ? 'activity' : name;

@@ -1,5 +1,5 @@
 /** The content of /trust: models, data, figures, failures, keys and retention of this service, from the cards. */
-import { type Manifest, publishedName } from '../models/manifest.ts';
+import { type Manifest, publishedName, unavailableOf } from '../models/manifest.ts';
 import type { PublicKey } from '../receipts/keys.ts';
 import type { Config } from '../runtime/config.ts';
 import { countText, type Html, html, prose } from '../runtime/html.ts';
@@ -63,15 +63,22 @@ function uses(heads: readonly Manifest[]): Html {
 }
 
 function models(manifests: readonly Manifest[]): Html {
-  const rows = manifests.map(({ name, version: of, description, weights, licence }) => [
-    publishedName(name),
-    of,
-    prose(description),
-    html`<code>${weights.sha256.slice(0, 16)}</code>`,
-    licence,
+  const rows = manifests.map((manifest) => [
+    publishedName(manifest.name),
+    manifest.version,
+    prose(describe(manifest)),
+    html`<code>${manifest.weights.sha256.slice(0, 16)}</code>`,
+    manifest.licence,
   ]);
   return html`<p>Undertone ${version}. <a href="/v1/models">The cards as JSON</a>.</p>
     ${table('Models', ['Model', 'Version', 'What', 'SHA-256 of the weights', 'Licence'], rows)}`;
+}
+
+function describe(manifest: Manifest): string {
+  const reason = unavailableOf(manifest);
+  return reason === null
+    ? manifest.description
+    : `${manifest.description}. Not available in reports: ${reason}`;
 }
 
 function failures(manifests: readonly Manifest[], recordings: readonly FailureRecording[]): Html {

@@ -60,6 +60,8 @@ test('recordings are linked to files, with the scores of these models', async (t
   const links = [...content.matchAll(/data-recording href="\/trust\/([^"]+)"/g)].map(([, name]) => name);
   t.deepEqual(links, [...files.keys()]);
   t.true(links.length > 0);
+  const open = await read({}, { manifests: await readManifests('models/open') });
+  t.regex(open.content, /Eight emotion categories.*Not available in reports: Recordings whose licences/);
   const fast = await read({ UNDERTONE_MODELS_DIR: 'models/fast' });
   t.not(fast.content, content);
   const other = await read({ UNDERTONE_MODELS_DIR: 'models' });

@@ -1,6 +1,6 @@
 /** GET /v1/models: the machine-readable evidence card of each model. */
 import type { Router } from '@koa/router';
-import { type Manifest, publishedName } from '../../models/manifest.ts';
+import { type Manifest, publishedName, unavailableOf } from '../../models/manifest.ts';
 import { sendJson } from '../respond.ts';
 import type { State } from '../state.ts';
 
@@ -38,5 +38,6 @@ function evidenceCard(manifest: Manifest): object {
     deployment: evidence.deployment,
     rule: manifest.params,
     licence,
+    unavailable: unavailableOf(manifest),
   };
 }
