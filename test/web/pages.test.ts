@@ -332,3 +332,18 @@ for (const colorScheme of ['light', 'dark'] as const) {
     t.deepEqual(complaints, []);
   });
 }
+
+test.serial('models without emotion: the reason in place of its scores, and the others', async (t) => {
+  const lacking = await startServer(t, { UNDERTONE_MODELS_DIR: 'models/open' });
+  const { page } = await visit(t, browser, lacking.url);
+  await pasteToken(page);
+  await chooseFile(page, 'first.wav', readFileSync(sample));
+  const text = await resultsOf(page, 'first.wav');
+  t.regex(text, /No emotion/);
+  t.regex(text, /Recordings whose licences allow commercial use do not carry emotion/);
+  t.regex(text, /Clarity\s+0\.\d\d/i);
+  await page.getByRole('button', { name: 'Compare with the next recording' }).click();
+  await chooseFile(page, 'second.wav', readFileSync(sample));
+  t.notRegex(await resultsOf(page, 'second.wav'), /^Too little speech$/m);
+  t.deepEqual(await barriers(page), []);
+});

@@ -16,13 +16,19 @@ export function createComparison(left: Kept, right: Kept, rules: Rules): HTMLEle
 
 function column({ name, answer: { report } }: Kept, { tone }: Rules): HTMLElement {
   const [emotion, cognitive] = [emotionSignals(report), cognitiveSignals(report)];
-  const scores =
-    emotion === null || cognitive === null
-      ? [element('p', {}, 'Too little speech')]
+  const affect =
+    emotion === null
+      ? [element('p', {}, report.emotion.reason ?? '')]
       : [
           ...headline(emotion, report.emotion.warnings),
           affectPlane(report, emotion, tone),
           ...affectGauges(emotion),
+        ];
+  const scores =
+    cognitive === null
+      ? [element('p', {}, 'Too little speech')]
+      : [
+          ...affect,
           indexGauge('cognitive_load', cognitive, isUncertain(cognitive)),
           clarityGauge(cognitive),
           indexGauge('processing', cognitive, isUncertain(cognitive)),
