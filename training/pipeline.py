@@ -27,6 +27,7 @@ from training.corpora.recipe import RECIPE
 from training.encoder import distill, embeddings, finetune
 from training.encoder.embeddings import EmbeddingStore
 from training.encoder.trunk import Trunk
+from training.evaluation.statistics import pcc
 from training.export.head_graph import EmotionScale, write_clarity, write_emotion
 from training.export.manifest import write_model
 from training.export.model_spec import ModelSpec
@@ -165,10 +166,13 @@ def train_clarity(models: ModelSet) -> None:
     timing, counts = timing_reference.fit_params()
     interval = initial_interval(truth, np.clip(slope * predicted + intercept, 0, 1))
     params = {"intervals": {"clarity": interval}, "degradations": DEGRADATION_PARAMS, "shortSpeechSeconds": CLARITY_SHORT_SECONDS, **timing}
+    left_out = windows_of(lambda clip: clip.held_out, clips, store, np.flatnonzero(~np.isnan(targets[store.clips])))
+    rows, values = mean_per_clip(store.clips[left_out], store.speech_frames[left_out], predict(heads, store, left_out))
+    metrics = {"pcc_left_out": round(pcc(targets[rows], values[:, 0]), 3), "speakers_left_out": len({clips[i].speaker for i in rows})}
     recordings = ", ".join(f"{count} of {name}" for name, count in counts.items())
     spec = specs_of(models.models)["cognitive"]
     spec = replace(spec, limits=tuple(text.format(counts=recordings) for text in spec.limits))
-    write_model(spec, graph, models.models, params, models.fits)
+    write_model(spec, graph, models.models, params, models.fits, metrics)
 
 
 def fit_all_intervals(models: ModelSet) -> None:
