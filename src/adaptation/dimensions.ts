@@ -55,13 +55,24 @@ export const canAdaptDimension = (rated: readonly Rated[]) => rated.length >= mi
 
 type Predicted = { readonly truth: number; readonly score: number; readonly half: number };
 
-/** Fits corrections with and without weights and keeps the first that improves speakers left out. */
+/** What is fitted: nothing but the interval, a line, or weights of the embedding too. */
+type Change = 'interval' | 'line' | 'weights';
+
+const names = {
+  interval: 'interval alone',
+  line: 'line',
+  weights: 'with weights',
+} as const satisfies Record<Change, string>;
+/** CCC that better intervals may cost. */
+const lostAgreement = 0.01;
+
+/** Fits corrections from the freest to the simplest, and keeps the first that improves speakers left out. */
 export function adaptDimension(name: Dimension, rated: readonly Rated[], level: number): DimensionResult {
   const speakers = rated.map(({ example }) => speakerOf(example));
   const folds = foldsOf(speakers);
   const comparisons: Comparison[] = [];
-  for (const withWeights of rated.length >= minForWeights ? [true, false] : [false]) {
-    const learn = (rows: readonly Rated[]) => fitDimension(rows, withWeights);
+  for (const change of changes(rated.length)) {
+    const learn = (rows: readonly Rated[]) => fitDimension(rows, change);
     const scores = leaveOut(rated, folds, learn, predict);
     const ratios = rated.map(({ truth, half }, index) => Math.abs(truth - (scores[index] as number)) / half);
     const widths = leaveOut(
@@ -76,17 +87,24 @@ export function adaptDimension(name: Dimension, rated: readonly Rated[], level: 
         { truth, score: scores[index] as number, half: half * (widths[index] as number) },
       ],
     );
-    const found = measure(name, pairs, speakers, {
-      level,
-      how: withWeights ? 'with weights' : 'without weights',
-    });
+    const found = measure(name, pairs, speakers, { level, how: names[change] });
     comparisons.push(...found.comparisons);
-    if (found.informative && (found.agreement.improves || found.loss.improves)) {
+    if (found.informative && isBetter(change, found)) {
       const adaptation = { correction: learn(rated), widen: conformalQuantile(ratios) };
       return { adaptation, comparisons, recordings: rated.length };
     }
   }
   return { adaptation: null, comparisons, recordings: rated.length };
+}
+
+const changes = (recordings: number): readonly Change[] =>
+  recordings >= minForWeights ? ['weights', 'line', 'interval'] : ['line', 'interval'];
+
+type Found = { readonly agreement: Comparison; readonly loss: Comparison };
+
+function isBetter(change: Change, { agreement, loss }: Found): boolean {
+  const keeps = agreement.after.value >= agreement.before.value - lostAgreement;
+  return agreement.improves === true || (change !== 'weights' && keeps && loss.improves === true);
 }
 
 function measure(
@@ -136,17 +154,15 @@ function conformalQuantile(values: readonly number[]): number {
   return sorted[Math.min(rank, sorted.length - 1)] as number;
 }
 
-function fitDimension(rows: readonly Rated[], withWeights: boolean): Correction {
+function fitDimension(rows: readonly Rated[], change: Change): Correction {
+  if (change === 'interval') return { scale: 1, bias: Float64Array.of(0), weights: null };
   const truths = rows.map(({ truth }) => truth);
   const inputs = rows.map(({ example, score }) => ({
     base: Float64Array.of(score),
     embedding: example.embedding,
   }));
-  return fitCorrection(
-    inputs,
-    squaredError(truths, residualVariance(rows)),
-    withWeights ? 'weights' : 'bias',
-  );
+  const loss = squaredError(truths, residualVariance(rows));
+  return fitCorrection(inputs, loss, change === 'weights' ? 'weights' : 'bias');
 }
 
 /** Of a line through the scores. */

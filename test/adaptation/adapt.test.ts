@@ -117,6 +117,15 @@ test('a line corrects a scale, and the interval holds 80 % of the errors', (t) =
   t.true(Math.abs(covered.after.value - 0.8) < 0.05 && covered.before.value > 0.3);
 });
 
+test('good scores with a wrong interval only get another interval', (t) => {
+  const random = createRandom(9);
+  const adapted = adapt(draw({ count: 240, rated: (score) => score + 1.2 * (random() - 0.5) }), known);
+  const { correction, widen } = adapted.dimensions.valence?.adaptation ?? {};
+  t.like(correction, { scale: 1, weights: null });
+  t.true((widen as number) > 2, String(widen));
+  t.true(adapted.comparisons.some(({ figure: name }) => name.endsWith('of valence, interval alone')));
+});
+
 test('ratings without any relation to the score are refused', (t) => {
   const random = createRandom(5);
   const adapted = adapt(draw({ apart: 0, rated: () => random() }), known);
