@@ -22,13 +22,13 @@ test('embeddings count equally where nothing is speech', (t) => {
 test('a recording of one window has the embedding of that window', async (t) => {
   const { embeddings } = await analyze(sample, { embeddings: true, timeline: 'windows' });
   t.is(embeddings?.timeline.length, 1);
-  t.deepEqual(embeddings?.timeline[0], embeddings?.recording);
+  t.deepEqual(embeddings?.timeline[0]?.embedding, embeddings?.recording);
   t.true(embeddings?.recording.every(Number.isFinite));
 });
 
 test('one embedding per utterance, and none unless requested', async (t) => {
   const { embeddings, emotion } = await analyze(sample, { embeddings: true });
   t.is(embeddings?.timeline.length, emotion?.timeline.length);
-  t.notDeepEqual(embeddings?.timeline[0], embeddings?.timeline[1]);
+  t.notDeepEqual(embeddings?.timeline[0]?.embedding, embeddings?.timeline[1]?.embedding);
   t.false('embeddings' in (await analyze(sample)));
 });

@@ -235,8 +235,11 @@ const refusals: readonly [Partial<TokenInput>, string][] = [
   [{ name: 'a\nb' }, `Expected ${nameRule} for \`name\`, got "a\\nb"`],
   [{ name: 'tok_1' }, `Expected ${nameRule} for \`name\`, got "tok_1"`],
   [{ name: 'x'.repeat(65) }, `Expected ${nameRule} for \`name\`, got "${'x'.repeat(65)}"`],
-  [{ scopes: [] }, 'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got ""'],
-  [{ scopes: ['admin'] }, 'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got "admin"'],
+  [{ scopes: [] }, 'Expected scopes of analyze:emotion, analyze:cognitive, embed for `scopes`, got ""'],
+  [
+    { scopes: ['admin'] },
+    'Expected scopes of analyze:emotion, analyze:cognitive, embed for `scopes`, got "admin"',
+  ],
   [{ expiresAt: new Date(0) }, 'Expected a time to come for `expires`, got "1970-01-01T00:00:00.000Z"'],
   [{ purpose: '' }, `Expected ${purposeRule} for \`purpose\`, got ""`],
   [{ purpose: ' x' }, `Expected ${purposeRule} for \`purpose\`, got " x"`],

@@ -72,12 +72,12 @@ const misuses: readonly [args: string[], code: number, message: string][] = [
   [
     [...create, '--scopes', 'admin'],
     2,
-    'Expected scopes of analyze:emotion, analyze:cognitive for `scopes`, got "admin"\n',
+    'Expected scopes of analyze:emotion, analyze:cognitive, embed for `scopes`, got "admin"\n',
   ],
   [
     [...create, '--scopes', 'analyze:emotion,'.repeat(5000)],
     2,
-    'Expected at most 2 scopes for `scopes`, got 5001\n',
+    'Expected at most 3 scopes for `scopes`, got 5001\n',
   ],
   [
     [...create, '--scopes', 'analyze:emotion', '--expires', '90'],
