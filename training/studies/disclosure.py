@@ -56,7 +56,7 @@ def run() -> None:
     add("sex (CREMA-D)", cremad, np.array([clip.sex for clip in clips])[cremad], "other speakers", speaker[cremad])
     spoken = np.array([clip.language != "none" and clip.emotion is not None for clip in clips])
     languages = np.array([clip.language for clip in clips])[spoken]
-    add(f"which of {len(set(languages))} languages (acted corpora, one to four of each)", spoken, languages, "other speakers", speaker[spoken])
+    add(f"which of {len(set(languages))} languages (acted corpora, one to four per language)", spoken, languages, "other speakers", speaker[spoken])
     ages = np.array([clip.age or 0 for clip in clips], float)
     known = cremad & (ages > 0)
     model = make_pipeline(StandardScaler(), Ridge(100.0))
