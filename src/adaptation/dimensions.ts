@@ -18,6 +18,8 @@ export type DimensionResult = {
   /** Null when no correction improves other speakers. */
   readonly adaptation: DimensionAdaptation | null;
   readonly comparisons: readonly Comparison[];
+  /** Those of the adaptation. */
+  readonly kept: readonly Comparison[];
   readonly recordings: number;
 };
 
@@ -91,10 +93,10 @@ export function adaptDimension(name: Dimension, rated: readonly Rated[], level: 
     comparisons.push(...found.comparisons);
     if (found.informative && isBetter(change, found)) {
       const adaptation = { correction: learn(rated), widen: conformalQuantile(ratios) };
-      return { adaptation, comparisons, recordings: rated.length };
+      return { adaptation, comparisons, kept: found.comparisons, recordings: rated.length };
     }
   }
-  return { adaptation: null, comparisons, recordings: rated.length };
+  return { adaptation: null, comparisons, kept: [], recordings: rated.length };
 }
 
 const changes = (recordings: number): readonly Change[] =>

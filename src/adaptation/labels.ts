@@ -18,6 +18,8 @@ export type LabelResult = {
   /** Null when no correction improves other speakers. */
   readonly adaptation: LabelAdaptation | null;
   readonly comparisons: readonly Comparison[];
+  /** Those of the adaptation. */
+  readonly kept: readonly Comparison[];
   readonly recordings: number;
 };
 
@@ -92,10 +94,11 @@ export function adaptLabels(
       return {
         adaptation: { labels, correction: learn(examples) },
         comparisons,
+        kept: found.comparisons,
         recordings: examples.length,
       };
   }
-  return { adaptation: null, comparisons, recordings: examples.length };
+  return { adaptation: null, comparisons, kept: [], recordings: examples.length };
 }
 
 const freedoms = (recordings: number): readonly Freedom[] =>

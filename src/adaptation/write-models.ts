@@ -117,8 +117,8 @@ function evidenceFigures(
   corrections: GraphCorrections,
   adaptation: Adaptation,
 ): Manifest['evidence']['figures'] {
-  return resultsOf({ corrections, adaptation }).flatMap(({ comparisons, recordings }) =>
-    comparisons.map(({ figure, after }) => ({
+  return resultsOf({ corrections, adaptation }).flatMap(({ kept, recordings }) =>
+    kept.map(({ figure, after }) => ({
       figure,
       group: 'own recordings, speakers left out in turn',
       value: after.value,

@@ -62,6 +62,9 @@ test('new labels are learned, and the folder works everywhere', async (t) => {
   t.regex(stdout, /ours: 220 recordings of 4 speakers\n$/);
   t.deepEqual(readdirSync(out).sort(), ['cognitive', 'emotion', 'trunk', 'vad']);
   t.deepEqual(readdirSync(corpus.folder).sort(), ['audio', 'ours', 'shuffled.csv', 'test.csv', 'train.csv']);
+  const { evidence } = JSON.parse(readFileSync(join(out, 'emotion', 'manifest.json'), 'utf8'));
+  t.is(evidence.figures.length, 3);
+  t.like(evidence.figures[0], { figure: 'UAR of the labels, with weights', speakers: 4, clips: 220 });
   const card = readFileSync(join(out, 'emotion', 'CARD.md'), 'utf8');
   t.regex(card, /^# emotion .*, adapted\n/);
   t.regex(card, /\| train\.csv \| not stated; of whom adapted the model \| 220 \|/);
