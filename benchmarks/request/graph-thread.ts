@@ -23,7 +23,7 @@ async function start({ limits }: ThreadSettings): Promise<(task: FormTask) => Pr
     const { samples } = decode(audio, { sampleRate, channel: null, limits, cancel: null });
     const { data, frames, bins } = extract(samples, spec);
     const { mean } = await session.run({ features: { data, shape: [1, frames, bins] } });
-    const pitch = signals.length > 1 ? middle(trackProsody(samples, sampleRate).pitchHz) : null;
+    const pitch = signals.length > 1 ? middle((await trackProsody(samples, sampleRate)).pitchHz) : null;
     const answer = { mean: Array.from(mean?.data ?? []), pitch, request_id: requestId };
     return {
       kind: 'report',

@@ -25,7 +25,7 @@ Napi::Value ExtractCall(const Napi::CallbackInfo& info);
 // measureSignalQuality(samples, sampleRate, segments) -> {levelDbfs, snrDb, bandwidthHz}
 Napi::Value MeasureSignalQualityCall(const Napi::CallbackInfo& info);
 
-// trackProsody(samples, sampleRate) -> {pitchHz, levelDb, tiltDb}, one value per 10 ms
+// trackProsody(samples, sampleRate) -> promise of {pitchHz, levelDb, tiltDb}, one value per 10 ms
 Napi::Value TrackProsodyCall(const Napi::CallbackInfo& info);
 
 // setEnvironmentVariable(name, value): in the environment of the process

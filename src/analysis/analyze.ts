@@ -1,6 +1,6 @@
 /** The pipeline: bytes -> chunks of samples -> speech -> windows -> embeddings -> signals. */
 import { createHash, type Hash } from 'node:crypto';
-import type { DecodeLimits, IncrementalDecoder } from '../audio/addon.ts';
+import { type DecodeLimits, type IncrementalDecoder, trackProsody } from '../audio/addon.ts';
 import { replay, syntheticSignal } from '../models/golden.ts';
 import { loadModels, type Models } from '../models/loader.ts';
 import { invalidPart } from '../runtime/errors.ts';
@@ -204,8 +204,9 @@ export async function describeSpeaker(
   const chunks: (SpeakerChunk & { readonly frames: number; readonly segments: readonly Segment[] })[] = [];
   try {
     for await (const { speech } of detectChunks(decoder, models, chunking, timer)) {
-      const { features, segments } = speech;
-      chunks.push({ ...describeChunk(speech), frames: features.frames, segments });
+      const { audio, features, segments } = speech;
+      const track = await trackProsody(audio.samples, audio.sampleRate);
+      chunks.push({ ...describeChunk(speech, track), frames: features.frames, segments });
     }
   } finally {
     decoder.close();

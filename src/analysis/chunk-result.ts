@@ -59,17 +59,19 @@ export async function analyzeChunk(
   const { levelDbfs } = hasSpeech ? quality : measureQuality(samples, sampleRate, all);
   timer.mark('quality');
   // A chunk of a longer recording always has results: the recording may have enough speech in total.
-  const windows = isWhole && !hasSpeech ? [] : await encode(speech, models, timer, bounds);
+  const isUsable = hasSpeech || !isWhole;
+  const chosen = isUsable ? available(models).filter((signal) => wanted.includes(signal)) : [];
+  const started = chosen.map((signal) => ({ signal, prepared: definitions[signal].prepare?.(speech) }));
+  const windows = isUsable ? await encode(speech, models, timer, bounds) : [];
   const { framesPerToken } = models.trunk.manifest.params;
   const encodeSpans = (spans: readonly Segment[]) => encodeUtterances(spans, windows, framesPerToken);
   // Spans are those of a live step: only the report of the whole recording compares voices.
   const utterances = typeof entries === 'string' ? encodeSpans(cutUtterances(speech)) : [];
   const timeline = typeof entries === 'string' ? { utterances, windows }[entries] : encodeSpans(entries);
   const results: Partial<Record<Signal, unknown>> = {};
-  if (windows.length > 0 || !isWhole) {
-    for (const signal of available(models).filter((one) => wanted.includes(one))) {
-      results[signal] = await definitions[signal].infer({ windows, timeline, speech, timer }, models[signal]);
-    }
+  const input = { windows, timeline, speech, timer };
+  for (const { signal, prepared } of started) {
+    results[signal] = await definitions[signal].infer({ ...input, prepared }, models[signal]);
   }
   return {
     samples: samples.length,

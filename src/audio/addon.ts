@@ -142,7 +142,7 @@ type Addon = {
   closeIncrementalDecoder(decoder: DecoderHandle): void;
   extract(samples: Float32Array, spec: FeatureSpec): Features;
   measureSignalQuality(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
-  trackProsody(samples: Float32Array, sampleRate: number): ProsodyTrack;
+  trackProsody(samples: Float32Array, sampleRate: number): Promise<ProsodyTrack>;
   setEnvironmentVariable(name: string, value: string): void;
   readonly featuresVersion: number;
   readonly lanes: number;
@@ -216,7 +216,7 @@ export function extract(samples: Float32Array, spec: FeatureSpec): Features {
 /** Level, signal-to-noise ratio and bandwidth; `segments` holds start and end of speech in seconds, in pairs. */
 export const measureQuality = addon.measureSignalQuality;
 
-/** Pitch, level and spectral tilt of 16 kHz samples. */
+/** Pitch, level and spectral tilt of 16 kHz samples, on a thread of Node's pool. The samples must not change meanwhile. */
 export const trackProsody = addon.trackProsody;
 
 /** Sets a variable that native libraries read: in a worker thread `process.env` is a copy that they do not see. */

@@ -39,7 +39,7 @@ export async function run({ path, bytes, output }: FeaturesTask): Promise<Extrac
       limits,
       cancel: null,
     });
-    const { data, frames, bins } = spec === prosody ? extractProsody(samples) : extract(samples, spec);
+    const { data, frames, bins } = spec === prosody ? await extractProsody(samples) : extract(samples, spec);
     await writeParts(output, encodeNpy(data, [frames, bins]));
     return { frames };
   } catch (error) {
@@ -49,8 +49,8 @@ export async function run({ path, bytes, output }: FeaturesTask): Promise<Extrac
   }
 }
 
-function extractProsody(samples: Float32Array): Features {
-  const { pitchHz, levelDb, tiltDb } = trackProsody(samples, prosodySampleRate);
+async function extractProsody(samples: Float32Array): Promise<Features> {
+  const { pitchHz, levelDb, tiltDb } = await trackProsody(samples, prosodySampleRate);
   const columns = [pitchHz, levelDb, tiltDb];
   const data = new Float32Array(pitchHz.length * columns.length);
   for (const [bin, column] of columns.entries()) {

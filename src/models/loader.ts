@@ -1,6 +1,7 @@
 /** Loads model folders and throws on every mismatch. */
 import { createHash } from 'node:crypto';
 import { access, readdir, readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -27,6 +28,12 @@ type Folder = {
 };
 
 const kinds: readonly Kind[] = ['vad', 'trunk', ...signals];
+
+/**
+ * The trunk is half of a request. Cores that would idle compute parts of its operators; under load every core has an
+ * analysis of its own, which computes the parts that no other thread has taken.
+ */
+const trunkThreads = Math.min(availableParallelism(), 4);
 
 /** Inputs and outputs of the graph of each kind. */
 const graphs: Readonly<
@@ -171,7 +178,8 @@ function checkSet(manifests: readonly Manifest[]): void {
 
 async function open<K extends Kind>(byKind: ReadonlyMap<Kind, Folder>, kind: K): Promise<Model<K>> {
   const { manifest, weights } = byKind.get(kind) as Folder & { manifest: ManifestOf<K> };
-  return { manifest, session: await openGraph(manifest.name, weights, manifest) };
+  const threads = kind === 'trunk' ? trunkThreads : 1;
+  return { manifest, session: await openGraph(manifest.name, weights, manifest, threads) };
 }
 
 function openVoice({ manifest, voiceWeights }: Folder): Promise<Session> | null {
@@ -183,8 +191,9 @@ async function openGraph(
   model: string,
   weights: Uint8Array,
   { inputs, outputs }: Pick<Session, 'inputs' | 'outputs'>,
+  threads = 1,
 ): Promise<Session> {
-  const session = await openSession(weights).catch((error: unknown) => {
+  const session = await openSession(weights, threads).catch((error: unknown) => {
     throw new ModelError(`Model ${model}: Expected a self-contained ONNX file, got: ${String(error)}`);
   });
   expectEqual(model, 'inputs of the graph', inputs, session.inputs);

@@ -42,12 +42,13 @@ function processorFlags(): string {
 }
 
 /**
- * `run` blocks its thread.
+ * `run` blocks its thread. The outputs have the same bits with every number of threads.
  * @param weights a self-contained ONNX file: external data is refused
+ * @param threads that compute one run: the calling one, and others that sleep between operators
  */
-export async function openSession(weights: Uint8Array): Promise<Session> {
+export async function openSession(weights: Uint8Array, threads = 1): Promise<Session> {
   const session = await InferenceSession.create(weights, {
-    intraOpNumThreads: 1,
+    intraOpNumThreads: threads,
     interOpNumThreads: 1,
     executionMode: 'sequential',
     // Memory patterns are cached per input length and never freed.

@@ -152,12 +152,12 @@ test('quality has a level, and a null signal-to-noise ratio without speech', (t)
   t.true(Number.isFinite(quality.bandwidthHz));
 });
 
-test('pitch, level and tilt have one value per 10 ms, in ordinary array buffers', (t) => {
+test('pitch, level and tilt have one value per 10 ms, in ordinary array buffers', async (t) => {
   const samples = Float32Array.from(
     { length: 16_000 },
     (_, i) => 0.5 * Math.sin((2 * Math.PI * 200 * i) / 16_000),
   );
-  const { pitchHz, levelDb, tiltDb } = trackProsody(samples, 16_000);
+  const { pitchHz, levelDb, tiltDb } = await trackProsody(samples, 16_000);
   t.deepEqual(
     [pitchHz, levelDb, tiltDb].map(({ length, buffer }) => [length, buffer instanceof ArrayBuffer]),
     [

@@ -35,7 +35,7 @@ test('writes pitch, level and tilt: prosody', async (t) => {
   const out = join(makeFolder(), 'sample.npy');
   t.is((await runCli(['features', sample, '--spec', 'prosody', '--out', out])).code, 0);
   const { samples } = decodeFile(sample, 16_000);
-  const { pitchHz, levelDb, tiltDb } = trackProsody(samples, 16_000);
+  const { pitchHz, levelDb, tiltDb } = await trackProsody(samples, 16_000);
   const { shape, data } = readNpy(out);
   t.deepEqual(shape, [pitchHz.length, 3]);
   for (const [frame, pitch] of pitchHz.entries())

@@ -1,5 +1,6 @@
 /** Cognitive signals: clarity from a model, cognitive load and processing from measures of timing. */
 import { z } from 'zod';
+import { type ProsodyTrack, trackProsody } from '../../audio/addon.ts';
 import type { Values } from '../../models/session.ts';
 import {
   entryShape,
@@ -172,7 +173,13 @@ const body = z.strictObject({
 
 export type CognitiveReport = z.infer<typeof body>;
 
-export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, CognitiveResult, typeof body> = {
+export const cognitive: SignalDefinition<
+  z.infer<typeof params>,
+  Chunk,
+  CognitiveResult,
+  typeof body,
+  ProsodyTrack
+> = {
   title: 'cognitive signals',
   outputs: ['clarity'],
   labels: z.null(),
@@ -193,13 +200,15 @@ export const cognitive: SignalDefinition<z.infer<typeof params>, Chunk, Cognitiv
     { name: 'cognitive_confidence', field: 'confidence' },
   ],
 
+  prepare: ({ audio }) => trackProsody(audio.samples, audio.sampleRate),
+
   async infer(input, { session }) {
     const clarity = await inferRows(input, async ({ embeddings, weights }) => {
       const outputs = await session.run({ tokens: embeddings, weights });
       return (outputs.clarity as Values).data[0] as number;
     });
     input.timer.mark('cognitive');
-    const speaker = describeChunk(input.speech);
+    const speaker = describeChunk(input.speech, (await input.prepared) as ProsodyTrack);
     input.timer.mark('measures');
     return { clarity, speaker };
   },

@@ -14,12 +14,14 @@ export type Head<Params> = {
   readonly manifest: { readonly params: Params; readonly labels: readonly string[] | null };
 };
 
-export type SignalInput = {
+export type SignalInput<Prepared = unknown> = {
   readonly windows: readonly EncodedWindow[];
   /** Entries of the timeline; equal to `windows` if these are the entries. */
   readonly timeline: readonly EncodedWindow[];
   readonly speech: SpeechAnalysis;
   readonly timer: StageTimer;
+  /** What `prepare` returned. */
+  readonly prepared?: Promise<Prepared> | undefined;
 };
 
 /** The fields of a report that only this signal has. */
@@ -45,12 +47,14 @@ type ScoresOf<Body extends z.ZodObject> = Exclude<z.infer<Body>['signals'], z.in
  * @typeParam Chunk result of one chunk of a recording; chunks come in order
  * @typeParam Result of the whole recording, exact
  * @typeParam Body schema of the report but for `audio` and `request_id`
+ * @typeParam Prepared result of `prepare` for one chunk
  */
 export type SignalDefinition<
   Params = unknown,
   Chunk = unknown,
   Result = unknown,
   Body extends z.ZodObject = z.ZodObject,
+  Prepared = unknown,
 > = {
   /** Noun phrase for the OpenAPI document. */
   readonly title: string;
@@ -66,7 +70,9 @@ export type SignalDefinition<
   /** Parts of `body` that are named components of the OpenAPI document. */
   readonly components: Readonly<Record<string, z.ZodType>>;
   readonly columns: readonly Column[];
-  infer(input: SignalInput, head: Head<Params>): Promise<Chunk>;
+  /** Starts work of another thread that needs no embeddings, beside the trunk. */
+  prepare?(speech: SpeechAnalysis): Promise<Prepared>;
+  infer(input: SignalInput<Prepared>, head: Head<Params>): Promise<Chunk>;
   /**
    * Keeps what the scores need of the frames of `span`. If present, measurements of a live session aggregate the session so
    * far, otherwise its last seconds.

@@ -1,6 +1,6 @@
 /** Compares the speakers of a recording and its baseline. */
 import { z } from 'zod';
-import { type ProsodyTrack, trackProsody } from '../../audio/addon.ts';
+import type { ProsodyTrack } from '../../audio/addon.ts';
 import { joinArrays } from '../join-arrays.ts';
 import { meanBySpeech } from '../quality.ts';
 import type { Segment } from '../segments.ts';
@@ -39,12 +39,15 @@ export type SpeakerChunk = {
   readonly cepstrum: readonly number[];
 };
 
-export function describeChunk({ audio, features, segments, ...speech }: SpeechAnalysis): SpeakerChunk {
+export function describeChunk(
+  { features, segments, ...speech }: SpeechAnalysis,
+  track: ProsodyTrack,
+): SpeakerChunk {
   return {
     speechSeconds: speech.speechSeconds,
     // A view would keep the buffers of the whole chunk.
     syllableRate: speech.syllableRate.slice(),
-    track: trackProsody(audio.samples, audio.sampleRate),
+    track,
     spectralChange: spectralChange(features),
     cepstrum: speechCepstrum(features, segments),
   };
@@ -131,8 +134,8 @@ export function speechCepstrum({ data, bins }: Spectra, segments: readonly Segme
   let frames = 0;
   for (const { start, end } of segments) {
     frames += end - start;
-    for (let at = start * bins; at < end * bins; at++) {
-      mean[at % bins] = (mean[at % bins] as number) + (data[at] as number);
+    for (let row = start * bins; row < end * bins; row += bins) {
+      for (let bin = 0; bin < bins; bin++) mean[bin] = (mean[bin] as number) + (data[row + bin] as number);
     }
   }
   return Array.from({ length: cepstrumLength }, (_, index) => {
