@@ -29,7 +29,7 @@ class Sizes:
     openmsx_pieces: int | None = None  # all of them
     speech_check_steps: int = 2000
     finetune_epochs: int = 6
-    pool_steps: int = 1200
+    pool_steps: int = 3600
     distill_steps: int = 3200
     voice_steps: int = 2000
 

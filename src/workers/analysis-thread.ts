@@ -1,8 +1,7 @@
 /** Entry file of an analysis thread: loads the models once, then handles one task at a time. */
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { createAnalyzer } from '../analysis/analyze.ts';
-import { handleTask } from './handle-task.ts';
+import { openAnalysis } from './analysis.ts';
 import type { Reply, TaskMessage, ThreadSettings } from './protocol.ts';
 import { reportHeapPressure, reportReady } from './thread-status.ts';
 
@@ -10,11 +9,10 @@ import { reportHeapPressure, reportReady } from './thread-status.ts';
 export const run = start(workerData as ThreadSettings);
 
 async function start(settings: ThreadSettings): Promise<(task: TaskMessage) => Promise<unknown>> {
-  const analyzer = await createAnalyzer(settings);
-  await analyzer.warm();
+  const worker = await openAnalysis(settings);
   reportReady();
   return async (task) => {
-    const reply = await handleTask(analyzer, task);
+    const reply = await worker.handle(task);
     reportHeapPressure();
     return transferred(reply);
   };

@@ -1,7 +1,9 @@
 /** Analysis processes: a crash in native code, or a signal, ends one process and its request only. */
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Writable } from 'node:stream';
 import { entryFile } from '../runtime/worker-entries.ts';
-import type { ProcessCommand, ProcessMessage, Reply, Task } from './protocol.ts';
+import { createFrameDecoder, encodeFrame, type Frame } from './frames.ts';
+import { type ProcessMessage, type ProcessStart, type Reply, sockets, type Task } from './protocol.ts';
 import { deferred, type Run, respawnDelayMs, type Workers, type WorkersOptions } from './workers.ts';
 
 export type ProcessesOptions = WorkersOptions & {
@@ -14,6 +16,8 @@ export type ProcessesOptions = WorkersOptions & {
 type Child = {
   readonly process: ChildProcess;
   ready: boolean;
+  /** It is replaced once its successor is ready. */
+  isFull: boolean;
   /** Settles the reply of the running task; null when idle. */
   pending: { resolve(reply: Reply): void; reject(cause: Error): void } | null;
   /** Reported by the process before it ends. */
@@ -26,34 +30,54 @@ export function createProcesses(options: ProcessesOptions): Workers {
   let lost = 0;
   let closed = false;
   let startedUp = false;
+  let tasks = 0;
 
   const ready = () => [...children].filter((child) => child.ready).length;
 
   function open(): void {
     if (closed) return;
-    const child: Child = { process: spawn(options.env), ready: false, pending: null, cause: null };
+    const own = spawnNode(options.env);
+    const child: Child = { process: own, ready: false, isFull: false, pending: null, cause: null };
     children.add(child);
-    child.process.on('message', (message: ProcessMessage) => onMessage(child, message));
-    child.process.once('exit', (code, signal) => onExit(child, `ended with ${signal ?? code}`));
-    child.process.on('error', (error) => onExit(child, error.message));
-    send(child, { kind: 'start', settings: options.settings, file: options.file });
+    const decode = createFrameDecoder<ProcessMessage>((frame) => onFrame(child, frame));
+    socketOf(child, 'frames').on('data', decode);
+    for (const name of ['frames', 'stops'] as const) socketOf(child, name).on('error', () => {}); // `exit` follows
+    own.once('exit', (code, signal) => onExit(child, `ended with ${signal ?? code}`));
+    own.on('error', (error) => onExit(child, error.message));
+    const start: ProcessStart = { settings: options.settings, file: options.file };
+    write(child, encodeFrame(start));
   }
 
-  function onMessage(child: Child, message: ProcessMessage): void {
+  function onFrame(child: Child, { message, bytes }: Frame<ProcessMessage>): void {
     if (message.kind === 'lost') child.cause = message.cause;
     else if (message.kind === 'ready') onReady(child);
     else {
-      child.pending?.resolve(message.reply);
+      child.pending?.resolve(replyOf(message, bytes));
       child.pending = null;
+      if (message.isFull && !child.isFull) {
+        child.isFull = true;
+        open();
+      }
+      retire();
     }
   }
 
   function onReady(child: Child): void {
     child.ready = true;
+    retire();
     options.onReady?.();
     if (startedUp || ready() < options.workers) return;
     startedUp = true;
     resolve();
+  }
+
+  /** Ends an idle process that is full, once its successor is ready. */
+  function retire(): void {
+    if (ready() <= options.workers) return;
+    const old = [...children].find((child) => child.isFull && child.pending === null);
+    if (old === undefined) return;
+    children.delete(old);
+    old.process.kill('SIGKILL');
   }
 
   /** A process that never became ready is respawned after a delay, others at once. */
@@ -74,15 +98,16 @@ export function createProcesses(options: ProcessesOptions): Workers {
     else setTimeout(open, respawnDelayMs).unref();
   }
 
-  function run(task: Task): Run {
+  function run({ body, ...task }: Task): Run {
     const child = [...children].find((one) => one.ready && one.pending === null);
     if (child === undefined) throw new Error('Expected an idle process, got none');
     const { promise: reply, ...pending } = deferred<Reply>();
     child.pending = pending;
-    send(child, { kind: 'run', task });
+    const number = tasks++ % 2 ** 32;
+    write(child, encodeFrame({ task, number }, body));
     const stop = () => {
       if (child.pending !== pending) return;
-      send(child, { kind: 'stop' });
+      socketOf(child, 'stops').write(new Uint8Array(Uint32Array.of(number).buffer));
       setTimeout(() => {
         if (child.pending === pending) child.process.kill('SIGKILL');
       }, options.killAfterMs ?? killAfterMs).unref();
@@ -100,6 +125,25 @@ export function createProcesses(options: ProcessesOptions): Workers {
 
   for (let index = 0; index < options.workers; index++) open();
   return { started, ready, lost: () => lost, run, close };
+}
+
+const socketOf = ({ process: { stdio } }: Child, name: keyof typeof sockets) =>
+  stdio[sockets[name]] as Writable;
+
+/** In one system call as far as the socket takes it. */
+function write(child: Child, blocks: readonly Uint8Array[]): void {
+  const socket = socketOf(child, 'frames');
+  socket.cork();
+  for (const block of blocks) socket.write(block);
+  socket.uncork();
+}
+
+function replyOf({ reply, jsonBytes }: Extract<ProcessMessage, { kind: 'reply' }>, bytes: Uint8Array): Reply {
+  if (reply.kind !== 'report') return reply;
+  const json = bytes.subarray(0, jsonBytes);
+  return bytes.length === jsonBytes
+    ? { ...reply, json }
+    : { ...reply, json, signed: bytes.subarray(jsonBytes) };
 }
 
 /** The processes decode untrusted bytes: passwords, keys and tokens of the environment are withheld. */
@@ -123,15 +167,12 @@ const inheritedVariables = new Set([
 /** Longer than any stage, after which the flag is read. */
 const killAfterMs = 10_000;
 
-function spawn(env: ProcessesOptions['env']): ChildProcess {
-  return fork(entryFile('workers/analysis-process'), [], {
-    env: Object.fromEntries(Object.entries(env).filter(([name]) => inheritedVariables.has(name))),
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-}
+const heapMebibytes = 512;
 
-/** Ignores errors: the exit handler reports the loss. */
-function send(child: Child, command: ProcessCommand): void {
-  child.process.send(command, () => {});
+function spawnNode(env: ProcessesOptions['env']): ChildProcess {
+  const heap = `--max-old-space-size=${heapMebibytes}`;
+  return spawn(process.execPath, [...process.execArgv, heap, entryFile('workers/analysis-process')], {
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => inheritedVariables.has(name))),
+    stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'],
+  });
 }

@@ -68,14 +68,28 @@ export function toErrorReply(error: unknown): ErrorReply {
   };
 }
 
-/** Sent to an analysis process: `start` first, then one `run` at a time. */
-export type ProcessCommand =
-  | { readonly kind: 'start'; readonly settings: ThreadSettings; readonly file: string | undefined }
-  | { readonly kind: 'run'; readonly task: Task }
-  | { readonly kind: 'stop' };
+/** File descriptors of an analysis process: frames in both directions, and the numbers (uint32) of tasks to stop. */
+export const sockets = { frames: 3, stops: 4 } as const;
+
+/** The first frame to an analysis process. */
+export type ProcessStart = { readonly settings: ThreadSettings; readonly file: string | undefined };
+
+/** The later ones, one at a time; the bytes of the frame are the body of the task. */
+export type ProcessCommand = {
+  readonly task: Omit<FormTask, 'body'> | Omit<LiveTask, 'body'>;
+  readonly number: number;
+};
 
 /** Sent by an analysis process; `lost` is the last message. */
 export type ProcessMessage =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'reply'; readonly reply: Reply }
-  | { readonly kind: 'lost'; readonly cause: string };
+  | { readonly kind: 'lost'; readonly cause: string }
+  | {
+      readonly kind: 'reply';
+      /** The bytes of the frame are `json`, then `signed`. */
+      readonly reply: Omit<Extract<Reply, { kind: 'report' }>, 'json' | 'signed'> | ErrorReply;
+      /** Length of `json`. */
+      readonly jsonBytes: number;
+      /** The process has to be replaced. */
+      readonly isFull: boolean;
+    };

@@ -1,6 +1,6 @@
-/** Status messages of a thread to its pool. */
+/** Status of a thread or process, for its pool. */
 import { getHeapStatistics } from 'node:v8';
-import { parentPort, resourceLimits, threadId } from 'node:worker_threads';
+import { parentPort, threadId } from 'node:worker_threads';
 import type { HeapPressure, ThreadReady } from './protocol.ts';
 
 /** Part of the heap limit. A single analysis stays far below it. */
@@ -10,9 +10,13 @@ export function reportReady(): void {
   parentPort?.postMessage({ ready: threadId } satisfies ThreadReady);
 }
 
-/** The pool replaces the thread in time: a full heap during inference aborts the process. */
+/** Whether the thread or process has to be replaced: a full heap during inference aborts the process. */
+export function isHeapFull(): boolean {
+  const { used_heap_size, heap_size_limit } = getHeapStatistics();
+  return used_heap_size > maxHeapRatio * heap_size_limit;
+}
+
 export function reportHeapPressure(): void {
-  const limit = 2 ** 20 * (resourceLimits.maxOldGenerationSizeMb ?? Number.POSITIVE_INFINITY);
-  if (getHeapStatistics().used_heap_size <= maxHeapRatio * limit) return;
+  if (!isHeapFull()) return;
   parentPort?.postMessage({ heapPressure: threadId } satisfies HeapPressure);
 }

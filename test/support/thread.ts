@@ -1,6 +1,7 @@
-/** A thread that does what its task's body says: for what the real one does only when something is broken. */
+/** A thread or process that does what its task's body says: for what the real one does only when something is broken. */
 import { existsSync, writeFileSync } from 'node:fs';
-import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { isMainThread, parentPort, threadId, workerData } from 'node:worker_threads';
+import type { AnalysisWorker } from '../../src/workers/analysis.ts';
 import type { HeapPressure, Reply, TaskMessage } from '../../src/workers/protocol.ts';
 
 export type ThreadTask =
@@ -22,7 +23,7 @@ export type ThreadTask =
   | { readonly do: 'refuse' };
 
 const encoder = new TextEncoder();
-const settings = workerData as {
+type Settings = {
   readonly failing?: boolean;
   /** Only the first thread fails: the id of the first, and how many others started. */
   readonly starts?: Int32Array;
@@ -30,14 +31,24 @@ const settings = workerData as {
   /** The thread loads until element 0 is not 0. */
   readonly loaded?: Int32Array;
 };
+let settings = workerData as Settings;
+let isFull = false;
 
-export const run = start();
+/** Of a thread. */
+export const run = isMainThread ? null : start();
 
-async function start(): Promise<(task: TaskMessage) => Promise<Reply>> {
+async function start(): Promise<AnalysisWorker['handle']> {
+  const { handle } = await open(settings);
+  parentPort?.postMessage({ ready: threadId });
+  return handle;
+}
+
+/** Of a process. */
+export async function open(own: Settings): Promise<AnalysisWorker> {
+  settings = own;
   if (settings.failing && isFirst(settings.starts)) throw new Error('no models');
   if (settings.loaded !== undefined) Atomics.wait(settings.loaded, 0, 0);
-  parentPort?.postMessage({ ready: threadId });
-  return obey;
+  return { handle: obey, isFull: () => isFull };
 }
 
 /** piscina requires the file, and imports it where that fails: a thread can start twice. */
@@ -52,7 +63,10 @@ async function obey({ body, cancel, ...task }: TaskMessage): Promise<Reply> {
   const order: ThreadTask = JSON.parse(Buffer.concat(body).toString());
   if (settings.trace !== undefined)
     writeFileSync(settings.trace, `${requestId} ${order.do}\n`, { flag: 'a' });
-  if (order.do === 'fill') parentPort?.postMessage({ heapPressure: threadId } satisfies HeapPressure);
+  if (order.do === 'fill') {
+    isFull = true;
+    parentPort?.postMessage({ heapPressure: threadId } satisfies HeapPressure);
+  }
   if (order.do === 'exit') process.exit(3);
   if (order.do === 'crash') process.kill(process.pid, order.signal);
   if (order.do === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms);

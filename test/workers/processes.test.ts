@@ -44,7 +44,7 @@ for (const signal of ['SIGKILL', 'SIGSEGV'] as const) {
   });
 }
 
-test.serial('a process reports why its thread was lost', async (t) => {
+test.serial('a process reports an error that nothing catches', async (t) => {
   const { workers, causes } = await open(t);
   await t.throwsAsync(run(workers, { do: 'throw' }).reply, { message: /crashed/ });
   t.regex(causes[0] ?? '', /crashed/);
