@@ -19,8 +19,11 @@ export type Row = {
   readonly note: string;
 };
 
+/** Rows, and what else is kept in the results for a table or a picture of its own. */
+export type Measured = { readonly rows: readonly Row[] } & Readonly<Record<string, unknown>>;
+
 /** What each file of benchmarks/cases exports as `run`. Peers that are absent are installed by the case. */
-export type Run = () => Promise<readonly Row[]>;
+export type Run = () => Promise<readonly Row[] | Measured>;
 
 function findRoot(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : findRoot(dirname(folder));

@@ -19,15 +19,17 @@ function cells(row: Row): string[] {
 
 async function runCase(name: string): Promise<boolean> {
   const run = await importRun<Run>(casesFolder, name);
-  const rows = await run();
+  const found = await run();
+  const measured = 'rows' in found ? found : { rows: found };
+  const { rows } = measured;
   printTable([['row', 'unit', 'peer', 'ours', 'ratio', 'goal', '', 'note'], ...rows.map(cells)]);
-  if (!process.argv.includes('--check')) writeResult(join(root, 'benchmarks', 'results'), name, { rows });
+  if (!process.argv.includes('--check')) writeResult(join(root, 'benchmarks', 'results'), name, measured);
   return rows.every((row) => row.met);
 }
 
 /** Each case in a process of its own, so that none finds the memory of another; then the tables and the sum of it all. */
-function runAll(options: readonly string[]): boolean {
-  const lines = caseNames(casesFolder).map((name) => {
+function runAll(names: readonly string[], options: readonly string[]): boolean {
+  const lines = names.map((name) => {
     const started = performance.now();
     console.log(`\n== ${name}`);
     const { status } = spawnSync(process.execPath, [...process.execArgv, here, name, ...options], {
@@ -44,14 +46,17 @@ function runAll(options: readonly string[]): boolean {
 
 const verdicts: Readonly<Record<number, string>> = { 0: 'all goals met', [missedCode]: 'some goals MISSED' };
 
-const [name = ''] = process.argv.slice(2);
-if (name === 'tables') {
-  writeTables();
-} else if (name === '' || name.startsWith('--')) {
-  if (!runAll(process.argv.slice(2))) process.exitCode = missedCode;
-} else if (!caseNames(casesFolder).includes(name)) {
-  console.error(`Expected one of ${caseNames(casesFolder).join(', ')} or tables for \`case\`, got "${name}"`);
+const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
+const known = caseNames(casesFolder);
+const unknown = names.filter((name) => ![...known, 'tables'].includes(name));
+if (unknown.length > 0) {
+  console.error(`Expected one of ${known.join(', ')} or tables for \`case\`, got "${unknown.join(' ')}"`);
   process.exitCode = 2;
-} else if (!(await runCase(name))) {
+} else if (names[0] === 'tables') {
+  writeTables();
+} else if (names.length !== 1) {
+  if (!runAll(names.length > 0 ? names : known, options)) process.exitCode = missedCode;
+} else if (!(await runCase(names[0] as string))) {
   process.exitCode = missedCode;
 }

@@ -3,7 +3,7 @@
  * samples, one thread each, results compared. Vectors of every width are measured against FFTW and against the
  * processor's peak arithmetic rate, the widest against the others.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decode } from '../../src/index.ts';
 import {
@@ -20,6 +20,7 @@ import {
 } from '../case.ts';
 import { buildBenchmark, parseLines } from '../native.ts';
 import { installPackages } from '../packages.ts';
+import { installTransformers } from '../peers/npm.ts';
 import { makeVenv } from '../python.ts';
 import { speechFile } from '../speech.ts';
 
@@ -33,9 +34,7 @@ const audio = join(folder, 'audio.f32');
 const longSeconds = 600;
 const peerScript = join(root, 'benchmarks', 'peers', 'features.py');
 const npmScript = join(root, 'benchmarks', 'peers', 'features.mjs');
-const npmFolder = cacheFolder('peers/npm');
 const pythonPackages = ['numpy==2.4.6', 'kaldi-native-fbank==1.22.5'];
-const npmPackage = '@huggingface/transformers@4.3.1';
 
 function installFftw(): void {
   if (!succeeds('pkg-config', ['--exists', 'fftw3f'])) installPackages(['libfftw3-dev']);
@@ -43,13 +42,6 @@ function installFftw(): void {
 
 function installTorchaudio(): void {
   if (!succeeds('/usr/bin/python3', ['-c', 'import torchaudio'])) installPackages(['python3-torchaudio']);
-}
-
-function installNpm(): void {
-  if (existsSync(join(npmFolder, 'node_modules', '@huggingface'))) return;
-  console.log(`installing ${npmPackage}`);
-  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-save', '--silent'];
-  runProgram('npm', ['install', '--prefix', npmFolder, ...options, npmPackage]);
 }
 
 function runPeers(interpreter: string, peers: readonly string[]): string {
@@ -62,12 +54,11 @@ function measureAll(): Figures {
   writeFileSync(audio, samples);
   installFftw();
   installTorchaudio();
-  installNpm();
   const outputs = [
     runProgram(buildBenchmark('features'), [audio, folder]),
     runPeers(join(makeVenv('features', pythonPackages), 'python'), ['kaldi']),
     runPeers('/usr/bin/python3', ['torchaudio']),
-    runProgram(process.execPath, [npmScript, audio, folder, npmFolder]),
+    runProgram(process.execPath, [npmScript, audio, folder, installTransformers()]),
   ];
   const peers = outputs.flatMap((output) => parseLines<Series>(output));
   return new Map(peers.map(({ name, ns }) => [name, figure(ns)]));

@@ -1,4 +1,4 @@
-/** FastAPI with python-multipart, librosa and ONNX Runtime, installed from PyPI and served by uvicorn. */
+/** Services that one would build: FastAPI with librosa, installed from PyPI and served by uvicorn, and transformers.js. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { root, runProgram } from '../case.ts';
 import { makeVenv } from '../python.ts';
 import { ask } from '../request/client.ts';
 import { graphFile } from '../request/graph.ts';
+import { installTransformers } from './npm.ts';
 
 const packages = [
   'fastapi==0.165.0',
@@ -65,13 +66,28 @@ export async function startStack(processes: number): Promise<Stack> {
   return { port, pid: child.pid as number, stop };
 }
 
+/** node:http with the feature extractor of transformers.js. */
+export async function startTransformers(processes: number): Promise<Stack> {
+  const port = await freePort();
+  const program = join(root, 'benchmarks', 'peers', 'transformers.mjs');
+  const args = [String(port), installTransformers(), join(root, 'models/standard'), String(processes)];
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const ended = once(child, 'close');
+  const stop = async () => {
+    child.kill();
+    await ended;
+  };
+  await listening(port, () => child.exitCode !== null);
+  return { port, pid: child.pid as number, stop };
+}
+
 async function listening(port: number, ended: () => boolean): Promise<void> {
   for (const until = performance.now() + 1000 * startSeconds; performance.now() < until && !ended(); ) {
     const answered = await ask(port, '/usage').catch(() => null);
     if (answered !== null) return;
     await sleep(200);
   }
-  throw new Error('Expected uvicorn to listen, got none');
+  throw new Error(`Expected a peer to listen on port ${port}, got none`);
 }
 
 /** Processor time of a stack of one process so far, in milliseconds. */
