@@ -21,7 +21,7 @@ limit of the main thread as well.`,
   'open-loop': `Two concurrent analyses and the client occupy both cores: the main thread waits for the scheduler, although its
 own work takes less than a millisecond per request.`,
 
-  peer: `Both stacks receive the same recording of 10 s at 16 kHz in the same form; their features and median pitch are compared.
+  peers: `Both stacks receive the same recording of 10 s at 16 kHz in the same form; their features and median pitch are compared.
 The Python stack runs one process per core on uvloop and httptools, decodes with soundfile, and computes in the event loop.
 Time outside the sessions is all CPU time of the process minus that inside ONNX Runtime. The service measures pitch for the
 cognitive signals: rows with pitch compare the same work for both signals, rows without it compare emotion alone. Without pitch a

@@ -2,11 +2,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Figure, type Row, root } from './case.ts';
+import type { Load } from './cases/peers.ts';
+import { loadsPicture } from './loads-picture.ts';
 import { remarks } from './notes.ts';
 import { describeProvenance, type Provenance, readResults } from './results.ts';
 import { markdownTable } from './text-table.ts';
 
-type Result = Provenance & { readonly case: string; readonly rows: readonly Row[] };
+type Result = Provenance & {
+  readonly case: string;
+  readonly rows: readonly Row[];
+  readonly loads?: readonly Load[];
+};
 
 const marks = { start: '<!-- bench -->\n', end: '<!-- /bench -->' };
 
@@ -48,27 +54,32 @@ installed into a git-ignored folder. Figures are medians with the 10th and 90th 
 /** What the README compares: one row of a result each. */
 const headlines = [
   [
-    'Features: log-mel 80 of 10 s, one core',
-    'features: log-mel 80 against torchaudio, 10 s',
-    'torchaudio',
-    'faster',
-  ],
-  ['Decode: 10 s of 16 kHz WAV', 'decode: 10s-16k-mono.wav', "FFmpeg's libraries", 'faster'],
-  [
-    'Request: both signals of 10 s, processor time outside the models',
-    'peer: both signals, outside the sessions',
-    'FastAPI with librosa',
+    'Both signals of 10 s of speech, one connection',
+    'peers: both signals of 10 s against the eGeMAPS features of openSMILE alone',
+    'openSMILE, eGeMAPS features alone',
     'faster',
   ],
   [
-    'Latency under load: p99 of both signals of 10 s, 8 clients',
-    'peer: whole service, p99 under load',
+    'The same, 8 connections: throughput',
+    'peers: whole service, throughput, 8 connections',
     'FastAPI with librosa and the same models',
     'faster',
   ],
   [
-    'Memory under the same load',
-    'peer: whole service, memory under load',
+    'The same, 8 connections: p99',
+    'peers: whole service, p99, 8 connections',
+    'FastAPI with librosa and the same models',
+    'faster',
+  ],
+  [
+    'Emotion alone, 8 connections: throughput',
+    'peers: emotion alone, throughput, FastAPI, 8 connections',
+    'FastAPI with librosa, without pitch',
+    'faster',
+  ],
+  [
+    'Memory under load',
+    'peers: whole service, memory, 8 connections',
     'FastAPI with librosa and the same models',
     'less memory',
   ],
@@ -100,11 +111,37 @@ function replaceMarked(text: string, content: string): string {
   return text.slice(0, start) + content + text.slice(end);
 }
 
+const loadsHead = ['Service', 'Connections', 'p50, ms', 'p99, ms', 'Requests/s', 'Memory, MiB'];
+
+function loadsSection(loads: readonly Load[], measured: Provenance): string {
+  const digits = (value: number) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
+  const body = loads.map(({ service, connections, p50, p99, perSecond, mebibytes }) => [
+    service,
+    String(connections),
+    digits(p50),
+    digits(p99),
+    digits(perSecond),
+    mebibytes.toFixed(0),
+  ]);
+  return [
+    '## Whole services',
+    '![Latency of whole services: median to 99th percentile](pictures/peers.svg)',
+    `Both signals of 10 s of speech as WAV, and emotion alone, which needs no pitch. All run the same graphs with a process or worker
+per core; every connection sends its next request when it has its answer. \`npm run bench -- peers\`, ${describeProvenance(measured)}.`,
+    markdownTable(loadsHead, body),
+  ].join('\n\n');
+}
+
 export function writeTables(): void {
   const results = readResults<Result>(join(root, 'benchmarks', 'results'));
+  const whole = results.flatMap(({ loads, ...measured }) => {
+    if (loads === undefined) return [];
+    writeFileSync(join(root, 'docs', 'pictures', 'peers.svg'), loadsPicture(loads));
+    return [loadsSection(loads, measured)];
+  });
   writeFileSync(
     join(root, 'docs', 'benchmarks.md'),
-    `${[introduction, ...results.map(section)].join('\n\n')}\n`,
+    `${[introduction, ...whole, ...results.map(section)].join('\n\n')}\n`,
   );
   const readme = join(root, 'README.md');
   writeFileSync(readme, replaceMarked(readFileSync(readme, 'utf8'), readmeTable(results)));

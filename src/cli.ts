@@ -1,24 +1,7 @@
 #!/usr/bin/env node
 /** The `undertone` command. */
 import { Command, CommanderError } from 'commander';
-import { registerAdapt } from './cli/adapt.ts';
-import { registerAnalyze } from './cli/analyze.ts';
-import { registerAudit } from './cli/audit.ts';
-import { registerBulk } from './cli/bulk.ts';
 import { type CliContext, UsageError } from './cli/context.ts';
-import { registerDoctor } from './cli/doctor.ts';
-import { registerEmbed } from './cli/embed.ts';
-import { registerEvaluate } from './cli/evaluate.ts';
-import { registerFeatures } from './cli/features.ts';
-import { registerKeys } from './cli/keys.ts';
-import { registerListen } from './cli/listen.ts';
-import { registerMcp } from './cli/mcp.ts';
-import { registerOpenApi } from './cli/openapi.ts';
-import { registerServe } from './cli/serve.ts';
-import { registerToken } from './cli/token.ts';
-import { registerUser } from './cli/user.ts';
-import { registerVerify } from './cli/verify.ts';
-import { registerWorker } from './cli/worker.ts';
 import { ConfigError } from './runtime/config.ts';
 import { describeServiceError, ServiceError } from './runtime/errors.ts';
 import { version } from './runtime/version.ts';
@@ -30,6 +13,29 @@ Exit codes:
   0  done
   1  something failed; standard error says what
   2  the command line or a setting is wrong`;
+
+type Register = (program: Command, context: CliContext) => void;
+
+/** In the order of the help. Only the code of the wanted command is loaded. */
+const commands: Readonly<Record<string, () => Promise<Register>>> = {
+  serve: async () => (await import('./cli/serve.ts')).registerServe,
+  worker: async () => (await import('./cli/worker.ts')).registerWorker,
+  analyze: async () => (await import('./cli/analyze.ts')).registerAnalyze,
+  bulk: async () => (await import('./cli/bulk.ts')).registerBulk,
+  listen: async () => (await import('./cli/listen.ts')).registerListen,
+  embed: async () => (await import('./cli/embed.ts')).registerEmbed,
+  features: async () => (await import('./cli/features.ts')).registerFeatures,
+  token: async () => (await import('./cli/token.ts')).registerToken,
+  user: async () => (await import('./cli/user.ts')).registerUser,
+  keys: async () => (await import('./cli/keys.ts')).registerKeys,
+  verify: async () => (await import('./cli/verify.ts')).registerVerify,
+  audit: async () => (await import('./cli/audit.ts')).registerAudit,
+  evaluate: async () => (await import('./cli/evaluate.ts')).registerEvaluate,
+  adapt: async () => (await import('./cli/adapt.ts')).registerAdapt,
+  doctor: async () => (await import('./cli/doctor.ts')).registerDoctor,
+  openapi: async () => (await import('./cli/openapi.ts')).registerOpenApi,
+  mcp: async () => (await import('./cli/mcp.ts')).registerMcp,
+};
 
 let stdoutClosed = false;
 const context: CliContext = {
@@ -46,33 +52,17 @@ const context: CliContext = {
   exit: (code) => process.exit(code),
 };
 
-function buildProgram(): Command {
+/** @param wanted name of a command; all commands otherwise */
+async function buildProgram(wanted = ''): Promise<Command> {
   const program = new Command('undertone')
     .description('Analyses how a person speaks: emotion and cognitive signals of a recording.')
     .version(version)
     .exitOverride()
     .addHelpText('afterAll', exitCodeHelp)
     .showHelpAfterError('(--help says more)');
-  for (const register of [
-    registerServe,
-    registerWorker,
-    registerAnalyze,
-    registerBulk,
-    registerListen,
-    registerEmbed,
-    registerFeatures,
-    registerToken,
-    registerUser,
-    registerKeys,
-    registerVerify,
-    registerAudit,
-    registerEvaluate,
-    registerAdapt,
-    registerDoctor,
-    registerOpenApi,
-    registerMcp,
-  ])
-    register(program, context);
+  const names = Object.hasOwn(commands, wanted) ? [wanted] : Object.keys(commands);
+  const registers = await Promise.all(names.map((name) => commands[name]?.()));
+  for (const register of registers) register?.(program, context);
   return program;
 }
 
@@ -89,7 +79,7 @@ function isMisuse(error: unknown): error is UsageError | ConfigError {
 
 async function main(): Promise<void> {
   try {
-    await buildProgram().parseAsync();
+    await (await buildProgram(process.argv[2])).parseAsync();
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : exitCodes.misused;

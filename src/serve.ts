@@ -1,60 +1,14 @@
-/** Composition root of the service: environment, config, models, app, server, signals and exit codes. */
-import { fileURLToPath } from 'node:url';
-import type { Logger } from 'pino';
-import { type AccountOptions, type Accounts, createAccounts } from './auth/accounts.ts';
-import type { PlaygroundCodes } from './auth/playground-codes.ts';
-import type { RateLimiterFactory } from './auth/rate-limiter.ts';
-import { loadOrCreateSecret } from './auth/secret.ts';
-import { createTokens, type Tokens } from './auth/tokens.ts';
-import { createUsageCounts, type Usage } from './auth/usage.ts';
-import { type Database, databaseKind, openDatabase } from './db/database.ts';
-import { createApp, createMetricsApp } from './http/app.ts';
-import { createLifecycle, type Lifecycle } from './http/lifecycle.ts';
-import { createMetrics } from './http/middleware/metrics.ts';
-import { readPages } from './http/routes/static.ts';
-import type { Streams } from './http/routes/stream.ts';
-import { createHttpServer, type HttpServer } from './http/server.ts';
-import { createStreams } from './http/streams.ts';
-import type { Jobs } from './jobs/jobs.ts';
-import { ModelError, readManifests } from './models/loader.ts';
-import { openReceiptKeys } from './receipts/keys.ts';
-import { type Config, ConfigError, defaultMetricsAddress, parseConfig } from './runtime/config.ts';
-import { ensureDir } from './runtime/ensure-dir.ts';
+/** Starts the service: environment, workers, the rest, and exit codes. */
+import { type Config, ConfigError, parseConfig } from './runtime/config.ts';
 import { describeServiceError, ServiceError } from './runtime/errors.ts';
-import { createLogger } from './runtime/log.ts';
-import { handleSignals } from './runtime/shutdown.ts';
-import type { TraceExport } from './runtime/trace-export.ts';
-import { createPool, type Pool } from './workers/pool.ts';
+import type { Welcome } from './service.ts';
+import { createPool } from './workers/pool.ts';
 
-/** Called once, when the service is ready. */
-export type Welcome = (service: {
-  readonly url: string;
-  readonly config: Config;
-  readonly tokens: Tokens;
-  readonly playgroundCodes: PlaygroundCodes;
-}) => Promise<void>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 type ServeOptions = { readonly welcome?: Welcome };
 
-/** Relative to the compiled sources. */
-const pagesFolder = fileURLToPath(new URL('../web', import.meta.url));
 const exitCodes = { failed: 1, misconfigured: 2 } as const;
-/** Time to send the responses of aborted requests. */
-const abortFlushMs = 300;
-/** Limit of the export of the last traces, within the time that supervisors wait after the shutdown limit. */
-const maxExportMs = 2000;
-
-type Service = {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly lifecycle: Lifecycle;
-  readonly pool: Pool;
-  readonly servers: readonly HttpServer[];
-  readonly tokens: Tokens;
-  readonly usage: Usage;
-  readonly streams: Streams;
-  readonly traceExport: TraceExport | undefined;
-};
 
 /** Resolves when the service is ready. A signal or a failed start ends the process. */
 export async function serve(env: Environment, { welcome }: ServeOptions = {}): Promise<void> {
@@ -62,28 +16,27 @@ export async function serve(env: Environment, { welcome }: ServeOptions = {}): P
     await start(parseConfig(env), env, welcome);
   } catch (error) {
     const code = error instanceof ConfigError ? exitCodes.misconfigured : exitCodes.failed;
-    process.stderr.write(`${describeError(error)}\n`);
+    process.stderr.write(`${await describeError(error)}\n`);
     process.exit(code);
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-async function start(config: Config, env: Environment, welcome: ServeOptions['welcome']): Promise<void> {
-  const logger = createLogger(config.logLevel);
-  const lifecycle = createLifecycle();
-  const metrics = createMetrics();
+/** The workers load the models while this thread loads the rest of its code, which takes as long. */
+async function start(config: Config, env: Environment, welcome: Welcome | undefined): Promise<void> {
+  const logger = import('./runtime/log.ts').then(({ createLogger }) => createLogger(config.logLevel));
   const pool = createPool({
     workers: config.workers,
     queue: config.queue,
     settings: { modelsDir: config.modelsDir, limits: config.limits },
     processes: config.isolation === 'process' ? { env } : null,
-    onLost: (cause) => logger.error({ err: cause }, 'worker lost'),
+    onLost: (cause) => void logger.then((own) => own.error({ err: cause }, 'worker lost')),
   });
-  // Threads load the models meanwhile; `open` reports invalid models.
+  // `openService` reports invalid models.
   const loaded = Promise.allSettled([pool.started]);
   try {
-    await open({ config, welcome, logger, lifecycle, metrics, pool });
+    const { openService } = await import('./service.ts');
+    const exit = (code: number) => process.exit(code);
+    await openService({ config, welcome, logger: await logger, pool, exit });
   } catch (error) {
     // Exiting while a thread is inside ONNX Runtime would abort the process.
     await loaded;
@@ -91,196 +44,9 @@ async function start(config: Config, env: Environment, welcome: ServeOptions['we
   }
 }
 
-type StartContext = Pick<Service, 'config' | 'logger' | 'lifecycle' | 'pool'> & {
-  readonly welcome: ServeOptions['welcome'];
-  readonly metrics: ReturnType<typeof createMetrics>;
-};
-
-/** Opens everything but the threads, then waits for them. */
-async function open({ config, welcome, logger, lifecycle, metrics, pool }: StartContext): Promise<void> {
-  const manifests = await readManifests(config.modelsDir);
-  ensureDir(config.dataDir);
-  const database = await openDatabase(config.databaseUrl);
-  const tokens = createTokens({ database, staticToken: config.token });
-  const usage = createUsageCounts(database);
-  const secret = config.secret ?? (await loadOrCreateSecret(config.dataDir));
-  const receiptKeys = await openReceiptKeys(config);
-  const rateLimiters = await openRateLimiters(config, secret, logger);
-  const accounts = openAccounts({ config, database, tokens, usage, secret, rateLimiters });
-  const jobs = await openJobQueue(config, database, secret, logger);
-  const pages = await readPages(pagesFolder);
-  const traceExport = await openTraces(config);
-  const streams = createStreams({
-    config,
-    pool,
-    tokens,
-    usage,
-    lifecycle,
-    metrics,
-    manifests,
-    logger,
-    secret,
-    rateLimiters,
-  });
-  const collaborators = {
-    config,
-    pool,
-    tokens,
-    usage,
-    accounts,
-    metrics,
-    logger,
-    manifests,
-    lifecycle,
-    pages,
-    streams,
-    receiptKeys,
-  };
-  const app = createApp({ ...collaborators, rateLimiters, traceExport, ...(jobs === null ? {} : { jobs }) });
-  const seconds = config.deadlineSeconds;
-  const main = createHttpServer(app.callback(), {
-    seconds,
-    ...(jobs === null ? {} : { jobSeconds: config.jobs.uploadSeconds }),
-  });
-  const servers = [main];
-  const url = await main.listen(config);
-  const metricsServer = await serveMetrics(config, metrics, logger);
-  if (metricsServer !== null) servers.push(metricsServer);
-  const service: Service = { config, logger, lifecycle, pool, servers, tokens, usage, streams, traceExport };
-  handleSignals({
-    logger,
-    stop: () => stop(service),
-    abort: () => abort(service),
-    exit: (code) => process.exit(code),
-  });
-  await pool.started;
-  process.stdout.write(`listening on ${url}\n`);
-  await welcome?.({ url, config, tokens, playgroundCodes: accounts.playgroundCodes });
-}
-
-/** Returns null without a separate address, and where another process uses the default one. */
-async function serveMetrics(
-  { metricsAddress, deadlineSeconds }: Config,
-  metrics: StartContext['metrics'],
-  logger: Logger,
-): Promise<HttpServer | null> {
-  if (typeof metricsAddress === 'string') return null;
-  const server = createHttpServer(createMetricsApp(metrics, logger).callback(), { seconds: deadlineSeconds });
-  try {
-    logger.info({ url: await server.listen(metricsAddress) }, 'metrics');
-    return server;
-  } catch (error) {
-    const taken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-    if (!taken || metricsAddress !== defaultMetricsAddress) throw error;
-    logger.warn('no metrics: another process listens on 127.0.0.1:9464; set UNDERTONE_METRICS_ADDRESS');
-    return null;
-  }
-}
-
-/** Loads OpenTelemetry only if it is configured. */
-async function openTraces({ otlpUrl }: Config): Promise<TraceExport | undefined> {
-  if (otlpUrl === null) return undefined;
-  return (await import('./runtime/trace-export.ts')).openTraceExport(otlpUrl);
-}
-
-/** Loads its modules only if Redis is configured. */
-async function openJobQueue(
-  { redisUrl, jobs: settings }: Config,
-  database: Database,
-  secret: string,
-  logger: Logger,
-): Promise<Jobs | null> {
-  if (redisUrl === null) return null;
-  const { openJobs } = await import('./jobs/jobs.ts');
-  const { PersistenceError } = await import('./runtime/redis.ts');
-  const onUnreachable = () => logger.warn('Redis is unreachable: job requests fail until it is reachable');
-  const onUploadThreadLost = (cause: Error) => logger.error({ err: cause }, 'upload thread lost');
-  return openJobs({ redisUrl, database, secret, settings, onUnreachable, onUploadThreadLost }).catch(
-    (error: unknown) => {
-      throw error instanceof PersistenceError ? new ConfigError([error.message]) : error;
-    },
-  );
-}
-
-/** Counts requests in Redis for all hosts if it is configured, else in this process. */
-async function openRateLimiters(
-  { redisUrl }: Config,
-  secret: string,
-  logger: Logger,
-): Promise<RateLimiterFactory | undefined> {
-  if (redisUrl === null) return undefined;
-  const { createSharedRateLimiters } = await import('./auth/shared-rate-limiter.ts');
-  const { openRedis } = await import('./runtime/redis.ts');
-  return createSharedRateLimiters(openRedis(redisUrl), secret, (reachable) => {
-    if (reachable) logger.info('Redis is back: limits are counted for all hosts together');
-    else logger.warn('Redis cannot be reached: this process counts its own requests against the limits');
-  });
-}
-
-function openAccounts({
-  config,
-  ...parts
-}: Pick<AccountOptions, 'database' | 'tokens' | 'usage' | 'secret' | 'rateLimiters'> & {
-  readonly config: Config;
-}): Accounts {
-  return createAccounts({
-    ...parts,
-    kind: databaseKind(config.databaseUrl),
-    signUp: config.signUp,
-    secure: config.publicUrl?.startsWith('https:') ?? false,
-  });
-}
-
-/** Graceful shutdown. Requests that are still running shortly before the limit are answered 503. */
-async function stop({
-  config,
-  lifecycle,
-  logger,
-  pool,
-  servers,
-  streams,
-  tokens,
-  usage,
-  traceExport,
-}: Service): Promise<void> {
-  const limitMs = 1000 * config.shutdownSeconds;
-  lifecycle.startDraining();
-  const abortTimer = setTimeout(
-    () => {
-      logger.warn(pool.stats(), 'shutdown limit reached: aborting running requests');
-      pool.failAll(lifecycle.abort());
-      setTimeout(() => {
-        for (const server of servers) server.destroy();
-      }, abortFlushMs);
-    },
-    Math.max(0, limitMs - 2 * abortFlushMs),
-  );
-  const graceMs = Math.min(1000 * config.graceSeconds, limitMs / 2);
-  await new Promise((resolve) => setTimeout(resolve, graceMs));
-  lifecycle.refuseNew();
-  streams.sessions.drain();
-  await Promise.all(servers.map((server) => server.drain()));
-  clearTimeout(abortTimer);
-  await pool.close();
-  for (const write of await Promise.allSettled([tokens.flush(), usage.flush()])) {
-    if (write.status === 'rejected')
-      logger.warn({ err: write.reason }, 'cannot write the last use of tokens or their counts');
-  }
-  const exported = traceExport
-    ?.close()
-    .catch((error: unknown) => logger.warn({ err: error }, 'cannot export the last traces'));
-  await Promise.race([exported, new Promise((resolve) => setTimeout(resolve, maxExportMs))]);
-  logger.info('stopped');
-}
-
-/** Waits for the threads, which stop between two steps of an analysis: exiting inside ONNX Runtime would abort the process. */
-async function abort({ lifecycle, pool }: Service): Promise<void> {
-  pool.failAll(lifecycle.abort());
-  await pool.close();
-}
-
 /** Formats errors of the operator as one line each, and unexpected errors with their stack. */
-function describeError(error: unknown): string {
+async function describeError(error: unknown): Promise<string> {
+  const { ModelError } = await import('./models/loader.ts');
   if (error instanceof ConfigError || error instanceof ModelError) return error.message;
   if (error instanceof ServiceError) return describeServiceError(error);
   if (!(error instanceof Error)) return String(error);

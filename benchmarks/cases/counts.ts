@@ -35,15 +35,15 @@ const sampleSeconds = 9.5465;
 const frame = 'instructions a frame';
 const second = 'instructions a second of audio';
 const tasks = [
-  { name: 'log-mel 80, SSE2', args: ['log-mel-sse2'], unit: frame, per: frames },
-  { name: 'log-mel 80, AVX2', args: ['log-mel-avx2'], unit: frame, per: frames },
-  { name: 'MFCC 13, AVX2', args: ['mfcc-avx2'], unit: frame, per: frames },
-  { name: 'pitch, level and tilt, AVX2', args: ['voice-avx2'], unit: frame, per: frames },
+  { name: 'log-mel 80, SSE2', args: ['log-mel-4'], unit: frame, per: frames },
+  { name: 'log-mel 80, AVX2', args: ['log-mel-8'], unit: frame, per: frames },
+  { name: 'MFCC 13, AVX2', args: ['mfcc-8'], unit: frame, per: frames },
+  { name: 'pitch, level and tilt, AVX2', args: ['voice-8'], unit: frame, per: frames },
   { name: '44100 to 16000 Hz', args: ['resample'], unit: second, per: seconds },
   { name: 'decode WAV', args: ['decode', sample], unit: second, per: sampleSeconds },
   { name: 'decode MP3', args: ['decode', mp3], unit: second, per: sampleSeconds },
 ] as const;
-const control = { name: 'log-mel 80, AVX2', args: ['log-mel-avx2'], per: frames };
+const control = { name: 'log-mel 80, AVX2', args: ['log-mel-8'], per: frames };
 const mainThread = 'request, main thread';
 const otherThreads = 'request, other threads';
 

@@ -1,9 +1,11 @@
 // One piece of work whose instructions are counted: valgrind --tool=callgrind --toggle-collect=CountedWork
 // benchmark_counts TASK [FILE]. Everything has run once before. Samples are 10 s of seeded noise; vectors are
-// those of AVX2 or SSE2, since valgrind knows no wider ones.
+// those of AVX2 or SSE2, since valgrind knows no wider ones. Built for arm64 it has the kernels alone, and repeats the
+// work: benchmark_counts TASK TIMES.
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -15,9 +17,11 @@
 #include "../../test/native/support/signal.h"
 #include "../../test/native/support/specs.h"
 #include "analysis/prosody.h"
-#include "decode/decode.h"
 #include "dsp/features.h"
+#ifndef UNDERTONE_KERNEL_TESTS
+#include "decode/decode.h"
 #include "dsp/resample.h"
+#endif
 
 namespace {
 
@@ -40,6 +44,13 @@ Work ExtractWork(int lanes, int n_mfcc) {
   return [=] { extractor->Extract(samples->data(), samples->size(), out->data()); };
 }
 
+Work ProsodyWork(Lanes lanes) {
+  auto tracker = std::make_shared<undertone::ProsodyTracker>(lanes);
+  auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kRate, 0.5, 1));
+  return [=] { (*tracker)(samples->data(), samples->size()); };
+}
+
+#ifndef UNDERTONE_KERNEL_TESTS
 Work ResampleWork() {
   auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kSourceRate, 0.5, 1));
   return [=] {
@@ -58,11 +69,7 @@ Work DecodeWork(const char* path) {
   return [=] { undertone::Decode(bytes->data(), bytes->size(), options); };
 }
 
-Work ProsodyWork() {
-  auto tracker = std::make_shared<undertone::ProsodyTracker>(Lanes::kEight);
-  auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kRate, 0.5, 1));
-  return [=] { (*tracker)(samples->data(), samples->size()); };
-}
+#endif
 
 }  // namespace
 
@@ -70,12 +77,16 @@ extern "C" __attribute__((noinline)) void CountedWork(const Work& work) { work()
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<Work()>> tasks = {
-      {"log-mel-sse2", [] { return ExtractWork(4, 0); }},
-      {"log-mel-avx2", [] { return ExtractWork(8, 0); }},
-      {"mfcc-avx2", [] { return ExtractWork(8, 13); }},
+      {"log-mel-4", [] { return ExtractWork(4, 0); }},
+      {"mfcc-4", [] { return ExtractWork(4, 13); }},
+      {"voice-4", [] { return ProsodyWork(Lanes::kFour); }},
+#ifndef UNDERTONE_KERNEL_TESTS
+      {"log-mel-8", [] { return ExtractWork(8, 0); }},
+      {"mfcc-8", [] { return ExtractWork(8, 13); }},
+      {"voice-8", [] { return ProsodyWork(Lanes::kEight); }},
       {"resample", ResampleWork},
-      {"voice-avx2", ProsodyWork},
       {"decode", [&] { return DecodeWork(argc == 3 ? argv[2] : ""); }},
+#endif
   };
   const auto task = tasks.find(argc > 1 ? argv[1] : "");
   if (task == tasks.end()) {
@@ -84,6 +95,11 @@ int main(int argc, char** argv) {
   }
   const Work work = task->second();
   work();
-  CountedWork(work);
+#ifdef UNDERTONE_KERNEL_TESTS
+  const int times = argc == 3 ? std::atoi(argv[2]) : 1;
+#else
+  const int times = 1;
+#endif
+  for (int i = 0; i < times; i++) CountedWork(work);
   return 0;
 }

@@ -41,7 +41,7 @@ class Sessions:
 
     def __init__(self):
         models = Path(os.environ["PEER_MODELS"])
-        self.models = {name: open_session(models / name / "weights.onnx") for name in os.listdir(models)}
+        self.models = {path.parent.name: open_session(path) for path in models.glob("*/weights.onnx")}
         self.models["graph"] = open_session(os.environ["PEER_GRAPH"])
         self.spent = 0
 

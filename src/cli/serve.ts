@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
-import type { Welcome } from '../serve.ts';
+import type { Welcome } from '../service.ts';
 import type { CliContext } from './context.ts';
-import { printFirstToken } from './first-token.ts';
-import { printPlaygroundLink } from './playground-link.ts';
 
 const examples = `
 Settings come from the environment (UNDERTONE_PORT, UNDERTONE_TOKEN, ...); --host and --port take precedence.
@@ -28,6 +26,8 @@ export function registerServe(program: Command, terminal: CliContext): void {
     .action(async (options: Options) => {
       const { serve } = await import('../serve.ts');
       const welcome: Welcome = async (service) => {
+        const { printFirstToken } = await import('./first-token.ts');
+        const { printPlaygroundLink } = await import('./playground-link.ts');
         await printFirstToken(service, terminal.stdout);
         await printPlaygroundLink(service, terminal.stdout);
       };

@@ -1,4 +1,4 @@
-"""Times openSMILE's eGeMAPS functionals: opensmile.py FILE.wav ROUNDS. Prints milliseconds per call as JSON."""
+"""Times openSMILE's eGeMAPS functionals: egemaps.py FILE.wav ROUNDS. Prints milliseconds per call as JSON."""
 
 import json
 import sys
