@@ -31,8 +31,11 @@ using undertone::Lanes;
 using Work = std::function<void()>;
 
 constexpr int kRate = 16000;
-constexpr int kSourceRate = 44100;
+#ifdef UNDERTONE_KERNEL_TESTS
+constexpr size_t kSeconds = 1;  // an emulator logs every instruction
+#else
 constexpr size_t kSeconds = 10;
+#endif
 
 Work ExtractWork(int lanes, int n_mfcc) {
   FeatureSpec spec = WhisperSpec();
@@ -51,6 +54,8 @@ Work ProsodyWork(Lanes lanes) {
 }
 
 #ifndef UNDERTONE_KERNEL_TESTS
+constexpr int kSourceRate = 44100;
+
 Work ResampleWork() {
   auto samples = std::make_shared<std::vector<float>>(Noise(kSeconds * kSourceRate, 0.5, 1));
   return [=] {

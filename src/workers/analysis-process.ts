@@ -29,7 +29,9 @@ watchStops(sockets.stops, flags);
 serve().catch(reportLoss);
 
 async function serve(): Promise<void> {
-  const { settings, file } = readFrame<ProcessStart>(readAll)?.message as ProcessStart;
+  const start = readFrame<ProcessStart>(readAll);
+  if (start === null) return;
+  const { settings, file } = start.message;
   const open = file === undefined ? openAnalysis : (await import(pathToFileURL(file).href)).open;
   const worker: Awaited<ReturnType<typeof openAnalysis>> = await open(settings);
   send({ kind: 'ready' });
@@ -46,10 +48,13 @@ async function serve(): Promise<void> {
 }
 
 function sendReply(reply: Reply, isFull: boolean): void {
-  if (reply.kind !== 'report') return send({ kind: 'reply', reply, jsonBytes: 0, isFull });
-  const { json, signed, ...rest } = reply;
-  const blocks = signed === undefined ? [json] : [json, signed];
-  send({ kind: 'reply', reply: rest, jsonBytes: json.length, isFull }, blocks);
+  if (reply.kind !== 'report') {
+    send({ kind: 'reply', reply, jsonBytes: 0, isFull });
+  } else {
+    const { json, signed, ...rest } = reply;
+    const blocks = signed === undefined ? [json] : [json, signed];
+    send({ kind: 'reply', reply: rest, jsonBytes: json.length, isFull }, blocks);
+  }
 }
 
 function reportLoss(cause: Error): void {

@@ -102,7 +102,12 @@ test.serial('spans of the request, its queue and each model are exported', async
 test('OpenTelemetry is in one module, which is loaded on demand alone', (t) => {
   const service = readFileSync('src/service.ts', 'utf8');
   t.regex(service, /await import\('\.\/runtime\/trace-export\.ts'\)/);
-  for (const file of ['src/serve.ts', 'src/service.ts', 'src/http/app.ts', 'src/http/middleware/trace-context.ts']) {
+  for (const file of [
+    'src/serve.ts',
+    'src/service.ts',
+    'src/http/app.ts',
+    'src/http/middleware/trace-context.ts',
+  ]) {
     const imports = readFileSync(file, 'utf8').match(/^import (?!type).*(trace-export|@opentelemetry).*$/gm);
     t.is(imports, null, file);
   }
