@@ -29,7 +29,6 @@ class Sizes:
     openmsx_pieces: int | None = None  # all of them
     speech_check_steps: int = 2000
     finetune_epochs: int = 6
-    pool_steps: int = 3600
     distill_steps: int = 3200
     voice_steps: int = 2000
 
@@ -50,7 +49,7 @@ def use_small() -> None:
     global DATA, CACHE, MODELS, SIZES
     CACHE = CACHE / "small"
     DATA, MODELS = CACHE / "data", CACHE / "models" / RECIPE
-    SIZES = Sizes(vad_steps=30, music_pieces=12, openmsx_pieces=4, speech_check_steps=50, finetune_epochs=1, pool_steps=5, distill_steps=10, voice_steps=10)
+    SIZES = Sizes(vad_steps=30, music_pieces=12, openmsx_pieces=4, speech_check_steps=50, finetune_epochs=1, distill_steps=10, voice_steps=10)
 
 
 def fast_models() -> Path:

@@ -8,7 +8,7 @@ import { buildService, startService } from '../service.ts';
 
 const starts = process.argv.includes('--long') ? 30 : 10;
 const idleMs = 1000;
-const readyMs = 1000;
+const readyMs = 400;
 const idleMebibytes = 250;
 const mebibyte = 2 ** 20;
 

@@ -1,7 +1,6 @@
 /** Loads model folders and throws on every mismatch. */
 import { createHash } from 'node:crypto';
 import { access, readdir, readFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -28,12 +27,6 @@ type Folder = {
 };
 
 const kinds: readonly Kind[] = ['vad', 'trunk', ...signals];
-
-/**
- * The trunk is half of a request. Cores that would idle compute parts of its operators; under load every core has an
- * analysis of its own, which computes the parts that no other thread has taken.
- */
-const trunkThreads = Math.min(availableParallelism(), 4);
 
 /** Inputs and outputs of the graph of each kind. */
 const graphs: Readonly<
@@ -70,8 +63,28 @@ export async function readManifests(modelsDir: string): Promise<Manifest[]> {
 
 /** @throws ModelError with the model, the expected and the actual value */
 export async function loadModels(modelsDir: string): Promise<Models> {
-  const folders = await readFolders(modelsDir);
-  const byKind = new Map(folders.map((folder) => [folder.manifest.kind, folder]));
+  return openModels(await readByKind(modelsDir));
+}
+
+/**
+ * The trunk is half of a request: with idle cores it runs on `threads` threads. Under load these would take processor time
+ * from other requests.
+ * @throws ModelError
+ */
+export async function loadModelsForCores(
+  modelsDir: string,
+  threads: number,
+): Promise<{ readonly busy: Models; readonly idle: Models }> {
+  const byKind = await readByKind(modelsDir);
+  const busy = await openModels(byKind);
+  return { busy, idle: threads === 1 ? busy : { ...busy, trunk: await open(byKind, 'trunk', threads) } };
+}
+
+async function readByKind(modelsDir: string): Promise<ReadonlyMap<Kind, Folder>> {
+  return new Map((await readFolders(modelsDir)).map((folder) => [folder.manifest.kind, folder]));
+}
+
+async function openModels(byKind: ReadonlyMap<Kind, Folder>): Promise<Models> {
   const models = await Promise.all(kinds.map(async (kind) => [kind, await open(byKind, kind)]));
   const byName = Object.fromEntries(models) as { readonly [K in Kind]: Model<K> };
   const { features } = byName.trunk.manifest;
@@ -176,9 +189,12 @@ function checkSet(manifests: readonly Manifest[]): void {
   }
 }
 
-async function open<K extends Kind>(byKind: ReadonlyMap<Kind, Folder>, kind: K): Promise<Model<K>> {
+async function open<K extends Kind>(
+  byKind: ReadonlyMap<Kind, Folder>,
+  kind: K,
+  threads = 1,
+): Promise<Model<K>> {
   const { manifest, weights } = byKind.get(kind) as Folder & { manifest: ManifestOf<K> };
-  const threads = kind === 'trunk' ? trunkThreads : 1;
   return { manifest, session: await openGraph(manifest.name, weights, manifest, threads) };
 }
 

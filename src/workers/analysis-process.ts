@@ -38,12 +38,12 @@ async function serve(): Promise<void> {
   for (;;) {
     const frame = readFrame<ProcessCommand>(readAll);
     if (frame === null) return;
-    const { task, number } = frame.message;
+    const { task, number, hasIdleCores } = frame.message;
     const at = number % flags.length;
     // A stop that arrives late sets the flag of a task that has ended: it is cleared long before its next use.
     Atomics.store(flags, (at + flags.length / 2) % flags.length, 0);
     const cancel = flags.subarray(at, at + 1);
-    sendReply(await worker.handle({ ...task, body: [frame.bytes], cancel }), worker.isFull());
+    sendReply(await worker.handle({ ...task, body: [frame.bytes], cancel, hasIdleCores }), worker.isFull());
   }
 }
 

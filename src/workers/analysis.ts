@@ -1,5 +1,7 @@
 /** What an analysis worker runs, in a thread or a process of its own. */
-import { createAnalyzer } from '../analysis/analyze.ts';
+import { analyzerOf } from '../analysis/analyze.ts';
+import { loadModelsForCores } from '../models/loader.ts';
+import { threadsPerTask } from './cores.ts';
 import { handleTask } from './handle-task.ts';
 import type { Reply, TaskMessage, ThreadSettings } from './protocol.ts';
 import { isHeapFull } from './thread-status.ts';
@@ -12,8 +14,12 @@ export type AnalysisWorker = {
 };
 
 /** Loads and warms up the models. @throws ModelError */
-export async function openAnalysis(settings: ThreadSettings): Promise<AnalysisWorker> {
-  const analyzer = await createAnalyzer(settings);
-  await analyzer.warm();
-  return { handle: (task) => handleTask(analyzer, task), isFull: isHeapFull };
+export async function openAnalysis({ modelsDir, limits }: ThreadSettings): Promise<AnalysisWorker> {
+  const { busy, idle } = await loadModelsForCores(modelsDir, threadsPerTask());
+  const analyzers = { busy: analyzerOf(busy, limits), idle: analyzerOf(idle, limits) };
+  await analyzers.idle.warm();
+  return {
+    handle: (task) => handleTask(task.hasIdleCores ? analyzers.idle : analyzers.busy, task),
+    isFull: isHeapFull,
+  };
 }

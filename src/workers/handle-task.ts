@@ -10,12 +10,12 @@ import type { AnalyzeOptions } from '../analysis/types.ts';
 import { readForm } from '../multipart/form.ts';
 import { encodeWithReceipt } from '../receipts/encode-with-receipt.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
-import { type FormTask, type LiveTask, type Reply, type TaskMessage, toErrorReply } from './protocol.ts';
+import { type CancellableTask, type FormTask, type LiveTask, type Reply, toErrorReply } from './protocol.ts';
 
 const encoder = new TextEncoder();
 
 /** Never rejects: errors are replies. */
-export async function handleTask(analyzer: Analyzer, task: TaskMessage): Promise<Reply> {
+export async function handleTask(analyzer: Analyzer, task: CancellableTask): Promise<Reply> {
   try {
     if (Atomics.load(task.cancel, 0) !== 0) throw new ServiceError('deadline', stoppedMessage);
     return 'live' in task ? await step(analyzer, task) : await report(analyzer, task);
@@ -24,7 +24,7 @@ export async function handleTask(analyzer: Analyzer, task: TaskMessage): Promise
   }
 }
 
-type Cancellable = Pick<TaskMessage, 'cancel'>;
+type Cancellable = Pick<CancellableTask, 'cancel'>;
 
 async function step(analyzer: Analyzer, { body, live, cancel }: LiveTask & Cancellable) {
   const { stages, ...output } = await analyzer.live({ ...live, audio: body[0] as Uint8Array, cancel });

@@ -4,6 +4,7 @@
  */
 
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
+import { areCoresIdle } from './cores.ts';
 import { createProcesses } from './processes.ts';
 import type { Reply, Task } from './protocol.ts';
 import { createTaskQueues, type TaskKind } from './task-queues.ts';
@@ -130,7 +131,7 @@ export function createPool(options: PoolOptions): Pool {
     if (entry.timer === null) entry.startTimer();
     const queueMs = performance.now() - entry.queuedAt;
     try {
-      entry.run = workers.run(entry.task);
+      entry.run = workers.run(entry.task, areCoresIdle(running.size));
       settle(entry, await entry.run.reply, queueMs);
     } catch {
       entry.reject(new ServiceError('worker_lost', 'The worker of this request ended unexpectedly'));

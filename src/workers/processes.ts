@@ -3,7 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { entryFile } from '../runtime/worker-entries.ts';
 import { createFrameDecoder, encodeFrame, type Frame } from './frames.ts';
-import { type ProcessMessage, type ProcessStart, type Reply, sockets, type Task } from './protocol.ts';
+import {
+  type ProcessCommand,
+  type ProcessMessage,
+  type ProcessStart,
+  type Reply,
+  sockets,
+  type Task,
+} from './protocol.ts';
 import { deferred, type Run, respawnDelayMs, type Workers, type WorkersOptions } from './workers.ts';
 
 export type ProcessesOptions = WorkersOptions & {
@@ -98,13 +105,13 @@ export function createProcesses(options: ProcessesOptions): Workers {
     else setTimeout(open, respawnDelayMs).unref();
   }
 
-  function run({ body, ...task }: Task): Run {
+  function run({ body, ...task }: Task, hasIdleCores: boolean): Run {
     const child = [...children].find((one) => one.ready && one.pending === null);
     if (child === undefined) throw new Error('Expected an idle process, got none');
     const { promise: reply, ...pending } = deferred<Reply>();
     child.pending = pending;
     const number = tasks++ % 2 ** 32;
-    write(child, encodeFrame({ task, number }, body));
+    write(child, encodeFrame({ task, number, hasIdleCores } satisfies ProcessCommand, body));
     const stop = () => {
       if (child.pending !== pending) return;
       socketOf(child, 'stops').write(new Uint8Array(Uint32Array.of(number).buffer));

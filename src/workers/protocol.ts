@@ -40,7 +40,12 @@ export type LiveTask = {
 export type Task = FormTask | LiveTask;
 
 /** Shared flag of a task: a value other than 0 stops it before the next stage. */
-export type TaskMessage = Task & { readonly cancel: Int32Array };
+export type CancellableTask = Task & { readonly cancel: Int32Array };
+
+export type TaskMessage = CancellableTask & {
+  /** When the task started. */
+  readonly hasIdleCores: boolean;
+};
 
 export type Reply =
   /** The report of a FormTask, or the LiveOutput of a LiveTask. */
@@ -78,6 +83,7 @@ export type ProcessStart = { readonly settings: ThreadSettings; readonly file: s
 export type ProcessCommand = {
   readonly task: Omit<FormTask, 'body'> | Omit<LiveTask, 'body'>;
   readonly number: number;
+  readonly hasIdleCores: boolean;
 };
 
 /** Sent by an analysis process; `lost` is the last message. */

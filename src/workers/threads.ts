@@ -13,10 +13,10 @@ export function createThreads({ workers, file, ...options }: WorkersOptions): Wo
     heapMebibytes,
     ...options,
   });
-  function run(task: Task): Run {
+  function run(task: Task, hasIdleCores: boolean): Run {
     const flag = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     return {
-      reply: pool.run({ ...task, cancel: flag }, task.body),
+      reply: pool.run({ ...task, cancel: flag, hasIdleCores }, task.body),
       stop: () => void Atomics.store(flag, 0, 1),
     };
   }

@@ -9,7 +9,7 @@ export type Workers = {
   /** Counts the workers that died. Each is replaced. */
   lost(): number;
   /** Expects fewer running tasks than ready workers. */
-  run(task: Task): Run;
+  run(task: Task, hasIdleCores: boolean): Run;
   /** Threads with running tasks are not terminated. */
   close(): Promise<void>;
 };

@@ -29,7 +29,7 @@ async function open(
 
 function run(workers: Workers, task: ThreadTask) {
   const body = Uint8Array.from(Buffer.from(JSON.stringify(task)));
-  return workers.run({ body: [body], boundary: 'b', signals: ['emotion'], requestId: 'r' });
+  return workers.run({ body: [body], boundary: 'b', signals: ['emotion'], requestId: 'r' }, false);
 }
 
 for (const signal of ['SIGKILL', 'SIGSEGV'] as const) {

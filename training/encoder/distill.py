@@ -8,7 +8,6 @@ import itertools
 import math
 import sys
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -54,13 +53,6 @@ def prune_ffn(teacher: Trunk) -> Trunk:
     return student
 
 
-class BatchSource(Protocol):
-    windows: WindowStore
-
-    def batch(self, members: np.ndarray, rng: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """-> features [B,T,80], lengths [B], the teacher's embeddings [B,ceil(T/2),384]"""
-
-
 class DistillDataset:
     """Windows, and the teacher's embeddings of them."""
 
@@ -93,41 +85,36 @@ def compute_loss(predicted: torch.Tensor, target: torch.Tensor, lengths: torch.T
     return error + 4 * ((pooled[0] - pooled[1]) ** 2).mean()
 
 
-def train_student(student: Trunk, data: BatchSource, members: np.ndarray, scale: torch.Tensor, steps: int, peak_lr: float, folder: Path) -> None:
-    """members: windows that are drawn; scale [384]: spread of the teacher's embeddings. The weights go into RESULT_FILE of the folder."""
-    trained, first = [p for p in student.to(DEVICE).parameters() if p.requires_grad], 0
-    optimizer = torch.optim.AdamW(trained, peak_lr, weight_decay=0.01)
+def distill(folder: Path, windows: WindowStore, copies: AugmentedCopies, store: EmbeddingStore) -> None:
+    clips, data, steps = read_clips(), DistillDataset(windows, copies, store), settings.SIZES.distill_steps
+    members, _ = finetune_split(clips, windows)
+    sample = store.embeddings[:: max(1, len(store.embeddings) // 50000)].astype(np.float32)
+    scale = torch.from_numpy(sample.std(0) + 0.05)
+    student, first = prune_ffn(finetune.finetuned_trunk(refit=False)), 0
+    optimizer = torch.optim.AdamW(student.to(DEVICE).parameters(), PEAK_LR, weight_decay=0.01)
     if (folder / CHECKPOINT_FILE).exists():
         state = torch.load(folder / CHECKPOINT_FILE)
         first = state["step"]
         student.load_state_dict(state["student"])
         optimizer.load_state_dict(state["optimizer"])
-    epochs = (draw_epoch(read_clips(), data.windows, members, SEED, epoch) for epoch in itertools.count())
+    epochs = (draw_epoch(clips, windows, members, SEED, epoch) for epoch in itertools.count())
     losses, drawn = [], itertools.islice(itertools.chain.from_iterable(epochs), first, None)
     bar = tqdm(range(first, steps), "distillation steps", steps, initial=first, mininterval=20)
     for step, batch in zip(bar, drawn):
         for group in optimizer.param_groups:
-            group["lr"] = peak_lr * min(1, step / 60) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / steps)))
+            group["lr"] = PEAK_LR * min(1, step / 60) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / steps)))
         x, lengths, target = data.batch(batch, np.random.default_rng([SEED, step]))
         predicted = student(normalize_level(x, lengths).to(DEVICE), lengths.to(DEVICE)).cpu()
         loss = compute_loss(predicted, target, lengths, scale)
         optimizer.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(trained, 1.0)
+        nn.utils.clip_grad_norm_(student.parameters(), 1.0)
         optimizer.step()
         losses.append(float(loss.detach()))
         if step % SAVE_EVERY == SAVE_EVERY - 1:
             torch.save({"step": step + 1, "student": student.state_dict(), "optimizer": optimizer.state_dict()}, folder / CHECKPOINT_FILE)
             bar.set_postfix(loss=f"{np.mean(losses[-SAVE_EVERY:]):.3f}")
     torch.save(student.cpu().state_dict(), folder / RESULT_FILE)
-
-
-def distill(folder: Path, windows: WindowStore, copies: AugmentedCopies, store: EmbeddingStore) -> None:
-    members, _ = finetune_split(read_clips(), windows)
-    sample = store.embeddings[:: max(1, len(store.embeddings) // 50000)].astype(np.float32)
-    scale = torch.from_numpy(sample.std(0) + 0.05)
-    student = prune_ffn(finetune.finetuned_trunk(refit=False))
-    train_student(student, DistillDataset(windows, copies, store), members, scale, settings.SIZES.distill_steps, PEAK_LR, folder)
 
 
 def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:

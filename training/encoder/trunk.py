@@ -24,11 +24,8 @@ WHISPER_NAMES = {
 
 
 class Layer(nn.Module):
-    """`pooled`: keys and values of attention are those of the means of pairs of embeddings, which halves its cost."""
-
-    def __init__(self, inner: int, pooled: bool = False):
+    def __init__(self, inner: int):
         super().__init__()
-        self.pooled = pooled
         self.attention_norm = nn.LayerNorm(WIDTH)
         self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
         self.attention_out = nn.Linear(WIDTH, WIDTH)
@@ -39,43 +36,22 @@ class Layer(nn.Module):
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
         """x [B,N,384], mask [B,1,1,N]"""
         batch, length, _ = x.shape
-        normed = self.attention_norm(x)
-        keys, mask = pair_means(normed, mask) if self.pooled else (normed, mask)
-        inputs = zip((normed, keys, keys), self.qkv.weight.split(WIDTH), self.qkv.bias.split(WIDTH))
-        q, k, v = (F.linear(*each).view(batch, -1, HEADS, WIDTH // HEADS).transpose(1, 2) for each in inputs)
+        qkv = self.qkv(self.attention_norm(x)).view(batch, length, 3, HEADS, WIDTH // HEADS)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4)
         y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         x = x + self.attention_out(y.transpose(1, 2).reshape(batch, length, WIDTH))
         return x + self.ffn_out(F.gelu(self.ffn_in(self.ffn_norm(x))))
 
 
-def pair_means(x: torch.Tensor, mask: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """[B,N,384] -> mean of each pair of neighbours [B,ceil(N/2),384], and the mask of pairs with a real member [B,1,1,ceil(N/2)].
-
-    The mean of an embedding without a real neighbour is itself.
-    """
-    if x.shape[1] % 2:
-        x = torch.cat([x, x[:, -1:]], 1)
-        mask = None if mask is None else torch.cat([mask, mask[..., -1:]], 3)
-    x = x.unflatten(1, (-1, 2))
-    if mask is None:
-        return x.mean(2), None
-    real = mask[:, 0, 0].unflatten(1, (-1, 2)).float()
-    weights = real / real.sum(2, keepdim=True).clamp(min=1)
-    return (x * weights[..., None]).sum(2), real.any(2)[:, None, None]
-
-
 class Trunk(nn.Module):
-    """`coarse`: one embedding for four frames instead of two. In training each is repeated, to line up with the standard ones.
+    """`coarse`: one embedding for four frames instead of two. In training each is repeated, to line up with the standard ones."""
 
-    `pooled`: see Layer.
-    """
-
-    def __init__(self, inner: int = 4 * WIDTH, coarse: bool = False, pooled: bool = False):
+    def __init__(self, inner: int = 4 * WIDTH, coarse: bool = False):
         super().__init__()
         self.coarse = coarse
         self.conv1 = nn.Conv1d(BINS, WIDTH, 3, stride=2 if coarse else 1, padding=1)
         self.conv2 = nn.Conv1d(WIDTH, WIDTH, 3, stride=2, padding=1)
-        self.layers = nn.ModuleList(Layer(inner, pooled) for _ in range(LAYERS))
+        self.layers = nn.ModuleList(Layer(inner) for _ in range(LAYERS))
         self.register_buffer("positions", torch.zeros(POSITIONS, WIDTH))
 
     def load_whisper(self, weights: dict[str, np.ndarray]) -> Trunk:

@@ -49,20 +49,11 @@ def write_conv(g: Graph, x: str, conv: nn.Conv1d) -> str:
     return write_product(g, [g.op("Concat", *shifted, axis=2), step, zero], weight, numpy_of(conv, "bias"))
 
 
-def write_pair_means(g: Graph, x: str) -> str:
-    """[1,N,384] -> [1,ceil(N/2),384], as training.encoder.trunk.pair_means."""
-    odd = g.op("Mod", g.op("Shape", x, start=1, end=2), g.integers(2))
-    padded = g.op("Pad", x, g.op("Concat", g.integers(0, 0, 0, 0), odd, g.integers(0), axis=0), mode="edge")
-    pairs = g.op("Reshape", padded, g.integers(1, -1, 2, WIDTH))
-    return g.op("ReduceMean", pairs, g.integers(2), keepdims=0)
-
-
 def write_attention(g: Graph, x: str, layer: Layer) -> str:
     """onnxruntime's own operator, which never holds the whole matrix of scores."""
-    queries = g.op("DynamicQuantizeLinear", x, outputs=3)
-    keys = g.op("DynamicQuantizeLinear", write_pair_means(g, x), outputs=3) if layer.pooled else queries
-    parts = zip((queries, keys, keys), np.split(numpy_of(layer.qkv, "weight").T, 3, axis=1), np.split(numpy_of(layer.qkv, "bias"), 3))
-    q, k, v = (write_product(g, *part) for part in parts)
+    quantized = g.op("DynamicQuantizeLinear", x, outputs=3)
+    parts = zip(np.split(numpy_of(layer.qkv, "weight").T, 3, axis=1), np.split(numpy_of(layer.qkv, "bias"), 3))
+    q, k, v = (write_product(g, quantized, weight, bias) for weight, bias in parts)
     y = g.op("MultiHeadAttention", q, k, v, domain="com.microsoft", num_heads=HEADS)
     return write_linear(g, y, layer.attention_out)
 
