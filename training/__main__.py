@@ -1,4 +1,4 @@
-"""Command line: python -m training train | evaluate | baseline-reference | study | adaptation | disclosure | power | corpus-pages.
+"""Command line: python -m training train | evaluate | baseline-reference | study | adaptation | left-out | disclosure | power | corpus-pages.
 
 The scripts training/train and training/evaluate call it.
 """
@@ -34,6 +34,7 @@ def parse_arguments() -> argparse.Namespace:
     commands.add_parser("baseline-reference", parents=[small, permissive], help="fits the reference of the part `baseline`")
     commands.add_parser("study", parents=[small], help="compares ways to train on ordinary speech, on the dev part")
     commands.add_parser("adaptation", help="writes how much undertone adapt improves left-out corpora into docs/your-data.md").set_defaults(small=False)
+    commands.add_parser("left-out", help="writes how good emotions are on corpora left out of the heads in turn into docs/models.md").set_defaults(small=False)
     commands.add_parser("disclosure", help="writes what can be read out of embeddings into docs/embeddings.md").set_defaults(small=False)
     commands.add_parser("power", help="writes how many recordings an evaluation needs into docs/your-data.md").set_defaults(small=False)
     commands.add_parser("corpus-pages", help="writes the counts of training/corpora/pages").set_defaults(small=False)
@@ -92,6 +93,10 @@ def main() -> None:
         from training.studies import adaptation
 
         adaptation.run()
+    elif options.command == "left-out":
+        from training.studies import left_out
+
+        left_out.run()
     elif options.command == "disclosure":
         from training.studies import disclosure
 
