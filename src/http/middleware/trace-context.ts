@@ -1,5 +1,5 @@
 /** W3C Trace Context: each request belongs to the trace of its `traceparent`, or to a new one. */
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Context, Middleware, Next } from 'koa';
 import type { TraceExport } from '../../runtime/trace-export.ts';
 import { type State, statusOf } from '../state.ts';
@@ -17,12 +17,17 @@ const pattern = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]
 
 /** @param sampleNew whether a trace that starts here is sampled */
 export function toTraceContext(traceparent: string, sampleNew: boolean): TraceContext {
-  const spanId = randomBytes(8).toString('hex');
+  const spanId = randomHex(16);
   const [, version, traceId, parentSpanId, flags = '', rest] = pattern.exec(traceparent) ?? [];
   if (traceId === undefined || parentSpanId === undefined || (version === '00' && rest !== undefined)) {
-    return { traceId: randomBytes(16).toString('hex'), spanId, parentSpanId: null, sampled: sampleNew };
+    return { traceId: randomHex(32), spanId, parentSpanId: null, sampled: sampleNew };
   }
   return { traceId, spanId, parentSpanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+/** Node.js draws the random bytes of 128 UUIDs at once: drawing them per request takes a tenth of the main thread's time. */
+function randomHex(digits: number): string {
+  return randomUUID().replaceAll('-', '').slice(0, digits);
 }
 
 /**
