@@ -3,8 +3,9 @@ import { measureQuality, type SignalQuality, type Source } from '../audio/addon.
 import type { Models } from '../models/loader.ts';
 import { unavailableOf } from '../models/manifest.ts';
 import type { SpeechChunk } from './chunked.ts';
-import { type EncodedWindow, encode } from './encode.ts';
-import { type PooledEmbeddings, poolEmbeddings, weightedMean } from './pooled-embeddings.ts';
+import { encode } from './encode.ts';
+import { type HeadResults, runHeads } from './heads.ts';
+import { type PooledEmbeddings, weightedMean } from './pooled-embeddings.ts';
 import { joinQualities, meanBySpeech, meanLevel } from './quality.ts';
 import { countFrames, joinGaps, type Segment } from './segments.ts';
 import type { Span, SpeakerRecording } from './signals/speaker.ts';
@@ -12,8 +13,8 @@ import { definitions, type Signal, signals } from './signals/table.ts';
 import { segmentSeconds } from './speech.ts';
 import type { StageTimer } from './stage-timer.ts';
 import type { Analysis, RecordingContext, Timeline } from './types.ts';
-import { cutUtterances, encodeUtterances } from './utterances.ts';
-import { inferVoices, soundLikeSeveral, type Voice } from './voices.ts';
+import { collectSpans, cutUtterances } from './utterances.ts';
+import { soundLikeSeveral, type Voice } from './voices.ts';
 import { recordingWarnings } from './warnings.ts';
 import type { Window } from './windows.ts';
 
@@ -62,16 +63,27 @@ export async function analyzeChunk(
   const isUsable = hasSpeech || !isWhole;
   const chosen = isUsable ? available(models).filter((signal) => wanted.includes(signal)) : [];
   const started = chosen.map((signal) => ({ signal, prepared: definitions[signal].prepare?.(speech) }));
-  const windows = isUsable ? await encode(speech, models, timer, bounds) : [];
-  const { framesPerToken } = models.trunk.manifest.params;
-  const encodeSpans = (spans: readonly Segment[]) => encodeUtterances(spans, windows, framesPerToken);
-  // Spans are those of a live step: only the report of the whole recording compares voices.
-  const utterances = typeof entries === 'string' ? encodeSpans(cutUtterances(speech)) : [];
-  const timeline = typeof entries === 'string' ? { utterances, windows }[entries] : encodeSpans(entries);
+  const { framesPerToken, severalSpeakers } = models.trunk.manifest.params;
+  // Spans of the caller are those of a live step: only the report of the whole recording compares voices.
+  const isLive = typeof entries !== 'string';
+  const minVoiceSeconds = isLive ? undefined : severalSpeakers?.minUtteranceSeconds;
+  const { windows, timeline, voices } = await runHeads(
+    isUsable ? encode(speech, models, timer, bounds) : [],
+    collectSpans(isLive ? entries : cutUtterances(speech), framesPerToken),
+    {
+      signals: chosen,
+      windowsOnly: entries === 'windows',
+      minVoiceFrames: (minVoiceSeconds ?? Number.POSITIVE_INFINITY) * speech.framesPerSecond,
+      embeddings,
+    },
+    models,
+    timer,
+  );
   const results: Partial<Record<Signal, unknown>> = {};
-  const input = { windows, timeline, speech, timer };
   for (const { signal, prepared } of started) {
-    results[signal] = await definitions[signal].infer({ ...input, prepared }, models[signal]);
+    const rowsOf = (parts: HeadResults['windows']) => parts.map(({ rows }) => rows[signal]);
+    const rows = { windows: rowsOf(windows), timeline: rowsOf(timeline) };
+    results[signal] = await definitions[signal].infer({ rows, speech, timer, prepared }, models[signal]);
   }
   return {
     samples: samples.length,
@@ -84,11 +96,8 @@ export async function analyzeChunk(
     quality,
     levelDbfs,
     signals: results,
-    voices: await findVoices(utterances, speech.framesPerSecond, models),
-    embeddings: {
-      windows: embeddings ? windows.map(poolEmbeddings) : [],
-      timeline: embeddings ? timeline.map(poolEmbeddings) : [],
-    },
+    voices,
+    embeddings: { windows: embeddingsOf(windows), timeline: embeddingsOf(timeline) },
   };
 }
 
@@ -96,14 +105,9 @@ function available(models: Models): Signal[] {
   return signals.filter((signal) => unavailableOf(models[signal].manifest) === null);
 }
 
-async function findVoices(
-  utterances: readonly EncodedWindow[],
-  framesPerSecond: number,
-  { trunk, voice }: Models,
-): Promise<Voice[]> {
-  const { severalSpeakers } = trunk.manifest.params;
-  if (severalSpeakers === undefined || voice === null) return [];
-  return inferVoices(utterances, voice, severalSpeakers.minUtteranceSeconds * framesPerSecond);
+/** Empty when not requested. */
+function embeddingsOf(parts: HeadResults['windows']): Float32Array[] {
+  return parts.flatMap(({ embedding }) => embedding ?? []);
 }
 
 /** Segments in frames of the whole recording; pauses that a cut made too short are joined. */

@@ -18,16 +18,15 @@ export type EncodedWindow = {
   readonly weights: Values;
 };
 
-/** Outside the recording, up to `bounds`, context is frames of digital silence. */
-export async function encode(
+/** In order. Outside the recording, up to `bounds`, context is frames of digital silence. */
+export async function* encode(
   speech: SpeechAnalysis,
   models: Models,
   timer: StageTimer,
   bounds: readonly Segment[] = [unbounded],
-): Promise<EncodedWindow[]> {
+): AsyncGenerator<EncodedWindow> {
   const { params } = models.trunk.manifest;
   const { bins, frames } = speech.features;
-  const encoded: EncodedWindow[] = [];
   const windows = bounds.flatMap((span) => {
     const inside = speech.segments.filter(({ start, end }) => start < span.end && end > span.start);
     return cutWindows(inside, frames, speech.framesPerSecond, params, span);
@@ -39,16 +38,14 @@ export async function encode(
         shape: [1, window.end - window.start, bins],
       },
     });
-    encoded.push({
+    timer.mark('trunk');
+    yield {
       firstFrame: window.start,
       window: { ...window, start: Math.max(0, window.start), end: Math.min(frames, window.end) },
       embeddings: outputs.tokens as Values,
       weights: speechWeights(speech.speechProbability, window, params.framesPerToken),
-    });
-    timer.check();
+    };
   }
-  timer.mark('trunk');
-  return encoded;
 }
 
 /** The rows of a window: a view, or a padded copy if some are missing. */

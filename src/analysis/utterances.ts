@@ -1,4 +1,4 @@
-/** Cuts speech into utterances, and pools the embeddings of windows over them. */
+/** Cuts speech into utterances, and collects their embeddings from those of windows. */
 
 import type { EncodedWindow } from './encode.ts';
 import { joinArrays } from './join-arrays.ts';
@@ -51,31 +51,55 @@ function findDip(speech: Float32Array, within: Segment, length: number): number 
   return best;
 }
 
-/** The embeddings whose middle lies inside each utterance; one without embeddings is left out. */
-export function encodeUtterances(
-  utterances: readonly Segment[],
-  windows: readonly EncodedWindow[],
-  framesPerEmbedding: number,
-): EncodedWindow[] {
-  return utterances.flatMap((utterance) => {
-    const parts = windows.flatMap((window) => slice(window, utterance, framesPerEmbedding));
-    const weights = joinArrays(parts.map((part) => part.weights));
-    if (weights.length === 0) return [];
-    const embeddings = joinArrays(parts.map((part) => part.embeddings));
-    return {
-      window: { ...utterance, speechFrames: utterance.end - utterance.start },
-      firstFrame: utterance.start,
+export type SpanCollector = {
+  /** Returns the spans that end in or before the window. Windows come in order. */
+  add(window: EncodedWindow): EncodedWindow[];
+  /** Returns the other spans, after the last window. */
+  rest(): EncodedWindow[];
+};
+
+type Part = { readonly embeddings: Float32Array; readonly weights: Float32Array };
+
+/**
+ * The embeddings whose middle lies inside each span. A span is returned once, in the given order; one without embeddings is
+ * left out.
+ */
+export function collectSpans(spans: readonly Segment[], framesPerEmbedding: number): SpanCollector {
+  let open = spans.map((span) => ({ span, parts: [] as Part[] }));
+  const release = (count: number) => {
+    const ended = open.slice(0, count);
+    open = open.slice(count);
+    return ended.flatMap(({ span, parts }) => joinParts(span, parts));
+  };
+  return {
+    add(window) {
+      for (const { span, parts } of open) parts.push(...slice(window, span, framesPerEmbedding));
+      const later = open.findIndex(({ span }) => span.end > window.window.end);
+      return release(later === -1 ? open.length : later);
+    },
+    rest: () => release(open.length),
+  };
+}
+
+function joinParts(span: Segment, parts: readonly Part[]): EncodedWindow[] {
+  const weights = joinArrays(parts.map((part) => part.weights));
+  if (weights.length === 0) return [];
+  const embeddings = joinArrays(parts.map((part) => part.embeddings));
+  return [
+    {
+      window: { ...span, speechFrames: span.end - span.start },
+      firstFrame: span.start,
       embeddings: { data: embeddings, shape: [1, weights.length, embeddings.length / weights.length] },
       weights: { data: weights, shape: [1, weights.length] },
-    };
-  });
+    },
+  ];
 }
 
 function slice(
   { firstFrame, embeddings, weights }: EncodedWindow,
   { start, end }: Segment,
   framesPerEmbedding: number,
-) {
+): Part[] {
   const count = weights.data.length;
   const width = embeddings.data.length / count;
   const indexOf = (frame: number) =>

@@ -24,18 +24,9 @@ export type SeveralSpeakersParams = z.infer<typeof severalSpeakersParams>;
 const maxStarts = 32;
 const maxSteps = 10;
 
-export async function inferVoices(
-  utterances: readonly EncodedWindow[],
-  session: Session,
-  minFrames: number,
-): Promise<Voice[]> {
-  const voices: Voice[] = [];
-  for (const { window, embeddings, weights } of utterances) {
-    if (window.speechFrames < minFrames) continue;
-    const outputs = await session.run({ tokens: embeddings, weights });
-    voices.push((outputs.voice as Values).data);
-  }
-  return voices;
+export async function inferVoice({ embeddings, weights }: EncodedWindow, session: Session): Promise<Voice> {
+  const outputs = await session.run({ tokens: embeddings, weights });
+  return (outputs.voice as Values).data;
 }
 
 export function soundLikeSeveral(

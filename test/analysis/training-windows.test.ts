@@ -58,19 +58,17 @@ async function cutsOf(speech: Float32Array, models: Models): Promise<Cut[]> {
     segments,
     framesPerSecond,
   } as unknown as SpeechAnalysis;
-  const encoded = await encode(
-    analysis,
-    { ...models, trunk: { ...models.trunk, session } },
-    startStageTimer(null),
-  );
-  return encoded.map(({ window, embeddings, weights }, index) => {
+  const watched = { ...models, trunk: { ...models.trunk, session } };
+  const windows = [];
+  for await (const { window, embeddings, weights } of encode(analysis, watched, startStageTimer(null))) {
     if (embeddings.shape[1] !== weights.shape[1]) throw new Error('Expected one weight per embedding');
-    return {
-      features: seen[index] as number[],
+    windows.push({
+      features: seen.at(-1) as number[],
       weights: [...(weights.data as Float32Array)],
       speechFrames: window.speechFrames,
-    };
-  });
+    });
+  }
+  return windows;
 }
 
 for (const folder of modelSets.map((name) => `models/${name}`)) {

@@ -6,7 +6,7 @@ import { combinedReport } from '../../src/analysis/report.ts';
 import type { Segment } from '../../src/analysis/segments.ts';
 import type { SpeechAnalysis } from '../../src/analysis/speech.ts';
 import { defaultOptions, type Timeline } from '../../src/analysis/types.ts';
-import { cutUtterances, encodeUtterances } from '../../src/analysis/utterances.ts';
+import { collectSpans, cutUtterances } from '../../src/analysis/utterances.ts';
 import { limits } from '../support/analysis.ts';
 
 const speechOf = (segments: readonly Segment[], quiet: readonly Segment[] = []) => {
@@ -59,17 +59,20 @@ function windowOf(firstFrame: number, count: number): EncodedWindow {
 }
 
 test('an utterance has the embeddings of every window whose middle it contains', (t) => {
-  const windows = [windowOf(-10, 60), windowOf(110, 60)];
-  const [inside, across, ...others] = encodeUtterances(
-    [
-      { start: 1, end: 60 },
-      { start: 90, end: 150 },
-      { start: 300, end: 360 },
-    ],
-    windows,
-    2,
-  );
-  t.deepEqual(others, []);
+  const spans = [
+    { start: 1, end: 60 },
+    { start: 90, end: 150 },
+    { start: 200, end: 250 },
+    { start: 300, end: 360 },
+  ];
+  const collector = collectSpans(spans, 2);
+  const [inside, ...later] = collector.add(windowOf(-10, 60));
+  t.deepEqual(later, []);
+  const [across, ...unfinished] = collector.add(windowOf(110, 60));
+  t.deepEqual(unfinished, []);
+  const [cut, ...others] = collector.rest();
+  t.is(cut?.weights.data.length, 15);
+  t.deepEqual(others, [], 'a span without embeddings is left out');
   t.deepEqual(
     inside?.weights.data,
     Float32Array.from({ length: 30 }, (_, index) => 2 * index),

@@ -7,12 +7,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, stderr, stdout } from 'node:process';
-import { type EncodedWindow, encode } from '../../src/analysis/encode.ts';
+import { encode } from '../../src/analysis/encode.ts';
+import { runHeads } from '../../src/analysis/heads.ts';
 import { joinArrays } from '../../src/analysis/join-arrays.ts';
 import { detectSpeech } from '../../src/analysis/speech.ts';
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
-import { cutUtterances, encodeUtterances } from '../../src/analysis/utterances.ts';
-import { betweenVariance, inferVoices } from '../../src/analysis/voices.ts';
+import { collectSpans, cutUtterances } from '../../src/analysis/utterances.ts';
+import { betweenVariance } from '../../src/analysis/voices.ts';
 import { decode } from '../../src/audio/addon.ts';
 import { loadModels, type Models } from '../../src/models/loader.ts';
 
@@ -41,16 +42,19 @@ async function describe(files: readonly Uint8Array[], models: Models) {
   const speech = await detectSpeech({ samples: joinArrays(clips), sampleRate }, models, timer);
   const { framesPerToken, severalSpeakers } = models.trunk.manifest.params;
   if (severalSpeakers === undefined) throw new Error('Expected params `severalSpeakers` of the trunk, got none');
-  const windows = await encode(speech, models, timer);
-  const minFrames = severalSpeakers.minUtteranceSeconds * speech.framesPerSecond;
-  const utterances = encodeUtterances(cutUtterances(speech), windows, framesPerToken).filter(
-    ({ window }) => window.speechFrames >= minFrames,
+  const minVoiceFrames = severalSpeakers.minUtteranceSeconds * speech.framesPerSecond;
+  const { timeline, voices } = await runHeads(
+    encode(speech, models, timer),
+    collectSpans(cutUtterances(speech), framesPerToken),
+    { signals: [], windowsOnly: false, minVoiceFrames, embeddings: true },
+    models,
+    timer,
   );
-  const voices = models.voice && (await inferVoices(utterances, models.voice, minFrames));
+  const utterances = timeline.filter(({ window }) => window.speechFrames >= minVoiceFrames);
   return {
     clips: utterances.map(({ window }) => clipAt(clips, ((window.start + window.end) / 2) * hopLength)),
-    means: utterances.map(meanOf),
-    variance: voices && betweenVariance(voices, severalSpeakers.minUtterances),
+    means: utterances.map(({ embedding }) => [...(embedding ?? [])].map(rounded)),
+    variance: betweenVariance(voices, severalSpeakers.minUtterances),
   };
 }
 
@@ -63,16 +67,8 @@ function clipAt(clips: readonly Float32Array[], sample: number): number {
   });
 }
 
-function meanOf({ embeddings, weights }: EncodedWindow): number[] {
-  const width = embeddings.data.length / weights.data.length;
-  const total = weights.data.reduce((sum, weight) => sum + weight, 0);
-  return Array.from({ length: width }, (_, column) => {
-    const sum = weights.data.reduce(
-      (all, weight, row) => all + weight * (embeddings.data[row * width + column] as number),
-      0,
-    );
-    return Number((sum / total).toFixed(decimals));
-  });
+function rounded(value: number): number {
+  return Number(value.toFixed(decimals));
 }
 
 await main(argv.slice(2));

@@ -12,7 +12,7 @@ import {
 } from '../report-schema.ts';
 import { round, roundInterval, roundParts } from '../rounding.ts';
 import { cognitiveConfidence } from './confidence.ts';
-import type { SignalDefinition } from './definition.ts';
+import type { Rows, SignalDefinition } from './definition.ts';
 import { type IndexWithInterval, scoreIndices } from './index-intervals.ts';
 import { type Index, indexWeightsParams, referenceParams, referenceScore } from './indices.ts';
 import {
@@ -25,7 +25,7 @@ import {
   intervalParams,
 } from './intervals.ts';
 import type { Measures } from './measures.ts';
-import { entryOf, inferRows, poolWindows, type Rows, speechPerWindow } from './pooling.ts';
+import { entryOf, poolWindows, speechPerWindow } from './pooling.ts';
 import { scriptedParams, seemsScripted } from './scripted.ts';
 import {
   describeChunk,
@@ -178,6 +178,7 @@ export const cognitive: SignalDefinition<
   Chunk,
   CognitiveResult,
   typeof body,
+  number,
   ProsodyTrack
 > = {
   title: 'cognitive signals',
@@ -202,15 +203,15 @@ export const cognitive: SignalDefinition<
 
   prepare: ({ audio }) => trackProsody(audio.samples, audio.sampleRate),
 
-  async infer(input, { session }) {
-    const clarity = await inferRows(input, async ({ embeddings, weights }) => {
-      const outputs = await session.run({ tokens: embeddings, weights });
-      return (outputs.clarity as Values).data[0] as number;
-    });
-    input.timer.mark('cognitive');
-    const speaker = describeChunk(input.speech, (await input.prepared) as ProsodyTrack);
-    input.timer.mark('measures');
-    return { clarity, speaker };
+  async inferRow({ embeddings, weights }, { session }) {
+    const outputs = await session.run({ tokens: embeddings, weights });
+    return (outputs.clarity as Values).data[0] as number;
+  },
+
+  async infer({ rows, speech, timer, prepared }) {
+    const speaker = describeChunk(speech, (await prepared) as ProsodyTrack);
+    timer.mark('measures');
+    return { clarity: rows, speaker };
   },
 
   compact: ({ clarity, speaker }, span, entry) => ({

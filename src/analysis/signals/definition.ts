@@ -14,10 +14,12 @@ export type Head<Params> = {
   readonly manifest: { readonly params: Params; readonly labels: readonly string[] | null };
 };
 
-export type SignalInput<Prepared = unknown> = {
-  readonly windows: readonly EncodedWindow[];
-  /** Entries of the timeline; equal to `windows` if these are the entries. */
-  readonly timeline: readonly EncodedWindow[];
+/** Results of a head: one row per window, and one per entry of the timeline. */
+export type Rows<Row> = { readonly windows: readonly Row[]; readonly timeline: readonly Row[] };
+
+export type SignalInput<Row = unknown, Prepared = unknown> = {
+  /** Empty without `inferRow`. */
+  readonly rows: Rows<Row>;
   readonly speech: SpeechAnalysis;
   readonly timer: StageTimer;
   /** What `prepare` returned. */
@@ -47,6 +49,7 @@ type ScoresOf<Body extends z.ZodObject> = Exclude<z.infer<Body>['signals'], z.in
  * @typeParam Chunk result of one chunk of a recording; chunks come in order
  * @typeParam Result of the whole recording, exact
  * @typeParam Body schema of the report but for `audio` and `request_id`
+ * @typeParam Row result of the head for one window or entry of the timeline
  * @typeParam Prepared result of `prepare` for one chunk
  */
 export type SignalDefinition<
@@ -54,6 +57,7 @@ export type SignalDefinition<
   Chunk = unknown,
   Result = unknown,
   Body extends z.ZodObject = z.ZodObject,
+  Row = unknown,
   Prepared = unknown,
 > = {
   /** Noun phrase for the OpenAPI document. */
@@ -72,7 +76,9 @@ export type SignalDefinition<
   readonly columns: readonly Column[];
   /** Starts work of another thread that needs no embeddings, beside the trunk. */
   prepare?(speech: SpeechAnalysis): Promise<Prepared>;
-  infer(input: SignalInput<Prepared>, head: Head<Params>): Promise<Chunk>;
+  /** Runs the head over the embeddings of a window or of an entry of the timeline. They are gone when `infer` runs. */
+  inferRow?(encoded: EncodedWindow, head: Head<Params>): Promise<Row>;
+  infer(input: SignalInput<Row, Prepared>, head: Head<Params>): Promise<Chunk>;
   /**
    * Keeps what the scores need of the frames of `span`. If present, measurements of a live session aggregate the session so
    * far, otherwise its last seconds.

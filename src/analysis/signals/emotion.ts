@@ -9,7 +9,7 @@ import {
   timelineSchema,
 } from '../report-schema.ts';
 import { indexOfMax, round, roundInterval, roundParts } from '../rounding.ts';
-import type { SignalDefinition } from './definition.ts';
+import type { Rows, SignalDefinition } from './definition.ts';
 import {
   type Conditions,
   degradationParams,
@@ -19,7 +19,7 @@ import {
   interval,
   intervalParams,
 } from './intervals.ts';
-import { entryOf, inferRows, poolWindows, type Rows, speechPerWindow } from './pooling.ts';
+import { entryOf, poolWindows, speechPerWindow } from './pooling.ts';
 import { type Tone, toneOf, toneParams } from './tone.ts';
 
 const params = z.strictObject({
@@ -135,7 +135,7 @@ const toScores = ([valence, arousal, valenceSpread, arousalSpread, distance, ...
 
 export type EmotionReport = z.infer<typeof body>;
 
-export const emotion: SignalDefinition<z.infer<typeof params>, Rows<Row>, EmotionResult, typeof body> = {
+export const emotion: SignalDefinition<z.infer<typeof params>, Rows<Row>, EmotionResult, typeof body, Row> = {
   title: 'emotion',
   outputs: ['probabilities', 'valence', 'arousal'],
   newOutputs: ['valence_spread', 'arousal_spread', 'distance'],
@@ -152,14 +152,12 @@ export const emotion: SignalDefinition<z.infer<typeof params>, Rows<Row>, Emotio
     { name: 'emotion_confidence', field: 'confidence' },
   ],
 
-  async infer(input, { session }) {
-    const rows = await inferRows(input, async ({ embeddings, weights }): Promise<Row> => {
-      const outputs = await session.run({ tokens: embeddings, weights });
-      return rowOutputs.flatMap((name) => [...(outputs[name]?.data ?? [absent[name] as number])]);
-    });
-    input.timer.mark('emotion');
-    return rows;
+  async inferRow({ embeddings, weights }, { session }) {
+    const outputs = await session.run({ tokens: embeddings, weights });
+    return rowOutputs.flatMap((name) => [...(outputs[name]?.data ?? [absent[name] as number])]);
   },
+
+  infer: async ({ rows }) => rows,
 
   aggregate(chunks, recording, { manifest }) {
     const { params, labels } = manifest;

@@ -1,29 +1,10 @@
 /** Pools the scores of windows into scores of the recording. */
-import type { EncodedWindow } from '../encode.ts';
 import type { RecordingContext } from '../types.ts';
 import type { Window } from '../windows.ts';
-import type { SignalInput } from './definition.ts';
 
 /** Frames of speech in each window: the weights of pooling. */
 export function speechPerWindow({ windows }: Pick<RecordingContext, 'windows'>): number[] {
   return windows.map(({ speechFrames }) => speechFrames);
-}
-
-/** Rows of scores of the windows and of the entries of the timeline. */
-export type Rows<Row> = { readonly windows: readonly Row[]; readonly timeline: readonly Row[] };
-
-/** Runs a head over each window, and over each entry of the timeline unless these are the windows. */
-export async function inferRows<Row>(
-  { windows, timeline }: Pick<SignalInput, 'windows' | 'timeline'>,
-  infer: (encoded: EncodedWindow) => Promise<Row>,
-): Promise<Rows<Row>> {
-  const inferAll = async (all: readonly EncodedWindow[]) => {
-    const rows: Row[] = [];
-    for (const one of all) rows.push(await infer(one));
-    return rows;
-  };
-  const rows = await inferAll(windows);
-  return { windows: rows, timeline: timeline === windows ? rows : await inferAll(timeline) };
 }
 
 /** Start and end in seconds, and the conditions of a recording that is no longer than the entry. */

@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { type EmotionReport, emotion } from '../../../src/analysis/signals/emotion.ts';
-import { startStageTimer } from '../../../src/analysis/stage-timer.ts';
 import { readManifests } from '../../../src/models/loader.ts';
 import type { ManifestOf } from '../../../src/models/manifest.ts';
 import type { Session } from '../../../src/models/session.ts';
@@ -30,6 +29,7 @@ const recording = {
 const certain = (label: string) => labels.map((other) => (other === label ? 1 : 0));
 
 type Chunk = Parameters<typeof emotion.aggregate>[0][number];
+type Row = Chunk['windows'][number];
 type Signals = Extract<EmotionReport['signals'], { tone: string }>;
 
 function reportOf(chunk: Chunk, { params } = manifest) {
@@ -96,13 +96,11 @@ async function inferred(outputs: Readonly<Record<string, readonly number[]>>): P
   ]);
   const session: Session = { inputs: [], outputs: [], run: async () => Object.fromEntries(values) };
   const empty = { data: new Float32Array(), shape: [] };
-  const windows = [{ window, firstFrame: 0, embeddings: empty, weights: empty }];
-  const head = { session, manifest };
-  // `speech` is of no use to this signal.
-  return emotion.infer(
-    { windows, timeline: windows, speech: null as never, timer: startStageTimer(null) },
-    head,
+  const row = await emotion.inferRow?.(
+    { window, firstFrame: 0, embeddings: empty, weights: empty },
+    { session, manifest },
   );
+  return { windows: [row as Row], timeline: [row as Row] };
 }
 const released = { probabilities: certain('happy'), valence: [0.5], arousal: [0.5] };
 
