@@ -19,7 +19,7 @@ type Line = {
 
 const rounds = 15;
 const memoryRounds = 2;
-const memoryMebibytes = 256;
+const memoryMebibytes = 160;
 const folder = cacheFolder('decode');
 
 /** File, how FFmpeg makes it, and the goal. */

@@ -13,7 +13,7 @@ Napi::Value OpenIncrementalDecoderCall(const Napi::CallbackInfo& info);
 // openChannelDecoder: likewise; `samples` has those of the first channel of two, then as many of the second
 Napi::Value OpenChannelDecoderCall(const Napi::CallbackInfo& info);
 
-// decodeNext(decoder) -> {samples, declaredSeconds}; at the end {samples: empty, declaredSeconds, source}
+// decodeNext(decoder) -> {samples, declaredSeconds}; from the last samples on {samples, declaredSeconds, source}
 Napi::Value DecodeNextCall(const Napi::CallbackInfo& info);
 
 // closeIncrementalDecoder(decoder)

@@ -171,7 +171,7 @@ Napi::Value DecodeNextCall(const Napi::CallbackInfo& info) {
   Napi::Object result = Napi::Object::New(info.Env());
   result["samples"] = ToFloat32Array(info.Env(), samples);
   result["declaredSeconds"] = opened.decoder->declared_seconds();
-  if (samples.empty()) result["source"] = ToObject(info.Env(), opened.decoder->source());
+  if (opened.decoder->ended()) result["source"] = ToObject(info.Env(), opened.decoder->source());
   return result;
 }
 

@@ -1,11 +1,12 @@
 /** The pipeline: bytes -> chunks of samples -> speech -> windows -> embeddings -> signals. */
 import { createHash, type Hash } from 'node:crypto';
-import { type DecodeLimits, type IncrementalDecoder, trackProsody } from '../audio/addon.ts';
+import { type DecodeLimits, type IncrementalDecoder, type Source, trackProsody } from '../audio/addon.ts';
 import { replay, syntheticSignal } from '../models/golden.ts';
 import { loadModels, type Models } from '../models/loader.ts';
 import { invalidPart } from '../runtime/errors.ts';
 import { aggregate, analyzeChunk, type ChunkResult, spanOf, sum } from './chunk-result.ts';
 import {
+  type ChunkDetector,
   type Chunking,
   defaultChunking,
   detectChunks,
@@ -19,7 +20,7 @@ import { describeChunk, type SpeakerChunk, type SpeakerRecording } from './signa
 import { definitions } from './signals/table.ts';
 import { restrictToSpeaker, soloSpans } from './speakers.ts';
 import { type StageTimer, startStageTimer } from './stage-timer.ts';
-import type { Analyses, Analysis, AnalyzeRequest } from './types.ts';
+import { type Analyses, type Analysis, type AnalyzeRequest, longSeconds } from './types.ts';
 
 /**
  * Called after each chunk with the seconds analysed so far and the declared duration: null when none is declared, never
@@ -30,7 +31,7 @@ type OnChunk = (analyzedSeconds: number, durationSeconds: number | null) => void
 export type Analyzer = {
   /** Calls must not overlap. @throws ServiceError for a recording that cannot be analysed */
   analyze(request: AnalyzeRequest, onChunk?: OnChunk): Promise<Analyses>;
-  /** Returns null for a recording of several chunks, after decoding the first. @throws ServiceError */
+  /** Returns null for a recording of over `longSeconds`, once that is known. @throws ServiceError */
   analyzeUnlessLong(request: AnalyzeRequest): Promise<Analyses | null>;
   /** Analyses the end of a stream. @throws ServiceError */
   live(request: LiveRequest): Promise<LiveResult>;
@@ -57,8 +58,8 @@ export function analyzerOf(
   const context = { models, limits, chunking };
   return {
     analyze: async (request, onChunk = () => {}) =>
-      (await analyze(request, context, { onChunk, oneChunkOnly: false })) as Analyses,
-    analyzeUnlessLong: (request) => analyze(request, context, { onChunk: () => {}, oneChunkOnly: true }),
+      (await analyze(request, context, { onChunk, maxSeconds: null })) as Analyses,
+    analyzeUnlessLong: (request) => analyze(request, context, { onChunk: () => {}, maxSeconds: longSeconds }),
     live: (request) => analyzeLive(request, models, limits),
     models,
     warm: async () => {
@@ -72,7 +73,7 @@ export type Context = { readonly models: Models; readonly limits: DecodeLimits; 
 async function analyze(
   request: AnalyzeRequest,
   context: Context,
-  { onChunk, oneChunkOnly }: { readonly onChunk: OnChunk; readonly oneChunkOnly: boolean },
+  { onChunk, maxSeconds }: { readonly onChunk: OnChunk; readonly maxSeconds: number | null },
 ): Promise<Analyses | null> {
   const { models, chunking } = context;
   const timer = startStageTimer(request.cancel);
@@ -80,26 +81,37 @@ async function analyze(
   const limits = { ...context.limits, seconds: request.maxSeconds ?? context.limits.seconds };
   const hashes = hashSamples(open('audio', request.audio, request, { ...context, limits }, timer), request);
   const { decoders } = hashes;
-  const streams = decoders.map((decoder) => detectChunks(decoder, models, chunking, timer));
+  const detectors = decoders.map((decoder) => detectChunks(decoder, models, chunking, timer));
   const spans = request.segments && soloSpans(request.segments, sampleRate / models.features.hopLength);
   const results = (spans ?? decoders).map((): ChunkResult[] => []);
   const [decoder, firstResults] = [decoders[0] as IncrementalDecoder, results[0] as ChunkResult[]];
   let baselines: readonly SpeakerRecording[] = [];
-  try {
-    for await (const chunks of zip(streams)) {
-      const [{ isWhole, isLast }] = chunks;
-      if (oneChunkOnly && !isWhole) return null;
-      if (firstResults.length === 0) baselines = await describeBaselines(request, context, timer);
-      const offset = sum(firstResults, ({ frames }) => frames);
-      const voices = spans?.map((own) => restrictToSpeaker(chunks[0], own, offset)) ?? chunks;
-      for (const [index, voice] of voices.entries()) {
-        results[index]?.push(await analyzeChunk(voice, request, models, timer));
-      }
-      const seconds = sum(firstResults, ({ samples }) => samples) / sampleRate;
-      const declared = decoder.declaredSeconds();
-      await onChunk(seconds, isLast ? seconds : declared && Math.max(seconds, declared));
+
+  /** A function of its own, whose samples are free once it returns. Returns whether there are more chunks, or null if too long. */
+  async function analyzeNext(): Promise<boolean | null> {
+    const chunks = await nextOf(detectors);
+    const [{ speech, isLast }] = chunks;
+    const samples = sum(firstResults, (result) => result.samples) + speech.audio.samples.length;
+    const seconds = samples / sampleRate;
+    const declared = decoder.declaredSeconds();
+    const duration = isLast ? seconds : declared && Math.max(seconds, declared);
+    if (maxSeconds !== null && (duration ?? seconds) > maxSeconds) return null;
+    if (firstResults.length === 0) baselines = await describeBaselines(request, context, timer);
+    const offset = sum(firstResults, ({ frames }) => frames);
+    const voices = spans?.map((own) => restrictToSpeaker(chunks[0], own, offset)) ?? chunks;
+    for (const [index, voice] of voices.entries()) {
+      results[index]?.push(await analyzeChunk(voice, request, models, timer));
     }
-    const recording = { source: decoder.source(), baselines };
+    await onChunk(seconds, duration);
+    return !isLast;
+  }
+
+  try {
+    for (let more: boolean | null = true; more; ) {
+      more = await analyzeNext();
+      if (more === null) return null;
+    }
+    const recording = { source: decoder.source() as Source, baselines };
     const digests = hashes.digests();
     const [first, ...others] = results.map((chunks, index) => ({
       ...aggregate(chunks, recording, request.signals, models, timer),
@@ -131,19 +143,13 @@ function hashSamples(decoders: readonly IncrementalDecoder[], request: AnalyzeRe
 }
 
 /** The next chunk of every channel: channels have equally many. */
-async function* zip(
-  streams: readonly AsyncGenerator<SpeechChunk>[],
-): AsyncGenerator<readonly [SpeechChunk, ...SpeechChunk[]]> {
-  for (;;) {
-    const chunks: SpeechChunk[] = [];
-    for (const stream of streams) {
-      const { done, value } = await stream.next();
-      if (!done) chunks.push(value);
-    }
-    const [first, ...others] = chunks;
-    if (first === undefined) return;
-    yield [first, ...others];
-  }
+async function nextOf(
+  detectors: readonly ChunkDetector[],
+): Promise<readonly [SpeechChunk, ...SpeechChunk[]]> {
+  const chunks: SpeechChunk[] = [];
+  for (const next of detectors) chunks.push((await next()) as SpeechChunk);
+  const [first, ...others] = chunks;
+  return [first as SpeechChunk, ...others];
 }
 
 function open(
@@ -177,7 +183,7 @@ async function describeBaseline(
   context: Context,
   timer: StageTimer,
 ): Promise<SpeakerRecording> {
-  const seconds = Math.min(context.limits.seconds, context.chunking.singlePassMaxSeconds);
+  const seconds = Math.min(context.limits.seconds, longSeconds);
   const limits = { ...context.limits, seconds };
   const options = { cancel, channel: null };
   const speaker = await describeSpeaker('baseline', bytes, options, { ...context, limits }, timer);
@@ -203,7 +209,9 @@ export async function describeSpeaker(
   const [decoder] = open(part, bytes, all, context, timer) as readonly [IncrementalDecoder];
   const chunks: (SpeakerChunk & { readonly frames: number; readonly segments: readonly Segment[] })[] = [];
   try {
-    for await (const { speech } of detectChunks(decoder, models, chunking, timer)) {
+    const next = detectChunks(decoder, models, chunking, timer);
+    for (let chunk = await next(); chunk !== null; chunk = await next()) {
+      const { speech } = chunk;
       const { audio, features, segments } = speech;
       const track = await trackProsody(audio.samples, audio.sampleRate);
       chunks.push({ ...describeChunk(speech, track), frames: features.frames, segments });

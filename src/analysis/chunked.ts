@@ -1,4 +1,4 @@
-/** Upload -> decoded chunks -> speech per chunk. A recording up to `singlePassMaxSeconds` is one chunk. */
+/** Upload -> decoded chunks -> speech per chunk. A recording up to `chunkSeconds` is one chunk. */
 import {
   type DecodeOptions,
   type IncrementalDecoder,
@@ -12,18 +12,17 @@ import { joinArrays } from './join-arrays.ts';
 import type { Segment } from './segments.ts';
 import { detectSpeech, type SpeechAnalysis, truncateSpeech } from './speech.ts';
 import { type StageTimer, stoppedMessage } from './stage-timer.ts';
-import { type AnalyzeOptions, singlePassMaxSeconds } from './types.ts';
+import type { AnalyzeOptions } from './types.ts';
 import { unbounded } from './windows.ts';
 
 export type Chunking = {
-  /** A recording up to this length is one chunk. */
-  readonly singlePassMaxSeconds: number;
+  /** Longest chunk: bounds the memory of an analysis. */
   readonly chunkSeconds: number;
   /** A chunk may end this much earlier, in its last pause. */
   readonly maxCutSeconds: number;
 };
 
-export const defaultChunking: Chunking = { singlePassMaxSeconds, chunkSeconds: 300, maxCutSeconds: 60 };
+export const defaultChunking: Chunking = { chunkSeconds: 180, maxCutSeconds: 60 };
 
 export type UploadPart = 'audio' | 'baseline';
 
@@ -35,10 +34,10 @@ export function openDecoders(
   part: UploadPart,
   bytes: Uint8Array,
   { channels, ...options }: DecodeOptions & Pick<AnalyzeOptions, 'channels'>,
-  { singlePassMaxSeconds }: Chunking,
+  { chunkSeconds }: Chunking,
   timer: StageTimer,
 ): readonly IncrementalDecoder[] {
-  const maxSamples = singlePassMaxSeconds * options.sampleRate;
+  const maxSamples = chunkSeconds * options.sampleRate;
   const { channel: _, ...shared } = options;
   const selector = channels === null ? 'channel' : 'channels';
   const decoders = toServiceErrors(part, selector, () =>
@@ -82,24 +81,6 @@ function toServiceErrors<Result>(
   }
 }
 
-type DecodedChunk = { readonly samples: Float32Array; readonly isLast: boolean };
-
-/** A recording that the first call decodes completely is one chunk. @param length samples per chunk */
-function* decodeChunks(decoder: IncrementalDecoder, length: number): Generator<DecodedChunk> {
-  let samples = decoder.next();
-  let following = decoder.next();
-  if (following.length === 0) return yield { samples, isLast: true };
-
-  while (samples.length > 0) {
-    for (let start = 0; start < samples.length; start += length) {
-      const isLast = following.length === 0 && start + length >= samples.length;
-      yield { samples: samples.subarray(start, start + length), isLast };
-    }
-    samples = following;
-    following = samples.length === 0 ? samples : decoder.next();
-  }
-}
-
 export type SpeechChunk = {
   /** Of one speaker, when the caller names several. */
   readonly speech: SpeechAnalysis;
@@ -111,29 +92,34 @@ export type SpeechChunk = {
   readonly isLast: boolean;
 };
 
-/** Chunks end in pauses: samples after the cut belong to the next chunk. */
-export async function* detectChunks(
+/** Returns the next chunk, or null after the last. */
+export type ChunkDetector = () => Promise<SpeechChunk | null>;
+
+/** Chunks end in pauses: samples after the cut belong to the next chunk. Between calls only these are kept. */
+export function detectChunks(
   decoder: IncrementalDecoder,
   models: Models,
-  { chunkSeconds, maxCutSeconds }: Chunking,
+  { maxCutSeconds }: Chunking,
   timer: StageTimer,
-): AsyncGenerator<SpeechChunk> {
+): ChunkDetector {
   const { hopLength, sampleRate } = models.features;
   let carried: Float32Array = new Float32Array(0);
   let { start } = unbounded;
-  for (const { samples, isLast } of decodeChunks(decoder, chunkSeconds * sampleRate)) {
-    const joined = carried.length === 0 ? samples : joinArrays([carried, samples]);
-    const speech = await detectSpeech({ samples: joined, sampleRate }, models, timer);
-    if (isLast) {
+  return async () => {
+    if (decoder.source() !== null) return null;
+    const decoded = decoder.next();
+    const samples = carried.length === 0 ? decoded : joinArrays([carried, decoded]);
+    const speech = await detectSpeech({ samples, sampleRate }, models, timer);
+    if (decoder.source() !== null) {
       const isWhole = start === unbounded.start;
-      yield toChunk(speech, { start, end: unbounded.end }, isWhole, isLast);
-      return;
+      return toChunk(speech, { start, end: unbounded.end }, isWhole, true);
     }
     const end = cutFrame(speech, maxCutSeconds);
-    carried = joined.slice(end * hopLength);
-    yield toChunk(truncateSpeech(speech, end, hopLength), { start, end }, false, isLast);
+    const bounds = { start, end };
+    carried = samples.slice(end * hopLength);
     start = 0;
-  }
+    return toChunk(truncateSpeech(speech, end, hopLength), bounds, false, false);
+  };
 }
 
 export function toChunk(

@@ -22,8 +22,8 @@ export type SpeakerSegment = { readonly start: number; readonly end: number; rea
 
 export const maxBaselines = 5;
 
-/** A recording up to this length is one chunk, s. */
-export const singlePassMaxSeconds = 900;
+/** Jobs with longer recordings have a queue of their own, s. */
+export const longSeconds = 900;
 
 /** How a recording is analysed. */
 export type AnalyzeOptions = {

@@ -122,8 +122,8 @@ export type IncrementalDecoder = {
   next(): Float32Array;
   /** Duration that the file declares; null when it declares none. */
   declaredSeconds(): number | null;
-  /** Available once `next` has returned no samples. */
-  source(): Source;
+  /** Null until `next` has returned all samples. */
+  source(): Source | null;
   close(): void;
 };
 
@@ -173,14 +173,17 @@ export function openIncrementalDecoder(
 }
 
 function toDecoder(handle: DecoderHandle, nextPart: () => DecodedPart): IncrementalDecoder {
-  let last: DecodedPart | null = null;
+  let declaredSeconds = 0;
+  let source: Source | null = null;
   return {
     next: () => {
-      last = nextPart();
-      return last.samples;
+      const part = nextPart();
+      declaredSeconds = part.declaredSeconds;
+      source = part.source ?? null;
+      return part.samples;
     },
-    declaredSeconds: () => last?.declaredSeconds || null,
-    source: () => last?.source as Source,
+    declaredSeconds: () => declaredSeconds || null,
+    source: () => source,
     close: () => addon.closeIncrementalDecoder(handle),
   };
 }

@@ -1,7 +1,7 @@
 /** The tasks of a session on the worker pool. */
 import type { LiveOutput, LiveStep } from '../analysis/live.ts';
 import type { Signal } from '../analysis/signals/table.ts';
-import { singlePassMaxSeconds } from '../analysis/types.ts';
+import { longSeconds } from '../analysis/types.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { PendingAnalysis, Pool, TaskLimit } from '../workers/pool.ts';
 import type { Task } from '../workers/protocol.ts';
@@ -60,10 +60,10 @@ export function createTaskRunner(
       const task = {
         body: toForm(wav, split),
         boundary,
-        maxSeconds: Math.max(singlePassMaxSeconds, seconds + 1),
+        maxSeconds: Math.max(longSeconds, seconds + 1),
         ...request,
       };
-      const maxRunMs = deadlineMs * Math.max(1, seconds / singlePassMaxSeconds);
+      const maxRunMs = deadlineMs * Math.max(1, seconds / longSeconds);
       return run(task, { kind: 'report', maxRunMs });
     },
     cancel: () => pending?.cancel(),

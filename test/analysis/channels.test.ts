@@ -66,7 +66,7 @@ test('each report is that of its channel, byte for byte, in every container', as
 });
 
 test('chunks of a long recording are those of its channels', async (t) => {
-  const chunking = { singlePassMaxSeconds: 20, chunkSeconds: 10, maxCutSeconds: 5 };
+  const chunking = { chunkSeconds: 10, maxCutSeconds: 5 };
   const audio = conversation(70, [0, 1, 7], [1, 9, 6], [0, 16, 7], [1, 30, 7], [0, 44, 7], [1, 50, 7]);
   const { channels, conversation: found } = await splitOf(audio, chunking);
   for (const channel of [0, 1] as const) {

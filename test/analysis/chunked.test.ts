@@ -3,7 +3,6 @@ import test, { type ExecutionContext } from 'ava';
 import { toneFile } from '../../benchmarks/upload-body.ts';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { analyzerOf, createAnalyzer } from '../../src/analysis/analyze.ts';
-import { defaultChunking } from '../../src/analysis/chunked.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
 import { type AnalyzeRequest, defaultOptions } from '../../src/analysis/types.ts';
 import { loadModels } from '../../src/models/loader.ts';
@@ -26,12 +25,15 @@ function talk(seconds: number): Buffer {
   return wavFile(samples);
 }
 
+/** Where a WAV file declares the bytes of its samples: all ones if they are unknown. */
+const dataSizeAt = 40;
+
 const long = { ...limits, seconds: 3600, deadlineSeconds: 0 };
 
 test.serial('eight minutes in chunks have the scores of a single pass', async (t) => {
   const models = await loadModels('models/standard');
-  const chunked = analyzerOf(models, long, { ...defaultChunking, singlePassMaxSeconds: 300 });
-  const analyzer = analyzerOf(models, limits);
+  const chunked = analyzerOf(models, long);
+  const analyzer = analyzerOf(models, limits, { chunkSeconds: 600, maxCutSeconds: 60 });
   const audio = talk(490);
   const seen: (readonly [number, number | null])[] = [];
   const [analysis] = await chunked.analyze({ ...request, audio }, (done, all) => {
@@ -39,9 +41,9 @@ test.serial('eight minutes in chunks have the scores of a single pass', async (t
   });
   const pieces = combinedReport(analysis, 'x');
   const whole = combinedReport((await analyzer.analyze({ ...request, audio }))[0], 'x');
-  t.is(seen.length, 2);
-  t.true((seen[0]?.[0] ?? 0) > 240 && (seen[0]?.[0] ?? 0) <= 300);
-  t.deepEqual(seen[1], [490, 490]);
+  t.is(seen.length, 3);
+  t.true((seen[0]?.[0] ?? 0) > 120 && (seen[0]?.[0] ?? 0) <= 180);
+  t.deepEqual(seen[2], [490, 490]);
   t.deepEqual({ ...pieces.audio, snr_db: 0, speech_s: 0 }, { ...whole.audio, snr_db: 0, speech_s: 0 });
   near(t, 'speech', pieces.audio.speech_s, whole.audio.speech_s, 0.002 * whole.audio.speech_s);
   near(t, 'snr', pieces.audio.snr_db ?? 0, whole.audio.snr_db ?? 0, 3);
@@ -67,7 +69,7 @@ test.serial('eight minutes in chunks have the scores of a single pass', async (t
 });
 
 test.serial('a chunked analysis computes the requested signals alone', async (t) => {
-  const chunking = { singlePassMaxSeconds: 30, chunkSeconds: 30, maxCutSeconds: 10 };
+  const chunking = { chunkSeconds: 30, maxCutSeconds: 10 };
   const analyzer = analyzerOf(await loadModels('models/standard'), long, chunking);
   const analyze = async (change: Partial<AnalyzeRequest>) =>
     (await analyzer.analyze({ ...request, audio: talk(70), ...change }))[0];
@@ -81,8 +83,7 @@ test.serial('a chunked analysis computes the requested signals alone', async (t)
 });
 
 test.serial('a long tone has status insufficient_speech', async (t) => {
-  const chunking = { ...defaultChunking, singlePassMaxSeconds: 300 };
-  const analyzer = analyzerOf(await loadModels('models/standard'), long, chunking);
+  const analyzer = analyzerOf(await loadModels('models/standard'), long);
   const [analysis] = await analyzer.analyze({ ...request, audio: toneFile(400) });
   const report = combinedReport(analysis, 'x');
   t.is(report.status, 'insufficient_speech');
@@ -91,7 +92,7 @@ test.serial('a long tone has status insufficient_speech', async (t) => {
 });
 
 test.serial(
-  'a recording up to 15 minutes is one chunk, a longer one is not, and one over the limit is refused',
+  'a recording up to 15 minutes is analysed, a longer one is not, and one over the limit is refused',
   async (t) => {
     const audio = talk(20);
     const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits: { ...long, seconds: 15 } });
@@ -103,7 +104,15 @@ test.serial(
       analyses && combinedReport(analyses[0], 'x'),
       combinedReport((await wide.analyze({ ...request, audio }))[0], 'x'),
     );
-    t.is(await wide.analyzeUnlessLong({ ...request, audio: toneFile(901) }), null);
+    const declared = toneFile(901);
+    t.is(await wide.analyzeUnlessLong({ ...request, audio: declared }), null);
+    const undeclared = Buffer.from(declared);
+    undeclared.fill(0xff, dataSizeAt, dataSizeAt + 4);
+    t.is(await wide.analyzeUnlessLong({ ...request, audio: undeclared }), null);
+    const short = Buffer.from(toneFile(899));
+    short.fill(0xff, dataSizeAt, dataSizeAt + 4);
+    const analysis = (await wide.analyzeUnlessLong({ ...request, audio: short }))?.[0];
+    t.is(analysis?.audio.seconds, 899);
   },
 );
 

@@ -84,7 +84,7 @@ test('each speaker has the voice, the times and the speech of the own segments',
 });
 
 test('chunks of a long recording have the same speech', async (t) => {
-  const chunking = { singlePassMaxSeconds: 6, chunkSeconds: 5, maxCutSeconds: 2 };
+  const chunking = { chunkSeconds: 5, maxCutSeconds: 2 };
   const [whole, chunked] = [await speakersOf(diarized), await speakersOf(diarized, chunking)];
   for (const [index, { audio }] of whole.speakers.entries()) {
     const got = chunked.speakers[index]?.audio.speech_s ?? 0;

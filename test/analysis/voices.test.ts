@@ -47,7 +47,7 @@ async function warns(
   utterances: readonly Float32Array[],
   { set = models, chunkSeconds = 300 } = {},
 ): Promise<boolean> {
-  const chunking = { singlePassMaxSeconds: chunkSeconds, chunkSeconds, maxCutSeconds: chunkSeconds / 2 };
+  const chunking = { chunkSeconds, maxCutSeconds: chunkSeconds / 2 };
   const audio = wavFile(joinArrays(utterances));
   const [analysis] = await analyzerOf(set, limits, chunking).analyze({ ...request, audio });
   const { emotion, cognitive } = combinedReport(analysis, 'test');

@@ -18,7 +18,7 @@ function codeOf(work: () => unknown): string {
   return 'none';
 }
 
-test('the chunks of every recording are its samples, and its source is available after the last', (t) => {
+test('the chunks of every recording are its samples, and its source is available with the last', (t) => {
   const names = readdirSync(fixturesFolder()).filter(
     (name) => !/encrypted|silent-film|\.(txt|json)$/.test(name),
   );
@@ -27,7 +27,9 @@ test('the chunks of every recording are its samples, and its source is available
     const whole = decode(fixture(name), options);
     const decoder = openIncrementalDecoder(fixture(name), options, 5000);
     const parts: Float32Array[] = [];
-    for (let part = decoder.next(); part.length > 0; part = decoder.next()) parts.push(part);
+    while (decoder.source() === null) parts.push(decoder.next());
+    t.is(decoder.next().length, 0);
+    t.true((parts.at(-1)?.length ?? 0) > 0, name);
     t.true(
       parts.slice(0, -1).every(({ length }) => length === 5000),
       name,
@@ -50,7 +52,7 @@ test('the decoders of both channels return the samples of each channel, in any o
     compared++;
     const { channel: _, ...shared } = options;
     const decoders = openChannelDecoders(fixture(name), shared, 5000);
-    // The second channel is read first, and to its end.
+    // The second channel is read first, and to its end: beyond the last samples there are none.
     for (const channel of [1, 0] as const) {
       const parts: Float32Array[] = [];
       const { next, source, close } = decoders[channel];

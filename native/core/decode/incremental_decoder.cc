@@ -11,7 +11,8 @@ IncrementalDecoder::IncrementalDecoder(const uint8_t* bytes, size_t size, const 
 std::vector<float> IncrementalDecoder::Next() {
   Sink& sink = decoder_.sink();
   const BudgetScope scope(&sink.budget());
-  while (sink.available() < max_samples_ && !ended_ && !failure_) {
+  // One sample more shows whether any follow.
+  while (sink.available() <= max_samples_ && !ended_ && !failure_) {
     try {
       ended_ = !decoder_.Step();
     } catch (...) {
@@ -21,5 +22,7 @@ std::vector<float> IncrementalDecoder::Next() {
   if (failure_ && sink.available() < max_samples_) std::rethrow_exception(failure_);
   return sink.Read(max_samples_);
 }
+
+bool IncrementalDecoder::ended() { return ended_ && decoder_.sink().available() == 0; }
 
 }  // namespace undertone

@@ -23,10 +23,13 @@ class IncrementalDecoder {
   // complete blocks before the error; the next call and every later one throw what Decode throws.
   std::vector<float> Next();
 
+  // Whether Next has returned all samples. False after samples before an error.
+  bool ended();
+
   // Duration that the file declares, in seconds; 0: none.
   double declared_seconds() { return decoder_.sink().declared_seconds(); }
 
-  // Complete once Next has returned no samples.
+  // Complete once ended.
   Source source() const { return decoder_.source(); }
 
  private:

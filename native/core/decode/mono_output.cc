@@ -66,15 +66,18 @@ void MonoOutput::Grow() {
 }
 
 std::vector<float> MonoOutput::Read(size_t count) {
-  if (start_ == 0 && count >= samples_.size()) {
-    total_read_ += samples_.size();
-    return std::exchange(samples_, {});
-  }
+  count = std::min(count, available());
+  total_read_ += count;
   const auto begin = samples_.cbegin() + static_cast<ptrdiff_t>(start_);
-  std::vector<float> samples(begin, begin + static_cast<ptrdiff_t>(std::min(count, available())));
-  start_ += samples.size();
-  total_read_ += samples.size();
-  return samples;
+  const auto end = begin + static_cast<ptrdiff_t>(count);
+  // Gives the buffer away and copies what follows, if that is shorter.
+  if (start_ == 0 && samples_.size() - count <= count) {
+    std::vector<float> following(end, samples_.cend());
+    samples_.resize(count);
+    return std::exchange(samples_, std::move(following));
+  }
+  start_ += count;
+  return {begin, end};
 }
 
 }  // namespace undertone
