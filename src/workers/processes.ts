@@ -177,8 +177,8 @@ const killAfterMs = 10_000;
 const heapMebibytes = 512;
 
 function spawnNode(env: ProcessesOptions['env']): ChildProcess {
-  const heap = `--max-old-space-size=${heapMebibytes}`;
-  return spawn(process.execPath, [...process.execArgv, heap, entryFile('workers/analysis-process')], {
+  const heap = [`--max-old-space-size=${heapMebibytes}`, '--max-semi-space-size=1'];
+  return spawn(process.execPath, [...process.execArgv, ...heap, entryFile('workers/analysis-process')], {
     env: Object.fromEntries(Object.entries(env).filter(([name]) => inheritedVariables.has(name))),
     stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'],
   });

@@ -34,6 +34,9 @@ export type ThreadPool<Message, Reply> = {
 
 type Generation = { readonly piscina: Piscina; readonly ready: Set<number>; running: number };
 
+/** Tasks keep their large data outside of the heap: the default of 48 MB fills before it is collected. */
+const maxYoungGenerationSizeMb = 3;
+
 function createPiscina<Note>(options: ThreadPoolOptions<Note>): Piscina {
   return new Piscina({
     filename: options.file,
@@ -43,6 +46,7 @@ function createPiscina<Note>(options: ThreadPoolOptions<Note>): Piscina {
     concurrentTasksPerWorker: options.tasksPerThread ?? 1,
     workerData: options.settings,
     resourceLimits: {
+      maxYoungGenerationSizeMb,
       ...(options.heapMebibytes && { maxOldGenerationSizeMb: options.heapMebibytes }),
       ...(options.stackMebibytes && { stackSizeMb: options.stackMebibytes }),
     },
