@@ -40,7 +40,7 @@ export type Analyzer = {
   readonly models: Models;
 };
 
-const warmUpSeconds = 2;
+const warmUpSeconds = 10;
 
 /** Loads every model of `modelsDir` for the calling thread. @throws ModelError */
 export async function createAnalyzer(options: {
