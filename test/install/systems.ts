@@ -76,6 +76,9 @@ const report = await analyze(readFileSync('/srv/sample.wav'));
 if (typeof report.emotion !== 'object') throw new Error('no report');
 `;
 
+/** Every folder of models, its goldens and the recordings of known failures, and the embeddings. */
+const commands = ['audit', 'audit --models fast', 'audit --models open', 'embed ../sample.wav'];
+
 /** Not by npx: its shell does not forward SIGTERM. */
 const service = `UNDERTONE_PORT=8099 UNDERTONE_DATA_DIR=/srv/data node_modules/.bin/undertone serve --welcome > /srv/out 2>&1 & pid=$!
 node -e "
@@ -105,6 +108,12 @@ export function testSystem(system: System, node: string, npm: string) {
   const command = ['npx', 'undertone', ...analyzeOptions, ...names].join(' ');
   const answers = parseReports(inside(folder, `cd /srv/app && ${command}`));
   writeFileSync(join(folder, 'srv/app/program.mjs'), program);
-  inside(folder, `cd /srv/app\nnode program.mjs\n${service}`);
+  const lines = [
+    'cd /srv/app',
+    'node program.mjs',
+    ...commands.map((each) => `npx undertone ${each}`),
+    service,
+  ];
+  inside(folder, lines.join('\n'));
   return { seconds, answers, size: installedSize(join(folder, 'srv/app')) };
 }
