@@ -87,7 +87,7 @@ async function analyze(
   const [decoder, firstResults] = [decoders[0] as IncrementalDecoder, results[0] as ChunkResult[]];
   let baselines: readonly SpeakerRecording[] = [];
 
-  /** A function of its own, whose samples are free once it returns. Returns whether there are more chunks, or null if too long. */
+  /** The samples of a chunk are garbage once it returns. Returns whether chunks follow, or null above `maxSeconds`. */
   async function analyzeNext(): Promise<boolean | null> {
     const chunks = await nextOf(detectors);
     const [{ speech, isLast }] = chunks;
