@@ -30,7 +30,7 @@ function save(name: string, blob: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** A line per utterance. */
+/** A line per utterance; models without a signal leave its columns empty. */
 export function toCsv({ emotion, cognitive }: Pick<Report, 'emotion' | 'cognitive'>): string {
   const labels = Object.keys(emotion.timeline[0]?.emotions ?? {});
   const head = [
@@ -43,10 +43,12 @@ export function toCsv({ emotion, cognitive }: Pick<Report, 'emotion' | 'cognitiv
     'clarity',
     ...labels,
   ];
-  const rows = emotion.timeline.map((utterance) => {
-    const { start_s, end_s, valence, arousal, dominant_emotion, confidence, emotions } = utterance;
-    const clarity = cognitive.timeline.find((entry) => entry.start_s === start_s)?.clarity ?? '';
-    const probabilities = labels.map((label) => emotions[label] ?? '');
+  const utterances = emotion.timeline.length > 0 ? emotion.timeline : cognitive.timeline;
+  const rows = utterances.map(({ start_s, end_s }) => {
+    const scores = emotion.timeline.find((entry) => entry.start_s === start_s);
+    const { valence, arousal, dominant_emotion, confidence } = scores ?? {};
+    const clarity = cognitive.timeline.find((entry) => entry.start_s === start_s)?.clarity;
+    const probabilities = labels.map((label) => scores?.emotions[label]);
     return [start_s, end_s, valence, arousal, dominant_emotion, confidence, clarity, ...probabilities];
   });
   return [head, ...rows].map((row) => `${row.join(',')}\r\n`).join('');
