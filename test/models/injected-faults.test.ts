@@ -65,7 +65,7 @@ test('a wrong number of frames per token: the warm-up refuses it', async (t) => 
   });
   const analyzer = await createAnalyzer({ modelsDir: folder, limits });
   const error = await t.throwsAsync(analyzer.warm(), { instanceOf: ModelError });
-  t.is(error?.message, 'Model trunk: Expected 50 tokens of 200 frames, got 100');
+  t.is(error?.message, 'Model trunk: Expected 250 tokens of 1000 frames, got 500');
 });
 
 for (const name of kinds) {
