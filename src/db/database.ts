@@ -157,6 +157,9 @@ async function dialectOf(kind: DatabaseKind, url: string): Promise<Dialect> {
 /** Key of the advisory lock of migrations; the same in every release. */
 const migrationLock = 8_316_244_201;
 
+/** The default compares by locale, whose data takes 14 ms to load. */
+const compareNames = (one: string, other: string) => (one < other ? -1 : Number(one > other));
+
 /** Runs all migrations in one write transaction: other processes wait for it. */
 async function migrate(database: Database, kind: DatabaseKind): Promise<void> {
   await database.connection().execute(async (db) => {
@@ -164,7 +167,8 @@ async function migrate(database: Database, kind: DatabaseKind): Promise<void> {
     try {
       if (kind === 'postgres') await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(db);
       const provider = { getMigrations: async () => migrationsFor(kind) };
-      const { error } = await new Migrator({ db, provider, disableTransactions: true }).migrateToLatest();
+      const options = { db, provider, nameComparator: compareNames, disableTransactions: true };
+      const { error } = await new Migrator(options).migrateToLatest();
       if (error) throw error;
       await sql`commit`.execute(db);
     } catch (error) {

@@ -116,7 +116,7 @@ export function addApiDocsRoutes(router: Router<State>): void {
   const add = (path: string, type: string, read: () => string | Buffer) => {
     let content: TaggedBody | null = null;
     router.get(path, async function apiDocs(context) {
-      // The document is built on the first request, so that it does not delay the start.
+      // Built or read on the first request, so that it does not delay the start.
       content ??= tagBody(read(), type);
       context.set('Content-Security-Policy', policy);
       sendTagged(context, content, 'no-cache');
@@ -129,7 +129,6 @@ export function addApiDocsRoutes(router: Router<State>): void {
   add('/docs/page.css', 'text/css; charset=utf-8', () => pageStyle);
   add('/docs/start.js', 'text/javascript; charset=utf-8', () => start);
   for (const [name, type] of Object.entries(swaggerFiles)) {
-    const bytes = readFileSync(new URL(name, swaggerFolder));
-    add(`/docs/${name}`, type, () => bytes);
+    add(`/docs/${name}`, type, () => readFileSync(new URL(name, swaggerFolder)));
   }
 }
