@@ -116,6 +116,33 @@ test.serial('without a token, or a scope of it, the page says so', async (t) => 
   t.pass();
 });
 
+test.serial('a session that is answered late does not hide why a token is needed', async (t) => {
+  const { page } = await visit(t, browser, server.url);
+  const path = '**/account/api/session';
+  let release = () => {};
+  const asked = new Promise<void>((resolve) => {
+    void page.route(path, async (route) => {
+      await new Promise<void>((resume) => {
+        release = resume;
+        resolve();
+      });
+      await route.continue();
+    });
+  });
+  await page.reload();
+  await asked;
+  await page.getByRole('button', { name: 'Live' }).click();
+  const reason = page.getByText('Live needs a token');
+  await reason.waitFor();
+  const answered = page.waitForResponse(path);
+  release();
+  await answered;
+  await page.unroute(path);
+  // When this later answer is read, the page has read the one before.
+  await page.evaluate(() => fetch('/account/api/session').then((response) => response.json()));
+  t.true(await reason.isVisible());
+});
+
 test.serial('a session that reaches its limit ends with its report', async (t) => {
   const own = await startServer(t, { UNDERTONE_STREAM_MAX_SECONDS: '3' });
   const { page } = await openLive(t, { url: own.url });

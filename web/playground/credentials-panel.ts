@@ -21,6 +21,8 @@ export function createCredentialsPanel(
   onToken: () => void,
   beforeLogIn: () => Promise<void>,
 ): CredentialsPanel {
+  /** Counts calls: a state that arrives after a later call is not shown. */
+  let calls = 0;
   const invite = (reason: string | null) => {
     const form = pasteForm((token) => {
       access.paste(token);
@@ -40,13 +42,17 @@ export function createCredentialsPanel(
     void show();
   };
   const show = async () => {
+    calls++;
+    const call = calls;
     const authState = await access.authState();
+    if (call !== calls) return;
     if (authState.kind === 'none') invite(null);
     else fill(host, ...welcome(authState, forget));
   };
   return {
     show,
     requestToken: (reason) => {
+      calls++;
       invite(reason);
       host.querySelector<HTMLElement>('a')?.focus();
     },
