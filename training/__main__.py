@@ -1,4 +1,4 @@
-"""Command line: python -m training train | evaluate | baseline-reference | study | adaptation | left-out | disclosure | power | corpus-pages.
+"""Command line: python -m training train | evaluate | baseline-reference | study | ensemble | adaptation | left-out | disclosure | power | corpus-pages.
 
 The scripts training/train and training/evaluate call it.
 """
@@ -33,6 +33,7 @@ def parse_arguments() -> argparse.Namespace:
     evaluate.add_argument("--figures", type=Path, help="only write the figures of the recordings themselves, as JSON, with the service as it is built")
     commands.add_parser("baseline-reference", parents=[small, permissive], help="fits the reference of the part `baseline`")
     commands.add_parser("study", parents=[small], help="compares ways to train on ordinary speech, on the dev part")
+    commands.add_parser("ensemble", help="writes a comparison of ensembles of emotion heads, on the dev part, into docs/models.md").set_defaults(small=False)
     commands.add_parser("adaptation", help="writes how much undertone adapt improves left-out corpora into docs/your-data.md").set_defaults(small=False)
     commands.add_parser("left-out", help="writes how good emotions are on corpora left out of the heads in turn into docs/models.md").set_defaults(small=False)
     commands.add_parser("disclosure", help="writes what can be read out of embeddings into docs/embeddings.md").set_defaults(small=False)
@@ -89,6 +90,10 @@ def main() -> None:
         from training.studies import ordinary_speech
 
         ordinary_speech.run()
+    elif options.command == "ensemble":
+        from training.studies import ensemble
+
+        ensemble.run()
     elif options.command == "adaptation":
         from training.studies import adaptation
 

@@ -39,6 +39,7 @@ from training.heads import clarity, emotion
 from training.heads import distance as distances
 from training.heads.fit import Heads, mean_per_clip, predict
 from training.reporting.cards import write_cards
+from training.vad.dataset import is_fitted
 from training.vad.spec import RECORDING_PARAMS
 from training.vad import speech_check
 from training.vad import train as vad_train
@@ -77,7 +78,7 @@ def train_vad() -> None:
     min_voice, check_metrics = speech_check.fit(net)
     write_vad(net, graph)
     params = SEGMENT_PARAMS | {"minVoice": min_voice} | RECORDING_PARAMS
-    write_model(specs_of(settings.MODELS)["vad"], graph, settings.MODELS, params, lambda clip: not clip.held_out, vad_train.measure_vad(net) | check_metrics,
+    write_model(specs_of(settings.MODELS)["vad"], graph, settings.MODELS, params, is_fitted, vad_train.measure_vad(net) | check_metrics,
                 synthetic_music.openmsx_data())  # fmt: skip
 
 

@@ -24,7 +24,7 @@ SAMPLE_RATE = 16000  # Hz of all audio that training handles
 class Sizes:
     """Steps, epochs and pieces of each stage."""
 
-    vad_steps: int = 2800
+    vad_steps: int = 8400
     music_pieces: int = 240
     openmsx_pieces: int | None = None  # all of them
     speech_check_steps: int = 2000

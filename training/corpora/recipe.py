@@ -36,7 +36,7 @@ class Recipe:
 
 
 STANDARD = Recipe(
-    version="1.8.0",
+    version="1.9.0",
     emotion=("RAVDESS", "TESS", "SAVEE", "EMOVO", "nEMO", "ASED", "EmotionTTSKorean", "CREMA-D", "CASIA", "AESDD", "TurEV"),
     ordinary=("LibriSpeech", "AMI"),
     rated="TAVA",

@@ -17,6 +17,9 @@ TAVA_EMOTIONS = {
     "miserable": "sad", "frightened": "fearful", "enraged": "angry",
 }  # fmt: skip
 STRONG_AROUSAL = 0.1  # added to arousal at strong intensity
+CREMA_D_SYLLABLES = {
+    "IEO": 6, "TIE": 8, "IOM": 8, "IWW": 8, "TAI": 7, "MTI": 9, "IWL": 8, "ITH": 10, "DFA": 6, "ITS": 7, "TSI": 5, "WSI": 9,
+}  # fmt: skip
 STEADY = ("Rain", "Sea waves", "Helicopter", "Chainsaw")
 
 
@@ -55,6 +58,9 @@ class CremaD(ActedCorpus):
 
     def dimensions(self, clip: Clip) -> Dimensions:
         return expected_dimensions(clip.distribution, CATEGORY_WEIGHT)
+
+    def syllables(self, clip: Clip) -> int:
+        return CREMA_D_SYLLABLES[clip.extra["stmt"]]
 
 
 class Baved(Corpus):
@@ -101,9 +107,9 @@ class Esc10(Corpus):
 CORPORA: dict[str, Corpus] = {
     corpus.name: corpus
     for corpus in (
-        Ravdess("RAVDESS", "CC BY-NC-SA 4.0", Sampling(telephone_every=2), studio=True),
+        Ravdess("RAVDESS", "CC BY-NC-SA 4.0", Sampling(vad=2, telephone_every=2), studio=True),
         Tess("TESS", "non-commercial (CC BY-NC-ND 4.0 upstream)",
-             Sampling(vad=2, telephone_every=2), studio=True),
+             Sampling(vad=4, telephone_every=2), studio=True),
         # English sentences acted by four men (Haq & Jackson 2010).
         ActedCorpus("SAVEE", "unstated, research use", Sampling(head=1.5, finetune=1.5), studio=True),
         # Acted Italian sentences (Costantini et al. 2014).
@@ -117,15 +123,15 @@ CORPORA: dict[str, Corpus] = {
         Baved("BAVED", "unstated", Sampling(vad=2.5, speech_check=2.0), studio=True),
         Tava("TAVA", "AGPL-3.0", Sampling(finetune=4, vad=2, corrupted=1000), studio=True),
         # Vocal bursts without words (Buhl 2023): no speech for the VAD model. Passing a laugh as speech is a minor error.
-        Corpus("EmoGator", "Apache-2.0", Sampling(speech_check=0.4, telephone_every=3), is_speech=False),
-        CremaD("CREMA-D", "ODbL 1.0 / DbCL (a notice is due; the database shares alike)", Sampling(head=0.3, finetune=0.3)),
+        Corpus("EmoGator", "Apache-2.0", Sampling(vad=4, speech_check=0.4, telephone_every=3), is_speech=False),
+        CremaD("CREMA-D", "ODbL 1.0 / DbCL (a notice is due; the database shares alike)", Sampling(head=0.3, finetune=0.3, vad=0.5)),
         # Acted Chinese sentences, four speakers.
         ActedCorpus("CASIA", "unstated, research use", Sampling(head=0.5, finetune=0.7)),
         # Acted Greek sentences, six speakers, no neutral ones (Vryzas et al. 2018).
         ActedCorpus("AESDD", "unstated"),
         # Acted Turkish words, about a second each, six speakers (Canpolat et al. 2020).
-        ActedCorpus("TurEV", "contradictory (CC BY-NC-ND 4.0 and GPL-3)", Sampling(head=0.25, finetune=0.3)),
-        Speechocean762("speechocean762", "CC BY 4.0", Sampling(vad=1.5, speech_check=2.0, telephone_every=2, corrupted=120), ordinary=True),
+        ActedCorpus("TurEV", "contradictory (CC BY-NC-ND 4.0 and GPL-3)", Sampling(head=0.25, finetune=0.3, vad=0.25)),
+        Speechocean762("speechocean762", "CC BY 4.0", Sampling(vad=4, speech_check=2.0, telephone_every=2, corrupted=120), ordinary=True),
         LibriSpeech("LibriSpeech", "CC BY 4.0", Sampling(vad=6, speech_check=2.0), ordinary=True),
         # 30 s each of twelve spontaneous English meetings. A recording counts as one speaker.
         Corpus("AMI", "CC BY 4.0", Sampling(finetune=4, vad=40, speech_check=2.0), ordinary=True),

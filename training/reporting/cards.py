@@ -23,11 +23,9 @@ METRIC_NOTES = {
 PERMISSIVE = ("CC BY", "Apache", "MIT")
 METRIC_NOTE = ("Through the shipped pipeline, on the test part: speakers who are in none of the other parts (training, dev for "
                "recipes, calibration). Intervals: bootstrap over speakers, over recordings where there is one speaker (†).")  # fmt: skip
-EARLIER_SPLIT = "1.5.0"  # version of the VAD model
-EARLIER_SPLIT_NOTE = (
-    "The VAD model 1.5.0 was trained before the corpora had four parts: on half of the speakers of today's calibration part and on all of "
-    "today's test part, but for SAVEE, MFA, ESC10 and the corpora that came later (CREMA-D, CASIA, AESDD, TurEV). Ten of the twelve "
-    "recordings of AMI were trained on. The threshold of its output `voice` was chosen on all speech, with the speech that was then left out."
+VAD_SPLIT_NOTE = (
+    "Speakers of the parts dev and test (training/corpora/splits.json) and corpora left out are not among them. The dev part sets the "
+    "threshold of the output `voice`."
 )
 FAST_SPLIT_NOTE = "Speakers of the parts dev, calibration and test (training/corpora/splits.json) are not among them."
 SPLIT_NOTE = (
@@ -35,10 +33,6 @@ SPLIT_NOTE = (
     "weights of the train part alone; these weights are their mean with weights that were fitted on the dev and calibration parts as well, by the same recipe."
 )
 METRIC_KEYS = ("figure", "group", "value", "interval", "speakers", "clips")
-
-
-def has_earlier_split(manifest: dict) -> bool:
-    return manifest["kind"] == "vad" and manifest["version"] == EARLIER_SPLIT
 
 
 def deployment(data: list[dict]) -> str:
@@ -87,10 +81,9 @@ def run_of(manifest: dict, models: Path) -> dict:
 
 def evidence_of(manifest: dict, models: Path) -> dict:
     kind, spec, run = manifest["kind"], specs_of(models)[manifest["kind"]], run_of(manifest, models)
-    notes = [EARLIER_SPLIT_NOTE] if has_earlier_split(manifest) else []
     return {
         "figures": [{key: m[key] for key in METRIC_KEYS} for m in run["figures"] if m["signal"] == kind],
-        "failures": [*spec.failures, *notes, *run.get("failures", {}).get(kind, [])],
+        "failures": [*spec.failures, *run.get("failures", {}).get(kind, [])],
         "intendedUse": list(spec.intended),
         "unintendedUse": list(spec.unintended),
         "deployment": deployment(training_data(manifest, models)),
@@ -109,12 +102,11 @@ def sections_of(manifest: dict, models: Path) -> dict[str, list[str]]:
     step = "fast" if models.resolve().name == "fast" and kind != "vad" else kind
     lists = {"Known failures": evidence["failures"], "Intended use": evidence["intendedUse"],
              "Not intended": evidence["unintendedUse"], "Limits": training["limits"]}  # fmt: skip
-    earlier = has_earlier_split(manifest)
-    split = [] if earlier else ["", FAST_SPLIT_NOTE if step == "fast" else SPLIT_NOTE]
+    split = VAD_SPLIT_NOTE if kind == "vad" else FAST_SPLIT_NOTE if step == "fast" else SPLIT_NOTE
     return {
-        "Measured": [METRIC_NOTE, *([EARLIER_SPLIT_NOTE] if earlier else []), "", metrics] if evidence["figures"] else [],
+        "Measured": [METRIC_NOTE, "", metrics] if evidence["figures"] else [],
         "Origin and licence": [specs_of(models)[kind].origin + finetuned, "", f"Licence: {manifest['licence']}.", "", evidence["deployment"]],
-        "Training recordings": [data, *split] if training["data"] else [],
+        "Training recordings": [data, "", split] if training["data"] else [],
         "Licence audit": audit(training_data(manifest, models)),
         "Measured in training": [notes, "", in_training] if training["metrics"] else [],
         "Cost": [f"Weights: {weights.stat().st_size / 2**20:.2f} MiB. `npm run bench -- models` measures the time."],

@@ -19,10 +19,11 @@ from training.corpora.corpus import ORDINARY_WEIGHT, Part
 from training.corpora.index import read_clips
 from training.corpora.labels import NEGATIVE
 from training.corpora.recipe import RECIPE
+from training.encoder.embeddings import EmbeddingStore
 from training.evaluation.statistics import Score, accuracy, best_present, ccc, paired_interval, uar
 from training.heads import emotion
 from training.heads.attention_head import LinearHead
-from training.heads.fit import mean_per_clip
+from training.heads.fit import Heads, mean_per_clip, predict
 from training.pipeline import calibration_set, load_embeddings
 from training.reporting.tables import study_table
 
@@ -30,8 +31,10 @@ DOMAINS = 3  # directions that separate ordinary from acted speech and are proje
 
 
 class Study:
-    def __init__(self) -> None:
-        self.clips, self.store = read_clips(), load_embeddings(calibration_set())
+    """Heads fitted on the train part of a store whose trunk has weights of that part alone, and measured on the dev part."""
+
+    def __init__(self, store: EmbeddingStore) -> None:
+        self.clips, self.store = read_clips(), store
         self.targets = emotion.targets_of(self.clips)
         owners = [self.clips[i] for i in self.store.clips]
         self.corpus = np.array([clip.corpus for clip in owners])
@@ -57,7 +60,7 @@ class Study:
     def pseudo_labels(self) -> LinearHead:
         """Ordinary speech has the distribution that a head fitted on the votes of CREMA-D's listeners predicts for it."""
         voted = np.intersect1d(self.training(False), np.flatnonzero(self.corpus == "CREMA-D"))
-        values = self.values(self.fit(self.targets, voted), np.flatnonzero(self.ordinary))
+        values = self.values([self.fit(self.targets, voted)], np.flatnonzero(self.ordinary))
         distribution = self.targets.distribution.copy()
         distribution[values[0]] = softmax(values[1][:, emotion.CATEGORIES], 1)
         return self.fit(replace(self.targets, distribution=distribution), self.training(True))
@@ -96,22 +99,20 @@ class Study:
         windows, names = self.training(True), np.array([clip.corpus for clip in self.clips])
         return self.fit(emotion.group_robust(self.store, self.targets, windows, names), windows)
 
-    def values(self, head: LinearHead, windows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def values(self, heads: Heads, windows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """-> clip indices [m], outputs [m,10]"""
-        with torch.no_grad():
-            found = head.clip(torch.from_numpy(self.store.moments[windows])).numpy()
-        return mean_per_clip(self.store.clips[windows], self.store.speech_frames[windows], found)
+        return mean_per_clip(self.store.clips[windows], self.store.speech_frames[windows], predict(heads, self.store, windows))
 
-    def measure(self, head: LinearHead) -> dict[str, tuple[Score, np.ndarray, np.ndarray, np.ndarray]]:
+    def measure(self, heads: Heads) -> dict[str, tuple[Score, np.ndarray, np.ndarray, np.ndarray]]:
         """Metric -> score, truth, prediction and speaker of each clip of the dev part."""
-        rows, values = self.values(head, np.flatnonzero(self.part == Part.CALIBRATION))
+        rows, values = self.values(heads, np.flatnonzero(self.part == Part.CALIBRATION))
         known = self.targets.label[rows] >= 0
         logits, label = values[known][:, emotion.CATEGORIES], self.targets.label[rows[known]]
         weight = weights_of(np.array([self.clips[i].corpus for i in rows[known]]))
         distribution, beyond = self.targets.distribution[rows[known]], np.zeros(len(label))
         temperature, _ = fit_temperature(logits, distribution, beyond, weight)
         low = fit_low_confidence(softmax(logits / temperature, 1), label, weight)
-        rows, values = self.values(head, np.flatnonzero(self.part == Part.DEV))
+        rows, values = self.values(heads, np.flatnonzero(self.part == Part.DEV))
         names = np.array([self.clips[i].corpus for i in rows])
         speakers = np.array([f"{self.clips[i].corpus} {self.clips[i].speaker}" for i in rows])
         logits, label = values[:, emotion.CATEGORIES], self.targets.label[rows]
@@ -131,27 +132,30 @@ class Study:
             found[f"{name} answered"] = accuracy, np.ones(part.sum()), answered.astype(float), speakers[part]
         return found
 
-    def systems(self) -> dict[str, Callable[[], LinearHead]]:
-        return {
-            "acted corpora and votes": self.acted_only,
-            "+ weakly neutral ordinary speech": lambda: self.fit(self.targets, self.training(True)),
-            "weight 1 instead of .3": lambda: self.fit(self.weighted(1 / ORDINARY_WEIGHT), self.training(True)),
-            "distributions of a head on votes": self.pseudo_labels,
-            "domain directions removed": self.domain_projection,
-            "group-robust": self.group_robust,
-        }
+    def compare(self, systems: dict[str, Callable[[], Heads]]) -> dict[str, dict[str, dict]]:
+        """System -> metric -> value and 95 % interval of its difference from the first system."""
+        found, first = {}, {}
+        for title, fit in systems.items():
+            measured = self.measure(fit())
+            first = first or measured
+            found[title] = {
+                name: {"value": round(score(truth, predicted), 3),
+                       "difference": paired_interval(score, truth, predicted, first[name][2], speakers)}
+                for name, (score, truth, predicted, speakers) in measured.items()
+            }  # fmt: skip
+            print(title, {name: one["value"] for name, one in found[title].items()}, flush=True)
+        return found
 
 
 def run() -> None:
-    study, found, first = Study(), {}, {}
-    for title, fit in study.systems().items():
-        measured = study.measure(fit())
-        first = first or measured
-        found[title] = {
-            name: {"value": round(score(truth, predicted), 3),
-                   "difference": paired_interval(score, truth, predicted, first[name][2], speakers)}
-            for name, (score, truth, predicted, speakers) in measured.items()
-        }  # fmt: skip
-        print(title, {name: one["value"] for name, one in found[title].items()}, flush=True)
+    study = Study(load_embeddings(calibration_set()))
+    found = study.compare({
+        "acted corpora and votes": lambda: [study.acted_only()],
+        "+ weakly neutral ordinary speech": lambda: [study.fit(study.targets, study.training(True))],
+        "weight 1 instead of .3": lambda: [study.fit(study.weighted(1 / ORDINARY_WEIGHT), study.training(True))],
+        "distributions of a head on votes": lambda: [study.pseudo_labels()],
+        "domain directions removed": lambda: [study.domain_projection()],
+        "group-robust": lambda: [study.group_robust()],
+    })  # fmt: skip
     print(study_table(found))
     (settings.results_folder() / "ordinary_speech.json").write_text(json.dumps(found, indent=1) + "\n")

@@ -93,3 +93,7 @@ def test_read_clips_numbers_the_clips_of_the_asked_corpora(tmp_path):
 @pytest.mark.parametrize(("text", "count"), [("still waiting for it to happen", 8), ("the little table", 5), ("a", 1)])
 def test_syllables(text, count):
     assert count_syllables(text) == count
+
+
+def test_the_statement_of_crema_d_gives_its_syllables():
+    assert make_clip("CREMA-D", extra="stmt=ITH").syllables == 10

@@ -1,9 +1,14 @@
-"""The speech check of the VAD model."""
+"""Data and speech check of the VAD model."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from training.corpora.corpus import Part
+from training.corpora.recipe import RECIPE
 from training.vad import speech_check
+from training.vad.dataset import LabelledClip, WeightedClips, is_fitted
 from training.vad.model import WIDTH, VadNet
 
 
@@ -16,3 +21,18 @@ def test_the_dev_part_sets_the_threshold_of_the_speech_check(monkeypatch):
     monkeypatch.setattr(speech_check, "mean_outputs", lambda *_: np.where(parts == "dev", np.linspace(0, 3, 150), -5))
     monkeypatch.setattr(speech_check, "measure_speech_check", lambda *_: {})
     assert speech_check.fit(VadNet())[0] == pytest.approx(1.03, abs=0.01)
+
+
+def test_the_weights_see_neither_dev_nor_test_speakers_nor_corpora_left_out():
+    fitted = {part for part in Part if is_fitted(SimpleNamespace(part=part, corpus="RAVDESS"))}
+    assert fitted == {Part.TRAIN, Part.CALIBRATION}
+    assert not any(is_fitted(SimpleNamespace(part=part, corpus=name)) for part in Part for name in RECIPE.unseen)
+
+
+def test_clips_are_drawn_in_proportion_to_their_weights():
+    pool, rng = WeightedClips(), np.random.default_rng(0)
+    for name, weight in (("rare", 1), ("never", 0), ("often", 3)):
+        pool.add(LabelledClip(name, np.zeros((1, 80)), np.zeros(1), None), weight)
+    drawn = [pool.draw(rng).corpus for _ in range(4000)]
+    assert drawn.count("often") / len(drawn) == pytest.approx(0.75, abs=0.03)
+    assert "never" not in drawn

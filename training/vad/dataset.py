@@ -9,12 +9,18 @@ from training.augment import synthetic_music, synthetic_noise, telephone_codecs
 from training.augment.mix import gated_power
 from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
+from training.corpora.recipe import RECIPE
 from training.features.log_mel import of_corpora
 from training.vad import silero
 
 ABOVE_FLOOR = 1.0  # log10 of power: some of BAVED's rooms hum
 SYNTHETIC_SPEECH_WEIGHT = 3.0
 MIN_FRAMES = 20
+FITTED = (Part.TRAIN, Part.CALIBRATION)  # parts of the weights; the dev part sets the threshold of the speech check
+
+
+def is_fitted(clip: Clip) -> bool:
+    return clip.part in FITTED and clip.corpus not in RECIPE.unseen
 
 
 def relative_level(log_mel: np.ndarray) -> np.ndarray:
@@ -44,54 +50,59 @@ class LabelledClip:
     syllables: int | None
 
 
-class LabelledPool:
-    """Labelled clips, either plain or as telephone copies."""
+class WeightedClips:
+    """Clips, drawn in proportion to their weights."""
 
     def __init__(self) -> None:
-        self.speech: list[LabelledClip] = []
-        self.weights: list[float] = []  # of a draw of speech
-        self.other: list[LabelledClip] = []
+        self.clips: list[LabelledClip] = []
+        self.weights: list[float] = []
 
-    def add(self, item: LabelledClip, weight: float | None) -> None:
-        """`weight`: None for other sounds than speech."""
-        if weight is None:
-            self.other.append(item)
-        else:
-            self.speech.append(item)
-            self.weights.append(weight)
+    def add(self, clip: LabelledClip, weight: float) -> None:
+        self.clips.append(clip)
+        self.weights.append(weight)
 
     @cached_property
     def cumulative(self) -> np.ndarray:
         return np.cumsum(self.weights) / np.sum(self.weights)
 
     def draw(self, rng: np.random.Generator) -> LabelledClip:
-        return self.speech[min(int(np.searchsorted(self.cumulative, rng.random())), len(self.speech) - 1)]
+        return self.clips[min(int(np.searchsorted(self.cumulative, rng.random())), len(self.clips) - 1)]
+
+
+class LabelledPool:
+    """Labelled clips, either plain or as telephone copies."""
+
+    def __init__(self) -> None:
+        self.speech, self.other = WeightedClips(), WeightedClips()
+
+    def add(self, clip: LabelledClip, speech: bool, weight: float) -> None:
+        (self.speech if speech else self.other).add(clip, weight)
 
 
 class VadDataset:
-    """All clips of the part train or test, in memory."""
+    """All clips that the weights are fitted on, or those of the test part, in memory."""
 
-    def __init__(self, part: Part):
+    def __init__(self, tested: bool):
         self.plain, self.telephone, self.copies = LabelledPool(), LabelledPool(), telephone_codecs.features_by_name()
         corpora, labels = of_corpora(), silero.label_corpora()
         for clip in read_clips():
             log_mel = np.asarray(corpora[clip.index])
-            if len(log_mel) >= MIN_FRAMES and clip.part is part and clip.corpus != "RIR":
+            if len(log_mel) >= MIN_FRAMES and (clip.tested if tested else is_fitted(clip)) and clip.corpus != "RIR":
                 own = labels[corpora.offsets[clip.index] : corpora.offsets[clip.index + 1]]
                 item = LabelledClip(clip.corpus, log_mel, correct_labels(clip, log_mel, own), clip.syllables)
-                self.add(f"corpora-{clip.index}", item, clip.definition.sampling.vad if clip.definition.is_speech else None)
+                self.add(f"corpora-{clip.index}", item, clip.definition.is_speech, clip.definition.sampling.vad)
         for name, source in (("sounds", synthetic_noise), ("music", synthetic_music)):
             store = source.features()
             for index, path in enumerate(store.paths):
-                if synthetic_noise.is_held_out(path) == (part is Part.TEST):
+                if synthetic_noise.is_held_out(path) == tested:
                     speech = path.startswith("speech-")
                     log_mel = np.asarray(store[index])
                     target = (speech & (relative_level(log_mel) > -3)).astype(np.float32)
                     item = LabelledClip(name, log_mel, target, None)
-                    self.add(f"{name}-{index}", item, SYNTHETIC_SPEECH_WEIGHT if speech else None)
+                    self.add(f"{name}-{index}", item, speech, SYNTHETIC_SPEECH_WEIGHT if speech else 1)
 
-    def add(self, name: str, item: LabelledClip, weight: float | None) -> None:
-        self.plain.add(item, weight)
+    def add(self, name: str, item: LabelledClip, speech: bool, weight: float) -> None:
+        self.plain.add(item, speech, weight)
         if name in self.copies:
             log_mel = self.copies[name][: len(item.log_mel)]
-            self.telephone.add(replace(item, log_mel=log_mel, target=item.target[: len(log_mel)]), weight)
+            self.telephone.add(replace(item, log_mel=log_mel, target=item.target[: len(log_mel)]), speech, weight)

@@ -27,7 +27,7 @@ def draw_noise(pool: LabelledPool, rng: np.random.Generator, frames: int) -> np.
     sounds: list[np.ndarray] = []
     count = 0
     while count < frames:
-        sounds.append(pool.other[rng.integers(len(pool.other))].log_mel)
+        sounds.append(pool.other.draw(rng).log_mel)
         count += len(sounds[-1])
     joined = np.concatenate(sounds)
     start = rng.integers(0, count - frames + 1)
@@ -52,7 +52,7 @@ def write_speech(pool: LabelledPool, rng: np.random.Generator, log_mel: np.ndarr
     syllables, frames = [], len(log_mel)
     at = int(rng.integers(0, frames // 4)) if rng.random() < 0.6 else 0
     while at < frames - 60:
-        item = pool.draw(rng)
+        item = pool.speech.draw(rng)
         start = int(rng.integers(0, max(1, len(item.log_mel) - frames)))
         clip = item.log_mel[start : start + frames - at]
         shift = rng.normal(0, 0.3) + curve(rng, 0.25)

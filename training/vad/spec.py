@@ -17,7 +17,7 @@ SPEC = ModelSpec(
     description="Speech probability and syllable rate of each 10 ms frame, and whether it is speech or another sound",
     inputs=("features",),
     outputs=("speech", "syllable_rate", "voice"),
-    corpora=(*RECIPE.speech, *RECIPE.sounds),
+    corpora=(*RECIPE.trained, *RECIPE.unlabelled, *RECIPE.sounds),
     limits=(
         "Speech labels come from Silero VAD 6 (MIT), not from people; laughter, crying and other vocal bursts "
         "without words count as no speech.",
@@ -32,4 +32,4 @@ SPEC = ModelSpec(
     unintended=("Proving the absence of speech: whispering, shouting and voices under loud noise can be missed.",),
     failures=("Cries, laughter and other vocal bursts without words count as no speech.",),
 )
-OPEN = replace(SPEC, corpora=(*OPEN_RECIPE.speech, *OPEN_RECIPE.sounds), licence=PERMISSIVE)
+OPEN = replace(SPEC, corpora=(*OPEN_RECIPE.trained, *OPEN_RECIPE.unlabelled, *OPEN_RECIPE.sounds), licence=PERMISSIVE)

@@ -7,7 +7,6 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from training.corpora.corpus import Part
 from training.corpora.recipe import RECIPE
 from training.features.spec import FRAMES_PER_SECOND
 from training.settings import SEED
@@ -42,7 +41,7 @@ def cosine_lr(peak: float, step: int, steps: int) -> float:
 def train(steps: int) -> VadNet:
     torch.manual_seed(SEED)
     rng = np.random.default_rng(SEED)
-    dataset, net = VadDataset(Part.TRAIN), VadNet()
+    dataset, net = VadDataset(tested=False), VadNet()
     optimizer = torch.optim.AdamW(net.parameters(), PEAK_LR, weight_decay=1e-3)
     for step in range(steps):
         frames, size = SHAPES[step % len(SHAPES)]
@@ -66,22 +65,22 @@ def frame_f1(net: VadNet, items: list[LabelledClip]) -> float:
 
 def measure_vad(net: VadNet) -> dict[str, float]:
     """Metrics of the model card."""
-    dataset, rng = VadDataset(Part.TEST), np.random.default_rng(3)
-    known = [item for item in dataset.plain.speech if item.corpus in RECIPE.speech]
+    dataset, rng = VadDataset(tested=True), np.random.default_rng(3)
+    known = [item for item in dataset.plain.speech.clips if item.corpus in RECIPE.speech]
     result = {"frame_f1_clean": frame_f1(net, known)}
     for snr_db in TEST_SNRS_DB:
         noises = (draw_noise(dataset.plain, rng, len(item.log_mel)) for item in known)
         noisy = [replace(item, log_mel=add_noise_to_log_mel(item.log_mel, noise, snr_db, slice(None))) for item, noise in zip(known, noises)]
         result[f"frame_f1_noise_{snr_db}_db"] = frame_f1(net, noisy)
-    result["frame_f1_telephone"] = frame_f1(net, [item for item in dataset.telephone.speech if item.corpus in RECIPE.speech])
-    synthetic = [frame_f1(net, [item]) for item in dataset.plain.speech if item.corpus == "sounds"]
+    result["frame_f1_telephone"] = frame_f1(net, [item for item in dataset.telephone.speech.clips if item.corpus in RECIPE.speech])
+    synthetic = [frame_f1(net, [item]) for item in dataset.plain.speech.clips if item.corpus == "sounds"]
     result["frame_f1_synthetic_speech"] = float(np.mean(synthetic))
     counted = [(net.detect(item.log_mel), item.syllables) for item in known if item.syllables is not None]
     predicted, truth = np.array([(rate[speech].sum() / FRAMES_PER_SECOND, count) for (speech, rate), count in counted]).T
     result["syllable_count_correlation"] = float(np.corrcoef(predicted, truth)[0, 1])
     result["syllable_count_relative_error"] = float(np.mean(np.abs(predicted - truth) / truth))
     false: dict[str, list[float]] = {}
-    for item in dataset.plain.other:
+    for item in dataset.plain.other.clips:
         false.setdefault(item.corpus, []).append(net.detect(item.log_mel)[0].mean())
     result |= {f"false_speech_{corpus.lower()}": float(np.mean(shares)) for corpus, shares in false.items()}
     return {name: round(value, 4) for name, value in result.items()}
