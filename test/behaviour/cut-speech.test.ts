@@ -7,7 +7,7 @@ import { reporter, samplesOf } from '../support/analysis.ts';
 type EmotionSignals = Readonly<{ valence: number; arousal: number; emotions: Record<string, number> }>;
 
 const rate = 16_000;
-const bound = 0.05;
+const bound = 0.06;
 const second = new Float32Array(rate);
 const report = await reporter();
 const amidSpeech = samplesOf('speech.wav').subarray(0.5 * rate, 2.5 * rate);
