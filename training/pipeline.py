@@ -33,18 +33,21 @@ from training.export.manifest import write_model
 from training.export.model_spec import ModelSpec
 from training.export.specs import specs_of
 from training.export.trunk_graph import write_trunk
+from training.export import vad_graph
 from training.export.vad_graph import write_vad
-from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS, WINDOW_SECONDS
+from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS
 from training.heads import clarity, emotion
 from training.heads import distance as distances
 from training.heads.fit import Heads, mean_per_clip, predict
 from training.reporting.cards import write_cards
 from training.vad.dataset import is_fitted
+from training.vad.model import LOOKAHEAD
 from training.vad.spec import RECORDING_PARAMS
 from training.vad import speech_check
 from training.vad import train as vad_train
 
 EMOTION_SHORT_SECONDS, CLARITY_SHORT_SECONDS = 3, 10  # less speech than this lowers the confidence
+STREAM_PARAMS = {"stateSize": sum(vad_graph.SIZES), "settleFrames": vad_graph.SETTLED, "lookaheadFrames": LOOKAHEAD}
 TONE_PARAMS = {"lowArousal": 0.45, "highArousal": 0.55, "veryLowValence": 0.25, "lowValence": 0.45, "highValence": 0.55}
 
 
@@ -77,7 +80,7 @@ def train_vad() -> None:
     net, graph = vad_train.train(settings.SIZES.vad_steps), settings.CACHE / "vad.onnx"
     min_voice, check_metrics = speech_check.fit(net)
     write_vad(net, graph)
-    params = SEGMENT_PARAMS | {"minVoice": min_voice} | RECORDING_PARAMS
+    params = SEGMENT_PARAMS | {"stream": STREAM_PARAMS, "minVoice": min_voice} | RECORDING_PARAMS
     write_model(specs_of(settings.MODELS)["vad"], graph, settings.MODELS, params, is_fitted, vad_train.measure_vad(net) | check_metrics,
                 synthetic_music.openmsx_data())  # fmt: skip
 
@@ -85,7 +88,7 @@ def train_vad() -> None:
 def write_trunk_model(trunk: Trunk, models: ModelSet) -> None:
     graph = settings.CACHE / "trunk.onnx"
     write_trunk(trunk, graph)
-    params = {"windowSeconds": WINDOW_SECONDS, "framesPerToken": trunk.frames_per_embedding, **WINDOW_PARAMS}
+    params = {"framesPerToken": trunk.frames_per_embedding, **WINDOW_PARAMS}
     write_model(specs_of(models.models)["trunk"], graph, models.models, params, models.fits)
     if models.models != settings.MODELS:
         shutil.copytree(settings.MODELS / "vad", models.models / "vad", dirs_exist_ok=True)

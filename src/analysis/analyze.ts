@@ -1,4 +1,4 @@
-/** The pipeline: bytes -> chunks of samples -> speech -> windows -> embeddings -> signals. */
+/** The pipeline: bytes -> chunks of samples -> speech -> utterances -> embeddings -> signals. */
 import { createHash, type Hash } from 'node:crypto';
 import { type DecodeLimits, type IncrementalDecoder, type Source, trackProsody } from '../audio/addon.ts';
 import { replay, syntheticSignal } from '../models/golden.ts';
@@ -14,7 +14,7 @@ import {
   type SpeechChunk,
   type UploadPart,
 } from './chunked.ts';
-import { analyzeLive, type LiveRequest, type LiveResult } from './live.ts';
+import { analyzeLive, type LiveResult, type LiveStep } from './live.ts';
 import type { Segment } from './segments.ts';
 import { describeChunk, type SpeakerChunk, type SpeakerRecording } from './signals/speaker.ts';
 import { definitions } from './signals/table.ts';
@@ -33,8 +33,8 @@ export type Analyzer = {
   analyze(request: AnalyzeRequest, onChunk?: OnChunk): Promise<Analyses>;
   /** Returns null for a recording of over `longSeconds`, once that is known. @throws ServiceError */
   analyzeUnlessLong(request: AnalyzeRequest): Promise<Analyses | null>;
-  /** Analyses the end of a stream. @throws ServiceError */
-  live(request: LiveRequest): Promise<LiveResult>;
+  /** Analyses what came of a stream. @throws ServiceError */
+  live(step: LiveStep & { readonly cancel: Int32Array | null }): Promise<LiveResult>;
   /** Runs every model once: the first run of a session is slower. */
   warm(): Promise<void>;
   readonly models: Models;
@@ -60,7 +60,7 @@ export function analyzerOf(
     analyze: async (request, onChunk = () => {}) =>
       (await analyze(request, context, { onChunk, maxSeconds: null })) as Analyses,
     analyzeUnlessLong: (request) => analyze(request, context, { onChunk: () => {}, maxSeconds: longSeconds }),
-    live: (request) => analyzeLive(request, models, limits),
+    live: (step) => analyzeLive(step, models, limits),
     models,
     warm: async () => {
       await replay(models, syntheticSignal(1, warmUpSeconds));
@@ -100,7 +100,8 @@ async function analyze(
     const offset = sum(firstResults, ({ frames }) => frames);
     const voices = spans?.map((own) => restrictToSpeaker(chunks[0], own, offset)) ?? chunks;
     for (const [index, voice] of voices.entries()) {
-      results[index]?.push(await analyzeChunk(voice, request, models, timer));
+      const own = results[index] as ChunkResult[];
+      own.push(await analyzeChunk(voice, request, own.at(-1), models, timer));
     }
     await onChunk(seconds, duration);
     return !isLast;
@@ -142,14 +143,16 @@ function hashSamples(decoders: readonly IncrementalDecoder[], request: AnalyzeRe
   };
 }
 
+type DetectedChunk = SpeechChunk & { readonly isLast: boolean };
+
 /** The next chunk of every channel: channels have equally many. */
 async function nextOf(
   detectors: readonly ChunkDetector[],
-): Promise<readonly [SpeechChunk, ...SpeechChunk[]]> {
-  const chunks: SpeechChunk[] = [];
-  for (const next of detectors) chunks.push((await next()) as SpeechChunk);
+): Promise<readonly [DetectedChunk, ...DetectedChunk[]]> {
+  const chunks: DetectedChunk[] = [];
+  for (const next of detectors) chunks.push((await next()) as DetectedChunk);
   const [first, ...others] = chunks;
-  return [first as SpeechChunk, ...others];
+  return [first as DetectedChunk, ...others];
 }
 
 function open(

@@ -1,22 +1,20 @@
 /** Result of each chunk, and their aggregation over the recording. */
+import { weightedMean } from './arrays.ts';
 import { measureQuality, type SignalQuality, type Source } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import { unavailableOf } from '../models/manifest.ts';
 import type { SpeechChunk } from './chunked.ts';
-import { encode } from './encode.ts';
-import { type HeadResults, runHeads } from './heads.ts';
-import { type PooledEmbeddings, weightedMean } from './pooled-embeddings.ts';
-import { joinQualities, meanBySpeech, meanLevel } from './quality.ts';
-import { countFrames, joinGaps, type Segment } from './segments.ts';
+import { type Scored, type ScoreRequest, scoreRuns, scoreUtterances, type Totals } from './encode.ts';
+import { createQualityMeter, joinQualities, meanBySpeech, meanLevel, type NoiseLevel, noNoise } from './quality.ts';
+import { countFrames, joinGaps, meanOver, type Segment } from './segments.ts';
 import type { Span, SpeakerRecording } from './signals/speaker.ts';
 import { definitions, type Signal, signals } from './signals/table.ts';
 import { segmentSeconds } from './speech.ts';
 import type { StageTimer } from './stage-timer.ts';
-import type { Analysis, RecordingContext, Timeline } from './types.ts';
-import { collectSpans, cutUtterances } from './utterances.ts';
-import { soundLikeSeveral, type Voice } from './voices.ts';
+import type { Analysis, PooledEmbeddings, RecordingContext } from './types.ts';
+import { cutUtterances } from './utterances.ts';
+import { soundLikeSeveral } from './voices.ts';
 import { recordingWarnings } from './warnings.ts';
-import type { Window } from './windows.ts';
 
 /** Mergeable result of a chunk, without its samples and features. Positions are frames of the chunk. */
 export type ChunkResult = {
@@ -24,31 +22,26 @@ export type ChunkResult = {
   readonly frames: number;
   readonly speechSeconds: number;
   readonly segments: readonly Segment[];
-  readonly windows: readonly Window[];
-  readonly timeline: readonly Window[];
+  readonly utterances: readonly Scored[];
+  /** All runs of a chunk without an utterance, scored as one; null without speech. */
+  readonly runs: { readonly scored: Scored; readonly totals: Totals } | null;
+  /** Of all utterances up to the end of the chunk. */
+  readonly totals: Totals;
+  readonly noise: NoiseLevel;
   readonly voiceLogOdds: number;
   readonly quality: SignalQuality;
   /** RMS of all samples; of the speech alone in a chunk with at least `minTotalSpeechSeconds` of it. */
   readonly levelDbfs: number;
   readonly signals: Partial<Record<Signal, unknown>>;
-  readonly voices: readonly Voice[];
-  /** Empty when not requested. */
-  readonly embeddings: {
-    readonly windows: readonly Float32Array[];
-    readonly timeline: readonly Float32Array[];
-  };
 };
 
-type ChunkRequest = {
-  readonly signals: readonly Signal[];
-  readonly timeline: Timeline | readonly Segment[];
-  readonly embeddings?: boolean;
-};
+type ChunkRequest = { readonly signals: readonly Signal[]; readonly embeddings?: boolean };
 
-/** @param timeline the entries, or their spans in frames of the chunk */
+/** @param previous the chunk before */
 export async function analyzeChunk(
-  { speech, allSegments, bounds, isWhole }: SpeechChunk,
-  { signals: wanted, timeline: entries, embeddings = false }: ChunkRequest,
+  { speech, allSegments, bounds, previousEnd, isWhole }: SpeechChunk,
+  { signals: wanted, embeddings = false }: ChunkRequest,
+  previous: ChunkResult | undefined,
   models: Models,
   timer: StageTimer,
 ): Promise<ChunkResult> {
@@ -63,51 +56,37 @@ export async function analyzeChunk(
   const isUsable = hasSpeech || !isWhole;
   const chosen = isUsable ? available(models).filter((signal) => wanted.includes(signal)) : [];
   const started = chosen.map((signal) => ({ signal, prepared: definitions[signal].prepare?.(speech) }));
-  const { framesPerToken, severalSpeakers } = models.trunk.manifest.params;
-  // Spans of the caller are those of a live step: only the report of the whole recording compares voices.
-  const isLive = typeof entries !== 'string';
-  const minVoiceSeconds = isLive ? undefined : severalSpeakers?.minUtteranceSeconds;
-  const { windows, timeline, voices } = await runHeads(
-    isUsable ? encode(speech, models, timer, bounds) : [],
-    collectSpans(isLive ? entries : cutUtterances(speech), framesPerToken),
-    {
-      signals: chosen,
-      windowsOnly: entries === 'windows',
-      minVoiceFrames: (minVoiceSeconds ?? Number.POSITIVE_INFINITY) * speech.framesPerSecond,
-      embeddings,
-    },
-    models,
-    timer,
-  );
+  const request: ScoreRequest = { signals: chosen, embeddings, voices: true };
+  const meter = createQualityMeter({ ...speech, segments: allSegments }, previous?.noise ?? noNoise, models.features);
+  const cut = cutUtterances(speech, models.trunk.manifest.params, bounds, previousEnd);
+  const before = previous?.totals ?? {};
+  const isScored = isUsable && cut.length > 0;
+  const { scored, totals } = isScored
+    ? await scoreUtterances(speech, cut, meter, before, request, models, timer)
+    : { scored: [], totals: before };
+  const runs = isUsable && !isScored ? await scoreRuns(speech, meter, request, models, timer) : null;
   const results: Partial<Record<Signal, unknown>> = {};
   for (const { signal, prepared } of started) {
-    const rowsOf = (parts: HeadResults['windows']) => parts.map(({ rows }) => rows[signal]);
-    const rows = { windows: rowsOf(windows), timeline: rowsOf(timeline) };
-    results[signal] = await definitions[signal].infer({ rows, speech, timer, prepared }, models[signal]);
+    results[signal] = await definitions[signal].infer?.({ speech, timer, prepared }, models[signal]);
   }
   return {
     samples: samples.length,
     frames: features.frames,
     speechSeconds,
     segments,
-    windows: windows.map(({ window }) => window),
-    timeline: timeline.map(({ window }) => window),
-    voiceLogOdds: speech.voiceLogOdds,
+    utterances: scored,
+    runs,
+    totals,
+    noise: meter.noise(),
+    voiceLogOdds: meanOver(segments, speech.voiceLogOdds),
     quality,
     levelDbfs,
     signals: results,
-    voices,
-    embeddings: { windows: embeddingsOf(windows), timeline: embeddingsOf(timeline) },
   };
 }
 
 function available(models: Models): Signal[] {
   return signals.filter((signal) => unavailableOf(models[signal].manifest) === null);
-}
-
-/** Empty when not requested. */
-function embeddingsOf(parts: HeadResults['windows']): Float32Array[] {
-  return parts.flatMap(({ embedding }) => embedding ?? []);
 }
 
 /** Segments in frames of the whole recording; pauses that a cut made too short are joined. */
@@ -144,14 +123,21 @@ export function aggregate(
   timer: StageTimer,
 ): Analysis {
   const span = spanOf(results, models);
-  const { speechSeconds } = span;
   const { params } = models.vad.manifest;
-  const windows = shiftToRecording(results, (result) => result.windows);
-  const enough = speechSeconds >= params.minTotalSpeechSeconds && windows.length > 0;
+  const hasUtterances = results.some(({ utterances }) => utterances.length > 0);
+  const utterances = shiftToRecording(results, ({ utterances, runs }) =>
+    hasUtterances ? utterances : runs === null ? [] : [runs.scored],
+  );
+  const enough = span.speechSeconds >= params.minTotalSpeechSeconds && utterances.length > 0;
   const quality = joinQualities(results);
-  const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
-  const timeline = shiftToRecording(results, (result) => result.timeline);
-  const recording: RecordingContext = { ...span, windows, timeline, conditions, baselines };
+  const totals = hasUtterances ? results.at(-1)?.totals : results.find(({ runs }) => runs !== null)?.runs?.totals;
+  const recording: RecordingContext = {
+    ...span,
+    utterances,
+    totals: totals ?? {},
+    conditions: { ...quality, speechSeconds: span.speechSeconds, clippedRatio: source.clippedRatio },
+    baselines,
+  };
   const aggregated = available(models)
     .filter((signal) => enough && wanted.includes(signal))
     .map((signal) => {
@@ -161,18 +147,18 @@ export function aggregate(
   const analysis = {
     audio: {
       seconds: sum(results, ({ samples }) => samples) / models.features.sampleRate,
-      speechSeconds,
+      speechSeconds: span.speechSeconds,
       source,
       ...quality,
     },
     span,
     results: Object.fromEntries(aggregated),
-    embeddings: enough ? joinEmbeddings(results, recording) : null,
+    embeddings: enough ? poolEmbeddings(recording) : null,
     samplesSha256: null,
     insufficientSpeech: !enough,
     warnings: recordingWarnings(
       source,
-      enough ? { ...quality, ...voiceProperties(results, models) } : null,
+      enough ? { ...quality, ...voiceProperties(results, utterances, models) } : null,
       meanLevel(results),
       params,
     ),
@@ -182,29 +168,21 @@ export function aggregate(
   return { ...analysis, stages: timer.stages() };
 }
 
-function joinEmbeddings(
-  results: readonly ChunkResult[],
-  { windows, timeline, framesPerSecond }: RecordingContext,
-): PooledEmbeddings | null {
-  const perWindow = results.flatMap(({ embeddings }) => embeddings.windows);
-  if (perWindow.length === 0) return null;
-  return {
-    recording: weightedMean(
-      perWindow,
-      windows.map(({ speechFrames }) => speechFrames),
-    ),
-    timeline: results
-      .flatMap(({ embeddings }) => embeddings.timeline)
-      .map((embedding, index) => {
-        const { start, end } = timeline[index] as Window;
-        return { start: start / framesPerSecond, end: end / framesPerSecond, embedding };
-      }),
-  };
+function poolEmbeddings({ utterances, framesPerSecond }: RecordingContext): PooledEmbeddings | null {
+  const timeline = utterances.flatMap(({ start, end, embedding }) =>
+    embedding === null ? [] : [{ start: start / framesPerSecond, end: end / framesPerSecond, embedding }],
+  );
+  if (timeline.length === 0) return null;
+  const recording = weightedMean(
+    timeline.map(({ embedding }) => embedding),
+    utterances.map(({ speechFrames }) => speechFrames),
+  );
+  return { recording: Float32Array.from(recording), timeline };
 }
 
-function voiceProperties(results: readonly ChunkResult[], { trunk }: Models) {
+function voiceProperties(results: readonly ChunkResult[], utterances: readonly Scored[], { trunk }: Models) {
   const { severalSpeakers: params } = trunk.manifest.params;
-  const voices = results.flatMap((result) => result.voices);
+  const voices = utterances.flatMap(({ voice }) => (voice === null ? [] : [voice]));
   return {
     voiceLogOdds: meanBySpeech(results, (result) => result.voiceLogOdds),
     severalSpeakers: params !== undefined && soundLikeSeveral(voices, params),

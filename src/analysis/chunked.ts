@@ -8,12 +8,20 @@ import {
 } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
-import { joinArrays } from './join-arrays.ts';
+import { joinArrays } from './arrays.ts';
 import type { Segment } from './segments.ts';
-import { detectSpeech, type SpeechAnalysis, truncateSpeech } from './speech.ts';
+import {
+  analyzeSpeech,
+  detectFrames,
+  type FrameBlock,
+  initialDetectorState,
+  joinFrames,
+  type SpeechAnalysis,
+  sliceFrames,
+} from './speech.ts';
 import { type StageTimer, stoppedMessage } from './stage-timer.ts';
 import type { AnalyzeOptions } from './types.ts';
-import { unbounded } from './windows.ts';
+import { cutUtterances, maxGapSeconds } from './utterances.ts';
 
 export type Chunking = {
   /** Longest chunk: bounds the memory of an analysis. */
@@ -86,16 +94,17 @@ export type SpeechChunk = {
   readonly speech: SpeechAnalysis;
   /** All speech: what is outside is noise. */
   readonly allSegments: readonly Segment[];
-  /** Spans inside which windows lie: silence replaces missing context only at the ends of the recording. */
+  /** Spans that utterances do not cross: silence replaces missing context only at the ends of the recording. */
   readonly bounds: readonly Segment[];
+  /** End of the last utterance before the chunk, in frames of the chunk. */
+  readonly previousEnd: number;
   readonly isWhole: boolean;
-  readonly isLast: boolean;
 };
 
 /** Returns the next chunk, or null after the last. */
-export type ChunkDetector = () => Promise<SpeechChunk | null>;
+export type ChunkDetector = () => Promise<(SpeechChunk & { readonly isLast: boolean }) | null>;
 
-/** Chunks end in pauses: samples after the cut belong to the next chunk. Between calls only these are kept. */
+/** Chunks end in pauses between utterances, or where one is cut. Frames after the cut belong to the next chunk. */
 export function detectChunks(
   decoder: IncrementalDecoder,
   models: Models,
@@ -103,43 +112,54 @@ export function detectChunks(
   timer: StageTimer,
 ): ChunkDetector {
   const { hopLength, sampleRate } = models.features;
-  let carried: Float32Array = new Float32Array(0);
-  let { start } = unbounded;
+  let state = initialDetectorState(models);
+  let samples: Float32Array = new Float32Array(0);
+  let frames: FrameBlock | null = null;
+  let start = Number.NEGATIVE_INFINITY;
+  let previousEnd = Number.NEGATIVE_INFINITY;
   return async () => {
     if (decoder.source() !== null) return null;
-    const decoded = decoder.next();
-    const samples = carried.length === 0 ? decoded : joinArrays([carried, decoded]);
-    const speech = await detectSpeech({ samples, sampleRate }, models, timer);
-    if (decoder.source() !== null) {
-      const isWhole = start === unbounded.start;
-      return toChunk(speech, { start, end: unbounded.end }, isWhole, true);
+    const block = decoder.next();
+    const isLast = decoder.source() !== null;
+    const detected = await detectFrames(state, block, isLast, models);
+    state = detected.state;
+    samples = joinArrays([samples, block]);
+    frames = joinFrames(frames, detected.frames);
+    const speech = analyzeSpeech({ samples, sampleRate }, frames, models);
+    timer.mark('vad');
+    const part = { previousEnd, isWhole: isLast && start < 0, isLast };
+    if (isLast) {
+      const bounds = [{ start, end: Number.POSITIVE_INFINITY }];
+      return { ...part, speech, allSegments: speech.segments, bounds };
     }
-    const end = cutFrame(speech, maxCutSeconds);
-    const bounds = { start, end };
-    carried = samples.slice(end * hopLength);
-    start = 0;
-    return toChunk(truncateSpeech(speech, end, hopLength), bounds, false, false);
+    const { end, utteranceEnd } = findCut(speech, part.previousEnd, models, maxCutSeconds);
+    const own = analyzeSpeech({ samples: samples.subarray(0, end * hopLength), sampleRate }, sliceFrames(frames, 0, end), models);
+    samples = samples.slice(end * hopLength);
+    frames = sliceFrames(frames, end);
+    const bounds = [{ start, end }];
+    [start, previousEnd] = [0, utteranceEnd - end];
+    return { ...part, speech: own, allSegments: own.segments, bounds };
   };
 }
 
-export function toChunk(
-  speech: SpeechAnalysis,
-  bounds: Segment,
-  isWhole: boolean,
-  isLast: boolean,
-): SpeechChunk {
-  return { speech, allSegments: speech.segments, bounds: [bounds], isWhole, isLast };
+/** The end of the chunk: the middle of the longest pause of the last `maxCutSeconds` that no utterance contains. */
+function findCut(speech: SpeechAnalysis, previousEnd: number, { trunk, vad }: Models, maxCutSeconds: number) {
+  const { segments, features, framesPerSecond } = speech;
+  const now = features.frames;
+  const earliest = now - maxCutSeconds * framesPerSecond;
+  const minPause = vad.manifest.params.minPauseSeconds * framesPerSecond;
+  const unbounded = { start: 0, end: Number.POSITIVE_INFINITY };
+  const utterances = cutUtterances(speech, trunk.manifest.params, [unbounded], previousEnd);
+  const pauseAfter = (end: number) => (segments.find(({ start }) => start >= end)?.start ?? now) - end;
+  const ends = utterances.filter(({ end, cause }) => cause === 'length' || now - end >= minPause).map(({ end }) => end);
+  // No utterance contains so long a pause.
+  const gaps = segments.map(({ end }) => end).filter((end) => pauseAfter(end) > maxGapSeconds * framesPerSecond);
+  const cuts = [...ends, ...gaps].map((end) => ({ end, pause: pauseAfter(end) }));
+  const recent = cuts.filter(({ end, pause }) => end + pause / 2 >= earliest);
+  const longest = (one: Cut, other: Cut) => (other.pause >= one.pause ? other : one);
+  const best = recent.length > 0 ? recent.reduce(longest) : null;
+  const end = best === null ? (segments.at(-1)?.start ?? now) : best.end + Math.floor(best.pause / 2);
+  return { end: end === 0 ? now : end, utteranceEnd: ends.filter((own) => own <= end).at(-1) ?? previousEnd };
 }
 
-/** Returns the middle of the last pause, or the end when that pause is more than `maxCutSeconds` before it. */
-function cutFrame({ segments, features, framesPerSecond }: SpeechAnalysis, maxCutSeconds: number): number {
-  const { frames } = features;
-  const earliest = frames - maxCutSeconds * framesPerSecond;
-  const starts = [...segments.slice(1).map(({ start }) => start), frames];
-  for (let index = segments.length - 1; index >= 0; index--) {
-    const middle = Math.floor(((segments[index] as Segment).end + (starts[index] as number)) / 2);
-    if (middle < earliest) break;
-    if (middle > (segments[index] as Segment).end) return middle;
-  }
-  return frames;
-}
+type Cut = { readonly end: number; readonly pause: number };

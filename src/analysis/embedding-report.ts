@@ -24,9 +24,9 @@ const shape = {
     .describe('Mean over the recording, weighted by speech; null with too little speech.'),
   timeline: z
     .array(
-      z.strictObject({ ...entryShape, embedding: embeddingSchema }).describe('An utterance or a window.'),
+      z.strictObject({ ...entryShape, embedding: embeddingSchema }).describe('An utterance.'),
     )
-    .describe('Embeddings of the utterances, or of the windows with `timeline` = `windows`.'),
+    .describe('Embeddings of the utterances.'),
   audio: audioSchema,
 };
 

@@ -1,80 +1,168 @@
-/** Segments -> windows -> embeddings: one pass of the trunk per window, shared by all heads. */
-import type { Features } from '../audio/addon.ts';
+/** Utterances -> embeddings -> rows of every head. The trunk reads an utterance alone; all heads share its pass. */
+import { weightedMean } from './arrays.ts';
 import type { Models } from '../models/loader.ts';
 import type { Values } from '../models/session.ts';
-import type { Segment } from './segments.ts';
-import type { SpeechAnalysis } from './speech.ts';
+import type { QualityMeter, SpeechQuality } from './quality.ts';
+import { countFrames, type Segment } from './segments.ts';
+import { definitions, type Signal } from './signals/table.ts';
+import type { FrameBlock, SpeechAnalysis } from './speech.ts';
 import type { StageTimer } from './stage-timer.ts';
-import { cutWindows, unbounded, type Window } from './windows.ts';
+import { cutRuns, type Utterance } from './utterances.ts';
+import { inferVoice, type Voice } from './voices.ts';
 
-export type EncodedWindow = {
-  /** The part of the window that lies inside the recording. */
-  readonly window: Window;
-  /** Frame of the recording where the first embedding starts; negative before its start. */
-  readonly firstFrame: number;
+export type Encoded = {
   /** [1 x embeddings x dimensions]. */
   readonly embeddings: Values;
   /** Speech probability per embedding, [1 x embeddings]. */
   readonly weights: Values;
 };
 
-/** In order. Outside the recording, up to `bounds`, context is frames of digital silence. */
-export async function* encode(
+/** An utterance, in frames, with the row of each head. */
+export type Scored = Segment & {
+  readonly speechFrames: number;
+  readonly quality: SpeechQuality;
+  readonly rows: Readonly<Partial<Record<Signal, unknown>>>;
+  /** Null when not requested. */
+  readonly embedding: Float32Array | null;
+  /** Null when too short, when not requested, or when the models compare no voices. */
+  readonly voice: Voice | null;
+};
+
+/** What signals add up over the utterances of a recording. */
+export type Totals = Readonly<Partial<Record<Signal, unknown>>>;
+
+export type ScoreRequest = {
+  readonly signals: readonly Signal[];
+  readonly embeddings: boolean;
+  readonly voices: boolean;
+};
+
+/** @param before of the utterances before */
+export async function scoreUtterances(
   speech: SpeechAnalysis,
+  utterances: readonly Utterance[],
+  meter: QualityMeter,
+  before: Totals,
+  request: ScoreRequest,
   models: Models,
   timer: StageTimer,
-  bounds: readonly Segment[] = [unbounded],
-): AsyncGenerator<EncodedWindow> {
-  const { params } = models.trunk.manifest;
-  const { bins, frames } = speech.features;
-  const windows = bounds.flatMap((span) => {
-    const inside = speech.segments.filter(({ start, end }) => start < span.end && end > span.start);
-    return cutWindows(inside, frames, speech.framesPerSecond, params, span);
-  });
-  for (const window of windows) {
-    const outputs = await models.trunk.session.run({
-      features: {
-        data: framesOf(speech.features, window, models.silence),
-        shape: [1, window.end - window.start, bins],
-      },
-    });
-    timer.mark('trunk');
-    yield {
-      firstFrame: window.start,
-      window: { ...window, start: Math.max(0, window.start), end: Math.min(frames, window.end) },
-      embeddings: outputs.tokens as Values,
-      weights: speechWeights(speech.speechProbability, window, params.framesPerToken),
-    };
+): Promise<{ readonly scored: Scored[]; readonly totals: Totals }> {
+  const scored: Scored[] = [];
+  let totals = before;
+  for (const utterance of utterances) {
+    const { start, end, speechFrames, window } = utterance;
+    const { encoded } = await encodeWindows(speech, [window], models, timer);
+    const heads = await score({ ...encoded, speechFrames }, totals, request, models, timer);
+    totals = heads.totals;
+    scored.push({ start, end, speechFrames, quality: meter.measure(utterance), ...heads.own });
   }
+  return { scored, totals };
 }
 
-/** The rows of a window: a view, or a padded copy if some are missing. */
-function framesOf(
-  { data, frames, bins }: Features,
-  { start, end }: Segment,
-  silence: Float32Array,
-): Float32Array {
-  const inside = data.subarray(Math.max(0, start) * bins, Math.min(frames, end) * bins);
-  if (inside.length === (end - start) * bins) return inside;
-  const rows = new Float32Array((end - start) * bins);
-  const before = Math.max(0, -start) * bins;
-  const after = before + inside.length;
-  for (let at = 0; at < before; at += bins) rows.set(silence, at);
-  rows.set(inside, before);
-  for (let at = after; at < rows.length; at += bins) rows.set(silence, at);
-  return rows;
+/** Scores the runs of speech without an utterance as one, up to what the trunk reads. Null without speech. */
+export async function scoreRuns(
+  speech: SpeechAnalysis,
+  meter: QualityMeter,
+  request: ScoreRequest,
+  models: Models,
+  timer: StageTimer,
+): Promise<{ readonly scored: Scored; readonly totals: Totals } | null> {
+  const runs = cutRuns(speech, models.trunk.manifest.params);
+  if (runs === null) return null;
+  const { windows, speechFrames, ...span } = runs;
+  const { encoded } = await encodeWindows(speech, windows, models, timer);
+  const { own, totals } = await score({ ...encoded, speechFrames }, {}, request, models, timer);
+  return { scored: { ...span, speechFrames, quality: meter.measure(span), ...own }, totals };
 }
 
-/** Speech probability of each embedding: the mean over its frames, 0 outside the recording. */
-function speechWeights(speech: Float32Array, window: Window, framesPerEmbedding: number): Values {
-  const count = Math.ceil((window.end - window.start) / framesPerEmbedding);
+type Rows = Pick<FrameBlock, 'speechProbability'> & { readonly data: Float32Array; readonly bins: number };
+
+/** One pass of the trunk over the windows, one after another. Without a trunk `encoded` is null. */
+export async function encodeWindows<Trunk extends Models['trunk'] | null>(
+  speech: FrameBlock,
+  windows: readonly Segment[],
+  { trunk, silence }: { readonly trunk: Trunk; readonly silence: Float32Array },
+  timer: StageTimer,
+): Promise<{ readonly rows: Rows; readonly encoded: Trunk extends null ? null : Encoded }> {
+  const rows = framesOf(speech, windows, silence);
+  const encoded = trunk === null ? null : await encode(rows, trunk, timer);
+  return { rows, encoded: encoded as Trunk extends null ? null : Encoded };
+}
+
+async function encode(
+  { data, bins, speechProbability }: Rows,
+  { session, manifest }: Models['trunk'],
+  timer: StageTimer,
+): Promise<Encoded> {
+  const outputs = await session.run({ features: { data, shape: [1, data.length / bins, bins] } });
+  timer.mark('trunk');
+  const weights = speechWeights(speechProbability, manifest.params.framesPerToken);
+  return { embeddings: outputs.tokens as Values, weights };
+}
+
+async function score(
+  encoded: Encoded & { readonly speechFrames: number },
+  before: Totals,
+  { signals, embeddings, voices }: ScoreRequest,
+  models: Models,
+  timer: StageTimer,
+): Promise<{ readonly own: Pick<Scored, 'rows' | 'embedding' | 'voice'>; readonly totals: Totals }> {
+  const rows: Partial<Record<Signal, unknown>> = {};
+  const totals: Partial<Record<Signal, unknown>> = {};
+  for (const signal of signals) {
+    rows[signal] = await definitions[signal].score?.(encoded, models[signal]);
+    totals[signal] = await definitions[signal].addTo?.(before[signal] ?? null, encoded, models[signal]);
+    timer.mark(signal);
+  }
+  const { voice: session } = models;
+  const isLongEnough = voices && encoded.speechFrames >= minVoiceFrames(models);
+  const voice = session !== null && isLongEnough ? await inferVoice(encoded, session) : null;
+  if (voice !== null) timer.mark('voices');
+  return { own: { rows, embedding: embeddings ? meanEmbedding(encoded) : null, voice }, totals };
+}
+
+function minVoiceFrames({ trunk, features }: Models): number {
+  const { severalSpeakers } = trunk.manifest.params;
+  const seconds = severalSpeakers?.minUtteranceSeconds ?? Number.POSITIVE_INFINITY;
+  return (seconds * features.sampleRate) / features.hopLength;
+}
+
+/** The rows of the windows, one after another; outside of the recording frames of digital silence. */
+function framesOf({ features, speechProbability }: FrameBlock, windows: readonly Segment[], silence: Float32Array): Rows {
+  const { bins, frames } = features;
+  const [first] = windows;
+  if (windows.length === 1 && first !== undefined && first.start >= 0 && first.end <= frames) {
+    const data = features.data.subarray(first.start * bins, first.end * bins);
+    return { data, bins, speechProbability: speechProbability.subarray(first.start, first.end) };
+  }
+  const count = countFrames(windows);
+  const data = new Float32Array(count * bins);
+  const speech = new Float32Array(count);
+  let row = 0;
+  for (const { start, end } of windows) {
+    for (let frame = start; frame < end; frame++, row++) {
+      const isInside = frame >= 0 && frame < frames;
+      data.set(isInside ? features.data.subarray(frame * bins, (frame + 1) * bins) : silence, row * bins);
+      speech[row] = isInside ? (speechProbability[frame] as number) : 0;
+    }
+  }
+  return { data, bins, speechProbability: speech };
+}
+
+/** Speech probability of each embedding: the mean over its frames. */
+function speechWeights(speech: Float32Array, framesPerEmbedding: number): Values {
+  const count = Math.ceil(speech.length / framesPerEmbedding);
   const weights = new Float32Array(count);
   for (let index = 0; index < count; index++) {
-    const from = window.start + index * framesPerEmbedding;
-    const to = Math.min(window.end, from + framesPerEmbedding);
-    let sum = 0;
-    for (let frame = from; frame < to; frame++) sum += speech[frame] ?? 0;
-    weights[index] = sum / (to - from);
+    const frames = speech.subarray(index * framesPerEmbedding, (index + 1) * framesPerEmbedding);
+    weights[index] = frames.reduce((sum, value) => sum + value, 0) / frames.length;
   }
   return { data: weights, shape: [1, count] };
+}
+
+/** Mean of the embeddings, weighted by the speech probability. */
+function meanEmbedding({ embeddings, weights }: Encoded): Float32Array {
+  const width = embeddings.shape.at(-1) as number;
+  const rows = Array.from(weights.data, (_, row) => embeddings.data.subarray(row * width, (row + 1) * width));
+  return Float32Array.from(weightedMean(rows, weights.data));
 }

@@ -107,8 +107,8 @@ export const timelineSchema = <Entry extends z.ZodType>(entry: Entry) =>
   z
     .array(entry)
     .describe(
-      'Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose ' +
-        'mean, weighted by seconds of speech, gives the scores.',
+      'Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives ' +
+        'the scores.',
     );
 
 const segmentSchema = z

@@ -54,24 +54,24 @@ function subtract(spans: readonly Segment[], others: readonly Segment[]): Segmen
 }
 
 /**
- * The chunk with the speech inside `spans` alone. Its windows lie inside `spans`, so that no other voice is their context.
+ * The chunk with the speech inside `spans` alone. Utterances lie inside `spans`, so that no other voice is their context.
  * @param spans in frames of the recording
  * @param offset of the chunk in the recording, in frames
  */
 export function restrictToSpeaker(
-  { speech, bounds, ...chunk }: SpeechChunk,
+  { speech, ...chunk }: SpeechChunk,
   spans: readonly Segment[],
   offset: number,
 ): SpeechChunk {
-  const own = intersect(
+  const bounds = intersect(
     spans.map(({ start, end }) => ({ start: start - offset, end: end - offset })),
     [{ start: 0, end: speech.features.frames }],
   );
-  const segments = intersect(speech.segments, own);
+  const segments = intersect(speech.segments, bounds);
   const speechProbability = new Float32Array(speech.speechProbability.length);
-  for (const { start, end } of own) {
+  for (const { start, end } of bounds) {
     speechProbability.set(speech.speechProbability.subarray(start, end), start);
   }
   const speechSeconds = countFrames(segments) / speech.framesPerSecond;
-  return { ...chunk, speech: { ...speech, segments, speechProbability, speechSeconds }, bounds: own };
+  return { ...chunk, speech: { ...speech, segments, speechProbability, speechSeconds }, bounds };
 }

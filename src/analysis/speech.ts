@@ -1,88 +1,193 @@
-/** Samples -> features -> speech probability per frame -> segments of speech. */
+/** Samples of a stream, in blocks of any length -> features and speech per frame -> segments of speech. */
 import { type Audio, extract, type Features } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import type { Values } from '../models/session.ts';
-import { countFrames, findSegments, meanOver, type Segment } from './segments.ts';
-import type { StageTimer } from './stage-timer.ts';
+import { joinArrays } from './arrays.ts';
+import { countFrames, findSegments, type Segment } from './segments.ts';
 
 /** Mono samples of a recording or a chunk. */
 type AudioBuffer = Pick<Audio, 'samples' | 'sampleRate'>;
 
-export type SpeechAnalysis = {
-  readonly audio: AudioBuffer;
+/** Values of the same frames, row by row. */
+export type FrameBlock = {
   readonly features: Features;
   /** Speech probability per frame, 0 to 1. */
   readonly speechProbability: Float32Array;
   /** Syllables per second, one value per frame. */
   readonly syllableRate: Float32Array;
-  /** Mean log odds over the segments that they are speech and no other sound; 0 without segments. */
-  readonly voiceLogOdds: number;
+  /** Log odds per frame that speech is speech and no other sound. */
+  readonly voiceLogOdds: Float32Array;
+  /** Mean square of the samples of each hop. */
+  readonly power: Float32Array;
+  /** Samples at full scale in each hop. */
+  readonly clipped: Float32Array;
+};
+
+/** The models that detect speech. */
+type Detector = Pick<Models, 'features' | 'silence' | 'vad'>;
+
+export type SpeechAnalysis = FrameBlock & {
+  readonly audio: AudioBuffer;
   readonly segments: readonly Segment[];
   readonly framesPerSecond: number;
   readonly speechSeconds: number;
 };
 
-export async function detectSpeech(
-  audio: AudioBuffer,
-  models: Models,
-  timer: StageTimer,
-): Promise<SpeechAnalysis> {
-  const spec = models.features;
-  const features = extract(audio.samples, spec);
-  timer.mark('features');
-  const framesPerSecond = spec.sampleRate / spec.hopLength;
-  if (features.frames === 0) return noSpeech(audio, features, framesPerSecond);
-  const outputs = await models.vad.session.run({
-    features: { data: features.data, shape: [1, features.frames, features.bins] },
+/** Frames that the VAD model has not decided. */
+type Undecided = Pick<FrameBlock, 'power' | 'clipped'> & { readonly rows: Float32Array };
+
+/** What a stream needs of its past: structured-clonable, some 100 kB. */
+export type DetectorState = {
+  /** Samples that frames to come still read, the first of them at a multiple of the hop. */
+  readonly samples: Float32Array;
+  /** Frames that were extracted. */
+  readonly extracted: number;
+  readonly undecided: Undecided;
+  /** The last of the undecided frames, fewer than two, which the VAD model has not read. */
+  readonly unread: number;
+  readonly vad: Float32Array;
+};
+
+const none = new Float32Array(0);
+
+export function initialDetectorState({ silentVad }: Pick<Models, 'silentVad'>): DetectorState {
+  const undecided = { rows: none, power: none, clipped: none };
+  return { samples: none, extracted: 0, undecided, unread: 0, vad: silentVad };
+}
+
+/** Frames before the next one whose samples are kept: the window of a frame reaches back 200 samples. */
+const leadFrames = 2;
+/** Full scale of 16-bit samples, after resampling. */
+const clippedLevel = 0.999;
+
+/**
+ * The frames that the samples decide: the VAD model looks ahead, so that the last ones stay undecided until more samples, or
+ * the end, have come. How samples are cut into blocks changes no frame.
+ * @param isLast no samples follow
+ */
+export async function detectFrames(
+  state: DetectorState,
+  block: Float32Array,
+  isLast: boolean,
+  models: Detector,
+): Promise<{ readonly state: DetectorState; readonly frames: FrameBlock }> {
+  const bins = models.silence.length;
+  const { fresh, ...extracted } = extractNext(state, block, isLast, models);
+  const rows = joinArrays([state.undecided.rows, fresh.rows]);
+  const power = joinArrays([state.undecided.power, fresh.power]);
+  const clipped = joinArrays([state.undecided.clipped, fresh.clipped]);
+  const { lookaheadFrames } = models.vad.manifest.params.stream;
+  const count = state.unread + fresh.power.length;
+  // The model reads pairs of frames. Silence follows the end.
+  const isOdd = count % 2;
+  const read = isLast ? count + lookaheadFrames + isOdd : count - isOdd;
+  const frames = Math.max(0, power.length - (isLast ? 0 : lookaheadFrames + isOdd));
+  const outputs = await runVad(rows.subarray(rows.length - count * bins), read, state.vad, models);
+  // Outputs of frames before the start and after the end of the recording are left out.
+  const end = read - (isLast ? isOdd : 0);
+  const decided = (values: Float32Array) => values.subarray(end - frames, end);
+  return {
+    state: {
+      ...extracted,
+      undecided: { rows: rows.slice(frames * bins), power: power.slice(frames), clipped: clipped.slice(frames) },
+      unread: isLast ? 0 : isOdd,
+      vad: outputs.next_state,
+    },
+    frames: {
+      features: { data: rows.subarray(0, frames * bins), frames, bins },
+      speechProbability: decided(outputs.speech),
+      syllableRate: decided(outputs.syllable_rate),
+      voiceLogOdds: decided(outputs.voice),
+      power: power.subarray(0, frames),
+      clipped: clipped.subarray(0, frames),
+    },
+  };
+}
+
+/** @param read frames that the model reads: those of `rows`, then silence */
+async function runVad(rows: Float32Array, read: number, state: Float32Array, { vad, silence }: Detector) {
+  if (read === 0) return { speech: none, syllable_rate: none, voice: none, next_state: state };
+  const bins = silence.length;
+  const data = new Float32Array(read * bins);
+  data.set(rows.subarray(0, data.length));
+  for (let at = rows.length; at < data.length; at += bins) data.set(silence, at);
+  const outputs = await vad.session.run({
+    features: { data, shape: [1, read, bins] },
+    state: { data: state, shape: [1, state.length] },
   });
-  const speech = outputs.speech as Values;
-  const syllableRate = outputs.syllable_rate as Values;
-  const segments = findSegments(speech.data, framesPerSecond, models.vad.manifest.params);
-  timer.mark('vad');
+  const valuesOf = (name: string) => (outputs[name] as Values).data;
   return {
-    audio,
-    features,
-    speechProbability: speech.data,
-    syllableRate: syllableRate.data,
-    voiceLogOdds: meanOver(segments, (outputs.voice as Values).data),
-    segments,
-    framesPerSecond,
-    speechSeconds: countFrames(segments) / framesPerSecond,
+    speech: valuesOf('speech'),
+    syllable_rate: valuesOf('syllable_rate'),
+    voice: valuesOf('voice'),
+    next_state: valuesOf('next_state'),
   };
 }
 
-function noSpeech(audio: AudioBuffer, features: Features, framesPerSecond: number): SpeechAnalysis {
-  const none = new Float32Array(0);
+/** Frames whose windows are complete. */
+function extractNext(state: DetectorState, block: Float32Array, isLast: boolean, models: Detector) {
+  const { hopLength, winLength } = models.features;
+  const bins = models.silence.length;
+  const samples = joinArrays([state.samples, block]);
+  const first = Math.max(0, state.extracted - leadFrames);
+  const complete = isLast
+    ? Math.floor(samples.length / hopLength)
+    : Math.max(0, Math.floor((samples.length - winLength / 2) / hopLength) + 1);
+  const extracted = Math.max(state.extracted, first + complete);
+  const skipped = state.extracted - first;
+  const count = extracted - state.extracted;
+  const rows = count === 0 ? none : extract(samples, models.features).data;
+  const power = new Float32Array(count);
+  const clipped = new Float32Array(count);
+  for (let frame = 0; frame < count; frame++) {
+    const start = (skipped + frame) * hopLength;
+    for (const sample of samples.subarray(start, start + hopLength)) {
+      power[frame] = (power[frame] as number) + sample ** 2 / hopLength;
+      if (Math.abs(sample) >= clippedLevel) clipped[frame] = (clipped[frame] as number) + 1;
+    }
+  }
+  const kept = Math.max(0, extracted - leadFrames);
   return {
-    audio,
-    features,
-    speechProbability: none,
-    syllableRate: none,
-    voiceLogOdds: 0,
-    segments: [],
-    framesPerSecond,
-    speechSeconds: 0,
+    fresh: { rows: rows.subarray(skipped * bins, (skipped + count) * bins), power, clipped },
+    extracted,
+    samples: samples.slice((kept - first) * hopLength),
   };
 }
 
-/** Keeps `segments` as the only speech. */
-export function onlySpeech(speech: SpeechAnalysis, segments: readonly Segment[]): SpeechAnalysis {
-  return { ...speech, segments, speechSeconds: countFrames(segments) / speech.framesPerSecond };
+/** Frames of both, in order. */
+export function joinFrames(one: FrameBlock | null, other: FrameBlock): FrameBlock {
+  if (one === null || one.features.frames === 0) return other;
+  const join = (values: (block: FrameBlock) => Float32Array) => joinArrays([values(one), values(other)]);
+  const { bins } = other.features;
+  const frames = one.features.frames + other.features.frames;
+  return {
+    features: { data: join(({ features }) => features.data), frames, bins },
+    speechProbability: join((block) => block.speechProbability),
+    syllableRate: join((block) => block.syllableRate),
+    voiceLogOdds: join((block) => block.voiceLogOdds),
+    power: join((block) => block.power),
+    clipped: join((block) => block.clipped),
+  };
 }
 
-/** Keeps the frames before `end`. */
-export function truncateSpeech(speech: SpeechAnalysis, end: number, hop: number): SpeechAnalysis {
-  const { audio, features, framesPerSecond } = speech;
-  const segments = speech.segments.filter(({ start }) => start < end);
+/** Copies of the frames from `start` to `end`. */
+export function sliceFrames({ features, ...block }: FrameBlock, start: number, end?: number): FrameBlock {
+  const { bins } = features;
+  const data = features.data.slice(start * bins, end === undefined ? undefined : end * bins);
   return {
-    ...speech,
-    audio: { ...audio, samples: audio.samples.subarray(0, end * hop) },
-    features: { ...features, data: features.data.subarray(0, end * features.bins), frames: end },
-    segments,
-    speechProbability: speech.speechProbability.subarray(0, end),
-    syllableRate: speech.syllableRate.subarray(0, end),
-    speechSeconds: countFrames(segments) / framesPerSecond,
+    features: { data, frames: data.length / bins, bins },
+    speechProbability: block.speechProbability.slice(start, end),
+    syllableRate: block.syllableRate.slice(start, end),
+    voiceLogOdds: block.voiceLogOdds.slice(start, end),
+    power: block.power.slice(start, end),
+    clipped: block.clipped.slice(start, end),
   };
+}
+
+export function analyzeSpeech(audio: AudioBuffer, block: FrameBlock, { features, vad }: Pick<Models, 'features' | 'vad'>): SpeechAnalysis {
+  const framesPerSecond = features.sampleRate / features.hopLength;
+  const segments = findSegments(block.speechProbability, framesPerSecond, vad.manifest.params);
+  return { ...block, audio, segments, framesPerSecond, speechSeconds: countFrames(segments) / framesPerSecond };
 }
 
 /** Start and end of each segment in seconds, flat. */

@@ -1,17 +1,12 @@
 /** Input and result of an analysis, before the report renames and rounds its fields. */
 import type { Audio, SignalQuality } from '../audio/addon.ts';
 import type { Manifest } from '../models/manifest.ts';
-import type { PooledEmbeddings } from './pooled-embeddings.ts';
+import type { Scored, Totals } from './encode.ts';
 import type { Conditions } from './signals/intervals.ts';
 import type { Span, SpeakerRecording } from './signals/speaker.ts';
 import type { ResultOf, Signal } from './signals/table.ts';
 import type { Stage } from './stage-timer.ts';
 import type { RecordingWarning } from './warnings.ts';
-import type { Window } from './windows.ts';
-
-/** What an entry of the timeline covers. */
-export const timelines = ['utterances', 'windows'] as const;
-export type Timeline = (typeof timelines)[number];
 
 /** `split`: each of two channels is analysed alone. */
 export const channelModes = ['split'] as const;
@@ -33,14 +28,12 @@ export type AnalyzeOptions = {
   readonly channels: ChannelMode | null;
   /** In order of their starts: one analysis per speaker. Null: one for all. */
   readonly segments: readonly SpeakerSegment[] | null;
-  readonly timeline: Timeline;
 };
 
 export const defaultOptions: AnalyzeOptions = {
   channel: null,
   channels: null,
   segments: null,
-  timeline: 'utterances',
 };
 
 export type AnalyzeRequest = AnalyzeOptions & {
@@ -59,13 +52,24 @@ export type AnalyzeRequest = AnalyzeOptions & {
 };
 
 /** The whole recording, over which signals aggregate; positions are frames. */
-export type RecordingContext = Span & {
-  /** The scores of the recording are their mean, weighted by speech. */
-  readonly windows: readonly Window[];
-  /** The entries of the timeline: windows or utterances. */
-  readonly timeline: readonly Window[];
+export type RecordingContext = Omit<SpeakerRecording, 'chunks'> & {
+  /** The entries of the timeline. */
+  readonly utterances: readonly Scored[];
+  /** What each signal added up over the utterances. */
+  readonly totals: Totals;
   readonly conditions: Conditions;
   readonly baselines: readonly SpeakerRecording[];
+};
+
+/** Mean embeddings, weighted by speech; times in seconds. */
+export type PooledEmbeddings = {
+  readonly recording: Float32Array;
+  /** One per utterance. */
+  readonly timeline: readonly {
+    readonly start: number;
+    readonly end: number;
+    readonly embedding: Float32Array;
+  }[];
 };
 
 export type Analysis = {

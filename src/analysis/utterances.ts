@@ -1,38 +1,108 @@
-/** Cuts speech into utterances, and collects their embeddings from those of windows. */
-
-import type { EncodedWindow } from './encode.ts';
-import { joinArrays } from './join-arrays.ts';
-import type { Segment } from './segments.ts';
+/** Runs of speech -> utterances. What follows an utterance by more than half a second never changes its bounds. */
+import { clipSegments, countFrames, type Segment } from './segments.ts';
 import type { SpeechAnalysis } from './speech.ts';
 
 const minSeconds = 0.5;
-export const maxSeconds = 10;
+/** A run of less than `minSeconds` belongs to the nearest utterance within this distance. */
+export const maxGapSeconds = 1;
 /** A cut of long speech is the middle of the span of this length with the least speech. */
 const dipSeconds = 0.1;
 
+export type UtteranceParams = {
+  /** Longest input of the trunk. */
+  readonly windowSeconds: number;
+  /** Context before and after an utterance. */
+  readonly marginSeconds: number;
+};
+
+/** A span of speech, in frames, and the part of the recording that the trunk reads for it. */
+export type Utterance = Segment & {
+  readonly window: Segment;
+  readonly speechFrames: number;
+  /** What ended it: a pause, its length, or the end of the samples. */
+  readonly cause: 'pause' | 'length' | 'end';
+};
+
+type Detected = Pick<SpeechAnalysis, 'segments' | 'speechProbability' | 'framesPerSecond'>;
+
 /**
- * Speech between pauses, in frames. Speech over 10 s is cut where the speech probability is lowest, 5 to 10 s after its
- * start. Speech under 0.5 s is no utterance.
+ * An utterance is a run of speech between pauses. A run of less than 0.5 s is joined with the next run within 1 s, unless
+ * an utterance that has ended is nearer: it then belongs to that one, which it cannot change, and is not scored.
+ * Speech that does not fit into a window is cut where the speech probability is lowest.
+ * @param bounds spans that utterances do not cross and in which their windows lie
+ * @param previousEnd of the utterance before the frames
  */
-export function cutUtterances({
-  segments,
-  speechProbability,
-  framesPerSecond,
-}: Pick<SpeechAnalysis, 'segments' | 'speechProbability' | 'framesPerSecond'>): Segment[] {
-  const minFrames = minSeconds * framesPerSecond;
-  const maxFrames = maxSeconds * framesPerSecond;
-  const dipFrames = dipSeconds * framesPerSecond;
-  return segments.flatMap((segment) => {
-    const utterances: Segment[] = [];
-    let { start } = segment;
-    while (segment.end - start > maxFrames) {
-      const last = Math.min(start + maxFrames, segment.end - minFrames);
-      const end = findDip(speechProbability, { start: start + maxFrames / 2, end: last }, dipFrames);
-      utterances.push({ start, end });
-      start = end;
-    }
-    return segment.end - start < minFrames ? utterances : [...utterances, { start, end: segment.end }];
+export function cutUtterances(
+  detected: Detected,
+  params: UtteranceParams,
+  bounds: readonly Segment[],
+  previousEnd = Number.NEGATIVE_INFINITY,
+): Utterance[] {
+  return bounds.flatMap((span) => {
+    const groups = groupRuns(clipSegments(detected.segments, span), detected.framesPerSecond, previousEnd);
+    return groups.flatMap((group) => cutGroup(group, detected, params, span));
   });
+}
+
+function groupRuns(runs: readonly Segment[], framesPerSecond: number, previousEnd: number): Segment[][] {
+  const minFrames = minSeconds * framesPerSecond;
+  const maxGap = maxGapSeconds * framesPerSecond;
+  const groups: Segment[][] = [];
+  let open: Segment[] = [];
+  for (const run of runs) {
+    const gap = run.start - (open.at(-1)?.end ?? Number.NEGATIVE_INFINITY);
+    const sinceLast = (open[0]?.start ?? 0) - (groups.at(-1)?.at(-1)?.end ?? previousEnd);
+    open = gap <= Math.min(maxGap, sinceLast) ? [...open, run] : [run];
+    if (countFrames(open) < minFrames) continue;
+    groups.push(open);
+    open = [];
+  }
+  return groups;
+}
+
+function cutGroup(
+  runs: readonly Segment[],
+  { speechProbability, framesPerSecond }: Detected,
+  { windowSeconds, marginSeconds }: UtteranceParams,
+  bounds: Segment,
+): Utterance[] {
+  const margin = Math.round(marginSeconds * framesPerSecond);
+  const maxFrames = windowSeconds * framesPerSecond - 2 * margin;
+  const last = runs.at(-1) as Segment;
+  const now = Math.min(bounds.end, speechProbability.length);
+  const utterances: Utterance[] = [];
+  let start = (runs[0] as Segment).start;
+  let from = Math.max(bounds.start, start - margin);
+  const add = (end: number, to: number, cause: Utterance['cause']) => {
+    const speechFrames = countFrames(clipSegments(runs, { start, end }));
+    utterances.push({ start, end, window: { start: from, end: to }, speechFrames, cause });
+  };
+  while (last.end - start > maxFrames) {
+    const within = { start: start + maxFrames / 2, end: start + maxFrames - minSeconds * framesPerSecond };
+    const end = findDip(speechProbability, within, dipSeconds * framesPerSecond);
+    add(end, end, 'length');
+    [start, from] = [end, end];
+  }
+  add(last.end, Math.min(bounds.end, last.end + margin), last.end < now ? 'pause' : 'end');
+  return utterances;
+}
+
+/** All runs of a recording without an utterance, and their windows, up to what the trunk reads. Null without speech. */
+export function cutRuns(
+  { segments, framesPerSecond }: Pick<Detected, 'segments' | 'framesPerSecond'>,
+  { windowSeconds, marginSeconds }: UtteranceParams,
+): (Segment & { readonly windows: readonly Segment[]; readonly speechFrames: number }) | null {
+  const margin = Math.round(marginSeconds * framesPerSecond);
+  const windows: Segment[] = [];
+  for (const run of segments) {
+    const start = Math.max(run.start - margin, windows.at(-1)?.end ?? Number.NEGATIVE_INFINITY);
+    if (countFrames(windows) + run.end + margin - start > windowSeconds * framesPerSecond) break;
+    windows.push({ start, end: run.end + margin });
+  }
+  const runs = segments.slice(0, windows.length);
+  const [first, last] = [runs[0], runs.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  return { start: first.start, end: last.end, windows, speechFrames: countFrames(runs) };
 }
 
 /** Middle of the `length` frames with the least sum of `speech`, inside `within`. */
@@ -49,67 +119,4 @@ function findDip(speech: Float32Array, within: Segment, length: number): number 
     }
   }
   return best;
-}
-
-export type SpanCollector = {
-  /** Returns the spans that end in or before the window. Windows come in order. */
-  add(window: EncodedWindow): EncodedWindow[];
-  /** Returns the other spans, after the last window. */
-  rest(): EncodedWindow[];
-};
-
-type Part = { readonly embeddings: Float32Array; readonly weights: Float32Array };
-
-/**
- * The embeddings whose middle lies inside each span. A span is returned once, in the given order; one without embeddings is
- * left out.
- */
-export function collectSpans(spans: readonly Segment[], framesPerEmbedding: number): SpanCollector {
-  let open = spans.map((span) => ({ span, parts: [] as Part[] }));
-  const release = (count: number) => {
-    const ended = open.slice(0, count);
-    open = open.slice(count);
-    return ended.flatMap(({ span, parts }) => joinParts(span, parts));
-  };
-  return {
-    add(window) {
-      for (const { span, parts } of open) parts.push(...slice(window, span, framesPerEmbedding));
-      const later = open.findIndex(({ span }) => span.end > window.window.end);
-      return release(later === -1 ? open.length : later);
-    },
-    rest: () => release(open.length),
-  };
-}
-
-function joinParts(span: Segment, parts: readonly Part[]): EncodedWindow[] {
-  const weights = joinArrays(parts.map((part) => part.weights));
-  if (weights.length === 0) return [];
-  const embeddings = joinArrays(parts.map((part) => part.embeddings));
-  return [
-    {
-      window: { ...span, speechFrames: span.end - span.start },
-      firstFrame: span.start,
-      embeddings: { data: embeddings, shape: [1, weights.length, embeddings.length / weights.length] },
-      weights: { data: weights, shape: [1, weights.length] },
-    },
-  ];
-}
-
-function slice(
-  { firstFrame, embeddings, weights }: EncodedWindow,
-  { start, end }: Segment,
-  framesPerEmbedding: number,
-): Part[] {
-  const count = weights.data.length;
-  const width = embeddings.data.length / count;
-  const indexOf = (frame: number) =>
-    Math.min(count, Math.max(0, Math.ceil((frame - firstFrame) / framesPerEmbedding - 0.5)));
-  const [from, to] = [indexOf(start), indexOf(end)];
-  if (from === to) return [];
-  return [
-    {
-      embeddings: embeddings.data.subarray(from * width, to * width),
-      weights: weights.data.subarray(from, to),
-    },
-  ];
 }

@@ -1,7 +1,7 @@
 /** Voices of utterances, and whether they are those of several speakers. */
 import { z } from 'zod';
 import type { Session, Values } from '../models/session.ts';
-import type { EncodedWindow } from './encode.ts';
+import type { Encoded } from './encode.ts';
 
 /** Unit vector: near for utterances of one speaker. */
 export type Voice = Float32Array;
@@ -24,7 +24,7 @@ export type SeveralSpeakersParams = z.infer<typeof severalSpeakersParams>;
 const maxStarts = 32;
 const maxSteps = 10;
 
-export async function inferVoice({ embeddings, weights }: EncodedWindow, session: Session): Promise<Voice> {
+export async function inferVoice({ embeddings, weights }: Encoded, session: Session): Promise<Voice> {
   const outputs = await session.run({ tokens: embeddings, weights });
   return (outputs.voice as Values).data;
 }

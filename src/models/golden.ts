@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { signals } from '../analysis/signals/table.ts';
+import { type Signal, signals } from '../analysis/signals/table.ts';
 import { extract } from '../audio/addon.ts';
 import { ModelError, type Models } from './loader.ts';
 import type { Kind } from './manifest.ts';
@@ -70,14 +70,22 @@ export async function replay(models: Models, samples: Float32Array): Promise<Out
   if (tokens.shape[1] !== count)
     throw new ModelError(`Model trunk: Expected ${count} tokens of ${frames} frames, got ${tokens.shape[1]}`);
   const weights: Values = { data: new Float32Array(count).fill(1), shape: [1, count] };
+  const state: Values = { data: models.silentVad, shape: [1, models.silentVad.length] };
   const outputs: Outputs = {
-    vad: summarise(await models.vad.session.run({ features })),
+    vad: summarise(await models.vad.session.run({ features, state })),
     trunk: summarise(trunk),
   };
   for (const signal of signals) {
-    outputs[signal] = summarise(await models[signal].session.run({ tokens, weights }));
+    const inputs = { tokens, weights, ...sumsOf(models[signal].manifest) };
+    outputs[signal] = summarise(await models[signal].session.run(inputs));
   }
   return outputs;
+}
+
+/** Zeros for a head that adds up utterances. */
+function sumsOf({ params }: Models[Signal]['manifest']): Record<string, Values> {
+  if (!('poolingSums' in params)) return {};
+  return { sums: { data: new Float32Array(params.poolingSums), shape: [1, params.poolingSums] } };
 }
 
 /** The golden of each model, by name. */

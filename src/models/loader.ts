@@ -1,13 +1,13 @@
 /** Loads model folders and throws on every mismatch. */
 import { createHash } from 'node:crypto';
 import { access, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { definitions, type Signal, signals } from '../analysis/signals/table.ts';
 import { extract, type FeatureSpec, featuresVersion } from '../audio/addon.ts';
 import { type Kind, type Manifest, type ManifestOf, manifestSchema } from './manifest.ts';
-import { openSession, type Session } from './session.ts';
+import { openSession, type Session, type Values } from './session.ts';
 
 export type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly session: Session };
 
@@ -16,6 +16,8 @@ export type Models = {
   readonly features: FeatureSpec;
   /** The features of a frame of digital silence. */
   readonly silence: Float32Array;
+  /** State of the VAD model after endless silence: that before a recording. */
+  readonly silentVad: Float32Array;
   /** Voices of utterances; null when the params of the trunk have no `severalSpeakers`. */
   readonly voice: Session | null;
 } & { readonly [K in Kind]: Model<K> };
@@ -29,29 +31,11 @@ type Folder = {
 const kinds: readonly Kind[] = ['vad', 'trunk', ...signals];
 
 /** Inputs and outputs of the graph of each kind. */
-const graphs: Readonly<
-  Record<
-    Kind,
-    {
-      readonly inputs: readonly string[];
-      readonly outputs: readonly string[];
-      readonly newOutputs?: readonly string[] | undefined;
-    }
-  >
-> = {
-  vad: { inputs: ['features'], outputs: ['speech', 'syllable_rate', 'voice'] },
+const graphs: Readonly<Record<Kind, Pick<Session, 'inputs' | 'outputs'>>> = {
+  vad: { inputs: ['features', 'state'], outputs: ['speech', 'syllable_rate', 'voice', 'next_state'] },
   trunk: { inputs: ['features'], outputs: ['tokens'] },
-  ...headGraphs(),
+  ...definitions,
 };
-
-function headGraphs() {
-  const entries = signals.map((signal) => {
-    const { outputs, newOutputs } = definitions[signal];
-    const graph = { inputs: ['tokens', 'weights'], outputs, newOutputs };
-    return [signal, graph] as const;
-  });
-  return Object.fromEntries(entries) as Record<Signal, (typeof entries)[number][1]>;
-}
 
 export class ModelError extends Error {}
 
@@ -89,7 +73,32 @@ async function openModels(byKind: ReadonlyMap<Kind, Folder>): Promise<Models> {
   const byName = Object.fromEntries(models) as { readonly [K in Kind]: Model<K> };
   const { features } = byName.trunk.manifest;
   const voice = await openVoice(byKind.get('trunk') as Folder);
-  return { features, silence: silentFrame(features), voice, ...byName };
+  const silence = silentFrame(features);
+  return { features, silence, silentVad: await settle(byName.vad, silence), voice, ...byName };
+}
+
+/** What cuts and encodes utterances. */
+export type Encoder = Pick<Models, 'features' | 'silence' | 'silentVad' | 'vad'> & { readonly trunk: Model<'trunk'> | null };
+
+/** Loads the folders of a VAD model and of a trunk alone; null: no trunk. @throws ModelError */
+export async function loadEncoder(vadFolder: string, trunkFolder: string | null): Promise<Encoder> {
+  const openFolder = async <K extends Kind>(kind: K, folder: string) =>
+    open(new Map([[kind, await readFolder(dirname(folder), basename(folder))]]), kind);
+  const vad = await openFolder('vad', vadFolder);
+  const { features } = vad.manifest;
+  const silence = silentFrame(features);
+  const trunk = trunkFolder === null ? null : await openFolder('trunk', trunkFolder);
+  return { features, silence, silentVad: await settle(vad, silence), vad, trunk };
+}
+
+async function settle({ session, manifest }: Model<'vad'>, silence: Float32Array): Promise<Float32Array> {
+  const { settleFrames, stateSize } = manifest.params.stream;
+  const data = Float32Array.from({ length: settleFrames * silence.length }, (_, index) => silence[index % silence.length] as number);
+  const outputs = await session.run({
+    features: { data, shape: [1, settleFrames, silence.length] },
+    state: { data: new Float32Array(stateSize), shape: [1, stateSize] },
+  });
+  return (outputs.next_state as Values).data;
 }
 
 function silentFrame(spec: FeatureSpec): Float32Array {
@@ -133,9 +142,7 @@ async function readFolder(modelsDir: string, name: string): Promise<Folder> {
   expectEqual(name, 'name', name, manifest.name);
   expectEqual(name, 'featuresVersion', featuresVersion, manifest.featuresVersion);
   expectEqual(name, 'inputs', graphs[manifest.kind].inputs, manifest.inputs);
-  const { outputs, newOutputs = [] } = graphs[manifest.kind];
-  const isOld = manifest.outputs.length === outputs.length;
-  expectEqual(name, 'outputs', isOld ? outputs : [...outputs, ...newOutputs], manifest.outputs);
+  expectEqual(name, 'outputs', graphs[manifest.kind].outputs, manifest.outputs);
   if (manifest.features !== null) checkFeatures(name, manifest.features);
   return { manifest, weights, voiceWeights };
 }

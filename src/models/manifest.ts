@@ -1,4 +1,4 @@
-/** Schema of models/<name>/manifest.json. Every key is required; only manifests of release 0.1.0 have defaults. */
+/** Schema of models/<name>/manifest.json. Every key is required unless it says otherwise. */
 import { z } from 'zod';
 import { definitions, type ParamsOf, type Signal, signals } from '../analysis/signals/table.ts';
 import { severalSpeakersParams } from '../analysis/voices.ts';
@@ -70,6 +70,14 @@ const vadParams = z.strictObject({
   offset: fraction,
   minSpeechSeconds: positive,
   minPauseSeconds: positive,
+  stream: z.strictObject({
+    /** Numbers in the inputs and outputs `state` and `next_state`. */
+    stateSize: z.int().positive(),
+    /** Frames of digital silence after which a state of zeros is that of endless silence. */
+    settleFrames: z.int().positive(),
+    /** Outputs are those of so many frames before the inputs. */
+    lookaheadFrames: z.int().nonnegative(),
+  }),
   /** Speech whose mean `voice` is lower comes with the warning `music_or_noise`. */
   minVoice: z.number(),
   /** Recordings with less speech have no scores. */
@@ -106,10 +114,8 @@ const trunkManifest = z.strictObject({
   params: z.strictObject({
     windowSeconds: positive,
     framesPerToken: z.int().positive(),
-    /** Context before the first and after the last speech of a recording. */
-    edgeSeconds: z.number().nonnegative(),
-    /** Windows with less speech are dropped, unless all have less. */
-    minWindowSpeechSeconds: positive,
+    /** Context before and after an utterance. */
+    marginSeconds: z.number().nonnegative(),
     /** Absent: reports have no warning `several_speakers`. */
     severalSpeakers: severalSpeakersParams.optional(),
   }),
@@ -159,56 +165,8 @@ export type Manifest = VadManifest | TrunkManifest | { [S in Signal]: HeadManife
 export type Kind = Manifest['kind'];
 export type ManifestOf<K extends Kind> = Extract<Manifest, { kind: K }>;
 
-export const manifestSchema = z.preprocess(
-  upgradeReleased,
-  z.discriminatedUnion('kind', [vadManifest, trunkManifest, ...headManifests]),
-) as unknown as z.ZodType<Manifest>;
-
-const releasedDegradations = {
-  fullSpeechSeconds: 3,
-  cleanSnrDb: 25,
-  fullBandwidthHz: 7000,
-  fullyClippedRatio: 0.01,
-};
-
-/** Params that releases up to 0.1.0 kept in their sources, by the kind of their manifests. */
-const releasedParams: Readonly<Record<string, object>> = {
-  activity: {
-    minTotalSpeechSeconds: 0.5,
-    warnings: {
-      minSnrDb: 10,
-      maxClippedRatio: 0.001,
-      minBandwidthHz: 4500,
-      audibleDbfs: -50,
-      minChannelCorrelation: 0.5,
-    },
-  },
-  trunk: { edgeSeconds: 0.2, minWindowSpeechSeconds: 0.25 },
-  emotion: {
-    degradations: releasedDegradations,
-    tone: { lowArousal: 0.4, highArousal: 0.6, veryLowValence: 0.3, lowValence: 0.45, highValence: 0.55 },
-  },
-  cognitive: {
-    degradations: releasedDegradations,
-    measures: {
-      longPauseSeconds: 1,
-      rateWindowSeconds: 1,
-      minRateWindows: 3,
-      minVoicedSeconds: 1,
-      hesitation: { minSeconds: 0.25, maxSpectralChange: 0.35, maxPitchChange: 1, maxSyllableRate: 5 },
-    },
-    scriptedConfidence: 0.75,
-    maxIndexInterval: 0.65,
-  },
-};
-
-const releasedManifest = z.looseObject({ kind: z.string(), rule: z.looseObject({}) });
-
-/** Manifests of releases up to 0.1.0 name the VAD model `activity` and their parameters `rule`. */
-function upgradeReleased(json: unknown): unknown {
-  const parsed = releasedManifest.safeParse(json);
-  if (!parsed.success) return json;
-  const { rule, kind, ...manifest } = parsed.data;
-  const params = { ...releasedParams[kind], ...rule };
-  return { ...manifest, kind: kind === 'activity' ? 'vad' : kind, params };
-}
+export const manifestSchema = z.discriminatedUnion('kind', [
+  vadManifest,
+  trunkManifest,
+  ...headManifests,
+]) as unknown as z.ZodType<Manifest>;

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import test, { type ExecutionContext } from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
 import { analyzerOf } from '../../src/analysis/analyze.ts';
-import { joinArrays } from '../../src/analysis/join-arrays.ts';
+import { joinArrays } from '../../src/analysis/arrays.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
 import { defaultOptions } from '../../src/analysis/types.ts';
 import { betweenVariance } from '../../src/analysis/voices.ts';

@@ -3,7 +3,6 @@
 Clips are augmented in groups: each clip gets its own room and noise, then one call of FFmpeg or SoX changes the tempo and one encodes the group.
 """
 
-import json
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -22,6 +21,7 @@ from training.corpora.recipe import RECIPE
 from training.corpora.registry import is_training_noise
 from training.settings import SAMPLE_RATE, SEED
 
+COPIED_EVERY = 2
 GROUP = 48  # clips
 GAP = SAMPLE_RATE // 2  # samples of silence between the clips of a group
 PROCESSES = 2
@@ -121,8 +121,8 @@ def concatenate(clips: list[np.ndarray]) -> tuple[np.ndarray, list[tuple[int, in
     return np.concatenate(pieces), spans
 
 
-def augment_group(group: list[Clip], environments: AcousticEnvironments, rng: np.random.Generator, folder: Path) -> dict:
-    """Writes FOLDER/<clip index>.wav -> clip index: [codec, first sample of the clip in it, length over that of the original]."""
+def augment_group(group: list[Clip], environments: AcousticEnvironments, rng: np.random.Generator, folder: Path) -> None:
+    """Writes FOLDER/<clip index>.wav"""
     clips = [simulate_environment(read_audio(settings.DATA / clip.path), environments, rng) for clip in group]
     whole, spans = concatenate(clips)
     whole, ratio = retime(whole, rng)
@@ -130,13 +130,10 @@ def augment_group(group: list[Clip], environments: AcousticEnvironments, rng: np
     codec = names[rng.choice(len(names), p=[probability for probability, _ in CODECS.values()])]
     if command := CODECS[codec][1]:
         whole = run_codec(command, whole)
-    placements = {}
     for clip, (start, count) in zip(group, spans):
         before, after = (int(rng.uniform(0, 0.4) * GAP) for _ in range(2))
         first = max(0, int(start * ratio) - before)
         soundfile.write(folder / f"{clip.index}.wav", whole[first : int((start + count) * ratio) + after], SAMPLE_RATE)
-        placements[clip.index] = [codec, int(start * ratio) - first, ratio]
-    return placements
 
 
 def augment_share(folder: Path, share: int) -> None:
@@ -144,16 +141,16 @@ def augment_share(folder: Path, share: int) -> None:
     clips = read_clips()
     environments = AcousticEnvironments(clips)
     chosen = [clip for clip in clips if clip.corpus in RECIPE.labelled]
-    order = np.random.default_rng([SEED, 0]).permutation(len(chosen))
+    order = np.random.default_rng([SEED, 0]).permutation(len(chosen))[::COPIED_EVERY]
     groups = [order[at : at + GROUP] for at in range(0, len(order), GROUP)]
     for number in tqdm(range(share, len(groups), PROCESSES), "augmented groups", mininterval=10):
-        done = folder / f"group-{number}.json"
+        done = folder / f"group-{number}.done"
         if not done.exists():
-            rng = np.random.default_rng([SEED, 0, number])
-            done.write_text(json.dumps(augment_group([chosen[i] for i in groups[number]], environments, rng, folder)))
+            augment_group([chosen[i] for i in groups[number]], environments, np.random.default_rng([SEED, 0, number]), folder)
+            done.touch()
 
 
 def write_copies(folder: Path) -> None:
-    """An augmented copy of every labelled clip, and FOLDER/group-<n>.json with where each clip lies in its copy."""
+    """An augmented copy of every COPIED_EVERY-th labelled clip, drawn at random."""
     with ProcessPoolExecutor(PROCESSES, multiprocessing.get_context("fork")) as pool:
         list(pool.map(augment_share, [folder] * PROCESSES, range(PROCESSES)))

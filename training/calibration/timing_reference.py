@@ -10,7 +10,7 @@ from training.corpora.index import read_clips
 from training.features import log_mel
 from training.features.spec import FRAMES_PER_SECOND
 from training.features.windows import find_segments
-from training.session import Session
+from training.vad.detector import Detector
 
 CORPORA = ["AMI", "LibriSpeech", "speechocean762"]
 MIN_SPEECH_SECONDS = 5
@@ -69,12 +69,12 @@ def fit_reference() -> tuple[dict, dict[str, int]]:
 
     Measures that need a baseline come from the results of baseline_reference.
     """
-    vad, source = Session(settings.weights("vad")), log_mel.of_corpora()
+    vad, source = Detector(settings.weights("vad")), log_mel.of_corpora()
     measured: list[tuple[str, dict[str, float]]] = []
     for clip in read_clips():
         if clip.corpus in CORPORA and not clip.held_out:
-            frames = vad.run(features=source[clip.index][None])
-            if values := measure_timing(frames["speech"][0], frames["syllable_rate"][0]):
+            frames = vad.run(source[clip.index])
+            if values := measure_timing(frames["speech"], frames["syllable_rate"]):
                 measured.append((clip.corpus, values))
     counts = {name: sum(corpus == name for corpus, _ in measured) for name in CORPORA}
     result = {}

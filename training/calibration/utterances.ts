@@ -7,12 +7,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, stderr, stdout } from 'node:process';
-import { encode } from '../../src/analysis/encode.ts';
-import { runHeads } from '../../src/analysis/heads.ts';
-import { joinArrays } from '../../src/analysis/join-arrays.ts';
-import { detectSpeech } from '../../src/analysis/speech.ts';
+import { joinArrays } from '../../src/analysis/arrays.ts';
+import { scoreUtterances } from '../../src/analysis/encode.ts';
+import { createQualityMeter, noNoise } from '../../src/analysis/quality.ts';
+import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/analysis/speech.ts';
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
-import { collectSpans, cutUtterances } from '../../src/analysis/utterances.ts';
+import { cutUtterances } from '../../src/analysis/utterances.ts';
 import { betweenVariance } from '../../src/analysis/voices.ts';
 import { decode } from '../../src/audio/addon.ts';
 import { loadModels, type Models } from '../../src/models/loader.ts';
@@ -39,22 +39,24 @@ async function describe(files: readonly Uint8Array[], models: Models) {
   const pause = new Float32Array(pauseSeconds * sampleRate);
   const clips = files.map((file) => joinArrays([decode(file, options).samples, pause]));
   const timer = startStageTimer(null);
-  const speech = await detectSpeech({ samples: joinArrays(clips), sampleRate }, models, timer);
-  const { framesPerToken, severalSpeakers } = models.trunk.manifest.params;
-  if (severalSpeakers === undefined) throw new Error('Expected params `severalSpeakers` of the trunk, got none');
-  const minVoiceFrames = severalSpeakers.minUtteranceSeconds * speech.framesPerSecond;
-  const { timeline, voices } = await runHeads(
-    encode(speech, models, timer),
-    collectSpans(cutUtterances(speech), framesPerToken),
-    { signals: [], windowsOnly: false, minVoiceFrames, embeddings: true },
-    models,
-    timer,
-  );
-  const utterances = timeline.filter(({ window }) => window.speechFrames >= minVoiceFrames);
+  const samples = joinArrays(clips);
+  const { frames } = await detectFrames(initialDetectorState(models), samples, true, models);
+  const speech = analyzeSpeech({ samples, sampleRate }, frames, models);
+  const { params } = models.trunk.manifest;
+  if (params.severalSpeakers === undefined) throw new Error('Expected params `severalSpeakers` of the trunk, got none');
+  const everything = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY };
+  const meter = createQualityMeter(speech, noNoise, models.features);
+  const request = { signals: [], embeddings: true, voices: true };
+  const utterances = cutUtterances(speech, params, [everything]);
+  const { scored } = await scoreUtterances(speech, utterances, meter, {}, request, models, timer);
+  const long = scored.filter(({ voice }) => voice !== null);
   return {
-    clips: utterances.map(({ window }) => clipAt(clips, ((window.start + window.end) / 2) * hopLength)),
-    means: utterances.map(({ embedding }) => [...(embedding ?? [])].map(rounded)),
-    variance: betweenVariance(voices, severalSpeakers.minUtterances),
+    clips: long.map(({ start, end }) => clipAt(clips, ((start + end) / 2) * hopLength)),
+    means: long.map(({ embedding }) => [...(embedding ?? [])].map(rounded)),
+    variance: betweenVariance(
+      long.flatMap(({ voice }) => (voice === null ? [] : [voice])),
+      params.severalSpeakers.minUtterances,
+    ),
   };
 }
 

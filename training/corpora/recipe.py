@@ -35,10 +35,14 @@ class Recipe:
         object.__setattr__(self, "corpora", (*self.speech, *self.sounds, self.rooms))
 
 
+# fmt: off
 STANDARD = Recipe(
-    version="1.9.0",
-    emotion=("RAVDESS", "TESS", "SAVEE", "EMOVO", "nEMO", "ASED", "EmotionTTSKorean", "CREMA-D", "CASIA", "AESDD", "TurEV"),
-    ordinary=("LibriSpeech", "AMI"),
+    version="2.0.0",
+    emotion=("RAVDESS", "TESS", "SAVEE", "EMOVO", "nEMO", "ASED", "EmotionTTSKorean", "CREMA-D", "CASIA", "AESDD"),
+    ordinary=(
+        "LibriSpeech", "AMI", "VoxLingua107", "SpeechAccentArchive", "PicovoiceIntent", "MSC", "LibriSpeechMany", "Alphanumeric", "AsteriskPrompts",
+        "IBMSamples", "Frisian", "AWSCalls", "AMIMixed", "AishellSample", "SDKSamples", "MycroftWords",
+    ),
     rated="TAVA",
     arousal="BAVED",
     clarity="speechocean762",
@@ -49,9 +53,12 @@ STANDARD = Recipe(
 )
 # Recordings whose licences allow commercial use of what is trained on them.
 OPEN = Recipe(
-    version="1.0.0",
+    version="2.0.0",
     emotion=("CREMA-D",),
-    ordinary=("LibriSpeech", "AMI"),
+    ordinary=(
+        "LibriSpeech", "AMI", "PicovoiceIntent", "LibriSpeechMany", "Alphanumeric", "IBMSamples", "Frisian", "AWSCalls", "AMIMixed",
+        "AishellSample", "SDKSamples", "MycroftWords",
+    ),
     rated="CREMA-D",
     arousal=None,
     clarity="speechocean762",
@@ -60,4 +67,5 @@ OPEN = Recipe(
     rooms="RIR",
     unseen=(),
 )
+# fmt: on
 RECIPE = {"standard": STANDARD, "open": OPEN}[settings.RECIPE]

@@ -6,7 +6,7 @@ A corpus that only differs in its fields is an entry of CORPORA; one with own la
 from dataclasses import replace
 from pathlib import Path
 
-from training.corpora.corpus import CATEGORY_WEIGHT, ActedCorpus, Clip, Corpus, Dimensions, Sampling, expected_dimensions
+from training.corpora.corpus import CATEGORY_WEIGHT, ActedCorpus, Clip, Corpus, Dimensions, Part, Sampling, expected_dimensions
 from training.corpora.labels import EMOTIONS, INDEX_NAMES
 from training.corpora.syllables import count_syllables
 
@@ -97,6 +97,16 @@ class LibriSpeech(Corpus):
         return Path(row["path"]).stem.split("-")[0]
 
 
+class LibriSpeechMany(Corpus):
+    """Readers of LibriSpeech: a reader is in the same part of both."""
+
+    def speaker(self, row: dict[str, str]) -> str:
+        return row["speaker"].removeprefix("libri_")
+
+    def part(self, speaker: str) -> Part:
+        return CORPORA["LibriSpeech"].part(speaker)
+
+
 class Esc10(Corpus):
     """Environmental sounds (Piczak 2015). A fold counts as one speaker. Some files are chained or stereo Ogg."""
 
@@ -129,12 +139,36 @@ CORPORA: dict[str, Corpus] = {
         ActedCorpus("CASIA", "unstated, research use", Sampling(head=0.5, finetune=0.7)),
         # Acted Greek sentences, six speakers, no neutral ones (Vryzas et al. 2018).
         ActedCorpus("AESDD", "unstated"),
-        # Acted Turkish words, about a second each, six speakers (Canpolat et al. 2020).
-        ActedCorpus("TurEV", "contradictory (CC BY-NC-ND 4.0 and GPL-3)", Sampling(head=0.25, finetune=0.3, vad=0.25)),
         Speechocean762("speechocean762", "CC BY 4.0", Sampling(vad=4, speech_check=2.0, telephone_every=2, corrupted=120), ordinary=True),
         LibriSpeech("LibriSpeech", "CC BY 4.0", Sampling(vad=6, speech_check=2.0), ordinary=True),
         # 30 s each of twelve spontaneous English meetings. A recording counts as one speaker.
         Corpus("AMI", "CC BY 4.0", Sampling(finetune=4, vad=40, speech_check=2.0), ordinary=True),
+        # Spontaneous web speech in 33 languages, one clip a video (Valk & Alumae 2021). Some of it is emotional.
+        Corpus("VoxLingua107", "disputed: CC BY 4.0 or CC BY-NC 4.0; the sound belongs to the uploaders", Sampling(vad=2), ordinary=True),
+        # One paragraph, read in English by natives of nine languages, at 8 kHz (Weinberger 2015).
+        Corpus("SpeechAccentArchive", "CC BY-NC-SA 2.0", ordinary=True),
+        # Spoken commands in noise (speech-to-intent-benchmark of Picovoice). The speakers are not told apart.
+        Corpus("PicovoiceIntent", "Apache-2.0", ordinary=True),
+        # Read Malayalam (Swathanthra Malayalam Computing).
+        Corpus("MSC", "CC BY-SA 3.0", ordinary=True),
+        # One more clip of each reader of LibriSpeech.
+        LibriSpeechMany("LibriSpeechMany", "CC BY 4.0", ordinary=True),
+        # Dictated names, numbers and addresses, mostly by speakers of English as a second language.
+        Corpus("Alphanumeric", "MIT", ordinary=True),
+        # Prompts of a telephone exchange, 8 kHz, six speakers.
+        Corpus("AsteriskPrompts", "CC BY-SA 3.0 (Russian: CC BY 3.0)", ordinary=True),
+        # Prompted and telephone speech in twelve languages.
+        Corpus("IBMSamples", "Apache-2.0 (repository)", ordinary=True),
+        # Spontaneous Frisian, 20 s each.
+        Corpus("Frisian", "BSD-3-Clause", ordinary=True),
+        # Role-played calls, 8 kHz. Some of it is emotional.
+        Corpus("AWSCalls", "Apache-2.0 and MIT-0 (repositories)", Sampling(vad=4), ordinary=True),
+        # More meetings, several may talk. A recording counts as one speaker.
+        Corpus("AMIMixed", "CC BY 4.0", Sampling(vad=8), ordinary=True),
+        # Read Chinese; prompted English; words in English and Spanish.
+        Corpus("AishellSample", "Apache-2.0", ordinary=True),
+        Corpus("SDKSamples", "Apache-2.0", ordinary=True),
+        Corpus("MycroftWords", "public domain", ordinary=True),
         # Words, hesitations, whisper and creak of one English speaker (tests of the Montreal Forced Aligner). The file
         # name is the label, a recording counts as one speaker.
         Corpus("MFA", "MIT", Sampling(vad=6)),

@@ -24,7 +24,7 @@ from training.encoder.embeddings import EmbeddingStore
 from training.encoder.examples import draw_epoch, stack_log_mel
 from training.encoder.trunk import DEVICE, WIDTH, Trunk
 from training.encoder.window_store import WindowStore, finetune_split
-from training.features import batches, level, log_mel
+from training.features import batches, level
 from training.features.batches import stack_padded
 from training.features.level import normalize_level
 from training.settings import SEED
@@ -32,7 +32,6 @@ from training.settings import SEED
 INNER = 512
 PEAK_LR = 8e-4
 CLEAN_SHARE = 0.25  # of the examples that are not copies
-COPY_SHARE = 0.4
 SAVE_EVERY = 50  # steps
 RESULT_FILE, CHECKPOINT_FILE = "student.pt", "checkpoint.pt"
 
@@ -54,18 +53,15 @@ def prune_ffn(teacher: Trunk) -> Trunk:
 
 
 class DistillDataset:
-    """Windows, and the teacher's embeddings of them."""
+    """Utterances, and the teacher's embeddings of them."""
 
-    def __init__(self, windows: WindowStore, copies: AugmentedCopies, store: EmbeddingStore):
-        self.windows, self.copies, self.store = windows, copies, store
-        self.source, self.noises = log_mel.of_corpora(), Noises()
+    def __init__(self, windows: WindowStore, store: EmbeddingStore):
+        self.windows, self.store, self.noises = windows, store, Noises()
 
     def draw(self, window: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        if rng.random() < COPY_SHARE:
-            frames, _ = self.copies.window(int(self.windows.clips[window]), *self.windows.span(window))
-            return frames, self.store.augmented[window][0]
-        clean = self.windows.log_mel(window, self.source)
-        return (clean if rng.random() < CLEAN_SHARE else augment_log_mel(clean, self.noises, rng)), self.store[window][0]
+        plain = self.windows.log_mel(window)
+        is_plain = self.windows.copied[window] or rng.random() < CLEAN_SHARE
+        return (plain if is_plain else augment_log_mel(plain, self.noises, rng)), self.store[window][0]
 
     def batch(self, members: np.ndarray, rng: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """-> features [B,T,80], lengths [B], embeddings [B,ceil(T/2),384]"""
@@ -85,8 +81,8 @@ def compute_loss(predicted: torch.Tensor, target: torch.Tensor, lengths: torch.T
     return error + 4 * ((pooled[0] - pooled[1]) ** 2).mean()
 
 
-def distill(folder: Path, windows: WindowStore, copies: AugmentedCopies, store: EmbeddingStore) -> None:
-    clips, data, steps = read_clips(), DistillDataset(windows, copies, store), settings.SIZES.distill_steps
+def distill(folder: Path, windows: WindowStore, store: EmbeddingStore) -> None:
+    clips, data, steps = read_clips(), DistillDataset(windows, store), settings.SIZES.distill_steps
     members, _ = finetune_split(clips, windows)
     sample = store.embeddings[:: max(1, len(store.embeddings) // 50000)].astype(np.float32)
     scale = torch.from_numpy(sample.std(0) + 0.05)
@@ -117,26 +113,26 @@ def distill(folder: Path, windows: WindowStore, copies: AugmentedCopies, store: 
     torch.save(student.cpu().state_dict(), folder / RESULT_FILE)
 
 
-def inputs_of(windows: WindowStore, copies: AugmentedCopies) -> dict:
+def inputs_of(windows: WindowStore) -> dict:
     return {
         "teacher": cache.file_hash(finetune.result_path(refit=False)),
         "trunk": cache.file_hash(settings.weights("trunk", settings.calibration_models())),
         "labels": labels_key(read_clips()),
         "windows": windows.key,
-        "copies": copies.source.key,
         "steps": settings.SIZES.distill_steps,
         "code": cache.code_hash(sys.modules[__name__], augmented, batches, embeddings, examples, level, mix, spectral, synthetic_noise, trunk),
     }
 
 
 def run() -> None:
-    windows, copies = window_store.load(), AugmentedCopies()
+    copies = AugmentedCopies()
+    windows = window_store.load(copies)
     store = embeddings.load(settings.weights("trunk", settings.calibration_models()), 2, copies)
-    cache.build("distill", inputs_of(windows, copies), lambda folder: distill(folder, windows, copies, store))
+    cache.build("distill", inputs_of(windows), lambda folder: distill(folder, windows, store))
 
 
 def student_trunk() -> Trunk:
-    folder = cache.finished("distill", inputs_of(window_store.load(), AugmentedCopies()), "training/train fast")
+    folder = cache.finished("distill", inputs_of(window_store.load(AugmentedCopies())), "training/train fast")
     student = new_student()
     student.load_state_dict(torch.load(folder / RESULT_FILE))
     return student.eval()

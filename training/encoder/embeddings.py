@@ -1,42 +1,38 @@
-"""Embeddings of all windows by an exported trunk, and of the same windows in the augmented copies."""
+"""Embeddings of all utterances by an exported trunk, of the recordings and of augmented copies, by the shipped code."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
-from training import cache
-from training.augment import augmented
+from training import cache, settings
 from training.augment.augmented import AugmentedCopies
 from training.encoder import window_store
 from training.encoder.trunk import WIDTH
 from training.features import log_mel
-from training.features.windows import embedding_weights
 from training.heads.attention_head import VARIANCE_FLOOR
-from training.session import Session
+
+BLOCK = 4096  # utterances converted at once
 
 
 @dataclass(frozen=True)
 class EmbeddingStore:
-    """Embeddings of the windows of a WindowStore, in its order."""
+    """One row per utterance: those of the recordings in the order of the index, then those of the copies."""
 
     embeddings: np.ndarray  # float16 [all embeddings, 384]
     weights: np.ndarray  # float32 [all embeddings], speech probability
-    offsets: np.ndarray  # [windows + 1]
-    moments: np.ndarray  # float32 [windows, 768]: mean and standard deviation of the embeddings, weighted by speech
-    clips: np.ndarray  # [windows] clip index
-    speech_frames: np.ndarray  # [windows]
+    offsets: np.ndarray  # [utterances + 1]
+    moments: np.ndarray  # float32 [utterances, 768]: mean and standard deviation of the embeddings, weighted by speech
+    clips: np.ndarray  # [utterances] clip index
+    speech_frames: np.ndarray  # [utterances]
+    copied: np.ndarray  # bool [utterances]: of an augmented copy
     frames_per_embedding: int
-    augmented: EmbeddingStore | None = None  # the same windows in the augmented copies
 
-    def __getitem__(self, window: int) -> tuple[np.ndarray, np.ndarray]:
+    def __getitem__(self, utterance: int) -> tuple[np.ndarray, np.ndarray]:
         """[N,384], [N]"""
-        inside = slice(self.offsets[window], self.offsets[window + 1])
+        inside = slice(self.offsets[utterance], self.offsets[utterance + 1])
         return self.embeddings[inside], self.weights[inside]
 
 
@@ -49,37 +45,45 @@ def moments_of(embeddings: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.concatenate([mean, np.sqrt(variance + VARIANCE_FLOOR)]).astype(np.float32)
 
 
-def compute(name: str, trunk: Path, frames_per_embedding: int, inputs: dict, window_of: Callable[[int], tuple]) -> EmbeddingStore:
-    """Cached embeddings. `window_of(i)` -> log-mel frames [T,80] and speech [T] of a window."""
-    windows = window_store.load()
+def convert(folder: Path, columns: dict[str, np.ndarray], owners: np.ndarray) -> None:
+    """float32 of encode.ts -> float16, with the moments of each utterance"""
+    offsets = np.concatenate([[0], np.cumsum(columns["embeddings"])])
+    source = folder / "utterances.embeddings.f32"
+    embeddings = np.memmap(source, np.float32, "r").reshape(-1, WIDTH)
+    weights = np.fromfile(folder / "utterances.weights.f32", np.float32)
+    moments = [moments_of(embeddings[a:b], weights[a:b]) for a, b in zip(offsets, offsets[1:])]
+    with open(folder / "embeddings.f16", "wb") as file:
+        for start in range(0, len(embeddings), BLOCK):
+            file.write(embeddings[start : start + BLOCK].astype(np.float16).tobytes())
+    np.savez(folder / "utterances.npz", weights=weights, lengths=columns["embeddings"], moments=np.stack(moments), clips=owners,
+             speech_frames=columns["speechFrames"])  # fmt: skip
+    for path in folder.glob("utterances.*.f32"):
+        path.unlink()
+
+
+def compute(name: str, trunk: Path, root: Path, paths: list[str], owners: list[int], content: str) -> Path:
+    """Folder of the embeddings by the trunk in the folder `trunk`, computed unless it is in the cache."""
+    inputs = {"trunk": cache.file_hash(trunk / "weights.onnx"), "vad": cache.file_hash(settings.weights("vad")), "clips": owners,
+              "content": content, "variance_floor": VARIANCE_FLOOR, "code": window_store.code_key()}  # fmt: skip
 
     def make(folder: Path) -> None:
-        session, weights, lengths, moments = Session(trunk), [], [], []
-        with open(folder / "embeddings.f16", "wb") as file:
-            for window in tqdm(range(len(windows.clips)), name, mininterval=10):
-                frames, speech = window_of(window)
-                embeddings = session.run(features=frames[None])["tokens"][0]
-                weights.append(embedding_weights(speech, frames_per_embedding))
-                lengths.append(len(embeddings))
-                moments.append(moments_of(embeddings, weights[-1]))
-                file.write(embeddings.astype(np.float16).tobytes())
-        np.savez(folder / "windows.npz", weights=np.concatenate(weights), lengths=lengths, moments=np.stack(moments))
+        columns = window_store.encode(folder, root, paths, trunk)
+        convert(folder, columns, np.array(owners)[columns["recording"]])
 
-    folder = cache.build(name, inputs, make)
-    embeddings = np.memmap(folder / "embeddings.f16", np.float16, "r").reshape(-1, WIDTH)
-    with np.load(folder / "windows.npz") as archive:
-        offsets = np.concatenate([[0], np.cumsum(archive["lengths"])])
-        return EmbeddingStore(embeddings, archive["weights"], offsets, archive["moments"], windows.clips, windows.speech_frames, frames_per_embedding)
+    return cache.build(name, inputs, make)
 
 
-def load(trunk: Path, frames_per_embedding: int, copies: AugmentedCopies | None) -> EmbeddingStore:
-    """Embeddings by the graph at `trunk`, computed unless they are in the cache. `copies`: also those of the augmented copies."""
-    windows, source = window_store.load(), log_mel.of_corpora()
-    inputs = {"trunk": cache.file_hash(trunk), "windows": windows.key, "frames": frames_per_embedding,
-              "variance_floor": VARIANCE_FLOOR, "code": cache.code_hash(sys.modules[__name__], augmented)}  # fmt: skip
-    plain = compute("embeddings", trunk, frames_per_embedding, inputs, lambda i: (windows.log_mel(i, source), windows.speech_of(i)))
-    if copies is None:
-        return plain
-    copied = compute("embeddings-augmented", trunk, frames_per_embedding, inputs | {"copies": copies.source.key},
-                        lambda i: copies.window(int(windows.clips[i]), *windows.span(i)))  # fmt: skip
-    return replace(plain, augmented=copied)
+def load(weights: Path, frames_per_embedding: int, copies: AugmentedCopies | None) -> EmbeddingStore:
+    """Embeddings by the trunk at `weights`. `copies`: also those of the augmented copies."""
+    clips = window_store.labelled_clips()
+    folders = [compute("embeddings", weights.parent, settings.DATA, [clip.path for clip in clips], [clip.index for clip in clips],
+                       log_mel.content_of(clips))]  # fmt: skip
+    if copies is not None:
+        folders.append(compute("embeddings-augmented", weights.parent, copies.folder, copies.paths, copies.clips, copies.folder.name))
+    archives = [dict(np.load(folder / "utterances.npz")) for folder in folders]
+    joined = {name: np.concatenate([archive[name] for archive in archives]) for name in archives[0]}
+    stored = [np.memmap(folder / "embeddings.f16", np.float16, "r").reshape(-1, WIDTH) for folder in folders]
+    copied = np.repeat(np.arange(len(archives)) > 0, [len(archive["clips"]) for archive in archives])
+    offsets = np.concatenate([[0], np.cumsum(joined["lengths"])])
+    return EmbeddingStore(stored[0] if len(stored) == 1 else np.concatenate(stored), joined["weights"], offsets, joined["moments"],
+                          joined["clips"], joined["speech_frames"], copied, frames_per_embedding)  # fmt: skip

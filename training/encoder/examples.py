@@ -1,19 +1,16 @@
-"""Batches for fine-tuning and distillation: windows of like length, augmented on the fly or taken from augmented copies."""
+"""Batches for fine-tuning and distillation: utterances of like length; those of recordings are augmented on the fly."""
 
 import numpy as np
 import torch
 
-from training.augment.augmented import AugmentedCopies
 from training.augment.spectral import Noises, augment_log_mel, stretch_time, warp_frequency
 from training.corpora.corpus import Clip
 from training.encoder.window_store import WindowStore
-from training.features import log_mel
 from training.features.batches import stack_padded, stack_weights
 from training.features.log_mel import BINS
 from training.features.windows import MAX_FRAMES, SILENCE, embedding_weights
 
 BATCH_FRAMES = 9000
-COPY_SHARE = 0.5  # of the examples come from the augmented copies, the others are augmented as log-mel frames
 
 
 def draw_epoch(clips: list[Clip], windows: WindowStore, members: np.ndarray, seed: int, epoch: int) -> list[np.ndarray]:
@@ -33,19 +30,14 @@ def stack_log_mel(windows: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor
 
 
 class FinetuneDataset:
-    """`copies` may be None where nothing is augmented."""
-
-    def __init__(self, windows: WindowStore, copies: AugmentedCopies | None):
-        self.windows, self.copies, self.source = windows, copies, log_mel.of_corpora()
-        self.noises = Noises() if copies else None
+    def __init__(self, windows: WindowStore):
+        self.windows, self.noises = windows, Noises()
 
     def draw(self, window: int, rng: np.random.Generator | None) -> tuple[np.ndarray, np.ndarray]:
         """Log-mel frames [T,80], speech [T]; as recorded without `rng`."""
-        if rng is None:
-            return self.windows.log_mel(window, self.source), self.windows.speech_of(window)
-        if rng.random() < COPY_SHARE:
-            return self.copies.window(int(self.windows.clips[window]), *self.windows.span(window))
-        frames, speech = self.windows.log_mel(window, self.source), self.windows.speech_of(window)
+        frames, speech = self.windows.log_mel(window), self.windows.speech_of(window)
+        if rng is None or self.windows.copied[window]:
+            return frames, speech
         if rng.random() < 0.4 and len(frames) > 20:
             both = stretch_time(np.concatenate([frames, speech[:, None]], 1), rng)
             frames, speech = both[:MAX_FRAMES, :BINS], both[:MAX_FRAMES, BINS]

@@ -162,8 +162,8 @@ def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTas
     return model
 
 
-def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies, refit: bool) -> None:
-    clips, data = read_clips(), FinetuneDataset(windows, copies)
+def finetune(folder: Path, windows: WindowStore, refit: bool) -> None:
+    clips, data = read_clips(), FinetuneDataset(windows)
     members, out = finetune_split(clips, windows)
     if refit:
         members = np.flatnonzero([clips[i].refitted for i in windows.clips])
@@ -191,13 +191,12 @@ def finetune(folder: Path, windows: WindowStore, copies: AugmentedCopies, refit:
         (settings.results_folder() / "finetune_loss.json").write_text(json.dumps(curves) + "\n")
 
 
-def inputs_of(windows: WindowStore, copies: AugmentedCopies, refit: bool) -> dict:
+def inputs_of(windows: WindowStore, refit: bool) -> dict:
     code = (attention_head, augmented, batches, clarity, embeddings, emotion, examples, fit, graph, level, mix, multitask, spectral,
             synthetic_noise, trunk, trunk_graph)  # fmt: skip
     return {
         "labels": labels_key(read_clips()),
         "windows": windows.key,
-        "copies": copies.source.key,
         "whisper": cache.file_hash(whisper_weights.PATH),
         "epochs": settings.SIZES.finetune_epochs,
         "refit": refit,
@@ -207,13 +206,13 @@ def inputs_of(windows: WindowStore, copies: AugmentedCopies, refit: bool) -> dic
 
 def run(refit: bool) -> None:
     """refit: on every part but the test part, in place of the train part, and without comparing recipes."""
-    windows, copies = window_store.load(), AugmentedCopies()
-    cache.build("finetune", inputs_of(windows, copies, refit), lambda folder: finetune(folder, windows, copies, refit))
+    windows = window_store.load(AugmentedCopies())
+    cache.build("finetune", inputs_of(windows, refit), lambda folder: finetune(folder, windows, refit))
 
 
 def result_path(refit: bool) -> Path:
     """Weights of the MultiTaskModel."""
-    inputs = inputs_of(window_store.load(), AugmentedCopies(), refit)
+    inputs = inputs_of(window_store.load(AugmentedCopies()), refit)
     return cache.finished("finetune", inputs, "training/train trunk") / RESULT_FILE
 
 

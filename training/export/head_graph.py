@@ -50,16 +50,21 @@ def write_moment_branch(g: Graph, head: AttentionHead, embeddings: str, w: str) 
 
 def write_attention_head(g: Graph, head: AttentionHead, embeddings: str, w: str) -> str:
     """w [1,1,N] -> [1,1,outputs]"""
-    weight, bias = (v.detach().numpy() for v in head.folded_frame_layer())
-    h = g.op("Gelu", g.op("Add", g.op("MatMul", embeddings, g.constant(weight.T)), g.constant(bias)))
-    quarter, four = g.scalar(0.25), g.scalar(4)
-    bounded = g.op("Mul", g.op("Tanh", g.op("Mul", write_linear(g, h, head.query), quarter)), four)
-    scores = g.op("Mul", g.op("Transpose", g.op("Exp", bounded), perm=[0, 2, 1]), w)
+    h, scores = write_scores(g, head, embeddings, w)
     last = g.integers(2)
     attention = g.op("Div", scores, g.op("ReduceSum", scores, last, keepdims=1))
     attended = g.op("Reshape", g.op("MatMul", attention, h), g.integers(1, 1, QUERIES * HIDDEN))
     pooled = g.op("Concat", *write_moments(g, h, w), attended, axis=2)
     return g.op("Add", write_linear(g, pooled, head.out), write_moment_branch(g, head, embeddings, w))
+
+
+def write_scores(g: Graph, head: AttentionHead, embeddings: str, w: str) -> tuple[str, str]:
+    """-> frame layer [1,N,HIDDEN], its scores times w [1,QUERIES,N]"""
+    weight, bias = (v.detach().numpy() for v in head.folded_frame_layer())
+    h = g.op("Gelu", g.op("Add", g.op("MatMul", embeddings, g.constant(weight.T)), g.constant(bias)))
+    quarter, four = g.scalar(0.25), g.scalar(4)
+    bounded = g.op("Mul", g.op("Tanh", g.op("Mul", write_linear(g, h, head.query), quarter)), four)
+    return h, g.op("Mul", g.op("Transpose", g.op("Exp", bounded), perm=[0, 2, 1]), w)
 
 
 def write_inputs(g: Graph) -> tuple[str, str]:
@@ -149,12 +154,76 @@ def write_emotion(heads: Heads, scale: EmotionScale, distance: Distance, path: P
     g.save(path)
 
 
-def write_clarity(heads: Heads, slope: float, intercept: float, path: Path) -> None:
-    """Output clarity [1]."""
+def sums_of(head: AttentionHead | LinearHead) -> list[int]:
+    """Sizes of what a head adds up over embeddings: weights; standardised embeddings, and their squares; of a network the same of its frame
+    layer, and per query scores and scored outputs."""
+    own = [HIDDEN, HIDDEN, QUERIES, QUERIES * HIDDEN] if isinstance(head, AttentionHead) else []
+    return [1, WIDTH, WIDTH, *own]
+
+
+def write_sums(g: Graph, head: AttentionHead | LinearHead, embeddings: str, w: str, mean: np.ndarray, std: np.ndarray) -> list[str]:
+    """w [1,1,N], not normalised -> [1,1,size] of each of `sums_of`"""
+
+    def total(x: str) -> str:
+        return g.op("MatMul", w, x)
+
+    def square(x: str) -> str:
+        return g.op("Mul", x, x)
+
+    z = g.op("Mul", g.op("Sub", embeddings, g.constant(mean)), g.constant(1 / std))
+    parts = [g.op("ReduceSum", w, g.integers(2), keepdims=1), total(z), total(square(z))]
+    if isinstance(head, AttentionHead):
+        h, scores = write_scores(g, head, embeddings, w)
+        attended = g.op("Reshape", g.op("MatMul", scores, h), g.integers(1, 1, QUERIES * HIDDEN))
+        parts += [total(h), total(square(h)), g.op("Reshape", g.op("ReduceSum", scores, g.integers(2), keepdims=1), g.integers(1, 1, QUERIES)), attended]
+    return parts
+
+
+def write_head_of_sums(g: Graph, head: AttentionHead | LinearHead, sums: list[str], mean: np.ndarray, std: np.ndarray) -> str:
+    """The head over all embeddings that were added up -> [1,1,outputs]"""
+    weight, first, second, *own = sums
+
+    def moments_of(one: str, two: str, floor: str) -> tuple[str, str]:
+        centre = g.op("Div", one, weight)
+        variance = g.op("Relu", g.op("Sub", g.op("Div", two, weight), g.op("Mul", centre, centre)))
+        return centre, g.op("Sqrt", g.op("Add", variance, floor))
+
+    centre, deviation = moments_of(first, second, g.constant(VARIANCE_FLOOR / std**2))
+    if not isinstance(head, AttentionHead):
+        scale = g.constant(std)
+        centre, deviation = g.op("Add", g.op("Mul", centre, scale), g.constant(mean)), g.op("Mul", deviation, scale)
+        return write_linear(g, g.op("Concat", centre, deviation, axis=2), head.clip)
+    hidden = moments_of(own[0], own[1], g.scalar(VARIANCE_FLOOR))
+    by_query = g.op("Reshape", own[3], g.integers(1, QUERIES, HIDDEN))
+    attended = g.op("Div", by_query, g.op("Reshape", own[2], g.integers(1, QUERIES, 1)))
+    pooled = g.op("Concat", *hidden, g.op("Reshape", attended, g.integers(1, 1, QUERIES * HIDDEN)), axis=2)
+    return g.op("Add", write_linear(g, pooled, head.out), write_linear(g, g.op("Concat", centre, deviation, axis=2), head.clip))
+
+
+def write_clarity(heads: Heads, slope: float, intercept: float, path: Path) -> int:
+    """tokens, weights and `sums` [1,S] of the utterances before -> clarity [1] of all, next_sums [1,S]. Returns S."""
     g = Graph("cognitive")
-    score = g.op("Reshape", write_ensemble(g, heads, *write_inputs(g)), g.integers(1))
-    write_affine(g, score, slope, intercept, "clarity")
+    embeddings, w = g.input("tokens", [1, "tokens", WIDTH]), g.op("Unsqueeze", g.input("weights", [1, "tokens"]), g.integers(1))
+    sizes = [size for head in heads for size in sums_of(head)]
+    before = g.op("Unsqueeze", g.input("sums", [1, sum(sizes)]), g.integers(1))
+    scaled = [(head.mean.numpy(), head.std.numpy()) if isinstance(head, AttentionHead) else standard_scale(heads) for head in heads]
+    new = [part for head, of in zip(heads, scaled) for part in write_sums(g, head, embeddings, w, *of)]
+    sums = g.op("Add", before, g.op("Concat", *new, axis=2))
+    parts = iter(g.op("Split", sums, g.integers(*sizes), axis=2, outputs=len(sizes)))
+    outputs = [write_head_of_sums(g, head, [next(parts) for _ in sums_of(head)], *of) for head, of in zip(heads, scaled)]
+    mean = g.op("Mul", functools.reduce(lambda total, part: g.op("Add", total, part), outputs), g.scalar(1 / len(heads)))
+    write_affine(g, g.op("Reshape", mean, g.integers(1)), slope, intercept, "clarity")
+    g.output(g.op("Squeeze", sums, g.integers(1)), "next_sums", [1, sum(sizes)])
     g.save(path)
+    return sum(sizes)
+
+
+def standard_scale(heads: Heads) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and deviation of the embeddings, as a network knows them: sums of centred values keep their precision."""
+    for head in heads:
+        if isinstance(head, AttentionHead):
+            return head.mean.numpy(), head.std.numpy()
+    return np.zeros(WIDTH, np.float32), np.ones(WIDTH, np.float32)
 
 
 def write_voice(net: VoiceNetwork, path: Path) -> None:

@@ -26,4 +26,4 @@ class ModelSpec:
     @property
     def reads_features(self) -> bool:
         """A head reads the trunk's embeddings instead."""
-        return self.inputs == ("features",)
+        return "features" in self.inputs

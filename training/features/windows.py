@@ -1,4 +1,7 @@
-"""Segments of speech, and input windows of the trunk. test/analysis/training-windows.test.ts compares them with the service's."""
+"""Parameters of segments and utterances, and segments of a recording.
+
+Utterances are cut by the shipped code (encode.ts); test/analysis/training-windows.test.ts compares the segments with the service's.
+"""
 
 import math
 
@@ -7,11 +10,10 @@ import numpy as np
 from training.features.spec import FRAMES_PER_SECOND, SPEC
 
 SEGMENT_PARAMS = {"onset": 0.5, "offset": 0.3, "minSpeechSeconds": 0.1, "minPauseSeconds": 0.25}
-WINDOW_PARAMS = {"edgeSeconds": 0.2, "minWindowSpeechSeconds": 0.25}
-EDGE = round(WINDOW_PARAMS["edgeSeconds"] * FRAMES_PER_SECOND)  # frames kept before the first and after the last segment
+WINDOW_PARAMS = {"windowSeconds": 10, "marginSeconds": 0.2}
+EDGE = round(WINDOW_PARAMS["marginSeconds"] * FRAMES_PER_SECOND)  # frames of context before and after an utterance
 SILENCE = math.log10(SPEC["logFloor"])  # every feature of a frame of digital silence
-WINDOW_SECONDS = 10
-MAX_FRAMES = WINDOW_SECONDS * FRAMES_PER_SECOND
+MAX_FRAMES = WINDOW_PARAMS["windowSeconds"] * FRAMES_PER_SECOND
 
 
 def find_segments(speech: np.ndarray, params: dict = SEGMENT_PARAMS) -> list[tuple[int, int]]:
@@ -32,24 +34,6 @@ def find_segments(speech: np.ndarray, params: dict = SEGMENT_PARAMS) -> list[tup
         else:
             joined.append((begin, end))
     return [s for s in joined if s[1] - s[0] >= params["minSpeechSeconds"] * FRAMES_PER_SECOND]
-
-
-def cut_windows(segments: list[tuple[int, int]], frames: int, seconds: float) -> list[tuple[int, int, int]]:
-    """(start, end, frames of speech) of each window; the first may begin before the recording, the last end after it."""
-    if not segments:
-        return []
-    longest, first, last = round(seconds * FRAMES_PER_SECOND), segments[0][0] - EDGE, segments[-1][1] + EDGE
-    inside = min(frames, last) - max(0, first)
-    count = -(-inside // longest)
-    room = (count * longest - inside) // 2
-    start, end = max(first, max(0, first) - room), min(last, min(frames, last) + room)
-    windows = []
-    for index in range(count):
-        a, b = start + (end - start) * index // count, start + (end - start) * (index + 1) // count
-        inside = sum(max(0, min(e, b) - max(s, a)) for s, e in segments)
-        if inside >= WINDOW_PARAMS["minWindowSpeechSeconds"] * FRAMES_PER_SECOND:
-            windows.append((a, b, inside))
-    return windows
 
 
 def slice_padded(values: np.ndarray, start: int, end: int, padding: float) -> np.ndarray:

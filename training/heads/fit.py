@@ -11,7 +11,6 @@ from training.encoder.embeddings import EmbeddingStore
 from training.features.batches import stack_padded, stack_weights
 from training.heads.attention_head import AttentionHead, LinearHead
 
-AUGMENTED_SHARE = 0.5  # of the examples come from the augmented copies
 Loss = Callable[[torch.Tensor, np.ndarray], torch.Tensor]  # predictions [B,outputs], window indices [B] -> scalar
 Heads = list[AttentionHead | LinearHead]
 
@@ -27,15 +26,9 @@ class FitParams:
     dropout: float = 0.4
 
 
-def make_batch(store: EmbeddingStore, windows: np.ndarray, phase: int | None = None, augmented: np.ndarray | None = None):
-    """-> embeddings [B,N,384], weights [B,N], padded. `augmented` [B]: take the copy.
-
-    A phase of 0 or 1 takes every second embedding of windows with two or more.
-    """
-    copies = store.augmented or store
-    if augmented is None:
-        augmented = np.zeros(len(windows), bool)
-    pairs = [(copies if copy else store)[i] for i, copy in zip(windows, augmented)]
+def make_batch(store: EmbeddingStore, windows: np.ndarray, phase: int | None = None):
+    """-> embeddings [B,N,384], weights [B,N], padded. A phase of 0 or 1 takes every second embedding of windows with two or more."""
+    pairs = [store[i] for i in windows]
     if phase is not None:
         pairs = [(x[phase::2], w[phase::2]) if len(x) > 1 else (x, w) for x, w in pairs]
     embeddings, weights = zip(*pairs)
@@ -63,9 +56,8 @@ def fit_attention(store: EmbeddingStore, windows: np.ndarray, params: FitParams,
         order = windows[np.argsort(lengths[windows] * rng.uniform(0.8, 1.25, len(windows)))]
         batches = np.array_split(order, -(-len(order) // params.batch))
         for index in rng.permutation(len(batches)):
-            augmented = rng.random(len(batches[index])) < AUGMENTED_SHARE
             phase = int(rng.integers(2)) if store.frames_per_embedding == 2 else None
-            x, w = make_batch(store, batches[index], phase, augmented)
+            x, w = make_batch(store, batches[index], phase)
             loss = params.loss(head(x, w), batches[index])
             optimizer.zero_grad()
             loss.backward()
@@ -76,11 +68,7 @@ def fit_attention(store: EmbeddingStore, windows: np.ndarray, params: FitParams,
 
 
 def fit_linear(store: EmbeddingStore, windows: np.ndarray, loss: Loss, decay: list[float]) -> LinearHead:
-    """Over the windows and their augmented copies."""
-    stores = [store, store.augmented] if store.augmented else [store]
-    moments = np.concatenate([one.moments[windows] for one in stores])
-    both = np.tile(windows, len(stores))
-    weight, bias = minimize_linear(moments, lambda predicted: loss(predicted, both), decay)
+    weight, bias = minimize_linear(store.moments[windows], lambda predicted: loss(predicted, windows), decay)
     return LinearHead(weight.T.astype(np.float32).copy(), bias.astype(np.float32))
 
 

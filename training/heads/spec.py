@@ -50,8 +50,8 @@ EMOTION = ModelSpec(
 CLARITY = ModelSpec(
     name="cognitive",
     description="Clarity of delivery as experts rate fluency and prosody, and the reference of timing measures",
-    inputs=("tokens", "weights"),
-    outputs=("clarity",),
+    inputs=("tokens", "weights", "sums"),
+    outputs=("clarity", "next_sums"),
     corpora=(RECIPE.clarity, *RECIPE.ordinary),
     limits=(
         "Clarity was rated on English sentences read by Mandarin speakers, half of them children.",

@@ -13,6 +13,7 @@ from training.vad.dataset import LabelledPool, VadDataset
 TELEPHONE_SHARE = 0.25  # of the examples
 TELEPHONE_BINS = 60  # mel bins up to 3.8 kHz
 CURVE_POINTS = 6
+JUMP_SHARE, JUMP = 0.25, (-2.0, 0.5)  # of the clips; log10 of power: a quiet voice may follow a loud one
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ def write_speech(pool: LabelledPool, rng: np.random.Generator, log_mel: np.ndarr
         item = pool.speech.draw(rng)
         start = int(rng.integers(0, max(1, len(item.log_mel) - frames)))
         clip = item.log_mel[start : start + frames - at]
-        shift = rng.normal(0, 0.3) + curve(rng, 0.25)
+        jump = rng.uniform(*JUMP) if rng.random() < JUMP_SHARE else 0
+        shift = rng.normal(0, 0.3) + jump + curve(rng, 0.25)
         end = at + len(clip)
         log_mel[at:end] = np.maximum(clip + shift, SILENCE)
         target[at:end] = item.target[start : start + len(clip)]

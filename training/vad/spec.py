@@ -14,9 +14,9 @@ RECORDING_PARAMS = {
 
 SPEC = ModelSpec(
     name="vad",
-    description="Speech probability and syllable rate of each 10 ms frame, and whether it is speech or another sound",
-    inputs=("features",),
-    outputs=("speech", "syllable_rate", "voice"),
+    description="Speech probability and syllable rate of each 10 ms frame of a stream, and whether it is speech or another sound",
+    inputs=("features", "state"),
+    outputs=("speech", "syllable_rate", "voice", "next_state"),
     corpora=(*RECIPE.trained, *RECIPE.unlabelled, *RECIPE.sounds),
     limits=(
         "Speech labels come from Silero VAD 6 (MIT), not from people; laughter, crying and other vocal bursts "
@@ -24,6 +24,7 @@ SPEC = ModelSpec(
         "Syllable rates were trained on English sentences only.",
         "Music in training was synthesised; singing may pass for speech.",
         "The threshold of `voice` was chosen on speech of the dev part.",
+        "It looks back 5 s and ahead 0.22 s. The level is that of the last 3 s: a voice more than 60 dB below a louder one is missed for so long.",
     ),
     use="Detects speech and counts its syllables. Every other number of a report depends on its segments.",
     origin="Trained from scratch; Silero VAD 6.2.3 (MIT) labelled the recordings, with its labels corrected by level in "

@@ -2,21 +2,13 @@
 import { z } from 'zod';
 import { type ProsodyTrack, trackProsody } from '../../audio/addon.ts';
 import type { Values } from '../../models/session.ts';
-import {
-  entryShape,
-  intervalSchema,
-  noSignalsSchema,
-  reportShape,
-  scoreSchema,
-  timelineSchema,
-} from '../report-schema.ts';
+import { intervalSchema, noSignalsSchema, reportShape, scoreSchema } from '../report-schema.ts';
 import { round, roundInterval, roundParts } from '../rounding.ts';
 import { cognitiveConfidence } from './confidence.ts';
-import type { Rows, SignalDefinition } from './definition.ts';
+import type { SignalDefinition } from './definition.ts';
 import { type IndexWithInterval, scoreIndices } from './index-intervals.ts';
 import { type Index, indexWeightsParams, referenceParams, referenceScore } from './indices.ts';
 import {
-  type Conditions,
   degradationParams,
   degradationsOf,
   formatScore,
@@ -25,7 +17,6 @@ import {
   intervalParams,
 } from './intervals.ts';
 import type { Measures } from './measures.ts';
-import { entryOf, poolWindows, speechPerWindow } from './pooling.ts';
 import { scriptedParams, seemsScripted } from './scripted.ts';
 import {
   describeChunk,
@@ -35,12 +26,13 @@ import {
   type SpeakerChunk,
   soundsLikeAnother,
   speakerParams,
-  timingOf,
 } from './speaker.ts';
 
 const params = z.strictObject({
   intervals: z.strictObject({ clarity: intervalParams }),
   degradations: degradationParams,
+  /** Numbers that clarity adds up over utterances. */
+  poolingSums: z.int().positive(),
   /** Bound of `short_speech` and `insufficient_speech_cognitive`. */
   shortSpeechSeconds: z.number().positive(),
   /** Seconds of speech at the reference with which every index is mixed. */
@@ -65,12 +57,6 @@ type CognitiveResult = {
   readonly cognitiveLoad: IndexWithInterval;
   readonly processing: IndexWithInterval;
   readonly measures: Measures;
-  readonly timeline: readonly {
-    readonly start: number;
-    readonly end: number;
-    readonly clarity: number;
-    readonly interval: Interval;
-  }[];
   readonly confidence: number;
   readonly relative: boolean;
   /** The baseline sounds like another speaker. */
@@ -81,7 +67,8 @@ type CognitiveResult = {
   readonly scripted: boolean;
 };
 
-type Chunk = { readonly clarity: Rows<number>; readonly speaker: SpeakerChunk };
+/** Clarity of all utterances so far, and the sums that it follows from. */
+type Total = { readonly clarity: number; readonly sums: Float32Array };
 
 const clarity = scoreSchema.describe(
   'Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer.',
@@ -124,14 +111,6 @@ const contribution = z
   })
   .describe('What one measure adds to a score.');
 
-const clarityEntry = z
-  .strictObject({
-    ...entryShape,
-    clarity,
-    interval: intervalSchema.describe('80 % interval of clarity: lower and upper end, 0 to 1.'),
-  })
-  .describe('Clarity of an utterance or a window, at most 10 s.');
-
 const measure = z
   .strictObject({
     value: z.number().describe('The value, in `unit`.'),
@@ -165,7 +144,6 @@ const body = z.strictObject({
   reference: scoreSchema.describe(
     'Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure.',
   ),
-  timeline: timelineSchema(clarityEntry),
   relative: z
     .boolean()
     .describe('Whether baselines of the same speaker were used in place of the reference recordings.'),
@@ -175,14 +153,15 @@ export type CognitiveReport = z.infer<typeof body>;
 
 export const cognitive: SignalDefinition<
   z.infer<typeof params>,
-  Chunk,
+  SpeakerChunk,
   CognitiveResult,
   typeof body,
-  number,
+  Total,
   ProsodyTrack
 > = {
   title: 'cognitive signals',
-  outputs: ['clarity'],
+  inputs: ['tokens', 'weights', 'sums'],
+  outputs: ['clarity', 'next_sums'],
   labels: z.null(),
   params,
   usesBaseline: true,
@@ -190,7 +169,6 @@ export const cognitive: SignalDefinition<
   components: {
     CognitiveSignals: scores,
     CognitiveIntervals: intervals,
-    ClarityEntry: clarityEntry,
     Measure: measure,
     Contribution: contribution,
   },
@@ -203,36 +181,26 @@ export const cognitive: SignalDefinition<
 
   prepare: ({ audio }) => trackProsody(audio.samples, audio.sampleRate),
 
-  async inferRow({ embeddings, weights }, { session }) {
-    const outputs = await session.run({ tokens: embeddings, weights });
-    return (outputs.clarity as Values).data[0] as number;
+  async addTo(total, { embeddings, weights }, { session, manifest }) {
+    const { poolingSums } = manifest.params;
+    const sums = total?.sums ?? new Float32Array(poolingSums);
+    const outputs = await session.run({ tokens: embeddings, weights, sums: { data: sums, shape: [1, poolingSums] } });
+    const clarity = (outputs.clarity as Values).data[0] as number;
+    return { clarity, sums: (outputs.next_sums as Values).data };
   },
 
-  async infer({ rows, speech, timer, prepared }) {
+  async infer({ speech, timer, prepared }) {
     const speaker = describeChunk(speech, (await prepared) as ProsodyTrack);
     timer.mark('measures');
-    return { clarity: rows, speaker };
+    return speaker;
   },
-
-  compact: ({ clarity, speaker }, span, entry) => ({
-    clarity: { windows: clarity.timeline.filter((_, index) => index === entry), timeline: [] },
-    speaker: timingOf(speaker, span),
-  }),
 
   aggregate(chunks, recording, { manifest: { params } }) {
     const { baselines, conditions, speechSeconds } = recording;
-    const rows = chunks.flatMap((chunk) => chunk.clarity.windows);
-    const entries = chunks.flatMap((chunk) => chunk.clarity.timeline);
-    const speaker = { ...recording, chunks: chunks.map((chunk) => chunk.speaker) };
-    const measured = measureSpeaker(speaker, params.measures);
+    const measured = measureSpeaker({ ...recording, chunks }, params.measures);
     const rested = joinSpeakers(baselines.map((baseline) => measureSpeaker(baseline, params.measures)));
-    const [clarity = Number.NaN] = poolWindows(
-      rows.map((row) => [row]),
-      speechPerWindow(recording),
-    );
-    const intervalOf = (value: number, by: Conditions) =>
-      interval(value, params.intervals.clarity, degradationsOf(by, params.degradations));
-    const bounds = intervalOf(clarity, conditions);
+    const { clarity } = recording.totals.cognitive as Total;
+    const bounds = interval(clarity, params.intervals.clarity, degradationsOf(conditions, params.degradations));
     const scripted = seemsScripted(measured, params.scripted);
     const shortSpeech = speechSeconds < params.shortSpeechSeconds;
     const weights = [params.cognitiveLoad, params.processing];
@@ -250,11 +218,6 @@ export const cognitive: SignalDefinition<
       cognitiveLoad,
       processing,
       measures: measured.measures,
-      timeline: recording.timeline.map((window, index) => {
-        const { conditions, ...bounds } = entryOf(window, recording);
-        const clarity = entries[index] as number;
-        return { ...bounds, clarity, interval: intervalOf(clarity, conditions) };
-      }),
       relative: rested !== null,
       otherSpeaker: rested !== null && soundsLikeAnother(measured, rested, params.otherSpeaker),
       shortSpeech,
@@ -272,13 +235,6 @@ export const cognitive: SignalDefinition<
         processing: result === null ? [] : contributionsTo(result.processing),
       },
       reference: referenceScore,
-      timeline:
-        result?.timeline.map(({ start, end, clarity, interval }) => ({
-          start_s: round(start),
-          end_s: round(end),
-          clarity: round(clarity),
-          interval: roundInterval(interval),
-        })) ?? [],
       relative: result?.relative ?? false,
       warnings: [
         ...(result?.shortSpeech ? (['short_speech'] as const) : []),

@@ -1,9 +1,8 @@
 /** The definition of a signal. Pipeline, manifests, reports, routes, scopes, OpenAPI and CLI output follow from it. */
 import type { z } from 'zod';
 import type { Session } from '../../models/session.ts';
-import type { EncodedWindow } from '../encode.ts';
+import type { Encoded } from '../encode.ts';
 import type { noSignalsSchema } from '../report-schema.ts';
-import type { Segment } from '../segments.ts';
 import type { SpeechAnalysis } from '../speech.ts';
 import type { StageTimer } from '../stage-timer.ts';
 import type { RecordingContext } from '../types.ts';
@@ -14,12 +13,7 @@ export type Head<Params> = {
   readonly manifest: { readonly params: Params; readonly labels: readonly string[] | null };
 };
 
-/** Results of a head: one row per window, and one per entry of the timeline. */
-export type Rows<Row> = { readonly windows: readonly Row[]; readonly timeline: readonly Row[] };
-
-export type SignalInput<Row = unknown, Prepared = unknown> = {
-  /** Empty without `inferRow`. */
-  readonly rows: Rows<Row>;
+export type SignalInput<Prepared = unknown> = {
   readonly speech: SpeechAnalysis;
   readonly timer: StageTimer;
   /** What `prepare` returned. */
@@ -49,7 +43,7 @@ type ScoresOf<Body extends z.ZodObject> = Exclude<z.infer<Body>['signals'], z.in
  * @typeParam Chunk result of one chunk of a recording; chunks come in order
  * @typeParam Result of the whole recording, exact
  * @typeParam Body schema of the report but for `audio` and `request_id`
- * @typeParam Row result of the head for one window or entry of the timeline
+ * @typeParam Total result of the head for all utterances so far
  * @typeParam Prepared result of `prepare` for one chunk
  */
 export type SignalDefinition<
@@ -57,15 +51,14 @@ export type SignalDefinition<
   Chunk = unknown,
   Result = unknown,
   Body extends z.ZodObject = z.ZodObject,
-  Row = unknown,
+  Total = unknown,
   Prepared = unknown,
 > = {
   /** Noun phrase for the OpenAPI document. */
   readonly title: string;
-  /** Outputs of the model's graph. */
+  /** Inputs and outputs of the model's graph. */
+  readonly inputs: readonly string[];
   readonly outputs: readonly string[];
-  /** Outputs that models of earlier releases lack. */
-  readonly newOutputs?: readonly string[];
   readonly labels: z.ZodType<readonly string[] | null>;
   readonly params: z.ZodType<Params>;
   /** Whether the part `baseline` of an upload is used. */
@@ -76,15 +69,12 @@ export type SignalDefinition<
   readonly columns: readonly Column[];
   /** Starts work of another thread that needs no embeddings, beside the trunk. */
   prepare?(speech: SpeechAnalysis): Promise<Prepared>;
-  /** Runs the head over the embeddings of a window or of an entry of the timeline. They are gone when `infer` runs. */
-  inferRow?(encoded: EncodedWindow, head: Head<Params>): Promise<Row>;
-  infer(input: SignalInput<Row, Prepared>, head: Head<Params>): Promise<Chunk>;
-  /**
-   * Keeps what the scores need of the frames of `span`. If present, measurements of a live session aggregate the session so
-   * far, otherwise its last seconds.
-   * @param entry index of the span in the timeline of the chunk; -1 without embeddings
-   */
-  compact?(chunk: Chunk, span: Segment, entry: number): Chunk;
+  /** The head over an utterance. */
+  score?(utterance: Encoded, head: Head<Params>): Promise<unknown>;
+  /** The head over all utterances so far: those of `total`, null for none, and the next one. */
+  addTo?(total: Total | null, utterance: Encoded, head: Head<Params>): Promise<Total>;
+  /** What the signal measures of a chunk without embeddings. */
+  infer?(input: SignalInput<Prepared>, head: Head<Params>): Promise<Chunk>;
   aggregate(chunks: readonly Chunk[], recording: RecordingContext, head: Head<Params>): Result;
   /** @param result null when there was too little speech */
   report(result: Result | null): SignalFields;

@@ -1,5 +1,7 @@
 /** Emotion: probabilities of labels, valence, arousal and tone. */
 import { z } from 'zod';
+import type { Values } from '../../models/session.ts';
+import { weightedMean } from '../arrays.ts';
 import {
   entryShape,
   intervalSchema,
@@ -9,7 +11,7 @@ import {
   timelineSchema,
 } from '../report-schema.ts';
 import { indexOfMax, round, roundInterval, roundParts } from '../rounding.ts';
-import type { Rows, SignalDefinition } from './definition.ts';
+import type { SignalDefinition } from './definition.ts';
 import {
   type Conditions,
   degradationParams,
@@ -19,7 +21,6 @@ import {
   interval,
   intervalParams,
 } from './intervals.ts';
-import { entryOf, poolWindows, speechPerWindow } from './pooling.ts';
 import { type Tone, toneOf, toneParams } from './tone.ts';
 
 const params = z.strictObject({
@@ -30,7 +31,7 @@ const params = z.strictObject({
   lowConfidence: z.number().min(0).max(1),
   tone: toneParams,
   /** Beyond this distance from the training recordings the report warns `unlike_training`. */
-  unlikeDistance: z.number().positive().optional(),
+  unlikeDistance: z.number().positive(),
 });
 
 type Scores = {
@@ -107,7 +108,7 @@ const emotionEntry = z
     confidence: scoreSchema.describe('Probability of the dominant emotion, 0 to 1.'),
     intervals,
   })
-  .describe('Emotion of an utterance or a window, at most 10 s.');
+  .describe('Emotion of an utterance, from its own speech: nothing outside of it changes its scores.');
 
 const body = z.strictObject({
   ...reportShape,
@@ -125,9 +126,7 @@ const rowOutputs = [
   'distance',
   'probabilities',
 ] as const;
-/** Models of earlier releases predict neither a spread, so that their intervals have a width of their own, nor a distance. */
-const absent: Readonly<Record<string, number>> = { valence_spread: 1, arousal_spread: 1, distance: 0 };
-/** One window: the values of `rowOutputs`, the probability of each label last. */
+/** One utterance: the values of `rowOutputs`, the probability of each label last. */
 type Row = readonly number[];
 
 const toScores = ([valence, arousal, valenceSpread, arousalSpread, distance, ...probabilities]: Row) =>
@@ -135,10 +134,10 @@ const toScores = ([valence, arousal, valenceSpread, arousalSpread, distance, ...
 
 export type EmotionReport = z.infer<typeof body>;
 
-export const emotion: SignalDefinition<z.infer<typeof params>, Rows<Row>, EmotionResult, typeof body, Row> = {
+export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionResult, typeof body> = {
   title: 'emotion',
-  outputs: ['probabilities', 'valence', 'arousal'],
-  newOutputs: ['valence_spread', 'arousal_spread', 'distance'],
+  inputs: ['tokens', 'weights'],
+  outputs: ['probabilities', 'valence', 'arousal', 'valence_spread', 'arousal_spread', 'distance'],
   labels: z.array(z.string()).min(2),
   params,
   usesBaseline: false,
@@ -152,18 +151,17 @@ export const emotion: SignalDefinition<z.infer<typeof params>, Rows<Row>, Emotio
     { name: 'emotion_confidence', field: 'confidence' },
   ],
 
-  async inferRow({ embeddings, weights }, { session }) {
+  async score({ embeddings, weights }, { session }): Promise<Row> {
     const outputs = await session.run({ tokens: embeddings, weights });
-    return rowOutputs.flatMap((name) => [...(outputs[name]?.data ?? [absent[name] as number])]);
+    return rowOutputs.flatMap((name) => [...(outputs[name] as Values).data]);
   },
 
-  infer: async ({ rows }) => rows,
-
-  aggregate(chunks, recording, { manifest }) {
+  aggregate(_, recording, { manifest }) {
     const { params, labels } = manifest;
-    const windows = chunks.flatMap((chunk) => chunk.windows);
-    const entries = chunks.flatMap((chunk) => chunk.timeline);
-    const pooled = toScores(poolWindows(windows, speechPerWindow(recording)));
+    const { utterances, framesPerSecond } = recording;
+    const rows = utterances.map((utterance) => utterance.rows.emotion as Row);
+    const weights = utterances.map(({ speechFrames }) => speechFrames);
+    const pooled = toScores([...weightedMean(rows, weights)]);
     const dominant = labels?.[indexOfMax(pooled.probabilities)] ?? '';
     const printed = { valence: round(pooled.valence), arousal: round(pooled.arousal) };
     const intervalsOf = (scores: Scores & Uncertainty, conditions: Conditions): Intervals => {
@@ -178,13 +176,14 @@ export const emotion: SignalDefinition<z.infer<typeof params>, Rows<Row>, Emotio
       labels: labels ?? [],
       tone: toneOf(dominant, printed, params.tone),
       intervals: intervalsOf(pooled, recording.conditions),
-      timeline: recording.timeline.map((window, index) => {
-        const scores = toScores(entries[index] as Row);
-        const { conditions, ...bounds } = entryOf(window, recording);
+      timeline: utterances.map(({ start, end, speechFrames, quality }, index) => {
+        const scores = toScores(rows[index] as Row);
+        const conditions = { ...quality, speechSeconds: speechFrames / framesPerSecond };
+        const bounds = { start: start / framesPerSecond, end: end / framesPerSecond };
         return { ...bounds, ...scores, intervals: intervalsOf(scores, conditions) };
       }),
       lowConfidence: Math.max(...pooled.probabilities) < params.lowConfidence,
-      unlikeTraining: pooled.distance > (params.unlikeDistance ?? Number.POSITIVE_INFINITY),
+      unlikeTraining: pooled.distance > (params.unlikeDistance),
       shortSpeech: recording.speechSeconds < params.shortSpeechSeconds,
     };
   },

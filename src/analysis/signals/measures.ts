@@ -6,10 +6,21 @@ import type { Segment } from '../segments.ts';
 export type Measure = { readonly value: number; readonly unit: string; readonly validated?: false };
 export type Measures = Readonly<Record<string, Measure>>;
 
+/** Syllables of the speech so far, small enough to carry through a stream. */
+export type SyllableTotals = {
+  readonly syllables: number;
+  /** Mean rate of each whole window of speech, pauses excluded. */
+  readonly rates: readonly number[];
+  /** The window that is not full. */
+  readonly sum: number;
+  readonly frames: number;
+};
+
+export const noSyllables: SyllableTotals = { syllables: 0, rates: [], sum: 0, frames: 0 };
+
 type Timing = {
   readonly segments: readonly Segment[];
-  /** Syllables per second, one value per frame. */
-  readonly syllableRate: Float32Array;
+  readonly totals: SyllableTotals;
   readonly framesPerSecond: number;
 };
 
@@ -32,7 +43,7 @@ export function measureTiming(timing: Timing, params: TimingParams): Measures {
   const speech = segments.reduce((sum, { start, end }) => sum + end - start, 0) / framesPerSecond;
   const pause = pauses.reduce((sum, seconds) => sum + seconds, 0);
   const minutes = (speech + pause) / 60;
-  const syllables = countSyllables(timing);
+  const { syllables } = timing.totals;
   const runs = segments.length;
   const { pause_ratio, mean_run } = measureRuns({ speech, pause, runs });
   return {
@@ -47,7 +58,7 @@ export function measureTiming(timing: Timing, params: TimingParams): Measures {
     mean_run_syllables: { value: syllables / runs, unit: 'syllables' },
     articulation_rate: { value: syllables / speech, unit: 'syllables/s' },
     speech_rate: { value: syllables / (speech + pause), unit: 'syllables/s' },
-    ...rateVariability(timing, params),
+    ...rateVariability(timing.totals, params),
   };
 }
 
@@ -68,32 +79,32 @@ function pauseSeconds(segments: readonly Segment[], framesPerSecond: number): nu
   return pauses;
 }
 
-function countSyllables({ segments, syllableRate, framesPerSecond }: Timing): number {
-  let sum = 0;
+/** @param syllableRate syllables per second, one value per frame */
+export function addSyllables(
+  totals: SyllableTotals,
+  segments: readonly Segment[],
+  syllableRate: Float32Array,
+  framesPerSecond: number,
+  { rateWindowSeconds }: Pick<TimingParams, 'rateWindowSeconds'>,
+): SyllableTotals {
+  const windowFrames = rateWindowSeconds * framesPerSecond;
+  const rates = [...totals.rates];
+  let { syllables, sum, frames } = totals;
   for (const { start, end } of segments) {
-    for (let frame = start; frame < end; frame++) sum += syllableRate[frame] as number;
+    for (let frame = start; frame < end; frame++) {
+      const rate = syllableRate[frame] as number;
+      syllables += rate / framesPerSecond;
+      sum += rate;
+      if (++frames < windowFrames) continue;
+      rates.push(sum / windowFrames);
+      [sum, frames] = [0, 0];
+    }
   }
-  return sum / framesPerSecond;
+  return { syllables, rates, sum, frames };
 }
 
 /** Coefficient of variation of the syllable rate over whole windows of speech, pauses excluded. */
-function rateVariability(
-  { segments, syllableRate, framesPerSecond }: Timing,
-  { rateWindowSeconds, minRateWindows }: TimingParams,
-): Measures {
-  const windowFrames = rateWindowSeconds * framesPerSecond;
-  const rates: number[] = [];
-  let sum = 0;
-  let filled = 0;
-  for (const { start, end } of segments) {
-    for (let frame = start; frame < end; frame++) {
-      sum += syllableRate[frame] as number;
-      if (++filled < windowFrames) continue;
-      rates.push(sum / windowFrames);
-      sum = 0;
-      filled = 0;
-    }
-  }
+function rateVariability({ rates }: SyllableTotals, { minRateWindows }: TimingParams): Measures {
   const mean = rates.reduce((total, rate) => total + rate, 0) / rates.length;
   if (rates.length < minRateWindows || mean <= 0) return {};
   const variance = rates.reduce((total, rate) => total + (rate - mean) ** 2, 0) / rates.length;

@@ -1,12 +1,19 @@
 /** Compares the speakers of a recording and its baseline. */
 import { z } from 'zod';
 import type { ProsodyTrack } from '../../audio/addon.ts';
-import { joinArrays } from '../join-arrays.ts';
+import { joinArrays } from '../arrays.ts';
 import { meanBySpeech } from '../quality.ts';
 import type { Segment } from '../segments.ts';
 import type { SpeechAnalysis } from '../speech.ts';
 import { hesitationParams, measureHesitations, spectralChange } from './hesitations.ts';
-import { type Measures, measureTiming, timingParams } from './measures.ts';
+import {
+  addSyllables,
+  type Measures,
+  measureTiming,
+  noSyllables,
+  type SyllableTotals,
+  timingParams,
+} from './measures.ts';
 import { measureProsody } from './prosody.ts';
 
 /** Properties by which speakers are compared. */
@@ -53,18 +60,6 @@ export function describeChunk(
   };
 }
 
-/** The frames of `span`, without what measures of pitch, level and spectrum need: these are undefined. */
-export function timingOf(chunk: SpeakerChunk, { start, end }: Segment): SpeakerChunk {
-  const none = new Float32Array(0);
-  return {
-    speechSeconds: chunk.speechSeconds,
-    syllableRate: chunk.syllableRate.slice(start, end),
-    track: { pitchHz: none, levelDb: none, tiltDb: none },
-    spectralChange: none,
-    cepstrum: [],
-  };
-}
-
 export const measuresParams = timingParams.extend({
   /** With less voiced speech the measures of prosody are undefined. */
   minVoicedSeconds: z.number().positive(),
@@ -79,10 +74,14 @@ export type Span = {
   readonly speechSeconds: number;
 };
 
-export type SpeakerRecording = Span & { readonly chunks: readonly SpeakerChunk[] };
+export type SpeakerRecording = Span & {
+  readonly chunks: readonly SpeakerChunk[];
+  /** Of a stream, which keeps no chunks: it has measures of timing alone. */
+  readonly syllables?: SyllableTotals;
+};
 
 export function measureSpeaker(
-  { chunks, segments, framesPerSecond, speechSeconds }: SpeakerRecording,
+  { chunks, segments, framesPerSecond, speechSeconds, syllables }: SpeakerRecording,
   params: z.infer<typeof measuresParams>,
 ): Speaker {
   const join = (values: (chunk: SpeakerChunk) => Float32Array) => joinArrays(chunks.map(values));
@@ -92,11 +91,11 @@ export function measureSpeaker(
     tiltDb: join((chunk) => chunk.track.tiltDb),
   };
   const syllableRate = join((chunk) => chunk.syllableRate);
-  const timing = { segments, syllableRate, framesPerSecond };
+  const totals = syllables ?? addSyllables(noSyllables, segments, syllableRate, framesPerSecond, params);
   const steadiness = { pitchHz: track.pitchHz, syllableRate, change: join((chunk) => chunk.spectralChange) };
   return {
     measures: {
-      ...measureTiming(timing, params),
+      ...measureTiming({ segments, totals, framesPerSecond }, params),
       ...measureProsody(track, segments, framesPerSecond, params),
       ...measureHesitations(steadiness, segments, framesPerSecond, params.hesitation),
     },

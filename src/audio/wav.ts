@@ -1,5 +1,13 @@
 /** Headers of WAV files, for samples that came without one. */
-import type { Encoding, SessionConfig } from './protocol.ts';
+
+export type Encoding = 's16le' | 'f32le' | 'mulaw' | 'alaw';
+
+/** Samples without a header, channels interleaved. */
+export type SampleFormat = {
+  readonly encoding: Encoding;
+  readonly sampleRate: number;
+  readonly channels: number;
+};
 
 /** WAVE_FORMAT_PCM, IEEE_FLOAT, MULAW and ALAW, and the bytes of a sample. */
 const formats: Readonly<Record<Encoding, { readonly tag: number; readonly bytes: number }>> = {
@@ -9,17 +17,15 @@ const formats: Readonly<Record<Encoding, { readonly tag: number; readonly bytes:
   alaw: { tag: 6, bytes: 1 },
 };
 
-export const headerBytes = 44;
-
-export type AudioFormat = Pick<SessionConfig, 'encoding' | 'sample_rate_hz' | 'channels'>;
+const headerBytes = 44;
 
 /** Bytes of one sample of every channel. */
-export function frameBytesOf({ encoding, channels }: AudioFormat): number {
+export function frameBytesOf({ encoding, channels }: SampleFormat): number {
   return formats[encoding].bytes * channels;
 }
 
 /** @param dataBytes length of the samples that follow */
-export function wavHeader(format: AudioFormat, dataBytes: number): Uint8Array {
+export function wavHeader(format: SampleFormat, dataBytes: number): Uint8Array {
   const { tag, bytes } = formats[format.encoding];
   const header = Buffer.alloc(headerBytes);
   header.write('RIFF', 0, 'latin1');
@@ -28,8 +34,8 @@ export function wavHeader(format: AudioFormat, dataBytes: number): Uint8Array {
   header.writeUInt32LE(16, 16);
   header.writeUInt16LE(tag, 20);
   header.writeUInt16LE(format.channels, 22);
-  header.writeUInt32LE(format.sample_rate_hz, 24);
-  header.writeUInt32LE(frameBytesOf(format) * format.sample_rate_hz, 28);
+  header.writeUInt32LE(format.sampleRate, 24);
+  header.writeUInt32LE(frameBytesOf(format) * format.sampleRate, 28);
   header.writeUInt16LE(frameBytesOf(format), 32);
   header.writeUInt16LE(8 * bytes, 34);
   header.write('data', 36, 'latin1');

@@ -1,0 +1,25 @@
+/** Concatenates; a single array is returned without a copy. */
+export function joinArrays(arrays: readonly Float32Array[]): Float32Array {
+  const [first] = arrays;
+  if (first !== undefined && arrays.length === 1) return first;
+  const joined = new Float32Array(arrays.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const array of arrays) {
+    joined.set(array, at);
+    at += array.length;
+  }
+  return joined;
+}
+
+/** @param weights one per row; rows count equally when all are 0 */
+export function weightedMean(rows: readonly ArrayLike<number>[], weights: ArrayLike<number>): Float64Array {
+  const sum = new Float64Array(rows[0]?.length ?? 0);
+  const total = Array.from(weights).reduce((all, weight) => all + weight, 0);
+  for (const [index, row] of rows.entries()) {
+    const share = total === 0 ? 1 / rows.length : (weights[index] as number) / total;
+    for (let column = 0; column < sum.length; column++) {
+      sum[column] = (sum[column] as number) + share * (row[column] as number);
+    }
+  }
+  return sum;
+}
