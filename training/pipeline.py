@@ -1,7 +1,7 @@
 """The steps of training, in order. Each reads the model folders and the cache that earlier steps wrote.
 
-Recipes are compared and scores calibrated with weights of the train part alone, in the cache. The shipped weights are
-then fitted on every part but the test part, by the same recipe (`refit`).
+The shipped weights are fitted on every part but the test part. Recipes are compared, and scores calibrated, with heads of the
+same recipe that were fitted on fewer speakers and corpora.
 """
 
 import json
@@ -25,27 +25,31 @@ from training.corpora.index import read_clips
 from training.corpora.labels import DIMENSIONS
 from training.corpora.recipe import RECIPE
 from training.encoder import distill, embeddings, finetune
-from training.encoder.embeddings import EmbeddingStore
+from training.encoder.embeddings import EmbeddingStore, by_recording
 from training.encoder.trunk import Trunk
 from training.evaluation.statistics import pcc
-from training.export.head_graph import EmotionScale, write_clarity, write_emotion
+from training.export.head_graph import pooling_sums, write_clarity, write_emotion
 from training.export.manifest import write_model
 from training.export.model_spec import ModelSpec
 from training.export.specs import specs_of
 from training.export.trunk_graph import write_trunk
 from training.export import vad_graph
 from training.export.vad_graph import write_vad
+from training.features import log_mel
 from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS
 from training.heads import clarity, emotion
 from training.heads import distance as distances
+from training.heads.attention_head import LinearHead
 from training.heads.fit import Heads, mean_per_clip, predict
 from training.reporting.cards import write_cards
-from training.vad.dataset import is_fitted
+from training.vad.detector import Detector
 from training.vad.model import LOOKAHEAD
 from training.vad.spec import RECORDING_PARAMS
-from training.vad import speech_check
+from training.vad import dataset, speech_check
 from training.vad import train as vad_train
 
+CLARITY_NETWORKS = 2  # averaged
+RATED_FOLDS = 4
 EMOTION_SHORT_SECONDS, CLARITY_SHORT_SECONDS = 3, 10  # less speech than this lowers the confidence
 STREAM_PARAMS = {"stateSize": sum(vad_graph.SIZES), "settleFrames": vad_graph.SETTLED, "lookaheadFrames": LOOKAHEAD}
 TONE_PARAMS = {"lowArousal": 0.45, "highArousal": 0.55, "veryLowValence": 0.25, "lowValence": 0.45, "highValence": 0.55}
@@ -57,23 +61,24 @@ class ModelSet:
 
     models: Path
     frames_per_embedding: int
-    networks: int  # attention heads averaged in a head
-    refit: bool = False  # fitted on every part but the test part, not on the train part alone
 
-    def fitted(self, name: str) -> Path:
-        """File of values that are in a graph and in no manifest: `scale` of emotion, `line` of clarity."""
-        return settings.CACHE / f"{name}-{self.models.name}.json"
-
-    def fits(self, clip: Clip) -> bool:
-        return clip.refitted if self.refit else not clip.held_out
-
-
-def calibration_set() -> ModelSet:
-    return ModelSet(settings.calibration_models(), 2, 2)
+    @property
+    def calibration(self) -> Path:
+        """The same trunk with heads that were not fitted on the dev and calibration parts: intervals are fitted with it."""
+        return settings.CACHE / "models" / f"{self.models.name}-calibration"
 
 
 def standard() -> ModelSet:
-    return ModelSet(settings.MODELS, 2, 2, refit=True)
+    return ModelSet(settings.MODELS, 2)
+
+
+def fast() -> ModelSet:
+    return ModelSet(settings.fast_models(), 4)
+
+
+def is_fitted(clip: Clip) -> bool:
+    """Whether the shipped weights are fitted on it."""
+    return clip.refitted
 
 
 def train_vad() -> None:
@@ -81,7 +86,7 @@ def train_vad() -> None:
     min_voice, check_metrics = speech_check.fit(net)
     write_vad(net, graph)
     params = SEGMENT_PARAMS | {"stream": STREAM_PARAMS, "minVoice": min_voice} | RECORDING_PARAMS
-    write_model(specs_of(settings.MODELS)["vad"], graph, settings.MODELS, params, is_fitted, vad_train.measure_vad(net) | check_metrics,
+    write_model(specs_of(settings.MODELS)["vad"], graph, settings.MODELS, params, dataset.is_fitted, vad_train.measure_vad(net) | check_metrics,
                 synthetic_music.openmsx_data())  # fmt: skip
 
 
@@ -89,22 +94,25 @@ def write_trunk_model(trunk: Trunk, models: ModelSet) -> None:
     graph = settings.CACHE / "trunk.onnx"
     write_trunk(trunk, graph)
     params = {"framesPerToken": trunk.frames_per_embedding, **WINDOW_PARAMS}
-    write_model(specs_of(models.models)["trunk"], graph, models.models, params, models.fits)
+    write_model(specs_of(models.models)["trunk"], graph, models.models, params, is_fitted)
     if models.models != settings.MODELS:
         shutil.copytree(settings.MODELS / "vad", models.models / "vad", dirs_exist_ok=True)
 
 
-def train_trunk(models: ModelSet) -> None:
-    finetune.run(models.refit)
-    write_trunk_model(finetune.finetuned_trunk(models.refit), models)
+def train_trunk() -> None:
+    for refit in (False, True):
+        finetune.run(refit)
+    write_trunk_model(finetune.finetuned_trunk(refit=True), standard())
 
 
 def load_embeddings(models: ModelSet) -> EmbeddingStore:
     return embeddings.load(settings.weights("trunk", models.models), models.frames_per_embedding, AugmentedCopies())
 
 
-def windows_of(chosen: Callable[[Clip], bool], clips: list[Clip], store: EmbeddingStore, windows: np.ndarray) -> np.ndarray:
-    return windows[[chosen(clips[i]) for i in store.clips[windows]]]
+def rows_of(chosen: Callable[[Clip], bool], store: EmbeddingStore, rows: np.ndarray, copied: bool = False) -> np.ndarray:
+    """Those of chosen clips; without `copied` not those of augmented copies."""
+    clips = read_clips()
+    return rows[[chosen(clips[i]) for i in store.clips[rows]] & (copied | ~store.copied[rows])]
 
 
 def is_dev(clip: Clip) -> bool:
@@ -115,93 +123,126 @@ def is_calibration(clip: Clip) -> bool:
     return clip.part is Part.CALIBRATION
 
 
-def fit_emotion(models: ModelSet, store: EmbeddingStore, targets: emotion.Targets) -> tuple[Heads, distances.Distance, np.ndarray]:
-    """The head that was fine-tuned with the trunk, one fitted afterwards, and a linear one -> heads, distance, distance of each window"""
+def is_trained(clip: Clip) -> bool:
+    return clip.part is Part.TRAIN and clip.corpus not in RECIPE.unseen
+
+
+@dataclass(frozen=True)
+class EmotionModel:
+    head: LinearHead
+    distance: distances.Distance
+
+
+def fit_emotion(store: EmbeddingStore, targets: emotion.Targets, fits: Callable[[Clip], bool]) -> EmotionModel:
     clips = read_clips()
-    names, labelled = np.array([clip.corpus for clip in clips]), emotion.labelled_windows(store.clips, targets)
-    known = windows_of(models.fits, clips, store, labelled)
-    robust = emotion.group_robust(store, targets, known, names)
-    heads = [finetune.finetuned_head("emotion", models.refit), *emotion.fit_networks(store, robust, known, models.networks - 1),
-             emotion.fit_linear_head(store, robust, known)]  # fmt: skip
-    distance = distances.fit(store.moments[known], names[store.clips[known]])
-    return heads, distance, distance(store.moments[known])
+    known = rows_of(fits, store, emotion.labelled_windows(store.clips, targets), copied=True)
+    plain = known[~store.copied[known]]
+    names = np.array([clip.corpus for clip in clips])
+    return EmotionModel(emotion.fit_linear_head(store, targets, known, clips), distances.fit(store.moments[plain], names[store.clips[plain]]))
+
+
+def outputs_of(model: EmotionModel, store: EmbeddingStore, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """-> clip indices [m], outputs and distance of each clip [m,11]: means over utterances, weighted by speech"""
+    values = np.concatenate([predict([model.head], store, rows), model.distance(store.moments[rows])[:, None]], 1)
+    return mean_per_clip(store.clips[rows], store.speech_frames[rows], values)
+
+
+def left_out_outputs(store: EmbeddingStore, targets: emotion.Targets, model: EmotionModel) -> Outputs:
+    """What heads say about acted corpora that they were not fitted on, and about rated speakers that they were not fitted on.
+
+    `model`: fitted on every corpus but RECIPE.unseen, of which the parts dev and calibration count.
+    """
+    clips, labelled = read_clips(), emotion.labelled_windows(store.clips, targets)
+    found = [outputs_of(model, store, rows_of(lambda clip: clip.corpus in RECIPE.unseen and (is_dev(clip) or is_calibration(clip)), store, labelled))]
+    for name in (name for name in RECIPE.known if name != RECIPE.rated):
+        own = fit_emotion(store, targets, lambda clip: is_fitted(clip) and clip.corpus != name)
+        found.append(outputs_of(own, store, rows_of(lambda clip: is_fitted(clip) and clip.corpus == name, store, labelled)))
+    speakers = sorted({clip.speaker for clip in clips if clip.corpus == RECIPE.rated and is_fitted(clip)})
+    for fold in range(RATED_FOLDS):
+        held = set(speakers[fold::RATED_FOLDS])
+        is_held = lambda clip: clip.corpus == RECIPE.rated and clip.speaker in held
+        own = fit_emotion(store, targets, lambda clip: is_fitted(clip) and not is_held(clip))
+        found.append(outputs_of(own, store, rows_of(lambda clip: is_fitted(clip) and is_held(clip), store, labelled)))
+    rows, values = (np.concatenate(parts) for parts in zip(*found))
+    corpora = np.array([clips[i].corpus for i in rows])
+    return Outputs(values[:, :-1], values[:, -1], targets, rows, corpora, corpora == RECIPE.rated)
 
 
 def train_emotion(models: ModelSet) -> None:
-    clips, store, graph = read_clips(), load_embeddings(models), settings.CACHE / "emotion.onnx"
-    targets = emotion.targets_of(clips)
-    heads, distance, near = fit_emotion(models, store, targets)
-    dev, held = (windows_of(part, clips, store, emotion.labelled_windows(store.clips, targets)) for part in (is_dev, is_calibration))
-    neutral = fit_neutral_bias(heads, store, targets, dev)
-    outputs = np.concatenate([predict(heads, store, held), distance(store.moments[held])[:, None]], 1)
-    rows, outputs = mean_per_clip(store.clips[held], store.speech_frames[held], outputs)
-    corpora = np.array([clips[i].corpus for i in rows])
-    found = calibrate_emotion(Outputs(outputs[:, :-1], outputs[:, -1], targets, rows, corpora, corpora == RECIPE.rated), neutral, near)
-    found.scale.save(models.fitted("scale"))
-    write_emotion(heads, found.scale, distance, graph)
+    """The head of the set, and its calibration on corpora and speakers that heads of the same recipe were not fitted on."""
+    store, graph = load_embeddings(models), settings.CACHE / "emotion.onnx"
+    targets = emotion.targets_of(read_clips())
+    labelled = emotion.labelled_windows(store.clips, targets)
+    compared, model = fit_emotion(store, targets, is_trained), fit_emotion(store, targets, is_fitted)
+    neutral = fit_neutral_bias(compared, store, targets, rows_of(is_dev, store, labelled))
+    near = model.distance(store.moments[rows_of(is_fitted, store, labelled)])
+    _, seen = outputs_of(compared, store, rows_of(is_calibration, store, labelled))
+    found = calibrate_emotion(left_out_outputs(store, targets, model), neutral, near, seen[:, -1])
     params = {"intervals": dict.fromkeys(DIMENSIONS, WIDEN), "degradations": DEGRADATION_PARAMS,
               "shortSpeechSeconds": EMOTION_SHORT_SECONDS, "lowConfidence": found.low_confidence,
               "unlikeDistance": round(found.unlike_distance, 3), "tone": TONE_PARAMS}  # fmt: skip
-    write_model(specs_of(models.models)["emotion"], graph, models.models, params, models.fits)
+    copy_shared(models)
+    for own, folder in ((compared, models.calibration), (model, models.models)):
+        write_emotion([own.head], found.scale, own.distance, graph)
+        write_model(specs_of(models.models)["emotion"], graph, folder, params, is_fitted)
 
 
-def fit_neutral_bias(heads: Heads, store: EmbeddingStore, targets: emotion.Targets, windows: np.ndarray) -> float:
-    rows, values = mean_per_clip(store.clips[windows], store.speech_frames[windows], predict(heads, store, windows))
-    acted, names = targets.label[rows] >= 0, np.array([clip.corpus for clip in read_clips()])
-    return fit_neutral(values[acted][:, emotion.CATEGORIES], targets.label[rows[acted]], names[rows[acted]])
+def copy_shared(models: ModelSet) -> None:
+    for kind in ("vad", "trunk"):
+        shutil.copytree(models.models / kind, models.calibration / kind, dirs_exist_ok=True)
 
 
-def fit_clarity(models: ModelSet, store: EmbeddingStore, targets: np.ndarray) -> Heads:
-    """The head that was fine-tuned with the trunk, and others fitted afterwards."""
-    known = windows_of(models.fits, read_clips(), store, np.flatnonzero(~np.isnan(targets[store.clips])))
-    return [finetune.finetuned_head("clarity", models.refit), *clarity.fit(store, targets, known, models.networks - 1)]
+def fit_neutral_bias(model: EmotionModel, store: EmbeddingStore, targets: emotion.Targets, rows: np.ndarray) -> float:
+    clips, values = outputs_of(model, store, rows)
+    acted, names = targets.label[clips] >= 0, np.array([clip.corpus for clip in read_clips()])
+    return fit_neutral(values[acted][:, emotion.CATEGORIES], targets.label[clips[acted]], names[clips[acted]])
+
+
+def fit_clarity(store: EmbeddingStore, targets: np.ndarray, fits: Callable[[Clip], bool]) -> Heads:
+    """`store`: of whole recordings."""
+    rated = np.flatnonzero(~np.isnan(targets[store.clips]))
+    return clarity.fit(store, targets, rows_of(fits, store, rated, copied=True), CLARITY_NETWORKS)
+
+
+def clarity_timing(clips: np.ndarray) -> np.ndarray:
+    """Clip indices [n] -> logarithms of CLARITY_TIMING [n,3]"""
+    vad, source = Detector(settings.weights("vad")), log_mel.of_corpora()
+    return np.stack([timing_reference.log_timing(vad, source[i]) for i in clips])
 
 
 def train_clarity(models: ModelSet) -> None:
-    clips, store, graph = read_clips(), load_embeddings(models), settings.CACHE / "cognitive.onnx"
-    targets = clarity.targets_of(clips)
-    heads = fit_clarity(models, store, targets)
-    held = windows_of(is_calibration, clips, store, np.flatnonzero(~np.isnan(targets[store.clips])))
-    rows, values = mean_per_clip(store.clips[held], store.speech_frames[held], predict(heads, store, held))
-    predicted, truth = values[:, 0], targets[rows]
-    slope, intercept = (float(v) for v in np.polyfit(predicted, truth, 1))
-    write_clarity(heads, slope, intercept, graph)
-    models.fitted("line").write_text(json.dumps([slope, intercept]) + "\n")
+    store, graph = by_recording(load_embeddings(models)), settings.CACHE / "cognitive.onnx"
+    targets = clarity.targets_of(read_clips())
+    rated = np.flatnonzero(~np.isnan(targets[store.clips]))
+    compared, heads = fit_clarity(store, targets, is_trained), fit_clarity(store, targets, is_fitted)
+    held = rows_of(lambda clip: is_dev(clip) or is_calibration(clip), store, rated)
+    truth = targets[store.clips[held]]
+    line = clarity.fit_timing(predict(compared, store, held)[:, 0], clarity_timing(store.clips[held]), truth)
+    predicted = line.predict(predict(compared, store, held)[:, 0], clarity_timing(store.clips[held]))
     timing, counts = timing_reference.fit_params()
-    interval = initial_interval(truth, np.clip(slope * predicted + intercept, 0, 1))
-    params = {"intervals": {"clarity": interval}, "degradations": DEGRADATION_PARAMS, "shortSpeechSeconds": CLARITY_SHORT_SECONDS, **timing}
-    left_out = windows_of(lambda clip: clip.held_out, clips, store, np.flatnonzero(~np.isnan(targets[store.clips])))
-    rows, values = mean_per_clip(store.clips[left_out], store.speech_frames[left_out], predict(heads, store, left_out))
-    metrics = {"pcc_left_out": round(pcc(targets[rows], values[:, 0]), 3), "speakers_left_out": len({clips[i].speaker for i in rows})}
+    interval = initial_interval(truth, predicted)
+    params = {"intervals": {"clarity": interval}, "degradations": DEGRADATION_PARAMS, "poolingSums": pooling_sums(heads),
+              "clarityTiming": line.params(), "shortSpeechSeconds": CLARITY_SHORT_SECONDS, **timing}  # fmt: skip
+    metrics = {"pcc_left_out": round(pcc(truth, predicted), 3)}
     recordings = ", ".join(f"{count} of {name}" for name, count in counts.items())
     spec = specs_of(models.models)["cognitive"]
     spec = replace(spec, limits=tuple(text.format(counts=recordings) for text in spec.limits))
-    write_model(spec, graph, models.models, params, models.fits, metrics)
+    copy_shared(models)
+    for own, folder in ((compared, models.calibration), (heads, models.models)):
+        write_clarity(own, line.slope, line.intercept, graph)
+        write_model(spec, graph, folder, params, is_fitted, metrics)
 
 
 def fit_all_intervals(models: ModelSet) -> None:
-    """By the shipped pipeline. Needs all models of the set."""
+    """By the shipped pipeline, with heads that the calibration part is new to. The trunk was fine-tuned on it."""
     subprocess.run(["npm", "run", "--silent", "build:service"], cwd=settings.REPOSITORY, check=True)
     for signal in ("emotion", "cognitive"):
-        fit_intervals(signal, models.models)
-
-
-def refit(models: ModelSet, calibrated: ModelSet) -> None:
-    """The same recipe on more speakers. What was fitted on the calibration part stays: those speakers are trained on now."""
-    train_trunk(models)
-    store, clips, graph = load_embeddings(models), read_clips(), settings.CACHE / "refit.onnx"
-    heads, distance, _ = fit_emotion(models, store, emotion.targets_of(clips))
-    write_emotion(heads, EmotionScale.load(calibrated.fitted("scale")), distance, graph)
-    write_refitted(specs_of(models.models)["emotion"], graph, models, calibrated)
-    write_clarity(fit_clarity(models, store, clarity.targets_of(clips)), *json.loads(calibrated.fitted("line").read_text()), graph)
-    write_refitted(specs_of(models.models)["cognitive"], graph, models, calibrated)
-    finish(models)
-
-
-def write_refitted(spec: ModelSpec, graph: Path, models: ModelSet, calibrated: ModelSet) -> None:
-    manifest = json.loads((calibrated.models / spec.name / "manifest.json").read_text())
-    training = manifest["training"]
-    write_model(replace(spec, limits=tuple(training["limits"])), graph, models.models, manifest["params"], models.fits, training["metrics"])
+        fit_intervals(signal, models.calibration)
+        fitted, own = (folder / signal / "manifest.json" for folder in (models.calibration, models.models))
+        found, manifest = json.loads(fitted.read_text()), json.loads(own.read_text())
+        manifest["params"]["intervals"] = found["params"]["intervals"]
+        manifest["training"]["metrics"] = found["training"]["metrics"]
+        own.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
 
 
 def finish(models: ModelSet) -> None:
@@ -211,23 +252,23 @@ def finish(models: ModelSet) -> None:
     subprocess.run(golden, cwd=settings.REPOSITORY, check=True)
 
 
-def train_fast() -> None:
-    models = ModelSet(settings.fast_models(), 4, 1)
-    distill.run()
-    write_trunk_model(distill.student_trunk(), models)
+def train_heads(models: ModelSet) -> None:
     train_emotion(models)
     train_clarity(models)
     fit_all_intervals(models)
     finish(models)
 
 
+def train_fast() -> None:
+    distill.run()
+    write_trunk_model(distill.student_trunk(), fast())
+    train_heads(fast())
+
+
 STEPS: dict[str, Callable[[], None]] = {
     "vad": train_vad,
-    "trunk": lambda: train_trunk(calibration_set()),
-    "emotion": lambda: train_emotion(calibration_set()),
-    "cognitive": lambda: train_clarity(calibration_set()),
-    "intervals": lambda: fit_all_intervals(calibration_set()),
-    "refit": lambda: refit(standard(), calibration_set()),
+    "trunk": train_trunk,
+    "heads": lambda: train_heads(standard()),
     "fast": train_fast,
     "speakers": lambda: several_speakers.fit(settings.MODELS),
 }

@@ -57,11 +57,6 @@ def fast_models() -> Path:
     return MODELS.with_name("fast")
 
 
-def calibration_models() -> Path:
-    """Folder of the set that the scores are calibrated with: no weights were fitted on the calibration part."""
-    return CACHE / "models" / "calibration"
-
-
 def weights(kind: str, models: Path | None = None) -> Path:
     return (models or MODELS) / kind / "weights.onnx"
 

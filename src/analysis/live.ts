@@ -276,12 +276,14 @@ function keepOpen(
 ) {
   const { framesPerSecond, segments } = speech;
   const { marginSeconds } = models.trunk.manifest.params;
+  const { minPauseSeconds, minSpeechSeconds, onset } = models.vad.manifest.params;
   const now = speech.features.frames;
   const last = over.at(-1);
   const utteranceEnd = last === undefined ? state.utteranceEnd : last.end + state.offset;
   // Runs that an utterance to come may contain.
   const maxGap = maxGapSeconds * framesPerSecond;
-  let first = now;
+  // A run that is too short to be speech yet may begin before.
+  let first = now - minSpeechSeconds * framesPerSecond;
   for (const { start, end } of segments.filter(({ start }) => start >= (last?.end ?? 0)).toReversed()) {
     if (first - end > maxGap) break;
     first = start;
@@ -290,9 +292,9 @@ function keepOpen(
   const from = continues ? last.end : Math.max(last?.end ?? 0, first - Math.ceil(marginSeconds * framesPerSecond) - 1, 0);
   const frames = sliceFrames(speech, from);
   // Speech goes on after a cut.
-  if (continues) frames.speechProbability[0] = Math.max(frames.speechProbability[0] ?? 0, models.vad.manifest.params.onset);
+  if (continues) frames.speechProbability[0] = Math.max(frames.speechProbability[0] ?? 0, onset);
   const past = clipSegments(segments, { start: 0, end: from });
-  const minPause = models.vad.manifest.params.minPauseSeconds * framesPerSecond;
+  const minPause = minPauseSeconds * framesPerSecond;
   const shifted = past.map(({ start, end }) => ({ start: start + state.offset, end: end + state.offset }));
   const voiceFrames = countFrames(past);
   return {

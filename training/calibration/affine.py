@@ -1,4 +1,4 @@
-"""From the outputs of the emotion head to scores, fitted on the calibration part: known corpora and corpora left out.
+"""From the outputs of the emotion head to scores, fitted on corpora, and on rated speakers, that heads were not fitted on.
 
 The bias of neutral is chosen on the dev part: acted corpora have few neutral clips, most other speech is neutral.
 """
@@ -26,7 +26,7 @@ UNLIKE = 0.98  # quantile of the calibration speakers' distances, beyond which t
 
 @dataclass(frozen=True)
 class Outputs:
-    """Of the head, one row per clip of the calibration part."""
+    """Of heads, one row per clip of a corpus, or of a rated speaker, that they were not fitted on."""
 
     values: np.ndarray  # [n,10]
     distance: np.ndarray  # [n]
@@ -105,8 +105,8 @@ def fit_spread(errors: np.ndarray, variance: np.ndarray) -> tuple[float, float]:
     return floor, gain
 
 
-def calibrate_emotion(found: Outputs, neutral: float, training_distance: np.ndarray) -> EmotionCalibration:
-    """neutral: of `fit_neutral`. training_distance [m]: of the training recordings."""
+def calibrate_emotion(found: Outputs, neutral: float, training_distance: np.ndarray, speaker_distance: np.ndarray) -> EmotionCalibration:
+    """neutral: of `fit_neutral`. training_distance [m]: of the training recordings. speaker_distance [k]: of speakers left out, known corpora."""
     targets, rows = found.targets, found.clips
     near = float(np.quantile(training_distance, NEAR))
     beyond = np.maximum(found.distance - near, 0)
@@ -126,4 +126,4 @@ def calibrate_emotion(found: Outputs, neutral: float, training_distance: np.ndar
     slopes, intercepts = np.array(lines).T
     floors, gains = np.array(spreads).T
     scale = EmotionScale(neutral, temperature, slopes, intercepts, floors, gains, near, growth)
-    return EmotionCalibration(scale, fit_low_confidence(p[known], label, weight), float(np.quantile(found.distance, UNLIKE)))
+    return EmotionCalibration(scale, fit_low_confidence(p[known], label, weight), float(np.quantile(speaker_distance, UNLIKE)))

@@ -14,6 +14,7 @@ from training.vad.detector import Detector
 
 CORPORA = ["AMI", "LibriSpeech", "speechocean762"]
 MIN_SPEECH_SECONDS = 5
+CLARITY_TIMING = ("articulation_rate", "speech_rate", "mean_run")  # measures that clarity depends on beside the embeddings
 # Measure -> unit, study behind its direction, scale on which it counts in an index.
 TIMING_MEASURES = {
     "pause_ratio": ("ratio", "Khawaja, Ruiz & Chen 2008", "odds"),
@@ -50,6 +51,18 @@ def measure_timing(speech: np.ndarray, rate: np.ndarray) -> dict[str, float]:
     if len(windows) >= MEASURE_PARAMS["minRateWindows"] and windows.mean() > 0:
         result["rate_variability"] = float(windows.std() / windows.mean())
     return result
+
+
+def log_timing(vad: Detector, log_mel_frames: np.ndarray) -> np.ndarray | None:
+    """[T,80] -> logarithms of CLARITY_TIMING [3]; None without speech"""
+    found = vad.run(log_mel_frames)
+    segments = find_segments(found["speech"])
+    syllables = sum(float(found["syllable_rate"][start:end].sum()) for start, end in segments) / FRAMES_PER_SECOND
+    speech_s = sum(end - start for start, end in segments) / FRAMES_PER_SECOND
+    if speech_s == 0 or syllables == 0:
+        return None
+    whole_s = (segments[-1][1] - segments[0][0]) / FRAMES_PER_SECOND
+    return np.log([syllables / speech_s, syllables / whole_s, speech_s / len(segments)])
 
 
 def weighted_quantiles(values: np.ndarray, weights: np.ndarray, at: list[float]) -> np.ndarray:

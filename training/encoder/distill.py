@@ -86,7 +86,7 @@ def distill(folder: Path, windows: WindowStore, store: EmbeddingStore) -> None:
     members, _ = finetune_split(clips, windows)
     sample = store.embeddings[:: max(1, len(store.embeddings) // 50000)].astype(np.float32)
     scale = torch.from_numpy(sample.std(0) + 0.05)
-    student, first = prune_ffn(finetune.finetuned_trunk(refit=False)), 0
+    student, first = prune_ffn(finetune.finetuned_trunk(refit=True)), 0
     optimizer = torch.optim.AdamW(student.to(DEVICE).parameters(), PEAK_LR, weight_decay=0.01)
     if (folder / CHECKPOINT_FILE).exists():
         state = torch.load(folder / CHECKPOINT_FILE)
@@ -115,8 +115,8 @@ def distill(folder: Path, windows: WindowStore, store: EmbeddingStore) -> None:
 
 def inputs_of(windows: WindowStore) -> dict:
     return {
-        "teacher": cache.file_hash(finetune.result_path(refit=False)),
-        "trunk": cache.file_hash(settings.weights("trunk", settings.calibration_models())),
+        "teacher": cache.file_hash(finetune.result_path(refit=True)),
+        "trunk": cache.file_hash(settings.weights("trunk")),
         "labels": labels_key(read_clips()),
         "windows": windows.key,
         "steps": settings.SIZES.distill_steps,
@@ -127,7 +127,7 @@ def inputs_of(windows: WindowStore) -> dict:
 def run() -> None:
     copies = AugmentedCopies()
     windows = window_store.load(copies)
-    store = embeddings.load(settings.weights("trunk", settings.calibration_models()), 2, copies)
+    store = embeddings.load(settings.weights("trunk"), 2, copies)
     cache.build("distill", inputs_of(windows), lambda folder: distill(folder, windows, store))
 
 

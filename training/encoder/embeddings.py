@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +34,18 @@ class EmbeddingStore:
         """[N,384], [N]"""
         inside = slice(self.offsets[utterance], self.offsets[utterance + 1])
         return self.embeddings[inside], self.weights[inside]
+
+
+def by_recording(store: EmbeddingStore) -> EmbeddingStore:
+    """One row per recording or copy: the embeddings of all its utterances."""
+    starts = np.flatnonzero(np.diff(store.clips, prepend=-1) | np.diff(store.copied.astype(int), prepend=0))
+    offsets = np.append(store.offsets[starts], store.offsets[-1])
+    moments = store.moments[starts].copy()
+    for row in np.flatnonzero(np.diff(starts, append=len(store.clips)) > 1):
+        inside = slice(offsets[row], offsets[row + 1])
+        moments[row] = moments_of(store.embeddings[inside].astype(np.float32), store.weights[inside])
+    return replace(store, offsets=offsets, moments=moments, clips=store.clips[starts], copied=store.copied[starts],
+                   speech_frames=np.add.reduceat(store.speech_frames, starts))  # fmt: skip
 
 
 def moments_of(embeddings: np.ndarray, weights: np.ndarray) -> np.ndarray:

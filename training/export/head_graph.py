@@ -200,8 +200,12 @@ def write_head_of_sums(g: Graph, head: AttentionHead | LinearHead, sums: list[st
     return g.op("Add", write_linear(g, pooled, head.out), write_linear(g, g.op("Concat", centre, deviation, axis=2), head.clip))
 
 
-def write_clarity(heads: Heads, slope: float, intercept: float, path: Path) -> int:
-    """tokens, weights and `sums` [1,S] of the utterances before -> clarity [1] of all, next_sums [1,S]. Returns S."""
+def pooling_sums(heads: Heads) -> int:
+    return sum(size for head in heads for size in sums_of(head))
+
+
+def write_clarity(heads: Heads, slope: float, intercept: float, path: Path) -> None:
+    """tokens, weights and `sums` [1,S] of the utterances before -> clarity [1] of all, next_sums [1,S]; S is `pooling_sums`."""
     g = Graph("cognitive")
     embeddings, w = g.input("tokens", [1, "tokens", WIDTH]), g.op("Unsqueeze", g.input("weights", [1, "tokens"]), g.integers(1))
     sizes = [size for head in heads for size in sums_of(head)]
@@ -215,7 +219,6 @@ def write_clarity(heads: Heads, slope: float, intercept: float, path: Path) -> i
     write_affine(g, g.op("Reshape", mean, g.integers(1)), slope, intercept, "clarity")
     g.output(g.op("Squeeze", sums, g.integers(1)), "next_sums", [1, sum(sizes)])
     g.save(path)
-    return sum(sizes)
 
 
 def standard_scale(heads: Heads) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ adjustment: Menon et al. 2021): a corpus of which listeners heard half as neutra
 """
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -16,15 +16,17 @@ from training.corpora.corpus import CATEGORY_WEIGHT, ORDINARY_WEIGHT, Clip
 from training.corpora.labels import EMOTIONS
 from training.encoder.embeddings import EmbeddingStore
 from training.heads.attention_head import AttentionHead, LinearHead
-from training.heads.fit import FitParams, Loss, fit_attention, fit_linear
+from training.encoder.trunk import WIDTH
+from training.heads.fit import FitParams, Loss, fit_attention, minimize_linear
 from training.settings import SEED
 
 ABSENT = -2.0
 CATEGORIES, DIMENSIONS = slice(0, 8), slice(8, 10)  # columns of the output: logits; valence and arousal before the sigmoid
 OUTPUTS = 10
-DECAY = [0.005] * 8 + [0.1] * 2  # of the linear head: few clips are rated, so the dimensions are penalised more
+CATEGORY_DECAY, DIMENSION_DECAY = 0.02, 0.05  # of the linear head
+ORDINARY_TOTAL = 1.5  # weight of all ordinary speech, over that of an acted corpus
+EMOTIONAL, EMOTIONAL_SHARE = ("VoxLingua107", "AWSCalls", "AMI", "AMIMixed"), 0.5  # ordinary speech that holds some real emotion
 DIMENSION_LOSS_WEIGHT = 10
-GROUP_RATE, GROUP_ROUNDS = 1.0, 2  # of the exponentiated gradient of group DRO
 MAX_ORDINARY = 2  # weight of a clip of ordinary speech, for corpora of few clips
 
 
@@ -108,25 +110,39 @@ def fit_networks(store: EmbeddingStore, targets: Targets, windows: np.ndarray, c
     return [fit_attention(store, windows, params, SEED + i) for i in range(count)]
 
 
-def group_robust(store: EmbeddingStore, targets: Targets, windows: np.ndarray, names: np.ndarray, rounds: int = GROUP_ROUNDS) -> Targets:
-    """Raises the weight of corpora with a higher loss of linear heads, round by round (group DRO: Sagawa et al. 2020).
+def fit_linear_head(store: EmbeddingStore, targets: Targets, windows: np.ndarray, clips: list[Clip]) -> LinearHead:
+    """Categories are linear in the mean of the embeddings, valence and arousal in mean and deviation. Every acted corpus has the same weight, and so
+    has every label of it; ordinary speech together ORDINARY_TOTAL of it."""
+    rows = store.clips[windows]
+    shares = torch.from_numpy(label_shares([clips[i] for i in rows], targets.label[rows]))
+    mask, distribution = torch.from_numpy(targets.mask[rows]), torch.from_numpy(targets.distribution[rows])
 
-    names [clips]: corpora. The mean weight of the corpora does not change.
-    """
-    unweighted = replace(targets, label_weight=(targets.label_weight > 0).astype(np.float32))
-    loss, owners, robust = make_loss(store.clips, unweighted), names[store.clips[windows]], targets
-    logs = dict.fromkeys(np.unique(owners).tolist(), 0.0)
-    for _ in range(rounds):
-        head = fit_linear_head(store, robust, windows)
-        for name in logs:
-            own = windows[owners == name]
-            with torch.no_grad():
-                logs[name] += GROUP_RATE * float(loss(head.clip(torch.from_numpy(store.moments[own])), own))
-        factor = np.array([np.exp(logs.get(name, 0)) for name in names], np.float32)
-        factor /= np.mean([np.exp(value) for value in logs.values()])
-        robust = replace(targets, label_weight=targets.label_weight * factor)
-    return robust
+    def category_loss(predicted: torch.Tensor) -> torch.Tensor:
+        return (F.cross_entropy(predicted + mask, distribution, reduction="none", label_smoothing=0.05) * shares).sum()
+
+    dimensions, weight = torch.from_numpy(targets.dimensions[rows]), torch.from_numpy(targets.dimensions_weight[rows])
+
+    def dimension_loss(predicted: torch.Tensor) -> torch.Tensor:
+        return DIMENSION_LOSS_WEIGHT * ((torch.sigmoid(predicted) - dimensions) ** 2 * weight).mean()
+
+    category = minimize_linear(store.moments[windows][:, :WIDTH], category_loss, [CATEGORY_DECAY] * 8)
+    dimension = minimize_linear(store.moments[windows], dimension_loss, [DIMENSION_DECAY] * 2)
+    weights = np.concatenate([np.pad(category[0], [(0, WIDTH), (0, 0)]), dimension[0]], 1)
+    return LinearHead(weights.T.astype(np.float32).copy(), np.concatenate([category[1], dimension[1]]).astype(np.float32))
 
 
-def fit_linear_head(store: EmbeddingStore, targets: Targets, windows: np.ndarray) -> LinearHead:
-    return fit_linear(store, windows, make_loss(store.clips, targets), DECAY)
+def label_shares(clips: list[Clip], label: np.ndarray) -> np.ndarray:
+    """float32 [n] that sums to 1: weight of each row in the loss of the categories"""
+    names, ordinary = np.array([clip.corpus for clip in clips]), np.array([clip.definition.ordinary for clip in clips])
+    share = np.zeros(len(clips), np.float32)
+    for name in np.unique(names[~ordinary & (label >= 0)]):
+        own = names == name
+        labels = np.unique(label[own & (label >= 0)])
+        for value in labels:
+            members = own & (label == value)
+            share[members] = 1 / len(labels) / members.sum()
+    counts = Counter(names[ordinary].tolist())
+    sizes = {name: np.sqrt(count) * (EMOTIONAL_SHARE if name in EMOTIONAL else 1) for name, count in counts.items()}
+    for name, size in sizes.items():
+        share[names == name] = ORDINARY_TOTAL * size / sum(sizes.values()) / counts[name]
+    return share / share.sum()

@@ -28,11 +28,20 @@ import {
   speakerParams,
 } from './speaker.ts';
 
+/** Weight of the logarithm of a measure, standardised and bounded: beyond the bounds clarity does not change with it. */
+const timingWeight = z.strictObject({
+  mean: z.number(),
+  deviation: z.number().positive(),
+  weight: z.number(),
+});
+
 const params = z.strictObject({
   intervals: z.strictObject({ clarity: intervalParams }),
   degradations: degradationParams,
   /** Numbers that clarity adds up over utterances. */
   poolingSums: z.int().positive(),
+  /** What pauses and rates add to clarity, by measure. */
+  clarityTiming: z.record(z.string(), timingWeight),
   /** Bound of `short_speech` and `insufficient_speech_cognitive`. */
   shortSpeechSeconds: z.number().positive(),
   /** Seconds of speech at the reference with which every index is mixed. */
@@ -199,7 +208,7 @@ export const cognitive: SignalDefinition<
     const { baselines, conditions, speechSeconds } = recording;
     const measured = measureSpeaker({ ...recording, chunks }, params.measures);
     const rested = joinSpeakers(baselines.map((baseline) => measureSpeaker(baseline, params.measures)));
-    const { clarity } = recording.totals.cognitive as Total;
+    const clarity = addTiming((recording.totals.cognitive as Total).clarity, measured.measures, params.clarityTiming);
     const bounds = interval(clarity, params.intervals.clarity, degradationsOf(conditions, params.degradations));
     const scripted = seemsScripted(measured, params.scripted);
     const shortSpeech = speechSeconds < params.shortSpeechSeconds;
@@ -253,6 +262,22 @@ export const cognitive: SignalDefinition<
     ];
   },
 };
+
+const maxDeviations = 2;
+
+function addTiming(
+  clarity: number,
+  measures: Measures,
+  weights: Readonly<Record<string, z.infer<typeof timingWeight>>>,
+): number {
+  const effects = Object.entries(weights).map(([name, { mean, deviation, weight }]) => {
+    const value = measures[name]?.value;
+    if (value === undefined || value <= 0) return 0;
+    const place = (Math.log(value) - mean) / deviation;
+    return weight * Math.max(-maxDeviations, Math.min(maxDeviations, place));
+  });
+  return Math.min(1, Math.max(0, clarity + effects.reduce((sum, effect) => sum + effect, 0)));
+}
 
 /** Too little speech for an index: the reference, and an interval that contains it. */
 function atReference({ interval: [lower, upper] }: IndexWithInterval): IndexWithInterval {
