@@ -8,7 +8,7 @@ import type { PooledEmbeddings } from './analysis/pooled-embeddings.ts';
 import { type CombinedReport, combinedReport } from './analysis/report.ts';
 import { signals as allSignals, type Signal } from './analysis/signals/table.ts';
 import type { SpeakersReport as HttpSpeakersReport } from './analysis/speakers-report.ts';
-import { type AnalyzeRequest, defaultOptions, type SpeakerSegment, type Timeline } from './analysis/types.ts';
+import { type AnalyzeRequest, defaultOptions, type SpeakerSegment } from './analysis/types.ts';
 import { type Audio, type DecodeLimits, decode as decodeAll } from './audio/addon.ts';
 import { toValidationItem, type ValidationItem } from './openapi/errors.ts';
 import { parseConfig } from './runtime/config.ts';
@@ -17,7 +17,7 @@ import { shippedModels } from './runtime/shipped-models.ts';
 
 export type { PooledEmbeddings } from './analysis/pooled-embeddings.ts';
 export type { Signal } from './analysis/signals/table.ts';
-export type { SpeakerSegment, Timeline } from './analysis/types.ts';
+export type { SpeakerSegment } from './analysis/types.ts';
 export {
   type Audio,
   type AudioError,
@@ -65,8 +65,6 @@ export type AnalyzeOptions = {
   readonly baseline?: Uint8Array | readonly Uint8Array[] | null;
   /** 0-based; null averages all channels. */
   readonly channel?: number | null;
-  /** Entries of the timelines; utterances by default. */
-  readonly timeline?: Timeline;
   /** Adds `embeddings` to the report. */
   readonly embeddings?: boolean;
   /** The models of the package by default. */
@@ -94,7 +92,7 @@ export type SpeakersReport = WithoutId<Omit<HttpSpeakersReport, 'speakers'>> & {
   readonly speakers: readonly ({ readonly speaker: string } & WithoutId<CombinedReport>)[];
 };
 
-type SharedOptions = Pick<AnalyzeOptions, 'timeline' | 'modelsDir' | 'limits'>;
+type SharedOptions = Pick<AnalyzeOptions, 'modelsDir' | 'limits'>;
 
 export type EmbedOptions = SharedOptions & Pick<AnalyzeOptions, 'channel'>;
 
@@ -177,14 +175,16 @@ function rethrow(error: unknown): never {
 
 async function report(audio: Uint8Array, options: AnalyzeOptions): Promise<Report> {
   const { signals = allSignals, baseline = null, embeddings = false } = options;
-  const { channel = defaultOptions.channel, timeline = defaultOptions.timeline } = options;
-  const { modelsDir = shippedModels, limits = parseConfig({}).limits } = options;
+  const {
+    channel = defaultOptions.channel,
+    modelsDir = shippedModels,
+    limits = parseConfig({}).limits,
+  } = options;
   const request: AnalyzeRequest = {
     audio,
     baselines: baseline === null ? [] : [baseline].flat(),
     ...defaultOptions,
     channel,
-    timeline,
     signals,
     embeddings,
     cancel: null,

@@ -15,7 +15,6 @@ import {
   type Report,
   type SpeakerSegment,
   type SpeakersReport,
-  type Timeline,
   type ValidationItem,
 } from '../index.ts';
 import { reportReady } from '../workers/thread-status.ts';
@@ -33,7 +32,6 @@ export type AnalyzeTask = Input & {
   readonly channel: number | 'split' | null;
   /** Not null: each speaker alone. */
   readonly segments: readonly SpeakerSegment[] | null;
-  readonly timeline: Timeline;
   readonly embeddings?: boolean;
   /** Embeddings in place of scores. */
   readonly embedOnly?: boolean;
@@ -58,10 +56,9 @@ reportReady();
 export async function run(task: AnalyzeTask): Promise<AnalyzeResult | EmbedResult> {
   try {
     const audio = task.bytes ?? (await readFile(task.path));
-    const { channel, segments, signals, timeline, embeddings: wanted = false } = task;
-    const { baselines = [], ...shared } = settings;
-    const options = { ...shared, timeline };
-    if (task.embedOnly) return { report: await embed(audio, { ...shared, timeline, channel: null }) };
+    const { channel, segments, signals, embeddings: wanted = false } = task;
+    const { baselines = [], ...options } = settings;
+    if (task.embedOnly) return { report: await embed(audio, { ...options, channel: null }) };
     if (channel === 'split') return { report: await analyzeChannels(audio, options) };
     if (segments !== null) return { report: await analyzeSpeakers(audio, segments, { ...options, channel }) };
     const own = { ...options, baseline: baselines, channel, signals, embeddings: wanted };

@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Signal, signals } from '../analysis/signals/table.ts';
-import { defaultOptions, timelines } from '../analysis/types.ts';
 import { parseConfig } from '../runtime/config.ts';
 import { modelSets, shippedModels } from '../runtime/shipped-models.ts';
 import { entryFile } from '../runtime/worker-entries.ts';
@@ -62,7 +61,6 @@ export function registerAnalyze(program: Command, terminal: CliContext): void {
     .option('--channel <n>', 'channel to analyse, counted from 0 (the average of all)')
     .option('--channels <mode>', 'split: each of two channels alone, and their conversation')
     .option('--segments <file>', 'JSON or RTTM: each speaker of one recording alone')
-    .option('--timeline <entries>', timelines.join(' or '), defaultOptions.timeline)
     .option(...baselineOption, collect, [])
     .option('--models <name>', `${modelSets.join(', ')} or a folder (UNDERTONE_MODELS_DIR, or standard)`)
     .option('--models-dir <folder>', 'a folder alone; --models takes names too')

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { defaultOptions, type Timeline, timelines } from '../analysis/types.ts';
+import { defaultOptions } from '../analysis/types.ts';
 import { entryFile } from '../runtime/worker-entries.ts';
 import { isNoAudio, readSettings } from './analyze.ts';
 import type { AnalyzeTask, EmbedResult } from './analyze-thread.ts';
-import { type CliContext, expected } from './context.ts';
+import type { CliContext } from './context.ts';
 import { displayPath, findInputs } from './inputs.ts';
 import { mapInOrder, parseJobs } from './parallel.ts';
 import { countFiles, showProgress } from './progress.ts';
@@ -15,17 +15,16 @@ Exit code 1: a recording could not be analysed.
 
 Examples:
   undertone embed talk.mp3
-  undertone embed --timeline windows talks > talks.jsonl
+  undertone embed talks > talks.jsonl
   undertone analyze --output csv --embeddings talks.npy talks > talks.csv`;
 
-type Options = { readonly models?: string; readonly jobs?: string; readonly timeline: string };
+type Options = { readonly models?: string; readonly jobs?: string };
 
 export function registerEmbed(program: Command, terminal: CliContext): void {
   program
     .command('embed')
     .description('embeddings of recordings and of their utterances, as JSON lines')
     .argument('<path...>', 'files and folders')
-    .option('--timeline <entries>', timelines.join(' or '), defaultOptions.timeline)
     .option('--models <name>', 'standard, fast, open or a folder (UNDERTONE_MODELS_DIR, or standard)')
     .option('--jobs <n>', 'files at a time (one per core)')
     .addHelpText('after', examples)
@@ -33,13 +32,12 @@ export function registerEmbed(program: Command, terminal: CliContext): void {
 }
 
 async function embedFiles(paths: readonly string[], options: Options, terminal: CliContext): Promise<void> {
-  const timeline = toTimeline(options.timeline);
   const jobs = parseJobs(options.jobs);
   const settings = await readSettings(options, terminal);
   const inputs = await findInputs([...paths], undefined, terminal);
   const { channel, segments } = defaultOptions;
   const tasks = inputs.map(
-    (input): AnalyzeTask => ({ ...input, signals: [], channel, segments, timeline, embedOnly: true }),
+    (input): AnalyzeTask => ({ ...input, signals: [], channel, segments, embedOnly: true }),
   );
   const progress = showProgress(tasks.length, terminal);
   const file = entryFile('cli/analyze-thread');
@@ -62,10 +60,4 @@ async function embedFiles(paths: readonly string[], options: Options, terminal: 
   }
   progress.end(`${countFiles(done)}, ${failed} failed`);
   if (failed > 0) terminal.fail();
-}
-
-function toTimeline(text: string): Timeline {
-  const found = timelines.find((one) => one === text);
-  if (found === undefined) throw expected(timelines.join(' or '), '--timeline', text);
-  return found;
 }

@@ -1,7 +1,7 @@
 /** Options of `undertone analyze` that choose channels and speakers, and the results of each. */
 import { readFile } from 'node:fs/promises';
 import { signals as allSignals, type Signal } from '../analysis/signals/table.ts';
-import { channelModes, timelines } from '../analysis/types.ts';
+import { channelModes } from '../analysis/types.ts';
 import { parseSegments } from '../multipart/speaker-segments.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import type { AnalyzeResult, AnalyzeTask, FileResult } from './analyze-thread.ts';
@@ -14,16 +14,13 @@ export type PartOptions = {
   readonly channel?: string;
   readonly channels?: string;
   readonly segments?: string;
-  readonly timeline: string;
 };
 
 /** @throws UsageError for options that exclude each other */
 export async function parseParts(
-  { baseline, channel, channels, segments, timeline: name }: PartOptions,
+  { baseline, channel, channels, segments }: PartOptions,
   signals: readonly Signal[],
-): Promise<Pick<AnalyzeTask, 'channel' | 'segments' | 'timeline'>> {
-  const timeline = timelines.find((one) => one === name);
-  if (timeline === undefined) throw expected(timelines.join(' or '), '--timeline', JSON.stringify(name));
+): Promise<Pick<AnalyzeTask, 'channel' | 'segments'>> {
   if (channel !== undefined && !/^\d{1,4}$/.test(channel)) {
     throw expected('the number of a channel, counted from 0', '--channel', JSON.stringify(channel));
   }
@@ -41,7 +38,6 @@ export async function parseParts(
   return {
     channel: mode ?? (channel === undefined ? null : Number(channel)),
     segments: segments === undefined ? null : await readSegments(segments),
-    timeline,
   };
 }
 

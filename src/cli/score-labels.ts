@@ -98,6 +98,6 @@ async function findMissing(recordings: readonly LabelledRecording[], file: Score
 }
 
 function toTask(path: string, embeddings: boolean): AnalyzeTask {
-  const { channel, segments, timeline } = defaultOptions;
-  return { path, bytes: null, optional: false, signals, channel, segments, timeline, embeddings };
+  const { channel, segments } = defaultOptions;
+  return { path, bytes: null, optional: false, signals, channel, segments, embeddings };
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type Signal, signals } from '../analysis/signals/table.ts';
-import { type AnalyzeRequest, channelModes, timelines } from '../analysis/types.ts';
+import { type AnalyzeRequest, channelModes } from '../analysis/types.ts';
 import { publicKeysSchema } from '../receipts/keys.ts';
 import { type Receipt, receiptSchema, type UnsignedReceipt } from '../receipts/receipt.ts';
 import {
@@ -93,14 +93,13 @@ function describe(comparison: Comparison): string {
 type Evidence = Pick<AnalyzeRequest, 'baselines' | 'segments'> & { readonly recording: Uint8Array };
 
 function toRequest({ options }: Receipt, { recording, ...parts }: Evidence): AnalyzeRequest {
-  const { channel, channels, timeline } = options;
+  const { channel, channels } = options;
   return {
     audio: recording,
     ...parts,
     signals: signals.filter((signal: Signal) => options.signals.includes(signal)),
     channel,
     channels: channelModes.find((mode) => mode === channels) ?? null,
-    timeline: timelines.find((entries) => entries === timeline) ?? 'utterances',
     hashSamples: true,
     cancel: null,
   };

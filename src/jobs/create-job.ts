@@ -59,17 +59,7 @@ async function insert(
 async function enqueue(
   { store, queues, cipher, uploadStore, withRedis }: JobsContext,
   { id, created_at }: JobRow,
-  {
-    owner,
-    source,
-    channel,
-    channels,
-    segments,
-    timeline,
-    callback,
-    receipt = null,
-    usage = null,
-  }: JobRequest,
+  { owner, source, channel, channels, segments, callback, receipt = null, usage = null }: JobRequest,
 ): Promise<void> {
   try {
     const installation = await store.installationId();
@@ -78,7 +68,6 @@ async function enqueue(
       channel,
       channels,
       segments,
-      timeline,
       callback,
       receipt,
       usage,

@@ -3,7 +3,7 @@
  * neither the order of parts nor the multipart boundary matters.
  */
 import { createHmac, type Hmac } from 'node:crypto';
-import { type AnalyzeOptions, defaultOptions } from '../analysis/types.ts';
+import type { AnalyzeOptions } from '../analysis/types.ts';
 import type { RecordingName } from '../multipart/form.ts';
 
 /** The source is an upload, by the digests of its parts, or a URL. */
@@ -28,12 +28,11 @@ export function digestRequest(
   const parts = 'url' in source ? ['url', source.url] : ['upload', source.audio, baseline];
   // Options of later releases count only when they are used, so that digests stay equal.
   const later = [
-    options.timeline,
     options.channels,
     options.segments,
     options.receipt ? 'receipt' : null,
     more.length > 0 ? more : null,
-  ].filter((value) => value !== defaultOptions.timeline && value !== null);
+  ].filter((value) => value !== null);
   const text = JSON.stringify([...parts, channel, callback, ...later]);
   return createHmac('sha256', key).update(`request\n${text}`).digest('hex');
 }

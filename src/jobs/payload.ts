@@ -1,6 +1,6 @@
 /** Payload of a job in Redis: versioned, and encrypted because URLs may contain keys. */
 import { z } from 'zod';
-import { channelModes, defaultOptions, timelines } from '../analysis/types.ts';
+import { channelModes, defaultOptions } from '../analysis/types.ts';
 import type { Cipher } from './encryption.ts';
 
 /** Payloads of version 1 have no `version`. */
@@ -29,7 +29,6 @@ const fields = z.object({
     .readonly()
     .nullable()
     .default(null),
-  timeline: z.enum(timelines).default(defaultOptions.timeline),
   callback: z.string().nullable(),
   /** Null: no receipt. `purpose`: that of the token. */
   receipt: z.object({ purpose: z.string().nullable() }).nullable().default(null),

@@ -109,8 +109,8 @@ async function analyze(context: WorkerContext, analysis: Analysis): Promise<Repo
   signal.addEventListener('abort', stop);
   try {
     if (signal.aborted) stop();
-    const { channel, channels, segments, timeline } = payload;
-    const options = { channel, channels, segments, timeline };
+    const { channel, channels, segments } = payload;
+    const options = { channel, channels, segments };
     const key = context.receiptKeys.current();
     const signing = payload.receipt && { ...payload.receipt, keyId: key.id };
     const task = { id: job.id as string, queue, ...recording, ...options, signing, cancel };

@@ -1,11 +1,5 @@
 /** The form of an upload, for analyses and jobs: its parts and their limits. */
-import {
-  type AnalyzeOptions,
-  channelModes,
-  defaultOptions,
-  maxBaselines,
-  timelines,
-} from '../analysis/types.ts';
+import { type AnalyzeOptions, channelModes, defaultOptions, maxBaselines } from '../analysis/types.ts';
 import { invalidPart, type ProblemReason, type ServiceError } from '../runtime/errors.ts';
 import type { PartHeaders } from './headers.ts';
 import { mediaType, missingPart } from './missing-audio.ts';
@@ -46,7 +40,6 @@ const texts = {
   channel: 16,
   channels: 16,
   segments: 2 ** 18,
-  timeline: 16,
   receipt: 16,
   callback: 4096,
 } as const;
@@ -120,7 +113,7 @@ export function createFormReader(
       reader.end();
       const { audio } = sizes;
       if (audio === undefined) throw missingPart(names);
-      const { channel, channels, segments, timeline, receipt, callback = null } = values;
+      const { channel, channels, segments, receipt, callback = null } = values;
       if (channels !== undefined) refuseBeside('channels', { channel, baseline: sizes.baseline });
       if (segments !== undefined) refuseBeside('segments', { channels, baseline: sizes.baseline });
       return {
@@ -128,7 +121,6 @@ export function createFormReader(
         channel: channel === undefined ? defaultOptions.channel : toChannel(channel),
         channels: toOneOf('channels', channelModes, channels) ?? defaultOptions.channels,
         segments: segments === undefined ? defaultOptions.segments : parseSegments(segments),
-        timeline: toOneOf('timeline', timelines, timeline) ?? defaultOptions.timeline,
         receipt: toOneOf('receipt', flags, receipt) === 'true',
         callback,
       };
@@ -202,7 +194,6 @@ const expectedTexts: Readonly<Record<TextName, readonly [reason: ProblemReason, 
   ],
   channels: ['channels', `Expected ${channelModes.join(' or ')} for \`channels\`, got something else`],
   segments: ['segments', `Expected at most ${texts.segments} bytes for \`segments\`, got more`],
-  timeline: ['timeline', `Expected ${timelines.join(' or ')} for \`timeline\`, got something else`],
   receipt: ['receipt', `Expected ${flags.join(' or ')} for \`receipt\`, got something else`],
   callback: ['callback', `Expected at most ${texts.callback} bytes for \`callback\`, got more`],
 };

@@ -48,7 +48,6 @@ const reasonTable: Readonly<Record<ProblemReason, string>> = {
   'audio.channel': 'no such channel, not a channel number, or `channels` without exactly two channels',
   channels: '`channels` is not `split`, is beside `channel` or `baseline`, or is sent to another path',
   segments: '`segments` is invalid, is beside `channels` or `baseline`, or is sent to another path',
-  timeline: 'not a kind of timeline',
   receipt: '`receipt` is neither `true` nor `false`',
   scopes: 'not a list of scopes',
   unknown: 'JSON with an unknown field, which `msg` names',

@@ -1,6 +1,6 @@
 /** The JSON body of POST /v1/jobs: recordings to fetch by URL. */
 import { z } from 'zod';
-import { channelModes, defaultOptions, timelines } from '../analysis/types.ts';
+import { channelModes, defaultOptions } from '../analysis/types.ts';
 
 const maxUrls = 1000;
 
@@ -28,10 +28,6 @@ export const jobsBody = z.strictObject({
     .nullable()
     .default(defaultOptions.channels)
     .describe('`split`: one report per channel of recordings with two; `channel` is then null.'),
-  timeline: z
-    .enum(timelines, { error: timelines.join(' or ') })
-    .default(defaultOptions.timeline)
-    .describe('What the entries of `timeline` are.'),
   receipt: z
     .boolean({ error: 'true or false' })
     .default(false)

@@ -1,6 +1,6 @@
 /** Multipart request bodies. */
 
-import { channelModes, defaultOptions, maxBaselines, timelines } from '../analysis/types.ts';
+import { channelModes, maxBaselines } from '../analysis/types.ts';
 import { flags } from '../multipart/form.ts';
 
 const recordings = 'audio/*, video/*, application/octet-stream, application/ogg, application/mp4';
@@ -51,13 +51,6 @@ function form(limits: string, others: Readonly<Record<string, object>> = {}) {
             maxLength: 2 ** 18,
             description:
               'Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs.',
-          },
-          timeline: {
-            type: 'string',
-            enum: timelines,
-            default: defaultOptions.timeline,
-            description:
-              'What the entries of `timeline` are: utterances, or the windows that the scores are means of.',
           },
           receipt,
           ...others,

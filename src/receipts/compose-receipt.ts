@@ -13,7 +13,7 @@ export function composeReceipt(
   software: Software,
   { keyId, purpose }: Signing,
 ): UnsignedReceipt {
-  const { audio, baselines, segments, signals, channel, channels, timeline } = request;
+  const { audio, baselines, segments, signals, channel, channels } = request;
   const samples = analyses.map(({ samplesSha256 }) => samplesSha256 as string);
   return {
     version: 1,
@@ -25,7 +25,7 @@ export function composeReceipt(
     segments_sha256: segments === null ? null : sha256(canonicalBytes(segments)),
     samples_sha256: segments === null ? samples : samples.slice(0, 1),
     report_sha256: hashReport(report),
-    options: { signals: [...signals], channel, channels, timeline },
+    options: { signals: [...signals], channel, channels },
     scores: scoresOf(report, signals),
     software,
   };

@@ -58,7 +58,6 @@ export const receiptSchema = z
         signals: z.array(z.string()).min(1).describe('Requested signals.'),
         channel: z.int().nullable().describe('0-based channel; null averages all.'),
         channels: z.string().nullable().describe('`split`, or null.'),
-        timeline: z.string().describe('`utterances` or `windows`.'),
       })
       .describe('Parts of the form, null where absent.'),
     scores: z

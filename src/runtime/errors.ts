@@ -38,7 +38,6 @@ export type ProblemReason =
   | 'audio.channel'
   | 'channels'
   | 'segments'
-  | 'timeline'
   | 'receipt'
   | 'scopes'
   | 'unknown'

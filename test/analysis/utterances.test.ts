@@ -5,7 +5,7 @@ import type { EncodedWindow } from '../../src/analysis/encode.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
 import type { Segment } from '../../src/analysis/segments.ts';
 import type { SpeechAnalysis } from '../../src/analysis/speech.ts';
-import { defaultOptions, type Timeline } from '../../src/analysis/types.ts';
+import { defaultOptions } from '../../src/analysis/types.ts';
 import { collectSpans, cutUtterances } from '../../src/analysis/utterances.ts';
 import { limits } from '../support/analysis.ts';
 
@@ -85,32 +85,18 @@ test('an utterance has the embeddings of every window whose middle it contains',
   t.deepEqual([...(across?.embeddings.data.subarray(27, 33) ?? [])], [108, 108, 108, 110, 110, 110]);
 });
 
-test('the timeline changes no score', async (t) => {
+test('the entries of the timeline are the speech of 0.5 s or more', async (t) => {
   const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
-  const analyze = async (timeline: Timeline) => {
-    const request = {
-      ...defaultOptions,
-      timeline,
-      audio: fixture('speech.wav'),
-      baselines: [],
-      cancel: null,
-    };
-    const [analysis] = await analyzer.analyze({ ...request, signals: ['emotion', 'cognitive'] });
-    return combinedReport(analysis, 'x');
-  };
-  const [utterances, windows] = [await analyze('utterances'), await analyze('windows')];
-  const spoken = utterances.segments.filter(
-    ({ type, start_s, end_s }) => type === 'speech' && end_s - start_s >= 0.5,
-  );
+  const [analysis] = await analyzer.analyze({
+    ...defaultOptions,
+    audio: fixture('speech.wav'),
+    baselines: [],
+    signals: ['emotion'],
+    cancel: null,
+  });
+  const { emotion, segments } = combinedReport(analysis, 'x');
+  const spoken = segments.filter(({ type, start_s, end_s }) => type === 'speech' && end_s - start_s >= 0.5);
   t.true(spoken.length > 1);
   const bounds = ({ start_s, end_s }: { start_s: number; end_s: number }) => [start_s, end_s];
-  t.deepEqual(utterances.emotion.timeline.map(bounds), spoken.map(bounds));
-  t.deepEqual(utterances.cognitive.timeline.map(bounds), spoken.map(bounds));
-  t.is(windows.emotion.timeline.length, 2);
-  const withoutTimeline = ({ emotion, cognitive, ...rest }: typeof windows) => ({
-    ...rest,
-    emotion: { ...emotion, timeline: [] },
-    cognitive: { ...cognitive, timeline: [] },
-  });
-  t.deepEqual(withoutTimeline(utterances), withoutTimeline(windows));
+  t.deepEqual(emotion.timeline.map(bounds), spoken.map(bounds));
 });

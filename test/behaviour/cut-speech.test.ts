@@ -41,9 +41,7 @@ for (const [name, before, after] of [
 }
 
 test('the timeline stays inside the recording', async (t) => {
-  const { emotion } = await report(wavFile(amidSpeech, rate), { timeline: 'windows' });
-  t.deepEqual(
-    emotion.timeline.map(({ start_s, end_s }) => [start_s, end_s]),
-    [[0, 2]],
-  );
+  const { emotion } = await report(wavFile(amidSpeech, rate));
+  t.is(emotion.timeline[0]?.start_s, 0);
+  t.true((emotion.timeline.at(-1)?.end_s ?? 0) <= 2);
 });

@@ -90,15 +90,6 @@ test('--segments: a report per speaker', async (t) => {
   );
 });
 
-test('--timeline windows has the windows', async (t) => {
-  const ends = async (...args: string[]) => {
-    const { emotion } = reports((await run('--jsonl', ...args, one)).stdout);
-    return emotion.timeline.map(({ end_s }: { end_s: number }) => end_s);
-  };
-  t.notDeepEqual(await ends('--timeline', 'windows'), await ends());
-  t.deepEqual(await ends('--timeline', 'utterances'), await ends());
-});
-
 const wrong: Readonly<Record<string, readonly [args: readonly string[], error: RegExp]>> = {
   'an unknown mode': [['--channels', 'both', call], /Expected split for `--channels`, got "both"/],
   'one channel and both': [['--channels', 'split', '--channel', '0', call], /no --channel for `--channels`/],
@@ -111,10 +102,6 @@ const wrong: Readonly<Record<string, readonly [args: readonly string[], error: R
     /all signals for `--channels`, got some: remove --signals/,
   ],
   'a channel by name': [['--channel', 'left', call], /number of a channel, counted from 0/],
-  'an unknown timeline': [
-    ['--timeline', 'words', call],
-    /utterances or windows for `--timeline`, got "words"/,
-  ],
   'speakers of two recordings': [['--segments', rttm, one, call], /one recording for `--segments`, got 2/],
   'segments that are absent': [['--segments', join(folder, 'none'), one], /`--segments`, got ENOENT/],
   'segments that are no RTTM': [['--segments', one, one], /line 1 of `segments`/],

@@ -48,14 +48,14 @@ class JobsTest(unittest.TestCase):
     def test_a_job_is_submitted_waited_for_listed_and_deleted_and_its_callback_verified(self):
         with undertone.Client(URL, TOKEN) as client:
             hook = f"http://127.0.0.1:{PORT}/hook"
-            job = client.jobs.submit(SAMPLE, timeline="windows", callback=hook, idempotency_key="one")
+            job = client.jobs.submit(SAMPLE, callback=hook, idempotency_key="one")
             self.assertEqual(
-                client.jobs.submit(BYTES, timeline="windows", callback=hook, idempotency_key="one")["id"], job["id"]
+                client.jobs.submit(BYTES, callback=hook, idempotency_key="one")["id"], job["id"]
             )
             states = []
             report = client.jobs.wait(job["id"], on_progress=lambda job: states.append(job["status"]))
             self.assertEqual(states[-1], "done")
-            self.assertEqual(same(report), same(client.analyze(SAMPLE, timeline="windows")))
+            self.assertEqual(same(report), same(client.analyze(SAMPLE)))
             self.assertIn(job["id"], [one["id"] for one in client.jobs.list()])
             arrived.acquire()
             (body, headers), secret = received[0], job["callback_secret"]
@@ -77,7 +77,7 @@ class JobsTest(unittest.TestCase):
         async def run():
             async with undertone.AsyncClient(URL, TOKEN) as client:
                 urls = [f"http://127.0.0.1:{PORT}/{name}.wav" for name in "ab"]
-                jobs = (await client.jobs.submit_urls(urls, timeline="windows", receipt=True))["jobs"]
+                jobs = (await client.jobs.submit_urls(urls, receipt=True))["jobs"]
                 reports = [await client.jobs.wait(job["id"], max_delay=0.5) for job in jobs]
                 self.assertEqual([report["request_id"] for report in reports], [job["id"] for job in jobs])
                 self.assertTrue(all("receipt" in report for report in reports))

@@ -47,7 +47,6 @@ test.serial('a job is submitted, waited for, listed and deleted; its callback is
   const { address, client, received, server, startWorker } = await startStack(t);
   const first = await client.jobs.submit(path, {
     callback: `${address}/hook`,
-    timeline: 'windows',
     receipt: true,
   });
   const second = await client.jobs.submit(bytes, { idempotencyKey: 'one' });
@@ -61,7 +60,7 @@ test.serial('a job is submitted, waited for, listed and deleted; its callback is
   const waiting = client.jobs.wait(first.id, { onProgress: ({ status }) => states.push(status) });
   await startWorker();
   const report = await waiting;
-  const direct = await client.analyze(path, { timeline: 'windows' });
+  const direct = await client.analyze(path);
   const { receipt, ...rest } = report;
   t.is(receipt?.report_sha256.length, 64);
   t.deepEqual({ ...rest, request_id: '' }, { ...direct, request_id: '' });
@@ -94,7 +93,6 @@ test.serial('a job is submitted, waited for, listed and deleted; its callback is
 test.serial('a list of URLs is one job each; an invalid recording fails with its reasons', async (t) => {
   const { address, client, startWorker } = await startStack(t);
   const { jobs } = await client.jobs.submitUrls([`${address}/a.wav`, `${address}/b.wav`], {
-    timeline: 'windows',
     receipt: true,
   });
   const broken = await client.jobs.submit(new Blob(['no sound']));

@@ -64,9 +64,9 @@ test.serial('baseline and channel are sent, and errors contain the reason', asyn
 test.serial('both channels, and each speaker, have a report', async (t) => {
   const client = createClient(await startServer(t));
   const stereo = fixture('speech.flac');
-  const { channels, conversation, status } = await client.analyzeChannels(stereo, { timeline: 'windows' });
+  const { channels, conversation, status } = await client.analyzeChannels(stereo);
   t.is(status, 'ok');
-  const second = await client.analyze(stereo, { channel: 1, timeline: 'windows' });
+  const second = await client.analyze(stereo, { channel: 1 });
   t.deepEqual({ ...channels[1], request_id: '' }, { ...second, request_id: '' });
   t.is(conversation.talk_share.length, 2);
   const segments = [{ start: 0, end: 4, speaker: 'A' }];

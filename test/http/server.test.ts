@@ -122,12 +122,6 @@ const refusals: Readonly<Record<string, Refusal>> = {
     beside('segments', '[{"start":1,"end":0,"speaker":"A"}]'),
     'Expected an end after the start, in `segments[0]`, got something else',
   ],
-  'an unknown timeline': [
-    'timeline',
-    'timeline',
-    beside('timeline', 'words'),
-    'Expected utterances or windows for `timeline`, got something else',
-  ],
   'an empty baseline': ['baseline', 'audio.empty', beside('baseline', '')],
   'a baseline that is no audio': ['baseline', 'audio.unsupported', beside('baseline', garbage)],
 };

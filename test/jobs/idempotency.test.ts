@@ -49,7 +49,7 @@ test.serial(
         ...parts.filter((part) => part !== baseline),
         { name: 'segments', bytes: '[{"start":0,"end":1,"speaker":"A"}]' },
       ],
-      'another timeline': [...parts, { name: 'timeline', bytes: 'windows' }],
+      'a receipt': [...parts, { name: 'receipt', bytes: 'true' }],
       'no callback': [audio, baseline, channel],
     };
     for (const [name, one] of Object.entries(different)) {

@@ -37,7 +37,6 @@ test('the first part of each name counts and unknown ones are ignored', (t) => {
     channels: null,
     receipt: false,
     segments: null,
-    timeline: 'windows',
   });
 });
 
@@ -148,7 +147,6 @@ test('a form in blocks has the result of the whole form', (t) => {
     channels: null,
     receipt: false,
     segments: null,
-    timeline: 'utterances',
     callback: 'https://example.org/',
   });
   t.deepEqual(got, { audio: 'a recording', baseline: 'at rest' });

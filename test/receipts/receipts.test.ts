@@ -113,7 +113,7 @@ const segments = JSON.stringify([
 ]);
 
 for (const [about, parts, path] of [
-  ['one signal and windows', { audio: sample, timeline: 'windows' }, '/v1/analyze/emotion'],
+  ['one signal', { audio: sample }, '/v1/analyze/emotion'],
   ['a baseline', { audio: sample, baseline: fixture('speech.flac') }, '/v1/analyze'],
   ['a channel', { audio: stereo, channel: '0' }, '/v1/analyze'],
   ['two channels', { audio: stereo, channels: 'split' }, '/v1/analyze'],

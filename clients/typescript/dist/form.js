@@ -1,5 +1,5 @@
 import { readRecording } from "./recording.js";
-export async function makeForm(audio, { baseline, channel, channels, segments, timeline, receipt }) {
+export async function makeForm(audio, { baseline, channel, channels, segments, receipt }) {
     const form = new FormData();
     form.append('audio', await readRecording(audio));
     const baselines = baseline === undefined ? [] : [baseline].flat();
@@ -12,8 +12,6 @@ export async function makeForm(audio, { baseline, channel, channels, segments, t
     if (segments !== undefined) {
         form.append('segments', typeof segments === 'string' ? segments : JSON.stringify(segments));
     }
-    if (timeline !== undefined)
-        form.append('timeline', timeline);
     if (receipt)
         form.append('receipt', 'true');
     return form;

@@ -10,7 +10,7 @@ type NewJobOptions = {
 };
 /** An upload may take 10 minutes unless `timeoutMs` is set here or in the client. */
 export type JobOptions = FormOptions & NewJobOptions;
-export type UrlOptions = CallOptions & NewJobOptions & Pick<JobOptions, 'channel' | 'channels' | 'timeline' | 'receipt'>;
+export type UrlOptions = CallOptions & NewJobOptions & Pick<JobOptions, 'channel' | 'channels' | 'receipt'>;
 export type WaitOptions = CallOptions & {
     /** Called with each state of the job, `progress` included, when it has changed. */
     readonly onProgress?: (job: Job) => void;

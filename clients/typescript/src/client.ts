@@ -46,8 +46,6 @@ export type AnalyzeOptions = CallOptions & {
   readonly baseline?: Recording | readonly Recording[];
   /** Counted from 0: this channel instead of the average of all. */
   readonly channel?: number;
-  /** Entries of the timeline: utterances, or the windows that the scores are means of; utterances when left out. */
-  readonly timeline?: 'utterances' | 'windows';
   /** Adds a signed `receipt` to the report. */
   readonly receipt?: boolean;
 };

@@ -573,7 +573,7 @@ export interface components {
             model: components["schemas"]["Model"];
             /** @description The emotion signals, or nothing when there is too little speech. */
             signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
-            /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
+            /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s where speech is least probable. */
             timeline: components["schemas"]["EmotionEntry"][];
             audio: components["schemas"]["Audio"];
             /** @description Speech and pauses from the start of the recording to its end. */
@@ -615,7 +615,7 @@ export interface components {
             };
             /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
             reference: number;
-            /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
+            /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s where speech is least probable. */
             timeline: components["schemas"]["ClarityEntry"][];
             /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
             relative: boolean;
@@ -653,7 +653,7 @@ export interface components {
                 model: components["schemas"]["Model"];
                 /** @description The emotion signals, or nothing when there is too little speech. */
                 signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
-                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
+                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s where speech is least probable. */
                 timeline: components["schemas"]["EmotionEntry"][];
             };
             /** @description The cognitive report, its audio and request_id hoisted. */
@@ -683,7 +683,7 @@ export interface components {
                 };
                 /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
                 reference: number;
-                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
+                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s where speech is least probable. */
                 timeline: components["schemas"]["ClarityEntry"][];
                 /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
                 relative: boolean;
@@ -777,7 +777,7 @@ export interface components {
                 model: components["schemas"]["Model"];
                 /** @description The emotion signals, or nothing when there is too little speech. */
                 signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
-                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
+                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s where speech is least probable. */
                 timeline: components["schemas"]["EmotionEntry"][];
             };
             /** @description The cognitive report, its audio and request_id hoisted. */
@@ -807,7 +807,7 @@ export interface components {
                 };
                 /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
                 reference: number;
-                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. With `timeline` = `windows` the windows whose mean, weighted by seconds of speech, gives the scores. */
+                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s where speech is least probable. */
                 timeline: components["schemas"]["ClarityEntry"][];
                 /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
                 relative: boolean;
@@ -845,7 +845,7 @@ export interface components {
             };
             /** @description Mean over the recording, weighted by speech; null with too little speech. */
             embedding: number[] | null;
-            /** @description Embeddings of the utterances, or of the windows with `timeline` = `windows`. */
+            /** @description Embeddings of the utterances: one row for each, as in `timeline` of the emotion report. */
             timeline: {
                 /** @description Start, s. */
                 start_s: number;
@@ -928,15 +928,15 @@ export interface components {
         };
         /** @description One problem of the body. */
         ValidationItem: {
-            /** @description The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `segments`, `timeline`, `receipt`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`). */
+            /** @description The location: `body` and the name of the part (`audio`, `baseline`, `channel`, `channels`, `segments`, `receipt`; for jobs also `callback`, `urls`, `url`, and `body` for the whole JSON), or `header` and its name (`Idempotency-Key`). */
             loc: string[];
             /** @description The expected and the received value, for people. */
             msg: string;
             /**
-             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body; `msg` names what came instead. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many: more than five parts `baseline`. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to another path. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to another path. value_error.timeline: not a kind of timeline. value_error.receipt: `receipt` is neither `true` nor `false`. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field, which `msg` names. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
+             * @description The reason, for programs. value_error.missing: no `audio` part, or no multipart body; `msg` names what came instead. value_error.multipart: broken multipart. value_error.audio.too_large: the body exceeds the limit. value_error.audio.empty: no bytes, or no samples. value_error.audio.content_type: the part has a content type that is not audio. value_error.audio.unsupported: an unsupported format, or no audio stream; `msg` names the format if known. value_error.audio.malformed: an audio format without one frame that decodes. value_error.audio.too_long: the recording is longer than the limit. value_error.audio.too_complex: decoding needs far more CPU time than the size and duration of the recording justify. value_error.audio.too_many: more than five parts `baseline`. value_error.audio.too_many_channels: more channels than the limit. value_error.audio.sample_rate: a sample rate outside the limits. value_error.audio.channel: no such channel, not a channel number, or `channels` without exactly two channels. value_error.channels: `channels` is not `split`, is beside `channel` or `baseline`, or is sent to another path. value_error.segments: `segments` is invalid, is beside `channels` or `baseline`, or is sent to another path. value_error.receipt: `receipt` is neither `true` nor `false`. value_error.scopes: not a list of scopes. value_error.unknown: JSON with an unknown field, which `msg` names. value_error.callback: a `callback` URL that is not allowed. value_error.urls: not a list of URLs, or a URL that is not allowed. value_error.idempotency_key: an `Idempotency-Key` that was used for another request. value_error.url.unreachable: the URL returned no recording. value_error.audio.insufficient_speech: a `baseline` with under 0.5 s of speech.
              * @enum {string}
              */
-            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.segments" | "value_error.timeline" | "value_error.receipt" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
+            type: "value_error.missing" | "value_error.multipart" | "value_error.audio.too_large" | "value_error.audio.empty" | "value_error.audio.content_type" | "value_error.audio.unsupported" | "value_error.audio.malformed" | "value_error.audio.too_long" | "value_error.audio.too_complex" | "value_error.audio.too_many" | "value_error.audio.too_many_channels" | "value_error.audio.sample_rate" | "value_error.audio.channel" | "value_error.channels" | "value_error.segments" | "value_error.receipt" | "value_error.scopes" | "value_error.unknown" | "value_error.callback" | "value_error.urls" | "value_error.idempotency_key" | "value_error.url.unreachable" | "value_error.audio.insufficient_speech";
         };
         /** @description An empty object. */
         Empty: Record<string, never>;
@@ -1000,8 +1000,6 @@ export interface components {
                 channel: number | null;
                 /** @description `split`, or null. */
                 channels: string | null;
-                /** @description `utterances` or `windows`. */
-                timeline: string;
             };
             /** @description `signals` of each signal, per report: one, or one per channel or speaker. */
             scores: {
@@ -1404,12 +1402,6 @@ export interface components {
              */
             channels?: "split" | null;
             /**
-             * @description What the entries of `timeline` are.
-             * @default utterances
-             * @enum {string}
-             */
-            timeline?: "utterances" | "windows";
-            /**
              * @description Whether each report has a signed `receipt`.
              * @default false
              */
@@ -1466,7 +1458,7 @@ export interface components {
                 number
             ];
         };
-        /** @description Emotion of an utterance or a window, at most 10 s. */
+        /** @description Emotion of an utterance, at most 10 s. */
         EmotionEntry: {
             /** @description Start, s. */
             start_s: number;
@@ -1842,12 +1834,6 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
-                     * @default utterances
-                     * @enum {string}
-                     */
-                    timeline?: "utterances" | "windows";
-                    /**
                      * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
                      * @default false
                      * @enum {string}
@@ -2002,12 +1988,6 @@ export interface operations {
                     channels?: "split";
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
-                    /**
-                     * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
-                     * @default utterances
-                     * @enum {string}
-                     */
-                    timeline?: "utterances" | "windows";
                     /**
                      * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
                      * @default false
@@ -2164,12 +2144,6 @@ export interface operations {
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
                     /**
-                     * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
-                     * @default utterances
-                     * @enum {string}
-                     */
-                    timeline?: "utterances" | "windows";
-                    /**
                      * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
                      * @default false
                      * @enum {string}
@@ -2324,12 +2298,6 @@ export interface operations {
                     channels?: "split";
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
-                    /**
-                     * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
-                     * @default utterances
-                     * @enum {string}
-                     */
-                    timeline?: "utterances" | "windows";
                     /**
                      * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
                      * @default false
@@ -2612,12 +2580,6 @@ export interface operations {
                     channels?: "split";
                     /** @description Who speaks when: a JSON array of {"start", "end", "speaker"} with times in seconds, or RTTM; at most 1000 segments of 20 speakers. One report per speaker. Not beside `channels` or `baseline`, and only for POST /v1/analyze and POST /v1/jobs. */
                     segments?: string;
-                    /**
-                     * @description What the entries of `timeline` are: utterances, or the windows that the scores are means of.
-                     * @default utterances
-                     * @enum {string}
-                     */
-                    timeline?: "utterances" | "windows";
                     /**
                      * @description `true`: the report has a signed `receipt`, with which it can be checked later (docs/receipts.md).
                      * @default false

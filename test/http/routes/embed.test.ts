@@ -43,20 +43,18 @@ async function post(parts: Parts, { url = server.url, path = '/v1/embed', bearer
 
 const audio = { audio: sample };
 
-for (const timeline of ['utterances', 'windows'] as const) {
-  test(`service, command, package and client agree on ${timeline}`, async (t) => {
-    const { status, body } = await post({ ...audio, timeline });
-    t.is(status, 200);
-    t.is(contract.fault('POST /v1/embed', 200, body), null);
-    const { request_id: _, ...report } = body;
-    t.deepEqual(report, await embed(sample, { timeline }));
-    const { stdout, stderr } = await runCli(['embed', '--timeline', timeline, 'examples/sample.wav']);
-    t.deepEqual(JSON.parse(stdout), { path: 'examples/sample.wav', ...report });
-    t.is(stderr, '1 file, 0 failed\n');
-    const client = createClient({ url: server.url, token });
-    t.deepEqual((await client.embed(sample, { timeline })).embedding, report.embedding);
-  });
-}
+test('service, command, package and client agree', async (t) => {
+  const { status, body } = await post(audio);
+  t.is(status, 200);
+  t.is(contract.fault('POST /v1/embed', 200, body), null);
+  const { request_id: _, ...report } = body;
+  t.deepEqual(report, await embed(sample));
+  const { stdout, stderr } = await runCli(['embed', 'examples/sample.wav']);
+  t.deepEqual(JSON.parse(stdout), { path: 'examples/sample.wav', ...report });
+  t.is(stderr, '1 file, 0 failed\n');
+  const client = createClient({ url: server.url, token });
+  t.deepEqual((await client.embed(sample)).embedding, report.embedding);
+});
 
 test('embeddings are those of the trunk, with the times of the utterances', async (t) => {
   const { body } = await post(audio);

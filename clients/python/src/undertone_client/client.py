@@ -17,7 +17,6 @@ from .reports import ChannelsReport, CognitiveReport, EmbeddingReport, EmotionRe
 from .retry import RETRIED, wait_before_retry
 from .stream import Encoding, Signal, StreamSession, open_session
 
-Timeline = Literal["utterances", "windows"]
 Scope = Literal["analyze:emotion", "analyze:cognitive"]
 Options = Mapping[str, object]
 
@@ -97,18 +96,15 @@ class Client(_Base):
         *,
         baseline: Baseline | None = None,
         channel: int | None = None,
-        timeline: Timeline | None = None,
         receipt: bool = False,
     ) -> Report:
         """Both reports from one pass."""
-        options = {"channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
+        options = {"channel": channel, "receipt": "true" if receipt else None}
         return cast(Report, self._post(BOTH, audio, baseline, options))
 
-    def analyze_channels(
-        self, audio: Recording, *, timeline: Timeline | None = None, receipt: bool = False
-    ) -> ChannelsReport:
+    def analyze_channels(self, audio: Recording, *, receipt: bool = False) -> ChannelsReport:
         """One report per channel of a recording with two, and their conversation."""
-        options = {"channels": "split", "timeline": timeline, "receipt": "true" if receipt else None}
+        options = {"channels": "split", "receipt": "true" if receipt else None}
         return cast(ChannelsReport, self._post(BOTH, audio, None, options))
 
     def analyze_speakers(
@@ -117,12 +113,11 @@ class Client(_Base):
         segments: Sequence[SpeakerSegment] | str,
         *,
         channel: int | None = None,
-        timeline: Timeline | None = None,
         receipt: bool = False,
     ) -> SpeakersReport:
         """One report per speaker of a diarizer or a transcript; segments as text are RTTM."""
         text = segments if isinstance(segments, str) else json.dumps(segments)
-        options = {"segments": text, "channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
+        options = {"segments": text, "channel": channel, "receipt": "true" if receipt else None}
         return cast(SpeakersReport, self._post(BOTH, audio, None, options))
 
     def emotion(
@@ -131,10 +126,9 @@ class Client(_Base):
         *,
         baseline: Baseline | None = None,
         channel: int | None = None,
-        timeline: Timeline | None = None,
         receipt: bool = False,
     ) -> EmotionReport:
-        options = {"channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
+        options = {"channel": channel, "receipt": "true" if receipt else None}
         return cast(EmotionReport, self._post(EMOTION, audio, baseline, options))
 
     def cognitive(
@@ -143,17 +137,14 @@ class Client(_Base):
         *,
         baseline: Baseline | None = None,
         channel: int | None = None,
-        timeline: Timeline | None = None,
         receipt: bool = False,
     ) -> CognitiveReport:
-        options = {"channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
+        options = {"channel": channel, "receipt": "true" if receipt else None}
         return cast(CognitiveReport, self._post(COGNITIVE, audio, baseline, options))
 
-    def embed(
-        self, audio: Recording, *, channel: int | None = None, timeline: Timeline | None = None
-    ) -> EmbeddingReport:
+    def embed(self, audio: Recording, *, channel: int | None = None) -> EmbeddingReport:
         """Embeddings of the recording and of its utterances; needs the scope ``embed``."""
-        return cast(EmbeddingReport, self._post(EMBED, audio, None, {"channel": channel, "timeline": timeline}))
+        return cast(EmbeddingReport, self._post(EMBED, audio, None, {"channel": channel}))
 
     def _post(
         self, path: str, audio: Recording, baseline: Baseline | None, options: Options
@@ -214,18 +205,15 @@ class AsyncClient(_Base):
         *,
         baseline: AsyncBaseline | None = None,
         channel: int | None = None,
-        timeline: Timeline | None = None,
         receipt: bool = False,
     ) -> Report:
         """Both reports from one pass."""
-        options = {"channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
+        options = {"channel": channel, "receipt": "true" if receipt else None}
         return cast(Report, await self._post(BOTH, audio, baseline, options))
 
-    async def analyze_channels(
-        self, audio: AsyncRecording, *, timeline: Timeline | None = None, receipt: bool = False
-    ) -> ChannelsReport:
+    async def analyze_channels(self, audio: AsyncRecording, *, receipt: bool = False) -> ChannelsReport:
         """One report per channel of a recording with two, and their conversation."""
-        options = {"channels": "split", "timeline": timeline, "receipt": "true" if receipt else None}
+        options = {"channels": "split", "receipt": "true" if receipt else None}
         return cast(ChannelsReport, await self._post(BOTH, audio, None, options))
 
     async def analyze_speakers(
@@ -234,12 +222,11 @@ class AsyncClient(_Base):
         segments: Sequence[SpeakerSegment] | str,
         *,
         channel: int | None = None,
-        timeline: Timeline | None = None,
         receipt: bool = False,
     ) -> SpeakersReport:
         """One report per speaker of a diarizer or a transcript; segments as text are RTTM."""
         text = segments if isinstance(segments, str) else json.dumps(segments)
-        options = {"segments": text, "channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
+        options = {"segments": text, "channel": channel, "receipt": "true" if receipt else None}
         return cast(SpeakersReport, await self._post(BOTH, audio, None, options))
 
     async def emotion(
@@ -248,10 +235,9 @@ class AsyncClient(_Base):
         *,
         baseline: AsyncBaseline | None = None,
         channel: int | None = None,
-        timeline: Timeline | None = None,
         receipt: bool = False,
     ) -> EmotionReport:
-        options = {"channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
+        options = {"channel": channel, "receipt": "true" if receipt else None}
         return cast(EmotionReport, await self._post(EMOTION, audio, baseline, options))
 
     async def cognitive(
@@ -260,18 +246,14 @@ class AsyncClient(_Base):
         *,
         baseline: AsyncBaseline | None = None,
         channel: int | None = None,
-        timeline: Timeline | None = None,
         receipt: bool = False,
     ) -> CognitiveReport:
-        options = {"channel": channel, "timeline": timeline, "receipt": "true" if receipt else None}
+        options = {"channel": channel, "receipt": "true" if receipt else None}
         return cast(CognitiveReport, await self._post(COGNITIVE, audio, baseline, options))
 
-    async def embed(
-        self, audio: AsyncRecording, *, channel: int | None = None, timeline: Timeline | None = None
-    ) -> EmbeddingReport:
+    async def embed(self, audio: AsyncRecording, *, channel: int | None = None) -> EmbeddingReport:
         """As Client.embed."""
-        options = {"channel": channel, "timeline": timeline}
-        return cast(EmbeddingReport, await self._post(EMBED, audio, None, options))
+        return cast(EmbeddingReport, await self._post(EMBED, audio, None, {"channel": channel}))
 
     async def _post(
         self, path: str, audio: AsyncRecording, baseline: AsyncBaseline | None, options: Options

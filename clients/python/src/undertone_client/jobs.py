@@ -30,7 +30,6 @@ UPLOAD_TIMEOUT = httpx.Timeout(600.0, connect=60.0)
 class UrlOptions(TypedDict, total=False):
     channel: int
     channels: Literal["split"]
-    timeline: Literal["utterances", "windows"]
     #: Adds a signed receipt to the report.
     receipt: bool
     #: URL that receives the finished job.

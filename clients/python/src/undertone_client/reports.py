@@ -47,7 +47,7 @@ class Model1(TypedDict):
 
 class TimelineItem(TypedDict):
     """
-    An utterance or a window.
+    An utterance.
     """
 
     start_s: float
@@ -118,7 +118,7 @@ class ValidationItem(TypedDict):
 
     loc: list[str]
     msg: str
-    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.channels', 'value_error.segments', 'value_error.timeline', 'value_error.receipt', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
+    type: Literal['value_error.missing', 'value_error.multipart', 'value_error.audio.too_large', 'value_error.audio.empty', 'value_error.audio.content_type', 'value_error.audio.unsupported', 'value_error.audio.malformed', 'value_error.audio.too_long', 'value_error.audio.too_complex', 'value_error.audio.too_many', 'value_error.audio.too_many_channels', 'value_error.audio.sample_rate', 'value_error.audio.channel', 'value_error.channels', 'value_error.segments', 'value_error.receipt', 'value_error.scopes', 'value_error.unknown', 'value_error.callback', 'value_error.urls', 'value_error.idempotency_key', 'value_error.url.unreachable', 'value_error.audio.insufficient_speech']
 
 
 class Empty(TypedDict):
@@ -156,7 +156,6 @@ class Options(TypedDict):
     signals: list[str]
     channel: int | None
     channels: str | None
-    timeline: str
 
 
 class Model2(TypedDict):
@@ -445,7 +444,6 @@ class JobList(TypedDict):
     urls: list[Url]
     channel: NotRequired[int | None]
     channels: NotRequired[Literal['split'] | None]
-    timeline: NotRequired[Literal['utterances', 'windows']]
     receipt: NotRequired[bool]
     callback: NotRequired[str | None]
 
@@ -484,7 +482,7 @@ class EmotionIntervals(TypedDict):
 
 class EmotionEntry(TypedDict):
     """
-    Emotion of an utterance or a window, at most 10 s.
+    Emotion of an utterance, at most 10 s.
     """
 
     start_s: float
