@@ -39,12 +39,11 @@ const mediaTypes = {
 };
 
 export default defineConfig({
-  // The command, the package's exports, and what threads and processes run (src/runtime/worker-entries.ts).
+  // The command, the package's exports, and what threads run (src/runtime/worker-entries.ts).
   input: {
     cli: 'src/cli.ts',
     index: 'src/index.ts',
     'workers/analysis-thread': 'src/workers/analysis-thread.ts',
-    'workers/analysis-process': 'src/workers/analysis-process.ts',
     'jobs/job-thread': 'src/jobs/job-thread.ts',
     'jobs/upload-thread': 'src/jobs/upload-thread.ts',
     'cli/analyze-thread': 'src/cli/analyze-thread.ts',

@@ -19,9 +19,6 @@ response 77, as in the peer, metrics 33, routing 28, the request id 16, authenti
 security headers 11. A hand-over to another thread at all costs more than the goal leaves. By computation, one main
 thread feeds some 50 cores of analysis, at 17 ms of a core per request: several listeners would only help beyond.`,
 
-  isolation: `Uploads and reports pass through a socket between the service and its processes: a process waits for less than a thread, which
-the service wakes through two event loops. Each process has its own heaps of Node.js and ONNX Runtime, which threads share in part.`,
-
   latency: `With two idle cores half of the request is the trunk. The trunk on one core is int8 products (half), attention (a quarter) and
 activations. The first request runs code that V8 has not optimised yet; a second takes 23 to 35 ms, and the median is reached after
 some twenty.`,

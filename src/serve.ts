@@ -13,7 +13,7 @@ const exitCodes = { failed: 1, misconfigured: 2 } as const;
 /** Resolves when the service is ready. A signal or a failed start ends the process. */
 export async function serve(env: Environment, { welcome }: ServeOptions = {}): Promise<void> {
   try {
-    await start(parseConfig(env), env, welcome);
+    await start(parseConfig(env), welcome);
   } catch (error) {
     const code = error instanceof ConfigError ? exitCodes.misconfigured : exitCodes.failed;
     process.stderr.write(`${await describeError(error)}\n`);
@@ -22,13 +22,12 @@ export async function serve(env: Environment, { welcome }: ServeOptions = {}): P
 }
 
 /** The workers load the models while this thread loads the rest of its code, which takes as long. */
-async function start(config: Config, env: Environment, welcome: Welcome | undefined): Promise<void> {
+async function start(config: Config, welcome: Welcome | undefined): Promise<void> {
   const logger = import('./runtime/log.ts').then(({ createLogger }) => createLogger(config.logLevel));
   const pool = createPool({
     workers: config.workers,
     queue: config.queue,
     settings: { modelsDir: config.modelsDir, limits: config.limits },
-    processes: config.isolation === 'process' ? { env } : null,
     onLost: (cause) => void logger.then((own) => own.error({ err: cause }, 'worker lost')),
   });
   // `openService` reports invalid models.

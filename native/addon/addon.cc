@@ -57,7 +57,6 @@ Napi::Object Register(Napi::Env env, Napi::Object exports) {
   Export<MeasureSignalQualityCall>("measureSignalQuality", exports);
   Export<TrackProsodyCall>("trackProsody", exports);
   Export<SetEnvironmentVariableCall>("setEnvironmentVariable", exports);
-  Export<WatchStopsCall>("watchStops", exports);
   exports["featuresVersion"] = Napi::Number::New(env, kFeaturesVersion);
   exports["lanes"] = Napi::Number::New(env, LaneWidth(Lanes::kAuto));
   exports["libraryVersions"] = LibraryVersions(env);

@@ -31,7 +31,4 @@ Napi::Value TrackProsodyCall(const Napi::CallbackInfo& info);
 // setEnvironmentVariable(name, value): in the environment of the process
 Napi::Value SetEnvironmentVariableCall(const Napi::CallbackInfo& info);
 
-// watchStops(descriptor, flags): a thread sets a flag per number that it reads; the end of the stream kills the process
-Napi::Value WatchStopsCall(const Napi::CallbackInfo& info);
-
 }  // namespace undertone

@@ -144,7 +144,6 @@ type Addon = {
   measureSignalQuality(samples: Float32Array, sampleRate: number, segments: Float64Array): SignalQuality;
   trackProsody(samples: Float32Array, sampleRate: number): Promise<ProsodyTrack>;
   setEnvironmentVariable(name: string, value: string): void;
-  watchStops(descriptor: number, flags: Int32Array): void;
   readonly featuresVersion: number;
   readonly lanes: number;
   readonly libraryVersions: Readonly<Record<string, string>>;
@@ -225,12 +224,6 @@ export const trackProsody = addon.trackProsody;
 
 /** Sets a variable that native libraries read: in a worker thread `process.env` is a copy that they do not see. */
 export const setEnvironmentVariable = addon.setEnvironmentVariable;
-
-/**
- * A thread reads numbers (uint32) from the file descriptor and sets flags[number % flags.length] to 1. At the end of the
- * stream it kills the process.
- */
-export const watchStops = addon.watchStops;
 
 /** Changes whenever the same samples and spec would give other features. */
 export const featuresVersion = addon.featuresVersion;

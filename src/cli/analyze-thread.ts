@@ -17,7 +17,7 @@ import {
   type SpeakersReport,
   type ValidationItem,
 } from '../index.ts';
-import { reportReady } from '../workers/thread-status.ts';
+import { reportReady } from '../workers/protocol.ts';
 import { displayPath, type Input } from './inputs.ts';
 
 export type AnalyzeSettings = {

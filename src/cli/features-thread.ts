@@ -12,7 +12,7 @@ import {
 } from '../audio/addon.ts';
 import { prosody } from '../audio/feature-presets.ts';
 import { encodeNpy } from '../audio/npy.ts';
-import { reportReady } from '../workers/thread-status.ts';
+import { reportReady } from '../workers/protocol.ts';
 import type { Input } from './inputs.ts';
 import { writeParts } from './write-parts.ts';
 

@@ -65,7 +65,7 @@ async function listen(source: string | undefined, options: Options, terminal: Cl
   const { versionOf } = await import('../models/manifest.ts');
   const models = (await readManifests(settings.modelsDir)).map(versionOf);
   const onLost = (cause: Error) => terminal.stderr.write(`${cause.message}\n`);
-  const pool = createPool({ workers: 1, queue: 1, settings, processes: null, onLost });
+  const pool = createPool({ workers: 1, queue: 1, settings, onLost });
   // Workers that load their models do not keep the process alive.
   const alive = setInterval(() => {}, neverMs);
   let input: LiveInput | null = null;

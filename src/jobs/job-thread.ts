@@ -5,8 +5,7 @@ import { composeReport } from '../analysis/compose-report.ts';
 import { round } from '../analysis/rounding.ts';
 import { signals } from '../analysis/signals/table.ts';
 import type { Analyses, AnalyzeRequest } from '../analysis/types.ts';
-import { type ThreadSettings, toErrorReply } from '../workers/protocol.ts';
-import { reportHeapPressure, reportReady } from '../workers/thread-status.ts';
+import { reportHeapPressure, reportReady, type ThreadSettings, toErrorReply } from '../workers/protocol.ts';
 import type { EncodedReport, JobProgressMessage, JobReply, JobTask } from './job-task.ts';
 import { createYieldingMutex, type YieldingMutex } from './yielding-mutex.ts';
 

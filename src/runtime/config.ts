@@ -66,7 +66,6 @@ const schema = z.object({
   UNDERTONE_ADDRESS_RATE_LIMIT: rate().optional(),
   UNDERTONE_MODELS_DIR: nonEmpty('a folder').optional(),
   UNDERTONE_WORKERS: integer(1, 1024).optional(),
-  UNDERTONE_ISOLATION: z.enum(['thread', 'process'], { error: 'thread or process' }).default('thread'),
   UNDERTONE_QUEUE: integer(0, 100_000).optional(),
   UNDERTONE_BUFFER_BYTES: integer(1, 1024 * maxSettingBytes).default(256 * mebibyte),
   UNDERTONE_MAX_UPLOAD_BYTES: integer(1, maxSettingBytes).default(25 * mebibyte),
@@ -145,7 +144,6 @@ function freeze(settings: Settings) {
     modelsDir:
       settings.UNDERTONE_MODELS_DIR === undefined ? shippedModels : resolve(settings.UNDERTONE_MODELS_DIR),
     workers,
-    isolation: settings.UNDERTONE_ISOLATION,
     queue: settings.UNDERTONE_QUEUE ?? queuePerWorker * workers,
     bufferBytes: settings.UNDERTONE_BUFFER_BYTES,
     maxUploadBytes: settings.UNDERTONE_MAX_UPLOAD_BYTES,

@@ -1,9 +1,8 @@
-/** Entry files of threads and processes, in the sources or compiled. */
+/** Entry files of threads, in the sources or compiled. */
 import { fileURLToPath } from 'node:url';
 
 type Name =
   | 'workers/analysis-thread'
-  | 'workers/analysis-process'
   | 'jobs/job-thread'
   | 'jobs/upload-thread'
   | 'cli/analyze-thread'

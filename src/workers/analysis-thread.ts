@@ -1,18 +1,32 @@
 /** Entry file of an analysis thread: loads the models once, then handles one task at a time. */
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { openAnalysis } from './analysis.ts';
-import type { Reply, TaskMessage, ThreadSettings } from './protocol.ts';
-import { reportHeapPressure, reportReady } from './thread-status.ts';
+import { analyzerOf } from '../analysis/analyze.ts';
+import { loadModelsForCores } from '../models/loader.ts';
+import { threadsPerTask } from './cores.ts';
+import { handleTask } from './handle-task.ts';
+import {
+  type Reply,
+  reportHeapPressure,
+  reportReady,
+  type TaskMessage,
+  type ThreadSettings,
+} from './protocol.ts';
 
 /** piscina awaits this export before the first task. */
 export const run = start(workerData as ThreadSettings);
 
-async function start(settings: ThreadSettings): Promise<(task: TaskMessage) => Promise<unknown>> {
-  const worker = await openAnalysis(settings);
+/** @throws ModelError */
+async function start({
+  modelsDir,
+  limits,
+}: ThreadSettings): Promise<(task: TaskMessage) => Promise<unknown>> {
+  const { busy, idle } = await loadModelsForCores(modelsDir, threadsPerTask());
+  const analyzers = { busy: analyzerOf(busy, limits), idle: analyzerOf(idle, limits) };
+  await analyzers.idle.warm();
   reportReady();
   return async (task) => {
-    const reply = await worker.handle(task);
+    const reply = await handleTask(task.hasIdleCores ? analyzers.idle : analyzers.busy, task);
     reportHeapPressure();
     return transferred(reply);
   };

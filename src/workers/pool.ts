@@ -1,15 +1,17 @@
 /**
- * The workers behind one bounded queue. A deadline or a disconnected client sets the flag of the task, which the worker
- * reads between its stages: running workers are not terminated.
+ * Analysis threads behind one bounded queue. A deadline or a disconnected client sets the flag of the task, which its
+ * thread reads between its stages: running threads are not terminated. A crash in native code ends the process.
  */
 
 import { deserializeError, ServiceError } from '../runtime/errors.ts';
+import { entryFile } from '../runtime/worker-entries.ts';
 import { areCoresIdle } from './cores.ts';
-import { createProcesses } from './processes.ts';
-import type { Reply, Task } from './protocol.ts';
-import { createTaskQueues, type TaskKind } from './task-queues.ts';
-import { createThreads } from './threads.ts';
-import { deferred, type Run, type Workers, type WorkersOptions } from './workers.ts';
+import { createFairQueue } from './fair-queue.ts';
+import type { Reply, Task, TaskMessage, ThreadSettings } from './protocol.ts';
+import { createThreadPool, deferred, type ThreadPool } from './thread-pool.ts';
+
+/** Uploads are bounded. Steps and reports of live sessions are never refused. */
+export type TaskKind = 'upload' | 'step' | 'report';
 
 export type AnalysisResult = Omit<Extract<Reply, { kind: 'report' }>, 'kind'>;
 
@@ -67,11 +69,15 @@ export type Pool = {
   close(): Promise<void>;
 };
 
-type PoolOptions = Omit<WorkersOptions, 'onReady'> & {
+type PoolOptions = {
+  /** Threads. Each runs one task at a time. */
+  readonly workers: number;
   /** Maximum number of queued tasks. */
   readonly queue: number;
-  /** Null for threads; otherwise the environment of the analysis processes. */
-  readonly processes?: { readonly env: Readonly<Record<string, string | undefined>> } | null;
+  readonly settings: ThreadSettings;
+  /** Entry file of the threads; see ThreadPoolOptions. */
+  readonly file?: string;
+  onLost?(cause: Error): void;
 };
 
 type Entry = {
@@ -85,24 +91,25 @@ type Entry = {
   readonly release: () => void;
   readonly resolve: (result: AnalysisResult | null) => void;
   readonly reject: (error: Error) => void;
-  /** Null while queued. */
-  run: Run | null;
+  /** Shared with the thread: a value other than 0 stops the task. */
+  readonly cancel: Int32Array;
 };
 
+type Threads = ThreadPool<TaskMessage, Reply>;
+
+const heapMebibytes = 512;
 const closePollMs = 10;
 /** Longer than any stage: an exit while a thread runs inference aborts the process. */
 const maxCloseMs = 10_000;
 
 export function createPool(options: PoolOptions): Pool {
-  const { processes = null } = options;
-  const shared = { ...options, onReady: update };
-  const workers = processes === null ? createThreads(shared) : createProcesses({ ...shared, ...processes });
+  const threads = openThreads(options, update);
   const queues = createTaskQueues<Entry>(options.queue);
   const running = new Set<Entry>();
   let fullSince: number | null = null;
   let displaced = 0;
 
-  const idle = () => running.size < workers.ready();
+  const idle = () => running.size < threads.ready();
   const accepts = (account: string) => idle() || queues.uploads.accepts(account);
 
   function update(): void {
@@ -115,7 +122,7 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   /** Reports can take seconds: one worker is left for steps, unless there is only one. */
-  const acceptsReport = () => reportsOf(running) < Math.max(1, workers.ready() - 1);
+  const acceptsReport = () => reportsOf(running) < Math.max(1, threads.ready() - 1);
 
   function queue(entry: Entry): void {
     const victim = entry.kind === 'upload' ? queues.uploads.victim() : null;
@@ -130,9 +137,10 @@ export function createPool(options: PoolOptions): Pool {
     running.add(entry);
     if (entry.timer === null) entry.startTimer();
     const queueMs = performance.now() - entry.queuedAt;
+    const { task, cancel } = entry;
+    const hasIdleCores = areCoresIdle(running.size);
     try {
-      entry.run = workers.run(entry.task, areCoresIdle(running.size));
-      settle(entry, await entry.run.reply, queueMs);
+      settle(entry, await threads.run({ ...task, cancel, hasIdleCores }, task.body), queueMs);
     } catch {
       entry.reject(new ServiceError('worker_lost', 'The worker of this request ended unexpectedly'));
     }
@@ -144,7 +152,7 @@ export function createPool(options: PoolOptions): Pool {
 
   /** Removes the task from the queue, or sets its flag: its worker stays busy until it has read the flag. */
   function stop(entry: Entry): void {
-    entry.run?.stop();
+    Atomics.store(entry.cancel, 0, 1);
     clearTimeout(entry.timer ?? undefined);
     if (!queues.remove(entry)) return;
     entry.release();
@@ -169,8 +177,9 @@ export function createPool(options: PoolOptions): Pool {
       const ms = limit.kind === 'report' ? limit.maxRunMs : msUntil(limit.deadlineAt);
       entry.timer = setTimeout(onDeadline, ms);
     };
-    const shared = { account, kind, task, queuedAt, release };
-    const entry: Entry = { ...shared, ...settlers, timer: null, startTimer, run: null };
+    const cancel = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const shared = { account, kind, task, queuedAt, release, cancel };
+    const entry: Entry = { ...shared, ...settlers, timer: null, startTimer };
     if (kind !== 'report') startTimer();
     if (idle() && (kind !== 'report' || acceptsReport())) void work(entry);
     else queue(entry);
@@ -185,8 +194,8 @@ export function createPool(options: PoolOptions): Pool {
   }
 
   return {
-    started: workers.started,
-    warm: () => workers.ready() > 0,
+    started: threads.started,
+    warm: () => threads.ready() > 0,
     accepts,
     fullForMs: () => (fullSince === null ? 0 : performance.now() - fullSince),
     submit,
@@ -196,12 +205,17 @@ export function createPool(options: PoolOptions): Pool {
     stats: () => ({
       queued: queues.size(),
       running: running.size,
-      lost: workers.lost(),
+      lost: threads.lost(),
       accounts: queues.uploads.accounts(),
       displaced,
     }),
-    close: () => close(running, workers),
+    close: () => close(running, threads),
   };
+}
+
+function openThreads({ workers, ...options }: PoolOptions, onReady: () => void): Threads {
+  const file = entryFile('workers/analysis-thread');
+  return createThreadPool({ file, ...options, threads: workers, heapMebibytes, onReady });
 }
 
 const msUntil = (at: number) => Math.max(0, at - performance.now());
@@ -229,10 +243,54 @@ function settle(entry: Entry, reply: Reply, queueMs: number): void {
 }
 
 /** Waits a limited time for running tasks. */
-async function close(running: ReadonlySet<Entry>, workers: Workers): Promise<void> {
+async function close(running: ReadonlySet<Entry>, threads: Threads): Promise<void> {
   const deadline = performance.now() + maxCloseMs;
   while (running.size > 0 && performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, closePollMs));
   }
-  await workers.close();
+  await threads.close();
+}
+
+type Queued = { readonly account: string; readonly kind: TaskKind };
+
+/** Steps that run before a waiting task of another kind. */
+const maxStepsInRow = 4;
+
+/** The waiting tasks, fair to accounts within each kind. */
+export function createTaskQueues<Task extends Queued>(uploadCapacity: number) {
+  const queues = {
+    upload: createFairQueue<Task>(uploadCapacity),
+    step: createFairQueue<Task>(Number.POSITIVE_INFINITY),
+    report: createFairQueue<Task>(Number.POSITIVE_INFINITY),
+  };
+  let stepsInRow = 0;
+  let previous: TaskKind = 'upload';
+
+  /** Steps first, but for one task of another kind in `maxStepsInRow`. Uploads and reports take turns. */
+  function order(): TaskKind[] {
+    const others: TaskKind[] = previous === 'report' ? ['upload', 'report'] : ['report', 'upload'];
+    return stepsInRow < maxStepsInRow ? ['step', ...others] : [...others, 'step'];
+  }
+
+  function taken(task: Task): Task {
+    stepsInRow = task.kind === 'step' ? stepsInRow + 1 : 0;
+    if (task.kind !== 'step') previous = task.kind;
+    return task;
+  }
+
+  return {
+    uploads: queues.upload,
+    size: () => queues.upload.size() + queues.step.size() + queues.report.size(),
+    all: () => Object.values(queues).flatMap((queue) => queue.all()),
+    add: (task: Task) => queues[task.kind].add(task.account, task),
+    remove: (task: Task) => queues[task.kind].remove(task.account, task),
+    /** @param reports whether a report may run now */
+    next(reports: boolean): Task | null {
+      for (const kind of order()) {
+        const task = kind === 'report' && !reports ? null : queues[kind].next();
+        if (task !== null) return taken(task);
+      }
+      return null;
+    },
+  };
 }

@@ -1,4 +1,6 @@
-/** Messages between the main thread and analysis threads and processes. */
+/** Messages between the main thread and analysis threads. */
+import { getHeapStatistics } from 'node:v8';
+import { parentPort, threadId } from 'node:worker_threads';
 import type { LiveStep } from '../analysis/live.ts';
 import type { Signal } from '../analysis/signals/table.ts';
 import type { Stage } from '../analysis/stage-timer.ts';
@@ -73,29 +75,16 @@ export function toErrorReply(error: unknown): ErrorReply {
   };
 }
 
-/** File descriptors of an analysis process: frames in both directions, and the numbers (uint32) of tasks to stop. */
-export const sockets = { frames: 3, stops: 4 } as const;
+export function reportReady(): void {
+  parentPort?.postMessage({ ready: threadId } satisfies ThreadReady);
+}
 
-/** The first frame to an analysis process. */
-export type ProcessStart = { readonly settings: ThreadSettings; readonly file: string | undefined };
+/** Part of the heap limit. A single analysis stays far below it. */
+const maxHeapRatio = 0.6;
 
-/** The later ones, one at a time; the bytes of the frame are the body of the task. */
-export type ProcessCommand = {
-  readonly task: Omit<FormTask, 'body'> | Omit<LiveTask, 'body'>;
-  readonly number: number;
-  readonly hasIdleCores: boolean;
-};
-
-/** Sent by an analysis process; `lost` is the last message. */
-export type ProcessMessage =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'lost'; readonly cause: string }
-  | {
-      readonly kind: 'reply';
-      /** The bytes of the frame are `json`, then `signed`. */
-      readonly reply: Omit<Extract<Reply, { kind: 'report' }>, 'json' | 'signed'> | ErrorReply;
-      /** Length of `json`. */
-      readonly jsonBytes: number;
-      /** The process has to be replaced. */
-      readonly isFull: boolean;
-    };
+/** A full heap during inference aborts the process: the pool replaces the thread before. */
+export function reportHeapPressure(): void {
+  const { used_heap_size, heap_size_limit } = getHeapStatistics();
+  if (used_heap_size <= maxHeapRatio * heap_size_limit) return;
+  parentPort?.postMessage({ heapPressure: threadId } satisfies HeapPressure);
+}

@@ -1,7 +1,6 @@
 /** A pool of threads on piscina. A generation that lost a thread or holds too much heap is replaced once its successor is ready. */
 import { Piscina } from 'piscina';
 import type { HeapPressure, ThreadReady } from './protocol.ts';
-import { deferred, respawnDelayMs } from './workers.ts';
 
 export type ThreadPoolOptions<Note> = {
   readonly threads: number;
@@ -34,6 +33,8 @@ export type ThreadPool<Message, Reply> = {
 
 type Generation = { readonly piscina: Piscina; readonly ready: Set<number>; running: number };
 
+/** Delay after a start that failed. */
+const respawnDelayMs = 500;
 /** Tasks keep their large data outside of the heap: the default of 48 MB fills before it is collected. */
 const maxYoungGenerationSizeMb = 3;
 
@@ -166,4 +167,14 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
       await Promise.all(idle.map(({ piscina }) => piscina.destroy()));
     },
   };
+}
+
+export function deferred<T>() {
+  let resolve!: (value: T) => void;
+  let reject!: (error: Error) => void;
+  const promise = new Promise<T>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  return { promise, resolve, reject };
 }

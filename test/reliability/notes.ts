@@ -26,8 +26,8 @@ and runs them read-only, without a network. Needs root.`,
 capabilities and a control group of 512 MiB (\`test/reliability/hardening/sandbox.sh\`). Root inside the namespaces tries which
 folders are writable. Needs root.`,
   faults: `The data folder is on a full disk of 8 MB. Needs root.`,
-  chaos: `Two workers, with running and queued requests, while one worker dies of an uncaught error, an exit or a full heap; as a
-process also of a segmentation fault and \`kill -9\`. A replacement is complete when both workers respond at the same time.`,
+  chaos: `Two workers, with running and queued requests, while one worker dies of an uncaught error, an exit or a full heap. A
+replacement is complete when both workers respond at the same time.`,
   shutdown: `Thirty-two clients upload continuously, on a connection for each request, on one persistent connection, or with
 pauses; the service receives SIGTERM at a random moment. Every request sent within 0.9 s (the grace period is one second, ten
 in the short form) must be answered 200 and completely. Later requests may be refused before the service reads a byte.`,

@@ -76,7 +76,6 @@ test('all problems are reported at once', (t) => {
     UNDERTONE_CORS_ORIGINS: 'https://app.example,*',
     UNDERTONE_RATE_LIMIT: '600',
     UNDERTONE_ADDRESS_RATE_LIMIT: '1/86401',
-    UNDERTONE_ISOLATION: 'container',
     UNDERTONE_LOG_LEVEL: 'loud',
     UNDERTONE_METRICS_ADDRESS: 'localhost',
     UNDERTONE_COLOUR: 'blue',
@@ -97,7 +96,6 @@ test('all problems are reported at once', (t) => {
     'Expected on or off for `UNDERTONE_PLAYGROUND_LINK`, got "yes"',
     'Expected one of fatal, error, warn, info, debug, trace, silent for `UNDERTONE_LOG_LEVEL`, got "loud"',
     'Expected seconds above 0 and up to 86400 for `UNDERTONE_MAX_SECONDS`, got "-1"',
-    'Expected thread or process for `UNDERTONE_ISOLATION`, got "container"',
   ]);
 });
 

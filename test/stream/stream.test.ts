@@ -1,7 +1,6 @@
 /** Live sessions of the real service. */
 import test from 'ava';
 import fc from 'fast-check';
-import { childrenOf } from '../../benchmarks/process.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { wavHeader } from '../../src/stream/wav.ts';
 import { call } from '../support/http.ts';
@@ -68,22 +67,6 @@ for (const [file, format] of formats) {
     t.is(JSON.parse(body).status, 'ok');
   });
 }
-
-test('analysis processes give the same messages as threads', async (t) => {
-  const isolated = await startServer(t, { UNDERTONE_WORKERS: '1', UNDERTONE_ISOLATION: 'process' });
-  const texts = await Promise.all(
-    [server, isolated].map(async (on) => {
-      const session = await open({ headers: { 'X-Request-Id': 'same' } }, on);
-      session.send(monoConfig);
-      session.socket.send(speechSamples(4));
-      session.send({ type: 'session.end' });
-      await session.closed;
-      return session.texts;
-    }),
-  );
-  t.true((texts[0]?.length ?? 0) > 5);
-  t.deepEqual(texts[1], texts[0]);
-});
 
 /** All messages of a session whose audio is cut at the given bytes; the application ends a turn after `turnAt` bytes. */
 async function streamCut(audio: Buffer, cuts: readonly number[], turnAt: number): Promise<readonly string[]> {
@@ -283,20 +266,6 @@ test('a session that ends before session.configure has no report', async (t) => 
     session.messages().map(({ type }) => type),
     ['session.ended'],
   );
-});
-
-test('a step whose worker dies is retried', async (t) => {
-  const env = { UNDERTONE_WORKERS: '1', UNDERTONE_ISOLATION: 'process' };
-  const isolated = await startServer(t, env);
-  const session = await open({}, isolated);
-  session.send({ ...monoConfig, interval_s: 1 });
-  for (let count = 0; count < 3; count++) session.socket.send(speechSamples(8));
-  await session.first('measurement');
-  const [worker] = childrenOf(isolated.process.pid as number);
-  process.kill(worker as number, 'SIGKILL');
-  session.send({ type: 'session.end' });
-  t.deepEqual(await session.closed, { code: 1000, reason: 'done' });
-  t.is(session.messages('measurement').at(-1)?.end_s, 24);
 });
 
 test('the limit of uploads does not apply', async (t) => {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import type { JobReply, JobTask } from '../../src/jobs/job-task.ts';
 import type { ThreadSettings } from '../../src/workers/protocol.ts';
-import { reportReady } from '../../src/workers/thread-status.ts';
+import { reportReady } from '../../src/workers/protocol.ts';
 
 export const run = start(workerData as ThreadSettings);
 

@@ -1,8 +1,7 @@
-/** A thread or process that does what its task's body says: for what the real one does only when something is broken. */
+/** A thread that does what its task's body says: for what the real one does only when something is broken. */
 import { existsSync, writeFileSync } from 'node:fs';
-import { isMainThread, parentPort, threadId, workerData } from 'node:worker_threads';
-import type { AnalysisWorker } from '../../src/workers/analysis.ts';
-import type { HeapPressure, Reply, TaskMessage } from '../../src/workers/protocol.ts';
+import { parentPort, threadId, workerData } from 'node:worker_threads';
+import { type HeapPressure, type Reply, reportReady, type TaskMessage } from '../../src/workers/protocol.ts';
 
 export type ThreadTask =
   | { readonly do: 'echo' }
@@ -10,13 +9,11 @@ export type ThreadTask =
   | { readonly do: 'work'; readonly ms: number }
   /** Holds the thread until the file exists or the flag is raised. */
   | { readonly do: 'hold'; readonly file: string }
-  /** Holds the thread whatever the flag says. */
-  | { readonly do: 'hang'; readonly ms: number }
   /** Says that its heap is too full. */
   | { readonly do: 'fill' }
   | { readonly do: 'exit' }
-  /** Ends the whole process that the thread is in. */
-  | { readonly do: 'crash'; readonly signal: 'SIGKILL' | 'SIGSEGV' }
+  /** Ends the thread, unless the file exists, which it creates. */
+  | { readonly do: 'exitOnce'; readonly file: string }
   | { readonly do: 'throw' }
   | { readonly do: 'exhaust' }
   | { readonly do: 'fault' }
@@ -31,24 +28,15 @@ type Settings = {
   /** The thread loads until element 0 is not 0. */
   readonly loaded?: Int32Array;
 };
-let settings = workerData as Settings;
-let isFull = false;
+const settings = workerData as Settings;
 
-/** Of a thread. */
-export const run = isMainThread ? null : start();
+export const run = start();
 
-async function start(): Promise<AnalysisWorker['handle']> {
-  const { handle } = await open(settings);
-  parentPort?.postMessage({ ready: threadId });
-  return handle;
-}
-
-/** Of a process. */
-export async function open(own: Settings): Promise<AnalysisWorker> {
-  settings = own;
+async function start(): Promise<typeof obey> {
   if (settings.failing && isFirst(settings.starts)) throw new Error('no models');
   if (settings.loaded !== undefined) Atomics.wait(settings.loaded, 0, 0);
-  return { handle: obey, isFull: () => isFull };
+  reportReady();
+  return obey;
 }
 
 /** piscina requires the file, and imports it where that fails: a thread can start twice. */
@@ -63,13 +51,12 @@ async function obey({ body, cancel, ...task }: TaskMessage): Promise<Reply> {
   const order: ThreadTask = JSON.parse(Buffer.concat(body).toString());
   if (settings.trace !== undefined)
     writeFileSync(settings.trace, `${requestId} ${order.do}\n`, { flag: 'a' });
-  if (order.do === 'fill') {
-    isFull = true;
-    parentPort?.postMessage({ heapPressure: threadId } satisfies HeapPressure);
-  }
+  if (order.do === 'fill') parentPort?.postMessage({ heapPressure: threadId } satisfies HeapPressure);
   if (order.do === 'exit') process.exit(3);
-  if (order.do === 'crash') process.kill(process.pid, order.signal);
-  if (order.do === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, order.ms);
+  if (order.do === 'exitOnce' && !existsSync(order.file)) {
+    writeFileSync(order.file, '');
+    process.exit(3);
+  }
   if (order.do === 'throw') await crash();
   if (order.do === 'exhaust') exhaust();
   if (order.do === 'fault') return { kind: 'internalError', cause: 'Error: a secret cause' };
@@ -80,9 +67,7 @@ async function obey({ body, cancel, ...task }: TaskMessage): Promise<Reply> {
   if (order.do === 'work') work(cancel, order.ms);
   if (order.do === 'hold') hold(cancel, order.file);
   const flag = Atomics.load(cancel, 0);
-  const json = encoder.encode(
-    JSON.stringify({ request_id: requestId, flag, thread: `${process.pid}/${threadId}` }),
-  );
+  const json = encoder.encode(JSON.stringify({ request_id: requestId, flag, thread: threadId }));
   return { kind: 'report', json, stages: [{ name: 'work', ms: 1 }], audioSeconds: 1.5 };
 }
 

@@ -2,9 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { ServiceError } from '../../src/runtime/errors.ts';
-import { createPool, type PendingAnalysis, type Pool, type TaskLimit } from '../../src/workers/pool.ts';
-import type { TaskKind } from '../../src/workers/task-queues.ts';
-import { createThreads } from '../../src/workers/threads.ts';
+import {
+  createPool,
+  type PendingAnalysis,
+  type Pool,
+  type TaskKind,
+  type TaskLimit,
+} from '../../src/workers/pool.ts';
 import { createGate } from '../support/gate.ts';
 import type { ThreadTask } from '../support/thread.ts';
 import { until } from '../support/wait.ts';
@@ -12,19 +16,15 @@ import { until } from '../support/wait.ts';
 const file = fileURLToPath(new URL('../support/thread.ts', import.meta.url));
 const limits = { seconds: 1, channels: 1, minSampleRate: 1, maxSampleRate: 1, deadlineSeconds: 1 };
 
-const isolations = { threads: null, processes: { env: process.env } } as const;
-type Isolation = keyof typeof isolations;
-
 async function open(
   t: ExecutionContext,
-  isolation: Isolation,
   workers: number,
   queue: number,
 ): Promise<{ pool: Pool; lost: Error[] }> {
   const lost: Error[] = [];
   const settings = { modelsDir: '', limits };
   const onLost = (cause: Error) => lost.push(cause);
-  const pool = createPool({ workers, queue, settings, file, onLost, processes: isolations[isolation] });
+  const pool = createPool({ workers, queue, settings, file, onLost });
   t.teardown(() => pool.close());
   await pool.started;
   return { pool, lost };
@@ -74,7 +74,7 @@ async function bothReady(pool: Pool): Promise<void> {
 }
 
 test.serial('steps of live sessions precede uploads and are not refused by a full queue', async (t) => {
-  const { pool } = await open(t, 'threads', 1, 1);
+  const { pool } = await open(t, 1, 1);
   const gate = createGate();
   const running = submit(pool, gate.task);
   const order: string[] = [];
@@ -94,201 +94,189 @@ test.serial('steps of live sessions precede uploads and are not refused by a ful
   t.is(await cancelled.result, null);
 });
 
-for (const isolation of ['threads', 'processes'] as const) {
-  test.serial(`${isolation}: a started pool is warm and replies`, async (t) => {
-    const { pool } = await open(t, isolation, 2, 2);
-    t.true(pool.warm());
-    const released = { count: 0 };
-    const answer = await submit(pool, { do: 'echo' }, farMs, released).result;
-    t.is(
-      Buffer.from(answer?.json ?? [])
-        .toString()
-        .slice(0, 18),
-      '{"request_id":"r",',
-    );
-    t.deepEqual(
-      answer?.stages.map(({ name }) => name),
-      ['queue', 'work'],
-    );
-    await until(() => released.count > 0);
-    t.is(released.count, 1);
-  });
-
-  test.serial(`${isolation}: a pool whose threads cannot start rejects, without a retry`, async (t) => {
-    const settings = { modelsDir: '', limits, failing: true };
-    const pool = createPool({ workers: 2, queue: 1, settings, file, processes: isolations[isolation] });
-    t.teardown(() => pool.close());
-    await t.throwsAsync(pool.started, { any: true });
-    t.false(pool.warm());
-  });
-
-  test.serial(`${isolation}: a task beyond the queue is refused at once`, async (t) => {
-    const { pool } = await open(t, isolation, 1, 2);
-    const gate = createGate();
-    const jobs = [1, 2, 3].map(() => submit(pool, gate.task));
-    t.false(pool.accepts('a'));
-    const released = { count: 0 };
-    t.is(
-      t.throws(() => submit(pool, { do: 'echo' }, farMs, released), { instanceOf: ServiceError })?.code,
-      'overloaded',
-    );
-    t.is(released.count, 1);
-    t.deepEqual(pool.stats(), { queued: 2, running: 1, lost: 0, accounts: 1, displaced: 0 });
-    gate.open();
-    t.deepEqual(await Promise.all(jobs.map(outcome)), ['flag 0', 'flag 0', 'flag 0']);
-  });
-
-  test.serial(
-    `${isolation}: in a full queue an account within its share displaces a task of another one`,
-    async (t) => {
-      const { pool } = await open(t, isolation, 1, 4);
-      const ends: string[] = [];
-      const gate = createGate();
-      const start = (name: string, account: string, released?: Released) => {
-        const job = submit(pool, gate.task, farMs, released, account);
-        return outcome(job).then((end) => ends.push(`${name} ${end}`));
-      };
-      const released = { count: 0 };
-      const jobs = ['a0', 'a1', 'a2', 'a3'].map((name) => start(name, 'a'));
-      jobs.push(start('a4', 'a', released));
-      t.is(pool.fullForMs(), 0);
-      jobs.push(start('b0', 'b'));
-      t.is(released.count, 1);
-      t.deepEqual(pool.stats(), { queued: 4, running: 1, lost: 0, accounts: 2, displaced: 1 });
-      t.deepEqual([pool.accepts('a'), pool.accepts('b'), pool.accepts('c')], [false, true, true]);
-      gate.open();
-      await Promise.all(jobs);
-      t.deepEqual(ends, ['a4 overloaded', 'a0 flag 0', 'a1 flag 0', 'b0 flag 0', 'a2 flag 0', 'a3 flag 0']);
-    },
+test.serial('a started pool is warm and replies', async (t) => {
+  const { pool } = await open(t, 2, 2);
+  t.true(pool.warm());
+  const released = { count: 0 };
+  const answer = await submit(pool, { do: 'echo' }, farMs, released).result;
+  t.is(
+    Buffer.from(answer?.json ?? [])
+      .toString()
+      .slice(0, 18),
+    '{"request_id":"r",',
   );
+  t.deepEqual(
+    answer?.stages.map(({ name }) => name),
+    ['queue', 'work'],
+  );
+  await until(() => released.count > 0);
+  t.is(released.count, 1);
+});
 
-  test.serial(`${isolation}: a pool is full once it refuses every account`, async (t) => {
-    const { pool } = await open(t, isolation, 1, 2);
+test.serial('a pool whose threads cannot start rejects, without a retry', async (t) => {
+  const settings = { modelsDir: '', limits, failing: true };
+  const pool = createPool({ workers: 2, queue: 1, settings, file });
+  t.teardown(() => pool.close());
+  await t.throwsAsync(pool.started, { any: true });
+  t.false(pool.warm());
+});
+
+test.serial('a task beyond the queue is refused at once', async (t) => {
+  const { pool } = await open(t, 1, 2);
+  const gate = createGate();
+  const jobs = [1, 2, 3].map(() => submit(pool, gate.task));
+  t.false(pool.accepts('a'));
+  const released = { count: 0 };
+  t.is(
+    t.throws(() => submit(pool, { do: 'echo' }, farMs, released), { instanceOf: ServiceError })?.code,
+    'overloaded',
+  );
+  t.is(released.count, 1);
+  t.deepEqual(pool.stats(), { queued: 2, running: 1, lost: 0, accounts: 1, displaced: 0 });
+  gate.open();
+  t.deepEqual(await Promise.all(jobs.map(outcome)), ['flag 0', 'flag 0', 'flag 0']);
+});
+
+test.serial('in a full queue an account within its share displaces a task of another one', async (t) => {
+  const { pool } = await open(t, 1, 4);
+  const ends: string[] = [];
+  const gate = createGate();
+  const start = (name: string, account: string, released?: Released) => {
+    const job = submit(pool, gate.task, farMs, released, account);
+    return outcome(job).then((end) => ends.push(`${name} ${end}`));
+  };
+  const released = { count: 0 };
+  const jobs = ['a0', 'a1', 'a2', 'a3'].map((name) => start(name, 'a'));
+  jobs.push(start('a4', 'a', released));
+  t.is(pool.fullForMs(), 0);
+  jobs.push(start('b0', 'b'));
+  t.is(released.count, 1);
+  t.deepEqual(pool.stats(), { queued: 4, running: 1, lost: 0, accounts: 2, displaced: 1 });
+  t.deepEqual([pool.accepts('a'), pool.accepts('b'), pool.accepts('c')], [false, true, true]);
+  gate.open();
+  await Promise.all(jobs);
+  t.deepEqual(ends, ['a4 overloaded', 'a0 flag 0', 'a1 flag 0', 'b0 flag 0', 'a2 flag 0', 'a3 flag 0']);
+});
+
+test.serial('a pool is full once it refuses every account', async (t) => {
+  const { pool } = await open(t, 1, 2);
+  const { task } = createGate();
+  const jobs = ['a', 'a', 'b'].map((account) => submit(pool, task, farMs, undefined, account));
+  await sleep(20);
+  t.true(pool.fullForMs() > 0);
+  t.deepEqual([pool.accepts('a'), pool.accepts('b'), pool.accepts('c')], [false, false, false]);
+  jobs.at(-1)?.cancel();
+  t.is(pool.fullForMs(), 0);
+  for (const job of jobs) job.cancel();
+  t.deepEqual(await Promise.all(jobs.map(outcome)), ['cancelled', 'cancelled', 'cancelled']);
+});
+
+test.serial('a deadline fails queued and running tasks at once, and terminates no thread', async (t) => {
+  const { pool, lost } = await open(t, 1, 2);
+  const released = { count: 0 };
+  const { task } = createGate();
+  const running = submit(pool, task, 500, released);
+  const queued = submit(pool, task, 50, released);
+  const ended: string[] = [];
+  const record = async (name: string, job: PendingAnalysis) => ended.push(`${name}: ${await outcome(job)}`);
+  await Promise.all([record('running', running), record('queued', queued)]);
+  t.deepEqual(ended, ['queued: deadline', 'running: deadline']);
+  // The gate stays closed: the flag ended the task.
+  t.is(await outcome(submit(pool, { do: 'echo' })), 'flag 0');
+  t.is(released.count, 2);
+  t.deepEqual(lost, []);
+});
+
+test.serial(
+  'a cancelled task is removed from the queue, or ends when its thread reads the flag',
+  async (t) => {
+    const { pool } = await open(t, 1, 2);
+    const released = { count: 0 };
     const { task } = createGate();
-    const jobs = ['a', 'a', 'b'].map((account) => submit(pool, task, farMs, undefined, account));
-    await sleep(20);
-    t.true(pool.fullForMs() > 0);
-    t.deepEqual([pool.accepts('a'), pool.accepts('b'), pool.accepts('c')], [false, false, false]);
-    jobs.at(-1)?.cancel();
-    t.is(pool.fullForMs(), 0);
-    for (const job of jobs) job.cancel();
-    t.deepEqual(await Promise.all(jobs.map(outcome)), ['cancelled', 'cancelled', 'cancelled']);
-  });
-
-  test.serial(
-    `${isolation}: a deadline fails queued and running tasks at once, and terminates no thread`,
-    async (t) => {
-      const { pool, lost } = await open(t, isolation, 1, 2);
-      const released = { count: 0 };
-      const { task } = createGate();
-      const running = submit(pool, task, 500, released);
-      const queued = submit(pool, task, 50, released);
-      const ended: string[] = [];
-      const record = async (name: string, job: PendingAnalysis) =>
-        ended.push(`${name}: ${await outcome(job)}`);
-      await Promise.all([record('running', running), record('queued', queued)]);
-      t.deepEqual(ended, ['queued: deadline', 'running: deadline']);
-      // The gate stays closed: the flag ended the task.
-      t.is(await outcome(submit(pool, { do: 'echo' })), 'flag 0');
-      t.is(released.count, 2);
-      t.deepEqual(lost, []);
-    },
-  );
-
-  test.serial(
-    `${isolation}: a cancelled task is removed from the queue, or ends when its thread reads the flag`,
-    async (t) => {
-      const { pool } = await open(t, isolation, 1, 2);
-      const released = { count: 0 };
-      const { task } = createGate();
-      const running = submit(pool, task, farMs, released);
-      // It would end its worker.
-      const queued = submit(pool, { do: 'exit' }, farMs, released);
-      queued.cancel();
-      t.is(released.count, 1);
-      running.cancel();
-      t.deepEqual(await Promise.all([running, queued].map(outcome)), ['cancelled', 'cancelled']);
-      t.is(await outcome(submit(pool, { do: 'echo' })), 'flag 0');
-      t.is(released.count, 2);
-      t.is(pool.stats().lost, 0);
-    },
-  );
-
-  test.serial(`${isolation}: without a ready worker tasks wait in the queue of the pool`, async (t) => {
-    const { pool } = await open(t, isolation, 1, 2);
-    t.is(await outcome(submit(pool, { do: 'exit' })), 'worker_lost');
-    const gate = createGate();
-    const tasks = [submit(pool, gate.task), submit(pool, { do: 'echo' })];
-    t.false(pool.warm());
-    t.like(pool.stats(), { queued: 2, running: 0 });
-    t.is(t.throws(() => submit(pool, { do: 'echo' }), { instanceOf: ServiceError })?.code, 'overloaded');
-    await until(() => pool.stats().running === 1);
-    t.like(pool.stats(), { queued: 1, running: 1 });
-    gate.open();
-    t.deepEqual(await Promise.all(tasks.map(outcome)), ['flag 0', 'flag 0']);
-  });
-
-  for (const how of ['exit', 'throw', 'exhaust'] as const) {
-    test.serial(
-      `${isolation}: a worker that dies (${how}) fails its own task only and is replaced`,
-      async (t) => {
-        const { pool, lost } = await open(t, isolation, 2, 8);
-        const released = { count: 0 };
-        const beside = submit(pool, { do: 'work', ms: 300 });
-        const doomed = submit(pool, { do: how }, farMs, released);
-        const after = [1, 2, 3, 4].map(() => submit(pool, { do: 'work', ms: 20 }));
-        t.is(await outcome(doomed), 'worker_lost');
-        t.is(await outcome(beside), 'flag 0');
-        t.deepEqual(await Promise.all(after.map(outcome)), ['flag 0', 'flag 0', 'flag 0', 'flag 0']);
-        t.is(released.count, 1);
-        t.is(pool.stats().lost, 1);
-        t.is(lost.length, 1);
-        await bothReady(pool);
-      },
-    );
-  }
-
-  test.serial(`${isolation}: threads that die repeatedly are always replaced`, async (t) => {
-    const { pool } = await open(t, isolation, 1, 8);
-    for (let round = 0; round < 5; round++) t.is(await outcome(submit(pool, { do: 'exit' })), 'worker_lost');
+    const running = submit(pool, task, farMs, released);
+    // It would end its worker.
+    const queued = submit(pool, { do: 'exit' }, farMs, released);
+    queued.cancel();
+    t.is(released.count, 1);
+    running.cancel();
+    t.deepEqual(await Promise.all([running, queued].map(outcome)), ['cancelled', 'cancelled']);
     t.is(await outcome(submit(pool, { do: 'echo' })), 'flag 0');
-    t.is(pool.stats().lost, 5);
-  });
+    t.is(released.count, 2);
+    t.is(pool.stats().lost, 0);
+  },
+);
 
-  test.serial(`${isolation}: a thread whose heap is full replies and is replaced`, async (t) => {
-    const { pool, lost } = await open(t, isolation, 1, 8);
-    const done = async (order: ThreadTask) =>
-      JSON.parse(Buffer.from((await submit(pool, order).result)?.json ?? []).toString()).thread;
-    const before = await done({ do: 'echo' });
-    t.is(await done({ do: 'fill' }), before);
-    await until(async () => (await done({ do: 'work', ms: 20 })) !== before);
-    t.deepEqual(lost, []);
-  });
+test.serial('without a ready worker tasks wait in the queue of the pool', async (t) => {
+  const { pool } = await open(t, 1, 2);
+  t.is(await outcome(submit(pool, { do: 'exit' })), 'worker_lost');
+  const gate = createGate();
+  const tasks = [submit(pool, gate.task), submit(pool, { do: 'echo' })];
+  t.false(pool.warm());
+  t.like(pool.stats(), { queued: 2, running: 0 });
+  t.is(t.throws(() => submit(pool, { do: 'echo' }), { instanceOf: ServiceError })?.code, 'overloaded');
+  await until(() => pool.stats().running === 1);
+  t.like(pool.stats(), { queued: 1, running: 1 });
+  gate.open();
+  t.deepEqual(await Promise.all(tasks.map(outcome)), ['flag 0', 'flag 0']);
+});
 
-  test.serial(`${isolation}: service errors are rebuilt, other errors keep their cause`, async (t) => {
-    const { pool } = await open(t, isolation, 1, 1);
-    const failure = (await t.throwsAsync(submit(pool, { do: 'refuse' }).result)) as ServiceError;
-    t.true(failure instanceof ServiceError);
-    t.deepEqual(failure.problems, [
-      { where: 'body', field: 'audio', reason: 'audio.malformed', message: 'no' },
-    ]);
-    t.is(await outcome(submit(pool, { do: 'fault' })), 'Error: a secret cause');
-  });
-
-  test.serial(`${isolation}: failAll fails every task`, async (t) => {
-    const { pool } = await open(t, isolation, 1, 1);
-    const { task } = createGate();
-    const jobs = [1, 2].map(() => submit(pool, task));
-    pool.failAll(new ServiceError('shutting_down', 'x'));
-    t.deepEqual(await Promise.all(jobs.map(outcome)), ['shutting_down', 'shutting_down']);
+for (const how of ['exit', 'throw', 'exhaust'] as const) {
+  test.serial(`a worker that dies (${how}) fails its own task only and is replaced`, async (t) => {
+    const { pool, lost } = await open(t, 2, 8);
+    const released = { count: 0 };
+    const beside = submit(pool, { do: 'work', ms: 300 });
+    const doomed = submit(pool, { do: how }, farMs, released);
+    const after = [1, 2, 3, 4].map(() => submit(pool, { do: 'work', ms: 20 }));
+    t.is(await outcome(doomed), 'worker_lost');
+    t.is(await outcome(beside), 'flag 0');
+    t.deepEqual(await Promise.all(after.map(outcome)), ['flag 0', 'flag 0', 'flag 0', 'flag 0']);
+    t.is(released.count, 1);
+    t.is(pool.stats().lost, 1);
+    t.is(lost.length, 1);
+    await bothReady(pool);
   });
 }
+
+test.serial('threads that die repeatedly are always replaced', async (t) => {
+  const { pool } = await open(t, 1, 8);
+  for (let round = 0; round < 5; round++) t.is(await outcome(submit(pool, { do: 'exit' })), 'worker_lost');
+  t.is(await outcome(submit(pool, { do: 'echo' })), 'flag 0');
+  t.is(pool.stats().lost, 5);
+});
+
+test.serial('a thread whose heap is full replies and is replaced', async (t) => {
+  const { pool, lost } = await open(t, 1, 8);
+  const done = async (order: ThreadTask) =>
+    JSON.parse(Buffer.from((await submit(pool, order).result)?.json ?? []).toString()).thread;
+  const before = await done({ do: 'echo' });
+  t.is(await done({ do: 'fill' }), before);
+  await until(async () => (await done({ do: 'work', ms: 20 })) !== before);
+  t.deepEqual(lost, []);
+});
+
+test.serial('service errors are rebuilt, other errors keep their cause', async (t) => {
+  const { pool } = await open(t, 1, 1);
+  const failure = (await t.throwsAsync(submit(pool, { do: 'refuse' }).result)) as ServiceError;
+  t.true(failure instanceof ServiceError);
+  t.deepEqual(failure.problems, [
+    { where: 'body', field: 'audio', reason: 'audio.malformed', message: 'no' },
+  ]);
+  t.is(await outcome(submit(pool, { do: 'fault' })), 'Error: a secret cause');
+});
+
+test.serial('failAll fails every task', async (t) => {
+  const { pool } = await open(t, 1, 1);
+  const { task } = createGate();
+  const jobs = [1, 2].map(() => submit(pool, task));
+  pool.failAll(new ServiceError('shutting_down', 'x'));
+  t.deepEqual(await Promise.all(jobs.map(outcome)), ['shutting_down', 'shutting_down']);
+});
 
 test.serial('a start that fails waits until every thread has loaded', async (t) => {
   const shared = () => new Int32Array(new SharedArrayBuffer(8));
   const settings = { modelsDir: '', limits, failing: true, starts: shared(), loaded: shared() };
-  const workers = createThreads({ workers: 2, settings, file, onReady: () => {} });
-  const loadedAtEnd = workers.started.then(
+  const pool = createPool({ workers: 2, queue: 1, settings, file });
+  const loadedAtEnd = pool.started.then(
     () => null,
     () => Atomics.load(settings.loaded, 0),
   );
@@ -301,7 +289,7 @@ test.serial('a start that fails waits until every thread has loaded', async (t) 
 });
 
 test.serial('one worker is left while reports run, whose time counts from their start', async (t) => {
-  const { pool } = await open(t, 'threads', 2, 1);
+  const { pool } = await open(t, 2, 1);
   const gates = [createGate(), createGate()] as const;
   const first = submit(pool, gates[0].task, farMs, undefined, 'a', 'report');
   const second = submit(pool, gates[1].task, 0, undefined, 'a', 'report');

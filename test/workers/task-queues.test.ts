@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createTaskQueues, type TaskKind } from '../../src/workers/task-queues.ts';
+import { createTaskQueues, type TaskKind } from '../../src/workers/pool.ts';
 
 type Task = { readonly account: string; readonly kind: TaskKind; readonly name: string };
 

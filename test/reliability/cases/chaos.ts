@@ -1,20 +1,15 @@
 /** Workers die in every way during requests: at most the worker's own request fails, and the worker is replaced. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { childrenOf } from '../../../benchmarks/process.ts';
 import { exactly, informational, negativeControl, type Options, type Row, within } from '../case.ts';
 import { preload } from '../support/preload.ts';
 import { createPrng, type Prng } from '../support/prng.ts';
 import { buildService, isUp, type Server, withServer } from '../support/service.ts';
 import { type Answer, ask, askMany } from '../support/upload.ts';
 
-/** `kill` comes from outside; the others are done by the worker itself, in the middle of a request. */
-type Way = 'throw' | 'exit' | 'exhaust' | 'segfault' | 'kill';
-type Isolation = 'thread' | 'process';
+/** What the worker does in the middle of a request. */
+type Way = 'throw' | 'exit' | 'exhaust' | 'segfault';
 
-const ways: Readonly<Record<Isolation, readonly Way[]>> = {
-  thread: ['throw', 'exit', 'exhaust'],
-  process: ['throw', 'exit', 'exhaust', 'segfault', 'kill'],
-};
+const ways: readonly Way[] = ['throw', 'exit', 'exhaust'];
 const workers = 2;
 const settings = {
   UNDERTONE_WORKERS: String(workers),
@@ -40,27 +35,19 @@ type Death = {
 async function die(server: Server, way: Way, prng: Prng): Promise<Death> {
   const held = askMany(server, 'hold-x', otherRequests);
   await sleep(prng.below(150));
-  const killed = way === 'kill' ? null : await ask(server, `die-${way}`);
-  if (killed === null) killOne(server, prng);
+  const answer = await ask(server, `die-${way}`);
   const lostAt = performance.now();
   const again = await allWork(server, lostAt + giveUpMs);
   const failed = (await held).filter(({ status }) => status !== 200);
-  // The killed worker had one of these requests.
-  const own = killed === null ? failed.splice(0, 1) : [killed];
   return {
     others: failed.length,
-    wrongResponse: own.some((answer) => !isLost(answer)),
+    wrongResponse: !isLost(answer),
     replacedMs: again ? performance.now() - lostAt : null,
   };
 }
 
 function isLost({ status, code }: Answer): boolean {
   return status === 503 && code === 'worker_lost';
-}
-
-function killOne({ process: { pid } }: Server, prng: Prng): void {
-  const children = childrenOf(pid as number);
-  process.kill(children[prng.below(children.length)] as number, 'SIGKILL');
 }
 
 /** Whether as many requests as there are workers, at one time, came to be done by as many of them. */
@@ -82,7 +69,6 @@ async function lostWorkers({ url }: Server): Promise<number | null> {
 }
 
 type Trial = {
-  readonly isolation: Isolation;
   readonly ways: readonly Way[];
   readonly deaths: number;
   readonly long: boolean;
@@ -90,7 +76,7 @@ type Trial = {
 
 async function attempt(trial: Trial, seed: number): Promise<Row[]> {
   const prng = createPrng(seed);
-  const env = { ...settings, UNDERTONE_ISOLATION: trial.isolation, ...preload('worker-faults') };
+  const env = { ...settings, ...preload('worker-faults') };
   return withServer(env, async (server) => {
     const deaths: Death[] = [];
     await allWork(server, performance.now() + giveUpMs);
@@ -103,44 +89,32 @@ async function attempt(trial: Trial, seed: number): Promise<Row[]> {
 }
 
 function rowsOf(trial: Trial, deaths: readonly Death[], exits: number, counted: number | null): Row[] {
-  const { isolation } = trial;
   const slowest = Math.max(...deaths.map(({ replacedMs }) => replacedMs ?? Number.POSITIVE_INFINITY));
   const note = `${trial.ways.join(', ')} in turns, beside ${otherRequests} requests`;
   return [
-    informational(`${isolation}: workers killed`, 'deaths', deaths.length, note),
-    exactly(0, `${isolation}: the service ended`, 'times', exits),
+    informational('workers killed', 'deaths', deaths.length, note),
+    exactly(0, 'the service ended', 'times', exits),
     exactly(
       0,
-      `${isolation}: requests of other workers or of the queue lost`,
+      'requests of other workers or of the queue lost',
       'requests',
       deaths.reduce((sum, { others }) => sum + others, 0),
     ),
     exactly(
       0,
-      `${isolation}: requests of a lost worker not answered 503 worker_lost`,
+      'requests of a lost worker not answered 503 worker_lost',
       'requests',
       deaths.filter(({ wrongResponse }) => wrongResponse).length,
     ),
-    within(
-      replacedWithinMs,
-      trial,
-      `${isolation}: slowest replacement`,
-      'ms',
-      Number.isFinite(slowest) ? slowest : null,
-    ),
-    exactly(deaths.length, `${isolation}: undertone_workers_lost`, 'workers', counted),
+    within(replacedWithinMs, trial, 'slowest replacement', 'ms', Number.isFinite(slowest) ? slowest : null),
+    exactly(deaths.length, 'undertone_workers_lost', 'workers', counted),
   ];
 }
 
 export async function run({ long, seed, count }: Options): Promise<readonly Row[]> {
   buildService();
-  const trial = (isolation: Isolation): Trial => ({
-    isolation,
-    ways: ways[isolation],
-    deaths: count ?? (long ? 100 : ways[isolation].length),
-    long,
-  });
-  const rows = [...(await attempt(trial('thread'), seed)), ...(await attempt(trial('process'), seed))];
-  const crash = await attempt({ ...trial('thread'), ways: ['segfault'], deaths: 1 }, seed);
-  return [...rows, negativeControl('a native crash in a thread of the service', crash)];
+  const trial = { ways, deaths: count ?? (long ? 100 : ways.length), long };
+  const rows = await attempt(trial, seed);
+  const crash = await attempt({ ...trial, ways: ['segfault'], deaths: 1 }, seed);
+  return [...rows, negativeControl('a native crash of a worker', crash)];
 }

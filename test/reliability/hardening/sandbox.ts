@@ -28,14 +28,13 @@ const smokeScript = fileURLToPath(new URL('./smoke.ts', import.meta.url));
 const entry = join(root, 'dist/src/cli.js');
 
 export type SandboxOptions = {
-  readonly isolation: 'thread' | 'process';
   readonly mebibytes: number;
   /** False: no sandbox. */
   readonly closed: boolean;
 };
 
 export async function withSandbox<Result>(
-  { isolation, mebibytes, closed }: SandboxOptions,
+  { mebibytes, closed }: SandboxOptions,
   work: (sandboxed: Sandboxed) => Promise<Result>,
 ): Promise<Result> {
   installPackages(['iproute2']);
@@ -56,7 +55,6 @@ export async function withSandbox<Result>(
       UNDERTONE_METRICS_ADDRESS: 'public',
       UNDERTONE_DATA_DIR: dataDir,
       UNDERTONE_TOKEN: token,
-      UNDERTONE_ISOLATION: isolation,
       UNDERTONE_WORKERS: '2',
       UNDERTONE_LOG_LEVEL: 'error',
       UNDERTONE_DEADLINE_S: '300',

@@ -1,21 +1,17 @@
 /** The request id selects a fault of the worker: a death, or a delay with the worker's id in the response. */
-import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { isMainThread, MessagePort, threadId } from 'node:worker_threads';
 
 const { stringify } = JSON;
 const holdMs = 100;
-const isProcess = /analysis-process\.[jt]s$/.test(process.argv[1] ?? '');
 const nobody = new Int32Array(new SharedArrayBuffer(4));
 
 const deaths = {
   exit: () => process.exit(3),
   // The reply cannot be sent: an uncaught error.
   throw: () => {
-    MessagePort.prototype.postMessage = fs.writeSync = () => {
+    MessagePort.prototype.postMessage = () => {
       throw new Error('planted');
     };
-    syncBuiltinESMExports();
   },
   exhaust: () => {
     const hoard = [];
@@ -24,11 +20,11 @@ const deaths = {
   segfault: () => process.kill(process.pid, 'SIGSEGV'),
 };
 
-if (!isMainThread || isProcess) {
+if (!isMainThread) {
   JSON.stringify = (value, ...rest) => {
     const [, order, way] = /^(die|hold)-(\w+)/.exec(value?.request_id ?? '') ?? [];
     if (order === 'die') deaths[way]();
     if (order === 'hold') Atomics.wait(nobody, 0, 0, holdMs);
-    return stringify(order ? { ...value, worker: `${process.pid}/${threadId}` } : value, ...rest);
+    return stringify(order ? { ...value, worker: threadId } : value, ...rest);
   };
 }
