@@ -20,7 +20,7 @@ const formats: Readonly<Record<Encoding, { readonly tag: number; readonly bytes:
 const headerBytes = 44;
 
 /** Bytes of one sample of every channel. */
-export function frameBytesOf({ encoding, channels }: SampleFormat): number {
+export function frameBytesOf({ encoding, channels }: Pick<SampleFormat, 'encoding' | 'channels'>): number {
   return formats[encoding].bytes * channels;
 }
 

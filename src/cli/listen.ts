@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { signals } from '../analysis/signals/table.ts';
+import type { SampleFormat } from '../audio/wav.ts';
 import { parseConfig } from '../runtime/config.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { createFairBudget } from '../runtime/fair-budget.ts';
@@ -8,7 +9,6 @@ import { maxSessionBytes, parseClientMessage, type SessionConfig } from '../stre
 import { Session } from '../stream/session.ts';
 import type { Connection, ModelVersion } from '../stream/session-options.ts';
 import { createTaskRunner } from '../stream/tasks.ts';
-import type { AudioFormat } from '../stream/wav.ts';
 import type { Pool } from '../workers/pool.ts';
 import { parseSignals, readSettings } from './analyze.ts';
 import { type CliContext, expected, UsageError } from './context.ts';
@@ -87,7 +87,7 @@ async function listen(source: string | undefined, options: Options, terminal: Cl
   }
 }
 
-function parseRawFormat(source: string | undefined, options: Options): AudioFormat | null {
+function parseRawFormat(source: string | undefined, options: Options): SampleFormat | null {
   if (source !== undefined && source !== '-')
     throw expected('- or nothing', 'source', JSON.stringify(source));
   const { encoding, rate, channels } = options;
@@ -95,13 +95,14 @@ function parseRawFormat(source: string | undefined, options: Options): AudioForm
   if (source === undefined)
     throw expected('no format of a microphone', '--encoding, --rate and --channels', 'one');
   if (encoding === undefined) throw expected('s16le, f32le, mulaw or alaw', '--encoding', 'nothing');
-  const fields = { encoding, sample_rate_hz: Number(rate ?? 16_000), channels: Number(channels ?? 1) };
-  return configOf(fields, options);
+  const fields = { encoding, sampleRate: Number(rate ?? 16_000), channels: Number(channels ?? 1) };
+  const { sample_rate_hz: sampleRate, ...format } = configOf(fields, options);
+  return { ...format, sampleRate };
 }
 
 /** @throws UsageError for a format that a session does not accept */
 function configOf(format: object, { interval, signals: names }: Options): SessionConfig {
-  const { encoding, sample_rate_hz, channels } = format as AudioFormat;
+  const { encoding, sampleRate: sample_rate_hz, channels } = format as SampleFormat;
   const every = interval === undefined ? {} : { interval_s: Number(interval) };
   const fields = { encoding, sample_rate_hz, channels, signals: parseSignals(names), ...every };
   try {

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { AudioFormat } from '../stream/wav.ts';
+import type { SampleFormat } from '../audio/wav.ts';
 import { type CliContext, UsageError } from './context.ts';
 import { parseWavHeader } from './wav-header.ts';
 
 export type LiveInput = {
-  readonly format: AudioFormat;
+  readonly format: SampleFormat;
   readonly samples: Readable;
   /** Number of bytes of samples. What follows is something else. */
   readonly bytes: number;
@@ -18,7 +18,7 @@ export type LiveInput = {
   stop(): void;
 };
 
-const microphoneFormat: AudioFormat = { encoding: 's16le', sample_rate_hz: 16_000, channels: 1 };
+const microphoneFormat: SampleFormat = { encoding: 's16le', sampleRate: 16_000, channels: 1 };
 const ffmpegOutput = ['-ac', '1', '-ar', '16000', '-f', 's16le', '-loglevel', 'error', '-'];
 
 type Recorder = readonly [program: string, args: (device: string | undefined) => readonly string[]];
@@ -94,7 +94,7 @@ function isInstalled(program: string, path = ''): boolean {
 }
 
 /** @param format of raw samples; null for a WAV file */
-export async function openStdin(format: AudioFormat | null, { stdin }: CliContext): Promise<LiveInput> {
+export async function openStdin(format: SampleFormat | null, { stdin }: CliContext): Promise<LiveInput> {
   const header = format === null ? await readHeader(stdin) : { format, bytes: Number.POSITIVE_INFINITY };
   return { ...header, samples: stdin, error: async () => null, stop: () => stdin.destroy() };
 }

@@ -1,10 +1,9 @@
 /** The header of a WAV file that is still being written: its sizes may be unknown. */
-import type { Encoding } from '../stream/protocol.ts';
-import type { AudioFormat } from '../stream/wav.ts';
+import type { Encoding, SampleFormat } from '../audio/wav.ts';
 import { UsageError } from './context.ts';
 
 export type WavHeader = {
-  readonly format: AudioFormat;
+  readonly format: SampleFormat;
   /** Of the first sample. */
   readonly offset: number;
   /** Length of the samples; infinite if the header does not have it. */
@@ -37,7 +36,7 @@ export function parseWavHeader(bytes: Buffer): WavHeader | null {
   }
   if (bytes.length > maxHeaderBytes)
     throw new UsageError('Expected a WAV header of up to 1 MiB, got a longer one');
-  let format: AudioFormat | null = null;
+  let format: SampleFormat | null = null;
   for (let at = 12; at + 8 <= bytes.length; ) {
     const name = bytes.toString('latin1', at, at + 4);
     const size = bytes.readUInt32LE(at + 4);
@@ -54,7 +53,7 @@ export function parseWavHeader(bytes: Buffer): WavHeader | null {
   return null;
 }
 
-function parseFormat(chunk: Buffer): AudioFormat {
+function parseFormat(chunk: Buffer): SampleFormat {
   if (chunk.length < 16) throw new UsageError('Expected a whole `fmt ` of the WAV file, got a part');
   const tag = chunk.readUInt16LE(0);
   const codec = tag === extensible && chunk.length >= 26 ? chunk.readUInt16LE(24) : tag;
@@ -67,5 +66,5 @@ function parseFormat(chunk: Buffer): AudioFormat {
       `Expected 16-bit, 32-bit float or G.711 samples of 1 or 2 channels, got ${got}; ${conversion}`,
     );
   }
-  return { encoding, sample_rate_hz: chunk.readUInt32LE(4), channels };
+  return { encoding, sampleRate: chunk.readUInt32LE(4), channels };
 }

@@ -17,8 +17,9 @@ const span = {
   channel,
   start_s: secondsSchema.describe('Start in the stream, s.'),
   end_s: secondsSchema.describe('End in the stream, s.'),
-  provisional: z.literal(true).describe('The report may differ.'),
 };
+
+const provisional = z.literal(true).describe('The report may differ.');
 
 const message = <Type extends string, Shape extends z.ZodRawShape>(type: Type, about: string, shape: Shape) =>
   z.strictObject({ type: z.literal(type).describe('The kind of message.'), seq, ...shape }).describe(about);
@@ -63,6 +64,7 @@ export const serverMessages = {
     'Emotion of the last seconds, and cognitive signals of the session so far.',
     {
       ...span,
+      provisional,
       speech_s: secondsSchema.describe('Speech within it, s.'),
       ...perSignal('signals', (scores: z.ZodType) => scores),
       warnings: reportShape.warnings,
@@ -70,6 +72,9 @@ export const serverMessages = {
   ),
   turn: message('turn', 'One utterance.', {
     ...span,
+    provisional: z
+      .boolean()
+      .describe('false: the utterance has ended, and the report has the same scores. true: it goes on after `turn.end`.'),
     cause: z
       .enum(['pause', 'length', 'turn.end', 'session.end'])
       .describe('A pause after it, its length, or a message of the client.'),

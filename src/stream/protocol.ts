@@ -1,16 +1,15 @@
 /** Messages of the protocol `undertone.v1`. docs/streaming.md describes it. */
 import { z } from 'zod';
 import { signals } from '../analysis/signals/table.ts';
+import type { Encoding } from '../audio/wav.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { expectKnownFields } from '../runtime/unknown-fields.ts';
 
 export const subprotocol = 'undertone.v1';
 export const streamPath = '/v1/stream';
 
-/** Provisional values are computed at multiples of this position in the stream, s. */
+/** A stream is analysed at multiples of this position, s. */
 export const stepSeconds = 0.25;
-/** The last seconds that provisional values use: an utterance of 10 s, the pause after it and the context before it. */
-export const contextSeconds = 12;
 /** Received and not processed audio, s, beyond which the socket is not read. */
 export const maxPendingSeconds = 5;
 export const maxFrameBytes = 2 ** 20;
@@ -32,8 +31,7 @@ export const closeCodes = {
 } as const;
 export type CloseReason = keyof typeof closeCodes;
 
-export const encodings = ['s16le', 'f32le', 'mulaw', 'alaw'] as const;
-export type Encoding = (typeof encodings)[number];
+export const encodings = ['s16le', 'f32le', 'mulaw', 'alaw'] as const satisfies readonly Encoding[];
 
 const listed = (names: readonly string[]) => names.join(', ');
 const oneRate = { error: 'an integer from 8000 to 48000' };
@@ -76,7 +74,7 @@ const bare = <Type extends string>(type: Type, about: string) =>
 
 export const clientMessages = {
   'session.configure': configure,
-  'turn.end': bare('turn.end', 'Ends the utterance at the last sample.'),
+  'turn.end': bare('turn.end', 'The person has finished: the scores of the open utterance follow. The utterance stays open.'),
   keep_alive: bare('keep_alive', 'Keeps the session open without audio.'),
   'session.end': bare('session.end', 'No more audio: the report follows.'),
 } as const;

@@ -1,11 +1,11 @@
-/** Where in a stream provisional values are computed: at positions that depend on the samples alone. */
-import { contextSeconds, type SessionConfig, stepSeconds } from './protocol.ts';
+/** Where a stream is analysed: at positions that depend on the samples alone. */
+import { type SessionConfig, stepSeconds } from './protocol.ts';
 
 /** Positions are frames: samples of every channel. */
 export type Step = {
+  /** The end of the step before. */
   readonly start: number;
   readonly end: number;
-  readonly startSeconds: number;
   /** Whether a measurement is due. */
   readonly measure: boolean;
   readonly cause: 'turn.end' | 'session.end' | null;
@@ -18,8 +18,6 @@ export type Schedule = {
   force(frames: number, cause: NonNullable<Step['cause']>): Step;
 };
 
-const contextSteps = contextSeconds / stepSeconds;
-
 export function createSchedule({
   sample_rate_hz,
   interval_s,
@@ -27,10 +25,12 @@ export function createSchedule({
   const positionOf = (index: number) => Math.floor(index * stepSeconds * sample_rate_hz);
   const intervalSteps = interval_s / stepSeconds;
   let last = 0;
+  let analyzed = 0;
 
   function stepTo(end: number, rest: Pick<Step, 'measure' | 'cause'>): Step {
-    const first = Math.max(0, last - contextSteps);
-    return { start: positionOf(first), end, startSeconds: first * stepSeconds, ...rest };
+    const start = analyzed;
+    analyzed = end;
+    return { start, end, ...rest };
   }
 
   return {

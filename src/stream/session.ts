@@ -1,5 +1,6 @@
 /** One session: messages of the client -> steps and the report on the worker pool -> messages to the client. */
-import { initialState, type LiveState } from '../analysis/live-turns.ts';
+import type { LiveState } from '../analysis/live.ts';
+import { frameBytesOf, type SampleFormat } from '../audio/wav.ts';
 import { errorJson, httpStatus } from '../openapi/errors.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { createTokenBucket } from '../runtime/token-bucket.ts';
@@ -16,18 +17,15 @@ import { createRecording, type Recording } from './recording.ts';
 import { createSchedule, type Schedule, type Step } from './schedule.ts';
 import { checkConfig, PolicyError, reasonOf } from './session-errors.ts';
 import type { SessionOptions } from './session-options.ts';
-import { frameBytesOf } from './wav.ts';
 
 /** State of a configured session. */
 type Stream = {
   readonly config: SessionConfig;
+  readonly format: SampleFormat;
   readonly recording: Recording;
   readonly schedule: Schedule;
   readonly maxBytes: number;
 };
-
-/** State of an analysed channel between its steps. */
-type Channel = { state: LiveState; settled: number; readonly history: string[] };
 
 /** Messages of the client: so many at once, and so many per second. */
 const maxMessages = 100;
@@ -43,8 +41,8 @@ export class Session {
   readonly #lifetime: NodeJS.Timeout;
   readonly #messages = createTokenBucket(maxMessages, messagesPerSecond);
   #stream: Stream | null = null;
-  /** One per analysed channel. */
-  #channels: Channel[] = [];
+  /** After the last step; null before the first. */
+  #state: LiveState | null = null;
   #due: (Step & { readonly arrivedAt: number })[] = [];
   #bytes = 0;
   #turnEndedAt = 0;
@@ -101,7 +99,7 @@ export class Session {
     this.#options.memory.release();
     const seconds = this.#seconds();
     this.#stream = null;
-    this.#channels = [];
+    this.#state = null;
     this.#due = [];
     this.#options.onClosed(seconds);
   }
@@ -174,12 +172,10 @@ export class Session {
     const bytesPerSecond = frameBytesOf(config) * config.sample_rate_hz;
     const maxSeconds = Math.min(limits.maxSeconds, Math.floor(maxSessionBytes / bytesPerSecond));
     const maxBytes = Math.floor(maxSeconds * config.sample_rate_hz) * frameBytesOf(config);
-    this.#channels = (config.split ? [0, 1] : [0]).map(() => ({
-      state: initialState,
-      settled: 0,
-      history: [],
-    }));
-    this.#stream = { config, recording: createRecording(config), schedule: createSchedule(config), maxBytes };
+    const { encoding, sample_rate_hz: sampleRate, channels } = config;
+    const format = { encoding, sampleRate, channels };
+    const [recording, schedule] = [createRecording(format), createSchedule(config)];
+    this.#stream = { config, format, recording, schedule, maxBytes };
     this.#send('session.ready', {
       request_id: requestId,
       limits: { max_seconds: maxSeconds, idle_s: limits.idleMs / 1000, max_frame_bytes: maxFrameBytes },
@@ -257,32 +253,24 @@ export class Session {
 
   async #run({ arrivedAt, start, end, ...step }: Step & { readonly arrivedAt: number }): Promise<void> {
     if (this.#stream === null) return;
-    const { config, recording } = this.#stream;
+    const { config, format, recording } = this.#stream;
     const { signals, split } = config;
-    for (const [index, own] of this.#channels.entries()) {
-      const history = step.measure ? own.history : [];
-      const channel = split ? index : null;
-      const live = { ...step, state: own.state, settled: own.settled, history, signals, channel };
-      const output = await this.#options.tasks.step(() => recording.wav(start, end), live);
-      if (output === null || this.#closed) return;
-      own.state = output.state;
-      if (output.settled !== null) {
-        own.settled = output.settled.end;
-        own.history.push(output.settled.chunk);
-      }
-      for (const { type, ...fields } of output.messages) this.#send(type, fields);
-    }
+    const bytes = recording.slice(start, end);
+    const output = await this.#options.tasks.step({ ...step, format, bytes, state: this.#state, signals, split });
+    if (output === null || this.#closed) return;
+    this.#state = output.state;
+    for (const { type, ...fields } of output.messages) this.#send(type, fields);
     this.#options.metrics.step(performance.now() - arrivedAt);
   }
 
   /** A session that ends for a reason other than the client's has no report without audio. */
   async #finish(reason: CloseReason): Promise<void> {
     if (this.#stream !== null && (reason === 'done' || this.#bytes > 0)) {
-      const { config, recording } = this.#stream;
+      const { config, format, recording } = this.#stream;
       const { signals, split } = config;
-      const seconds = recording.frames() / config.sample_rate_hz;
-      const request = { signals, split, requestId: this.#options.requestId, seconds };
-      const report = await this.#options.tasks.report(recording.takeWav(), request);
+      const seconds = recording.frames() / format.sampleRate;
+      const request = { format, signals, split, requestId: this.#options.requestId, seconds };
+      const report = await this.#options.tasks.report({ ...request, body: recording.take() });
       if (report === null || this.#closed) return;
       this.#sendText('final', `"report":${report}`);
     }

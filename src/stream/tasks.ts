@@ -1,30 +1,24 @@
 /** The tasks of a session on the worker pool. */
-import type { LiveOutput, LiveStep } from '../analysis/live.ts';
-import type { Signal } from '../analysis/signals/table.ts';
+import type { LiveOutput, LiveState, LiveStep } from '../analysis/live.ts';
 import { longSeconds } from '../analysis/types.ts';
 import { ServiceError } from '../runtime/errors.ts';
-import type { PendingAnalysis, Pool, TaskLimit } from '../workers/pool.ts';
-import type { Task } from '../workers/protocol.ts';
+import type { AnalysisResult, PendingAnalysis, Pool, TaskLimit } from '../workers/pool.ts';
+import type { RecordingTask, Task } from '../workers/protocol.ts';
 
 export type TaskRunner = {
-  /** Retried once when its worker dies. Returns null when cancelled. @param wav creates the file @throws ServiceError */
-  step(wav: () => Uint8Array, live: LiveStep): Promise<LiveOutput | null>;
+  /** Sent again once when its worker dies. Returns null when cancelled. @throws ServiceError */
+  step(live: LiveStep): Promise<LiveOutput | null>;
   /** The body of POST /v1/analyze for the samples; null when cancelled. @throws ServiceError */
-  report(wav: readonly Uint8Array[], request: ReportRequest): Promise<string | null>;
+  report(request: ReportRequest): Promise<string | null>;
   /** Stops the running task. */
   cancel(): void;
 };
 
-type ReportRequest = {
-  readonly signals: readonly Signal[];
-  /** Each of two channels alone. */
-  readonly split: boolean;
-  readonly requestId: string;
+/** @see RecordingTask */
+type ReportRequest = Omit<RecordingTask, 'maxSeconds'> & {
   /** Duration of the samples, s. */
   readonly seconds: number;
 };
-
-const boundary = 'undertone-stream';
 
 /**
  * One task at a time.
@@ -38,43 +32,29 @@ export function createTaskRunner(
 ): TaskRunner {
   let pending: PendingAnalysis | null = null;
 
-  async function run(task: Task, limit: TaskLimit): Promise<string | null> {
+  async function run(task: Task, limit: TaskLimit): Promise<(AnalysisResult & { readonly text: string }) | null> {
     pending = pool.submit(task, { account, ...limit, release: () => {} });
     const result = await pending.result;
-    return (
-      result && Buffer.from(result.json.buffer, result.json.byteOffset, result.json.byteLength).toString()
-    );
+    if (result === null) return null;
+    const { buffer, byteOffset, byteLength } = result.json;
+    return { ...result, text: Buffer.from(buffer, byteOffset, byteLength).toString() };
   }
 
   return {
-    step: async (wav, live) => {
-      const submit = () =>
-        run({ body: [wav()], live }, { kind: 'step', deadlineAt: performance.now() + deadlineMs });
-      const json = await submit().catch((error) => {
+    step: async (live) => {
+      const submit = () => run({ live }, { kind: 'step', deadlineAt: performance.now() + deadlineMs });
+      const result = await submit().catch((error) => {
         if (error instanceof ServiceError && error.code === 'worker_lost') return submit();
         throw error;
       });
-      return json === null ? null : (JSON.parse(json) as LiveOutput);
+      return result && { state: result.state as LiveState, messages: JSON.parse(result.text) };
     },
-    report: (wav, { seconds, split, ...request }) => {
-      const task = {
-        body: toForm(wav, split),
-        boundary,
-        maxSeconds: Math.max(longSeconds, seconds + 1),
-        ...request,
-      };
+    report: async ({ seconds, ...request }) => {
+      const maxSeconds = Math.max(longSeconds, seconds + 1);
       const maxRunMs = deadlineMs * Math.max(1, seconds / longSeconds);
-      return run(task, { kind: 'report', maxRunMs });
+      const result = await run({ ...request, maxSeconds }, { kind: 'report', maxRunMs });
+      return result && result.text;
     },
     cancel: () => pending?.cancel(),
   };
-}
-
-/** The form of an upload. */
-function toForm(wav: readonly Uint8Array[], split: boolean): Uint8Array[] {
-  const text = (lines: readonly string[]) => new TextEncoder().encode(lines.join('\r\n'));
-  const part = 'Content-Disposition: form-data; name="audio"; filename="audio.wav"';
-  const channels = [`--${boundary}`, 'Content-Disposition: form-data; name="channels"', '', 'split'];
-  const head = text([...(split ? channels : []), `--${boundary}`, part, 'Content-Type: audio/wav', '', '']);
-  return [head, ...wav, text(['', `--${boundary}--`, ''])];
 }

@@ -1,16 +1,16 @@
-/** One task on an analysis thread: multipart form or end of a stream, analysis, JSON bytes. */
+/** One task on an analysis thread: multipart form, stream or step of a stream, analysis, JSON bytes. */
 
 import type { Analyzer } from '../analysis/analyze.ts';
 import { composeReport } from '../analysis/compose-report.ts';
 import { embeddingReport } from '../analysis/embedding-report.ts';
-import type { LiveOutput } from '../analysis/live.ts';
 import { signals as allSignals, type Signal } from '../analysis/signals/table.ts';
 import { type Stage, stoppedMessage } from '../analysis/stage-timer.ts';
-import type { AnalyzeOptions } from '../analysis/types.ts';
+import { type AnalyzeOptions, defaultOptions } from '../analysis/types.ts';
+import { wavHeader } from '../audio/wav.ts';
 import { readForm } from '../multipart/form.ts';
 import { encodeWithReceipt } from '../receipts/encode-with-receipt.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
-import { type CancellableTask, type FormTask, type LiveTask, type Reply, toErrorReply } from './protocol.ts';
+import { type CancellableTask, type FormTask, type LiveTask, type RecordingTask, type Reply, toErrorReply } from './protocol.ts';
 
 const encoder = new TextEncoder();
 
@@ -18,7 +18,8 @@ const encoder = new TextEncoder();
 export async function handleTask(analyzer: Analyzer, task: CancellableTask): Promise<Reply> {
   try {
     if (Atomics.load(task.cancel, 0) !== 0) throw new ServiceError('deadline', stoppedMessage);
-    return 'live' in task ? await step(analyzer, task) : await report(analyzer, task);
+    if ('live' in task) return await step(analyzer, task);
+    return 'format' in task ? await reportStream(analyzer, task) : await report(analyzer, task);
   } catch (error) {
     return toErrorReply(error);
   }
@@ -26,10 +27,24 @@ export async function handleTask(analyzer: Analyzer, task: CancellableTask): Pro
 
 type Cancellable = Pick<CancellableTask, 'cancel'>;
 
-async function step(analyzer: Analyzer, { body, live, cancel }: LiveTask & Cancellable) {
-  const { stages, ...output } = await analyzer.live({ ...live, audio: body[0] as Uint8Array, cancel });
-  const json = encoder.encode(JSON.stringify(output satisfies LiveOutput));
-  return { kind: 'report', json, stages, audioSeconds: 0 } as const;
+async function step(analyzer: Analyzer, { live, cancel }: LiveTask & Cancellable) {
+  const { stages, messages, state } = await analyzer.live({ ...live, cancel });
+  return { kind: 'report', json: encoder.encode(JSON.stringify(messages)), state, stages, audioSeconds: 0 } as const;
+}
+
+/** The body of POST /v1/analyze for the samples as a WAV file. */
+async function reportStream(
+  analyzer: Analyzer,
+  { body, format, split, signals, requestId, maxSeconds, cancel }: RecordingTask & Cancellable,
+) {
+  const length = body.reduce((sum, block) => sum + block.length, 0);
+  const audio = Buffer.concat([wavHeader(format, length), ...body]);
+  const channels = split ? 'split' : null;
+  const request = { ...defaultOptions, channels, audio, baselines: [], signals, maxSeconds, cancel } as const;
+  const analyses = await analyzer.analyze(request);
+  const json = encoder.encode(JSON.stringify(composeReport(request, analyses, requestId)));
+  const { seconds: audioSeconds } = analyses[0].audio;
+  return { kind: 'report', json, stages: analyses.at(-1)?.stages ?? [], audioSeconds } as const;
 }
 
 async function report(

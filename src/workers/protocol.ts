@@ -1,10 +1,11 @@
 /** Messages between the main thread and analysis threads. */
 import { getHeapStatistics } from 'node:v8';
 import { parentPort, threadId } from 'node:worker_threads';
-import type { LiveStep } from '../analysis/live.ts';
+import type { LiveState, LiveStep } from '../analysis/live.ts';
 import type { Signal } from '../analysis/signals/table.ts';
 import type { Stage } from '../analysis/stage-timer.ts';
 import type { DecodeLimits } from '../audio/addon.ts';
+import type { SampleFormat } from '../audio/wav.ts';
 import type { Signing } from '../receipts/compose-receipt.ts';
 import { type SerializedError, ServiceError, serializeError } from '../runtime/errors.ts';
 
@@ -32,14 +33,22 @@ export type FormTask = {
   readonly receipt?: Signing & { readonly always: boolean };
 };
 
-/** Provisional values of a stream. */
-export type LiveTask = {
-  /** A WAV file of its last seconds. */
+/** A step of a stream. Its bytes and state are copied: the session sends them again when the thread dies. */
+export type LiveTask = { readonly live: LiveStep };
+
+/** The report of a stream. */
+export type RecordingTask = {
+  /** Samples in blocks, whose buffers are transferred. */
   readonly body: readonly Uint8Array[];
-  readonly live: LiveStep;
+  readonly format: SampleFormat;
+  /** Each of two channels alone. */
+  readonly split: boolean;
+  readonly signals: readonly Signal[];
+  readonly requestId: string;
+  readonly maxSeconds: number;
 };
 
-export type Task = FormTask | LiveTask;
+export type Task = FormTask | LiveTask | RecordingTask;
 
 /** Shared flag of a task: a value other than 0 stops it before the next stage. */
 export type CancellableTask = Task & { readonly cancel: Int32Array };
@@ -50,13 +59,15 @@ export type TaskMessage = CancellableTask & {
 };
 
 export type Reply =
-  /** The report of a FormTask, or the LiveOutput of a LiveTask. */
+  /** A report, or the messages of a LiveTask. */
   | {
       readonly kind: 'report';
       readonly json: Uint8Array;
       readonly stages: readonly Stage[];
       /** Duration of the recording; 0 for a LiveTask. */
       readonly audioSeconds: number;
+      /** Of the stream after a LiveTask. */
+      readonly state?: LiveState;
       /** What the receipt in `json`, whose signature is missing, has signed. */
       readonly signed?: Uint8Array;
     }
