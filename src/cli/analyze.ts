@@ -80,7 +80,8 @@ async function analyzeFiles(paths: readonly string[], options: Options, terminal
     ...(await readSettings(options, terminal)),
     baselines: await readBaselines(options.baseline),
   };
-  const { labels, trunk } = await describeModels(settings.modelsDir);
+  const { labels, trunk, lacksEmotion } = await describeModels(settings.modelsDir);
+  if (outputOptions.by === 'utterance') checkUtterances(requested, lacksEmotion);
   const output = createOutput(outputOptions, kind, labels);
   if (kind !== null && options.embeddings !== undefined)
     throw expected(
@@ -141,15 +142,25 @@ function modelsFolder(name: string): string {
   return modelSets.includes(name) ? join(shippedModels, '..', name) : resolve(name);
 }
 
-/** Labels of the emotion model, and the version of the trunk. */
+/** Labels of the emotion model, whether it is a placeholder, and the version of the trunk. */
 async function describeModels(modelsDir: string) {
   const { readManifests } = await import('../models/loader.ts');
+  const { unavailableOf } = await import('../models/manifest.ts');
   const manifests = await readManifests(modelsDir);
   const trunk = manifests.find(({ kind }) => kind === 'trunk');
+  const emotion = manifests.find(({ kind }) => kind === 'emotion');
   return {
-    labels: manifests.find(({ kind }) => kind === 'emotion')?.labels ?? [],
+    labels: emotion?.labels ?? [],
+    lacksEmotion: emotion === undefined || unavailableOf(emotion) !== null,
     trunk: `${trunk?.name} ${trunk?.version}`,
   };
+}
+
+/** Utterances have scores of emotion alone. @throws UsageError */
+function checkUtterances(requested: readonly Signal[], lacksEmotion: boolean): void {
+  if (!requested.includes('emotion'))
+    throw expected('emotion among --signals', '--by utterance', requested.join(','));
+  if (lacksEmotion) throw expected('models with emotion', '--by utterance', 'others: choose --models');
 }
 
 /** Whether a file is no recording at all. */

@@ -75,20 +75,20 @@ function describeScores(message: ServerMessages['measurement']): string[] {
 type Entry = {
   readonly emotion?: {
     readonly dominant_emotion: string;
+    readonly confidence: number;
     readonly valence: number;
     readonly arousal: number;
   };
-  readonly cognitive?: { readonly clarity: number };
 };
 
 function describeTurn(message: ServerMessages['turn']): string {
-  const { emotion, cognitive } = message as Entry;
+  const { emotion } = message as Entry;
   const parts = [`  ${message.start_s.toFixed(1)} to ${message.end_s.toFixed(1)} s`.padEnd(labelWidth + 2)];
   if (emotion !== undefined) {
-    const { dominant_emotion, valence, arousal } = emotion;
-    parts.push(`${dominant_emotion.padEnd(10)}valence ${valence.toFixed(2)}  arousal ${arousal.toFixed(2)}`);
+    const { dominant_emotion, confidence, valence, arousal } = emotion;
+    const label = `${dominant_emotion} (${confidence.toFixed(2)})`;
+    parts.push(label.padEnd(labelWidth), `valence ${valence.toFixed(2)}`, `arousal ${arousal.toFixed(2)}`);
   }
-  if (cognitive !== undefined) parts.push(`clarity ${cognitive.clarity.toFixed(2)}`);
   return parts.join('  ');
 }
 

@@ -1,5 +1,4 @@
 /** Rows with every number of the reports: per recording, per utterance, or per stretch of speech and pause. */
-import { definitions, signals } from '../analysis/signals/table.ts';
 import type { Report } from '../index.ts';
 import type { FileResult } from './analyze-thread.ts';
 import { type Part, type Row, reportsOf, toRow } from './csv.ts';
@@ -54,7 +53,6 @@ export function wideColumns(by: RowUnit, kind: Part['kind'] | null, labels: read
       ...withInterval('valence', 'arousal'),
       ...[text('dominant_emotion'), number('emotion_confidence')],
       ...probabilities,
-      ...withInterval('clarity'),
     ],
     segment: [text('type'), ...span],
   };
@@ -82,35 +80,24 @@ const rowsOf: Readonly<Record<RowUnit, (path: string, report: Report) => Row[]>>
   segment: (_, report) => report.segments.map((segment) => ({ ...segment })),
 };
 
-/** The entries of all timelines, which have the same spans. */
-function utterances(report: Report): Row[] {
-  const rows = new Map<number, Row>();
-  for (const signal of signals) {
-    const { columns } = definitions[signal];
-    for (const entry of report[signal]?.timeline ?? []) {
-      const fields = entry as unknown as Row;
-      const named = columns.map(({ name, field }) => [name, fields[field] ?? null] as const);
-      const { start_s, end_s } = entry;
-      const own = Object.fromEntries(named.filter(([, value]) => value !== null));
-      rows.set(start_s, { ...rows.get(start_s), start_s, end_s, ...own, ...details(entry) });
-    }
-  }
-  return [...rows.values()].map((row, utterance) => ({ utterance, ...row }));
+function utterances({ emotion }: Report): Row[] {
+  return (emotion?.timeline ?? []).map((entry, utterance) => {
+    const { emotions: _, intervals: __, confidence: emotion_confidence, ...scores } = entry;
+    return { utterance, ...scores, emotion_confidence, ...details(entry) };
+  });
 }
 
-type Ends = readonly [number, number];
 type Details = {
   readonly emotions?: Readonly<Record<string, number>>;
-  readonly intervals?: Readonly<Record<string, Ends>>;
-  readonly interval?: Ends;
+  readonly intervals?: Readonly<Record<string, readonly [number, number]>>;
 };
 
-/** Probabilities and intervals. The only `interval` is that of clarity in an entry of its timeline. */
+/** Probabilities and intervals. */
 function details(scores: object): Row {
-  const { emotions = {}, interval, intervals = interval && { clarity: interval } } = scores as Details;
+  const { emotions = {}, intervals = {} } = scores as Details;
   return Object.fromEntries([
     ...Object.entries(emotions).map(([label, probability]) => [`p_${label}`, probability]),
-    ...Object.entries(intervals ?? {}).flatMap(([name, [low, high]]) => [
+    ...Object.entries(intervals).flatMap(([name, [low, high]]) => [
       [`${name}_low`, low],
       [`${name}_high`, high],
     ]),

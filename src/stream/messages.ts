@@ -70,7 +70,7 @@ export const serverMessages = {
       warnings: reportShape.warnings,
     },
   ),
-  turn: message('turn', 'One utterance.', {
+  turn: message('turn', 'One utterance, with the scores of signals that have a timeline.', {
     ...span,
     provisional: z
       .boolean()

@@ -41,8 +41,8 @@ test('--wide has intervals, probabilities and every measure of the report', asyn
   t.is(row.dominant_emotion, emotion.signals.dominant_emotion);
 });
 
-test('--by utterance has a row per entry of the timelines', async (t) => {
-  const { emotion, cognitive } = await report;
+test('--by utterance has a row per entry of the timeline', async (t) => {
+  const { emotion } = await report;
   const rows = await csvRows('--by', 'utterance', sample, notes);
   t.is(rows.length, emotion.timeline.length + 1);
   for (const [at, entry] of emotion.timeline.entries()) {
@@ -55,7 +55,10 @@ test('--by utterance has a row per entry of the timelines', async (t) => {
     ]);
     t.is(Number(row.p_neutral), entry.emotions.neutral);
     t.is(Number(row.arousal_low), entry.intervals.arousal[0]);
-    t.is(Number(row.clarity_high), cognitive.timeline[at].interval[1]);
+    t.deepEqual(
+      [row.dominant_emotion, Number(row.emotion_confidence)],
+      [entry.dominant_emotion, entry.confidence],
+    );
   }
   t.regex(rows.at(-1)?.error ?? '', /Expected an audio file/);
 });
@@ -93,6 +96,14 @@ test('Parquet has the rows of the wide CSV, with types', async (t) => {
 for (const [args, message] of [
   [['--output', 'csv', '--by', 'word'], 'Expected file, utterance, segment for `--by`, got "word"'],
   [['--by', 'utterance'], 'Expected csv or parquet for `--output`, got text beside --by'],
+  [
+    ['--output', 'csv', '--by', 'utterance', '--signals', 'cognitive'],
+    'Expected emotion among --signals for `--by utterance`, got cognitive',
+  ],
+  [
+    ['--output', 'csv', '--by', 'utterance', '--models', 'open'],
+    'Expected models with emotion for `--by utterance`, got others: choose --models',
+  ],
   [['--jsonl', '--wide'], 'Expected csv or parquet for `--output`, got jsonl beside --wide'],
 ] as const) {
   test(`analyze ${args.join(' ')} ends with 2`, async (t) => {

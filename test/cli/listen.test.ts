@@ -55,7 +55,7 @@ test('raw samples, and a WAV file of unknown length, are the same samples', asyn
 test('without a terminal, each utterance is a line, and the report follows', async (t) => {
   const { code, stdout } = await runCli(['listen', '-', '--signals', 'emotion'], { input: wav });
   t.is(code, 0);
-  t.regex(stdout, /^ {2}0\.\d to \d\.\d s +\w+ +valence 0\.\d\d {2}arousal 0\.\d\d\n/);
+  t.regex(stdout, /^ {2}0\.\d to \d\.\d s +\w+ \(0\.\d\d\) +valence 0\.\d\d {2}arousal 0\.\d\d\n/);
   t.regex(stdout, /\nstandard input\n.*\n {2}emotion +\w+ \(0\.\d\d\)/);
   t.notRegex(stdout, /clarity/);
 });

@@ -118,7 +118,8 @@ class JobsTest(unittest.TestCase):
             timeline = report["emotion"]["timeline"]
             self.assertEqual(list(utterances["start_s"]), [entry["start_s"] for entry in timeline])
             self.assertEqual(list(utterances["valence"]), [entry["valence"] for entry in timeline])
-            self.assertTrue((utterances["clarity_low"] <= utterances["clarity"]).all())
+            self.assertTrue((utterances["valence_low"] <= utterances["valence"]).all())
+            self.assertNotIn("clarity", utterances)
             speakers = client.analyze_speakers(SAMPLE, [{"start": 0, "end": 4, "speaker": "A"}])
             self.assertEqual(list(undertone.to_frame(speakers)["speaker"]), ["A"])
 

@@ -193,6 +193,8 @@ test('a session of one signal has the report of that signal', async (t) => {
   t.true(
     session.messages('measurement').every((message) => 'cognitive' in message && !('emotion' in message)),
   );
+  const [turn] = session.messages('turn');
+  t.deepEqual(Object.keys(turn ?? {}), ['type', 'seq', 'start_s', 'end_s', 'provisional', 'cause']);
 });
 
 /** What a client sends, and the code and the last error of the session. */

@@ -73,6 +73,15 @@ test.serial(
   },
 );
 
+test.serial('models without emotion have utterances and cognitive scores', async (t) => {
+  const own = await startServer(t, { UNDERTONE_MODELS_DIR: 'models/open' });
+  const { page, complaints } = await openLive(t, { url: own.url });
+  await page.locator('.utterance:not(.open)').first().waitFor();
+  await page.locator('#results').getByText('Clarity', { exact: true }).waitFor();
+  t.false(await page.getByRole('heading', { name: 'Valence and arousal' }).isVisible());
+  t.deepEqual(complaints, []);
+});
+
 test.serial('a session gets its token from the log-in', async (t) => {
   const { page, complaints } = await visit(t, browser, `${server.url}/account`);
   await page.locator('#sign-up-email').fill('speaker@example.org');

@@ -1,4 +1,4 @@
-/** Valence, arousal and clarity over time. Lines differ in colour and dashes. */
+/** Valence and arousal over time. Lines differ in colour and dashes. */
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { element } from '../dom.ts';
@@ -19,7 +19,6 @@ const height = 260;
 const lines: readonly { readonly label: string; readonly colour: Colour; readonly dash: number[] }[] = [
   { label: 'Valence', colour: 'valence', dash: [] },
   { label: 'Arousal', colour: 'arousal', dash: [9, 5] },
-  { label: 'Clarity', colour: 'clarity', dash: [2, 4] },
 ];
 
 export function createAffectChart(report: Report): Chart {
@@ -82,19 +81,12 @@ function legend(): HTMLElement {
 }
 
 /** A step per utterance: constant from its start to its end. */
-function series({ emotion, cognitive }: Report): uPlot.AlignedData {
+function series({ emotion }: Report): uPlot.AlignedData {
   const affect = emotion.timeline.flatMap(({ start_s, end_s, valence, arousal }) => [
     [start_s, valence, arousal] as const,
     [just(end_s), valence, arousal] as const,
   ]);
-  const clarity = cognitive.timeline.flatMap(({ start_s, end_s, clarity }) => [
-    [start_s, clarity] as const,
-    [just(end_s), clarity] as const,
-  ]);
-  return uPlot.join([
-    [affect.map(([x]) => x), affect.map(([, y]) => y), affect.map(([, , y]) => y)],
-    [clarity.map(([x]) => x), clarity.map(([, y]) => y)],
-  ]);
+  return [affect.map(([x]) => x), affect.map(([, y]) => y), affect.map(([, , y]) => y)];
 }
 
 /** Ends just before the next utterance, which may start at the same time. */

@@ -2,12 +2,12 @@
 import { element } from '../dom.ts';
 import type { AnalysisRequest, Answer } from './analyze.ts';
 import { button } from './button.ts';
-import type { Report } from './report.ts';
+import type { Emotion } from './report.ts';
 
 /** @param plane drawn in the page; null without scores */
 export function createDownloads(
   { recording }: AnalysisRequest,
-  { report, json }: Answer,
+  { report: { emotion }, json }: Answer,
   plane: SVGElement | null,
 ): HTMLElement {
   const stem = recording.name.replace(/\.[^.]*$/, '');
@@ -18,7 +18,7 @@ export function createDownloads(
     { class: 'row', role: 'group', 'aria-label': 'Download the report' },
     element('span', { class: 'small muted' }, 'Download'),
     offer('json', 'application/json', () => json),
-    offer('csv', 'text/csv', () => toCsv(report)),
+    emotion.timeline.length === 0 ? null : offer('csv', 'text/csv', () => toCsv(emotion)),
     plane === null ? null : offer('svg', 'image/svg+xml', () => picture(plane)),
   );
 }
@@ -30,27 +30,15 @@ function save(name: string, blob: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** A line per utterance; models without a signal leave its columns empty. */
-export function toCsv({ emotion, cognitive }: Pick<Report, 'emotion' | 'cognitive'>): string {
-  const labels = Object.keys(emotion.timeline[0]?.emotions ?? {});
-  const head = [
-    'start_s',
-    'end_s',
-    'valence',
-    'arousal',
-    'dominant_emotion',
-    'confidence',
-    'clarity',
-    ...labels,
-  ];
-  const utterances = emotion.timeline.length > 0 ? emotion.timeline : cognitive.timeline;
-  const rows = utterances.map(({ start_s, end_s }) => {
-    const scores = emotion.timeline.find((entry) => entry.start_s === start_s);
-    const { valence, arousal, dominant_emotion, confidence } = scores ?? {};
-    const clarity = cognitive.timeline.find((entry) => entry.start_s === start_s)?.clarity;
-    const probabilities = labels.map((label) => scores?.emotions[label]);
-    return [start_s, end_s, valence, arousal, dominant_emotion, confidence, clarity, ...probabilities];
-  });
+/** A line per utterance. */
+export function toCsv({ timeline }: Pick<Emotion, 'timeline'>): string {
+  const labels = Object.keys(timeline[0]?.emotions ?? {});
+  const fields = ['start_s', 'end_s', 'valence', 'arousal', 'dominant_emotion', 'confidence'] as const;
+  const head = [...fields, ...labels];
+  const rows = timeline.map((entry) => [
+    ...fields.map((field) => entry[field]),
+    ...labels.map((label) => entry.emotions[label]),
+  ]);
   return [head, ...rows].map((row) => `${row.join(',')}\r\n`).join('');
 }
 

@@ -87,10 +87,9 @@ export function placeBlock({ style }: HTMLElement, { start_s, end_s }: Span, sho
 }
 
 /** The same utterances as a table with all fields. */
-export function createUtteranceTable({ emotion, cognitive }: Report): HTMLElement {
-  const head = ['From', 'To', 'Valence', 'Arousal', 'Emotion', 'Probability', 'Clarity'];
+export function createUtteranceTable({ emotion }: Report): HTMLElement {
+  const head = ['From', 'To', 'Valence', 'Arousal', 'Emotion', 'Probability'];
   const rows = emotion.timeline.map((utterance) => {
-    const clarity = cognitive.timeline.find(({ start_s }) => start_s === utterance.start_s)?.clarity;
     const cells = [
       tick(utterance.start_s),
       tick(utterance.end_s),
@@ -98,7 +97,6 @@ export function createUtteranceTable({ emotion, cognitive }: Report): HTMLElemen
       score(utterance.arousal),
       utterance.dominant_emotion,
       share(utterance.confidence),
-      clarity === undefined ? '–' : score(clarity),
     ];
     return element('tr', {}, ...cells.map((cell) => element('td', { class: 'number' }, cell)));
   });

@@ -615,8 +615,6 @@ export interface components {
             };
             /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
             reference: number;
-            /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s where speech is least probable. */
-            timeline: components["schemas"]["ClarityEntry"][];
             /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
             relative: boolean;
             audio: components["schemas"]["Audio"];
@@ -683,8 +681,6 @@ export interface components {
                 };
                 /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
                 reference: number;
-                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s where speech is least probable. */
-                timeline: components["schemas"]["ClarityEntry"][];
                 /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
                 relative: boolean;
             };
@@ -807,8 +803,6 @@ export interface components {
                 };
                 /** @description Where both indices start, 0 to 1: a speaker at the reference, or at the baseline, in every measure. */
                 reference: number;
-                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s where speech is least probable. */
-                timeline: components["schemas"]["ClarityEntry"][];
                 /** @description Whether baselines of the same speaker were used in place of the reference recordings. */
                 relative: boolean;
             };
@@ -1508,20 +1502,6 @@ export interface components {
                 number
             ];
         };
-        /** @description Clarity of an utterance or a window, at most 10 s. */
-        ClarityEntry: {
-            /** @description Start, s. */
-            start_s: number;
-            /** @description End, s. */
-            end_s: number;
-            /** @description Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer. */
-            clarity: number;
-            /** @description 80 % interval of clarity: lower and upper end, 0 to 1. */
-            interval: [
-                number,
-                number
-            ];
-        };
         /** @description One measure of the timing of speech. */
         Measure: {
             /** @description The value, in `unit`. */
@@ -1641,7 +1621,7 @@ export interface components {
             /** @description Reasons to trust the scores less; defects of the recording also widen the intervals. Later releases may add warnings: ignore unknown ones. */
             warnings: ("low_snr" | "clipped" | "narrow_band" | "music_or_noise" | "channels_differ" | "several_speakers" | "truncated" | "short_speech" | "insufficient_speech_cognitive" | "low_confidence" | "unlike_training" | "possibly_scripted" | "baseline_other_speaker")[];
         };
-        /** @description One utterance. */
+        /** @description One utterance, with the scores of signals that have a timeline. */
         TurnMessage: {
             /**
              * @description The kind of message.
@@ -1684,16 +1664,6 @@ export interface components {
                 /** @description Probability of the dominant emotion, 0 to 1. */
                 confidence: number;
                 intervals: components["schemas"]["EmotionIntervals"];
-            };
-            /** @description The scores of the utterance. */
-            cognitive?: {
-                /** @description Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer. */
-                clarity: number;
-                /** @description 80 % interval of clarity: lower and upper end, 0 to 1. */
-                interval: [
-                    number,
-                    number
-                ];
             };
         };
         /** @description The report of the session. */

@@ -79,10 +79,6 @@ type CognitiveResult = {
 /** Clarity of all utterances so far, and the sums that it follows from. */
 type Total = { readonly clarity: number; readonly sums: Float32Array };
 
-const clarity = scoreSchema.describe(
-  'Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer.',
-);
-
 const intervals = z
   .strictObject({
     clarity: intervalSchema.describe('80 % interval of clarity: lower and upper end, 0 to 1.'),
@@ -99,7 +95,9 @@ const scores = z
     cognitive_load: scoreSchema.describe(
       'Index of pausing against the reference recordings, or the baseline, 0 to 1; 0.5 is like them, higher is more effort.',
     ),
-    clarity,
+    clarity: scoreSchema.describe(
+      'Fluency and prosody as experts rate read English, predicted, 0 to 1; higher is clearer.',
+    ),
     processing: scoreSchema.describe(
       'Index of fluent planning against the same reference, 0 to 1; 0.5 is like it, higher is longer runs and fewer pauses.',
     ),

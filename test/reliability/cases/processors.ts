@@ -31,7 +31,7 @@ const processors = [
 ] as const;
 
 type Signals = Readonly<Record<string, unknown>>;
-type Body = { readonly signals: Signals; readonly timeline: readonly Signals[] };
+type Body = { readonly signals: Signals; readonly timeline?: readonly Signals[] };
 type Report = { readonly emotion: Body; readonly cognitive: Body };
 
 export async function run({ long }: Options): Promise<readonly Row[]> {
@@ -102,7 +102,7 @@ function compare(name: string, here: readonly Report[], there: readonly Report[]
     informational(
       `${name}: largest difference of an utterance's score`,
       'score',
-      largest(({ timeline }) => timeline),
+      largest(({ timeline = [] }) => timeline),
     ),
   ];
 }

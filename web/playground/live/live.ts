@@ -66,7 +66,8 @@ function createTurnAnnouncer(announce: (sentence: string) => void): (message: Li
   let last = '';
   return (message) => {
     if (message.type === 'session.ready') announce('Live. Speak now.');
-    if (message.type !== 'turn' || message.emotion.dominant_emotion === last) return;
+    if (message.type !== 'turn' || message.emotion === undefined) return;
+    if (message.emotion.dominant_emotion === last) return;
     last = message.emotion.dominant_emotion;
     announce(`Sounds ${last}`);
   };

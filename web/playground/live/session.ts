@@ -1,20 +1,20 @@
 /** A live session: its token, its WebSocket and its messages. docs/streaming.md describes them. */
 import type { AnalysisError, Answer } from '../analyze.ts';
-import type { Cognitive, CognitiveSignals, Emotion, EmotionSignals, Report, Warning } from '../report.ts';
+import type { CognitiveSignals, Emotion, EmotionSignals, Report, Warning } from '../report.ts';
 
 type Span = { readonly start_s: number; readonly end_s: number };
-type Scores<Entry extends Span> = Omit<Entry, keyof Span>;
 
 export type Measurement = Span & {
   readonly type: 'measurement';
-  readonly emotion: EmotionSignals;
+  /** Empty when the models have no emotion. */
+  readonly emotion: EmotionSignals | Record<string, never>;
   readonly cognitive: CognitiveSignals;
   readonly warnings: readonly Warning[];
 };
 export type Turn = Span & {
   readonly type: 'turn';
-  readonly emotion: Scores<Emotion['timeline'][number]>;
-  readonly cognitive: Scores<Cognitive['timeline'][number]>;
+  /** Absent when the models have no emotion. */
+  readonly emotion?: Omit<Emotion['timeline'][number], keyof Span>;
 };
 
 export type LiveMessage =

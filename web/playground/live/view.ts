@@ -5,6 +5,7 @@ import { card, wide } from '../card.ts';
 import { clarityGauge, indexGauge, isUncertain } from '../cognitive-view.ts';
 import { createEmotionBars } from '../emotion-bars.ts';
 import { affectCard, affectGauges, emotionsCard } from '../emotion-cards.ts';
+import type { EmotionSignals } from '../report.ts';
 import type { Rules } from '../rules.ts';
 import { headline, warningNotices } from '../summary.ts';
 import type { LiveMessage, Measurement, Turn } from './session.ts';
@@ -30,32 +31,35 @@ export function createLiveView(host: HTMLElement, { tone }: Rules): LiveView {
   const plane = createAffectPlane(tone);
   const summary = element('div', { class: 'headline' }, waiting());
   const [gauges, bars, indices] = [panel(), panel(), panel()];
-  const details = [
-    affectCard(plane.root, gauges),
-    element('div', { class: 'stack' }, emotionsCard(bars), card('Effort and fluency', indicesNote, indices)),
-  ];
-  const hideDetails = (hidden: boolean) => {
-    for (const one of details) one.hidden = hidden;
-  };
-  const turns: Turn['emotion'][] = [];
-  let latest: Measurement | null = null;
+  const emotions = [affectCard(plane.root, gauges), emotionsCard(bars)] as const;
+  const effort = card('Effort and fluency', indicesNote, indices);
+  const details = [emotions[0], element('div', { class: 'stack' }, emotions[1], effort)];
+  const turns: NonNullable<Turn['emotion']>[] = [];
+  let latest: EmotionSignals | null = null;
 
   function showPoint(): void {
-    if (latest !== null) plane.show('the last seconds', latest.emotion, turns);
+    if (latest !== null) plane.show('the last seconds', latest, turns);
+  }
+
+  function showEmotion(emotion: EmotionSignals): void {
+    latest = emotion;
+    gauges.replaceChildren(...affectGauges(emotion));
+    bars.replaceChildren(createEmotionBars(emotion));
+    for (const one of emotions) one.hidden = false;
+    showPoint();
   }
 
   function showMeasurement(measurement: Measurement): void {
-    const { emotion, cognitive, warnings } = measurement;
-    latest = measurement;
-    hideDetails(false);
-    summary.replaceChildren(...headline(emotion, warnings), ...warningNotices(warnings));
-    gauges.replaceChildren(...affectGauges(emotion));
-    bars.replaceChildren(createEmotionBars(emotion));
+    const { cognitive, warnings } = measurement;
+    const emotion = 'valence' in measurement.emotion ? (measurement.emotion as EmotionSignals) : null;
+    const title = emotion === null ? [] : headline(emotion, warnings);
+    summary.replaceChildren(...title, ...warningNotices(warnings));
+    if (emotion !== null) showEmotion(emotion);
+    effort.hidden = false;
     indices.replaceChildren(
       indexGauge('cognitive_load', cognitive, isUncertain(cognitive)),
       clarityGauge(cognitive),
     );
-    showPoint();
   }
 
   function setSpeaking(speaking: boolean): void {
@@ -74,12 +78,12 @@ export function createLiveView(host: HTMLElement, { tone }: Rules): LiveView {
       showMeasurement(message);
     } else if (message.type === 'turn') {
       waveform.addTurn(message);
-      turns.push(message.emotion);
+      if (message.emotion !== undefined) turns.push(message.emotion);
       showPoint();
     }
   }
 
-  hideDetails(true);
+  for (const one of [...emotions, effort]) one.hidden = true;
   host.replaceChildren(wide(card('Live', note, activity, waveform.root, summary)), ...details);
   waveform.load();
   return { add: waveform.add, show, destroy: waveform.destroy };

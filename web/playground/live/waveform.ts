@@ -77,8 +77,8 @@ export function createLiveWaveform(): LiveWaveform {
       speech.remove();
     },
     addTurn: (turn) => {
-      const root = element('li');
-      fillBlock(root, { ...turn, ...turn.emotion }, 'provisional');
+      const root = element('li', { class: 'utterance' }, element('span', {}, 'speech'));
+      if (turn.emotion !== undefined) fillBlock(root, { ...turn, ...turn.emotion }, 'provisional');
       blocks.push({ root, span: turn });
       if (speechFrom !== null) speechFrom = Math.max(speechFrom, turn.end_s);
       track.append(root);

@@ -18,7 +18,7 @@ def to_frame(
     keys: Iterable[object] | None = None,
 ) -> pandas.DataFrame:
     """
-    One row per recording or per utterance (entry of a timeline), from reports of any method or job.
+    One row per recording or per utterance (entry of the timeline of emotion), from reports of any method or job.
 
     A report of several channels or speakers has a row for each. Columns are the signals, the bounds of their 80 % intervals
     (``valence_low``, ``valence_high``), the probabilities (``emotion_angry``), the measures (``measure_pause_ratio``), ``speaker``
@@ -74,13 +74,11 @@ def _recording(part: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _utterances(part: Mapping[str, Any]) -> list[dict[str, Any]]:
     shared = {name: part[name] for name in ("request_id", "speaker", "channel") if part.get(name) is not None}
-    rows: dict[tuple[float, float], dict[str, Any]] = {}
-    for name, report in _signals(part):
-        for entry in report.get("timeline", []):
-            times = {"start_s": entry["start_s"], "end_s": entry["end_s"]}
-            row = rows.setdefault((entry["start_s"], entry["end_s"]), {**shared, **times})
-            row.update(_values(name, {key: value for key, value in entry.items() if key not in times}))
-    return [rows[times] for times in sorted(rows)]
+    return [
+        {**shared, **_values(name, entry)}
+        for name, report in _signals(part)
+        for entry in report.get("timeline", [])
+    ]
 
 
 def _values(name: str, signals: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,8 +87,6 @@ def _values(name: str, signals: Mapping[str, Any]) -> dict[str, Any]:
         if key == "intervals":
             for signal, (low, high) in value.items():
                 values[f"{signal}_low"], values[f"{signal}_high"] = low, high
-        elif key == "interval":
-            values["clarity_low"], values["clarity_high"] = value
         elif key == "emotions":
             values.update({f"emotion_{label}": share for label, share in value.items()})
         elif key == "confidence":

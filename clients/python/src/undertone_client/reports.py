@@ -514,20 +514,6 @@ class CognitiveIntervals(TypedDict):
     processing: tuple[ProcessingItem, ProcessingItem]
 
 
-IntervalItem: TypeAlias = float
-
-
-class ClarityEntry(TypedDict):
-    """
-    Clarity of an utterance or a window, at most 10 s.
-    """
-
-    start_s: float
-    end_s: float
-    clarity: float
-    interval: tuple[IntervalItem, IntervalItem]
-
-
 class Measure(TypedDict):
     """
     One measure of the timing of speech.
@@ -612,18 +598,9 @@ class Emotion2(TypedDict):
     intervals: EmotionIntervals
 
 
-class Cognitive2(TypedDict):
-    """
-    The scores of the utterance.
-    """
-
-    clarity: float
-    interval: tuple[IntervalItem, IntervalItem]
-
-
 class TurnMessage(TypedDict):
     """
-    One utterance.
+    One utterance, with the scores of signals that have a timeline.
     """
 
     type: Literal['turn']
@@ -634,7 +611,6 @@ class TurnMessage(TypedDict):
     provisional: Literal[True]
     cause: Literal['pause', 'length', 'turn.end', 'session.end']
     emotion: NotRequired[Emotion2]
-    cognitive: NotRequired[Cognitive2]
 
 
 class FinalMessage(TypedDict):
@@ -809,7 +785,6 @@ class CognitiveReport(TypedDict):
     measures: dict[str, Measure]
     contributions: Contributions
     reference: float
-    timeline: list[ClarityEntry]
     relative: bool
     audio: Audio
     segments: list[Segment]
@@ -843,7 +818,6 @@ class Cognitive(TypedDict):
     measures: dict[str, Measure]
     contributions: Contributions
     reference: float
-    timeline: list[ClarityEntry]
     relative: bool
 
 
@@ -883,7 +857,6 @@ class Cognitive1(TypedDict):
     measures: dict[str, Measure]
     contributions: Contributions
     reference: float
-    timeline: list[ClarityEntry]
     relative: bool
 
 
