@@ -35,6 +35,12 @@ export const resultsOf = async (page: Page, name: string): Promise<string> => {
   return results.innerText();
 };
 
+/** The JSON that the page shows. */
+export async function shownReport(page: Page) {
+  await page.getByText('The response as JSON').click();
+  return JSON.parse(await page.getByRole('region', { name: 'JSON' }).innerText());
+}
+
 export const widthOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth);
 
 /** What axe-core calls serious or critical, as `rule: element`. */

@@ -13,6 +13,20 @@ export function lecture(seconds: number): Buffer {
   return wavFile(samples);
 }
 
+/** Utterances of 1.2 to 2 s with pauses between them, in another voice now and then. */
+export function callOf(utterances: number): Buffer {
+  const speech = samplesOf('speech.wav');
+  const parts = Array.from({ length: utterances }, (_, index) => {
+    const speed = [1, 1.3, 0.85][index % 3] as number;
+    const length = 19_200 + 12_800 * ((index * 7) % 5) * 0.25;
+    const from = 4800 + ((index * 12_345) % 32_000);
+    return Array.from({ length: length + 19_200 }, (_, at) =>
+      at < length ? (speech[from + Math.round(speed * at)] ?? 0) : 0,
+    );
+  });
+  return wavFile(Float32Array.from(parts.flat()));
+}
+
 /** The WAV file played `factor` times as fast: another voice. */
 export function fast(wav: Buffer, factor: number): Buffer {
   const played = Buffer.from(wav);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { microphone, openChromium, visit } from '../support/chromium.ts';
-import { barriers, pasteToken, resultsOf, widthOf } from '../support/playground.ts';
+import { barriers, pasteToken, resultsOf, shownReport, widthOf } from '../support/playground.ts';
 import { makeToken, type Server, startServer, staticToken } from '../support/server.ts';
 import { analyzeFile } from '../support/stream-audio.ts';
 
@@ -42,11 +42,6 @@ async function analyzeSaved(page: Page, { port, token }: Server): Promise<object
   await page.getByRole('link', { name: 'Save live.wav' }).click();
   const wav = await readFile(await (await saved).path());
   return JSON.parse((await analyzeFile(port, token, wav, 'same')).body);
-}
-
-async function shownReport(page: Page) {
-  await page.getByText('The response as JSON').click();
-  return JSON.parse(await page.getByRole('region', { name: 'JSON' }).innerText());
 }
 
 test.serial(

@@ -3,10 +3,20 @@ import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, Page } from 'playwright-core';
 import { wavFile } from '../../benchmarks/wav.ts';
+import type { EmotionReport } from '../../src/analysis/signals/emotion.ts';
 import { samplesOf } from '../support/analysis.ts';
 import { openChromium, visit } from '../support/chromium.ts';
-import { chooseFile, password, pasteToken, resultsOf, signUp } from '../support/playground.ts';
-import { fast, lecture } from '../support/recordings.ts';
+import {
+  barriers,
+  chooseFile,
+  password,
+  pasteToken,
+  resultsOf,
+  shownReport,
+  signUp,
+  widthOf,
+} from '../support/playground.ts';
+import { callOf, fast, lecture } from '../support/recordings.ts';
 import { type Server, startServer } from '../support/server.ts';
 
 let server: Server;
@@ -156,13 +166,90 @@ test.serial('an error of a form stands in the form', async (t) => {
   t.is(await page.locator('#sign-up').getByRole('alert').count(), 0);
 });
 
-test.serial('minutes are shown as parts, a density and times such as 3:20', async (t) => {
+const share = (value: number) => `${Math.round(100 * value)} %`;
+
+for (const [device, viewport] of [
+  ['desktop', { width: 1440, height: 900 }],
+  ['phone', { width: 390, height: 844 }],
+] as const) {
+  test.serial(`each utterance of a call is a block with its own scores, on a ${device}`, async (t) => {
+    const { page, complaints } = await visit(t, browser, server.url, { viewport });
+    await pasteToken(page);
+    await chooseFile(page, 'call.wav', callOf(31));
+    await resultsOf(page, 'call.wav');
+    const { emotion } = await shownReport(page);
+    const { timeline, signals } = emotion as EmotionReport;
+    t.true(timeline.length > 30);
+    const blocks = await page
+      .getByRole('toolbar', { name: 'Utterances' })
+      .getByRole('button')
+      .evaluateAll((all) =>
+        all.map((block) => {
+          const [shown, , said] = [...block.children] as [HTMLElement, HTMLElement, HTMLElement];
+          const { width, height } = block.getBoundingClientRect();
+          return {
+            texts: { shown: shown.innerText, said: said.innerText, title: block.getAttribute('title') ?? '' },
+            isCut: shown.scrollWidth > shown.clientWidth,
+            side: Math.min(width, height),
+          };
+        }),
+      );
+    t.is(blocks.length, timeline.length);
+    for (const [index, { dominant_emotion, emotions, valence, arousal }] of timeline.entries()) {
+      const { texts, isCut, side } = blocks[index] as (typeof blocks)[number];
+      const label = `${dominant_emotion} ${share(emotions[dominant_emotion] ?? 0)}`;
+      t.is(texts.shown, label);
+      t.true(texts.title.startsWith(label), texts.title);
+      t.true(
+        texts.title.includes(`valence ${valence.toFixed(2)}, arousal ${arousal.toFixed(2)}`),
+        texts.title,
+      );
+      t.is(texts.said, texts.title);
+      t.false(isCut, label);
+      t.true(side >= 44, `${side}`);
+    }
+    const legend = await page.getByRole('list', { name: 'Probabilities of the whole recording' }).innerText();
+    for (const [name, probability] of Object.entries(signals.emotions))
+      t.true(legend.includes(`${name} ${share(probability)}`), legend);
+    t.is(await widthOf(page), viewport.width);
+    t.deepEqual(complaints, []);
+    t.deepEqual(await barriers(page), []);
+  });
+}
+
+test.serial('blocks of utterances are reached with the keyboard, and play', async (t) => {
+  const { page, complaints } = await report(t, 'call.wav', callOf(8));
+  const { timeline } = (await shownReport(page)).emotion as EmotionReport;
+  const blocks = page.locator('button.utterance');
+  const position = page.getByLabel('Position in seconds');
+  const focused = () => blocks.evaluateAll((all) => all.indexOf(document.activeElement as HTMLElement));
+  await position.focus();
+  await page.keyboard.press('Tab');
+  t.is(await focused(), 0);
+  await page.keyboard.press('End');
+  t.is(await focused(), timeline.length - 1);
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowRight');
+  t.is(await focused(), 1);
+  const { start_s, end_s } = timeline[1] as { start_s: number; end_s: number };
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await page.locator('button.utterance.now').waitFor();
+  t.is(await blocks.evaluateAll((all) => all.findIndex((one) => one.matches('.now'))), 1);
+  const seconds = async () => Number(await position.inputValue());
+  t.true((await seconds()) >= start_s - 0.1);
+  await page.getByRole('button', { name: 'Play' }).waitFor();
+  t.true(Math.abs((await seconds()) - end_s) < 0.3, `${await seconds()} at ${end_s}`);
+  await page.keyboard.press('Tab');
+  t.is(await focused(), -1, 'the blocks are one stop');
+  t.deepEqual(complaints, []);
+});
+
+test.serial('minutes are shown with a block per utterance, a density and times such as 3:20', async (t) => {
   const { page, said, complaints } = await report(t, 'lecture.wav', lecture(200));
   t.regex(said, /lecture\.wav · 3:20/);
-  const parts = page.locator('.utterance.part');
-  t.is(await parts.count(), 40);
-  t.regex((await parts.first().getAttribute('title')) ?? '', /^0:00 to 0:05: neutral \d+ %$/);
-  t.regex(await page.getByRole('list', { name: 'Share of the speech' }).innerText(), /neutral \d+ %/);
+  const { timeline } = (await shownReport(page)).emotion as EmotionReport;
+  t.is(await page.locator('button.utterance').count(), timeline.length);
   t.is(await page.locator('.plane-stop').count(), 0);
   t.true((await page.locator('.plane-cell').count()) > 1);
   t.deepEqual(complaints, []);

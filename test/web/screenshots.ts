@@ -6,7 +6,7 @@ import { wavFile } from '../../benchmarks/wav.ts';
 import { fixture } from '../../scripts/recordings.ts';
 import { openChromium, visit } from '../support/chromium.ts';
 import { chooseFile, pasteToken, resultsOf, signUp } from '../support/playground.ts';
-import { lecture } from '../support/recordings.ts';
+import { callOf, lecture } from '../support/recordings.ts';
 import { startServer } from '../support/server.ts';
 
 const folder = 'build/screenshots';
@@ -44,6 +44,7 @@ const states: readonly State[] = [
   { name: 'trust', path: '/trust' },
   { name: 'report-of-seconds', reach: report('sample.wav', () => readFileSync('examples/sample.wav')) },
   { name: 'report-of-a-minute', reach: report('minute.wav', () => lecture(60)) },
+  { name: 'report-of-a-call', reach: report('call.wav', () => callOf(31)) },
   { name: 'report-of-minutes', reach: report('minutes.wav', () => lecture(600)) },
   { name: 'no-speech', reach: report('silence.wav', () => wavFile(new Float32Array(32_000))) },
   {
@@ -62,6 +63,7 @@ const states: readonly State[] = [
   },
   { name: 'phone-first-view', viewport: phone },
   { name: 'phone-report', viewport: phone, reach: report('minute.wav', () => lecture(60)) },
+  { name: 'phone-report-of-a-call', viewport: phone, reach: report('call.wav', () => callOf(31)) },
 ];
 
 const { positionals } = parseArgs({ allowPositionals: true });

@@ -39,7 +39,7 @@ export function showReport(
 ): () => void {
   const { report, json } = answer;
   const waveform = createWaveform(request.recording, peaks, report.audio.duration_s);
-  const timeline = createTimeline(report, waveform.seek);
+  const timeline = createTimeline(report, waveform.playSpan);
   const chart = createAffectChart(report);
   const emotion = emotionSignals(report);
   const cognitive = cognitiveSignals(report);

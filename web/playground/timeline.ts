@@ -1,8 +1,10 @@
-/** The utterances under the waveform; a click plays from the start of one. */
+/** The utterances under the waveform: a column and a block for each, in the colours of the legend. */
 import { element, percent } from '../dom.ts';
 import { clock, score, share, tick } from './format.ts';
-import { maxUtterances, partsOf, speechByEmotion } from './parts.ts';
-import type { Emotion, Report } from './report.ts';
+import { type Emotion, type EmotionSignals, emotionSignals, type Report } from './report.ts';
+
+type Span = { readonly start_s: number; readonly end_s: number };
+type Utterance = Emotion['timeline'][number];
 
 type Timeline = {
   readonly root: HTMLElement;
@@ -10,72 +12,128 @@ type Timeline = {
   mark(seconds: number): void;
 };
 
-export function createTimeline(report: Report, onSeek: (seconds: number) => void): Timeline {
-  const { emotion, audio } = report;
-  if (emotion.timeline.length > maxUtterances) return createStrip(report, onSeek);
-  const blocks = emotion.timeline.map((utterance) => {
-    const made = element('button', { type: 'button' });
-    fillBlock(made, utterance, 'go there');
-    placeBlock(made, utterance, { start_s: 0, end_s: audio.duration_s });
-    made.addEventListener('click', () => onSeek(utterance.start_s));
-    return made;
-  });
-  const track = element('div', { class: 'utterances' }, ...blocks);
+/** @param onPlay null when the page cannot play the recording */
+export function createTimeline(report: Report, onPlay: ((span: Span) => void) | null): Timeline {
+  const { timeline } = report.emotion;
+  const signals = emotionSignals(report);
+  if (signals === null || timeline.length === 0) return { root: element('div'), mark: () => {} };
+  const columns = timeline.map((utterance) => createColumn(utterance, signals));
+  const blocks = timeline.map((utterance) => createBlock(utterance, onPlay));
+  const shown = { start_s: 0, end_s: report.audio.duration_s };
+  for (const [index, utterance] of timeline.entries()) {
+    const column = columns[index] as HTMLElement;
+    placeBlock(column, utterance, shown);
+    if (onPlay === null) continue;
+    column.style.cursor = 'pointer';
+    column.addEventListener('click', () => onPlay(utterance));
+  }
+  const list = createList(blocks, onPlay !== null);
   return {
-    root: element('div', { role: 'group', 'aria-label': 'Utterances' }, track),
+    root: element(
+      'div',
+      { class: 'stack' },
+      element('div', { class: 'utterance-track', 'aria-hidden': 'true' }, ...columns),
+      createLegend(signals, onPlay === null ? '' : ' Press one to hear it.'),
+      list,
+    ),
     mark: (now) => {
-      for (const [index, { start_s, end_s }] of emotion.timeline.entries()) {
-        blocks[index]?.classList.toggle('now', now >= start_s && now < end_s);
+      for (const [index, { start_s, end_s }] of timeline.entries()) {
+        const isNow = now >= start_s && now < end_s;
+        columns[index]?.classList.toggle('now', isNow);
+        blocks[index]?.classList.toggle('now', isNow);
       }
     },
   };
 }
 
-/** Equal parts of a long recording in the colour of their most frequent emotion, and the share of each emotion. */
-function createStrip({ emotion, audio }: Report, onSeek: (seconds: number) => void): Timeline {
-  const parts = partsOf(emotion.timeline, audio.duration_s);
-  const blocks = parts.map((part) => {
-    const when = `${clock(part.start_s)} to ${clock(part.end_s)}`;
-    const what = part.emotion === null ? 'no speech' : `${part.emotion.name} ${share(part.emotion.share)}`;
-    const made = element('button', { type: 'button', class: 'utterance part', title: `${when}: ${what}` });
-    if (part.emotion !== null) made.dataset.emotion = part.emotion.name;
-    made.append(element('span', { class: 'visually-hidden' }, `${when}: ${what}, go there`));
-    placeBlock(made, part, { start_s: 0, end_s: audio.duration_s });
-    made.addEventListener('click', () => onSeek(part.start_s));
-    return made;
+/** Most probable first. */
+function ranked(emotions: Utterance['emotions']): [name: string, probability: number][] {
+  return Object.entries(emotions).sort(([, a], [, b]) => b - a);
+}
+
+/** The probabilities of an utterance on top of one another, in the order of those of the recording. */
+function createColumn({ emotions }: Utterance, signals: EmotionSignals): HTMLElement {
+  const parts = ranked(signals.emotions).map(([name]) => {
+    const part = element('span', { 'data-emotion': name });
+    part.style.height = percent(emotions[name] ?? 0);
+    return part;
   });
-  const sums = speechByEmotion(emotion.timeline, 0, audio.duration_s);
-  const total = sums.reduce((sum, [, spoken]) => sum + spoken, 0);
-  const entries = sums.map(([name, spoken]) =>
-    element('li', { 'data-emotion': name }, `${name} ${share(spoken / total)}`),
+  return element('span', { class: 'utterance-column' }, ...parts);
+}
+
+function createBlock(utterance: Utterance, onPlay: ((span: Span) => void) | null): HTMLElement {
+  const block = onPlay === null ? element('li') : element('button', { type: 'button' });
+  fillBlock(block, utterance);
+  if (onPlay !== null) block.addEventListener('click', () => onPlay(utterance));
+  return block;
+}
+
+/** @param playable whether the blocks are buttons */
+function createList(blocks: readonly HTMLElement[], playable: boolean): HTMLElement {
+  const attributes = { class: 'utterances', 'aria-label': 'Utterances' };
+  if (!playable) return element('ul', { ...attributes, tabindex: '0' }, ...blocks);
+  const list = element('div', { ...attributes, role: 'toolbar' }, ...blocks);
+  rove(list, blocks);
+  return list;
+}
+
+/** The colours, and the probability of each emotion in the whole recording. */
+function createLegend({ emotions }: EmotionSignals, hint: string): HTMLElement {
+  const entries = ranked(emotions).map(([name, probability]) =>
+    element('li', { 'data-emotion': name }, `${name} ${share(probability)}`),
   );
-  const key = element('ul', { class: 'emotion-key', 'aria-label': 'Share of the speech' }, ...entries);
-  const strip = element('div', { class: 'utterances' }, ...blocks);
-  return {
-    root: element('div', { class: 'stack', role: 'group', 'aria-label': 'Utterances' }, strip, key),
-    mark: (now) => {
-      for (const [index, { start_s, end_s }] of parts.entries()) {
-        blocks[index]?.classList.toggle('now', now >= start_s && now < end_s);
-      }
-    },
-  };
+  const title = 'Probabilities of the whole recording';
+  return element(
+    'div',
+    { class: 'utterance-legend small' },
+    element('p', { class: 'muted' }, `Each column is an utterance and its probabilities. ${title}:`),
+    element('ul', { class: 'emotion-key', 'aria-label': title }, ...entries),
+    element('p', { class: 'muted' }, `Each block is an utterance and its most probable emotion.${hint}`),
+  );
 }
 
-type Span = { readonly start_s: number; readonly end_s: number };
-type Utterance = Span &
-  Pick<Emotion['timeline'][number], 'dominant_emotion' | 'confidence' | 'valence' | 'arousal'>;
+/** One stop of the Tab key for all blocks; arrow keys, Home and End move between them. */
+function rove(list: HTMLElement, blocks: readonly HTMLElement[]): void {
+  const setStop = (stop: EventTarget | null) => {
+    for (const block of blocks) block.tabIndex = block === stop ? 0 : -1;
+  };
+  setStop(blocks[0] ?? null);
+  list.addEventListener('focusin', ({ target }) => setStop(target));
+  list.addEventListener('keydown', (event) => {
+    const at = blocks.indexOf(event.target as HTMLElement);
+    const next = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1 };
+    const to = { ...next, Home: 0, End: blocks.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    blocks[to]?.focus();
+  });
+}
 
-/** @param hint read by screen readers after the times */
-export function fillBlock(block: HTMLElement, utterance: Utterance, hint: string): void {
-  const { start_s, end_s, dominant_emotion, confidence, valence, arousal } = utterance;
+/** Less probable emotions are left out of the text of a block. */
+const minShare = 0.05;
+
+/** @param note read last by screen readers */
+export function fillBlock(
+  block: HTMLElement,
+  utterance: Omit<Utterance, 'intervals'>,
+  note: string | null = null,
+): void {
+  const { start_s, end_s, dominant_emotion, emotions, confidence, valence, arousal } = utterance;
+  const others = ranked(emotions)
+    .filter(([name, probability]) => name !== dominant_emotion && probability >= minShare)
+    .map(([name, probability]) => `${name} ${share(probability)}`);
+  const label = `${dominant_emotion} ${share(confidence)}`;
   const when = `${clock(start_s)} to ${clock(end_s)}`;
+  const affect = `valence ${score(valence)}, arousal ${score(arousal)}`;
+  const said = `${[label, ...others].join(', ')}; ${affect}; ${when}`;
   block.className = 'utterance';
   block.dataset.emotion = dominant_emotion;
-  block.title = `${when}, valence ${score(valence)}, arousal ${score(arousal)}`;
+  block.style.setProperty('--share', percent(confidence));
+  block.title = said;
   block.replaceChildren(
-    element('span', {}, dominant_emotion),
-    element('span', { class: 'number small' }, share(confidence)),
-    element('span', { class: 'visually-hidden' }, `${when}, ${hint}`),
+    element('span', { 'aria-hidden': 'true' }, label),
+    element('span', { class: 'number small', 'aria-hidden': 'true' }, clock(start_s)),
+    element('span', { class: 'visually-hidden' }, note === null ? said : `${said}; ${note}`),
   );
 }
 
@@ -86,9 +144,10 @@ export function placeBlock({ style }: HTMLElement, { start_s, end_s }: Span, sho
   style.width = percent((end_s - start_s) / duration);
 }
 
-/** The same utterances as a table with all fields. */
+/** The same utterances as a table with all scores. */
 export function createUtteranceTable({ emotion }: Report): HTMLElement {
-  const head = ['From', 'To', 'Valence', 'Arousal', 'Emotion', 'Probability'];
+  const labels = Object.keys(emotion.timeline[0]?.emotions ?? {});
+  const head = ['From', 'To', 'Valence', 'Arousal', 'Emotion', ...labels];
   const rows = emotion.timeline.map((utterance) => {
     const cells = [
       tick(utterance.start_s),
@@ -96,7 +155,7 @@ export function createUtteranceTable({ emotion }: Report): HTMLElement {
       score(utterance.valence),
       score(utterance.arousal),
       utterance.dominant_emotion,
-      share(utterance.confidence),
+      ...labels.map((label) => share(utterance.emotions[label] ?? 0)),
     ];
     return element('tr', {}, ...cells.map((cell) => element('td', { class: 'number' }, cell)));
   });

@@ -14,7 +14,8 @@ type Waveform = {
   readonly root: HTMLElement;
   /** Call it once `root` is in the page. */
   load(): void;
-  seek(seconds: number): void;
+  /** Null when the browser cannot decode the recording. */
+  readonly playSpan: ((span: { readonly start_s: number; readonly end_s: number }) => void) | null;
   onTime(listener: (seconds: number) => void): void;
   destroy(): void;
 };
@@ -55,7 +56,7 @@ export function createWaveform({ blob }: Recording, peaks: Peaks | null, duratio
   return {
     root,
     load,
-    seek: (seconds) => surfer?.setTime(seconds),
+    playSpan: peaks && (({ start_s, end_s }) => void surfer?.play(start_s, end_s)),
     onTime: (listener) => listeners.push(listener),
     destroy: () => {
       stopWatching();

@@ -34,7 +34,7 @@ const drawMs = 200;
 export function createLiveWaveform(): LiveWaveform {
   const stage = element('div', { class: 'waveform' });
   const speech = element('li', { class: 'utterance open' }, element('span', {}, 'speech'));
-  const track = element('ol', { class: 'utterances', 'aria-label': 'Utterances' });
+  const track = element('ol', { class: 'utterance-track', 'aria-label': 'Utterances' });
   const peaks: number[] = [];
   const blocks: Block[] = [];
   let speechFrom: number | null = null;
