@@ -1,4 +1,4 @@
-"""Command line: python -m training train | evaluate | baseline-reference | study | ensemble | adaptation | left-out | disclosure | power | corpus-pages.
+"""Command line: python -m training train | evaluate | recordings | baseline-reference | study | ensemble | adaptation | left-out | disclosure | power | corpus-pages.
 
 The scripts training/train and training/evaluate call it.
 """
@@ -31,6 +31,10 @@ def parse_arguments() -> argparse.Namespace:
     evaluate.add_argument("--write", action="store_true", help="put metrics and plots into results, documents and cards")
     evaluate.add_argument("--models", type=Path, help="another folder of models, compared with the shipped ones")
     evaluate.add_argument("--figures", type=Path, help="only write the figures of the recordings themselves, as JSON, with the service as it is built")
+    recordings = commands.add_parser("recordings", help="writes how utterances are scored in recordings, beside clips, into docs/models.md")
+    recordings.add_argument("--models", type=Path, help="one folder of models in place of models/standard and models/fast")
+    recordings.add_argument("--out", type=Path, help="the figures as JSON, in place of results and documents")
+    recordings.set_defaults(small=False)
     commands.add_parser("baseline-reference", parents=[small, permissive], help="fits the reference of the part `baseline`")
     commands.add_parser("study", parents=[small], help="compares ways to train on ordinary speech, on the dev part")
     commands.add_parser("ensemble", help="writes a comparison of ensembles of emotion heads, on the dev part, into docs/models.md").set_defaults(small=False)
@@ -67,6 +71,10 @@ def prepare(small: bool) -> None:
     settings.CACHE.mkdir(parents=True, exist_ok=True)
 
 
+def build_service() -> None:
+    subprocess.run(["npm", "run", "--silent", "build:service"], cwd=settings.REPOSITORY, check=True)
+
+
 def main() -> None:
     options = parse_arguments()
     if options.command == "train":
@@ -84,8 +92,14 @@ def main() -> None:
         models = options.models or settings.MODELS
         if options.figures is not None:
             return write_figures(models, options.figures)
-        subprocess.run(["npm", "run", "--silent", "build:service"], cwd=settings.REPOSITORY, check=True)
+        build_service()
         evaluate(models, options.write)
+    elif options.command == "recordings":
+        from training.evaluation.evaluate import evaluate_recordings
+        from training.evaluation.recordings import shipped
+
+        build_service()
+        evaluate_recordings([options.models] if options.models else shipped(), options.out)
     elif options.command == "study":
         from training.studies import ordinary_speech
 

@@ -7,14 +7,14 @@ import numpy as np
 
 from training import settings
 from training.corpora.recipe import RECIPE
-from training.evaluation import error_analysis, invariances, results, test_recordings, vocal_effort
+from training.evaluation import error_analysis, invariances, recordings, results, test_recordings, vocal_effort
 from training.evaluation.egemaps_baseline import EgemapsBaseline, extract_functionals
 from training.evaluation.metrics import Metric, all_metrics, make_metrics, mean_metric, natural_metrics
 from training.evaluation.pipeline import is_ok
 from training.evaluation.predictions import Predictions, Reports
 from training.evaluation.statistics import pcc, relative_error
 from training.evaluation.test_recordings import CLEAN
-from training.reporting import cards, evaluation_page
+from training.reporting import cards, evaluation_page, recordings_page
 from training.reporting.tables import comparison_table, replace_between
 
 NATURAL_AND_LEFT_OUT = [
@@ -35,6 +35,7 @@ SUMMARY = [  # of README.md
     "emotion: CCC of valence, TAVA",
     "emotion: CCC of arousal, TAVA",
     "cognitive: PCC of clarity with their mean, speechocean762",
+    f"emotion: {recordings.MIXED[1]}, {recordings.pauses_of(3)}",
 ]
 COMPARED = [
     *NATURAL_AND_LEFT_OUT,
@@ -87,6 +88,26 @@ def write_figures(models: Path, path: Path) -> None:
     path.write_text(json.dumps(results.to_json(figures_of(clean, clean.predictions()))))
 
 
+def evaluate_recordings(models: list[Path], out: Path | None = None) -> None:
+    """Utterances in recordings. Shipped sets go into results and documents, unless `out` is the place of the figures."""
+    runs = {folder.resolve().name: recordings.measure(folder) for folder in models}
+    for name, run in runs.items():
+        print(*recordings_page.section_of(name, recordings_page.runs_of(name) | {"after": run}), sep="\n\n")
+    if out is not None:
+        out.write_text(json.dumps(runs, indent=1) + "\n")
+    elif all(recordings.is_shipped(folder) for folder in models):
+        recordings_page.write(runs)
+
+
+def accuracy_table(columns: dict[str, list[Metric]]) -> str:
+    """Of README.md: the shipped sets, each on clips and in recordings."""
+    shown = {}
+    for title, name in zip(("shipped", "fast"), recordings.SETS):
+        if title in columns:
+            shown |= {title: columns[title], f"{title}, in recordings": recordings.figures_of(name)}
+    return comparison_table(shown, SUMMARY)
+
+
 def evaluate(models: Path, write: bool) -> None:
     """Models other than the shipped ones become a column of the comparison. `write`: into results, documents, plots and cards."""
     by_condition = test_recordings.analyze_all(models)
@@ -110,8 +131,9 @@ def evaluate(models: Path, write: bool) -> None:
     if write:
         results.save(runs)
         replace_between(evaluation_page.MODELS_PAGE, "comparison", comparison)
-        shipped = {title: column for title, column in columns.items() if title in ("shipped", "fast")}
-        replace_between(settings.REPOSITORY / "README.md", "accuracy", comparison_table(shipped, SUMMARY))
+        if recordings.is_shipped(models):
+            evaluate_recordings([models])
+        replace_between(settings.REPOSITORY / "README.md", "accuracy", accuracy_table(columns))
         cards.write_cards(models)
     if write and alternative is None:
         evaluation_page.write(by_condition, f"`npm run evaluate -- --write` at commit {run['commit']}.\n\n{text}")

@@ -106,6 +106,23 @@ def draw_coverage(by_condition: dict[str, Predictions]) -> Path:
     return save("coverage")
 
 
+def draw_timeline(runs: dict[str, dict]) -> Path:
+    """Probabilities of the entries of one recording's timeline, and of each of its clips alone. One panel per run."""
+    _, panels = plt.subplots(len(runs), 1, figsize=(7, 0.8 + 1.7 * len(runs)), sharex=True, squeeze=False)
+    for axes, (when, run) in zip(panels.flat, runs.items()):
+        for clip in run["clips"]:
+            axes.axvspan(clip["start"], clip["end"], color=RED if clip["label"] == "angry" else BLUE, alpha=0.15, lw=0)
+        for place, (name, colour) in enumerate((("neutral", BLUE), ("angry", RED))):
+            starts, ends, *values = np.array(run["entries"]).T
+            axes.hlines(values[place], starts, ends, color=colour, lw=2.5, label=f"{name}, in the recording")
+            middles = [(clip["start"] + clip["end"]) / 2 for clip in run["clips"]]
+            axes.plot(middles, [clip["alone"][place] for clip in run["clips"]], "o", mfc="none", color=colour, ms=5, label=f"{name}, clip alone")
+        axes.set(ylim=(0, 1), ylabel="probability", title=when)
+    panels[-1, 0].set_xlabel("seconds")
+    panels[-1, 0].legend(frameon=False, fontsize=7, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.35))
+    return save("timeline")
+
+
 def draw_curves(curves: dict[str, list[list[float]]]) -> Path:
     """name of the run -> [[step, loss], ...]"""
     _, axes = plt.subplots(figsize=(6, 3))
