@@ -30,7 +30,7 @@ const frames = 1000;
 
 const sample = join(root, 'examples', 'sample.wav');
 const mp3 = join(cacheFolder('counts'), 'sample.mp3');
-const sampleSeconds = 9.5465;
+const sampleSeconds = 39.5453;
 
 const frame = 'instructions a frame';
 const second = 'instructions a second of audio';

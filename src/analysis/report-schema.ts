@@ -81,7 +81,7 @@ export const reportShape = {
             'several_speakers: the utterances sound like more than one speaker, analyse each with `segments` or `channels`. ' +
             'truncated: the file ends early. short_speech: under 3 s of speech for ' +
             'emotion, 10 s for cognitive. insufficient_speech_cognitive: too little speech for cognitive_load and processing, ' +
-            'which stay at 0.5. low_confidence: the dominant emotion is more likely wrong ' +
+            'which tell little within their wide intervals. low_confidence: the dominant emotion is more likely wrong ' +
             'than right. unlike_training: the voice is unlike the recordings that the emotion model was trained on. ' +
             'possibly_scripted: pauses and runs as in reading aloud. ' +
             'baseline_other_speaker: the baseline sounds like another speaker or another microphone.',

@@ -15,7 +15,7 @@ const meanings: Readonly<Record<Warning, string>> = {
   truncated: 'the file ends early',
   short_speech: 'little speech: under 3 s for emotion, 10 s for cognitive signals',
   insufficient_speech_cognitive:
-    'too little speech for cognitive_load and processing: both stay at 0.5, and their intervals span most of the scale',
+    'too little speech for cognitive_load and processing: their intervals are wide, and they tell little',
   low_confidence: 'at such a probability the dominant emotion is wrong more often than right',
   unlike_training: 'the voice is unlike those of the training: do not rely on the emotion signals',
   possibly_scripted: 'the speech has few pauses and long runs, as when reading aloud',

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import { wavFile } from '../../benchmarks/wav.ts';
 import { poolEmbeddings, weightedMean } from '../../src/analysis/pooled-embeddings.ts';
-import { analyze } from '../../src/index.ts';
+import { analyze, decode } from '../../src/index.ts';
 
 const sample = readFileSync('examples/sample.wav');
 

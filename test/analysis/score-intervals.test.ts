@@ -1,5 +1,4 @@
-/** Abstention is per signal: every score stands beside an interval, which is wide where the recording says little. */
-
+/** Every score stands beside an interval, which is wide where the recording says little. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
@@ -43,17 +42,71 @@ for (const seconds of [2, 40]) {
   });
 }
 
-test('load and processing of 2 s of speech abstain alone', async (t) => {
-  const { emotion, cognitive } = await analyze(speech(2));
-  t.is(emotion?.status, 'ok');
-  t.is(cognitive?.status, 'ok');
-  t.true(cognitive?.warnings.includes('insufficient_speech_cognitive'));
-  const { intervals, ...signals } = (cognitive?.signals ?? {}) as Signals;
-  for (const name of ['cognitive_load', 'processing']) {
-    const [low, high] = intervals[name] as readonly [number, number];
-    t.is(signals[name], 0.5);
-    t.true(high - low > 0.5, `${name} ${low} ${high}`);
+type Cognitive = NonNullable<Awaited<ReturnType<typeof analyze>>['cognitive']>;
+type CognitiveSignals = Exclude<Cognitive['signals'], Record<string, never>>;
+
+function indicesOf({ signals }: Cognitive): number[] {
+  const { cognitive_load, processing, intervals } = signals as CognitiveSignals;
+  return [cognitive_load, processing, ...intervals.cognitive_load, ...intervals.processing];
+}
+
+test('load and processing of a few seconds have contributions, wide intervals and a warning', async (t) => {
+  const scores: number[] = [];
+  for (let second = 0; second < 36; second += 4) {
+    const clip = samples.subarray(second * 16_000, (second + 2 + second / 16) * 16_000);
+    const { emotion, cognitive } = await analyze(wavFile(clip));
+    t.is(emotion?.status, 'ok');
+    t.true(cognitive?.warnings.includes('insufficient_speech_cognitive'));
+    const { signals, contributions, reference } = cognitive as Cognitive;
+    const { intervals, ...values } = signals as CognitiveSignals;
+    for (const name of ['cognitive_load', 'processing'] as const) {
+      const [low, high] = intervals[name];
+      t.true(high - low > 0.65, `${name} ${low} ${high}`);
+      const sum = contributions[name].reduce((total, { effect }) => total + effect, reference);
+      t.true(Math.abs(sum - values[name]) < 1e-9, `${name} ${sum} ${values[name]}`);
+      scores.push(values[name]);
+    }
+    const [low, high] = intervals.clarity;
+    t.true(high - low < 0.9, `clarity ${low} ${high}`);
   }
-  const [low, high] = intervals.clarity as readonly [number, number];
-  t.true(high - low < 0.9, `clarity ${low} ${high}`);
+  t.false(scores.includes(0.5), scores.join());
+  t.is(new Set(scores).size, scores.length, scores.join());
 });
+
+/** From the middle of a run. */
+const fluent = samples.subarray(16_000 * 10.7, 16_000 * 14.7);
+
+/** Eight runs of 1.1 s with pauses between them, and a run of `seconds`. */
+function halting(seconds: number): Float32Array {
+  const runs = new Float32Array(16_000 * (16 + seconds));
+  for (let run = 0; run < 8; run++) {
+    runs.set(fluent.subarray(4800 * run, 4800 * run + 17_600), 16_000 * (0.3 + run * 1.9));
+  }
+  runs.set(fluent.subarray(0, 16_000 * seconds), 16_000 * 15.5);
+  return runs;
+}
+
+function withoutPause(seconds: number): Float32Array {
+  return Float32Array.from({ length: 16_000 * seconds }, (_, at) => fluent[at % fluent.length] as number);
+}
+
+const growing = {
+  '10 s of speech': { from: 1, to: 2, step: 0.1, cut: halting },
+  'an interval of 0.65': { from: 18, to: 32, step: 1, cut: withoutPause },
+};
+
+for (const [what, { from, to, step, cut }] of Object.entries(growing)) {
+  test(`the warning ends at ${what}, and no score jumps`, async (t) => {
+    const warned: boolean[] = [];
+    let before: readonly number[] | null = null;
+    for (let seconds = from; seconds <= to; seconds += step) {
+      const { cognitive } = await analyze(wavFile(cut(seconds)));
+      warned.push((cognitive as Cognitive).warnings.includes('insufficient_speech_cognitive'));
+      const found = indicesOf(cognitive as Cognitive);
+      const far = Math.max(...found.map((value, at) => Math.abs(value - (before?.[at] ?? value))));
+      t.true(far < 0.015, `${far} at ${seconds} s: ${found} after ${before}`);
+      before = found;
+    }
+    t.deepEqual([warned[0], warned.at(-1)], [true, false]);
+  });
+}

@@ -64,7 +64,7 @@ test('repeated speech scores alike at 10 s and 60 s, and 1 s has wider intervals
   t.true(width(one.intervals.valence) > width(ten.intervals.valence));
 });
 
-test('a few seconds of halting speech leave the indices at the reference, inside wide intervals', async (t) => {
+test('a few seconds of halting speech raise load and lower processing, with a warning', async (t) => {
   const halting = new Float32Array(20 * rate);
   for (let run = 0; run < 10; run++) {
     halting.set(speech.subarray(0, 0.6 * rate), 2 * run * rate);
@@ -74,8 +74,8 @@ test('a few seconds of halting speech leave the indices at the reference, inside
   t.true(cognitive.warnings.includes('insufficient_speech_cognitive'));
   if (!('intervals' in cognitive.signals)) return t.fail('Expected signals');
   const { cognitive_load, processing, intervals } = cognitive.signals;
-  t.deepEqual([cognitive_load, processing], [0.5, 0.5]);
+  t.true(cognitive_load > 0.55 && processing < 0.45, `load ${cognitive_load}, processing ${processing}`);
   for (const [lower, upper] of [intervals.cognitive_load, intervals.processing]) {
-    t.true(lower <= 0.5 && upper >= 0.5, `${lower} to ${upper}`);
+    t.true(upper - lower > 0.3, `${lower} to ${upper}`);
   }
 });

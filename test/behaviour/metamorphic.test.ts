@@ -13,7 +13,6 @@ const sentences =
   'The quick brown fox jumps over the lazy dog, while six wise owls watch quietly from the old tree. ' +
   'She sells sea shells by the shore, and nobody asks how many of them she found this morning. ';
 const spoken = inFolder('long.wav');
-/** The sample has too little speech for the indices. */
 const voices = { sample: 'examples/sample.wav', long: spoken };
 type Voice = keyof typeof voices;
 
@@ -111,5 +110,4 @@ for (const [group, endings] of Object.entries(copies)) {
 
 test('negative control: another recording is further away', (t) => {
   t.true(distance(referenceOf('sample', 'plain'), referenceOf('long', 'plain')) > bound);
-  t.not(scores.get(referenceOf('long', 'plain'))?.cognitive_load, 0.5);
 });

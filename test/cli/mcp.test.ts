@@ -1,14 +1,8 @@
 /** `undertone mcp`, by the client of the official SDK over standard input and output. */
-
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import test, { type ExecutionContext } from 'ava';
-import { wavFile } from '../../benchmarks/wav.ts';
-import { decode } from '../../src/index.ts';
 import { commandLine, runCli } from '../support/cli.ts';
-import { makeFolder } from '../support/folder.ts';
 
 const path = 'examples/sample.wav';
 
@@ -53,15 +47,9 @@ test.serial('analyze returns the report of the command line, and explain its rea
 });
 
 test.serial('explain names the measures that contributed, and their studies', async (t) => {
-  const { samples } = decode(readFileSync(path));
-  const long = join(makeFolder(), 'long.wav');
-  writeFileSync(
-    long,
-    wavFile(Float32Array.from({ length: 8 * samples.length }, (_, at) => samples[at % samples.length] ?? 0)),
-  );
   const { call } = await connect(t);
-  const { text } = await call('explain', { path: long });
-  const { cognitive } = JSON.parse((await call('analyze', { path: long })).text);
+  const { text } = await call('explain', { path });
+  const { cognitive } = JSON.parse((await call('analyze', { path })).text);
   t.true(cognitive.contributions.cognitive_load.length > 0);
   for (const { measure, effect, source } of cognitive.contributions.cognitive_load) {
     t.true(text.includes(`${effect < 0 ? '' : '+'}${effect} (${source})`), measure);

@@ -31,7 +31,7 @@ class UserEmotion(unittest.IsolatedAsyncioTestCase):
         sent = [
             audio(0, 2),
             UserStoppedSpeakingFrame(),
-            TranscriptionFrame("This is a short", "user", ""),
+            TranscriptionFrame("This is a recording", "user", ""),
             audio(2, 8),
             UserStoppedSpeakingFrame(),
         ]

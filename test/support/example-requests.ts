@@ -1,8 +1,6 @@
 /** Requests for the examples of the OpenAPI document, sent to a running service. */
 import { readFileSync } from 'node:fs';
 import { toneFile } from '../../benchmarks/upload-body.ts';
-import { wavFile } from '../../benchmarks/wav.ts';
-import { decode } from '../../src/index.ts';
 import type { ExampleResponse } from '../../src/openapi/examples.ts';
 
 export type ExampleService = {
@@ -22,15 +20,12 @@ type Sent = {
 type ExampleRequest = readonly [name: string, summary: string, operation: string, sent?: Sent];
 
 const sample = readFileSync('examples/sample.wav');
-/** Speech enough for the indices. */
-const repeated = new Uint8Array(repeat(decode(sample).samples, 8));
 const requestId = 'b0a1f7c2-5d1e-4a55-9d0e-3f6f1c2b7a90';
 
 const [emotion, cognitive, analyze] = ['/emotion', '/cognitive', ''].map(
   (signal) => `POST /v1/analyze${signal}`,
 ) as [string, string, string];
 const speech = 'examples/sample.wav, synthetic speech';
-const longSpeech = 'examples/sample.wav eight times over, 66 s';
 const audio = (bytes: Uint8Array<ArrayBuffer>, more: Sent['parts'] = {}): Sent => ({
   parts: { audio: bytes, ...more },
 });
@@ -38,12 +33,12 @@ const audio = (bytes: Uint8Array<ArrayBuffer>, more: Sent['parts'] = {}): Sent =
 const requests = (narrow: string): readonly ExampleRequest[] => [
   ['emotion', speech, emotion, audio(sample)],
   ['emotionOfTone', 'A tone of 1 s: too little speech', emotion, audio(new Uint8Array(toneFile(1)))],
-  ['cognitive', longSpeech, cognitive, audio(repeated)],
+  ['cognitive', speech, cognitive, audio(sample)],
   [
     'cognitiveRelative',
     'The same recording as its own baseline',
     cognitive,
-    audio(repeated, { baseline: repeated }),
+    audio(sample, { baseline: sample }),
   ],
   ['both', speech, analyze, audio(sample)],
   ['noToken', 'No token', analyze, { token: null }],
@@ -56,12 +51,6 @@ const requests = (narrow: string): readonly ExampleRequest[] => [
   ['health', 'It serves', 'GET /health'],
   ['ready', 'It is ready', 'GET /ready'],
 ];
-
-function repeat(samples: Float32Array, times: number): Buffer {
-  const all = new Float32Array(times * samples.length);
-  for (let at = 0; at < all.length; at += samples.length) all.set(samples, at);
-  return wavFile(all);
-}
 
 export async function sendExamples(service: ExampleService): Promise<Record<string, ExampleResponse>> {
   const answers: Record<string, ExampleResponse> = {};

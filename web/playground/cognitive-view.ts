@@ -61,22 +61,22 @@ export function createCognitiveView(
 
 function createIndex(
   name: IndexName,
-  { contributions, measures, reference, relative }: Cognitive,
+  { contributions, measures, reference, relative, warnings }: Cognitive,
   signals: CognitiveSignals,
   { before, reference: distributions }: Context,
 ): HTMLElement {
   const value = signals[name];
-  const counted = contributions[name].length > 0;
+  const insufficient = warnings.includes('insufficient_speech_cognitive');
   const effects = [...contributions.cognitive_load, ...contributions.processing];
   const widest = Math.max(0.05, ...effects.map(({ effect }) => Math.abs(effect)));
   const origin = { at: reference, name: relative ? 'at rest' : 'reference' };
   return element(
     'div',
     { class: 'stack' },
-    indexGauge(name, signals, isUncertain(signals) || !counted, origin),
-    counted && !relative ? comparison(name, measures, distributions) : null,
-    relative && counted ? difference(value - reference, before === null ? null : before[name]) : null,
-    counted ? createContributions(contributions[name], { origin: reference, total: value, widest }) : null,
+    indexGauge(name, signals, isUncertain(signals) || insufficient, origin),
+    insufficient || relative ? null : comparison(name, measures, distributions),
+    relative ? difference(value - reference, before === null ? null : before[name]) : null,
+    createContributions(contributions[name], { origin: reference, total: value, widest }),
   );
 }
 

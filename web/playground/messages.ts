@@ -14,7 +14,7 @@ const warnings: Readonly<Record<Warning, string>> = {
   short_speech:
     'Short: scores of little speech vary. Emotion is stable from 3 s of speech, clarity from 10 s.',
   insufficient_speech_cognitive:
-    'Too little speech for load and processing: both stay at 0.50. Record half a minute of speech.',
+    'Too little speech for load and processing: their intervals are wide, and they tell little. Record half a minute of speech.',
   low_confidence:
     'No emotion stands out: the most probable one is more likely wrong than right. Compare the bars below.',
   unlike_training:

@@ -46,7 +46,7 @@ const params = z.strictObject({
   shortSpeechSeconds: z.number().positive(),
   /** Seconds of speech at the reference with which every index is mixed. */
   priorSeconds: z.number().positive(),
-  /** With a wider interval of an index, both stay at the reference, with the warning `insufficient_speech_cognitive`. */
+  /** A wider interval of an index causes the warning `insufficient_speech_cognitive`. */
   maxIndexInterval: z.number().min(0).max(1),
   /** Bounds of the warning `possibly_scripted`. */
   scripted: scriptedParams,
@@ -71,7 +71,7 @@ type CognitiveResult = {
   /** The baseline sounds like another speaker. */
   readonly otherSpeaker: boolean;
   readonly shortSpeech: boolean;
-  /** Too little speech for the indices: both are at the reference. */
+  /** Too little speech for the indices: they tell little. */
   readonly insufficient: boolean;
   readonly scripted: boolean;
 };
@@ -212,12 +212,9 @@ export const cognitive: SignalDefinition<
     const shortSpeech = speechSeconds < params.shortSpeechSeconds;
     const weights = [params.cognitiveLoad, params.processing];
     const indices = scoreIndices(weights, measured, recording, { params, baseline: rested });
+    const [cognitiveLoad, processing] = indices as [IndexWithInterval, IndexWithInterval];
     const insufficient =
       shortSpeech || indices.some(({ interval: [lower, upper] }) => upper - lower > params.maxIndexInterval);
-    const [cognitiveLoad, processing] = (insufficient ? indices.map(atReference) : indices) as [
-      IndexWithInterval,
-      IndexWithInterval,
-    ];
     return {
       clarity,
       interval: bounds,
@@ -275,12 +272,6 @@ function addTiming(
     return weight * Math.max(-maxDeviations, Math.min(maxDeviations, place));
   });
   return Math.min(1, Math.max(0, clarity + effects.reduce((sum, effect) => sum + effect, 0)));
-}
-
-/** Too little speech for an index: the reference, and an interval that contains it. */
-function atReference({ interval: [lower, upper] }: IndexWithInterval): IndexWithInterval {
-  const interval = [Math.min(lower, referenceScore), Math.max(upper, referenceScore)] as const;
-  return { score: referenceScore, contributions: [], interval };
 }
 
 function signalsOf(result: CognitiveResult): z.infer<typeof scores> {

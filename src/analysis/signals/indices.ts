@@ -83,7 +83,7 @@ export function computeIndex(
   const terms = termsOf(weights, params, baseline, speechSeconds);
   const contributions = terms.flatMap((term): Contribution[] => {
     const value = measures[term.measure]?.value;
-    if (value === undefined) return [];
+    if (value === undefined || term.centre === undefined) return [];
     const effect = effectOf(term, value, params.unspoken ?? 0) + 0;
     return [{ measure: term.measure, value, effect, source: term.entry.source }];
   });
@@ -102,7 +102,7 @@ export function createIndexScorer(
     let score = referenceScore;
     for (const term of terms) {
       const value = (others[term.measure] ?? measures[term.measure])?.value;
-      if (value !== undefined) score += effectOf(term, value, unspoken);
+      score += effectOf(term, value, unspoken);
     }
     return score;
   };
@@ -112,7 +112,8 @@ export function createIndexScorer(
 type Term = {
   readonly measure: string;
   readonly entry: Reference[string];
-  readonly centre: number;
+  /** Reference median, or the value of the baseline; absent where the baseline has none. */
+  readonly centre: number | undefined;
   readonly sign: 1 | -1;
   readonly gain: number;
   /** Share of the weights. */
@@ -135,13 +136,14 @@ function termsOf(
   return used.flatMap(([measure, { direction, weight, relativeOnly }]): Term[] => {
     const entry = reference[measure];
     const centre = baseline === null ? entry?.median : baseline.measures[measure]?.value;
-    if (entry === undefined || centre === undefined) return [];
+    if (entry === undefined) return [];
     const sign = direction === 'up' ? 1 : -1;
     return [{ measure, entry, centre, sign, gain: relativeOnly ? 1 : gain, weight: weight / total, share }];
   });
 }
 
-function effectOf(term: Term, value: number, unspoken: number): number {
+/** A measure that is undefined in the recording or in the baseline counts as unspoken. */
+function effectOf(term: Term, value: number | undefined, unspoken: number): number {
   const z = term.sign * term.gain * distance(term, value, term.sign * unspoken);
   return term.weight * (1 / (1 + Math.exp(-z)) - 0.5);
 }
@@ -151,7 +153,8 @@ function totalWeight(used: readonly (readonly [string, IndexWeight])[]): number 
 }
 
 /** From `centre` to `value` in spreads of the reference, both mixed with the reference: at its median, `value` at `unspoken`. */
-function distance({ entry, centre, share }: Term, value: number, unspoken: number): number {
+function distance({ entry, centre, share }: Term, value: number | undefined, unspoken: number): number {
+  if (value === undefined || centre === undefined) return unspoken;
   const { median, spread, scale } = entry;
   if (scale === 'difference') return (share * (value - centre)) / spread + (1 - share) * unspoken;
   const sign = scale === 'inverse' ? -1 : 1;

@@ -1,9 +1,15 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import type { Segment } from '../../../src/analysis/segments.ts';
 import { type IndexWithInterval, scoreIndices } from '../../../src/analysis/signals/index-intervals.ts';
-import { measureRuns } from '../../../src/analysis/signals/measures.ts';
+import { measureRuns, measureTiming } from '../../../src/analysis/signals/measures.ts';
+import { readManifests } from '../../../src/models/loader.ts';
+import type { ManifestOf } from '../../../src/models/manifest.ts';
 import { indexParams, indexWeights } from '../../support/indices.ts';
 
 const framesPerSecond = 100;
+const manifests = await readManifests('models/standard');
+const { params: shipped } = manifests.find(({ kind }) => kind === 'cognitive') as ManifestOf<'cognitive'>;
 
 /** Runs of 1, 2 and 3 s in turn, with pauses of half a second. */
 function speak(runs: number) {
@@ -53,4 +59,82 @@ test('runs of equal length leave only the doubt about the reference', (t) => {
   const [index] = scoreIndices([indexWeights], measured, timing, standard);
   const [lower, upper] = (index as IndexWithInterval).interval;
   t.true(upper - lower < 0.05, `${lower} ${upper}`);
+});
+
+/** Seconds of speech, each run with the seconds of pause before it. */
+type Runs = readonly (readonly [pause: number, speech: number])[];
+
+/** The shipped indices of speech with a syllable rate that varies. */
+function shippedIndices(runs: Runs): IndexWithInterval[] {
+  const segments: Segment[] = [];
+  for (const [pause, speech] of runs) {
+    const start = (segments.at(-1)?.end ?? 0) + Math.round(pause * framesPerSecond);
+    segments.push({ start, end: start + Math.round(speech * framesPerSecond) });
+  }
+  const syllableRate = Float32Array.from(
+    { length: segments.at(-1)?.end ?? 0 },
+    (_, frame) => 4 + Math.sin(frame / 70),
+  );
+  const measures = measureTiming({ segments, syllableRate, framesPerSecond }, shipped.measures);
+  const speechSeconds = segments.reduce((sum, { start, end }) => sum + end - start, 0) / framesPerSecond;
+  const weights = [shipped.cognitiveLoad, shipped.processing];
+  const standard = { params: shipped, baseline: null };
+  return scoreIndices(weights, { measures, speechSeconds }, { segments, framesPerSecond }, standard);
+}
+
+const widthOf = ({ interval: [lower, upper] }: IndexWithInterval) => upper - lower;
+
+/** Neither score nor an end of an interval moves further than `by` from one to the next. */
+function checkSteps(t: ExecutionContext, indices: readonly IndexWithInterval[][], by: number): void {
+  const rows = indices.map((pair) => pair.flatMap(({ score, interval }) => [score, ...interval]));
+  rows.slice(1).forEach((row, step) => {
+    const far = Math.max(...row.map((value, at) => Math.abs(value - (rows[step]?.[at] as number))));
+    t.true(far < by, `step ${step} moves by ${far}`);
+  });
+}
+
+test('one run without a pause: wide intervals that narrow with its length, and never close', (t) => {
+  const lengths = [0.5, 2, 4, 8, 10, 12, 20, 30, 60, 120, 300, 900];
+  const widths = lengths.map((seconds) => shippedIndices([[0, seconds]]).map(widthOf));
+  for (const index of [0, 1]) {
+    const of = widths.map((pair) => pair[index] as number);
+    lengths.forEach((seconds, at) => {
+      if (seconds <= 10) t.true((of[at] as number) > 0.7, `${of[at]} at ${seconds} s`);
+      t.true((of[at] as number) > 0.02, `${of[at]} at ${seconds} s`);
+      t.true((of[at + 1] ?? 0) < (of[at] as number) + 0.01, `${of[at]} and ${of[at + 1]} after ${seconds} s`);
+    });
+  }
+});
+
+test('scores and intervals move by little where speech reaches 3 s, 10 s or an interval of 0.65', (t) => {
+  const before: Runs = [
+    [0, 1],
+    [0.4, 1.5],
+  ];
+  const grow = (runs: Runs, from: number) =>
+    Array.from({ length: 200 }, (_, step) => shippedIndices([...runs, [0.4, from + step / 100]]));
+  checkSteps(t, grow([], 2), 0.01);
+  checkSteps(t, grow(before, 6.5), 0.01);
+  const narrowing = grow([], 23);
+  checkSteps(t, narrowing, 0.01);
+  const [first, last] = [narrowing[0], narrowing.at(-1)].map((pair = []) => Math.max(...pair.map(widthOf)));
+  t.true((first as number) > 0.65 && (last as number) < 0.65, `${first} and ${last}`);
+});
+
+test('short speech has a score of its own, of contributions that add up, and a wide interval', (t) => {
+  const run = fc.tuple(
+    fc.double({ min: 0.25, max: 2, noNaN: true }),
+    fc.double({ min: 0.5, max: 3, noNaN: true }),
+  );
+  fc.assert(
+    fc.property(fc.array(run, { minLength: 1, maxLength: 3 }), (runs) =>
+      shippedIndices(runs).every((index) => {
+        const { score, contributions, interval } = index;
+        const sum = contributions.reduce((total, { effect }) => total + effect, 0.5);
+        const [lower, upper] = interval;
+        return score !== 0.5 && sum === score && lower <= score && score <= upper && widthOf(index) > 0.5;
+      }),
+    ),
+  );
+  t.pass();
 });

@@ -42,6 +42,8 @@ async function post(parts: Parts, { url = server.url, path = '/v1/embed', bearer
 }
 
 const audio = { audio: sample };
+/** Small enough to be sent before a response, also while analyses keep this thread busy. */
+const tone = { audio: new Uint8Array(toneFile(1)) };
 
 test('service, command, package and client agree', async (t) => {
   const { status, body } = await post(audio);
@@ -69,7 +71,7 @@ test('embeddings are those of the trunk, with the times of the utterances', asyn
 });
 
 test('too little speech has none', async (t) => {
-  const { status, body } = await post({ audio: new Uint8Array(toneFile(1)) });
+  const { status, body } = await post(tone);
   t.is(status, 200);
   t.like(body, { status: 'insufficient_speech', embedding: null, timeline: [] });
   t.is(contract.fault('POST /v1/embed', 200, body), null);
@@ -87,8 +89,8 @@ for (const [name, value, message] of [
 }
 
 test('the scope `embed` gives embeddings alone, and no other scope does', async (t) => {
-  t.is((await post(audio, { bearer: server.token })).status, 403);
-  t.is((await post(audio, { path: '/v1/analyze' })).status, 403);
+  t.is((await post(tone, { bearer: server.token })).status, 403);
+  t.is((await post(tone, { path: '/v1/analyze' })).status, 403);
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const issued = await fetch(`${server.url}/v1/stream/tokens`, { method: 'POST', headers, body: '{}' });
   t.is(issued.status, 200);
@@ -97,7 +99,7 @@ test('the scope `embed` gives embeddings alone, and no other scope does', async 
 test('off by default', async (t) => {
   const plain = await startServer(t);
   const bearer = makeToken(plain, 'embed');
-  const { status, body } = await post(audio, { url: plain.url, bearer });
+  const { status, body } = await post(tone, { url: plain.url, bearer });
   t.is(status, 404);
   t.is(contract.fault('POST /v1/embed', 404, body), null);
 });

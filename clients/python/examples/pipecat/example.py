@@ -22,9 +22,14 @@ from undertone_pipecat import UserEmotionFrame, UserEmotionProcessor
 FRAME_S = 0.02
 #: Of examples/sample.wav: the end of each turn, s, and its words.
 TURNS = {
-    3.3: "This is a short recording for trying out the service.",
-    6.5: "Nobody is speaking: the voice is made by a computer.",
-    8.0: "And now it stops.",
+    3.2: "This is a recording for trying out the service.",
+    7.8: "Nobody is speaking here: the voice is made by a computer.",
+    15.0: "People who explain something stop now and then, to breathe, or to find the next word.",
+    17.2: "Some of their pauses are short.",
+    20.0: "Others take a second, or more.",
+    25.4: "The service counts them, and it measures how long the speech between them lasts.",
+    31.5: "For that it needs about half a minute, so here is the weather: in the morning it rained.",
+    39.2: "By noon the sky was clear, and in the evening a light wind came up from the sea, and nobody thought of rain.",
 }
 
 
