@@ -271,7 +271,7 @@ test.serial('everything can be done with the keyboard', async (t) => {
   await tabTo(page, /Play/);
   await page.keyboard.press('Space');
   await page.getByRole('button', { name: 'Pause' }).waitFor();
-  await tabTo(page, /go there/);
+  await tabTo(page, /valence 0\.\d\d, arousal 0\.\d\d/);
   await page.keyboard.press('Enter');
   await tabTo(page, /Values of each utterance/);
   await page.keyboard.press('Enter');
