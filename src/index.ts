@@ -4,10 +4,10 @@ import { type Analyzer, createAnalyzer } from './analysis/analyze.ts';
 import type { ChannelsReport as HttpChannelsReport } from './analysis/channels-report.ts';
 import { composeReport } from './analysis/compose-report.ts';
 import { type EmbeddingReport, embeddingReport } from './analysis/embedding-report.ts';
-import type { PooledEmbeddings } from './analysis/types.ts';
 import { type CombinedReport, combinedReport } from './analysis/report.ts';
 import { signals as allSignals, type Signal } from './analysis/signals/table.ts';
 import type { SpeakersReport as HttpSpeakersReport } from './analysis/speakers-report.ts';
+import type { PooledEmbeddings } from './analysis/types.ts';
 import { type AnalyzeRequest, defaultOptions, type SpeakerSegment } from './analysis/types.ts';
 import { type Audio, type DecodeLimits, decode as decodeAll } from './audio/addon.ts';
 import { toValidationItem, type ValidationItem } from './openapi/errors.ts';
@@ -15,9 +15,8 @@ import { parseConfig } from './runtime/config.ts';
 import { type ErrorCode, ServiceError } from './runtime/errors.ts';
 import { shippedModels } from './runtime/shipped-models.ts';
 
-export type { PooledEmbeddings } from './analysis/types.ts';
 export type { Signal } from './analysis/signals/table.ts';
-export type { SpeakerSegment } from './analysis/types.ts';
+export type { PooledEmbeddings, SpeakerSegment } from './analysis/types.ts';
 export {
   type Audio,
   type AudioError,

@@ -1,11 +1,19 @@
 /** Result of each chunk, and their aggregation over the recording. */
-import { weightedMean } from './arrays.ts';
+
 import { measureQuality, type SignalQuality, type Source } from '../audio/addon.ts';
 import type { Models } from '../models/loader.ts';
 import { unavailableOf } from '../models/manifest.ts';
+import { weightedMean } from './arrays.ts';
 import type { SpeechChunk } from './chunked.ts';
 import { type Scored, type ScoreRequest, scoreRuns, scoreUtterances, type Totals } from './encode.ts';
-import { createQualityMeter, joinQualities, meanBySpeech, meanLevel, type NoiseLevel, noNoise } from './quality.ts';
+import {
+  createQualityMeter,
+  joinQualities,
+  meanBySpeech,
+  meanLevel,
+  type NoiseLevel,
+  noNoise,
+} from './quality.ts';
 import { countFrames, joinGaps, meanOver, type Segment } from './segments.ts';
 import type { Span, SpeakerRecording } from './signals/speaker.ts';
 import { definitions, type Signal, signals } from './signals/table.ts';
@@ -57,7 +65,11 @@ export async function analyzeChunk(
   const chosen = isUsable ? available(models).filter((signal) => wanted.includes(signal)) : [];
   const started = chosen.map((signal) => ({ signal, prepared: definitions[signal].prepare?.(speech) }));
   const request: ScoreRequest = { signals: chosen, embeddings, voices: true };
-  const meter = createQualityMeter({ ...speech, segments: allSegments }, previous?.noise ?? noNoise, models.features);
+  const meter = createQualityMeter(
+    { ...speech, segments: allSegments },
+    previous?.noise ?? noNoise,
+    models.features,
+  );
   const cut = cutUtterances(speech, models.trunk.manifest.params, bounds, previousEnd);
   const before = previous?.totals ?? {};
   const isScored = isUsable && cut.length > 0;
@@ -130,7 +142,9 @@ export function aggregate(
   );
   const enough = span.speechSeconds >= params.minTotalSpeechSeconds && utterances.length > 0;
   const quality = joinQualities(results);
-  const totals = hasUtterances ? results.at(-1)?.totals : results.find(({ runs }) => runs !== null)?.runs?.totals;
+  const totals = hasUtterances
+    ? results.at(-1)?.totals
+    : results.find(({ runs }) => runs !== null)?.runs?.totals;
   const recording: RecordingContext = {
     ...span,
     utterances,

@@ -133,7 +133,11 @@ export function detectChunks(
       return { ...part, speech, allSegments: speech.segments, bounds };
     }
     const { end, utteranceEnd } = findCut(speech, part.previousEnd, models, maxCutSeconds);
-    const own = analyzeSpeech({ samples: samples.subarray(0, end * hopLength), sampleRate }, sliceFrames(frames, 0, end), models);
+    const own = analyzeSpeech(
+      { samples: samples.subarray(0, end * hopLength), sampleRate },
+      sliceFrames(frames, 0, end),
+      models,
+    );
     samples = samples.slice(end * hopLength);
     frames = sliceFrames(frames, end);
     const bounds = [{ start, end }];
@@ -151,9 +155,13 @@ function findCut(speech: SpeechAnalysis, previousEnd: number, { trunk, vad }: Mo
   const unbounded = { start: 0, end: Number.POSITIVE_INFINITY };
   const utterances = cutUtterances(speech, trunk.manifest.params, [unbounded], previousEnd);
   const pauseAfter = (end: number) => (segments.find(({ start }) => start >= end)?.start ?? now) - end;
-  const ends = utterances.filter(({ end, cause }) => cause === 'length' || now - end >= minPause).map(({ end }) => end);
+  const ends = utterances
+    .filter(({ end, cause }) => cause === 'length' || now - end >= minPause)
+    .map(({ end }) => end);
   // No utterance contains so long a pause.
-  const gaps = segments.map(({ end }) => end).filter((end) => pauseAfter(end) > maxGapSeconds * framesPerSecond);
+  const gaps = segments
+    .map(({ end }) => end)
+    .filter((end) => pauseAfter(end) > maxGapSeconds * framesPerSecond);
   const cuts = [...ends, ...gaps].map((end) => ({ end, pause: pauseAfter(end) }));
   const recent = cuts.filter(({ end, pause }) => end + pause / 2 >= earliest);
   const longest = (one: Cut, other: Cut) => (other.pause >= one.pause ? other : one);

@@ -23,9 +23,7 @@ const shape = {
     .nullable()
     .describe('Mean over the recording, weighted by speech; null with too little speech.'),
   timeline: z
-    .array(
-      z.strictObject({ ...entryShape, embedding: embeddingSchema }).describe('An utterance.'),
-    )
+    .array(z.strictObject({ ...entryShape, embedding: embeddingSchema }).describe('An utterance.'))
     .describe('Embeddings of the utterances.'),
   audio: audioSchema,
 };

@@ -1,7 +1,8 @@
 /** Utterances -> embeddings -> rows of every head. The trunk reads an utterance alone; all heads share its pass. */
-import { weightedMean } from './arrays.ts';
+
 import type { Models } from '../models/loader.ts';
 import type { Values } from '../models/session.ts';
+import { weightedMean } from './arrays.ts';
 import type { QualityMeter, SpeechQuality } from './quality.ts';
 import { countFrames, type Segment } from './segments.ts';
 import { definitions, type Signal } from './signals/table.ts';
@@ -128,7 +129,11 @@ function minVoiceFrames({ trunk, features }: Models): number {
 }
 
 /** The rows of the windows, one after another; outside of the recording frames of digital silence. */
-function framesOf({ features, speechProbability }: FrameBlock, windows: readonly Segment[], silence: Float32Array): Rows {
+function framesOf(
+  { features, speechProbability }: FrameBlock,
+  windows: readonly Segment[],
+  silence: Float32Array,
+): Rows {
   const { bins, frames } = features;
   const [first] = windows;
   if (windows.length === 1 && first !== undefined && first.start >= 0 && first.end <= frames) {

@@ -107,7 +107,13 @@ export async function analyzeLive(
   const messages: LiveMessage[] = [];
   for (const [channel, samples] of decoded.channels.entries()) {
     const own = before.channels[channel] as ChannelState;
-    const output = await analyzeChannel(own, samples, { ...step, models, timer, source: decoded.source, seconds });
+    const output = await analyzeChannel(own, samples, {
+      ...step,
+      models,
+      timer,
+      source: decoded.source,
+      seconds,
+    });
     channels.push(output.state);
     messages.push(...output.messages.map((message) => (step.split ? { ...message, channel } : message)));
   }
@@ -129,14 +135,24 @@ function initialState(channels: number, models: Models): LiveState {
     voice: { sum: 0, frames: 0 },
     recent: [],
   };
-  return { bytes: new Uint8Array(0), start: 0, read: 0, channels: Array.from({ length: channels }, () => channel) };
+  return {
+    bytes: new Uint8Array(0),
+    start: 0,
+    read: 0,
+    channels: Array.from({ length: channels }, () => channel),
+  };
 }
 
 /** The samples that follow those that were read. Bytes are cut where both sample rates have a sample. */
 function decodeNext(
   state: LiveState,
   bytes: Uint8Array,
-  { format, split, cause, cancel }: Pick<LiveStep, 'format' | 'split' | 'cause'> & { readonly cancel: Int32Array | null },
+  {
+    format,
+    split,
+    cause,
+    cancel,
+  }: Pick<LiveStep, 'format' | 'split' | 'cause'> & { readonly cancel: Int32Array | null },
   models: Models,
   limits: DecodeLimits,
 ) {
@@ -148,7 +164,8 @@ function decodeNext(
   const [first] = audio.channels as [Float32Array];
   const common = gcd(format.sampleRate, sampleRate);
   const [inStep, outStep] = [format.sampleRate / common, sampleRate / common];
-  const held = format.sampleRate === sampleRate ? 0 : Math.ceil((resamplerSeconds * sampleRate) / outStep) * outStep;
+  const held =
+    format.sampleRate === sampleRate ? 0 : Math.ceil((resamplerSeconds * sampleRate) / outStep) * outStep;
   const available = state.start + first.length;
   const end = cause === 'session.end' ? available : Math.max(state.read, available - held);
   const start = Math.max(state.start, Math.floor(Math.max(0, end - held) / outStep) * outStep);
@@ -196,8 +213,16 @@ async function analyzeChannel(
   timer.mark('vad');
   const now = frames.features.frames;
   const minPause = models.vad.manifest.params.minPauseSeconds * speech.framesPerSecond;
-  const bounds = { start: state.offset === 0 ? Number.NEGATIVE_INFINITY : 0, end: isLast ? Number.POSITIVE_INFINITY : now };
-  const cut = cutUtterances(speech, models.trunk.manifest.params, [bounds], state.utteranceEnd - state.offset);
+  const bounds = {
+    start: state.offset === 0 ? Number.NEGATIVE_INFINITY : 0,
+    end: isLast ? Number.POSITIVE_INFINITY : now,
+  };
+  const cut = cutUtterances(
+    speech,
+    models.trunk.manifest.params,
+    [bounds],
+    state.utteranceEnd - state.offset,
+  );
   const isOver = ({ end, cause: why }: Utterance) => isLast || why === 'length' || now - end >= minPause;
   const [over, open] = [cut.filter(isOver), cut.filter((utterance) => !isOver(utterance))];
   const isShown = step.measure || cause === 'turn.end';
@@ -206,8 +231,14 @@ async function analyzeChannel(
   const request = { signals: scoredSignals(step), embeddings: false, voices: false };
   const scored = await scoreUtterances(speech, over, meter, state.totals, request, models, timer);
   const kept = keepOpen(state, speech, over, meter, models);
-  const shown = isShown ? await scoreUtterances(speech, open, meter, scored.totals, request, models, timer) : null;
-  const toStream = (one: Scored): Scored => ({ ...one, start: one.start + state.offset, end: one.end + state.offset });
+  const shown = isShown
+    ? await scoreUtterances(speech, open, meter, scored.totals, request, models, timer)
+    : null;
+  const toStream = (one: Scored): Scored => ({
+    ...one,
+    start: one.start + state.offset,
+    end: one.end + state.offset,
+  });
   const ended = scored.scored.map(toStream);
   const stillOpen = shown?.scored.map(toStream) ?? [];
   const isRecent = ({ end }: Scored) => end > state.offset + now - recentSeconds * speech.framesPerSecond;
@@ -289,7 +320,9 @@ function keepOpen(
     first = start;
   }
   const continues = last?.cause === 'length';
-  const from = continues ? last.end : Math.max(last?.end ?? 0, first - Math.ceil(marginSeconds * framesPerSecond) - 1, 0);
+  const from = continues
+    ? last.end
+    : Math.max(last?.end ?? 0, first - Math.ceil(marginSeconds * framesPerSecond) - 1, 0);
   const frames = sliceFrames(speech, from);
   // Speech goes on after a cut.
   if (continues) frames.speechProbability[0] = Math.max(frames.speechProbability[0] ?? 0, onset);
@@ -303,7 +336,13 @@ function keepOpen(
     utteranceEnd,
     noise: from === 0 ? state.noise : meter.noise(from),
     segments: joinGaps([...state.segments, ...shifted], minPause),
-    syllables: addSyllables(state.syllables, past, speech.syllableRate, framesPerSecond, models.cognitive.manifest.params.measures),
+    syllables: addSyllables(
+      state.syllables,
+      past,
+      speech.syllableRate,
+      framesPerSecond,
+      models.cognitive.manifest.params.measures,
+    ),
     voice: {
       sum: state.voice.sum + voiceFrames * meanOver(past, speech.voiceLogOdds),
       frames: state.voice.frames + voiceFrames,
@@ -340,15 +379,26 @@ function toMeasurement(
   const { vad, cognitive } = step.models;
   const { minPauseSeconds, minTotalSpeechSeconds } = vad.manifest.params;
   const now = state.offset + speech.features.frames;
-  const shifted = speech.segments.map(({ start, end }) => ({ start: start + state.offset, end: end + state.offset }));
+  const shifted = speech.segments.map(({ start, end }) => ({
+    start: start + state.offset,
+    end: end + state.offset,
+  }));
   const segments = joinGaps([...state.segments, ...shifted], minPauseSeconds * framesPerSecond);
   const window = { start: Math.max(0, now - recentSeconds * framesPerSecond), end: now };
   const speechSeconds = countFrames(clipSegments(segments, window)) / framesPerSecond;
   if (speechSeconds < minTotalSpeechSeconds || recent.length === 0) return [];
   const { measures } = cognitive.manifest.params;
-  const syllables = addSyllables(state.syllables, speech.segments, speech.syllableRate, framesPerSecond, measures);
+  const syllables = addSyllables(
+    state.syllables,
+    speech.segments,
+    speech.syllableRate,
+    framesPerSecond,
+    measures,
+  );
   const frames = countFrames(speech.segments);
-  const voice = (state.voice.sum + frames * meanOver(speech.segments, speech.voiceLogOdds)) / Math.max(1, state.voice.frames + frames);
+  const voice =
+    (state.voice.sum + frames * meanOver(speech.segments, speech.voiceLogOdds)) /
+    Math.max(1, state.voice.frames + frames);
   const analysis = toAnalysis(recent, totals, { segments, syllables }, voice, step);
   const bodies = step.signals.map((signal) => [signal, bodyOf(signal, analysis)] as const);
   return [
@@ -383,7 +433,11 @@ function toAnalysis(
     bandwidthHz: mean((utterance) => utterance.quality.bandwidthHz),
     levelDbfs: 0,
   };
-  const span = { segments: speech.segments, framesPerSecond, speechSeconds: countFrames(speech.segments) / framesPerSecond };
+  const span = {
+    segments: speech.segments,
+    framesPerSecond,
+    speechSeconds: countFrames(speech.segments) / framesPerSecond,
+  };
   const recording: RecordingContext = {
     ...span,
     syllables: speech.syllables,
@@ -406,8 +460,15 @@ function toAnalysis(
     warnings:
       voiceLogOdds === null
         ? []
-        : recordingWarnings(source, { ...quality, voiceLogOdds, severalSpeakers: false }, 0, vad.manifest.params),
-    models: Object.fromEntries(signals.map((signal) => [signal, models[signal].manifest])) as Analysis['models'],
+        : recordingWarnings(
+            source,
+            { ...quality, voiceLogOdds, severalSpeakers: false },
+            0,
+            vad.manifest.params,
+          ),
+    models: Object.fromEntries(
+      signals.map((signal) => [signal, models[signal].manifest]),
+    ) as Analysis['models'],
     stages: timer.stages(),
   };
 }

@@ -1,5 +1,5 @@
 /** The quality of a recording from that of its chunks, and of an utterance from its frames. */
-import type { Features, FeatureSpec, SignalQuality } from '../audio/addon.ts';
+import type { FeatureSpec, Features, SignalQuality } from '../audio/addon.ts';
 import type { Segment } from './segments.ts';
 import type { SpeechAnalysis } from './speech.ts';
 

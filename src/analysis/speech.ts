@@ -89,7 +89,11 @@ export async function detectFrames(
   return {
     state: {
       ...extracted,
-      undecided: { rows: rows.slice(frames * bins), power: power.slice(frames), clipped: clipped.slice(frames) },
+      undecided: {
+        rows: rows.slice(frames * bins),
+        power: power.slice(frames),
+        clipped: clipped.slice(frames),
+      },
       unread: isLast ? 0 : isOdd,
       vad: outputs.next_state,
     },
@@ -184,10 +188,20 @@ export function sliceFrames({ features, ...block }: FrameBlock, start: number, e
   };
 }
 
-export function analyzeSpeech(audio: AudioBuffer, block: FrameBlock, { features, vad }: Pick<Models, 'features' | 'vad'>): SpeechAnalysis {
+export function analyzeSpeech(
+  audio: AudioBuffer,
+  block: FrameBlock,
+  { features, vad }: Pick<Models, 'features' | 'vad'>,
+): SpeechAnalysis {
   const framesPerSecond = features.sampleRate / features.hopLength;
   const segments = findSegments(block.speechProbability, framesPerSecond, vad.manifest.params);
-  return { ...block, audio, segments, framesPerSecond, speechSeconds: countFrames(segments) / framesPerSecond };
+  return {
+    ...block,
+    audio,
+    segments,
+    framesPerSecond,
+    speechSeconds: countFrames(segments) / framesPerSecond,
+  };
 }
 
 /** Start and end of each segment in seconds, flat. */

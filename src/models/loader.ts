@@ -78,7 +78,9 @@ async function openModels(byKind: ReadonlyMap<Kind, Folder>): Promise<Models> {
 }
 
 /** What cuts and encodes utterances. */
-export type Encoder = Pick<Models, 'features' | 'silence' | 'silentVad' | 'vad'> & { readonly trunk: Model<'trunk'> | null };
+export type Encoder = Pick<Models, 'features' | 'silence' | 'silentVad' | 'vad'> & {
+  readonly trunk: Model<'trunk'> | null;
+};
 
 /** Loads the folders of a VAD model and of a trunk alone; null: no trunk. @throws ModelError */
 export async function loadEncoder(vadFolder: string, trunkFolder: string | null): Promise<Encoder> {
@@ -93,7 +95,10 @@ export async function loadEncoder(vadFolder: string, trunkFolder: string | null)
 
 async function settle({ session, manifest }: Model<'vad'>, silence: Float32Array): Promise<Float32Array> {
   const { settleFrames, stateSize } = manifest.params.stream;
-  const data = Float32Array.from({ length: settleFrames * silence.length }, (_, index) => silence[index % silence.length] as number);
+  const data = Float32Array.from(
+    { length: settleFrames * silence.length },
+    (_, index) => silence[index % silence.length] as number,
+  );
   const outputs = await session.run({
     features: { data, shape: [1, settleFrames, silence.length] },
     state: { data: new Float32Array(stateSize), shape: [1, stateSize] },

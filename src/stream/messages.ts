@@ -74,7 +74,9 @@ export const serverMessages = {
     ...span,
     provisional: z
       .boolean()
-      .describe('false: the utterance has ended, and the report has the same scores. true: it goes on after `turn.end`.'),
+      .describe(
+        'false: the utterance has ended, and the report has the same scores. true: it goes on after `turn.end`.',
+      ),
     cause: z
       .enum(['pause', 'length', 'turn.end', 'session.end'])
       .describe('A pause after it, its length, or a message of the client.'),

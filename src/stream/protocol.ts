@@ -74,7 +74,10 @@ const bare = <Type extends string>(type: Type, about: string) =>
 
 export const clientMessages = {
   'session.configure': configure,
-  'turn.end': bare('turn.end', 'The person has finished: the scores of the open utterance follow. The utterance stays open.'),
+  'turn.end': bare(
+    'turn.end',
+    'The person has finished: the scores of the open utterance follow. The utterance stays open.',
+  ),
   keep_alive: bare('keep_alive', 'Keeps the session open without audio.'),
   'session.end': bare('session.end', 'No more audio: the report follows.'),
 } as const;

@@ -256,7 +256,14 @@ export class Session {
     const { config, format, recording } = this.#stream;
     const { signals, split } = config;
     const bytes = recording.slice(start, end);
-    const output = await this.#options.tasks.step({ ...step, format, bytes, state: this.#state, signals, split });
+    const output = await this.#options.tasks.step({
+      ...step,
+      format,
+      bytes,
+      state: this.#state,
+      signals,
+      split,
+    });
     if (output === null || this.#closed) return;
     this.#state = output.state;
     for (const { type, ...fields } of output.messages) this.#send(type, fields);

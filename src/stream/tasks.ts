@@ -32,7 +32,10 @@ export function createTaskRunner(
 ): TaskRunner {
   let pending: PendingAnalysis | null = null;
 
-  async function run(task: Task, limit: TaskLimit): Promise<(AnalysisResult & { readonly text: string }) | null> {
+  async function run(
+    task: Task,
+    limit: TaskLimit,
+  ): Promise<(AnalysisResult & { readonly text: string }) | null> {
     pending = pool.submit(task, { account, ...limit, release: () => {} });
     const result = await pending.result;
     if (result === null) return null;

@@ -10,7 +10,14 @@ import { wavHeader } from '../audio/wav.ts';
 import { readForm } from '../multipart/form.ts';
 import { encodeWithReceipt } from '../receipts/encode-with-receipt.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
-import { type CancellableTask, type FormTask, type LiveTask, type RecordingTask, type Reply, toErrorReply } from './protocol.ts';
+import {
+  type CancellableTask,
+  type FormTask,
+  type LiveTask,
+  type RecordingTask,
+  type Reply,
+  toErrorReply,
+} from './protocol.ts';
 
 const encoder = new TextEncoder();
 
@@ -29,7 +36,13 @@ type Cancellable = Pick<CancellableTask, 'cancel'>;
 
 async function step(analyzer: Analyzer, { live, cancel }: LiveTask & Cancellable) {
   const { stages, messages, state } = await analyzer.live({ ...live, cancel });
-  return { kind: 'report', json: encoder.encode(JSON.stringify(messages)), state, stages, audioSeconds: 0 } as const;
+  return {
+    kind: 'report',
+    json: encoder.encode(JSON.stringify(messages)),
+    state,
+    stages,
+    audioSeconds: 0,
+  } as const;
 }
 
 /** The body of POST /v1/analyze for the samples as a WAV file. */

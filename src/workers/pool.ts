@@ -140,7 +140,11 @@ export function createPool(options: PoolOptions): Pool {
     const { task, cancel } = entry;
     const hasIdleCores = areCoresIdle(running.size);
     try {
-      settle(entry, await threads.run({ ...task, cancel, hasIdleCores }, 'body' in task ? task.body : []), queueMs);
+      settle(
+        entry,
+        await threads.run({ ...task, cancel, hasIdleCores }, 'body' in task ? task.body : []),
+        queueMs,
+      );
     } catch {
       entry.reject(new ServiceError('worker_lost', 'The worker of this request ended unexpectedly'));
     }

@@ -573,7 +573,7 @@ export interface components {
             model: components["schemas"]["Model"];
             /** @description The emotion signals, or nothing when there is too little speech. */
             signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
-            /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s where speech is least probable. */
+            /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
             timeline: components["schemas"]["EmotionEntry"][];
             audio: components["schemas"]["Audio"];
             /** @description Speech and pauses from the start of the recording to its end. */
@@ -651,7 +651,7 @@ export interface components {
                 model: components["schemas"]["Model"];
                 /** @description The emotion signals, or nothing when there is too little speech. */
                 signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
-                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s where speech is least probable. */
+                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
                 timeline: components["schemas"]["EmotionEntry"][];
             };
             /** @description The cognitive report, its audio and request_id hoisted. */
@@ -773,7 +773,7 @@ export interface components {
                 model: components["schemas"]["Model"];
                 /** @description The emotion signals, or nothing when there is too little speech. */
                 signals: components["schemas"]["EmotionSignals"] | components["schemas"]["NoSignals"];
-                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s where speech is least probable. */
+                /** @description Utterances: speech of 0.5 s or more between pauses, cut before 10 s. Their mean, weighted by seconds of speech, gives the scores. */
                 timeline: components["schemas"]["EmotionEntry"][];
             };
             /** @description The cognitive report, its audio and request_id hoisted. */
@@ -839,7 +839,7 @@ export interface components {
             };
             /** @description Mean over the recording, weighted by speech; null with too little speech. */
             embedding: number[] | null;
-            /** @description Embeddings of the utterances: one row for each, as in `timeline` of the emotion report. */
+            /** @description Embeddings of the utterances. */
             timeline: {
                 /** @description Start, s. */
                 start_s: number;
@@ -1452,7 +1452,7 @@ export interface components {
                 number
             ];
         };
-        /** @description Emotion of an utterance, at most 10 s. */
+        /** @description Emotion of an utterance, from its own speech: nothing outside of it changes its scores. */
         EmotionEntry: {
             /** @description Start, s. */
             start_s: number;
@@ -1639,11 +1639,8 @@ export interface components {
             start_s: number;
             /** @description End in the stream, s. */
             end_s: number;
-            /**
-             * @description The report may differ.
-             * @constant
-             */
-            provisional: true;
+            /** @description false: the utterance has ended, and the report has the same scores. true: it goes on after `turn.end`. */
+            provisional: boolean;
             /**
              * @description A pause after it, its length, or a message of the client.
              * @enum {string}

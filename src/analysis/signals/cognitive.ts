@@ -191,7 +191,11 @@ export const cognitive: SignalDefinition<
   async addTo(total, { embeddings, weights }, { session, manifest }) {
     const { poolingSums } = manifest.params;
     const sums = total?.sums ?? new Float32Array(poolingSums);
-    const outputs = await session.run({ tokens: embeddings, weights, sums: { data: sums, shape: [1, poolingSums] } });
+    const outputs = await session.run({
+      tokens: embeddings,
+      weights,
+      sums: { data: sums, shape: [1, poolingSums] },
+    });
     const clarity = (outputs.clarity as Values).data[0] as number;
     return { clarity, sums: (outputs.next_sums as Values).data };
   },
@@ -206,8 +210,16 @@ export const cognitive: SignalDefinition<
     const { baselines, conditions, speechSeconds } = recording;
     const measured = measureSpeaker({ ...recording, chunks }, params.measures);
     const rested = joinSpeakers(baselines.map((baseline) => measureSpeaker(baseline, params.measures)));
-    const clarity = addTiming((recording.totals.cognitive as Total).clarity, measured.measures, params.clarityTiming);
-    const bounds = interval(clarity, params.intervals.clarity, degradationsOf(conditions, params.degradations));
+    const clarity = addTiming(
+      (recording.totals.cognitive as Total).clarity,
+      measured.measures,
+      params.clarityTiming,
+    );
+    const bounds = interval(
+      clarity,
+      params.intervals.clarity,
+      degradationsOf(conditions, params.degradations),
+    );
     const scripted = seemsScripted(measured, params.scripted);
     const shortSpeech = speechSeconds < params.shortSpeechSeconds;
     const weights = [params.cognitiveLoad, params.processing];

@@ -183,7 +183,7 @@ export const emotion: SignalDefinition<z.infer<typeof params>, unknown, EmotionR
         return { ...bounds, ...scores, intervals: intervalsOf(scores, conditions) };
       }),
       lowConfidence: Math.max(...pooled.probabilities) < params.lowConfidence,
-      unlikeTraining: pooled.distance > (params.unlikeDistance),
+      unlikeTraining: pooled.distance > params.unlikeDistance,
       shortSpeech: recording.speechSeconds < params.shortSpeechSeconds,
     };
   },

@@ -482,7 +482,7 @@ class EmotionIntervals(TypedDict):
 
 class EmotionEntry(TypedDict):
     """
-    Emotion of an utterance, at most 10 s.
+    Emotion of an utterance, from its own speech: nothing outside of it changes its scores.
     """
 
     start_s: float
@@ -608,7 +608,7 @@ class TurnMessage(TypedDict):
     channel: NotRequired[Literal[0, 1]]
     start_s: float
     end_s: float
-    provisional: Literal[True]
+    provisional: bool
     cause: Literal['pause', 'length', 'turn.end', 'session.end']
     emotion: NotRequired[Emotion2]
 
