@@ -4,7 +4,7 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { definitions, type Signal, signals } from '../analysis/signals/table.ts';
+import { definitions, signals } from '../analysis/signals/table.ts';
 import { extract, type FeatureSpec, featuresVersion } from '../audio/addon.ts';
 import { type Kind, type Manifest, type ManifestOf, manifestSchema } from './manifest.ts';
 import { openSession, type Session, type Values } from './session.ts';

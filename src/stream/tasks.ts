@@ -56,7 +56,7 @@ export function createTaskRunner(
       const maxSeconds = Math.max(longSeconds, seconds + 1);
       const maxRunMs = deadlineMs * Math.max(1, seconds / longSeconds);
       const result = await run({ ...request, maxSeconds }, { kind: 'report', maxRunMs });
-      return result && result.text;
+      return result?.text ?? null;
     },
     cancel: () => pending?.cancel(),
   };

@@ -206,13 +206,7 @@ export function createPool(options: PoolOptions): Pool {
     failAll: (failure) => {
       for (const entry of [...queues.all(), ...running]) fail(entry, failure);
     },
-    stats: () => ({
-      queued: queues.size(),
-      running: running.size,
-      lost: threads.lost(),
-      accounts: queues.uploads.accounts(),
-      displaced,
-    }),
+    stats: () => ({ ...queues.stats(), running: running.size, lost: threads.lost(), displaced }),
     close: () => close(running, threads),
   };
 }
@@ -284,7 +278,10 @@ export function createTaskQueues<Task extends Queued>(uploadCapacity: number) {
 
   return {
     uploads: queues.upload,
-    size: () => queues.upload.size() + queues.step.size() + queues.report.size(),
+    stats: () => ({
+      queued: queues.upload.size() + queues.step.size() + queues.report.size(),
+      accounts: queues.upload.accounts(),
+    }),
     all: () => Object.values(queues).flatMap((queue) => queue.all()),
     add: (task: Task) => queues[task.kind].add(task.account, task),
     remove: (task: Task) => queues[task.kind].remove(task.account, task),

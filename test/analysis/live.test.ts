@@ -1,84 +1,108 @@
-/** Measurements of a stream against the report of the same samples. */
+/** A live session against the report of the same samples. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
-import { initialState } from '../../src/analysis/live-turns.ts';
+import type { LiveMessage, LiveState, LiveStep } from '../../src/analysis/live.ts';
 import { combinedReport } from '../../src/analysis/report.ts';
 import { defaultOptions } from '../../src/analysis/types.ts';
-import { createRecording } from '../../src/stream/recording.ts';
-import { createSchedule } from '../../src/stream/schedule.ts';
+import { wavHeader } from '../../src/audio/wav.ts';
 import { limits } from '../support/analysis.ts';
 import { dataOf } from '../support/stream-audio.ts';
 
-const format = { encoding: 's16le', sample_rate_hz: 16_000, channels: 1 } as const;
 const signals = ['emotion', 'cognitive'] as const;
 const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
+const sample = dataOf(readFileSync('examples/sample.wav'));
+const stepSeconds = 0.25;
 
-type Scores = {
-  readonly cognitive_load: number;
-  readonly clarity: number;
-  readonly processing: number;
-  readonly confidence: number;
-  readonly intervals: Readonly<Record<string, readonly [number, number]>>;
-};
+type Ask = { readonly atStep: number; readonly cause: 'turn.end' };
 
-/** The cognitive signals of each measurement, and what the stream keeps for them. */
-async function stream(samples: Buffer, interval_s = 3) {
-  const recording = createRecording(format);
-  recording.append(samples);
-  const schedule = createSchedule({ ...format, interval_s });
-  const history: string[] = [];
-  let settled = 0;
-  const measured: Scores[] = [];
-  let state = initialState;
-  for (const { start, end, ...step } of schedule.advance(recording.frames())) {
-    const audio = recording.wav(start, end);
-    const request = { ...step, state, settled, history, signals, channel: null, audio, cancel: null };
-    const output = await analyzer.live(request);
+/** @param sampleRate of the samples as they are taken: another one changes their pitch */
+async function stream(samples: Buffer, sampleRate = 16_000, ask: Ask | null = null) {
+  const format = { encoding: 's16le', sampleRate, channels: 1 } as const;
+  const bytes = 2 * Math.round(stepSeconds * sampleRate);
+  const messages: LiveMessage[] = [];
+  let state: LiveState | null = null;
+  let largest = 0;
+  for (let at = 0, step = 1; at < samples.length; at += bytes, step++) {
+    const isLast = at + bytes >= samples.length;
+    const cause: LiveStep['cause'] = isLast ? 'session.end' : step === ask?.atStep ? ask.cause : null;
+    const request = {
+      format,
+      bytes: samples.subarray(at, at + bytes),
+      signals,
+      split: false,
+      cause,
+      cancel: null,
+    };
+    const output = await analyzer.live({
+      ...request,
+      state: structuredClone(state),
+      measure: step % 12 === 0,
+    });
     state = output.state;
-    if (output.settled !== null) history.push(output.settled.chunk);
-    settled = output.settled?.end ?? settled;
-    for (const { type, cognitive } of output.messages) {
-      if (type === 'measurement') measured.push(cognitive as Scores);
-    }
+    largest = Math.max(largest, bytesOf(state));
+    messages.push(...output.messages);
   }
-  const audio = recording.takeWav();
-  const request = { ...defaultOptions, audio: Buffer.concat(audio), baselines: [], signals, cancel: null };
+  const audio = Buffer.concat([wavHeader(format, samples.length), samples]);
+  const request = { ...defaultOptions, audio, baselines: [], signals, cancel: null };
   const [analysis] = await analyzer.analyze(request);
-  return { history, measured, final: combinedReport(analysis, '').cognitive.signals as Scores };
+  return { messages, largest, report: combinedReport(analysis, '') };
 }
 
-/** Sentences with pauses between them, s: some longer than the samples of a step. */
-function speechWithPauses(pauses: readonly number[]): Buffer {
-  const speech = dataOf(readFileSync('examples/sample.wav')).subarray(0, 10 * 32_000);
-  const blocks = pauses.flatMap((seconds) => [speech, Buffer.alloc(32_000 * seconds)]);
-  return Buffer.concat(blocks);
+function bytesOf(value: unknown): number {
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  if (typeof value !== 'object' || value === null) return 8;
+  return Object.values(value).reduce<number>((sum, part) => sum + bytesOf(part), 0);
 }
 
-function isNear(one: Scores, other: Scores, score: keyof Scores['intervals'] & keyof Scores): boolean {
-  const values = ({ [score]: value, intervals }: Scores) => [value as number, ...(intervals[score] ?? [])];
-  const others = values(other);
-  return values(one).every((value, index) => Math.abs(value - (others[index] as number)) <= 0.05);
+type Turn = LiveMessage & {
+  readonly start_s: number;
+  readonly end_s: number;
+  readonly provisional: boolean;
+  readonly emotion: { readonly valence: number; readonly arousal: number };
+};
+const turnsOf = (messages: readonly LiveMessage[]) =>
+  messages.filter(({ type }) => type === 'turn') as Turn[];
+
+for (const sampleRate of [16_000, 22_050]) {
+  test(`utterances of a session at ${sampleRate} Hz are those of the report`, async (t) => {
+    const { messages, largest, report } = await stream(sample, sampleRate);
+    const turns = turnsOf(messages);
+    const { timeline } = report.emotion;
+    t.true(timeline.length > 2);
+    t.is(turns.length, timeline.length);
+    for (const [index, { start_s, end_s, valence, arousal }] of timeline.entries()) {
+      const turn = turns[index] as Turn;
+      t.false(turn.provisional);
+      t.true(Math.abs(turn.start_s - start_s) <= 0.1 && Math.abs(turn.end_s - end_s) <= 0.1);
+      const apart = Math.max(
+        Math.abs(turn.emotion.valence - valence),
+        Math.abs(turn.emotion.arousal - arousal),
+      );
+      t.true(apart <= 0.02, `utterance ${index}: ${apart}`);
+    }
+    t.true(largest <= 450_000, `${largest} bytes`);
+  });
 }
 
-test('cognitive load and processing of the session so far end at those of the report', async (t) => {
-  const samples = speechWithPauses([0.5, 14, 2, 0.75, 25, 1, 0.25]);
-  const { final, history, measured } = await stream(samples);
-  const last = measured.at(-1) as Scores;
-  t.true(isNear(last, final, 'cognitive_load'));
-  t.true(isNear(last, final, 'processing'));
-  const bytes = history.reduce((sum, { length }) => sum + length, 0);
-  t.true(bytes <= 1024 * (samples.length / 32_000));
+test('cognitive signals of the session so far end near those of the report', async (t) => {
+  const samples = Buffer.concat([sample, Buffer.alloc(32_000 * 4), sample]);
+  const { messages, report } = await stream(samples);
+  const last = messages.filter(({ type }) => type === 'measurement').at(-1)?.cognitive as Record<
+    string,
+    number
+  >;
+  const { signals: final } = report.cognitive as { signals: Record<string, number> };
+  for (const name of ['cognitive_load', 'processing', 'clarity'] as const) {
+    t.true(Math.abs((last[name] as number) - (final[name] as number)) <= 0.05, name);
+  }
 });
 
-test('clarity of the session so far ends at that of the report', async (t) => {
-  const { final, measured } = await stream(speechWithPauses([0.5, 0.3, 1, 0.75, 0.3]));
-  t.true(isNear(measured.at(-1) as Scores, final, 'clarity'));
-});
-
-test('what is between rare measurements counts', async (t) => {
-  const { final, measured } = await stream(speechWithPauses([2, 14, 1, 2, 2]).subarray(0, 60 * 32_000), 60);
-  t.is(measured.length, 1);
-  t.true(isNear(measured[0] as Scores, final, 'cognitive_load'));
-  t.true(isNear(measured[0] as Scores, final, 'processing'));
+test('turn.end shows the open utterance, which goes on', async (t) => {
+  const { messages, report } = await stream(sample, 16_000, { atStep: 9, cause: 'turn.end' });
+  const [open, whole] = turnsOf(messages);
+  t.like(open, { provisional: true, cause: 'turn.end' });
+  t.like(whole, { provisional: false, start_s: open?.start_s });
+  t.true((whole?.end_s ?? 0) > (open?.end_s ?? 0));
+  t.is(turnsOf(messages).filter(({ provisional }) => !provisional).length, report.emotion.timeline.length);
 });

@@ -1,19 +1,17 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { wavFile } from '../../benchmarks/wav.ts';
-import { poolEmbeddings, weightedMean } from '../../src/analysis/pooled-embeddings.ts';
-import { analyze, decode } from '../../src/index.ts';
+import { weightedMean } from '../../src/analysis/arrays.ts';
+import { analyze } from '../../src/index.ts';
 
 const sample = readFileSync('examples/sample.wav');
 
 test('an embedding is the mean, weighted by speech', (t) => {
-  const encoded = {
-    window: { start: 0, end: 4, speechFrames: 3 },
-    firstFrame: 0,
-    embeddings: { data: Float32Array.of(1, 10, 3, 20, 100, 100), shape: [1, 3, 2] },
-    weights: { data: Float32Array.of(0.25, 0.75, 0), shape: [1, 3] },
-  };
-  t.deepEqual([...poolEmbeddings(encoded)], [2.5, 17.5]);
+  const rows = [
+    [1, 10],
+    [3, 20],
+    [100, 100],
+  ];
+  t.deepEqual([...weightedMean(rows, [0.25, 0.75, 0])], [2.5, 17.5]);
 });
 
 test('embeddings count equally where nothing is speech', (t) => {

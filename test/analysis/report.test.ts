@@ -67,7 +67,6 @@ function analysisOf(shares: readonly number[], effects: readonly number[], score
         cognitiveLoad: index,
         processing: index,
         measures: { pause_ratio: { value: score, unit: 'ratio' } },
-        timeline: [],
         confidence: score,
         relative: false,
         shortSpeech: false,

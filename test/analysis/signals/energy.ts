@@ -11,7 +11,8 @@ const body = z.strictObject({ ...reportShape, signals: z.union([scores, noSignal
 
 export const energy: SignalDefinition<unknown, Chunk, number, typeof body> = {
   title: 'energy',
-  outputs: ['clarity'],
+  inputs: ['tokens', 'weights', 'sums'],
+  outputs: ['clarity', 'next_sums'],
   labels: z.null(),
   params: z.unknown(),
   usesBaseline: false,

@@ -2,7 +2,12 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { Segment } from '../../../src/analysis/segments.ts';
 import { type IndexWithInterval, scoreIndices } from '../../../src/analysis/signals/index-intervals.ts';
-import { measureRuns, measureTiming } from '../../../src/analysis/signals/measures.ts';
+import {
+  addSyllables,
+  measureRuns,
+  measureTiming,
+  noSyllables,
+} from '../../../src/analysis/signals/measures.ts';
 import { readManifests } from '../../../src/models/loader.ts';
 import type { ManifestOf } from '../../../src/models/manifest.ts';
 import { indexParams, indexWeights } from '../../support/indices.ts';
@@ -75,7 +80,8 @@ function shippedIndices(runs: Runs): IndexWithInterval[] {
     { length: segments.at(-1)?.end ?? 0 },
     (_, frame) => 4 + Math.sin(frame / 70),
   );
-  const measures = measureTiming({ segments, syllableRate, framesPerSecond }, shipped.measures);
+  const totals = addSyllables(noSyllables, segments, syllableRate, framesPerSecond, shipped.measures);
+  const measures = measureTiming({ segments, totals, framesPerSecond }, shipped.measures);
   const speechSeconds = segments.reduce((sum, { start, end }) => sum + end - start, 0) / framesPerSecond;
   const weights = [shipped.cognitiveLoad, shipped.processing];
   const standard = { params: shipped, baseline: null };

@@ -1,11 +1,18 @@
 import test from 'ava';
 import type { Segment } from '../../../src/analysis/segments.ts';
-import { measureTiming } from '../../../src/analysis/signals/measures.ts';
+import { addSyllables, measureTiming, noSyllables } from '../../../src/analysis/signals/measures.ts';
 
 const framesPerSecond = 100;
 const params = { longPauseSeconds: 1, rateWindowSeconds: 1, minRateWindows: 3 };
 const measure = (segments: readonly Segment[], syllableRate: Float32Array) =>
-  measureTiming({ segments, syllableRate, framesPerSecond }, params);
+  measureTiming(
+    {
+      segments,
+      totals: addSyllables(noSyllables, segments, syllableRate, framesPerSecond, params),
+      framesPerSecond,
+    },
+    params,
+  );
 const steady = (rate: number, frames: number) => new Float32Array(frames).fill(rate);
 
 test('known timing gives known measures', (t) => {

@@ -1,23 +1,9 @@
 import test, { type ExecutionContext } from 'ava';
 import { cognitiveConfidence } from '../../../src/analysis/signals/confidence.ts';
 import { degradationsOf, interval } from '../../../src/analysis/signals/intervals.ts';
-import { poolWindows } from '../../../src/analysis/signals/pooling.ts';
 import { seemsScripted } from '../../../src/analysis/signals/scripted.ts';
 import { toneOf } from '../../../src/analysis/signals/tone.ts';
 import { recordingWarnings } from '../../../src/analysis/warnings.ts';
-
-test('windows are weighted by their speech', (t) => {
-  t.deepEqual(
-    poolWindows(
-      [
-        [0, 1],
-        [1, 0],
-      ],
-      [300, 100],
-    ),
-    [0.25, 0.75],
-  );
-});
 
 const params = { base: 0.1, short: 0.5, noise: 0.2, narrow: 0.3, clipped: 0.4 };
 const fitted = { fullSpeechSeconds: 3, cleanSnrDb: 25, fullBandwidthHz: 7000, fullyClippedRatio: 0.01 };
