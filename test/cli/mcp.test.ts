@@ -32,7 +32,7 @@ test.serial('analyze returns the report of the command line, and explain its rea
   const { timeline: __, segments: ___, ...emotion } = direct.emotion;
   const short = JSON.parse((await call('analyze', { path })).text);
   t.deepEqual(short.emotion, emotion);
-  t.is(short.cognitive.timeline, undefined);
+  t.is(short.segments, undefined);
   const full = JSON.parse((await call('analyze', { path, timeline: true })).text);
   t.deepEqual(full.emotion, direct.emotion);
   t.deepEqual(full.cognitive, direct.cognitive);

@@ -1,6 +1,6 @@
 /** Colours of the style sheet, for canvases. */
 
-export type Colour = 'text' | 'muted' | 'line' | 'accent' | 'valence' | 'arousal' | 'clarity' | 'edge';
+export type Colour = 'text' | 'muted' | 'line' | 'accent' | 'valence' | 'arousal' | 'edge';
 
 const probe = document.createElement('span');
 probe.hidden = true;
