@@ -121,12 +121,11 @@ export function detectChunks(
     if (decoder.source() !== null) return null;
     const block = decoder.next();
     const isLast = decoder.source() !== null;
-    const detected = await detectFrames(state, block, isLast, models);
+    const detected = await detectFrames(state, block, isLast, models, timer);
     state = detected.state;
     samples = joinArrays([samples, block]);
     frames = joinFrames(frames, detected.frames);
     const speech = analyzeSpeech({ samples, sampleRate }, frames, models);
-    timer.mark('vad');
     const part = { previousEnd, isWhole: isLast && start < 0, isLast };
     if (isLast) {
       const bounds = [{ start, end: Number.POSITIVE_INFINITY }];

@@ -206,11 +206,10 @@ async function analyzeChannel(
 ): Promise<{ readonly state: ChannelState; readonly messages: readonly LiveMessage[] }> {
   const { models, timer, cause } = step;
   const isLast = cause === 'session.end';
-  const detected = await detectFrames(state.detector, samples, isLast, models);
+  const detected = await detectFrames(state.detector, samples, isLast, models, timer);
   const frames = joinFrames(state.frames, detected.frames);
   const audio = { samples: new Float32Array(0), sampleRate: models.features.sampleRate };
   const speech = analyzeSpeech(audio, frames, models);
-  timer.mark('vad');
   const now = frames.features.frames;
   const minPause = models.vad.manifest.params.minPauseSeconds * speech.framesPerSecond;
   const bounds = {

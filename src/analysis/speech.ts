@@ -4,6 +4,7 @@ import type { Models } from '../models/loader.ts';
 import type { Values } from '../models/session.ts';
 import { joinArrays } from './arrays.ts';
 import { countFrames, findSegments, type Segment } from './segments.ts';
+import type { StageTimer } from './stage-timer.ts';
 
 /** Mono samples of a recording or a chunk. */
 type AudioBuffer = Pick<Audio, 'samples' | 'sampleRate'>;
@@ -70,9 +71,11 @@ export async function detectFrames(
   block: Float32Array,
   isLast: boolean,
   models: Detector,
+  timer: StageTimer,
 ): Promise<{ readonly state: DetectorState; readonly frames: FrameBlock }> {
   const bins = models.silence.length;
   const { fresh, ...extracted } = extractNext(state, block, isLast, models);
+  timer.mark('features');
   const rows = joinArrays([state.undecided.rows, fresh.rows]);
   const power = joinArrays([state.undecided.power, fresh.power]);
   const clipped = joinArrays([state.undecided.clipped, fresh.clipped]);
@@ -83,6 +86,7 @@ export async function detectFrames(
   const read = isLast ? count + lookaheadFrames + isOdd : count - isOdd;
   const frames = Math.max(0, power.length - (isLast ? 0 : lookaheadFrames + isOdd));
   const outputs = await runVad(rows.subarray(rows.length - count * bins), read, state.vad, models);
+  timer.mark('vad');
   // Outputs of frames before the start and after the end of the recording are left out.
   const end = read - (isLast ? isOdd : 0);
   const decided = (values: Float32Array) => values.subarray(end - frames, end);

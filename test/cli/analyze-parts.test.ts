@@ -2,7 +2,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { wavHeader } from '../../src/stream/wav.ts';
+import { wavHeader } from '../../src/audio/wav.ts';
 import { runCli } from '../support/cli.ts';
 import { makeFolder } from '../support/folder.ts';
 import { dataOf } from '../support/stream-audio.ts';
@@ -24,7 +24,7 @@ function conversation(): Buffer {
 }
 
 function writeWav(path: string, channels: 1 | 2, samples: Buffer): void {
-  const format = { encoding: 's16le', sample_rate_hz: 16_000, channels } as const;
+  const format = { encoding: 's16le', sampleRate: 16_000, channels } as const;
   fs.writeFileSync(path, Buffer.concat([wavHeader(format, samples.length), samples]));
 }
 

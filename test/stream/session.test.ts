@@ -1,7 +1,6 @@
 /** A session with a worker that the test holds. */
 import test from 'ava';
-import type { LiveStep } from '../../src/analysis/live.ts';
-import { initialState } from '../../src/analysis/live-turns.ts';
+import type { LiveState, LiveStep } from '../../src/analysis/live.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
 import { createFairBudget } from '../../src/runtime/fair-budget.ts';
 import { Session } from '../../src/stream/session.ts';
@@ -10,6 +9,7 @@ import { until } from '../support/wait.ts';
 
 const config = { type: 'session.configure', encoding: 'mulaw', sample_rate_hz: 8000, channels: 1 } as const;
 const bytesPerSecond = 8000;
+const state: LiveState = { bytes: new Uint8Array(0), start: 0, read: 0, channels: [] };
 
 type Options = { readonly maxSeconds?: number; readonly idleMs?: number; readonly fault?: unknown };
 
@@ -24,13 +24,13 @@ function openSession({ maxSeconds = 3600, idleMs = 3_600_000, fault }: Options =
     open = resolve;
   });
   const tasks: TaskRunner = {
-    step: async (_wav, step) => {
+    step: async (step) => {
       await gate;
       if (fault !== undefined) throw fault;
       steps.push(step);
-      return { state: initialState, messages: [], settled: null };
+      return { state, messages: [] };
     },
-    report: async (wav, { seconds }) => `{"seconds":${seconds},"bytes":${Buffer.concat(wav).length}}`,
+    report: async ({ body, seconds }) => `{"seconds":${seconds},"bytes":${Buffer.concat(body).length}}`,
     cancel: () => log.push('cancel'),
   };
   const memory = createFairBudget(2 ** 30);
@@ -70,7 +70,7 @@ test('the socket is not read while more than 5 s are unprocessed, and nothing is
   t.deepEqual(log, ['pause', 'resume']);
   session.onText('{"type":"session.end"}');
   await until(() => log.includes('close 1000'));
-  t.deepEqual(sent.at(-2)?.report, { seconds: 7, bytes: 7 * bytesPerSecond + 44 });
+  t.deepEqual(sent.at(-2)?.report, { seconds: 7, bytes: 7 * bytesPerSecond });
 });
 
 test('a session that is not read is not idle', async (t) => {
@@ -83,14 +83,14 @@ test('a session that is not read is not idle', async (t) => {
   t.is(types().at(-1), 'session.ended');
 });
 
-test('steps are at multiples of 0.25 s, with the last 12 s before them', async (t) => {
+test('steps are at multiples of 0.25 s, each with the bytes since the one before', async (t) => {
   const { session, steps, open } = openSession();
   open();
   for (let count = 0; count < 13 * 10; count++) session.onAudio(audio(0.1));
   await until(() => steps.length === 52);
   t.deepEqual(
-    steps.map(({ startSeconds }) => startSeconds),
-    Array.from({ length: 52 }, (_, index) => Math.max(0, (index + 1) / 4 - 12)),
+    steps.map(({ bytes }) => bytes.length),
+    Array.from({ length: 52 }, () => bytesPerSecond / 4),
   );
   t.deepEqual(
     steps.flatMap(({ measure }, index) => (measure ? [(index + 1) / 4] : [])),

@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { fixture } from '../../scripts/recordings.ts';
-import { wavHeader } from '../../src/stream/wav.ts';
+import { wavHeader } from '../../src/audio/wav.ts';
 import { call } from '../support/http.ts';
 import { type Server, startServer } from '../support/server.ts';
 import { analyzeFile, dataOf, speechSamples } from '../support/stream-audio.ts';
@@ -133,7 +133,7 @@ test('split: each channel has its messages, and the report of channels=split', a
   session.socket.send(samples);
   session.send({ type: 'session.end' });
   t.is((await session.closed).code, 1000);
-  const wav = Buffer.concat([wavHeader(format, samples.length), samples]);
+  const wav = Buffer.concat([wavHeader({ ...format, sampleRate: format.sample_rate_hz }, samples.length), samples]);
   const { body } = await analyzeFile(server.port, server.token, wav, 'same', { channels: 'split' });
   t.is(reportText(session), body);
   const started = session.messages('speech.started').map(({ channel }) => channel);
@@ -292,7 +292,7 @@ test('a session of over 15 minutes has the report of a job', async (t) => {
     session.socket.send(samples.subarray(at, at + 2 ** 20));
   session.send({ type: 'session.end' });
   t.is((await session.closed).code, 1000);
-  const wav = Buffer.concat([wavHeader(format, samples.length), samples]);
+  const wav = Buffer.concat([wavHeader({ ...format, sampleRate: format.sample_rate_hz }, samples.length), samples]);
   const { body } = await analyzeFile(patient.port, patient.token, wav, 'same');
   t.is(reportText(session), body);
   t.is(JSON.parse(body).audio.duration_s, 905);

@@ -46,8 +46,9 @@ function isFirst(starts: Int32Array = new Int32Array(2)): boolean {
   return first;
 }
 
-async function obey({ body, cancel, ...task }: TaskMessage): Promise<Reply> {
+async function obey({ cancel, ...task }: TaskMessage): Promise<Reply> {
   const requestId = 'live' in task ? 'live' : task.requestId;
+  const body = 'live' in task ? [task.live.bytes] : task.body;
   const order: ThreadTask = JSON.parse(Buffer.concat(body).toString());
   if (settings.trace !== undefined)
     writeFileSync(settings.trace, `${requestId} ${order.do}\n`, { flag: 'a' });

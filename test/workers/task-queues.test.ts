@@ -40,5 +40,5 @@ test('a report waits while none may run, and a removed task does not run', (t) =
   t.is(queues.next(false), null);
   const [report] = queues.all();
   t.true(report !== undefined && queues.remove(report));
-  t.deepEqual([queues.next(true), queues.size()], [null, 0]);
+  t.deepEqual([queues.next(true), queues.stats().queued], [null, 0]);
 });

@@ -40,7 +40,7 @@ async function describe(files: readonly Uint8Array[], models: Models) {
   const clips = files.map((file) => joinArrays([decode(file, options).samples, pause]));
   const timer = startStageTimer(null);
   const samples = joinArrays(clips);
-  const { frames } = await detectFrames(initialDetectorState(models), samples, true, models);
+  const { frames } = await detectFrames(initialDetectorState(models), samples, true, models, timer);
   const speech = analyzeSpeech({ samples, sampleRate }, frames, models);
   const { params } = models.trunk.manifest;
   if (params.severalSpeakers === undefined) throw new Error('Expected params `severalSpeakers` of the trunk, got none');

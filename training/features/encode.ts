@@ -41,7 +41,7 @@ async function main(file: string | undefined): Promise<void> {
     const bytes = readFileSync(join(root, path));
     const { sampleRate } = models.features;
     const { samples } = decode(bytes, { sampleRate, channel: null, limits, cancel: null });
-    const { frames } = await detectFrames(initialDetectorState(models), samples, true, models);
+    const { frames } = await detectFrames(initialDetectorState(models), samples, true, models, startStageTimer(null));
     const speech = analyzeSpeech({ samples, sampleRate }, frames, models);
     const everything = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY };
     const utterances = cutUtterances(speech, params, [everything]);

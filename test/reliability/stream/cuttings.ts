@@ -1,6 +1,6 @@
 /** Streams of the same samples, cut into frames at random: their messages, and the report of an upload. */
 import { setImmediate } from 'node:timers/promises';
-import { wavHeader } from '../../../src/stream/wav.ts';
+import { wavHeader } from '../../../src/audio/wav.ts';
 import { analyzeFile } from '../../support/stream-audio.ts';
 import { connectStream } from '../../support/stream-client.ts';
 import { exactly, informational, type Row } from '../case.ts';
@@ -57,7 +57,7 @@ async function stream(server: Server, recording: Recording, cut: Cut | null): Pr
 }
 
 async function upload({ port, token }: Server, { format, samples }: Recording): Promise<string> {
-  const header = wavHeader({ ...format, channels: format.channels === 1 ? 1 : 2 }, samples.length);
+  const header = wavHeader({ ...format, sampleRate: format.sample_rate_hz }, samples.length);
   return (await analyzeFile(port, token, Buffer.concat([header, samples]), requestId)).body;
 }
 
