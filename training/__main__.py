@@ -1,4 +1,4 @@
-"""Command line: python -m training train | evaluate | recordings | baseline-reference | study | ensemble | adaptation | left-out | disclosure | power | corpus-pages.
+"""Command line: python -m training train | evaluate | recordings | baseline-reference | adaptation | left-out | disclosure | power | corpus-pages.
 
 The scripts training/train and training/evaluate call it.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from training import settings
 
-STEPS = ("all", "vad", "trunk", "emotion", "cognitive", "intervals", "refit", "fast", "speakers")
+STEPS = ("all", "vad", "trunk", "heads", "fast", "speakers")
 TOOLS = ("ffmpeg", "sox", "espeak-ng", "fluidsynth")
 FILES = {
     "openttd-openmsx": Path("/usr/share/games/openttd/baseset/openmsx"),
@@ -36,8 +36,6 @@ def parse_arguments() -> argparse.Namespace:
     recordings.add_argument("--out", type=Path, help="the figures as JSON, in place of results and documents")
     recordings.set_defaults(small=False)
     commands.add_parser("baseline-reference", parents=[small, permissive], help="fits the reference of the part `baseline`")
-    commands.add_parser("study", parents=[small], help="compares ways to train on ordinary speech, on the dev part")
-    commands.add_parser("ensemble", help="writes a comparison of ensembles of emotion heads, on the dev part, into docs/models.md").set_defaults(small=False)
     commands.add_parser("adaptation", help="writes how much undertone adapt improves left-out corpora into docs/your-data.md").set_defaults(small=False)
     commands.add_parser("left-out", help="writes how good emotions are on corpora left out of the heads in turn into docs/models.md").set_defaults(small=False)
     commands.add_parser("disclosure", help="writes what can be read out of embeddings into docs/embeddings.md").set_defaults(small=False)
@@ -100,14 +98,6 @@ def main() -> None:
 
         build_service()
         evaluate_recordings([options.models] if options.models else shipped(), options.out)
-    elif options.command == "study":
-        from training.studies import ordinary_speech
-
-        ordinary_speech.run()
-    elif options.command == "ensemble":
-        from training.studies import ensemble
-
-        ensemble.run()
     elif options.command == "adaptation":
         from training.studies import adaptation
 

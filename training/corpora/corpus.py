@@ -12,8 +12,14 @@ from training.corpora.labels import AROUSAL, EMOTIONS, INDEX_NAMES, ORDINARY, VA
 from training.corpora.recipe import RECIPE
 
 SPLITS = Path(__file__).with_name("splits.json")
-LANGUAGES = {"en": "English", "it": "Italian", "pl": "Polish", "am": "Amharic", "ko": "Korean", "ar": "Arabic",
-             "zh": "Chinese", "el": "Greek", "tr": "Turkish"}  # fmt: skip
+LANGUAGES = {
+    "en": "English", "it": "Italian", "pl": "Polish", "am": "Amharic", "ko": "Korean", "ar": "Arabic", "zh": "Chinese",
+    "el": "Greek", "ml": "Malayalam", "es": "Spanish", "fr": "French", "fy": "Frisian", "ru": "Russian", "ja": "Japanese",
+    "lv": "Latvian", "nl": "Dutch", "fa": "Persian", "fi": "Finnish", "et": "Estonian", "de": "German", "da": "Danish",
+    "ur": "Urdu", "hy": "Armenian", "az": "Azerbaijani", "tr": "Turkish", "sv": "Swedish", "no": "Norwegian", "nn": "Norwegian Nynorsk",
+    "is": "Icelandic", "uk": "Ukrainian", "pt": "Portuguese", "lt": "Lithuanian", "sl": "Slovenian", "sr": "Serbian", "mk": "Macedonian",
+    "hu": "Hungarian", "hr": "Croatian",
+}  # fmt: skip
 SEXES = {"f": "female", "m": "male"}
 CATEGORY_WEIGHT = 0.3  # of valence and arousal that only follow from the category
 ORDINARY_WEIGHT = 0.3  # of a corpus of ordinary speech, over that of an acted corpus

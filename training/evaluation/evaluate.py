@@ -49,7 +49,6 @@ COMPARED = [
     "emotion: UAR of its 6 labels, CREMA-D",
     "emotion: CCC of the share of votes for neutral, CREMA-D",
     "emotion: UAR of its 6 labels, CASIA",
-    "emotion: UAR of its 2 labels, TurEV",
     "emotion: CCC of valence, TAVA",
     "emotion: CCC of arousal, TAVA",
     "emotion: PCC of arousal, BAVED",

@@ -15,12 +15,12 @@ EMOTION = ModelSpec(
     labels=tuple(EMOTIONS),
     corpora=RECIPE.trained,
     limits=(
-        "Acted recordings in English, Italian, Polish, Amharic, Korean, Chinese and Turkish. The targets of CREMA-D are the votes of "
+        "Acted recordings in English, Italian, Polish, Amharic, Korean and Chinese. The targets of CREMA-D are the votes of "
         "listeners, those of the other corpora the emotion that the actor intended.",
         "Speech that nobody acted (LibriSpeech, AMI, speechocean762) has no labels of emotion: its target is weakly neutral, "
         "a probability of 0.8 for every recording. Weak emotions in such speech are reported as neutral.",
         f"No speaker of {' and '.join(RECIPE.unseen)} was trained on: it stands for a corpus that the models have not seen.",
-        "Only RAVDESS, TAVA and TurEV have calm speech.",
+        "Only RAVDESS and TAVA have calm speech.",
         "Valence depends on few rated recordings, all English; arousal generalises better.",
         "Temperature, affine calibration, thresholds and intervals were fitted on the calibration part, on none of the evaluated "
         "speakers. Three of its speakers, with 48 recordings, were rated. The bias towards neutral was chosen on the dev part, where it "
