@@ -99,7 +99,8 @@ def sections_of(manifest: dict, models: Path) -> dict[str, list[str]]:
     notes = " ".join(text for word, text in METRIC_NOTES.items() if any(word in name.split("_") for name in training["metrics"]))
     metrics = metric_table([Metric(kind, **{key: m[key] for key in METRIC_KEYS}) for m in evidence["figures"]])
     in_training = table(["figure", "value"], list(training["metrics"].items()))
-    step = "fast" if models.resolve().name == "fast" and kind != "vad" else kind
+    own = kind if kind in ("vad", "trunk") else "heads"
+    step = "fast" if models.resolve().name == "fast" and kind != "vad" else own
     lists = {"Known failures": evidence["failures"], "Intended use": evidence["intendedUse"],
              "Not intended": evidence["unintendedUse"], "Limits": training["limits"]}  # fmt: skip
     split = VAD_SPLIT_NOTE if kind == "vad" else FAST_SPLIT_NOTE if step == "fast" else SPLIT_NOTE

@@ -67,11 +67,11 @@ def test_a_changed_copy_is_keyed_by_the_code_of_the_change(tmp_path, monkeypatch
 
 
 def test_labels_and_splits_are_inputs_of_the_fine_tuned_trunk(monkeypatch):
-    windows, copies = types.SimpleNamespace(key="windows"), types.SimpleNamespace(source=types.SimpleNamespace(key="copies"))
+    windows = types.SimpleNamespace(key="windows")
 
     def key(label):
         monkeypatch.setattr(finetune, "read_clips", lambda: [make_clip("RAVDESS", speaker="01", label=label)])
-        return cache.digest(finetune.inputs_of(windows, copies, refit=False))
+        return cache.digest(finetune.inputs_of(windows, refit=False))
 
     before = key("sad")
     assert key("happy") != before == key("sad")

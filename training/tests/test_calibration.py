@@ -6,7 +6,8 @@ import pytest
 from training.calibration import affine, baseline_reference, intervals
 from training.calibration.timing_reference import logistic_spread, measure_timing, weighted_quantiles
 from training.corpora.corpus import Part
-from training.features.windows import cut_windows, find_segments
+from training.features.windows import find_segments
+from training.heads import clarity
 from training.tests.test_corpora import make_clip
 
 
@@ -102,14 +103,23 @@ def test_quantiles_and_spread():
     assert logistic_spread(1, 9, "ratio") == pytest.approx(1)
 
 
-def test_windows_cover_speech_and_close_short_gaps():
+def test_segments_close_short_gaps():
     speech = np.zeros(3000)
     speech[100:900], speech[920:2500] = 1, 1
-    segments = find_segments(speech)
-    assert segments == [(100, 2500)]
-    windows = cut_windows(segments, len(speech), 10)
-    assert len(windows) == 3 and windows[0][0] == 80 and windows[-1][1] == 2520
-    assert sum(inside for *_, inside in windows) == 2400
+    assert find_segments(speech) == [(100, 2500)]
+
+
+def test_timing_moves_clarity_as_far_as_two_deviations():
+    rng = np.random.default_rng(6)
+    outputs, timing = rng.normal(0.5, 0.1, 400), rng.normal([1.2, 0.8, 0.5], [0.2, 0.3, 0.6], (400, 3))
+    bounded = np.clip((timing - timing.mean(0)) / timing.std(0), -clarity.MAX_DEVIATIONS, clarity.MAX_DEVIATIONS)
+    truth = 0.7 * outputs + 0.1 + bounded @ [0.02, 0.03, -0.01]
+    line = clarity.fit_timing(outputs, timing, truth)
+    assert (line.slope, line.intercept) == pytest.approx((0.7, 0.1)) and line.weights == pytest.approx([0.02, 0.03, -0.01])
+    assert line.predict(outputs, timing) == pytest.approx(truth)
+    assert line.place(timing + 100).tolist() == np.full((400, 3), clarity.MAX_DEVIATIONS).tolist()
+    assert list(line.params()) == ["articulation_rate", "speech_rate", "mean_run"]
+    assert line.params()["mean_run"]["weight"] == -0.01
 
 
 def test_the_baseline_reference_separates_the_parts(monkeypatch):

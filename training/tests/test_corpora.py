@@ -76,6 +76,28 @@ def test_targets_leave_absent_categories_undecided_and_ordinary_speech_weakly_ne
     assert emotion.targets_of(clips, balanced=True).dimensions_weight[0].tolist() == pytest.approx([0.3, 0.3])
 
 
+def test_corpora_and_their_labels_have_equal_weight_in_the_loss():
+    acted = [make_clip("nEMO", 0, label="angry"), *(make_clip("nEMO", i, label="sad") for i in range(1, 4)), make_clip("CASIA", 4, label="sad")]
+    ordinary = [*(make_clip("LibriSpeech", i) for i in range(5, 14)), make_clip("AMI", 14), make_clip("BAVED", 15, label="low")]
+    clips = acted + ordinary
+    share = emotion.label_shares(clips, emotion.targets_of(clips).label)
+    of = lambda name, label=None: sum(share[clip.index] for clip in clips if clip.corpus == name and label in (None, clip.label))
+    assert share.sum() == pytest.approx(1) and of("BAVED") == 0
+    assert of("nEMO") == pytest.approx(of("CASIA")) and of("nEMO", "angry") == pytest.approx(of("nEMO", "sad"))
+    assert of("LibriSpeech") + of("AMI") == pytest.approx(emotion.ORDINARY_TOTAL * of("CASIA"))
+    assert of("LibriSpeech") == pytest.approx(3 / emotion.EMOTIONAL_SHARE * of("AMI"))
+
+
+def test_every_language_of_the_index_has_a_name():
+    assert make_clip("VoxLingua107", lang="hy").language == "Armenian" and make_clip("ESC10", lang="noise").language == "none"
+
+
+def test_a_reader_is_in_the_same_part_of_both_corpora_of_audiobooks():
+    readers = json.loads(SPLITS.read_text())["LibriSpeech"]
+    found = {part: make_clip("LibriSpeechMany", speaker=f"libri_{speakers[0]}").part.value for part, speakers in readers.items()}
+    assert found == {part: part for part in readers}
+
+
 def test_clarity_is_the_mean_of_both_scores():
     assert make_clip("speechocean762", fluency="8", prosody="6").clarity == pytest.approx(0.7)
 

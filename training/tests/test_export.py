@@ -8,16 +8,19 @@ from training.corpora.labels import EMOTIONS, PLACES
 from training.encoder.distill import new_student, prune_ffn
 from training.encoder.embeddings import moments_of
 from training.encoder.trunk import WIDTH, Trunk
-from training.export.head_graph import EmotionScale, write_clarity, write_emotion
+from training.export.head_graph import EmotionScale, pooling_sums, write_clarity, write_emotion
 from training.export.trunk_graph import write_trunk
-from training.export.vad_graph import write_vad
+from training.export.vad_graph import SIZES, write_vad
 from training.features.level import normalize_level
+from training.features.windows import SILENCE
 from training.heads import distance as distances
 from training.heads import emotion
 from training.heads import spec as head_spec
 from training.heads.attention_head import AttentionHead, LinearHead, moments
 from training.session import Session
-from training.vad.model import VadNet
+from training.vad.detector import Detector
+from training.vad.model import LOOKAHEAD, VadNet
+from training.vad.spec import SPEC as VAD_SPEC
 
 
 @pytest.fixture(autouse=True)
@@ -41,18 +44,54 @@ def correlation(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.corrcoef(a.ravel(), b.ravel())[0, 1])
 
 
-@pytest.mark.parametrize("frames", [50, 203])
-def test_vad(tmp_path, frames):
+@pytest.fixture
+def vad(tmp_path) -> tuple[VadNet, Detector]:
+    """An untrained network, and its graph."""
     net = VadNet().eval()
     write_vad(net, tmp_path / "vad.onnx")
+    return net, Detector(tmp_path / "vad.onnx")
+
+
+@pytest.mark.parametrize("frames", [50, 203, 1500])
+def test_vad(vad, frames):
+    net, detector = vad
+    assert tuple(detector.session.outputs) == VAD_SPEC.outputs
     x = rows(frames)
-    found = Session(tmp_path / "vad.onnx").run(features=x)
+    found = detector.run(x[0])
     with torch.no_grad():
         logits, rate = net(torch.from_numpy(x))
         voice = net.speech_check(net.encode(torch.from_numpy(x))).repeat_interleave(2, 2)[:, 0, :frames]
-    assert np.allclose(found["speech"], torch.sigmoid(logits).numpy(), atol=1e-4)
-    assert np.allclose(found["syllable_rate"], rate.numpy(), atol=1e-3)
-    assert np.allclose(found["voice"], voice.numpy(), atol=1e-3)
+    assert np.allclose(found["speech"], torch.sigmoid(logits)[0].numpy(), atol=1e-4)
+    assert np.allclose(found["syllable_rate"], rate[0].numpy(), atol=1e-3)
+    assert np.allclose(found["voice"], voice[0].numpy(), atol=1e-3)
+
+
+def test_vad_in_pieces(vad):
+    detector, x = vad[1], rows(900)
+    padded = np.concatenate([x, np.full((1, LOOKAHEAD, 80), SILENCE, np.float32)], 1)
+    state, pieces = detector.state, []
+    for start, end in ((0, 2), (2, 40), (40, 600), (600, 602), (602, 900 + LOOKAHEAD)):
+        found = detector.session.run(features=padded[:, start:end], state=state)
+        assert found["speech"].shape == (1, end - start) and found["next_state"].shape == (1, sum(SIZES))
+        state = found["next_state"]
+        pieces.append(found)
+    whole = detector.run(x[0])
+    for name, values in whole.items():
+        assert np.allclose(np.concatenate([piece[name][0] for piece in pieces])[LOOKAHEAD:], values, atol=1e-4)
+
+
+def test_vad_does_not_change_what_it_said_more_than_its_lookahead_ago(vad):
+    detector, x = vad[1], rows(400)[0]
+    changed = x.copy()
+    changed[300:] += 2
+    before, after = (detector.run(one)["speech"] for one in (x, changed))
+    assert np.allclose(before[: 300 - LOOKAHEAD], after[: 300 - LOOKAHEAD], atol=1e-6) and not np.allclose(before, after, atol=1e-6)
+
+
+def test_silence_before_a_recording_changes_nothing(vad):
+    detector, x = vad[1], rows(200)[0]
+    later = np.concatenate([np.full((600, 80), SILENCE, np.float32), x])
+    assert np.allclose(detector.run(later)["speech"][600:], detector.run(x)["speech"], atol=1e-5)
 
 
 @pytest.mark.parametrize("coarse", [False, True])
@@ -112,14 +151,24 @@ def test_emotion_head(tmp_path):
         assert found[f"{name}_spread"][0] == pytest.approx(wanted, rel=1e-3)
 
 
-def test_clarity_head(tmp_path):
+def clarity_heads() -> list[AttentionHead | LinearHead]:
+    rng = np.random.default_rng(3)
+    linear = LinearHead(rng.normal(0, 0.02, (1, 2 * WIDTH)).astype(np.float32), np.array([0.1], np.float32))
+    return [AttentionHead(1, np.full(WIDTH, 0.1, np.float32), np.full(WIDTH, 1.2, np.float32)).eval(), AttentionHead(1).eval(), linear]
+
+
+def test_clarity_of_utterances_is_that_of_all_their_embeddings(tmp_path):
     x, w = embeddings(25)
-    heads = [AttentionHead(1).eval() for _ in range(2)]
+    heads = clarity_heads()
     write_clarity(heads, 0.5, 0.4, tmp_path / "head.onnx")
-    found = Session(tmp_path / "head.onnx").run(tokens=x, weights=w)["clarity"]
-    with torch.no_grad():
-        wanted = sum(float(head(torch.from_numpy(x), torch.from_numpy(w))) for head in heads) / 2
-    assert found[0] == pytest.approx(np.clip(0.5 * wanted + 0.4, 0, 1), abs=1e-5)
+    session, sums = Session(tmp_path / "head.onnx"), np.zeros((1, pooling_sums(heads)), np.float32)
+    assert tuple(session.outputs) == head_spec.CLARITY.outputs
+    for start, end in ((0, 12), (12, 25)):
+        found = session.run(tokens=x[:, start:end], weights=w[:, start:end], sums=sums)
+        sums = found["next_sums"]
+        with torch.no_grad():
+            wanted = np.mean([float(head(torch.from_numpy(x[:, :end]), torch.from_numpy(w[:, :end]))) for head in heads])
+        assert found["clarity"][0] == pytest.approx(np.clip(0.5 * wanted + 0.4, 0, 1), abs=1e-4)
 
 
 def test_moments_of_stored_embeddings_are_those_of_the_heads():
