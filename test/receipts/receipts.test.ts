@@ -37,7 +37,11 @@ let server: Server;
 const closers: (() => unknown)[] = [];
 
 test.before(async () => {
-  server = await startServer({ teardown: (close) => closers.push(close) }, { UNDERTONE_SIGNUP: 'closed' });
+  server = await startServer(
+    { teardown: (close) => closers.push(close) },
+    // Every test analyses at once.
+    { UNDERTONE_SIGNUP: 'closed', UNDERTONE_QUEUE: '100' },
+  );
 });
 
 test.after.always(async () => {

@@ -1,7 +1,5 @@
 /** Loops of sequential requests until stopped, with the outcome of each. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { root } from '../../../benchmarks/case.ts';
+import { speechFile } from '../../../benchmarks/speech.ts';
 import { createClient } from '../../../clients/typescript/src/index.ts';
 
 export type Outcome = {
@@ -18,7 +16,7 @@ export type Traffic = {
   stop(): Promise<readonly Outcome[]>;
 };
 
-const sample = new Blob([readFileSync(join(root, 'examples/sample.wav'))], { type: 'audio/wav' });
+const recording = new Blob([new Uint8Array(speechFile(10))], { type: 'audio/wav' });
 
 /** `retries`: 0 or the documented policy. */
 export function startTraffic(url: string, token: string, loops: number, retries: number): Traffic {
@@ -28,7 +26,7 @@ export function startTraffic(url: string, token: string, loops: number, retries:
   async function loop(): Promise<void> {
     while (going) {
       const startedAt = performance.now();
-      const fault = await client.emotion(sample).then(() => null, describe);
+      const fault = await client.emotion(recording).then(() => null, describe);
       outcomes.push({ startedAt, endedAt: performance.now(), fault });
     }
   }
@@ -54,7 +52,7 @@ export function startedBetween(outcomes: readonly Outcome[], from: number, to: n
 
 export async function analyzeStatus(url: string, token: string): Promise<number> {
   const form = new FormData();
-  form.append('audio', sample);
+  form.append('audio', recording);
   const headers = { Authorization: `Bearer ${token}` };
   const answer = await fetch(`${url}/v1/analyze/emotion`, { method: 'POST', headers, body: form });
   await answer.body?.cancel();
