@@ -9,8 +9,8 @@ export function adaptationCard(
   adaptation: Adaptation,
   { command }: Source,
 ): string {
-  const rows = comparisonRows(adaptation.comparisons).map((cells) => `| ${cells.join(' | ')} |`);
-  const data = training.data.map((one) => `| ${one.name} | ${one.licence} | ${one.clips} |`);
+  const rows = comparisonRows(adaptation.comparisons).map(toRow);
+  const data = training.data.map((one) => toRow([one.name, one.licence, String(one.clips)]));
   return [
     `# ${name} ${version}, adapted`,
     '',
@@ -58,4 +58,8 @@ export function adaptationCard(
     '```',
     '',
   ].join('\n');
+}
+
+function toRow(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }

@@ -1,11 +1,12 @@
 /** Writes the folder of adapted models: a copy of the models, with corrections in the graphs of the heads. */
 import { createHash } from 'node:crypto';
-import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { IntervalParams } from '../analysis/signals/intervals.ts';
 import { goldensOf } from '../models/golden.ts';
-import { loadModels, readManifests } from '../models/loader.ts';
+import { loadModels, type ModelFolder, readModelFolders } from '../models/loader.ts';
 import type { Manifest, ManifestOf } from '../models/manifest.ts';
+import { readCard } from '../models/model-files.ts';
 import type { Adaptation } from './adapt.ts';
 import { adaptationCard } from './card.ts';
 import { type Dimension, type DimensionAdaptation, type DimensionResult, dimensions } from './dimensions.ts';
@@ -20,7 +21,13 @@ type Rules = Partial<Record<Dimension, IntervalParams>>;
 
 const weightsFile = 'weights.onnx';
 
-/** @param out a folder that does not exist; it appears when it is complete */
+/** Names and bytes of the files of a model. */
+type Files = ReadonlyMap<string, Uint8Array | string>;
+
+/**
+ * Writes the bytes that were checked, and no other file of `base`, which may come from strangers.
+ * @param out a folder that does not exist; it appears when it is complete
+ */
 export async function writeModels(
   base: string,
   out: string,
@@ -30,17 +37,49 @@ export async function writeModels(
   const partial = `${out}.partial`;
   await rm(partial, { recursive: true, force: true });
   await mkdir(dirname(partial), { recursive: true });
-  for (const manifest of await readManifests(base)) {
-    await cp(join(base, manifest.name), join(partial, manifest.name), { recursive: true });
-    if (manifest.kind === 'emotion' || manifest.kind === 'cognitive')
-      await adaptHead(join(partial, manifest.name), manifest, adaptation, source);
+  await mkdir(partial);
+  for (const model of await readModelFolders(base)) {
+    const { name } = model.manifest;
+    await mkdir(join(partial, name));
+    for (const [file, bytes] of adaptHead(model, adaptation, source) ?? (await filesOf(model)))
+      await writeNew(join(partial, name, file), bytes);
   }
   for (const [name, golden] of Object.entries(await goldensOf(await loadModels(partial))))
-    await writeFile(join(partial, name, 'golden.json'), `${JSON.stringify(golden, null, 2)}\n`);
+    await writeNew(join(partial, name, 'golden.json'), toJson(golden));
   await rename(partial, out);
 }
 
-async function adaptHead(folder: string, head: Head, adaptation: Adaptation, source: Source): Promise<void> {
+/** Never through a link, nor over another file. */
+function writeNew(path: string, bytes: Uint8Array | string): Promise<void> {
+  return writeFile(path, bytes, { flag: 'wx' });
+}
+
+const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+async function filesOf({
+  path,
+  manifestBytes,
+  manifest,
+  weights,
+  voiceWeights,
+}: ModelFolder): Promise<Files> {
+  const files = new Map<string, Uint8Array>([
+    ['manifest.json', manifestBytes],
+    [manifest.weights.file, weights],
+  ]);
+  if (manifest.kind === 'trunk' && manifest.params.severalSpeakers && voiceWeights)
+    files.set(manifest.params.severalSpeakers.weights.file, voiceWeights);
+  const card = await readCard(path);
+  return card === null ? files : files.set('CARD.md', card);
+}
+
+/** Null: the model stays as it is. */
+function adaptHead(
+  { manifest: head, weights: base }: ModelFolder,
+  adaptation: Adaptation,
+  source: Source,
+): Files | null {
+  if (head.kind !== 'emotion' && head.kind !== 'cognitive') return null;
   const own = dimensions.filter((name) => name in head.params.intervals);
   const corrections: GraphCorrections = {
     labels: head.kind === 'emotion' ? labelsOf(head, adaptation) : null,
@@ -51,13 +90,14 @@ async function adaptHead(folder: string, head: Head, adaptation: Adaptation, sou
       }),
     ),
   };
-  if (corrections.labels === null && Object.keys(corrections.scores).length === 0) return;
-  const weights = correctGraph(await readFile(join(folder, head.weights.file)), corrections);
-  if (head.weights.file !== weightsFile) await rm(join(folder, head.weights.file));
-  await writeFile(join(folder, weightsFile), weights);
+  if (corrections.labels === null && Object.keys(corrections.scores).length === 0) return null;
+  const weights = correctGraph(base, corrections);
   const manifest = describe(head, weights, { corrections, adaptation, source });
-  await writeFile(join(folder, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  await writeFile(join(folder, 'CARD.md'), adaptationCard(manifest, adaptation, source));
+  return new Map<string, Uint8Array | string>([
+    [weightsFile, weights],
+    ['manifest.json', toJson(manifest)],
+    ['CARD.md', adaptationCard(manifest, adaptation, source)],
+  ]);
 }
 
 function labelsOf(head: ManifestOf<'emotion'>, { labels }: Adaptation): GraphCorrections['labels'] {

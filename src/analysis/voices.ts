@@ -8,7 +8,7 @@ export type Voice = Float32Array;
 
 export const severalSpeakersParams = z.strictObject({
   weights: z.strictObject({
-    file: z.string().regex(/^[\w.-]+$/),
+    file: z.string().regex(/^\w[\w.-]*\.onnx$/),
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
   }),
   /** Shorter utterances do not count. */

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { Example } from '../adaptation/example.ts';
 import type { Manifest } from '../models/manifest.ts';
+import { escapeControls } from '../runtime/control-characters.ts';
 import { readSettings } from './analyze.ts';
 import { type CliContext, expected, UsageError } from './context.ts';
 import { parseJobs } from './parallel.ts';
@@ -58,8 +59,8 @@ async function adaptModels(path: string, options: Options, terminal: CliContext)
     return terminal.fail();
   }
   const { writeModels } = await import('../adaptation/write-models.ts');
-  const name = basename(path);
-  const command = `undertone adapt ${name} --out ${basename(options.out)}`;
+  const name = escapeControls(basename(path));
+  const command = `undertone adapt ${name} --out ${escapeControls(basename(options.out))}`;
   await writeModels(settings.modelsDir, options.out, adaptation, { name, command });
   terminal.stdout.write(
     `${options.out}: ${adaptation.recordings} recordings of ${adaptation.speakers} speakers\n`,

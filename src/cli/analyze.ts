@@ -174,7 +174,8 @@ export async function readSettings(
   { env }: CliContext,
 ): Promise<AnalyzeSettings> {
   const config = parseConfig(env);
-  const { ModelError, readManifests } = await import('../models/loader.ts');
+  const { readManifests } = await import('../models/loader.ts');
+  const { ModelError } = await import('../models/model-files.ts');
   const named = models === undefined ? config.modelsDir : modelsFolder(models);
   const folder = modelsDir === undefined ? named : resolve(modelsDir);
   await readManifests(folder).catch((error: Error) => {

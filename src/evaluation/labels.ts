@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
 import { z } from 'zod';
+import { escapeControls, hasControls } from '../runtime/control-characters.ts';
 
 export type LabelledRecording = {
   /** Absolute. */
@@ -20,6 +21,8 @@ export type LabelledRecording = {
 export class LabelsError extends Error {}
 
 const columns = ['path', 'label', 'valence', 'arousal', 'clarity', 'speaker', 'group'] as const;
+/** Of manifests, cards and reports. */
+const texts = ['label', 'speaker', 'group'] as const;
 const truths = ['label', 'valence', 'arousal', 'clarity'] as const;
 
 /** Common names of the labels of the emotion model. */
@@ -75,6 +78,11 @@ function toRecording(
 ): LabelledRecording {
   const of = (name: string) => cells[head.indexOf(name)] ?? '';
   if (of('path') === '') throw new LabelsError(`Expected a path in line ${line}, got none`);
+  const unsafe = texts.find((name) => hasControls(of(name)));
+  if (unsafe !== undefined)
+    throw new LabelsError(
+      `Expected text without control characters for \`${unsafe}\` in line ${line}, got ${escapeControls(of(unsafe))}`,
+    );
   const parsed = z.object(shape).safeParse(Object.fromEntries(columns.map((name) => [name, of(name)])));
   if (!parsed.success) {
     const name = String(parsed.error.issues[0]?.path[0]);

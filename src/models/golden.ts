@@ -1,12 +1,12 @@
 /** Replays a seeded synthetic signal through every model, which detects a wrong model or feature spec. */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Signal, signals } from '../analysis/signals/table.ts';
 import { extract } from '../audio/addon.ts';
-import { ModelError, type Models } from './loader.ts';
+import type { Models } from './loader.ts';
 import type { Kind } from './manifest.ts';
+import { ModelError, readJson } from './model-files.ts';
 import type { Values } from './session.ts';
 
 const sampleRate = 16000;
@@ -102,7 +102,7 @@ export async function goldensOf(models: Models): Promise<Record<string, Golden>>
 }
 
 export async function readGolden(modelsDir: string, name: Kind): Promise<Golden> {
-  return goldenSchema.parse(JSON.parse(await readFile(join(modelsDir, name, 'golden.json'), 'utf8')));
+  return goldenSchema.parse(await readJson(join(modelsDir, name), 'golden.json'));
 }
 
 /** One sentence per difference between a model's outputs and its golden; none for the weights that it was made with. */

@@ -1,12 +1,13 @@
 /** Loads model folders and throws on every mismatch. */
 import { createHash } from 'node:crypto';
-import { access, readdir, readFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { access } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { definitions, signals } from '../analysis/signals/table.ts';
 import { extract, type FeatureSpec, featuresVersion } from '../audio/addon.ts';
 import { type Kind, type Manifest, type ManifestOf, manifestSchema } from './manifest.ts';
+import { findModels, ModelError, parseJson, readText, readWeights } from './model-files.ts';
 import { openSession, type Session, type Values } from './session.ts';
 
 export type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly session: Session };
@@ -22,8 +23,11 @@ export type Models = {
   readonly voice: Session | null;
 } & { readonly [K in Kind]: Model<K> };
 
-type Folder = {
+/** A model whose weights have the hashes of its manifest. */
+export type ModelFolder = {
+  readonly path: string;
   readonly manifest: Manifest;
+  readonly manifestBytes: Uint8Array;
   readonly weights: Uint8Array;
   readonly voiceWeights: Uint8Array | null;
 };
@@ -37,11 +41,10 @@ const graphs: Readonly<Record<Kind, Pick<Session, 'inputs' | 'outputs'>>> = {
   ...definitions,
 };
 
-export class ModelError extends Error {}
 
 /** Validated manifests of all folders in `modelsDir`, without sessions: cheap enough for the main thread. */
 export async function readManifests(modelsDir: string): Promise<Manifest[]> {
-  const folders = await readFolders(modelsDir);
+  const folders = await readModelFolders(modelsDir);
   return folders.map((folder) => folder.manifest);
 }
 
@@ -64,15 +67,15 @@ export async function loadModelsForCores(
   return { busy, idle: threads === 1 ? busy : { ...busy, trunk: await open(byKind, 'trunk', threads) } };
 }
 
-async function readByKind(modelsDir: string): Promise<ReadonlyMap<Kind, Folder>> {
-  return new Map((await readFolders(modelsDir)).map((folder) => [folder.manifest.kind, folder]));
+async function readByKind(modelsDir: string): Promise<ReadonlyMap<Kind, ModelFolder>> {
+  return new Map((await readModelFolders(modelsDir)).map((folder) => [folder.manifest.kind, folder]));
 }
 
-async function openModels(byKind: ReadonlyMap<Kind, Folder>): Promise<Models> {
+async function openModels(byKind: ReadonlyMap<Kind, ModelFolder>): Promise<Models> {
   const models = await Promise.all(kinds.map(async (kind) => [kind, await open(byKind, kind)]));
   const byName = Object.fromEntries(models) as { readonly [K in Kind]: Model<K> };
   const { features } = byName.trunk.manifest;
-  const voice = await openVoice(byKind.get('trunk') as Folder);
+  const voice = await openVoice(byKind.get('trunk') as ModelFolder);
   const silence = silentFrame(features);
   return { features, silence, silentVad: await settle(byName.vad, silence), voice, ...byName };
 }
@@ -85,7 +88,7 @@ export type Encoder = Pick<Models, 'features' | 'silence' | 'silentVad' | 'vad'>
 /** Loads the folders of a VAD model and of a trunk alone; null: no trunk. @throws ModelError */
 export async function loadEncoder(vadFolder: string, trunkFolder: string | null): Promise<Encoder> {
   const openFolder = async <K extends Kind>(kind: K, folder: string) =>
-    open(new Map([[kind, await readFolder(dirname(folder), basename(folder))]]), kind);
+    open(new Map([[kind, await readFolder(folder)]]), kind);
   const vad = await openFolder('vad', vadFolder);
   const { features } = vad.manifest;
   const silence = silentFrame(features);
@@ -111,13 +114,14 @@ function silentFrame(spec: FeatureSpec): Float32Array {
   return data.slice(0, bins);
 }
 
-async function readFolders(given: string): Promise<Folder[]> {
+/** Every model of a set, in the order of their names. @throws ModelError */
+export async function readModelFolders(given: string): Promise<ModelFolder[]> {
   const modelsDir = await resolveModelsDir(given);
-  const entries = await readdir(modelsDir, { withFileTypes: true }).catch(() => {
+  const paths = await findModels(modelsDir).catch((error: unknown) => {
+    if (error instanceof ModelError) throw error;
     throw new ModelError(`Expected a folder of models, got ${given}, which cannot be read`);
   });
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  const folders = await Promise.all(names.sort().map((name) => readFolder(modelsDir, name)));
+  const folders = await Promise.all(paths.map(readFolder));
   checkSet(folders.map((folder) => folder.manifest));
   return folders;
 }
@@ -138,43 +142,29 @@ export async function resolveModelsDir(given: string): Promise<string> {
   return given;
 }
 
-async function readFolder(modelsDir: string, name: string): Promise<Folder> {
-  const folder = join(modelsDir, name);
-  const manifest = parseManifest(name, (await readPart(name, folder, 'manifest.json')).toString());
-  const weights = await readWeights(name, folder, manifest.weights);
+async function readFolder(path: string): Promise<ModelFolder> {
+  const name = basename(path);
+  const manifestBytes = await readText(path, 'manifest.json');
+  const manifest = parseManifest(name, parseJson(path, 'manifest.json', manifestBytes));
+  const weights = await readChecked(path, manifest.weights);
   const voice = manifest.kind === 'trunk' ? manifest.params.severalSpeakers?.weights : undefined;
-  const voiceWeights = voice === undefined ? null : await readWeights(name, folder, voice);
+  const voiceWeights = voice === undefined ? null : await readChecked(path, voice);
   expectEqual(name, 'name', name, manifest.name);
   expectEqual(name, 'featuresVersion', featuresVersion, manifest.featuresVersion);
   expectEqual(name, 'inputs', graphs[manifest.kind].inputs, manifest.inputs);
   expectEqual(name, 'outputs', graphs[manifest.kind].outputs, manifest.outputs);
   if (manifest.features !== null) checkFeatures(name, manifest.features);
-  return { manifest, weights, voiceWeights };
+  return { path, manifest, manifestBytes, weights, voiceWeights };
 }
 
-async function readWeights(
-  name: string,
-  folder: string,
-  { file, sha256 }: Manifest['weights'],
-): Promise<Buffer> {
-  const weights = await readPart(name, folder, file);
-  expectEqual(name, 'weights.sha256', sha256, createHash('sha256').update(weights).digest('hex'));
+async function readChecked(path: string, { file, sha256 }: Manifest['weights']): Promise<Buffer> {
+  const weights = await readWeights(path, file);
+  const hash = createHash('sha256').update(weights).digest('hex');
+  expectEqual(basename(path), 'weights.sha256', sha256, hash);
   return weights;
 }
 
-function readPart(name: string, folder: string, file: string): Promise<Buffer> {
-  return readFile(join(folder, file)).catch((error: NodeJS.ErrnoException) => {
-    throw new ModelError(`Model ${name}: Expected a readable file ${file}, got ${error.code}`);
-  });
-}
-
-function parseManifest(name: string, text: string): Manifest {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new ModelError(`Model ${name}: Expected JSON in manifest.json, got something else`);
-  }
+function parseManifest(name: string, json: unknown): Manifest {
   const parsed = manifestSchema.safeParse(json);
   if (!parsed.success) throw new ModelError(`Model ${name}: manifest.json: ${z.prettifyError(parsed.error)}`);
   return parsed.data;
@@ -202,15 +192,15 @@ function checkSet(manifests: readonly Manifest[]): void {
 }
 
 async function open<K extends Kind>(
-  byKind: ReadonlyMap<Kind, Folder>,
+  byKind: ReadonlyMap<Kind, ModelFolder>,
   kind: K,
   threads = 1,
 ): Promise<Model<K>> {
-  const { manifest, weights } = byKind.get(kind) as Folder & { manifest: ManifestOf<K> };
+  const { manifest, weights } = byKind.get(kind) as ModelFolder & { manifest: ManifestOf<K> };
   return { manifest, session: await openGraph(manifest.name, weights, manifest, threads) };
 }
 
-function openVoice({ manifest, voiceWeights }: Folder): Promise<Session> | null {
+function openVoice({ manifest, voiceWeights }: ModelFolder): Promise<Session> | null {
   const graph = { inputs: ['tokens', 'weights'], outputs: ['voice'] };
   return voiceWeights && openGraph(manifest.name, voiceWeights, graph);
 }

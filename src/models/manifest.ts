@@ -47,7 +47,7 @@ const shared = {
   name: z.string().regex(/^[a-z][a-z0-9-]*$/),
   version: z.string().regex(/^\d+\.\d+\.\d+$/),
   description: z.string(),
-  weights: z.strictObject({ file: z.string().regex(/^[\w.-]+$/), sha256 }),
+  weights: z.strictObject({ file: z.string().regex(/^\w[\w.-]*\.onnx$/), sha256 }),
   featuresVersion: z.int(),
   inputs: z.array(z.string()).min(1),
   outputs: z.array(z.string()).min(1),

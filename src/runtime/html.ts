@@ -1,4 +1,5 @@
 /** HTML by template literals that escape what they are given. */
+import { escapeLines } from './control-characters.ts';
 
 export type Html = { readonly html: string };
 type Value = string | number | Html | readonly Html[] | null;
@@ -25,7 +26,8 @@ export function html(parts: TemplateStringsArray, ...values: readonly Value[]): 
 function toText(value: Value): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(value);
-  if (typeof value === 'string') return value.replace(/[&<>"']/g, (character) => escapes[character] ?? '');
+  if (typeof value === 'string')
+    return escapeLines(value).replace(/[&<>"']/g, (character) => escapes[character] ?? '');
   return 'html' in value ? value.html : value.map(toText).join('');
 }
 

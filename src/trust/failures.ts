@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { CombinedReport } from '../analysis/report.ts';
 import { signals } from '../analysis/signals/table.ts';
+import { readOptionalJson } from '../models/model-files.ts';
 
 /** The path is valid in src/trust/ and in dist/src/. */
 const folder = fileURLToPath(new URL('../../models/failures/', import.meta.url));
@@ -42,11 +43,8 @@ export function readRecording({ file }: Failure): Promise<Buffer> {
 
 /** Returns null where these models have no answers. */
 export async function readFailureScores(modelsDir: string): Promise<Answers | null> {
-  const text = await readFile(join(modelsDir, answersFile), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
-  return text === null ? null : answersSchema.parse(JSON.parse(text));
+  const json = await readOptionalJson(modelsDir, answersFile);
+  return json === null ? null : answersSchema.parse(json);
 }
 
 /** The part of a report that is kept. */

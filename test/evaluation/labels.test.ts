@@ -21,6 +21,10 @@ for (const [csv, message] of [
   ['path,label', 'Expected one or more recordings, got none'],
   ['path,label\n,sad', 'Expected a path in line 2, got none'],
   ['path,valence\na.wav,1.5', 'Expected a number from 0 to 1 for `valence` in line 2, got 1.5'],
+  [
+    'path,label\na.wav,sa\u001bd',
+    'Expected text without control characters for `label` in line 2, got sa\\u001bd',
+  ],
   ['path,valence\na.wav,0.5\nb.wav,high', 'Expected a number from 0 to 1 for `valence` in line 3, got high'],
 ] as const) {
   test(message, (t) => {

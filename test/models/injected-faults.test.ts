@@ -2,7 +2,8 @@
 import test from 'ava';
 import { createAnalyzer } from '../../src/analysis/analyze.ts';
 import { goldenDifferences, kinds } from '../../src/models/golden.ts';
-import { loadModels, ModelError, type Models } from '../../src/models/loader.ts';
+import { loadModels, type Models } from '../../src/models/loader.ts';
+import { ModelError } from '../../src/models/model-files.ts';
 import type { Values } from '../../src/models/session.ts';
 import { limits } from '../support/analysis.ts';
 import {

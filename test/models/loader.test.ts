@@ -1,7 +1,11 @@
-import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { copyFile, mkdir, rename, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { loadModels, ModelError, readManifests } from '../../src/models/loader.ts';
+import { loadModels, readManifests } from '../../src/models/loader.ts';
+import { ModelError } from '../../src/models/model-files.ts';
+import { hasControls } from '../../src/runtime/control-characters.ts';
 import { copyModels, editManifest, type Json, renewHash, withManifest } from '../support/models.ts';
 
 const refused: readonly (readonly [string, string, (manifest: Json) => void, RegExp])[] = [
@@ -149,4 +153,68 @@ test('the folders of release 0.1.0 name the shipped sets', async (t) => {
   ] as const) {
     t.deepEqual(await readManifests(old), await readManifests(now));
   }
+});
+
+for (const [what, change, got] of [
+  ['a link among the models', (models) => symlinkSync('trunk', join(models, 'more')), 'a symbolic link'],
+  ['a link in a model', (models) => symlinkSync('CARD.md', join(models, 'vad', 'more')), 'a symbolic link'],
+  [
+    'a pipe in a model',
+    (models) => execFileSync('mkfifo', [join(models, 'vad', 'more')]),
+    'a device, pipe or socket',
+  ],
+] as const satisfies readonly (readonly [string, (models: string) => unknown, string])[]) {
+  test(`refused: ${what}`, async (t) => {
+    const models = await copyModels(t);
+    change(models);
+    const error = await t.throwsAsync(readManifests(models), { instanceOf: ModelError });
+    t.regex(error?.message ?? '', new RegExp(`^Model \\S+: Expected a .*more, got ${got}$`));
+  });
+}
+
+test('a link to the folder of the models is the choice of who names it', async (t) => {
+  const link = `${await copyModels(t)}-link`;
+  symlinkSync(link.replace(/-link$/, ''), link);
+  t.teardown(() => rm(link));
+  t.is((await readManifests(link)).length, 4);
+});
+
+for (const [what, name, change, message] of [
+  [
+    'a terminal escape in a label',
+    'emotion',
+    (m) => Object.assign(m, { labels: ['a\u001b[2J', 'b'] }),
+    /a\\u001b\[2J/,
+  ],
+  ['a line break in a key', 'vad', (m) => Object.assign(m, { 'a\nb': 1 }), /a\\u000ab/],
+  ['text that is read backwards', 'vad', (m) => Object.assign(m, { licence: 'a\u202eb' }), /a\\u202eb/],
+  [
+    'too many levels',
+    'vad',
+    (m) => Object.assign(m, { x: JSON.parse(`${'['.repeat(40)}${']'.repeat(40)}`) }),
+    /32 levels/,
+  ],
+  [
+    'weights that are another file',
+    'vad',
+    (m) => Object.assign(m.weights as Json, { file: 'CARD.md' }),
+    /weights\.file/,
+  ],
+] as const satisfies readonly (readonly [string, string, (manifest: Json) => void, RegExp])[]) {
+  test(`refused: ${what}`, async (t) => {
+    const models = await withManifest(t, name, change);
+    const error = await t.throwsAsync(readManifests(models), { instanceOf: ModelError });
+    t.regex(error?.message ?? '', message);
+    t.false(hasControls((error?.message ?? '').replaceAll('\n', '')));
+  });
+}
+
+test('refused: a manifest that is too long to be one', async (t) => {
+  const models = await copyModels(t);
+  await truncate(join(models, 'vad', 'manifest.json'), 2 ** 23);
+  const error = await t.throwsAsync(readManifests(models), { instanceOf: ModelError });
+  t.is(
+    error?.message,
+    'Model vad: Expected a readable file manifest.json, got 8388608 bytes, more than 4194304',
+  );
 });

@@ -1,0 +1,110 @@
+/** Folders of adapted models from folders of strangers. */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Adaptation } from '../../src/adaptation/adapt.ts';
+import { writeModels } from '../../src/adaptation/write-models.ts';
+import { ModelError } from '../../src/models/model-files.ts';
+import { makeFolder } from '../support/folder.ts';
+import { copyModels } from '../support/models.ts';
+
+const adaptation: Adaptation = {
+  labels: null,
+  dimensions: {
+    valence: {
+      adaptation: { correction: { scale: 0.9, bias: Float64Array.of(0.01), weights: null }, widen: 1 },
+      comparisons: [],
+      kept: [],
+      recordings: 30,
+    },
+  },
+  comparisons: [],
+  speakers: 3,
+  recordings: 30,
+};
+const source = { name: 'labels.csv', command: 'undertone adapt labels.csv --out ours' };
+
+async function adapted(t: ExecutionContext, change: (models: string, victim: string) => void) {
+  const [models, folder] = [await copyModels(t), makeFolder()];
+  const victim = join(folder, 'victim');
+  writeFileSync(victim, 'as it was\n');
+  change(models, victim);
+  const before = readFileSync(victim);
+  const out = join(folder, 'ours');
+  const error = await writeModels(models, out, adaptation, source).then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  t.deepEqual(readFileSync(victim), before);
+  return { error, out };
+}
+
+const parts = ['CARD.md', 'manifest.json', 'golden.json', 'weights.onnx'];
+for (const part of parts) {
+  test(`a link in the place of ${part} is refused, and its target stays as it was`, async (t) => {
+    const { error, out } = await adapted(t, (models, victim) => {
+      const file = join(models, 'emotion', part);
+      renameSync(file, victim);
+      symlinkSync(victim, file);
+    });
+    t.true(error instanceof ModelError, String(error));
+    t.false(existsSync(out));
+  });
+}
+
+test('a link in the place of a model is refused', async (t) => {
+  const { error } = await adapted(t, (models) => {
+    renameSync(join(models, 'emotion'), `${models}-emotion`);
+    t.teardown(() => rmSync(`${models}-emotion`, { recursive: true }));
+    symlinkSync(`${models}-emotion`, join(models, 'emotion'));
+  });
+  t.regex((error as Error).message, /: Expected a folder or file emotion, got a symbolic link$/);
+});
+
+test('the files of models alone are written', async (t) => {
+  const { error, out } = await adapted(t, (models) => {
+    writeFileSync(join(models, 'emotion', '.profile'), 'echo');
+    mkdirSync(join(models, 'trunk', 'more'));
+  });
+  t.is(error, null);
+  const names = ['CARD.md', 'golden.json', 'manifest.json', 'weights.onnx'];
+  t.deepEqual(readdirSync(join(out, 'emotion')).sort(), names);
+  t.deepEqual(readdirSync(join(out, 'trunk')).sort(), [...names.slice(0, 3), 'voice.onnx', 'weights.onnx']);
+  t.deepEqual(
+    readFileSync(join(out, 'cognitive', 'manifest.json')),
+    readFileSync('models/standard/cognitive/manifest.json'),
+  );
+  t.regex(readFileSync(join(out, 'emotion', 'CARD.md'), 'utf8'), /^# emotion .*, adapted\n/);
+});
+
+test('a card with a terminal escape is not copied', async (t) => {
+  const { error, out } = await adapted(t, (models) =>
+    writeFileSync(join(models, 'cognitive', 'CARD.md'), '# a\n\u001b]0;b\u0007\n'),
+  );
+  t.is(
+    (error as Error).message,
+    'Model cognitive: Expected a CARD.md without control characters, got one with',
+  );
+  t.false(existsSync(out));
+});
+
+test('text of a manifest cannot leave its line in the card', async (t) => {
+  const { error } = await adapted(t, (models) => {
+    const path = join(models, 'emotion', 'manifest.json');
+    const manifest = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(path, JSON.stringify({ ...manifest, description: 'Emotion\ntouch /tmp/owned\n#' }));
+  });
+  t.is(
+    (error as Error).message,
+    'Model emotion: manifest.json: Expected text without control characters, got "Emotion\\u000atouch /tmp/owned\\u000a#"',
+  );
+});
