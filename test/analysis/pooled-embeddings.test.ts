@@ -1,17 +1,36 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { weightedMean } from '../../src/analysis/arrays.ts';
+import { scoreUtterances } from '../../src/analysis/encode.ts';
+import { noNoise } from '../../src/analysis/quality.ts';
+import type { SpeechAnalysis } from '../../src/analysis/speech.ts';
+import { startStageTimer } from '../../src/analysis/stage-timer.ts';
 import { analyze } from '../../src/index.ts';
+import { loadModels } from '../../src/models/loader.ts';
 
 const sample = readFileSync('examples/sample.wav');
 
-test('an embedding is the mean, weighted by speech', (t) => {
-  const rows = [
-    [1, 10],
-    [3, 20],
-    [100, 100],
-  ];
-  t.deepEqual([...weightedMean(rows, [0.25, 0.75, 0])], [2.5, 17.5]);
+test('the embedding of an utterance is the mean of its tokens, weighted by speech', async (t) => {
+  const models = await loadModels('models/standard');
+  const tokens = { data: Float32Array.of(1, 10, 3, 20, 100, 100), shape: [1, 3, 2] };
+  const session = { ...models.trunk.session, run: async () => ({ tokens }) };
+  const frames = {
+    features: { data: new Float32Array(6), frames: 6, bins: 1 },
+    speechProbability: Float32Array.of(0, 0.5, 0.5, 1, 0, 0),
+  } as unknown as SpeechAnalysis;
+  const quality = { snrDb: 30, bandwidthHz: 8000, clippedRatio: 0 };
+  const window = { start: 0, end: 6 };
+  const utterance = { ...window, window, speechFrames: 3, cause: 'pause' } as const;
+  const { scored } = await scoreUtterances(
+    frames,
+    [utterance],
+    { measure: () => quality, noise: () => noNoise },
+    {},
+    { signals: [], embeddings: true, voices: false },
+    { ...models, trunk: { ...models.trunk, session } },
+    startStageTimer(null),
+  );
+  t.deepEqual([...(scored[0]?.embedding ?? [])], [2.5, 17.5]);
 });
 
 test('embeddings count equally where nothing is speech', (t) => {

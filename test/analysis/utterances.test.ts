@@ -1,133 +1,230 @@
 import test from 'ava';
+import fc from 'fast-check';
 import { fixture } from '../../scripts/recordings.ts';
-import { createAnalyzer } from '../../src/analysis/analyze.ts';
-import { combinedReport } from '../../src/analysis/report.ts';
-import type { Segment } from '../../src/analysis/segments.ts';
-import type { SpeechAnalysis } from '../../src/analysis/speech.ts';
-import { defaultOptions } from '../../src/analysis/types.ts';
-import { cutRuns, cutUtterances } from '../../src/analysis/utterances.ts';
-import { limits } from '../support/analysis.ts';
+import { findSegments, type Segment } from '../../src/analysis/segments.ts';
+import { cutRuns, cutUtterances, type Utterance } from '../../src/analysis/utterances.ts';
+import { reporter } from '../support/analysis.ts';
 
-const speechOf = (segments: readonly Segment[], quiet: readonly Segment[] = []) => {
-  const speechProbability = new Float32Array(6000).fill(1);
-  for (const { start, end } of quiet) speechProbability.fill(0.5, start, end);
-  return { segments, speechProbability, framesPerSecond: 100 } as unknown as SpeechAnalysis;
-};
-
+const framesPerSecond = 100;
 const params = { windowSeconds: 10, marginSeconds: 0.2 };
 const everything = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY };
-const cut = (speech: SpeechAnalysis, bounds: readonly Segment[] = [everything]) =>
-  cutUtterances(speech, params, bounds);
-const spans = (speech: SpeechAnalysis, bounds?: readonly Segment[]) =>
-  cut(speech, bounds).map(({ start, end }) => [start, end]);
 
-test('an utterance is the speech between two pauses, and its window has 0.2 s of context', (t) => {
-  const [first, second] = cut(
-    speechOf([
-      { start: 5, end: 130 },
-      { start: 300, end: 400 },
-    ]),
-  );
-  t.like(first, { start: 5, end: 130, speechFrames: 125, cause: 'pause', window: { start: -15, end: 150 } });
-  t.like(second, { start: 300, end: 400, window: { start: 280, end: 420 } });
-});
+type Span = readonly [start: number, end: number];
+const toSegments = (spans: readonly Span[]): Segment[] => spans.map(([start, end]) => ({ start, end }));
+const toSpan = ({ start, end }: Segment): Span => [start, end];
 
-test('a run under 0.5 s is joined with the next within 1 s, unless an utterance that has ended is nearer', (t) => {
-  const run = { start: 100, end: 140 };
-  t.deepEqual(spans(speechOf([run, { start: 240, end: 400 }])), [[100, 400]]);
-  t.deepEqual(spans(speechOf([run, { start: 241, end: 400 }])), [[241, 400]]);
-  t.deepEqual(spans(speechOf([{ start: 0, end: 60 }, run, { start: 181, end: 400 }])), [
-    [0, 60],
-    [181, 400],
-  ]);
-  t.deepEqual(spans(speechOf([{ start: 0, end: 60 }, run, { start: 179, end: 400 }])), [
-    [0, 60],
-    [100, 400],
-  ]);
-});
+function detectedOf(spans: readonly Span[], quiet: readonly Span[] = []) {
+  const speechProbability = new Float32Array(6000).fill(1);
+  for (const [start, end] of quiet) speechProbability.fill(0.5, start, end);
+  return { segments: toSegments(spans), speechProbability, framesPerSecond };
+}
 
-test('runs under 0.5 s that are near each other are an utterance', (t) => {
+const cut = (
+  spans: readonly Span[],
+  quiet: readonly Span[] = [],
+  bounds = everything,
+  previousEnd?: number,
+) => cutUtterances(detectedOf(spans, quiet), params, [bounds], previousEnd);
+const spansOf = (utterances: readonly Utterance[]) => utterances.map(toSpan);
+
+test('an utterance is a run of speech between pauses, and its window has 0.2 s more on both sides', (t) => {
   t.deepEqual(
-    spans(
-      speechOf([
-        { start: 0, end: 30 },
-        { start: 60, end: 90 },
+    cut([
+      [10, 60],
+      [90, 1050],
+    ]),
+    [
+      { start: 10, end: 60, window: { start: -10, end: 80 }, speechFrames: 50, cause: 'pause' },
+      { start: 90, end: 1050, window: { start: 70, end: 1070 }, speechFrames: 960, cause: 'pause' },
+    ],
+  );
+});
+
+test('a window stays within the bounds, and an utterance does not cross them', (t) => {
+  const detected = detectedOf([
+    [5, 195],
+    [205, 295],
+  ]);
+  const bounds = toSegments([
+    [0, 100],
+    [100, 300],
+  ]);
+  t.deepEqual(
+    cutUtterances(detected, params, bounds).map(({ start, end, window, cause }) => [
+      start,
+      end,
+      toSpan(window),
+      cause,
+    ]),
+    [
+      [5, 100, [0, 100], 'end'],
+      [100, 195, [100, 215], 'pause'],
+      [205, 295, [185, 300], 'pause'],
+    ],
+  );
+});
+
+test('speech that a window does not hold is cut in the middle of its clearest dip', (t) => {
+  const speech: Span = [100, 2400];
+  const quiet: Span[] = [
+    [300, 320],
+    [840, 850],
+    [900, 904],
+    [1500, 1510],
+  ];
+  t.deepEqual(
+    cut([speech], quiet).map(({ start, end, window, cause }) => [start, end, toSpan(window), cause]),
+    [
+      [100, 845, [80, 845], 'length'],
+      [845, 1505, [845, 1505], 'length'],
+      [1505, 2400, [1505, 2420], 'pause'],
+    ],
+  );
+});
+
+test('cut speech fits into windows, and each part has at least half a second', (t) => {
+  const lengths = [960, 961, 1000, 1920, 5000];
+  const dips: Span[][] = [[], [[900, 911]], [[955, 965]]];
+  for (const length of lengths) {
+    for (const quiet of dips) {
+      const utterances = cut([[0, length]], quiet);
+      t.is(utterances.length > 1, length > 960);
+      t.true(
+        utterances.every(({ start, end, window }) => end - start >= 50 && window.end - window.start <= 1000),
+      );
+      t.deepEqual([utterances[0]?.start, utterances.at(-1)?.end], [0, length]);
+      t.deepEqual(
+        utterances.slice(1).map(({ start }) => start),
+        utterances.slice(0, -1).map(({ end }) => end),
+      );
+    }
+  }
+});
+
+test('a run of under 0.5 s is joined with the next within 1 s', (t) => {
+  const joined = cut([
+    [0, 49],
+    [149, 160],
+  ]);
+  t.deepEqual(spansOf(joined), [[0, 160]]);
+  t.is(joined[0]?.speechFrames, 60);
+  t.deepEqual(
+    spansOf(
+      cut([
+        [0, 49],
+        [150, 200],
       ]),
     ),
-    [[0, 90]],
+    [[150, 200]],
+  );
+  t.deepEqual(
+    spansOf(
+      cut([
+        [0, 20],
+        [60, 80],
+        [120, 140],
+        [200, 300],
+      ]),
+    ),
+    [
+      [0, 140],
+      [200, 300],
+    ],
   );
 });
 
-test('a recording without an utterance is one of all its speech', (t) => {
-  const speech = speechOf([
-    { start: 100, end: 140 },
-    { start: 300, end: 340 },
+test('a run of under 0.5 s that is nearer to an utterance that has ended belongs to it, and changes nothing', (t) => {
+  const spans: Span[] = [
+    [0, 100],
+    [130, 160],
+    [191, 291],
+  ];
+  t.deepEqual(spansOf(cut(spans)), [
+    [0, 100],
+    [191, 291],
   ]);
-  t.deepEqual(cut(speech), []);
-  t.deepEqual(cutRuns(speech, params), {
-    start: 100,
-    end: 340,
-    speechFrames: 80,
-    windows: [
-      { start: 80, end: 160 },
-      { start: 280, end: 360 },
-    ],
-  });
-  t.is(cutRuns(speechOf([]), params), null);
+  const near = spans.with(2, [190, 290]);
+  t.deepEqual(spansOf(cut(near)), [
+    [0, 100],
+    [130, 290],
+  ]);
+  const later = spans.slice(1);
+  t.deepEqual(spansOf(cut(later)), [[130, 291]]);
+  t.deepEqual(spansOf(cut(later, [], everything, 100)), [[191, 291]]);
 });
 
-test('speech that does not fit into a window is cut in the middle of the clearest dip', (t) => {
-  const dips = [
-    { start: 300, end: 320 },
-    { start: 840, end: 850 },
-    { start: 900, end: 904 },
-    { start: 1500, end: 1510 },
-  ];
-  const utterances = cut(speechOf([{ start: 100, end: 2400 }], dips));
-  t.deepEqual(
-    utterances.map(({ start, end, cause }) => [start, end, cause]),
-    [
-      [100, 845, 'length'],
-      [845, 1505, 'length'],
-      [1505, 2400, 'pause'],
-    ],
+test('what comes later changes no utterance that a pause or its length has ended', (t) => {
+  const vad = { onset: 0.6, offset: 0.4, minSpeechSeconds: 0.1, minPauseSeconds: 0.25 };
+  const cutTo = (speech: Float32Array, end: number) => {
+    const speechProbability = speech.subarray(0, end);
+    const segments = findSegments(speechProbability, framesPerSecond, vad);
+    return cutUtterances({ segments, speechProbability, framesPerSecond }, params, [{ ...everything, end }]);
+  };
+  const level = fc.constantFrom(0, 0.2, 0.5, 0.9, 1);
+  const stretch = fc.tuple(
+    level,
+    fc.oneof(fc.integer({ min: 1, max: 120 }), fc.integer({ min: 300, max: 1500 })),
   );
-  t.true(utterances.every(({ window }) => window.end - window.start <= 1000));
-});
-
-test('a cut leaves at least 0.5 s', (t) => {
-  const utterances = cut(speechOf([{ start: 0, end: 970 }], [{ start: 940, end: 950 }]));
-  t.is(utterances.length, 2);
-  t.true(utterances.every(({ start, end }) => end - start >= 50));
-});
-
-test('utterances and their windows stay inside bounds', (t) => {
-  const own = [
-    { start: 0, end: 110 },
-    { start: 150, end: 400 },
-  ];
-  const found = cut(speechOf([{ start: 20, end: 390 }]), own);
-  t.deepEqual(
-    found.map(({ window }) => window),
-    [
-      { start: 0, end: 110 },
-      { start: 150, end: 400 },
-    ],
+  let ended = 0;
+  fc.assert(
+    fc.property(
+      fc.array(stretch, { minLength: 1, maxLength: 30 }),
+      fc.nat({ max: 1000 }),
+      (stretches, share) => {
+        const speech = Float32Array.from(
+          stretches.flatMap(([value, count]) => new Array<number>(count).fill(value)),
+        );
+        const now = Math.round((speech.length * share) / 1000);
+        const all = cutTo(speech, speech.length);
+        const isOver = ({ end, cause }: Utterance) => cause === 'length' || end <= now - 50;
+        const over = cutTo(speech, now).filter(isOver);
+        ended += over.length;
+        t.deepEqual(over, all.slice(0, over.length));
+        const due = all.slice(over.length).filter(({ end, cause }) => cause !== 'length' && end <= now - 50);
+        t.deepEqual(due, []);
+      },
+    ),
+    { seed: 1 },
   );
+  t.true(ended > 50, `${ended}`);
 });
 
-test('the entries of the timeline are the speech of 0.5 s or more', async (t) => {
-  const analyzer = await createAnalyzer({ modelsDir: 'models/standard', limits });
-  const [analysis] = await analyzer.analyze({
-    ...defaultOptions,
-    audio: fixture('speech.wav'),
-    baselines: [],
-    signals: ['emotion'],
-    cancel: null,
-  });
-  const { emotion, segments } = combinedReport(analysis, 'x');
-  const spoken = segments.filter(({ type, start_s, end_s }) => type === 'speech' && end_s - start_s >= 0.5);
-  t.true(spoken.length > 1);
-  const bounds = ({ start_s, end_s }: { start_s: number; end_s: number }) => [start_s, end_s];
-  t.deepEqual(emotion.timeline.map(bounds), spoken.map(bounds));
+test('a recording without an utterance has all its runs, each with its margins', (t) => {
+  const runs = (spans: readonly Span[]) => cutRuns({ segments: toSegments(spans), framesPerSecond }, params);
+  t.is(runs([]), null);
+  t.deepEqual(
+    runs([
+      [0, 30],
+      [60, 90],
+      [400, 440],
+    ]),
+    {
+      start: 0,
+      end: 440,
+      windows: toSegments([
+        [-20, 50],
+        [50, 110],
+        [380, 460],
+      ]),
+      speechFrames: 100,
+    },
+  );
+  const many = runs(Array.from({ length: 30 }, (_, run): Span => [200 * run, 200 * run + 40]));
+  t.is(many?.windows.length, 12, 'up to what the trunk reads');
+  t.is(many?.end, 2240);
+  t.is(many?.speechFrames, 480);
+});
+
+test('the timeline of a report has its utterances, from the start of a run of speech to the end of one', async (t) => {
+  const { emotion, segments } = await (await reporter())(fixture('speech.wav'));
+  const spoken = segments.filter(({ type }) => type === 'speech');
+  const spans = spoken.map(
+    ({ start_s, end_s }): Span => [Math.round(100 * start_s), Math.round(100 * end_s)],
+  );
+  t.true(spans.length > 1);
+  t.true(spans.every(([start, end]) => end - start <= 960));
+  t.deepEqual(
+    emotion.timeline.map(({ start_s, end_s }) => [Math.round(100 * start_s), Math.round(100 * end_s)]),
+    spansOf(cut(spans)),
+  );
 });

@@ -135,3 +135,19 @@ test('a recording too far for the manifest of a model folder is unlike the train
   // Models of releases up to 1.5.0 predict no distance.
   t.is(emotion.warnings.includes('unlike_training'), manifest.outputs.includes('distance'));
 });
+
+test('scores of a recording are those of its utterances, weighted by their speech', (t) => {
+  const rows = [
+    [0.2, 0.4, 0.1, 0.1, 0, ...certain('happy')],
+    [0.6, 0.8, 0.1, 0.1, 0, ...certain('sad')],
+  ];
+  const utterances = rows.map((row, index) => ({
+    ...utterance,
+    speechFrames: [300, 100][index] as number,
+    rows: { emotion: row },
+  }));
+  const head = { session: null as unknown as Session, manifest };
+  const result = emotion.aggregate([], { ...recording, utterances }, head);
+  const { valence, arousal, dominant_emotion, confidence } = emotion.report(result).signals as Signals;
+  t.deepEqual([valence, arousal, dominant_emotion, confidence], [0.3, 0.5, 'happy', 0.75]);
+});

@@ -69,3 +69,25 @@ test('an uneven rate has its coefficient of variation', (t) => {
   const measures = measure([{ start: 0, end: 400 }], syllableRate);
   t.is(measures.rate_variability?.value, 0.5);
 });
+
+test('syllables that are added part by part are those of the whole', (t) => {
+  const syllableRate = Float32Array.from({ length: 900 }, (_, frame) => frame % 7);
+  const segments = [
+    { start: 20, end: 330 },
+    { start: 400, end: 900 },
+  ];
+  const add = (totals: typeof noSyllables, parts: readonly Segment[]) =>
+    addSyllables(totals, parts, syllableRate, framesPerSecond, params);
+  const parts = [
+    [{ start: 20, end: 250 }],
+    [
+      { start: 250, end: 330 },
+      { start: 400, end: 450 },
+    ],
+    [{ start: 450, end: 900 }],
+  ];
+  const whole = add(noSyllables, segments);
+  t.deepEqual(parts.reduce(add, noSyllables), whole);
+  t.is(whole.rates.length, 8);
+  t.is(whole.frames, 10);
+});
