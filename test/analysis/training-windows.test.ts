@@ -1,20 +1,28 @@
-/** Compares the segments of training/features/windows.py with those of the service. */
+/** Compares segments and inputs of the trunk of training/features/windows.py with the service's. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { makeVenv } from '../../benchmarks/python.ts';
+import { encodeWindows } from '../../src/analysis/encode.ts';
 import { findSegments } from '../../src/analysis/segments.ts';
-import { loadModels } from '../../src/models/loader.ts';
+import type { FrameBlock } from '../../src/analysis/speech.ts';
+import { startStageTimer } from '../../src/analysis/stage-timer.ts';
+import { cutUtterances } from '../../src/analysis/utterances.ts';
+import type { Models } from '../../src/models/loader.ts';
 import { modelSets } from '../../src/runtime/shipped-models.ts';
 
+type Input = { readonly features: number[]; readonly weights: number[] };
 type Training = {
-  readonly vad: object;
-  readonly trunk: object;
-  readonly recordings: readonly (readonly [number, number])[][];
+  readonly vad: typeof segmentParams;
+  readonly trunk: typeof windowParams;
+  readonly silence: number;
+  readonly recordings: readonly { readonly segments: [number, number][]; readonly windows: Input[] }[];
 };
 
 const framesPerSecond = 100;
+const segmentParams = { onset: 0.5, offset: 0.3, minSpeechSeconds: 0.1, minPauseSeconds: 0.25 };
+const windowParams = { windowSeconds: 10, marginSeconds: 0.2 };
 const numpy = readFileSync('training/requirements.txt', 'utf8').match(/^numpy==.+$/m)?.[0] as string;
 
 /** Steps of 0.03 to 1.5 s around the thresholds, 0.1 to 35 s in total. */
@@ -32,26 +40,91 @@ function speechOf(seed: number): Float32Array {
   return speech;
 }
 
-const recordings = Array.from({ length: 60 }, (_, index) => speechOf(index + 1));
-const training = JSON.parse(
-  execFileSync(join(makeVenv('windows', [numpy]), 'python'), ['test/analysis/training-windows.py'], {
-    input: JSON.stringify({ recordings: recordings.map((speech) => [...speech]) }),
-    encoding: 'utf8',
-    maxBuffer: 2 ** 26,
-  }),
-) as Training;
+/** What the trunk reads: a feature is the index of its frame. */
+async function inputsOf(
+  speech: Float32Array,
+  windows: readonly { start: number; end: number }[],
+  framesPerToken: number,
+) {
+  const features = { data: Float32Array.from(speech, (_, index) => index), frames: speech.length, bins: 1 };
+  const block = { features, speechProbability: speech } as unknown as FrameBlock;
+  const inputs: Input[] = [];
+  for (const window of windows) {
+    const seen: number[] = [];
+    const trunk = {
+      session: {
+        run: async ({ features: rows }: { features: { data: Float32Array } }) => {
+          seen.push(...rows.data);
+          return { tokens: { data: new Float32Array(0), shape: [1, 0, 0] } };
+        },
+      },
+      manifest: { params: { framesPerToken } },
+    } as unknown as Models['trunk'];
+    const models = { trunk, silence: Float32Array.of(-10) };
+    const { encoded } = await encodeWindows(block, [window], models, startStageTimer(null));
+    inputs.push({ features: seen, weights: [...(encoded.weights.data as Float32Array)] });
+  }
+  return inputs;
+}
 
-for (const folder of modelSets.map((name) => `models/${name}`)) {
-  test(`training finds the segments of ${folder}, with its params`, async (t) => {
-    const { vad, trunk } = await loadModels(folder);
-    t.like(vad.manifest.params, training.vad);
-    t.like(trunk.manifest.params, training.trunk);
-    for (const [index, speech] of recordings.entries()) {
-      const found = findSegments(speech, framesPerSecond, vad.manifest.params);
+function isClose(some: readonly number[], others: readonly number[]): boolean {
+  return (
+    some.length === others.length &&
+    some.every((value, at) => Math.abs(value - (others[at] as number)) < 1e-5)
+  );
+}
+
+for (const framesPerToken of [2, 4]) {
+  test(`training reads what the trunk of ${framesPerToken} frames a token reads`, async (t) => {
+    const recordings = Array.from({ length: 200 }, (_, index) => {
+      const speechProbability = speechOf(index + 1);
+      const segments = findSegments(speechProbability, framesPerSecond, segmentParams);
+      const everything = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY };
+      const utterances = cutUtterances({ segments, speechProbability, framesPerSecond }, windowParams, [
+        everything,
+      ]);
+      return { speechProbability, segments, windows: utterances.map(({ window }) => window) };
+    });
+    const training = JSON.parse(
+      execFileSync(join(makeVenv('windows', [numpy]), 'python'), ['test/analysis/training-windows.py'], {
+        input: JSON.stringify({
+          framesPerToken,
+          recordings: recordings.map(({ speechProbability, windows }) => ({
+            speech: [...speechProbability],
+            windows: windows.map(({ start, end }) => [start, end]),
+          })),
+        }),
+        encoding: 'utf8',
+        maxBuffer: 2 ** 26,
+      }),
+    ) as Training;
+    t.deepEqual([training.vad, training.trunk, training.silence], [segmentParams, windowParams, -10]);
+    let windows = 0;
+    for (const [index, recording] of recordings.entries()) {
+      const wanted = training.recordings[index] as Training['recordings'][number];
       t.deepEqual(
-        found.map(({ start, end }) => [start, end]),
-        training.recordings[index] as [number, number][],
+        recording.segments.map(({ start, end }) => [start, end]),
+        wanted.segments,
+        `recording ${index}`,
       );
+      const inputs = await inputsOf(recording.speechProbability, recording.windows, framesPerToken);
+      for (const [at, { features, weights }] of inputs.entries()) {
+        const other = wanted.windows[at] as Input;
+        t.true(isClose(features, other.features), `features of window ${at} of recording ${index}`);
+        t.true(isClose(weights, other.weights), `weights of window ${at} of recording ${index}`);
+      }
+      windows += inputs.length;
     }
+    t.true(windows > 30, `${windows} windows`);
   });
 }
+
+test('the shipped models have the parameters of training', (t) => {
+  for (const set of modelSets) {
+    const [vad, trunk] = ['vad', 'trunk'].map(
+      (name) => JSON.parse(readFileSync(`models/${set}/${name}/manifest.json`, 'utf8')).params,
+    );
+    t.like(vad, segmentParams, set);
+    t.like(trunk, windowParams, set);
+  }
+});

@@ -14,13 +14,12 @@ from training.evaluation.predictions import SCORES, Predictions, Reports
 from training.evaluation.statistics import ccc, pcc, uar
 from training.evaluation.test_recordings import CLEAN
 from training.reporting import plots
-from training.reporting.tables import confusion_matrix, metric_table, replace_between, short_cell, study_table, table
+from training.reporting.tables import confusion_matrix, metric_table, replace_between, short_cell, table
 
 MODELS_PAGE, EVIDENCE_PAGE = (settings.REPOSITORY / "docs" / name for name in ("models.md", "evidence.md"))
 CLARITY_KINDS = {"speechocean762": "read, learners", "LibriSpeech": "read, mostly native", "AMI": "spontaneous meetings",
                  "RAVDESS": "acted, native"}  # fmt: skip
 NATURAL_KINDS = {"LibriSpeech": "audiobooks", "AMI": "spontaneous meetings", "speechocean762": "sentences read by learners"}
-STUDY = settings.RESULTS / "ordinary_speech.json"
 CONDITION_TITLES = ["condition", "answered ok", "UAR", "CCC valence", "CCC arousal", "PCC clarity", "change of clarity",
                     "valence inside", "arousal inside", "clarity inside"]  # fmt: skip
 
@@ -132,6 +131,4 @@ def write(by_condition: dict[str, Reports], text: str) -> None:
     plots.draw_coverage({name: reports.predictions() for name, reports in by_condition.items()})
     replace_between(MODELS_PAGE, "metrics", text)
     plots.draw_curves(json.loads((settings.RESULTS / "finetune_loss.json").read_text()))
-    if STUDY.exists():
-        replace_between(MODELS_PAGE, "study", study_table(json.loads(STUDY.read_text())))
     replace_between(EVIDENCE_PAGE, "errors", error_analysis.section(by_condition[CLEAN]))

@@ -36,13 +36,6 @@ def comparison_table(systems: dict[str, list[Metric]], keys: list[str]) -> str:
     return table(["figure", *by_key], rows)
 
 
-def study_table(systems: dict[str, dict[str, dict]]) -> str:
-    """System -> metric -> value and 95 % interval of the difference from the first system, as a study saves them."""
-    rows = [[name, *("{value:.3f} ({0:+.3f} to {1:+.3f})".format(*one[name]["difference"], value=one[name]["value"]) for one in systems.values())]
-            for name in next(iter(systems.values()))]  # fmt: skip
-    return table(["figure", *systems], rows)
-
-
 def confusion_matrix(truth: np.ndarray, predicted: np.ndarray) -> str:
     counts = np.zeros((len(EMOTIONS), len(EMOTIONS)), int)
     np.add.at(counts, (truth, predicted), 1)
