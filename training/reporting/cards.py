@@ -16,7 +16,7 @@ from training.reporting.tables import metric_table, table
 METRIC_NOTES = {
     "frame": "Frame F1 and false speech on left-out speakers against Silero VAD's labels, corrected by level; syllable counts "
     "against known texts.",
-    "pcc": "PCC of clarity by weights of the train part alone, on the speakers of all other parts.",
+    "pcc": "PCC of clarity by heads of the train part, on the parts dev and calibration.",
     "coverage": "Coverage and mean half-width of the 80 % intervals on the calibration part, each speaker judged with widths fitted on "
     "the others.",
 }
@@ -29,8 +29,8 @@ VAD_SPLIT_NOTE = (
 )
 FAST_SPLIT_NOTE = "Speakers of the parts dev, calibration and test (training/corpora/splits.json) are not among them."
 SPLIT_NOTE = (
-    "Speakers of the test part (training/corpora/splits.json) and corpora left out are not among them. Recipe and calibration come from "
-    "weights of the train part alone; these weights are their mean with weights that were fitted on the dev and calibration parts as well, by the same recipe."
+    "Speakers of the test part (training/corpora/splits.json) and corpora left out are not among them. Recipes are compared with weights of "
+    "the train part, and heads calibrated by heads of the same recipe that were fitted on fewer speakers and corpora."
 )
 METRIC_KEYS = ("figure", "group", "value", "interval", "speakers", "clips")
 
