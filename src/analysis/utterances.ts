@@ -1,4 +1,4 @@
-/** Runs of speech -> utterances. What follows an utterance by more than half a second never changes its bounds. */
+/** Runs of speech -> utterances. Once half a second has followed an utterance, or its length has ended it, it keeps its bounds. */
 import { clipSegments, countFrames, type Segment } from './segments.ts';
 import type { SpeechAnalysis } from './speech.ts';
 
