@@ -1,7 +1,7 @@
-/** Concatenates; a single array is returned without a copy. */
+/** Concatenates; an array beside empty ones alone is returned without a copy. */
 export function joinArrays(arrays: readonly Float32Array[]): Float32Array {
-  const [first] = arrays;
-  if (first !== undefined && arrays.length === 1) return first;
+  const [first, ...others] = arrays.filter(({ length }) => length > 0);
+  if (first !== undefined && others.length === 0) return first;
   const joined = new Float32Array(arrays.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const array of arrays) {

@@ -14,7 +14,7 @@ import {
   type NoiseLevel,
   noNoise,
 } from './quality.ts';
-import { countFrames, joinGaps, meanOver, type Segment } from './segments.ts';
+import { countFrames, joinGaps, meanOver, type Segment, shift } from './segments.ts';
 import type { Span, SpeakerRecording } from './signals/speaker.ts';
 import { definitions, type Signal, signals } from './signals/table.ts';
 import { segmentSeconds } from './speech.ts';
@@ -97,7 +97,8 @@ export async function analyzeChunk(
   };
 }
 
-function available(models: Models): Signal[] {
+/** Signals that the models have. */
+export function available(models: Models): Signal[] {
   return signals.filter((signal) => unavailableOf(models[signal].manifest) === null);
 }
 
@@ -123,7 +124,7 @@ function shiftToRecording<Result extends { readonly frames: number }, Part exten
   return results.flatMap((result) => {
     const from = offset;
     offset += result.frames;
-    return partsOf(result).map((part) => ({ ...part, start: part.start + from, end: part.end + from }));
+    return shift(partsOf(result), from);
   });
 }
 
@@ -203,7 +204,7 @@ function voiceProperties(results: readonly ChunkResult[], utterances: readonly S
   };
 }
 
-function manifestsOf(models: Models): Analysis['models'] {
+export function manifestsOf(models: Models): Analysis['models'] {
   const entries = signals.map((signal) => [signal, models[signal].manifest] as const);
   return Object.fromEntries(entries) as Analysis['models'];
 }

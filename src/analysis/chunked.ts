@@ -9,7 +9,7 @@ import {
 import type { Models } from '../models/loader.ts';
 import { invalidPart, ServiceError } from '../runtime/errors.ts';
 import { joinArrays } from './arrays.ts';
-import type { Segment } from './segments.ts';
+import { type Segment, unbounded } from './segments.ts';
 import {
   analyzeSpeech,
   detectFrames,
@@ -21,7 +21,7 @@ import {
 } from './speech.ts';
 import { type StageTimer, stoppedMessage } from './stage-timer.ts';
 import type { AnalyzeOptions } from './types.ts';
-import { cutUtterances, maxGapSeconds } from './utterances.ts';
+import { cutUtterances, hasEnded, maxGapSeconds } from './utterances.ts';
 
 export type Chunking = {
   /** Longest chunk: bounds the memory of an analysis. */
@@ -115,7 +115,7 @@ export function detectChunks(
   let state = initialDetectorState(models);
   let samples: Float32Array = new Float32Array(0);
   let frames: FrameBlock | null = null;
-  let start = Number.NEGATIVE_INFINITY;
+  let { start } = unbounded;
   let previousEnd = Number.NEGATIVE_INFINITY;
   return async () => {
     if (decoder.source() !== null) return null;
@@ -128,7 +128,7 @@ export function detectChunks(
     const speech = analyzeSpeech({ samples, sampleRate }, frames, models);
     const part = { previousEnd, isWhole: isLast && start < 0, isLast };
     if (isLast) {
-      const bounds = [{ start, end: Number.POSITIVE_INFINITY }];
+      const bounds = [{ start, end: unbounded.end }];
       return { ...part, speech, allSegments: speech.segments, bounds };
     }
     const { end, utteranceEnd } = findCut(speech, part.previousEnd, models, maxCutSeconds);
@@ -151,12 +151,9 @@ function findCut(speech: SpeechAnalysis, previousEnd: number, { trunk, vad }: Mo
   const now = features.frames;
   const earliest = now - maxCutSeconds * framesPerSecond;
   const minPause = vad.manifest.params.minPauseSeconds * framesPerSecond;
-  const unbounded = { start: 0, end: Number.POSITIVE_INFINITY };
   const utterances = cutUtterances(speech, trunk.manifest.params, [unbounded], previousEnd);
   const pauseAfter = (end: number) => (segments.find(({ start }) => start >= end)?.start ?? now) - end;
-  const ends = utterances
-    .filter(({ end, cause }) => cause === 'length' || now - end >= minPause)
-    .map(({ end }) => end);
+  const ends = utterances.filter((utterance) => hasEnded(utterance, now, minPause)).map(({ end }) => end);
   // No utterance contains so long a pause.
   const gaps = segments
     .map(({ end }) => end)

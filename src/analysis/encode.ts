@@ -52,7 +52,7 @@ export async function scoreUtterances(
   let totals = before;
   for (const utterance of utterances) {
     const { start, end, speechFrames, window } = utterance;
-    const { encoded } = await encodeWindows(speech, [window], models, timer);
+    const encoded = await encode(framesOf(speech, [window], models.silence), models.trunk, timer);
     const heads = await score({ ...encoded, speechFrames }, totals, request, models, timer);
     totals = heads.totals;
     scored.push({ start, end, speechFrames, quality: meter.measure(utterance), ...heads.own });
@@ -71,26 +71,19 @@ export async function scoreRuns(
   const runs = cutRuns(speech, models.trunk.manifest.params);
   if (runs === null) return null;
   const { windows, speechFrames, ...span } = runs;
-  const { encoded } = await encodeWindows(speech, windows, models, timer);
+  const encoded = await encode(framesOf(speech, windows, models.silence), models.trunk, timer);
   const { own, totals } = await score({ ...encoded, speechFrames }, {}, request, models, timer);
   return { scored: { ...span, speechFrames, quality: meter.measure(span), ...own }, totals };
 }
 
-type Rows = Pick<FrameBlock, 'speechProbability'> & { readonly data: Float32Array; readonly bins: number };
+/** Frames that the trunk reads, row by row. */
+export type Rows = Pick<FrameBlock, 'speechProbability'> & {
+  readonly data: Float32Array;
+  readonly bins: number;
+};
 
-/** One pass of the trunk over the windows, one after another. Without a trunk `encoded` is null. */
-export async function encodeWindows<Trunk extends Models['trunk'] | null>(
-  speech: FrameBlock,
-  windows: readonly Segment[],
-  { trunk, silence }: { readonly trunk: Trunk; readonly silence: Float32Array },
-  timer: StageTimer,
-): Promise<{ readonly rows: Rows; readonly encoded: Trunk extends null ? null : Encoded }> {
-  const rows = framesOf(speech, windows, silence);
-  const encoded = trunk === null ? null : await encode(rows, trunk, timer);
-  return { rows, encoded: encoded as Trunk extends null ? null : Encoded };
-}
-
-async function encode(
+/** One pass of the trunk. */
+export async function encode(
   { data, bins, speechProbability }: Rows,
   { session, manifest }: Models['trunk'],
   timer: StageTimer,
@@ -129,7 +122,7 @@ function minVoiceFrames({ trunk, features }: Models): number {
 }
 
 /** The rows of the windows, one after another; outside of the recording frames of digital silence. */
-function framesOf(
+export function framesOf(
   { features, speechProbability }: FrameBlock,
   windows: readonly Segment[],
   silence: Float32Array,
@@ -159,8 +152,11 @@ function speechWeights(speech: Float32Array, framesPerEmbedding: number): Values
   const count = Math.ceil(speech.length / framesPerEmbedding);
   const weights = new Float32Array(count);
   for (let index = 0; index < count; index++) {
-    const frames = speech.subarray(index * framesPerEmbedding, (index + 1) * framesPerEmbedding);
-    weights[index] = frames.reduce((sum, value) => sum + value, 0) / frames.length;
+    const from = index * framesPerEmbedding;
+    const to = Math.min(speech.length, from + framesPerEmbedding);
+    let sum = 0;
+    for (let frame = from; frame < to; frame++) sum += speech[frame] as number;
+    weights[index] = sum / (to - from);
   }
   return { data: weights, shape: [1, count] };
 }

@@ -1,13 +1,15 @@
 /** A stream, step by step: bytes -> frames -> utterances, each scored once -> messages. */
-import { type Audio, type DecodeLimits, decode, openChannelDecoders, type Source } from '../audio/addon.ts';
-import { frameBytesOf, type SampleFormat, wavHeader } from '../audio/wav.ts';
+import type { DecodeLimits, Source } from '../audio/addon.ts';
+import type { SampleFormat } from '../audio/wav.ts';
 import type { Models } from '../models/loader.ts';
-import { unavailableOf } from '../models/manifest.ts';
+import { weightedMean } from './arrays.ts';
+import { available, manifestsOf } from './chunk-result.ts';
 import { type Scored, scoreUtterances, type Totals } from './encode.ts';
+import { decodeNext, initialSampleState, type SampleState } from './live-samples.ts';
 import { createQualityMeter, type NoiseLevel, noNoise } from './quality.ts';
 import { bodyOf } from './report.ts';
 import { round } from './rounding.ts';
-import { clipSegments, countFrames, joinGaps, meanOver, type Segment } from './segments.ts';
+import { clipSegments, countFrames, joinGaps, meanOver, type Segment, shift, unbounded } from './segments.ts';
 import { addSyllables, noSyllables, type SyllableTotals } from './signals/measures.ts';
 import { definitions, type Signal } from './signals/table.ts';
 import {
@@ -22,7 +24,7 @@ import {
 } from './speech.ts';
 import { type Stage, type StageTimer, startStageTimer } from './stage-timer.ts';
 import type { Analysis, RecordingContext } from './types.ts';
-import { cutUtterances, maxGapSeconds, type Utterance } from './utterances.ts';
+import { cutUtterances, hasEnded, maxGapSeconds, type Utterance } from './utterances.ts';
 import { recordingWarnings } from './warnings.ts';
 
 export type LiveStep = {
@@ -40,34 +42,35 @@ export type LiveStep = {
   readonly cause: 'turn.end' | 'session.end' | null;
 };
 
-/** Structured-clonable: some 100 kB a channel, and the features of an open utterance, at most 350 kB. */
-export type LiveState = {
-  /** The last bytes, which decoding continues from. */
-  readonly bytes: Uint8Array;
-  /** Samples of the stream, at the rate of the models, before `bytes`. */
-  readonly start: number;
-  /** Samples of the stream, at the rate of the models, that were read. */
-  readonly read: number;
-  readonly channels: readonly ChannelState[];
+/** Structured-clonable: per channel some 100 kB, and the frames of an open utterance, at most 350 kB. */
+export type LiveState = SampleState & { readonly channels: readonly ChannelState[] };
+
+/** Speech of a stream so far, in frames of the stream, as measurements need it. */
+type SpeechSoFar = {
+  readonly segments: readonly Segment[];
+  readonly syllables: SyllableTotals;
+  /** Log odds that it is speech and no other sound, summed over its frames. */
+  readonly voice: { readonly sum: number; readonly frames: number };
 };
+
+const noSpeech: SpeechSoFar = { segments: [], syllables: noSyllables, voice: { sum: 0, frames: 0 } };
 
 type ChannelState = {
   readonly detector: DetectorState;
-  /** Frames from the end of the last utterance on, without the silence after it. */
+  /** Frames that utterances to come may contain or have as context. */
   readonly frames: FrameBlock | null;
-  /** Frames of the stream before `frames`. */
+  /** Position of `frames` in the stream, in frames. */
   readonly offset: number;
   /** End of the last utterance, in frames of the stream. */
   readonly utteranceEnd: number;
-  /** Start of the speech that has started and not ended, and everything before which has been announced. */
+  /** Whether the last message of speech activity is `speech.started`. */
   readonly speaking: boolean;
+  /** Position of that message, in frames of the stream. */
   readonly announced: number;
   readonly noise: NoiseLevel;
   readonly totals: Totals;
-  /** Speech before `frames`, in frames of the stream. */
-  readonly segments: readonly Segment[];
-  readonly syllables: SyllableTotals;
-  readonly voice: { readonly sum: number; readonly frames: number };
+  /** Before `frames`. */
+  readonly speech: SpeechSoFar;
   /** Utterances of the last seconds, in frames of the stream. */
   readonly recent: readonly Scored[];
 };
@@ -79,11 +82,6 @@ export type LiveResult = LiveOutput & { readonly stages: readonly Stage[] };
 
 /** Emotion of a measurement is that of the utterances of the last seconds. */
 const recentSeconds = 10;
-/** Longer than any step. */
-const maxStepSeconds = 120;
-/** Context of the resampler: samples so near to the end of the bytes wait for the next step. */
-const resamplerSeconds = 0.02;
-
 type Step = Omit<LiveStep, 'bytes' | 'state'> & {
   readonly models: Models;
   readonly timer: StageTimer;
@@ -100,7 +98,7 @@ export async function analyzeLive(
 ): Promise<LiveResult> {
   const timer = startStageTimer(step.cancel);
   const before = state ?? initialState(step.split ? 2 : 1, models);
-  const decoded = decodeNext(before, bytes, step, models, limits);
+  const decoded = decodeNext(before, bytes, step, models.features.sampleRate, limits);
   timer.mark('decode');
   const seconds = decoded.state.read / models.features.sampleRate;
   const channels: ChannelState[] = [];
@@ -130,73 +128,10 @@ function initialState(channels: number, models: Models): LiveState {
     announced: 0,
     noise: noNoise,
     totals: {},
-    segments: [],
-    syllables: noSyllables,
-    voice: { sum: 0, frames: 0 },
+    speech: noSpeech,
     recent: [],
   };
-  return {
-    bytes: new Uint8Array(0),
-    start: 0,
-    read: 0,
-    channels: Array.from({ length: channels }, () => channel),
-  };
-}
-
-/** The samples that follow those that were read. Bytes are cut where both sample rates have a sample. */
-function decodeNext(
-  state: LiveState,
-  bytes: Uint8Array,
-  {
-    format,
-    split,
-    cause,
-    cancel,
-  }: Pick<LiveStep, 'format' | 'split' | 'cause'> & { readonly cancel: Int32Array | null },
-  models: Models,
-  limits: DecodeLimits,
-) {
-  const { sampleRate } = models.features;
-  const all = Buffer.concat([state.bytes, bytes]);
-  const file = Buffer.concat([wavHeader(format, all.length), all]);
-  const options = { sampleRate, limits: { ...limits, seconds: maxStepSeconds }, cancel };
-  const audio = split ? decodeChannels(file, options) : decodeMean(file, options);
-  const [first] = audio.channels as [Float32Array];
-  const common = gcd(format.sampleRate, sampleRate);
-  const [inStep, outStep] = [format.sampleRate / common, sampleRate / common];
-  const held =
-    format.sampleRate === sampleRate ? 0 : Math.ceil((resamplerSeconds * sampleRate) / outStep) * outStep;
-  const available = state.start + first.length;
-  const end = cause === 'session.end' ? available : Math.max(state.read, available - held);
-  const start = Math.max(state.start, Math.floor(Math.max(0, end - held) / outStep) * outStep);
-  const skipped = ((start - state.start) / outStep) * inStep * frameBytesOf(format);
-  return {
-    source: audio.source,
-    channels: audio.channels.map((samples) => samples.slice(state.read - state.start, end - state.start)),
-    state: { bytes: new Uint8Array(all.subarray(skipped)), start, read: end },
-  };
-}
-
-type StepDecodeOptions = Omit<Parameters<typeof decode>[1], 'channel'>;
-type Decoded = { readonly channels: readonly Float32Array[]; readonly source: Source };
-
-function decodeMean(file: Uint8Array, options: StepDecodeOptions): Decoded {
-  const { samples, source }: Audio = decode(file, { ...options, channel: null });
-  return { channels: [samples], source };
-}
-
-function decodeChannels(file: Uint8Array, options: StepDecodeOptions): Decoded {
-  const decoders = openChannelDecoders(file, options, maxStepSeconds * options.sampleRate);
-  try {
-    const channels = decoders.map(({ next }) => next());
-    return { channels, source: decoders[1].source() as Source };
-  } finally {
-    decoders[0].close();
-  }
-}
-
-function gcd(one: number, other: number): number {
-  return other === 0 ? one : gcd(other, one % other);
+  return { ...initialSampleState, channels: Array.from({ length: channels }, () => channel) };
 }
 
 async function analyzeChannel(
@@ -212,17 +147,14 @@ async function analyzeChannel(
   const speech = analyzeSpeech(audio, frames, models);
   const now = frames.features.frames;
   const minPause = models.vad.manifest.params.minPauseSeconds * speech.framesPerSecond;
-  const bounds = {
-    start: state.offset === 0 ? Number.NEGATIVE_INFINITY : 0,
-    end: isLast ? Number.POSITIVE_INFINITY : now,
-  };
+  const bounds = { start: state.offset === 0 ? unbounded.start : 0, end: isLast ? unbounded.end : now };
   const cut = cutUtterances(
     speech,
     models.trunk.manifest.params,
     [bounds],
     state.utteranceEnd - state.offset,
   );
-  const isOver = ({ end, cause: why }: Utterance) => isLast || why === 'length' || now - end >= minPause;
+  const isOver = (utterance: Utterance) => isLast || hasEnded(utterance, now, minPause);
   const [over, open] = [cut.filter(isOver), cut.filter((utterance) => !isOver(utterance))];
   const isShown = step.measure || cause === 'turn.end';
 
@@ -233,13 +165,8 @@ async function analyzeChannel(
   const shown = isShown
     ? await scoreUtterances(speech, open, meter, scored.totals, request, models, timer)
     : null;
-  const toStream = (one: Scored): Scored => ({
-    ...one,
-    start: one.start + state.offset,
-    end: one.end + state.offset,
-  });
-  const ended = scored.scored.map(toStream);
-  const stillOpen = shown?.scored.map(toStream) ?? [];
+  const ended = shift(scored.scored, state.offset);
+  const stillOpen = shift(shown?.scored ?? [], state.offset);
   const isRecent = ({ end }: Scored) => end > state.offset + now - recentSeconds * speech.framesPerSecond;
 
   const activity = announce(state, speech, isLast, models);
@@ -263,7 +190,7 @@ async function analyzeChannel(
 }
 
 function scoredSignals({ signals, models }: Step): Signal[] {
-  return signals.filter((signal) => unavailableOf(models[signal].manifest) === null);
+  return available(models).filter((signal) => signals.includes(signal));
 }
 
 /** Starts and ends of speech, each once. */
@@ -306,7 +233,7 @@ function keepOpen(
 ) {
   const { framesPerSecond, segments } = speech;
   const { marginSeconds } = models.trunk.manifest.params;
-  const { minPauseSeconds, minSpeechSeconds, onset } = models.vad.manifest.params;
+  const { minSpeechSeconds, onset } = models.vad.manifest.params;
   const now = speech.features.frames;
   const last = over.at(-1);
   const utteranceEnd = last === undefined ? state.utteranceEnd : last.end + state.offset;
@@ -325,32 +252,37 @@ function keepOpen(
   const frames = sliceFrames(speech, from);
   // Speech goes on after a cut.
   if (continues) frames.speechProbability[0] = Math.max(frames.speechProbability[0] ?? 0, onset);
-  const past = clipSegments(segments, { start: 0, end: from });
-  const minPause = minPauseSeconds * framesPerSecond;
-  const shifted = past.map(({ start, end }) => ({ start: start + state.offset, end: end + state.offset }));
-  const voiceFrames = countFrames(past);
   return {
     frames,
     offset: state.offset + from,
     utteranceEnd,
     noise: from === 0 ? state.noise : meter.noise(from),
-    segments: joinGaps([...state.segments, ...shifted], minPause),
-    syllables: addSyllables(
-      state.syllables,
-      past,
-      speech.syllableRate,
-      framesPerSecond,
-      models.cognitive.manifest.params.measures,
-    ),
+    speech: addSpeech(state, speech, clipSegments(segments, { start: 0, end: from }), models),
+  };
+}
+
+/** @param segments of `speech`, in its frames */
+function addSpeech(
+  { speech: before, offset }: ChannelState,
+  { framesPerSecond, syllableRate, voiceLogOdds }: SpeechAnalysis,
+  segments: readonly Segment[],
+  { vad, cognitive }: Models,
+): SpeechSoFar {
+  const minPause = vad.manifest.params.minPauseSeconds * framesPerSecond;
+  const { measures } = cognitive.manifest.params;
+  const frames = countFrames(segments);
+  return {
+    segments: joinGaps([...before.segments, ...shift(segments, offset)], minPause),
+    syllables: addSyllables(before.syllables, segments, syllableRate, framesPerSecond, measures),
     voice: {
-      sum: state.voice.sum + voiceFrames * meanOver(past, speech.voiceLogOdds),
-      frames: state.voice.frames + voiceFrames,
+      sum: before.voice.sum + frames * meanOver(segments, voiceLogOdds),
+      frames: before.voice.frames + frames,
     },
   };
 }
 
 function toTurn(utterance: Scored, cause: string, provisional: boolean, step: Step): LiveMessage {
-  const analysis = toAnalysis([utterance], {}, { segments: [], syllables: noSyllables }, null, step);
+  const analysis = toAnalysis([utterance], {}, null, step);
   const entries = step.signals.flatMap((signal) => {
     const { timeline = [] } = bodyOf(signal, analysis) as { timeline?: readonly Record<string, unknown>[] };
     return timeline.map(({ start_s: _, end_s: __, ...scores }) => [signal, scores] as const);
@@ -375,30 +307,13 @@ function toMeasurement(
   step: Step,
 ): LiveMessage[] {
   const { framesPerSecond } = speech;
-  const { vad, cognitive } = step.models;
-  const { minPauseSeconds, minTotalSpeechSeconds } = vad.manifest.params;
+  const { minTotalSpeechSeconds } = step.models.vad.manifest.params;
   const now = state.offset + speech.features.frames;
-  const shifted = speech.segments.map(({ start, end }) => ({
-    start: start + state.offset,
-    end: end + state.offset,
-  }));
-  const segments = joinGaps([...state.segments, ...shifted], minPauseSeconds * framesPerSecond);
+  const soFar = addSpeech(state, speech, speech.segments, step.models);
   const window = { start: Math.max(0, now - recentSeconds * framesPerSecond), end: now };
-  const speechSeconds = countFrames(clipSegments(segments, window)) / framesPerSecond;
+  const speechSeconds = countFrames(clipSegments(soFar.segments, window)) / framesPerSecond;
   if (speechSeconds < minTotalSpeechSeconds || recent.length === 0) return [];
-  const { measures } = cognitive.manifest.params;
-  const syllables = addSyllables(
-    state.syllables,
-    speech.segments,
-    speech.syllableRate,
-    framesPerSecond,
-    measures,
-  );
-  const frames = countFrames(speech.segments);
-  const voice =
-    (state.voice.sum + frames * meanOver(speech.segments, speech.voiceLogOdds)) /
-    Math.max(1, state.voice.frames + frames);
-  const analysis = toAnalysis(recent, totals, { segments, syllables }, voice, step);
+  const analysis = toAnalysis(recent, totals, soFar, step);
   const bodies = step.signals.map((signal) => [signal, bodyOf(signal, analysis)] as const);
   return [
     {
@@ -413,42 +328,32 @@ function toMeasurement(
   ];
 }
 
-/** @param voiceLogOdds null: only the timeline is read */
+/** @param soFar null: only the timeline is read */
 function toAnalysis(
   utterances: readonly Scored[],
   totals: Totals,
-  speech: { readonly segments: readonly Segment[]; readonly syllables: SyllableTotals },
-  voiceLogOdds: number | null,
-  { signals, models, source, seconds, timer }: Step,
+  soFar: SpeechSoFar | null,
+  step: Step,
 ): Analysis {
+  const { models, source, seconds, timer } = step;
   const { features, vad } = models;
   const framesPerSecond = features.sampleRate / features.hopLength;
-  const weights = utterances.map(({ speechFrames }) => speechFrames);
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const mean = (value: (utterance: Scored) => number) =>
-    utterances.reduce((sum, utterance) => sum + value(utterance) * utterance.speechFrames, 0) / total;
-  const quality = {
-    snrDb: mean((utterance) => utterance.quality.snrDb),
-    bandwidthHz: mean((utterance) => utterance.quality.bandwidthHz),
-    levelDbfs: 0,
-  };
-  const span = {
-    segments: speech.segments,
-    framesPerSecond,
-    speechSeconds: countFrames(speech.segments) / framesPerSecond,
-  };
-  const recording: RecordingContext = {
-    ...span,
-    syllables: speech.syllables,
-    utterances,
-    totals,
-    conditions: { ...quality, speechSeconds: span.speechSeconds, clippedRatio: source.clippedRatio },
-    baselines: [],
-  };
-  const own = signals.filter((signal) => unavailableOf(models[signal].manifest) === null);
-  const wanted = own.filter((signal) => voiceLogOdds !== null || definitions[signal].addTo === undefined);
+  const [snrDb = 0, bandwidthHz = 0] = weightedMean(
+    utterances.map(({ quality }) => [quality.snrDb, quality.bandwidthHz]),
+    utterances.map(({ speechFrames }) => speechFrames),
+  );
+  const quality = { snrDb, bandwidthHz, levelDbfs: 0 };
+  const { segments, syllables, voice } = soFar ?? noSpeech;
+  const speechSeconds = countFrames(segments) / framesPerSecond;
+  const span = { segments, framesPerSecond, speechSeconds };
+  const conditions = { ...quality, speechSeconds, clippedRatio: source.clippedRatio };
+  const recording: RecordingContext = { ...span, syllables, utterances, totals, conditions, baselines: [] };
+  const wanted = scoredSignals(step).filter(
+    (signal) => soFar !== null || definitions[signal].addTo === undefined,
+  );
+  const spoken = { ...quality, voiceLogOdds: voice.sum / Math.max(1, voice.frames), severalSpeakers: false };
   return {
-    audio: { seconds, source, ...quality, speechSeconds: span.speechSeconds },
+    audio: { seconds, source, ...quality, speechSeconds },
     span,
     results: Object.fromEntries(
       wanted.map((signal) => [signal, definitions[signal].aggregate([], recording, models[signal])]),
@@ -456,18 +361,8 @@ function toAnalysis(
     embeddings: null,
     samplesSha256: null,
     insufficientSpeech: false,
-    warnings:
-      voiceLogOdds === null
-        ? []
-        : recordingWarnings(
-            source,
-            { ...quality, voiceLogOdds, severalSpeakers: false },
-            0,
-            vad.manifest.params,
-          ),
-    models: Object.fromEntries(
-      signals.map((signal) => [signal, models[signal].manifest]),
-    ) as Analysis['models'],
+    warnings: soFar === null ? [] : recordingWarnings(source, spoken, 0, vad.manifest.params),
+    models: manifestsOf(models),
     stages: timer.stages(),
   };
 }

@@ -25,10 +25,7 @@ export function joinQualities(
   );
   return {
     levelDbfs: decibels(speechPower),
-    snrDb:
-      withNoise.length === 0
-        ? null
-        : Math.min(maxSnrDb, Math.max(0, decibels((noisySpeechPower - noisePower) / noisePower))),
+    snrDb: withNoise.length === 0 ? null : snrOf(noisySpeechPower, noisePower),
     bandwidthHz: meanBySpeech(spoken, ({ quality }) => quality.bandwidthHz),
   };
 }
@@ -149,7 +146,7 @@ function mean(values: Float32Array): number {
 /** @param speechPower includes the noise */
 function snrOf(speechPower: number, noisePower: number): number {
   if (noisePower <= 0) return speechPower > 0 ? maxSnrDb : 0;
-  return Math.min(maxSnrDb, Math.max(0, decibels(speechPower / noisePower - 1)));
+  return Math.min(maxSnrDb, Math.max(0, decibels((speechPower - noisePower) / noisePower)));
 }
 
 function bandwidthOf({ data, bins }: Features, { start, end }: Segment, spec: FeatureSpec): number {

@@ -53,6 +53,13 @@ export function joinGaps(segments: readonly Segment[], minGap: number): Segment[
   return joined;
 }
 
+/** The whole recording, and what precedes and follows it. */
+export const unbounded: Segment = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY };
+
+export function shift<Part extends Segment>(parts: readonly Part[], frames: number): Part[] {
+  return parts.map((part) => ({ ...part, start: part.start + frames, end: part.end + frames }));
+}
+
 /** The parts inside `span`. */
 export function clipSegments(segments: readonly Segment[], span: Segment): Segment[] {
   return segments

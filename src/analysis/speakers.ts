@@ -1,6 +1,6 @@
 /** Segments of the caller -> the speech of each speaker. */
 import type { SpeechChunk } from './chunked.ts';
-import { countFrames, type Segment } from './segments.ts';
+import { countFrames, type Segment, shift } from './segments.ts';
 import type { SpeakerSegment } from './types.ts';
 
 /** Names in order of their first segments. */
@@ -63,10 +63,7 @@ export function restrictToSpeaker(
   spans: readonly Segment[],
   offset: number,
 ): SpeechChunk {
-  const bounds = intersect(
-    spans.map(({ start, end }) => ({ start: start - offset, end: end - offset })),
-    [{ start: 0, end: speech.features.frames }],
-  );
+  const bounds = intersect(shift(spans, -offset), [{ start: 0, end: speech.features.frames }]);
   const segments = intersect(speech.segments, bounds);
   const speechProbability = new Float32Array(speech.speechProbability.length);
   for (const { start, end } of bounds) {

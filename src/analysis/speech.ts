@@ -24,8 +24,9 @@ export type FrameBlock = {
   readonly clipped: Float32Array;
 };
 
+type VadModels = Pick<Models, 'silence' | 'vad'>;
 /** The models that detect speech. */
-type Detector = Pick<Models, 'features' | 'silence' | 'vad'>;
+type Detector = VadModels & Pick<Models, 'features'>;
 
 export type SpeechAnalysis = FrameBlock & {
   readonly audio: AudioBuffer;
@@ -112,8 +113,14 @@ export async function detectFrames(
   };
 }
 
+/** The state of the VAD model after endless silence. */
+export async function settleVad(models: VadModels): Promise<Float32Array> {
+  const { settleFrames, stateSize } = models.vad.manifest.params.stream;
+  return (await runVad(none, settleFrames, new Float32Array(stateSize), models)).next_state;
+}
+
 /** @param read frames that the model reads: those of `rows`, then silence */
-async function runVad(rows: Float32Array, read: number, state: Float32Array, { vad, silence }: Detector) {
+async function runVad(rows: Float32Array, read: number, state: Float32Array, { vad, silence }: VadModels) {
   if (read === 0) return { speech: none, syllable_rate: none, voice: none, next_state: state };
   const bins = silence.length;
   const data = new Float32Array(read * bins);
@@ -149,7 +156,8 @@ function extractNext(state: DetectorState, block: Float32Array, isLast: boolean,
   const clipped = new Float32Array(count);
   for (let frame = 0; frame < count; frame++) {
     const start = (skipped + frame) * hopLength;
-    for (const sample of samples.subarray(start, start + hopLength)) {
+    for (let at = start; at < start + hopLength; at++) {
+      const sample = samples[at] as number;
       power[frame] = (power[frame] as number) + sample ** 2 / hopLength;
       if (Math.abs(sample) >= clippedLevel) clipped[frame] = (clipped[frame] as number) + 1;
     }

@@ -44,6 +44,11 @@ export function cutUtterances(
   });
 }
 
+/** Whether what follows the frames, `now` of them, cannot change the utterance. */
+export function hasEnded({ end, cause }: Utterance, now: number, minPause: number): boolean {
+  return cause === 'length' || now - end >= minPause;
+}
+
 function groupRuns(runs: readonly Segment[], framesPerSecond: number, previousEnd: number): Segment[][] {
   const minFrames = minSeconds * framesPerSecond;
   const maxGap = maxGapSeconds * framesPerSecond;

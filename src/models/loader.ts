@@ -5,10 +5,11 @@ import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { definitions, signals } from '../analysis/signals/table.ts';
+import { settleVad } from '../analysis/speech.ts';
 import { extract, type FeatureSpec, featuresVersion } from '../audio/addon.ts';
 import { type Kind, type Manifest, type ManifestOf, manifestSchema } from './manifest.ts';
 import { findModels, ModelError, parseJson, readText, readWeights } from './model-files.ts';
-import { openSession, type Session, type Values } from './session.ts';
+import { openSession, type Session } from './session.ts';
 
 export type Model<K extends Kind> = { readonly manifest: ManifestOf<K>; readonly session: Session };
 
@@ -40,7 +41,6 @@ const graphs: Readonly<Record<Kind, Pick<Session, 'inputs' | 'outputs'>>> = {
   trunk: { inputs: ['features'], outputs: ['tokens'] },
   ...definitions,
 };
-
 
 /** Validated manifests of all folders in `modelsDir`, without sessions: cheap enough for the main thread. */
 export async function readManifests(modelsDir: string): Promise<Manifest[]> {
@@ -77,7 +77,7 @@ async function openModels(byKind: ReadonlyMap<Kind, ModelFolder>): Promise<Model
   const { features } = byName.trunk.manifest;
   const voice = await openVoice(byKind.get('trunk') as ModelFolder);
   const silence = silentFrame(features);
-  return { features, silence, silentVad: await settle(byName.vad, silence), voice, ...byName };
+  return { features, silence, silentVad: await settleVad({ vad: byName.vad, silence }), voice, ...byName };
 }
 
 /** What cuts and encodes utterances. */
@@ -93,20 +93,7 @@ export async function loadEncoder(vadFolder: string, trunkFolder: string | null)
   const { features } = vad.manifest;
   const silence = silentFrame(features);
   const trunk = trunkFolder === null ? null : await openFolder('trunk', trunkFolder);
-  return { features, silence, silentVad: await settle(vad, silence), vad, trunk };
-}
-
-async function settle({ session, manifest }: Model<'vad'>, silence: Float32Array): Promise<Float32Array> {
-  const { settleFrames, stateSize } = manifest.params.stream;
-  const data = Float32Array.from(
-    { length: settleFrames * silence.length },
-    (_, index) => silence[index % silence.length] as number,
-  );
-  const outputs = await session.run({
-    features: { data, shape: [1, settleFrames, silence.length] },
-    state: { data: new Float32Array(stateSize), shape: [1, stateSize] },
-  });
-  return (outputs.next_state as Values).data;
+  return { features, silence, silentVad: await settleVad({ vad, silence }), vad, trunk };
 }
 
 function silentFrame(spec: FeatureSpec): Float32Array {

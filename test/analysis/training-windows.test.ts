@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { makeVenv } from '../../benchmarks/python.ts';
-import { encodeWindows } from '../../src/analysis/encode.ts';
-import { findSegments } from '../../src/analysis/segments.ts';
+import { encode, framesOf } from '../../src/analysis/encode.ts';
+import { findSegments, unbounded } from '../../src/analysis/segments.ts';
 import type { FrameBlock } from '../../src/analysis/speech.ts';
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
 import { cutUtterances } from '../../src/analysis/utterances.ts';
@@ -60,9 +60,9 @@ async function inputsOf(
       },
       manifest: { params: { framesPerToken } },
     } as unknown as Models['trunk'];
-    const models = { trunk, silence: Float32Array.of(-10) };
-    const { encoded } = await encodeWindows(block, [window], models, startStageTimer(null));
-    inputs.push({ features: seen, weights: [...(encoded.weights.data as Float32Array)] });
+    const rows = framesOf(block, [window], Float32Array.of(-10));
+    const { weights } = await encode(rows, trunk, startStageTimer(null));
+    inputs.push({ features: seen, weights: [...weights.data] });
   }
   return inputs;
 }
@@ -79,9 +79,8 @@ for (const framesPerToken of [2, 4]) {
     const recordings = Array.from({ length: 200 }, (_, index) => {
       const speechProbability = speechOf(index + 1);
       const segments = findSegments(speechProbability, framesPerSecond, segmentParams);
-      const everything = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY };
       const utterances = cutUtterances({ segments, speechProbability, framesPerSecond }, windowParams, [
-        everything,
+        unbounded,
       ]);
       return { speechProbability, segments, windows: utterances.map(({ window }) => window) };
     });

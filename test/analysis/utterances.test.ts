@@ -1,13 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { fixture } from '../../scripts/recordings.ts';
-import { findSegments, type Segment } from '../../src/analysis/segments.ts';
+import { findSegments, type Segment, unbounded } from '../../src/analysis/segments.ts';
 import { cutRuns, cutUtterances, type Utterance } from '../../src/analysis/utterances.ts';
 import { reporter } from '../support/analysis.ts';
 
 const framesPerSecond = 100;
 const params = { windowSeconds: 10, marginSeconds: 0.2 };
-const everything = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY };
 
 type Span = readonly [start: number, end: number];
 const toSegments = (spans: readonly Span[]): Segment[] => spans.map(([start, end]) => ({ start, end }));
@@ -19,12 +18,8 @@ function detectedOf(spans: readonly Span[], quiet: readonly Span[] = []) {
   return { segments: toSegments(spans), speechProbability, framesPerSecond };
 }
 
-const cut = (
-  spans: readonly Span[],
-  quiet: readonly Span[] = [],
-  bounds = everything,
-  previousEnd?: number,
-) => cutUtterances(detectedOf(spans, quiet), params, [bounds], previousEnd);
+const cut = (spans: readonly Span[], quiet: readonly Span[] = [], bounds = unbounded, previousEnd?: number) =>
+  cutUtterances(detectedOf(spans, quiet), params, [bounds], previousEnd);
 const spansOf = (utterances: readonly Utterance[]) => utterances.map(toSpan);
 
 test('an utterance is a run of speech between pauses, and its window has 0.2 s more on both sides', (t) => {
@@ -150,7 +145,7 @@ test('a run of under 0.5 s that is nearer to an utterance that has ended belongs
   ]);
   const later = spans.slice(1);
   t.deepEqual(spansOf(cut(later)), [[130, 291]]);
-  t.deepEqual(spansOf(cut(later, [], everything, 100)), [[191, 291]]);
+  t.deepEqual(spansOf(cut(later, [], unbounded, 100)), [[191, 291]]);
 });
 
 test('what comes later changes no utterance that a pause or its length has ended', (t) => {
@@ -158,7 +153,7 @@ test('what comes later changes no utterance that a pause or its length has ended
   const cutTo = (speech: Float32Array, end: number) => {
     const speechProbability = speech.subarray(0, end);
     const segments = findSegments(speechProbability, framesPerSecond, vad);
-    return cutUtterances({ segments, speechProbability, framesPerSecond }, params, [{ ...everything, end }]);
+    return cutUtterances({ segments, speechProbability, framesPerSecond }, params, [{ ...unbounded, end }]);
   };
   const level = fc.constantFrom(0, 0.2, 0.5, 0.9, 1);
   const stretch = fc.tuple(

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import test, { type ExecutionContext } from 'ava';
 import { wavFile } from '../../benchmarks/wav.ts';
+import { joinArrays } from '../../src/analysis/arrays.ts';
 import type { CombinedReport } from '../../src/analysis/report.ts';
 import { decode } from '../../src/audio/addon.ts';
 import { limits, type Reporter, reporter } from '../support/analysis.ts';
@@ -56,16 +57,6 @@ function noise(seconds: number, dbfs: number): Float32Array {
   });
 }
 
-function join(parts: readonly Float32Array[]): Float32Array {
-  const joined = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
-}
-
 /** The entry that overlaps the span most. */
 function entryAt({ emotion }: CombinedReport, span: Span): Entry | undefined {
   const overlap = ({ start_s, end_s }: Entry) => Math.min(end_s, span.end) - Math.max(start_s, span.start);
@@ -107,7 +98,10 @@ const contexts: Readonly<
   'noise at -60 dBFS around': () => [noise(8, -60), noise(8, -60)],
   'speech before': (other) => [other, silence(0)],
   'speech after': (other) => [silence(0), other],
-  'speech around, 3 s away': (other) => [join([other, silence(2.5)]), join([silence(2.5), other])],
+  'speech around, 3 s away': (other) => [
+    joinArrays([other, silence(2.5)]),
+    joinArrays([silence(2.5), other]),
+  ],
   'louder speech before': (other) => [scaled(other, 10), silence(0)],
   'softer speech after': (other) => [silence(0), scaled(other, -20)],
 };
@@ -120,8 +114,8 @@ async function analyse(
   before: Float32Array,
   after: Float32Array,
 ): Promise<Analysed> {
-  const lead = join([before, silence(decided)]);
-  const own = await report(wavFile(join([lead, utterance, silence(decided), after]), rate));
+  const lead = joinArrays([before, silence(decided)]);
+  const own = await report(wavFile(joinArrays([lead, utterance, silence(decided), after]), rate));
   return { own, span: { start: lead.length / rate, end: (lead.length + utterance.length) / rate } };
 }
 
@@ -148,7 +142,7 @@ function recordingOf(order: readonly number[], pauses: readonly number[]): Recor
     spans.set(index, { start, end: at });
   }
   add(silence(decided));
-  return { samples: join(parts), spans };
+  return { samples: joinArrays(parts), spans };
 }
 
 const everyIndex = voices.map((_, index) => index);

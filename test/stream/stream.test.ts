@@ -133,7 +133,10 @@ test('split: each channel has its messages, and the report of channels=split', a
   session.socket.send(samples);
   session.send({ type: 'session.end' });
   t.is((await session.closed).code, 1000);
-  const wav = Buffer.concat([wavHeader({ ...format, sampleRate: format.sample_rate_hz }, samples.length), samples]);
+  const wav = Buffer.concat([
+    wavHeader({ ...format, sampleRate: format.sample_rate_hz }, samples.length),
+    samples,
+  ]);
   const { body } = await analyzeFile(server.port, server.token, wav, 'same', { channels: 'split' });
   t.is(reportText(session), body);
   const started = session.messages('speech.started').map(({ channel }) => channel);
@@ -292,7 +295,10 @@ test('a session of over 15 minutes has the report of a job', async (t) => {
     session.socket.send(samples.subarray(at, at + 2 ** 20));
   session.send({ type: 'session.end' });
   t.is((await session.closed).code, 1000);
-  const wav = Buffer.concat([wavHeader({ ...format, sampleRate: format.sample_rate_hz }, samples.length), samples]);
+  const wav = Buffer.concat([
+    wavHeader({ ...format, sampleRate: format.sample_rate_hz }, samples.length),
+    samples,
+  ]);
   const { body } = await analyzeFile(patient.port, patient.token, wav, 'same');
   t.is(reportText(session), body);
   t.is(JSON.parse(body).audio.duration_s, 905);

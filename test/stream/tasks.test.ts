@@ -33,9 +33,6 @@ test('a step whose worker dies is retried once, on another worker', async (t) =>
   const task: ThreadTask = { do: 'exitOnce', file: join(makeFolder(), 'died') };
   t.truthy(await tasks.step(stepOf(task)));
   t.is(pool.stats().lost, 1);
-  await t.throwsAsync(
-    tasks.step(stepOf({ do: 'exit' })),
-    { code: 'worker_lost' },
-  );
+  await t.throwsAsync(tasks.step(stepOf({ do: 'exit' })), { code: 'worker_lost' });
   t.is(pool.stats().lost, 3);
 });

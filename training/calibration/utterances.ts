@@ -10,6 +10,7 @@ import { argv, stderr, stdout } from 'node:process';
 import { joinArrays } from '../../src/analysis/arrays.ts';
 import { scoreUtterances } from '../../src/analysis/encode.ts';
 import { createQualityMeter, noNoise } from '../../src/analysis/quality.ts';
+import { unbounded } from '../../src/analysis/segments.ts';
 import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/analysis/speech.ts';
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
 import { cutUtterances } from '../../src/analysis/utterances.ts';
@@ -44,10 +45,9 @@ async function describe(files: readonly Uint8Array[], models: Models) {
   const speech = analyzeSpeech({ samples, sampleRate }, frames, models);
   const { params } = models.trunk.manifest;
   if (params.severalSpeakers === undefined) throw new Error('Expected params `severalSpeakers` of the trunk, got none');
-  const everything = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY };
   const meter = createQualityMeter(speech, noNoise, models.features);
   const request = { signals: [], embeddings: true, voices: true };
-  const utterances = cutUtterances(speech, params, [everything]);
+  const utterances = cutUtterances(speech, params, [unbounded]);
   const { scored } = await scoreUtterances(speech, utterances, meter, {}, request, models, timer);
   const long = scored.filter(({ voice }) => voice !== null);
   return {

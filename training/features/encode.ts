@@ -7,8 +7,8 @@
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { argv, stderr } from 'node:process';
-import { type Encoded, encodeWindows } from '../../src/analysis/encode.ts';
-import type { Segment } from '../../src/analysis/segments.ts';
+import { encode, framesOf } from '../../src/analysis/encode.ts';
+import { type Segment, unbounded } from '../../src/analysis/segments.ts';
 import { analyzeSpeech, detectFrames, initialDetectorState } from '../../src/analysis/speech.ts';
 import { startStageTimer } from '../../src/analysis/stage-timer.ts';
 import { cutRuns, cutUtterances, type UtteranceParams } from '../../src/analysis/utterances.ts';
@@ -43,29 +43,26 @@ async function main(file: string | undefined): Promise<void> {
     const { samples } = decode(bytes, { sampleRate, channel: null, limits, cancel: null });
     const { frames } = await detectFrames(initialDetectorState(models), samples, true, models, startStageTimer(null));
     const speech = analyzeSpeech({ samples, sampleRate }, frames, models);
-    const everything = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY };
-    const utterances = cutUtterances(speech, params, [everything]);
+    const utterances = cutUtterances(speech, params, [unbounded]);
     const found = utterances.map(({ window, speechFrames }) => ({ windows: [window], speechFrames }));
     const runs = cutRuns(speech, params);
     for (const { windows, speechFrames } of found.length > 0 || runs === null ? found : [runs]) {
-      const { rows, encoded } = await encodeWindows(speech, windows, models, startStageTimer(null));
+      const rows = framesOf(speech, windows, models.silence);
+      const encoded = models.trunk && (await encode(rows, models.trunk, startStageTimer(null)));
       add('recording', index);
       add('start', (windows[0] as Segment).start);
       add('frames', rows.speechProbability.length);
       add('speechFrames', speechFrames);
       add('embeddings', encoded?.weights.data.length ?? 0);
       write(speechFile, rows.speechProbability);
-      if (encoded !== null) writeEncoded(embeddingsFile, weightsFile, encoded);
+      if (encoded === null) continue;
+      write(embeddingsFile, encoded.embeddings.data);
+      write(weightsFile, encoded.weights.data);
     }
     if (index % 1000 === 0) stderr.write(`${index} of ${paths.length} recordings\n`);
   }
   for (const descriptor of files) closeSync(descriptor);
   writeFileSync(`${out}.json`, JSON.stringify(columns));
-}
-
-function writeEncoded(embeddingsFile: number, weightsFile: number, { embeddings, weights }: Encoded): void {
-  write(embeddingsFile, embeddings.data);
-  write(weightsFile, weights.data);
 }
 
 function write(descriptor: number, { buffer, byteOffset, byteLength }: Float32Array): void {
