@@ -21,7 +21,7 @@ import {
 } from './speech.ts';
 import { type StageTimer, stoppedMessage } from './stage-timer.ts';
 import type { AnalyzeOptions } from './types.ts';
-import { cutUtterances, hasEnded, maxGapSeconds } from './utterances.ts';
+import { cutUtterances, hasEnded, maxGapSeconds, toGrid } from './utterances.ts';
 
 export type Chunking = {
   /** Longest chunk: bounds the memory of an analysis. */
@@ -162,8 +162,11 @@ function findCut(speech: SpeechAnalysis, previousEnd: number, { trunk, vad }: Mo
   const recent = cuts.filter(({ end, pause }) => end + pause / 2 >= earliest);
   const longest = (one: Cut, other: Cut) => (other.pause >= one.pause ? other : one);
   const best = recent.length > 0 ? recent.reduce(longest) : null;
-  const end = best === null ? (segments.at(-1)?.start ?? now) : best.end + Math.floor(best.pause / 2);
-  return { end: end === 0 ? now : end, utteranceEnd: ends.filter((own) => own <= end).at(-1) ?? previousEnd };
+  const end = toGrid(best === null ? (segments.at(-1)?.start ?? now) : best.end + best.pause / 2);
+  return {
+    end: end === 0 ? toGrid(now) : end,
+    utteranceEnd: ends.filter((own) => own <= end).at(-1) ?? previousEnd,
+  };
 }
 
 type Cut = { readonly end: number; readonly pause: number };

@@ -45,7 +45,9 @@ export function decodeNext(
     format.sampleRate === sampleRate ? 0 : Math.ceil((resamplerSeconds * sampleRate) / outStep) * outStep;
   const available = state.start + first.length;
   const end = cause === 'session.end' ? available : Math.max(state.read, available - held);
-  const start = Math.max(state.start, Math.floor(Math.max(0, end - held) / outStep) * outStep);
+  // The bytes of the last samples stay, so that a step without bytes has some to decode.
+  const context = Math.max(held, outStep);
+  const start = Math.max(state.start, Math.floor(Math.max(0, end - context) / outStep) * outStep);
   const skipped = ((start - state.start) / outStep) * inStep * frameBytesOf(format);
   return {
     source: audio.source,

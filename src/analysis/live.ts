@@ -24,7 +24,7 @@ import {
 } from './speech.ts';
 import { type Stage, type StageTimer, startStageTimer } from './stage-timer.ts';
 import type { Analysis, RecordingContext } from './types.ts';
-import { cutUtterances, hasEnded, maxGapSeconds, type Utterance } from './utterances.ts';
+import { cutUtterances, gridFrames, hasEnded, maxGapSeconds, toGrid, type Utterance } from './utterances.ts';
 import { recordingWarnings } from './warnings.ts';
 
 export type LiveStep = {
@@ -246,9 +246,10 @@ function keepOpen(
     first = start;
   }
   const continues = last?.cause === 'length';
+  const earliest = toGrid((last?.end ?? 0) + gridFrames - 1);
   const from = continues
     ? last.end
-    : Math.max(last?.end ?? 0, first - Math.ceil(marginSeconds * framesPerSecond) - 1, 0);
+    : Math.max(earliest, toGrid(first - Math.ceil(marginSeconds * framesPerSecond) - 1));
   const frames = sliceFrames(speech, from);
   // Speech goes on after a cut.
   if (continues) frames.speechProbability[0] = Math.max(frames.speechProbability[0] ?? 0, onset);

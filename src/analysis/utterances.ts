@@ -7,6 +7,8 @@ const minSeconds = 0.5;
 export const maxGapSeconds = 1;
 /** A cut of long speech is the middle of the span of this length with the least speech. */
 const dipSeconds = 0.1;
+/** Windows begin at a multiple of these frames of the recording, so that bounds a frame apart do not move the embeddings. */
+export const gridFrames = 4;
 
 export type UtteranceParams = {
   /** Longest input of the trunk. */
@@ -72,24 +74,29 @@ function cutGroup(
   bounds: Segment,
 ): Utterance[] {
   const margin = Math.round(marginSeconds * framesPerSecond);
-  const maxFrames = windowSeconds * framesPerSecond - 2 * margin;
+  const maxFrames = windowSeconds * framesPerSecond - 2 * margin - gridFrames;
   const last = runs.at(-1) as Segment;
   const now = Math.min(bounds.end, speechProbability.length);
   const utterances: Utterance[] = [];
   let start = (runs[0] as Segment).start;
-  let from = Math.max(bounds.start, start - margin);
+  let from = Math.max(bounds.start, toGrid(start - margin));
   const add = (end: number, to: number, cause: Utterance['cause']) => {
     const speechFrames = countFrames(clipSegments(runs, { start, end }));
     utterances.push({ start, end, window: { start: from, end: to }, speechFrames, cause });
   };
   while (last.end - start > maxFrames) {
     const within = { start: start + maxFrames / 2, end: start + maxFrames - minSeconds * framesPerSecond };
-    const end = findDip(speechProbability, within, dipSeconds * framesPerSecond);
+    const end = toGrid(findDip(speechProbability, within, dipSeconds * framesPerSecond));
     add(end, end, 'length');
     [start, from] = [end, end];
   }
   add(last.end, Math.min(bounds.end, last.end + margin), last.end < now ? 'pause' : 'end');
   return utterances;
+}
+
+/** The last multiple of `gridFrames` up to the frame. */
+export function toGrid(frame: number): number {
+  return Math.floor(frame / gridFrames) * gridFrames;
 }
 
 /** All runs of a recording without an utterance, and their windows, up to what the trunk reads. Null without speech. */
@@ -100,7 +107,7 @@ export function cutRuns(
   const margin = Math.round(marginSeconds * framesPerSecond);
   const windows: Segment[] = [];
   for (const run of segments) {
-    const start = Math.max(run.start - margin, windows.at(-1)?.end ?? Number.NEGATIVE_INFINITY);
+    const start = Math.max(toGrid(run.start - margin), windows.at(-1)?.end ?? Number.NEGATIVE_INFINITY);
     if (countFrames(windows) + run.end + margin - start > windowSeconds * framesPerSecond) break;
     windows.push({ start, end: run.end + margin });
   }

@@ -25,14 +25,21 @@ const spansOf = (utterances: readonly Utterance[]) => utterances.map(toSpan);
 test('an utterance is a run of speech between pauses, and its window has 0.2 s more on both sides', (t) => {
   t.deepEqual(
     cut([
-      [10, 60],
-      [90, 1050],
+      [8, 60],
+      [90, 1046],
     ]),
     [
-      { start: 10, end: 60, window: { start: -10, end: 80 }, speechFrames: 50, cause: 'pause' },
-      { start: 90, end: 1050, window: { start: 70, end: 1070 }, speechFrames: 960, cause: 'pause' },
+      { start: 8, end: 60, window: { start: -12, end: 80 }, speechFrames: 52, cause: 'pause' },
+      { start: 90, end: 1046, window: { start: 68, end: 1066 }, speechFrames: 956, cause: 'pause' },
     ],
   );
+});
+
+test('windows begin at a multiple of 4 frames', (t) => {
+  for (let start = 100; start < 110; start++) {
+    const [{ window }] = cut([[start, 200]]) as [Utterance];
+    t.is(window.start, Math.floor((start - 20) / 4) * 4);
+  }
 });
 
 test('a window stays within the bounds, and an utterance does not cross them', (t) => {
@@ -54,7 +61,7 @@ test('a window stays within the bounds, and an utterance does not cross them', (
     [
       [5, 100, [0, 100], 'end'],
       [100, 195, [100, 215], 'pause'],
-      [205, 295, [185, 300], 'pause'],
+      [205, 295, [184, 300], 'pause'],
     ],
   );
 });
@@ -70,20 +77,20 @@ test('speech that a window does not hold is cut in the middle of its clearest di
   t.deepEqual(
     cut([speech], quiet).map(({ start, end, window, cause }) => [start, end, toSpan(window), cause]),
     [
-      [100, 845, [80, 845], 'length'],
-      [845, 1505, [845, 1505], 'length'],
-      [1505, 2400, [1505, 2420], 'pause'],
+      [100, 844, [80, 844], 'length'],
+      [844, 1504, [844, 1504], 'length'],
+      [1504, 2400, [1504, 2420], 'pause'],
     ],
   );
 });
 
 test('cut speech fits into windows, and each part has at least half a second', (t) => {
-  const lengths = [960, 961, 1000, 1920, 5000];
+  const lengths = [956, 957, 1000, 1920, 5000];
   const dips: Span[][] = [[], [[900, 911]], [[955, 965]]];
   for (const length of lengths) {
     for (const quiet of dips) {
       const utterances = cut([[0, length]], quiet);
-      t.is(utterances.length > 1, length > 960);
+      t.is(utterances.length > 1, length > 956);
       t.true(
         utterances.every(({ start, end, window }) => end - start >= 50 && window.end - window.start <= 1000),
       );

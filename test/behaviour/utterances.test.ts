@@ -31,6 +31,9 @@ const voices: readonly Voice[] = [
   ['en-us+f5', 175, 70, 'That is the best news of the year'],
 ];
 
+/** Windows begin at a multiple of 4 frames: here that of an utterance begins at the same of its samples in every recording. */
+const gridSamples = 640;
+
 /** From the first to the last sound, peak at -12 dBFS. */
 function speak([voice, words, pitch, text]: Voice): Float32Array {
   const wav = execFileSync('espeak-ng', ['-v', voice, '-s', `${words}`, '-p', `${pitch}`, '--stdout', text]);
@@ -38,11 +41,14 @@ function speak([voice, words, pitch, text]: Voice): Float32Array {
   const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
   const isSound = (sample: number) => Math.abs(sample) > 0.01 * peak;
   const sound = samples.subarray(samples.findIndex(isSound), samples.findLastIndex(isSound) + 1);
-  return sound.map((sample) => (0.25 * sample) / peak);
+  const padded = new Float32Array(Math.ceil(sound.length / gridSamples) * gridSamples);
+  padded.set(sound.map((sample) => (0.25 * sample) / peak));
+  return padded;
 }
 
 const utterances = voices.map(speak);
-const silence = (seconds: number) => new Float32Array(Math.round(seconds * rate));
+const silence = (seconds: number) =>
+  new Float32Array(Math.ceil((seconds * rate) / gridSamples) * gridSamples);
 const scaled = (samples: Float32Array, decibels: number) =>
   samples.map((sample) => sample * 10 ** (decibels / 20));
 
