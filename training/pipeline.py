@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from torch import nn
 
 from training import settings
 from training.augment import synthetic_music
 from training.augment.augmented import AugmentedCopies
 from training.calibration import several_speakers, timing_reference
-from training.calibration.affine import Outputs, calibrate_emotion, fit_neutral
+from training.calibration.affine import EmotionCalibration, Outputs, calibrate_emotion, fit_neutral
 from training.calibration.intervals import DEGRADATION_PARAMS, WIDEN, fit_intervals, initial_interval
 from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
@@ -39,8 +40,8 @@ from training.features import log_mel
 from training.features.windows import SEGMENT_PARAMS, WINDOW_PARAMS
 from training.heads import clarity, emotion
 from training.heads import distance as distances
-from training.heads.attention_head import LinearHead
-from training.heads.fit import Heads, mean_per_clip, predict
+from training.heads.attention_head import AttentionHead
+from training.heads.fit import mean_per_clip, predict
 from training.reporting.cards import write_cards
 from training.vad.detector import Detector
 from training.vad.model import LOOKAHEAD
@@ -129,7 +130,7 @@ def is_trained(clip: Clip) -> bool:
 
 @dataclass(frozen=True)
 class EmotionModel:
-    head: LinearHead
+    heads: list[nn.Sequential]  # averaged
     distance: distances.Distance
 
 
@@ -138,52 +139,63 @@ def fit_emotion(store: EmbeddingStore, targets: emotion.Targets, fits: Callable[
     known = rows_of(fits, store, emotion.labelled_windows(store.clips, targets), copied=True)
     plain = known[~store.copied[known]]
     names = np.array([clip.corpus for clip in clips])
-    return EmotionModel(emotion.fit_linear_head(store, targets, known, clips), distances.fit(store.moments[plain], names[store.clips[plain]]))
+    return EmotionModel(emotion.fit_heads(store, targets, known, clips), distances.fit(store.moments[plain], names[store.clips[plain]]))
 
 
 def outputs_of(model: EmotionModel, store: EmbeddingStore, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """-> clip indices [m], outputs and distance of each clip [m,11]: means over utterances, weighted by speech"""
-    values = np.concatenate([predict([model.head], store, rows), model.distance(store.moments[rows])[:, None]], 1)
+    moments = store.moments[rows]
+    values = np.concatenate([emotion.predict_mean(model.heads, moments), model.distance(moments)[:, None]], 1)
     return mean_per_clip(store.clips[rows], store.speech_frames[rows], values)
 
 
-def left_out_outputs(store: EmbeddingStore, targets: emotion.Targets, model: EmotionModel) -> Outputs:
+def left_out_outputs(store: EmbeddingStore, targets: emotion.Targets, model: EmotionModel, fits: Callable[[Clip], bool]) -> Outputs:
     """What heads say about acted corpora that they were not fitted on, and about rated speakers that they were not fitted on.
 
-    `model`: fitted on every corpus but RECIPE.unseen, of which the parts dev and calibration count.
+    `model`: fitted on clips that `fits`, on none of RECIPE.unseen, of which the parts dev and calibration count.
     """
     clips, labelled = read_clips(), emotion.labelled_windows(store.clips, targets)
-    found = [outputs_of(model, store, rows_of(lambda clip: clip.corpus in RECIPE.unseen and (is_dev(clip) or is_calibration(clip)), store, labelled))]
-    for name in (name for name in RECIPE.known if name != RECIPE.rated):
-        own = fit_emotion(store, targets, lambda clip: is_fitted(clip) and clip.corpus != name)
-        found.append(outputs_of(own, store, rows_of(lambda clip: is_fitted(clip) and clip.corpus == name, store, labelled)))
-    speakers = sorted({clip.speaker for clip in clips if clip.corpus == RECIPE.rated and is_fitted(clip)})
-    for fold in range(RATED_FOLDS):
-        held = set(speakers[fold::RATED_FOLDS])
-        is_held = lambda clip: clip.corpus == RECIPE.rated and clip.speaker in held
-        own = fit_emotion(store, targets, lambda clip: is_fitted(clip) and not is_held(clip))
-        found.append(outputs_of(own, store, rows_of(lambda clip: is_fitted(clip) and is_held(clip), store, labelled)))
+    unseen = rows_of(lambda clip: clip.corpus in RECIPE.unseen and (is_dev(clip) or is_calibration(clip)), store, labelled)
+    found = [outputs_of(model, store, unseen)] if len(unseen) else []
+    speakers = sorted({clip.speaker for clip in clips if clip.corpus == RECIPE.rated and fits(clip)})
+    rated_folds = [{(RECIPE.rated, speaker) for speaker in speakers[fold::RATED_FOLDS]} for fold in range(RATED_FOLDS)]
+    acted = [{(clip.corpus, clip.speaker) for clip in clips if clip.corpus == name} for name in RECIPE.known if name != RECIPE.rated]
+    for group in (*acted, *rated_folds):
+        held = rows_of(lambda clip: fits(clip) and (clip.corpus, clip.speaker) in group, store, labelled)
+        if len(held):
+            own = fit_emotion(store, targets, lambda clip: fits(clip) and (clip.corpus, clip.speaker) not in group)
+            found.append(outputs_of(own, store, held))
     rows, values = (np.concatenate(parts) for parts in zip(*found))
     corpora = np.array([clips[i].corpus for i in rows])
     return Outputs(values[:, :-1], values[:, -1], targets, rows, corpora, corpora == RECIPE.rated)
 
 
-def train_emotion(models: ModelSet) -> None:
-    """The head of the set, and its calibration on corpora and speakers that heads of the same recipe were not fitted on."""
-    store, graph = load_embeddings(models), settings.CACHE / "emotion.onnx"
+@dataclass(frozen=True)
+class CalibratedEmotion:
+    compared: EmotionModel  # fitted on the train part
+    model: EmotionModel
+    calibration: EmotionCalibration
+
+
+def calibrated_emotion(store: EmbeddingStore, fits: Callable[[Clip], bool]) -> CalibratedEmotion:
+    """Heads of clips that `fits`, calibrated on corpora and speakers that heads of the same recipe were not fitted on."""
     targets = emotion.targets_of(read_clips())
     labelled = emotion.labelled_windows(store.clips, targets)
-    compared, model = fit_emotion(store, targets, is_trained), fit_emotion(store, targets, is_fitted)
-    neutral = fit_neutral_bias(compared, store, targets, rows_of(is_dev, store, labelled))
-    near = model.distance(store.moments[rows_of(is_fitted, store, labelled)])
-    _, seen = outputs_of(compared, store, rows_of(is_calibration, store, labelled))
-    found = calibrate_emotion(left_out_outputs(store, targets, model), neutral, near, seen[:, -1])
+    compared, model = (fit_emotion(store, targets, chosen) for chosen in (lambda clip: fits(clip) and is_trained(clip), fits))
+    neutral = fit_neutral_bias(compared, store, targets, rows_of(lambda clip: fits(clip) and is_dev(clip), store, labelled))
+    near = model.distance(store.moments[rows_of(fits, store, labelled)])
+    _, seen = outputs_of(compared, store, rows_of(lambda clip: fits(clip) and is_calibration(clip), store, labelled))
+    outputs = left_out_outputs(store, targets, model, fits)
+    return CalibratedEmotion(compared, model, calibrate_emotion(outputs, neutral, near, seen[:, -1]))
+
+
+def train_emotion(models: ModelSet) -> None:
+    graph, found = settings.CACHE / f"{models.models.name}-emotion.onnx", calibrated_emotion(load_embeddings(models), is_fitted)
     params = {"intervals": dict.fromkeys(DIMENSIONS, WIDEN), "degradations": DEGRADATION_PARAMS,
-              "shortSpeechSeconds": EMOTION_SHORT_SECONDS, "lowConfidence": found.low_confidence,
-              "unlikeDistance": round(found.unlike_distance, 3), "tone": TONE_PARAMS}  # fmt: skip
+              "shortSpeechSeconds": EMOTION_SHORT_SECONDS, **found.calibration.params(), "tone": TONE_PARAMS}  # fmt: skip
     copy_shared(models)
-    for own, folder in ((compared, models.calibration), (model, models.models)):
-        write_emotion([own.head], found.scale, own.distance, graph)
+    for own, folder in ((found.compared, models.calibration), (found.model, models.models)):
+        write_emotion(own.heads, found.calibration.scale, own.distance, graph)
         write_model(specs_of(models.models)["emotion"], graph, folder, params, is_fitted)
 
 
@@ -198,7 +210,7 @@ def fit_neutral_bias(model: EmotionModel, store: EmbeddingStore, targets: emotio
     return fit_neutral(values[acted][:, emotion.CATEGORIES], targets.label[clips[acted]], names[clips[acted]])
 
 
-def fit_clarity(store: EmbeddingStore, targets: np.ndarray, fits: Callable[[Clip], bool]) -> Heads:
+def fit_clarity(store: EmbeddingStore, targets: np.ndarray, fits: Callable[[Clip], bool]) -> list[AttentionHead]:
     """`store`: of whole recordings."""
     rated = np.flatnonzero(~np.isnan(targets[store.clips]))
     return clarity.fit(store, targets, rows_of(fits, store, rated, copied=True), CLARITY_NETWORKS)
@@ -211,14 +223,15 @@ def clarity_timing(clips: np.ndarray) -> np.ndarray:
 
 
 def train_clarity(models: ModelSet) -> None:
-    store, graph = by_recording(load_embeddings(models)), settings.CACHE / "cognitive.onnx"
+    store, graph = by_recording(load_embeddings(models)), settings.CACHE / f"{models.models.name}-cognitive.onnx"
     targets = clarity.targets_of(read_clips())
     rated = np.flatnonzero(~np.isnan(targets[store.clips]))
     compared, heads = fit_clarity(store, targets, is_trained), fit_clarity(store, targets, is_fitted)
     held = rows_of(lambda clip: is_dev(clip) or is_calibration(clip), store, rated)
     truth = targets[store.clips[held]]
-    line = clarity.fit_timing(predict(compared, store, held)[:, 0], clarity_timing(store.clips[held]), truth)
-    predicted = line.predict(predict(compared, store, held)[:, 0], clarity_timing(store.clips[held]))
+    outputs, measures = predict(compared, store, held)[:, 0], clarity_timing(store.clips[held])
+    line = clarity.fit_timing(outputs, measures, truth)
+    predicted = line.predict(outputs, measures)
     timing, counts = timing_reference.fit_params()
     interval = initial_interval(truth, predicted)
     params = {"intervals": {"clarity": interval}, "degradations": DEGRADATION_PARAMS, "poolingSums": pooling_sums(heads),

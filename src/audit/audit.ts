@@ -5,7 +5,6 @@ import { signals } from '../analysis/signals/table.ts';
 import { defaultOptions } from '../analysis/types.ts';
 import type { DecodeLimits } from '../audio/addon.ts';
 import { goldenDifferences, kinds } from '../models/golden.ts';
-import { resolveModelsDir } from '../models/loader.ts';
 import type { Manifest } from '../models/manifest.ts';
 import { canonicalBytes } from '../receipts/canonical.ts';
 import type { Software } from '../receipts/receipt.ts';
@@ -61,8 +60,7 @@ export type AuditOptions = {
   readonly onStart: (part: string) => void;
 };
 
-export async function runAudit({ limits, data, env, onStart, ...options }: AuditOptions): Promise<Audit> {
-  const modelsDir = await resolveModelsDir(options.modelsDir);
+export async function runAudit({ modelsDir, limits, data, env, onStart }: AuditOptions): Promise<Audit> {
   const analyzer = await createAnalyzer({ modelsDir, limits });
   const { models } = analyzer;
   const manifests = kinds.map((kind) => models[kind].manifest);

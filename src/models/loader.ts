@@ -1,7 +1,6 @@
 /** Loads model folders and throws on every mismatch. */
 import { createHash } from 'node:crypto';
-import { access } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { definitions, signals } from '../analysis/signals/table.ts';
@@ -102,31 +101,14 @@ function silentFrame(spec: FeatureSpec): Float32Array {
 }
 
 /** Every model of a set, in the order of their names. @throws ModelError */
-export async function readModelFolders(given: string): Promise<ModelFolder[]> {
-  const modelsDir = await resolveModelsDir(given);
+export async function readModelFolders(modelsDir: string): Promise<ModelFolder[]> {
   const paths = await findModels(modelsDir).catch((error: unknown) => {
     if (error instanceof ModelError) throw error;
-    throw new ModelError(`Expected a folder of models, got ${given}, which cannot be read`);
+    throw new ModelError(`Expected a folder of models, got ${modelsDir}, which cannot be read`);
   });
   const folders = await Promise.all(paths.map(readFolder));
   checkSet(folders.map((folder) => folder.manifest));
   return folders;
-}
-
-/** `models` and `models-fast`, the folders of releases up to 0.1.0, are `models/standard` and `models/fast`. */
-export async function resolveModelsDir(given: string): Promise<string> {
-  const folders = [given, join(given, 'standard'), given.replace(/models-fast$/, 'models/fast')];
-  for (const folder of folders) {
-    const file = join(folder, 'trunk', 'manifest.json');
-    if (
-      await access(file).then(
-        () => true,
-        () => false,
-      )
-    )
-      return folder;
-  }
-  return given;
 }
 
 async function readFolder(path: string): Promise<ModelFolder> {

@@ -1,6 +1,5 @@
 /** The content of the page /trust of a service. */
 import { createHash } from 'node:crypto';
-import { resolveModelsDir } from '../models/loader.ts';
 import type { Config } from '../runtime/config.ts';
 import { type Answers, type Failure, readFailureScores, readFailures, readRecording } from './failures.ts';
 import { type FailureRecording, type TrustOptions, trustPage } from './page.ts';
@@ -15,7 +14,7 @@ export type Trust = {
 export async function readTrust(
   options: Omit<TrustOptions, 'recordings'> & { readonly config: Pick<Config, 'modelsDir'> },
 ): Promise<Trust> {
-  const answers = await readFailureScores(await resolveModelsDir(options.config.modelsDir));
+  const answers = await readFailureScores(options.config.modelsDir);
   const all = answers === null ? [] : await readFailures();
   const read = await Promise.all(all.map((failure) => readAnswered(failure, answers as Answers)));
   return {

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
-import { copyFile, mkdir, rename, rm, truncate } from 'node:fs/promises';
+import { copyFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { loadModels, readManifests } from '../../src/models/loader.ts';
 import { ModelError } from '../../src/models/model-files.ts';
 import { hasControls } from '../../src/runtime/control-characters.ts';
-import { copyModels, editManifest, type Json, renewHash, withManifest } from '../support/models.ts';
+import { copyModels, type Json, renewHash, withManifest } from '../support/models.ts';
 
 const refused: readonly (readonly [string, string, (manifest: Json) => void, RegExp])[] = [
   [
@@ -91,68 +91,6 @@ test('refused: a missing kind and a missing folder', async (t) => {
   await t.throwsAsync(loadModels(models), { message: 'Expected one model of kind emotion, got 0' });
   const absent = join(models, 'absent');
   await t.throwsAsync(loadModels(absent), { instanceOf: ModelError, message: /which cannot be read/ });
-});
-
-const releasedKeys: Readonly<Record<string, string>> = {
-  winLength: 'frameLength',
-  hopLength: 'hop',
-  nFft: 'fftLength',
-  nMels: 'bins',
-  nMfcc: 'coefficients',
-  topDb: 'dynamicRange',
-};
-
-function withReleasedKeys(features: Json): Json {
-  return Object.fromEntries(
-    Object.entries(features).map(([key, value]) => [releasedKeys[key] ?? key, value]),
-  );
-}
-
-/** Params that release 0.1.0 kept in its sources. */
-const addedParams: Readonly<Record<string, readonly string[]>> = {
-  activity: ['minTotalSpeechSeconds', 'warnings'],
-  trunk: ['edgeSeconds', 'minWindowSpeechSeconds'],
-  emotion: ['degradations', 'tone'],
-  cognitive: ['degradations', 'measures', 'scriptedConfidence'],
-};
-
-test('a model folder of release 0.1.0 loads', async (t) => {
-  const parent = await copyModels(t);
-  const models = join(parent, 'models-fast');
-  await mkdir(models);
-  for (const name of ['trunk', 'emotion', 'cognitive']) await rename(join(parent, name), join(models, name));
-  await rename(join(parent, 'vad'), join(models, 'activity'));
-  for (const name of ['activity', 'trunk', 'emotion', 'cognitive']) {
-    await editManifest(models, name, (manifest) => {
-      const rule = manifest.params as Json;
-      for (const key of addedParams[name] ?? []) delete rule[key];
-      delete manifest.params;
-      manifest.rule = rule;
-      if (name === 'activity') Object.assign(manifest, { name, kind: name });
-      if (manifest.features !== null) manifest.features = withReleasedKeys(manifest.features as Json);
-    });
-  }
-  t.truthy(await loadModels(models));
-  const paramsByKind = async (folder: string) =>
-    Object.fromEntries((await readManifests(folder)).map(({ kind, params }) => [kind, params]));
-  const shipped = await paramsByKind('models/standard');
-  const tone = {
-    lowArousal: 0.4,
-    highArousal: 0.6,
-    veryLowValence: 0.3,
-    lowValence: 0.45,
-    highValence: 0.55,
-  };
-  t.deepEqual(await paramsByKind(models), { ...shipped, emotion: { ...shipped.emotion, tone } });
-});
-
-test('the folders of release 0.1.0 name the shipped sets', async (t) => {
-  for (const [old, now] of [
-    ['models', 'models/standard'],
-    ['models-fast', 'models/fast'],
-  ] as const) {
-    t.deepEqual(await readManifests(old), await readManifests(now));
-  }
 });
 
 for (const [what, change, got] of [

@@ -164,7 +164,8 @@ test('provisional messages come before the end of the stream, in order', async (
   session.send(monoConfig);
   session.socket.send(speechSamples(4));
   const measurement = await session.first('measurement');
-  t.is(measurement.end_s, 3);
+  // Speech detection looks ahead.
+  t.true((measurement.end_s as number) > 2.7 && (measurement.end_s as number) <= 3, `${measurement.end_s}`);
   t.true(measurement.provisional);
   t.is((await session.first('speech.started')).type, 'speech.started');
   t.deepEqual(session.messages('final'), []);

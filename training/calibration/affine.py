@@ -42,6 +42,10 @@ class EmotionCalibration:
     low_confidence: float  # top probability below which predictions are mostly wrong
     unlike_distance: float
 
+    def params(self) -> dict[str, float]:
+        """What the service reads beside the graph"""
+        return {"lowConfidence": self.low_confidence, "unlikeDistance": round(self.unlike_distance, 3)}
+
 
 def weights_of(corpora: np.ndarray) -> np.ndarray:
     """Corpora weigh alike."""

@@ -7,6 +7,7 @@ Wortsman et al. 2022). The refit is averaged with the result of the train part a
 import copy
 import json
 import math
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -27,12 +28,12 @@ from training.encoder.multitask import MultiTaskModel
 from training.encoder.trunk import DEVICE, Trunk
 from training.encoder.window_store import WindowStore, finetune_split
 from training.export import graph, trunk_graph
+from training.export.manifest import renew_hash
 from training.export.trunk_graph import write_trunk
 from training.features import batches, level
 from training.features.level import normalize_level
 from training.features.log_mel import BINS
 from training.heads import attention_head, clarity, emotion, fit
-from training.heads.attention_head import AttentionHead
 from training.settings import SEED
 
 LAYER_LRS = {"layers.0": 6e-5, "layers.1": 8e-5}  # the convolutions stay as they are
@@ -145,14 +146,16 @@ def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTas
     """Whisper's trunk, and heads that were fitted on its embeddings (cached at `path`). The convolutions are not trained."""
     trunk = Trunk().load_whisper(whisper_weights.read_encoder())
     if not path.exists():
-        frozen = path.with_name("frozen.onnx")
-        write_trunk(trunk.eval(), frozen)
-        store = embeddings.load(frozen, 2, None)
+        frozen = path.parent / "trunk"
+        shutil.copytree(settings.SHIPPED_MODELS / "trunk", frozen, dirs_exist_ok=True)
+        write_trunk(trunk.eval(), frozen / "weights.onnx")
+        renew_hash(frozen)
+        store = embeddings.load(frozen / "weights.onnx", 2, None)
         members, _ = finetune_split(clips, windows)
         targets, scores = emotion.targets_of(clips), clarity.targets_of(clips)
         labelled = np.intersect1d(emotion.labelled_windows(store.clips, targets), members)
         scored = np.intersect1d(np.flatnonzero(~np.isnan(scores[store.clips])), members)
-        heads = [*emotion.fit_networks(store, targets, labelled, 1), *clarity.fit(store, scores, scored, 1)]
+        heads = [emotion.fit_attention_head(store, targets, labelled), *clarity.fit(store, scores, scored, 1)]
         torch.save([head.state_dict() for head in heads], path)
     model = MultiTaskModel(trunk)
     for head, state in zip((model.emotion, model.clarity), torch.load(path)):
@@ -225,10 +228,3 @@ def finetuned_trunk(refit: bool) -> Trunk:
     trunk = Trunk()
     trunk.load_state_dict(load_state("trunk.", refit))
     return trunk.eval()
-
-
-def finetuned_head(name: str, refit: bool) -> AttentionHead:
-    """name: "emotion" or "clarity". It fits the distilled trunk as well, which approximates the same embeddings."""
-    head = AttentionHead(emotion.OUTPUTS if name == "emotion" else 1)
-    head.load_state_dict(load_state(f"{name}.", refit))
-    return head.eval()

@@ -16,9 +16,8 @@ from torch import nn
 from training.corpora.labels import DIMENSIONS, EMOTIONS, PLACES
 from training.encoder.trunk import WIDTH
 from training.export.graph import Graph, numpy_of
-from training.heads.attention_head import HIDDEN, QUERIES, VARIANCE_FLOOR, AttentionHead, LinearHead
+from training.heads.attention_head import HIDDEN, QUERIES, VARIANCE_FLOOR, AttentionHead
 from training.heads.distance import Distance
-from training.heads.fit import Heads
 from training.heads.speaker import VoiceNetwork
 
 
@@ -33,29 +32,6 @@ def write_moments(g: Graph, x: str, w: str) -> tuple[str, str]:
 def write_linear(g: Graph, x: str, linear: nn.Linear) -> str:
     weight = g.constant(numpy_of(linear, "weight").T)
     return g.op("Add", g.op("MatMul", x, weight), g.constant(numpy_of(linear, "bias")))
-
-
-def write_linear_head(g: Graph, head: LinearHead, embeddings: str, w: str) -> str:
-    """w [1,1,N] -> [1,1,outputs]"""
-    return write_linear(g, g.op("Concat", *write_moments(g, embeddings, w), axis=2), head.clip)
-
-
-def write_moment_branch(g: Graph, head: AttentionHead, embeddings: str, w: str) -> str:
-    """The part that is linear in the moments of the embeddings -> [1,1,outputs]"""
-    mean, scale = g.constant(head.mean.numpy()), g.constant(1 / head.std.numpy())
-    centre, deviation = write_moments(g, embeddings, w)
-    centre, deviation = g.op("Mul", g.op("Sub", centre, mean), scale), g.op("Mul", deviation, scale)
-    return write_linear(g, g.op("Concat", centre, deviation, axis=2), head.clip)
-
-
-def write_attention_head(g: Graph, head: AttentionHead, embeddings: str, w: str) -> str:
-    """w [1,1,N] -> [1,1,outputs]"""
-    h, scores = write_scores(g, head, embeddings, w)
-    last = g.integers(2)
-    attention = g.op("Div", scores, g.op("ReduceSum", scores, last, keepdims=1))
-    attended = g.op("Reshape", g.op("MatMul", attention, h), g.integers(1, 1, QUERIES * HIDDEN))
-    pooled = g.op("Concat", *write_moments(g, h, w), attended, axis=2)
-    return g.op("Add", write_linear(g, pooled, head.out), write_moment_branch(g, head, embeddings, w))
 
 
 def write_scores(g: Graph, head: AttentionHead, embeddings: str, w: str) -> tuple[str, str]:
@@ -74,13 +50,15 @@ def write_inputs(g: Graph) -> tuple[str, str]:
     return embeddings, g.op("Unsqueeze", g.op("Div", weights, g.op("ReduceSum", weights, axis, keepdims=1)), axis)
 
 
-def write_ensemble(g: Graph, heads: Heads, embeddings: str, w: str) -> str:
-    """-> mean of the heads [1,1,outputs]"""
-    parts = [
-        (write_attention_head if isinstance(head, AttentionHead) else write_linear_head)(g, head, embeddings, w)
-        for head in heads
-    ]
-    return g.op("Mul", functools.reduce(lambda total, part: g.op("Add", total, part), parts), g.scalar(1 / len(heads)))
+def write_mean(g: Graph, parts: list[str]) -> str:
+    total = functools.reduce(lambda total, part: g.op("Add", total, part), parts)
+    return g.op("Mul", total, g.scalar(1 / len(parts)))
+
+
+def write_layers(g: Graph, head: nn.Sequential, x: str) -> str:
+    for layer in head:
+        x = write_linear(g, x, layer) if isinstance(layer, nn.Linear) else g.op("Gelu", x)
+    return x
 
 
 def write_affine(g: Graph, value: str, slope: float, intercept: float, name: str) -> None:
@@ -116,21 +94,20 @@ class EmotionScale:
         return EmotionScale(**{name: np.array(value) if isinstance(value, list) else value for name, value in values.items()})
 
 
-def write_distance(g: Graph, distance: Distance, embeddings: str, w: str) -> str:
-    """-> [1]"""
-    moments = g.op("Concat", *write_moments(g, embeddings, w), axis=2)
+def write_distance(g: Graph, distance: Distance, moments: str) -> str:
+    """moments [1,1,768] -> [1]"""
     along = g.op("MatMul", g.op("Sub", moments, g.constant(distance.centre)), g.constant(distance.projection))
     mean = g.op("ReduceMean", g.op("Mul", along, along), g.integers(2), keepdims=0)
     return g.op("Reshape", g.op("Sqrt", mean), g.integers(1))
 
 
-def write_emotion(heads: Heads, scale: EmotionScale, distance: Distance, path: Path) -> None:
-    """Outputs probabilities [1,8]; valence, arousal, their spreads and the distance [1]."""
+def write_emotion(heads: list[nn.Sequential], scale: EmotionScale, distance: Distance, path: Path) -> None:
+    """Outputs probabilities [1,8]; valence, arousal, their spreads and the distance [1]. `heads`: of the moments, averaged."""
     g = Graph("emotion")
-    embeddings, w = write_inputs(g)
-    outputs = g.op("Squeeze", write_ensemble(g, heads, embeddings, w), g.integers(1))
+    moments = g.op("Concat", *write_moments(g, *write_inputs(g)), axis=2)
+    outputs = g.op("Squeeze", write_mean(g, [write_layers(g, head, moments) for head in heads]), g.integers(1))
     logits, *values = g.op("Split", outputs, g.integers(8, 1, 1), axis=1, outputs=3)
-    apart = write_distance(g, distance, embeddings, w)
+    apart = write_distance(g, distance, moments)
     beyond = g.op("Relu", g.op("Sub", apart, g.scalar(scale.near)))
 
     def grown(start: float, growth: float) -> str:
@@ -154,15 +131,13 @@ def write_emotion(heads: Heads, scale: EmotionScale, distance: Distance, path: P
     g.save(path)
 
 
-def sums_of(head: AttentionHead | LinearHead) -> list[int]:
-    """Sizes of what a head adds up over embeddings: weights; standardised embeddings, and their squares; of a network the same of its frame
-    layer, and per query scores and scored outputs."""
-    own = [HIDDEN, HIDDEN, QUERIES, QUERIES * HIDDEN] if isinstance(head, AttentionHead) else []
-    return [1, WIDTH, WIDTH, *own]
+# Sizes of what a clarity head adds up over embeddings: weights; standardised embeddings, and their squares; the same of its frame layer; per query
+# scores and scored outputs.
+SUMS = (1, WIDTH, WIDTH, HIDDEN, HIDDEN, QUERIES, QUERIES * HIDDEN)
 
 
-def write_sums(g: Graph, head: AttentionHead | LinearHead, embeddings: str, w: str, mean: np.ndarray, std: np.ndarray) -> list[str]:
-    """w [1,1,N], not normalised -> [1,1,size] of each of `sums_of`"""
+def write_sums(g: Graph, head: AttentionHead, embeddings: str, w: str) -> list[str]:
+    """w [1,1,N], not normalised -> [1,1,size] of each of SUMS"""
 
     def total(x: str) -> str:
         return g.op("MatMul", w, x)
@@ -170,63 +145,46 @@ def write_sums(g: Graph, head: AttentionHead | LinearHead, embeddings: str, w: s
     def square(x: str) -> str:
         return g.op("Mul", x, x)
 
-    z = g.op("Mul", g.op("Sub", embeddings, g.constant(mean)), g.constant(1 / std))
-    parts = [g.op("ReduceSum", w, g.integers(2), keepdims=1), total(z), total(square(z))]
-    if isinstance(head, AttentionHead):
-        h, scores = write_scores(g, head, embeddings, w)
-        attended = g.op("Reshape", g.op("MatMul", scores, h), g.integers(1, 1, QUERIES * HIDDEN))
-        parts += [total(h), total(square(h)), g.op("Reshape", g.op("ReduceSum", scores, g.integers(2), keepdims=1), g.integers(1, 1, QUERIES)), attended]
-    return parts
+    z = g.op("Mul", g.op("Sub", embeddings, g.constant(head.mean.numpy())), g.constant(1 / head.std.numpy()))
+    h, scores = write_scores(g, head, embeddings, w)
+    queries = g.op("Reshape", g.op("ReduceSum", scores, g.integers(2), keepdims=1), g.integers(1, 1, QUERIES))
+    attended = g.op("Reshape", g.op("MatMul", scores, h), g.integers(1, 1, QUERIES * HIDDEN))
+    return [g.op("ReduceSum", w, g.integers(2), keepdims=1), total(z), total(square(z)), total(h), total(square(h)), queries, attended]
 
 
-def write_head_of_sums(g: Graph, head: AttentionHead | LinearHead, sums: list[str], mean: np.ndarray, std: np.ndarray) -> str:
+def write_head_of_sums(g: Graph, head: AttentionHead, sums: list[str]) -> str:
     """The head over all embeddings that were added up -> [1,1,outputs]"""
-    weight, first, second, *own = sums
+    weight, first, second, hidden_first, hidden_second, queries, scored = sums
 
-    def moments_of(one: str, two: str, floor: str) -> tuple[str, str]:
+    def moments_of(one: str, two: str, floor: str) -> list[str]:
         centre = g.op("Div", one, weight)
         variance = g.op("Relu", g.op("Sub", g.op("Div", two, weight), g.op("Mul", centre, centre)))
-        return centre, g.op("Sqrt", g.op("Add", variance, floor))
+        return [centre, g.op("Sqrt", g.op("Add", variance, floor))]
 
-    centre, deviation = moments_of(first, second, g.constant(VARIANCE_FLOOR / std**2))
-    if not isinstance(head, AttentionHead):
-        scale = g.constant(std)
-        centre, deviation = g.op("Add", g.op("Mul", centre, scale), g.constant(mean)), g.op("Mul", deviation, scale)
-        return write_linear(g, g.op("Concat", centre, deviation, axis=2), head.clip)
-    hidden = moments_of(own[0], own[1], g.scalar(VARIANCE_FLOOR))
-    by_query = g.op("Reshape", own[3], g.integers(1, QUERIES, HIDDEN))
-    attended = g.op("Div", by_query, g.op("Reshape", own[2], g.integers(1, QUERIES, 1)))
+    standardised = moments_of(first, second, g.constant(VARIANCE_FLOOR / head.std.numpy() ** 2))
+    hidden = moments_of(hidden_first, hidden_second, g.scalar(VARIANCE_FLOOR))
+    by_query = g.op("Reshape", scored, g.integers(1, QUERIES, HIDDEN))
+    attended = g.op("Div", by_query, g.op("Reshape", queries, g.integers(1, QUERIES, 1)))
     pooled = g.op("Concat", *hidden, g.op("Reshape", attended, g.integers(1, 1, QUERIES * HIDDEN)), axis=2)
-    return g.op("Add", write_linear(g, pooled, head.out), write_linear(g, g.op("Concat", centre, deviation, axis=2), head.clip))
+    return g.op("Add", write_linear(g, pooled, head.out), write_linear(g, g.op("Concat", *standardised, axis=2), head.clip))
 
 
-def pooling_sums(heads: Heads) -> int:
-    return sum(size for head in heads for size in sums_of(head))
+def pooling_sums(heads: list[AttentionHead]) -> int:
+    return len(heads) * sum(SUMS)
 
 
-def write_clarity(heads: Heads, slope: float, intercept: float, path: Path) -> None:
+def write_clarity(heads: list[AttentionHead], slope: float, intercept: float, path: Path) -> None:
     """tokens, weights and `sums` [1,S] of the utterances before -> clarity [1] of all, next_sums [1,S]; S is `pooling_sums`."""
-    g = Graph("cognitive")
+    g, size = Graph("cognitive"), pooling_sums(heads)
     embeddings, w = g.input("tokens", [1, "tokens", WIDTH]), g.op("Unsqueeze", g.input("weights", [1, "tokens"]), g.integers(1))
-    sizes = [size for head in heads for size in sums_of(head)]
-    before = g.op("Unsqueeze", g.input("sums", [1, sum(sizes)]), g.integers(1))
-    scaled = [(head.mean.numpy(), head.std.numpy()) if isinstance(head, AttentionHead) else standard_scale(heads) for head in heads]
-    new = [part for head, of in zip(heads, scaled) for part in write_sums(g, head, embeddings, w, *of)]
+    before = g.op("Unsqueeze", g.input("sums", [1, size]), g.integers(1))
+    new = [part for head in heads for part in write_sums(g, head, embeddings, w)]
     sums = g.op("Add", before, g.op("Concat", *new, axis=2))
-    parts = iter(g.op("Split", sums, g.integers(*sizes), axis=2, outputs=len(sizes)))
-    outputs = [write_head_of_sums(g, head, [next(parts) for _ in sums_of(head)], *of) for head, of in zip(heads, scaled)]
-    mean = g.op("Mul", functools.reduce(lambda total, part: g.op("Add", total, part), outputs), g.scalar(1 / len(heads)))
-    write_affine(g, g.op("Reshape", mean, g.integers(1)), slope, intercept, "clarity")
-    g.output(g.op("Squeeze", sums, g.integers(1)), "next_sums", [1, sum(sizes)])
+    parts = g.op("Split", sums, g.integers(*SUMS * len(heads)), axis=2, outputs=len(new))
+    outputs = [write_head_of_sums(g, head, parts[at * len(SUMS) : (at + 1) * len(SUMS)]) for at, head in enumerate(heads)]
+    write_affine(g, g.op("Reshape", write_mean(g, outputs), g.integers(1)), slope, intercept, "clarity")
+    g.output(g.op("Squeeze", sums, g.integers(1)), "next_sums", [1, size])
     g.save(path)
-
-
-def standard_scale(heads: Heads) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and deviation of the embeddings, as a network knows them: sums of centred values keep their precision."""
-    for head in heads:
-        if isinstance(head, AttentionHead):
-            return head.mean.numpy(), head.std.numpy()
-    return np.zeros(WIDTH, np.float32), np.ones(WIDTH, np.float32)
 
 
 def write_voice(net: VoiceNetwork, path: Path) -> None:

@@ -57,3 +57,12 @@ def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, fits: 
     manifest["evidence"] = evidence_of(manifest, models)
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     print(f"{folder}: {weights.stat().st_size / 2**20:.2f} MiB")
+
+
+def renew_hash(folder: Path, params: dict | None = None) -> None:
+    """Gives the manifest the hash of other weights, and `params` in place of those of the same names."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["weights"]["sha256"] = cache.file_hash(folder / manifest["weights"]["file"])
+    manifest["params"] |= params or {}
+    path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")

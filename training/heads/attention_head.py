@@ -42,20 +42,6 @@ class AttentionHead(nn.Module):
         return weight, self.frame.bias - weight @ self.mean
 
 
-class LinearHead(nn.Module):
-    """Linear in the mean and deviation of the embeddings: for targets with few examples."""
-
-    def __init__(self, weight: np.ndarray, bias: np.ndarray):
-        """weight [outputs,768], bias [outputs]"""
-        super().__init__()
-        self.clip = nn.Linear(2 * WIDTH, len(bias))
-        self.clip.weight.data, self.clip.bias.data = torch.from_numpy(weight), torch.from_numpy(bias)
-
-    def forward(self, embeddings: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-        """embeddings [B,N,384], weights [B,N] -> [B,outputs]"""
-        return self.clip(torch.cat(moments(embeddings, weights[:, :, None] / weights.sum(1)[:, None, None]), 1))
-
-
 def moments(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """x [B,N,D], w [B,N,1] that sums to 1 over N -> mean and standard deviation [B,D]"""
     w = w.transpose(1, 2)

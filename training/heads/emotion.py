@@ -1,4 +1,4 @@
-"""The emotion head: eight categories, valence and arousal.
+"""The emotion heads: eight categories, valence and arousal.
 
 A corpus has labels of its own categories only. The others stay in the softmax, lowered by ABSENT, so that they are
 neither targets nor excluded. The logits of a corpus are raised by the log of how frequent its categories are (logit
@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 from training.corpora.corpus import CATEGORY_WEIGHT, ORDINARY_WEIGHT, Clip
 from training.corpora.labels import EMOTIONS
 from training.encoder.embeddings import EmbeddingStore
-from training.heads.attention_head import AttentionHead, LinearHead
+from training.heads.attention_head import AttentionHead
 from training.encoder.trunk import WIDTH
 from training.heads.fit import FitParams, Loss, fit_attention, minimize_linear
 from training.settings import SEED
@@ -24,6 +25,8 @@ ABSENT = -2.0
 CATEGORIES, DIMENSIONS = slice(0, 8), slice(8, 10)  # columns of the output: logits; valence and arousal before the sigmoid
 OUTPUTS = 10
 CATEGORY_DECAY, DIMENSION_DECAY = 0.02, 0.05  # of the linear head
+HIDDEN, INPUT_DROPOUT, DROPOUT = 256, 0.3, 0.5  # of the network
+EPOCHS, BATCH, PEAK_LR, WEIGHT_DECAY = 20, 256, 2e-3, 0.3
 ORDINARY_TOTAL = 1.5  # weight of all ordinary speech, over that of an acted corpus
 EMOTIONAL, EMOTIONAL_SHARE = ("VoxLingua107", "AWSCalls", "AMI", "AMIMixed"), 0.5  # ordinary speech that holds some real emotion
 DIMENSION_LOSS_WEIGHT = 10
@@ -105,30 +108,86 @@ def labelled_windows(owners: np.ndarray, targets: Targets) -> np.ndarray:
     return np.flatnonzero((targets.label_weight[owners] > 0) | (targets.dimensions_weight[owners].sum(1) > 0))
 
 
-def fit_networks(store: EmbeddingStore, targets: Targets, windows: np.ndarray, count: int) -> list[AttentionHead]:
-    params = FitParams(OUTPUTS, make_loss(store.clips, targets))
-    return [fit_attention(store, windows, params, SEED + i) for i in range(count)]
+def fit_attention_head(store: EmbeddingStore, targets: Targets, windows: np.ndarray) -> AttentionHead:
+    """The head with which fine-tuning of the trunk starts."""
+    return fit_attention(store, windows, FitParams(OUTPUTS, make_loss(store.clips, targets)), SEED)
 
 
-def fit_linear_head(store: EmbeddingStore, targets: Targets, windows: np.ndarray, clips: list[Clip]) -> LinearHead:
-    """Categories are linear in the mean of the embeddings, valence and arousal in mean and deviation. Every acted corpus has the same weight, and so
-    has every label of it; ordinary speech together ORDINARY_TOTAL of it."""
-    rows = store.clips[windows]
-    shares = torch.from_numpy(label_shares([clips[i] for i in rows], targets.label[rows]))
-    mask, distribution = torch.from_numpy(targets.mask[rows]), torch.from_numpy(targets.distribution[rows])
+@dataclass(frozen=True)
+class Examples:
+    """Rows of a store as tensors. Every acted corpus has the same weight, and so has every label of it; ordinary speech together ORDINARY_TOTAL
+    of it."""
 
-    def category_loss(predicted: torch.Tensor) -> torch.Tensor:
-        return (F.cross_entropy(predicted + mask, distribution, reduction="none", label_smoothing=0.05) * shares).sum()
+    moments: torch.Tensor  # [n,768]
+    mask: torch.Tensor  # [n,8]
+    distribution: torch.Tensor  # [n,8]
+    share: torch.Tensor  # [n], mean 1
+    dimensions: torch.Tensor  # [n,2]
+    weight: torch.Tensor  # [n,2]
 
-    dimensions, weight = torch.from_numpy(targets.dimensions[rows]), torch.from_numpy(targets.dimensions_weight[rows])
+    @staticmethod
+    def of(store: EmbeddingStore, targets: Targets, windows: np.ndarray, clips: list[Clip]) -> "Examples":
+        rows = store.clips[windows]
+        share = label_shares([clips[i] for i in rows], targets.label[rows]) * len(rows)
+        columns = (store.moments[windows], targets.mask[rows], targets.distribution[rows], share, targets.dimensions[rows], targets.dimensions_weight[rows])
+        return Examples(*map(torch.from_numpy, columns))
 
-    def dimension_loss(predicted: torch.Tensor) -> torch.Tensor:
-        return DIMENSION_LOSS_WEIGHT * ((torch.sigmoid(predicted) - dimensions) ** 2 * weight).mean()
+    def category_loss(self, logits: torch.Tensor, rows: torch.Tensor | slice = slice(None)) -> torch.Tensor:
+        each = F.cross_entropy(logits + self.mask[rows], self.distribution[rows], reduction="none", label_smoothing=0.05)
+        return (each * self.share[rows]).mean()
 
-    category = minimize_linear(store.moments[windows][:, :WIDTH], category_loss, [CATEGORY_DECAY] * 8)
-    dimension = minimize_linear(store.moments[windows], dimension_loss, [DIMENSION_DECAY] * 2)
-    weights = np.concatenate([np.pad(category[0], [(0, WIDTH), (0, 0)]), dimension[0]], 1)
-    return LinearHead(weights.T.astype(np.float32).copy(), np.concatenate([category[1], dimension[1]]).astype(np.float32))
+    def dimension_loss(self, predicted: torch.Tensor, rows: torch.Tensor | slice = slice(None)) -> torch.Tensor:
+        return DIMENSION_LOSS_WEIGHT * ((torch.sigmoid(predicted) - self.dimensions[rows]) ** 2 * self.weight[rows]).mean()
+
+
+def fit_heads(store: EmbeddingStore, targets: Targets, windows: np.ndarray, clips: list[Clip]) -> list[nn.Sequential]:
+    """A linear head and a network, to be averaged: moments of the embeddings [n,768] -> [n,10]."""
+    examples = Examples.of(store, targets, windows, clips)
+    return [fit_linear(examples), fit_network(examples)]
+
+
+def fit_linear(examples: Examples) -> nn.Sequential:
+    """Categories are linear in the mean of the embeddings, valence and arousal in mean and deviation."""
+    moments = examples.moments.numpy()
+    category = minimize_linear(moments[:, :WIDTH], examples.category_loss, [CATEGORY_DECAY] * 8)
+    dimension = minimize_linear(moments, examples.dimension_loss, [DIMENSION_DECAY] * 2)
+    weight = np.concatenate([np.pad(category[0], [(0, WIDTH), (0, 0)]), dimension[0]], 1)
+    layer = nn.Linear(2 * WIDTH, OUTPUTS)
+    set_linear(layer, torch.from_numpy(weight.T), torch.from_numpy(np.concatenate([category[1], dimension[1]])))
+    return nn.Sequential(layer)
+
+
+def fit_network(examples: Examples) -> nn.Sequential:
+    torch.manual_seed(SEED)
+    rng, count = np.random.default_rng(SEED), len(examples.moments)
+    mean, std = examples.moments.mean(0), examples.moments.std(0) + 1e-4
+    inputs = (examples.moments - mean) / std
+    hidden, out = nn.Linear(2 * WIDTH, HIDDEN), nn.Linear(HIDDEN, OUTPUTS)
+    network = nn.Sequential(nn.Dropout(INPUT_DROPOUT), hidden, nn.GELU(), nn.Dropout(DROPOUT), out)
+    optimizer = torch.optim.AdamW(network.parameters(), PEAK_LR, weight_decay=WEIGHT_DECAY)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, PEAK_LR, EPOCHS * -(-count // BATCH) + 1, pct_start=0.15)
+    for _ in range(EPOCHS):
+        for rows in torch.from_numpy(rng.permutation(count)).split(BATCH):
+            predicted = network(inputs[rows])
+            loss = examples.category_loss(predicted[:, CATEGORIES], rows) + examples.dimension_loss(predicted[:, DIMENSIONS], rows)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+    with torch.no_grad():  # moves the standardisation of the inputs into the first layer
+        weight = hidden.weight / std
+        set_linear(hidden, weight, hidden.bias - weight @ mean)
+    return nn.Sequential(hidden, nn.GELU(), out).eval()
+
+
+def set_linear(layer: nn.Linear, weight: torch.Tensor, bias: torch.Tensor) -> None:
+    layer.weight.data, layer.bias.data = weight.float().contiguous(), bias.float()
+
+
+def predict_mean(heads: list[nn.Sequential], moments: np.ndarray) -> np.ndarray:
+    """moments [n,768] -> [n,10]: mean of the heads"""
+    with torch.no_grad():
+        return (sum(head(torch.from_numpy(moments)) for head in heads) / len(heads)).numpy()
 
 
 def label_shares(clips: list[Clip], label: np.ndarray) -> np.ndarray:

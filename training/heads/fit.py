@@ -9,10 +9,9 @@ from torch import nn
 
 from training.encoder.embeddings import EmbeddingStore
 from training.features.batches import stack_padded, stack_weights
-from training.heads.attention_head import AttentionHead, LinearHead
+from training.heads.attention_head import AttentionHead
 
 Loss = Callable[[torch.Tensor, np.ndarray], torch.Tensor]  # predictions [B,outputs], window indices [B] -> scalar
-Heads = list[AttentionHead | LinearHead]
 
 
 @dataclass
@@ -67,11 +66,6 @@ def fit_attention(store: EmbeddingStore, windows: np.ndarray, params: FitParams,
     return head.eval()
 
 
-def fit_linear(store: EmbeddingStore, windows: np.ndarray, loss: Loss, decay: list[float]) -> LinearHead:
-    weight, bias = minimize_linear(store.moments[windows], lambda predicted: loss(predicted, windows), decay)
-    return LinearHead(weight.T.astype(np.float32).copy(), bias.astype(np.float32))
-
-
 def minimize_linear(
     inputs: np.ndarray, loss: Callable[[torch.Tensor], torch.Tensor], decay: list[float], rounds: int = 80
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -93,7 +87,7 @@ def minimize_linear(
     return w, bias.detach().numpy() - mean @ w
 
 
-def predict(heads: Heads, store: EmbeddingStore, windows: np.ndarray) -> np.ndarray:
+def predict(heads: list[AttentionHead], store: EmbeddingStore, windows: np.ndarray) -> np.ndarray:
     """[windows, outputs]: mean of the heads."""
     order = np.argsort(np.diff(store.offsets)[windows])
     result = np.zeros((len(windows), heads[0].clip.out_features), np.float32)

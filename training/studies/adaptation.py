@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from training import cache, settings
-from training.calibration.affine import Outputs, calibrate_emotion
+from training import settings
+from training.augment.augmented import AugmentedCopies
 from training.corpora.corpus import Clip
 from training.corpora.index import read_clips
 from training.corpora.labels import EMOTIONS
@@ -21,10 +21,9 @@ from training.corpora.recipe import OPEN, RECIPE
 from training.encoder import embeddings
 from training.evaluation.pipeline import scoring
 from training.export.head_graph import write_emotion
-from training.heads import distance as distances
+from training.export.manifest import renew_hash
 from training.heads import emotion
-from training.heads.fit import mean_per_clip, predict
-from training.pipeline import fit_neutral_bias, is_calibration, is_dev, windows_of
+from training.pipeline import calibrated_emotion
 from training.reporting.tables import replace_between, table
 
 PAGE = settings.REPOSITORY / "docs" / "your-data.md"
@@ -57,28 +56,11 @@ def models_without(name: str) -> Path:
     folder = settings.CACHE / "models" / f"without-{name}"
     if (folder / "emotion" / "manifest.json").exists():
         return folder
-    clips = read_clips()
-    store = embeddings.load(settings.weights("trunk"), FRAMES_PER_EMBEDDING, None)
-    targets, names = emotion.targets_of(clips), np.array([clip.corpus for clip in clips])
-    windows = emotion.labelled_windows(store.clips, targets)
-    known = windows_of(lambda clip: not clip.held_out and clip.corpus not in (name, *RECIPE.unseen), clips, store, windows)
-    dev, held = (windows_of(lambda clip: part(clip) and clip.corpus != name, clips, store, windows) for part in (is_dev, is_calibration))
-    heads = [*emotion.fit_networks(store, targets, known, 1), emotion.fit_linear_head(store, targets, known)]
-    distance = distances.fit(store.moments[known], names[store.clips[known]])
-    neutral = fit_neutral_bias(heads, store, targets, dev)
-    outputs = np.concatenate([predict(heads, store, held), distance(store.moments[held])[:, None]], 1)
-    rows, outputs = mean_per_clip(store.clips[held], store.speech_frames[held], outputs)
-    corpora = names[rows]
-    found = calibrate_emotion(
-        Outputs(outputs[:, :-1], outputs[:, -1], targets, rows, corpora, corpora == RECIPE.rated), neutral, distance(store.moments[known])
-    )
+    store = embeddings.load(settings.weights("trunk"), FRAMES_PER_EMBEDDING, AugmentedCopies())
+    found = calibrated_emotion(store, lambda clip: clip.refitted and clip.corpus != name)
     shutil.copytree(settings.MODELS, folder, dirs_exist_ok=True)
-    weights, manifest = folder / "emotion" / "weights.onnx", folder / "emotion" / "manifest.json"
-    write_emotion(heads, found.scale, distance, weights)
-    values = json.loads(manifest.read_text())
-    values["weights"]["sha256"] = cache.file_hash(weights)
-    values["params"] |= {"lowConfidence": found.low_confidence, "unlikeDistance": round(found.unlike_distance, 3)}
-    manifest.write_text(json.dumps(values, indent=2) + "\n")
+    write_emotion(found.model.heads, found.calibration.scale, found.model.distance, folder / "emotion" / "weights.onnx")
+    renew_hash(folder / "emotion", found.calibration.params())
     return folder
 
 

