@@ -1,7 +1,8 @@
 /** Live sessions in real time: how late their messages are, how many fit on the machine, and the cost of a step. */
 import { type Figure, figure, type Row, reaches, withinLimit } from '../case.ts';
 import { percentile } from '../percentile.ts';
-import { buildService, startService } from '../service.ts';
+import { mainThreadMs } from '../process.ts';
+import { buildService, type Service, startService } from '../service.ts';
 import { speechFile } from '../speech.ts';
 import { type Lateness, type Speech, streamAtOnce } from '../stream/clients.ts';
 import { decide, type StepStages } from '../stream/decisions.ts';
@@ -9,7 +10,9 @@ import { decide, type StepStages } from '../stream/decisions.ts';
 const long = process.argv.includes('--long');
 const seconds = long ? 60 : 24;
 const intervalSeconds = 3;
-const sampleRate = 16_000;
+const mono = { sampleRate: 16_000, channels: 1 };
+const stereo = { sampleRate: 48_000, channels: 2 };
+const stereoSessions = 4;
 const steps = long ? [20, 40, 50, 60, 70, 80, 90, 100, 120] : [20, 40, 60, 80, 100];
 const maxLateMs = 1000;
 const wavHeaderBytes = 44;
@@ -23,12 +26,13 @@ const p99 = (late: readonly Lateness[], type?: string): Figure | null => {
 export async function run(): Promise<readonly Row[]> {
   buildService();
   const samples = speechFile(seconds).subarray(wavHeaderBytes);
-  const decided = await decide(samples, sampleRate, intervalSeconds);
-  const speech = { samples, sampleRate, intervalSeconds, decisions: decided.decisions };
+  const decided = await decide(samples, mono, intervalSeconds);
+  const speech = { samples, ...mono, intervalSeconds, decisions: decided.decisions };
   const service = await startService({ UNDERTONE_WORKERS: '2', UNDERTONE_STREAM_SESSIONS: '1000' });
   await streamAtOnce(service.port, 2, speech);
   const ten = await streamAtOnce(service.port, 10, speech);
   const twenty = await streamAtOnce(service.port, 20, speech);
+  const perSecond = await mainThreadPerSecond(service);
   const most = await capacity(service.port, speech);
   await service.stop();
   const note = `${seconds} s of speech, two workers`;
@@ -45,7 +49,31 @@ export async function run(): Promise<readonly Row[]> {
     ...stepRows(decided.steps),
     ...stageRows(decided.steps),
     await resamplingRow(),
+    informational(
+      'main thread per second of audio, 48 kHz stereo',
+      figure([perSecond]),
+      `${stereoSessions} sessions`,
+    ),
   ];
+}
+
+async function mainThreadPerSecond({ pid, port }: Pick<Service, 'pid' | 'port'>): Promise<number> {
+  const samples = upsampled();
+  const { decisions } = await decide(samples, stereo, intervalSeconds);
+  const before = mainThreadMs(pid);
+  await streamAtOnce(port, stereoSessions, { samples, ...stereo, intervalSeconds, decisions });
+  return (mainThreadMs(pid) - before) / (stereoSessions * seconds);
+}
+
+/** The speech at 48 kHz, in two equal channels. */
+function upsampled(): Uint8Array {
+  const samples = new Int16Array(new Uint8Array(speechFile(seconds).subarray(wavHeaderBytes)).buffer);
+  const factor = (stereo.sampleRate * stereo.channels) / mono.sampleRate;
+  const repeated = Int16Array.from(
+    { length: factor * samples.length },
+    (_, at) => samples[Math.floor(at / factor)] as number,
+  );
+  return new Uint8Array(repeated.buffer);
 }
 
 /** The largest number of sessions of `steps` up to the first whose messages are late. */
@@ -95,16 +123,10 @@ function stageRows(all: readonly StepStages[]): Row[] {
   });
 }
 
-/** Samples three times as many: decoding them includes resampling. */
 async function resamplingRow(): Promise<Row> {
-  const samples = new Int16Array(new Uint8Array(speechFile(seconds).subarray(wavHeaderBytes)).buffer);
-  const tripled = Int16Array.from(
-    { length: 3 * samples.length },
-    (_, at) => samples[Math.floor(at / 3)] as number,
-  );
-  const { steps: all } = await decide(new Uint8Array(tripled.buffer), 3 * sampleRate, intervalSeconds);
+  const { steps: all } = await decide(upsampled(), stereo, intervalSeconds);
   const ms = all.flatMap(({ stages }) =>
     stages.filter(({ name }) => name === 'decode').map((stage) => stage.ms),
   );
-  return informational('stage decode of 48 kHz, with resampling', figure(ms));
+  return informational('stage decode of 48 kHz stereo, with resampling', figure(ms));
 }

@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { token } from '../request/client.ts';
-import type { Decision } from './decisions.ts';
+import type { Decision, SpeechFormat } from './decisions.ts';
 
-/** 16-bit mono samples. */
-export type Speech = {
+/** 16-bit samples. */
+export type Speech = SpeechFormat & {
   readonly samples: Uint8Array;
-  readonly sampleRate: number;
   readonly intervalSeconds: number;
   readonly decisions: readonly Decision[];
 };
@@ -20,7 +19,7 @@ const frameSeconds = 0.1;
 
 /** From the sample that decides a message to the message. Expects the messages of `decisions`. */
 async function streamOnce(port: number, speech: Speech, delayMs: number): Promise<Lateness[]> {
-  const { samples, sampleRate, intervalSeconds, decisions } = speech;
+  const { samples, sampleRate, channels, intervalSeconds, decisions } = speech;
   await sleep(delayMs);
   const headers = { Authorization: `Bearer ${token}` };
   const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/stream`, 'undertone.v1', { headers });
@@ -30,13 +29,14 @@ async function streamOnce(port: number, speech: Speech, delayMs: number): Promis
     received.push({ type, at: performance.now() });
   });
   await once(socket, 'open');
-  const format = { encoding: 's16le', sample_rate_hz: sampleRate, channels: 1, interval_s: intervalSeconds };
+  const format = { encoding: 's16le', sample_rate_hz: sampleRate, channels, interval_s: intervalSeconds };
   socket.send(JSON.stringify({ type: 'session.configure', ...format }));
   const started = performance.now();
   const sentAt: number[] = [];
-  const frameBytes = 2 * Math.round(frameSeconds * sampleRate);
+  const sampleBytes = 2 * channels;
+  const frameBytes = sampleBytes * Math.round(frameSeconds * sampleRate);
   for (let from = 0; from < samples.length; from += frameBytes) {
-    const due = started + (500 * (from + frameBytes)) / sampleRate;
+    const due = started + (1000 * (from + frameBytes)) / (sampleBytes * sampleRate);
     await sleep(Math.max(0, due - performance.now()));
     socket.send(samples.subarray(from, from + frameBytes));
     sentAt.push(performance.now());

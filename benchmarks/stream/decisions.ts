@@ -8,15 +8,20 @@ import { createSchedule } from '../../src/stream/schedule.ts';
 
 /** A provisional message, and the sample that decides it. */
 export type Decision = { readonly type: string; readonly seconds: number };
+export type SpeechFormat = { readonly sampleRate: number; readonly channels: number };
 export type StepStages = { readonly kind: string; readonly stages: readonly Stage[] };
 
 const signals = ['emotion', 'cognitive'] as const;
 
-/** @param samples 16-bit mono, without a header */
-export async function decide(samples: Uint8Array, sampleRate: number, intervalSeconds: number) {
+/** @param samples 16-bit, without a header */
+export async function decide(
+  samples: Uint8Array,
+  { sampleRate, channels }: SpeechFormat,
+  intervalSeconds: number,
+) {
   const analyzer = await createAnalyzer(parseConfig({}));
   await analyzer.warm();
-  const format = { encoding: 's16le', sampleRate, channels: 1 } as const;
+  const format = { encoding: 's16le', sampleRate, channels } as const;
   const recording = createRecording(format);
   recording.append(samples);
   const schedule = createSchedule({ sample_rate_hz: sampleRate, interval_s: intervalSeconds });

@@ -122,7 +122,9 @@ test('scores and intervals move by little where speech reaches 3 s, 10 s or an i
   // At 3 s the variability of the rate becomes defined.
   checkSteps(t, grow([], 2), 0.012);
   checkSteps(t, grow(before, 6.5), 0.01);
-  const narrowing = grow([], 23);
+  const widthAt = (seconds: number) => Math.max(...shippedIndices([[0.4, seconds]]).map(widthOf));
+  const narrow = Array.from({ length: 60 }, (_, step) => 1 + step).find((seconds) => widthAt(seconds) < 0.65);
+  const narrowing = grow([], (narrow ?? 0) - 1.5);
   checkSteps(t, narrowing, 0.01);
   const [first, last] = [narrowing[0], narrowing.at(-1)].map((pair = []) => Math.max(...pair.map(widthOf)));
   t.true((first as number) > 0.65 && (last as number) < 0.65, `${first} and ${last}`);
