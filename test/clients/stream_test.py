@@ -53,6 +53,30 @@ class Stream(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(len(report["channels"]), 2)
         self.assertEqual(set(channels), {0, 1})
 
+    async def test_a_redirect_is_refused_and_its_target_receives_nothing(self):
+        received = []
+
+        async def answer(reader, writer, location=None):
+            received.append((location, await reader.readuntil(b"\r\n\r\n")))
+            head = f"HTTP/1.1 307 Temporary Redirect\r\nLocation: {location}\r\n" if location else "HTTP/1.1 404 Not Found\r\n"
+            writer.write(f"{head}Content-Length: 0\r\nConnection: close\r\n\r\n".encode())
+            await writer.drain()
+            writer.close()
+
+        async def listen(location=None):
+            server = await asyncio.start_server(lambda r, w: answer(r, w, location), "127.0.0.1", 0)
+            self.addCleanup(server.close)
+            return f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+        target = await listen()
+        hostile = await listen(f"ws://{target}/v1/stream")
+        async with undertone.AsyncClient(f"http://{hostile}", TOKEN) as client:
+            with self.assertRaises(undertone.ApiError) as refused:
+                async with client.stream(**FORMAT):
+                    self.fail("a redirect")
+        self.assertEqual(refused.exception.status, 307)
+        self.assertEqual([location is None for location, _ in received], [False])
+
     async def test_errors_have_the_status_and_the_code_of_the_service(self):
         with self.assertRaises(undertone.ApiError) as wrong:
             async with self.client.stream(**{**FORMAT, "sample_rate_hz": 1}):

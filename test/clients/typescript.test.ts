@@ -47,6 +47,16 @@ test.serial('every kind of recording gives the same report', async (t) => {
   t.deepEqual((await client.analyze(path)).emotion.signals, want.signals);
 });
 
+test.serial('a redirect is refused, and its target receives nothing', async (t) => {
+  const target = await startScriptedServer(t, [overloaded]);
+  const location = { Location: `${target.url}/v1/analyze` };
+  const hostile = await startScriptedServer(t, [{ status: 307, body: {}, headers: location }]);
+  const client = createClient({ ...hostile, token, retries: 0 });
+  await t.throwsAsync(client.analyze(path), { instanceOf: NoAnswerError });
+  t.is(hostile.lengths.length, 1);
+  t.deepEqual(target.lengths, []);
+});
+
 test.serial('baseline and channel are sent, and errors contain the reason', async (t) => {
   const server = await startServer(t);
   const client = createClient(server);

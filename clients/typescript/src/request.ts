@@ -47,7 +47,8 @@ async function send(place: URL, request: RequestInit, options: CallOptions): Pro
   signal?.addEventListener('abort', end, { once: true });
   if (signal?.aborted) end();
   try {
-    const response = await fetch(place, { ...request, signal: over.signal });
+    // A redirect is refused: recording and token go to no other place.
+    const response = await fetch(place, { ...request, redirect: 'error', signal: over.signal });
     return new Response(await response.arrayBuffer(), response);
   } catch (cause) {
     if (over.signal.aborted) throw over.signal.reason;

@@ -182,10 +182,17 @@ async def open_session(
         await session._close()
 
 
+class _connect_once(connect):
+    """A redirect is an answer: the token goes to no other place."""
+
+    def process_redirect(self, exc: Exception) -> Exception:
+        return exc
+
+
 async def _connect(place: str, headers: Mapping[str, str], timeout: float) -> ClientConnection:
     """The service does not read while it is behind: it would not answer pings of the client."""
     try:
-        return await connect(
+        return await _connect_once(
             place,
             subprotocols=[SUBPROTOCOL],
             additional_headers=headers,
