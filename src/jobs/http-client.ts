@@ -24,12 +24,40 @@ export class SizeError extends Error {}
 /** `reserve` returned false. */
 export class ReservationError extends Error {}
 
-/** @throws AddressError, SizeError, ReservationError or a connection error */
+/** No connection, or one that did not last. The message names no host: messages are stored and logged. */
+export class ConnectionError extends Error {}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'no address of the host',
+  EAI_AGAIN: 'no answer of the name server',
+  ECONNREFUSED: 'a refused connection',
+  ECONNRESET: 'a closed connection',
+  EPIPE: 'a closed connection',
+  ETIMEDOUT: 'no answer in time',
+  TimeoutError: 'no answer in time',
+  AbortError: 'a cancelled request',
+  CERT_HAS_EXPIRED: 'an expired certificate',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'a certificate of another host',
+};
+
+function withoutHost(error: Error & { readonly code?: unknown }): Error {
+  if ([AddressError, SizeError, ReservationError].some((kind) => error instanceof kind)) return error;
+  const code = String(error.code ?? error.name);
+  return new ConnectionError(`Expected an answer, got ${reasons[code] ?? `a failed connection (${code})`}`);
+}
+
+/** @throws AddressError, SizeError, ReservationError, ConnectionError */
 export async function sendRequest(request: HttpRequest): Promise<HttpResponse> {
-  const url = new URL(request.url);
-  if (!isAllowedHost(url, request.privateHosts)) {
-    throw new AddressError(`Expected a public address, got ${url.hostname}`);
+  try {
+    return await exchange(request);
+  } catch (error) {
+    throw withoutHost(error as Error);
   }
+}
+
+async function exchange(request: HttpRequest): Promise<HttpResponse> {
+  const url = new URL(request.url);
+  if (!isAllowedHost(url, request.privateHosts)) throw new AddressError();
   const signals = [AbortSignal.timeout(1000 * request.seconds), ...(request.signal ? [request.signal] : [])];
   const response = await send(url, request, AbortSignal.any(signals));
   const declared = Number(response.headers['content-length'] ?? 0);

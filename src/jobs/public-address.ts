@@ -27,7 +27,12 @@ const private4 = toBlockList(ranges4, 'ipv4');
 const private6 = toBlockList(ranges6, 'ipv6');
 const global6 = toBlockList(['2000::/3'], 'ipv6');
 
-export class AddressError extends Error {}
+/** The message names no host: messages are stored and logged. */
+export class AddressError extends Error {
+  constructor() {
+    super('Expected a public address, got a private one');
+  }
+}
 
 export function isPublic(address: string): boolean {
   if (!isIPv6(address)) return isIP(address) === 4 && !private4.check(address, 'ipv4');
@@ -51,12 +56,7 @@ export function checkedLookup(privateHosts: readonly string[]): LookupFunction {
         if (error) return callback(error, [], 0);
         const allowed =
           privateHosts.includes(hostname) || addresses.every(({ address }) => isPublic(address));
-        if (!allowed)
-          return callback(
-            new AddressError(`Expected a public address for ${hostname}, got a private one`),
-            [],
-            0,
-          );
+        if (!allowed) return callback(new AddressError(), [], 0);
         if (options.all) return callback(null, addresses);
         const [first] = addresses;
         callback(null, first?.address ?? '', first?.family);

@@ -42,7 +42,8 @@ const analysis = { attempts: 8, backoff: { type: 'exponential', delay: 2000 } } 
 const callback = { attempts: 13, backoff: { type: 'exponential', delay: 1000 } } as const;
 const minDelayMs = 250;
 const maxDelayMs = 120_000;
-const forget = { removeOnComplete: true, removeOnFail: true } as const;
+/** Redis keeps no finished job, and of a failed attempt no stack trace: it may name hosts. */
+const forget = { removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0 } as const;
 
 /** The fingerprint separates processes with different secrets, which cannot decrypt each other's jobs. */
 export function openQueues(redis: Redis, cipher: Cipher): Queues {

@@ -56,7 +56,7 @@ export async function fetchAudio(
     if (error instanceof ReservationError) throw error;
     if (error instanceof SizeError) throw invalidPart('audio', 'audio.too_large', error.message);
     if (error instanceof AddressError) throw fetchFailed(error.message);
-    throw new RetryableFetchError(`Expected a recording at the address, got ${error.message}`);
+    throw new RetryableFetchError(error.message);
   });
   if (response.status === 200)
     return new Uint8Array(response.body.buffer, response.body.byteOffset, response.body.length);

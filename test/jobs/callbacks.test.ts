@@ -108,6 +108,18 @@ test('a name that resolves to a private address is not connected to', async (t) 
   await t.throwsAsync(sendRequest({ ...wanted, url, privateHosts: [] }), { instanceOf: AddressError });
 });
 
+test('no message of a failed request names its host', async (t) => {
+  const here = { method: 'GET', seconds: 300, maxBytes: 100, privateHosts: ['127.0.0.1'] } as const;
+  for (const [url, reason] of [
+    ['https://secret-clinic.invalid/a.wav', /no address of the host|no answer of the name server/],
+    ['http://127.0.0.1:9/a.wav', /a refused connection/],
+    ['https://secret-clinic.localhost/a.wav', /a private one/],
+  ] as const) {
+    const error = await t.throwsAsync(sendRequest({ ...here, url }), { message: reason });
+    t.notRegex(String(error?.stack), /secret-clinic|127\.0\.0\.1/);
+  }
+});
+
 test('a fetch stops at its limits of bytes and seconds', async (t) => {
   const port = await listen(t, (request, response) => {
     if (request.url === '/busy') response.writeHead(503).end();
