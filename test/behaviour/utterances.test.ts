@@ -10,6 +10,8 @@ import { limits, type Reporter, reporter } from '../support/analysis.ts';
 const rate = 16_000;
 /** Of valence and arousal. */
 const maxChange = 0.02;
+/** The same, where frames begin at other samples of the sound. */
+const maxShiftedChange = 0.1;
 /** Two labels whose probabilities differ by less are tied. */
 const tie = 0.03;
 /** An utterance that ended so long before the end of the file is decided, s. */
@@ -77,10 +79,10 @@ const dominantOf = ({ emotions }: Scores) =>
   );
 
 /** What moved by more than the bounds allow, in words. */
-function movesOf(before: Scores, after: Scores | undefined): string[] {
+function movesOf(before: Scores, after: Scores | undefined, most = maxChange): string[] {
   if (after === undefined) return ['has no entry'];
   const moves = (['valence', 'arousal'] as const)
-    .filter((name) => Math.abs(after[name] - before[name]) > maxChange)
+    .filter((name) => Math.abs(after[name] - before[name]) > most)
     .map((name) => `${name} ${before[name].toFixed(3)} to ${after[name].toFixed(3)}`);
   const [was, is] = [dominantOf(before), dominantOf(after)];
   const margin = indexOf(before.emotions, was) - indexOf(before.emotions, is);
@@ -237,6 +239,21 @@ for (const models of ['standard', 'fast']) {
       }
     }
     expectNone(t, changes);
+  });
+
+  test.serial(`${models}: where frames begin in the sound moves an utterance by little`, async (t) => {
+    const report = await opened;
+    const moves: string[] = [];
+    for (const [index, utterance] of utterances.entries()) {
+      const alone = await scoresOf(report, utterance, silence(0), silence(0));
+      if (alone === undefined) return t.fail(`Expected speech in utterance ${index}`);
+      for (const samples of [40, 80, 120, 160, 320]) {
+        const shifted = await scoresOf(report, utterance, new Float32Array(samples), silence(0));
+        const found = movesOf(alone, shifted, maxShiftedChange).filter((move) => !move.includes('apart'));
+        moves.push(...found.map((move) => `utterance ${index}, ${samples} samples: ${move}`));
+      }
+    }
+    expectNone(t, moves);
   });
 
   test.serial(`${models}: the order of utterances does not matter`, async (t) => {

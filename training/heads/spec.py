@@ -17,18 +17,18 @@ EMOTION = ModelSpec(
     limits=(
         "Acted recordings in English, Italian, Polish, Amharic, Korean and Chinese. The targets of CREMA-D are the votes of "
         "listeners, those of the other corpora the emotion that the actor intended.",
-        "Speech that nobody acted (LibriSpeech, AMI, speechocean762) has no labels of emotion: its target is weakly neutral, "
+        "Speech that nobody acted (16 corpora and speechocean762) has no labels of emotion: its target is weakly neutral, "
         "a probability of 0.8 for every recording. Weak emotions in such speech are reported as neutral.",
         f"No speaker of {' and '.join(RECIPE.unseen)} was trained on: it stands for a corpus that the models have not seen.",
         "Only RAVDESS and TAVA have calm speech.",
         "Valence depends on few rated recordings, all English; arousal generalises better.",
-        "Temperature, affine calibration, thresholds and intervals were fitted on the calibration part, on none of the evaluated "
-        "speakers. Three of its speakers, with 48 recordings, were rated. The bias towards neutral was chosen on the dev part, where it "
-        "may cost 0.01 of the mean recall of acted corpora.",
+        "Temperature, the lines of valence and arousal, and thresholds were fitted on what heads of the same recipe say about acted corpora, "
+        "and rated speakers, that they were not fitted on; intervals on the calibration part. None has evaluated speakers. The bias towards "
+        "neutral was chosen on the dev part, where it may cost 0.01 of the mean recall of acted corpora.",
     ),
     use="Describes how a voice sounds. It does not measure what a person feels, and must not decide about anyone. Expect the metrics "
     "of speech that nobody acted and of corpora left out, not those of further speakers of known corpora.",
-    origin="Trained on the trunk's embeddings.",
+    origin="Trained on the trunk's embeddings: a linear head and a network with one hidden layer, averaged, on mean and deviation of an utterance.",
     intended=(
         "Research on how voices sound, to themselves or compared with a rested recording of the same speaker.",
         "Feedback to the speakers themselves, with their consent.",
