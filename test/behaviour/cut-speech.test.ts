@@ -42,6 +42,7 @@ for (const [name, before, after] of [
 
 test('the timeline stays inside the recording', async (t) => {
   const { emotion } = await report(wavFile(amidSpeech, rate));
-  t.is(emotion.timeline[0]?.start_s, 0);
+  const start = emotion.timeline[0]?.start_s ?? -1;
+  t.true(start >= 0 && start <= 0.1, `${start}`);
   t.true((emotion.timeline.at(-1)?.end_s ?? 0) <= 2);
 });

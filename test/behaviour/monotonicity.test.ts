@@ -27,7 +27,7 @@ const speakers: readonly Speaker[] = [
 ];
 const maxBuffer = 2 ** 26;
 /** Of the text, so that there is speech enough for the indices. */
-const repeats = 3;
+const repeats = 4;
 const pauses = Array.from({ length: repeats }, () => [0.4, 1.2, 0.8]).flat();
 
 function decoded(bytes: Uint8Array): Float32Array {
