@@ -66,7 +66,7 @@ class StreamSession(Generic[AnyReport]):
         self._is_idle = False
 
     async def turn_end(self) -> None:
-        """Ends the utterance at the last sample."""
+        """The service returns the utterance that is still open, as provisional."""
         await self._send_message({"type": "turn.end"})
 
     async def end(self) -> AnyReport:

@@ -113,6 +113,6 @@ class UserEmotionProcessor(FrameProcessor):
     async def _on_utterance(self, utterance: TurnMessage) -> None:
         """The time decides the turn: `turn_end` has no reply, and a turn may have several utterances."""
         turn = bisect(self._turn_ends, (utterance["start_s"] + utterance["end_s"]) / 2)
-        utterances = self._turns.setdefault(turn, [])
-        utterances.append(utterance)
+        ended = [one for one in self._turns.get(turn, []) if not one["provisional"]]
+        self._turns[turn] = utterances = [*ended, utterance]
         await self.push_frame(UserEmotionFrame(turn, tuple(utterances)))
