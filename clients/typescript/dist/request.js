@@ -38,7 +38,8 @@ async function send(place, request, options) {
     if (signal?.aborted)
         end();
     try {
-        const response = await fetch(place, { ...request, signal: over.signal });
+        // A redirect is refused: recording and token go to no other place.
+        const response = await fetch(place, { ...request, redirect: 'error', signal: over.signal });
         return new Response(await response.arrayBuffer(), response);
     }
     catch (cause) {

@@ -17,7 +17,7 @@ export type StreamMessage<R = Report> = Schemas['SessionReadyMessage'] | Schemas
 export type StreamSession<R = Report> = AsyncIterable<StreamMessage<R>> & {
     /** Sends samples, which may be cut anywhere. Resolves when the connection accepts more. */
     send(samples: ArrayBuffer | ArrayBufferView): Promise<void>;
-    /** Ends the utterance at the last sample. */
+    /** The service returns the utterance that is still open, as provisional. */
     turnEnd(): void;
     /** Ends the audio. Resolves with the report. */
     end(): Promise<R>;
