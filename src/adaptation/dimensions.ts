@@ -1,4 +1,4 @@
-/** Adapts valence, arousal or clarity: a line, with more recordings weights of the embedding as well, and the intervals. */
+/** Adapts valence, arousal or clarity: a line, of valence and arousal with more recordings weights of the embedding as well, and the intervals. */
 import { ccc, mean, type Numbers, pcc } from '../evaluation/statistics.ts';
 import { type Comparison, compare, lowerEnd, type Pair } from './comparison.ts';
 import { type Correction, correct, fitCorrection, squaredError } from './correction.ts';
@@ -73,7 +73,7 @@ export function adaptDimension(name: Dimension, rated: readonly Rated[], level: 
   const speakers = rated.map(({ example }) => speakerOf(example));
   const folds = foldsOf(speakers);
   const comparisons: Comparison[] = [];
-  for (const change of changes(rated.length)) {
+  for (const change of changes(name, rated.length)) {
     const learn = (rows: readonly Rated[]) => fitDimension(rows, change);
     const scores = leaveOut(rated, folds, learn, predict);
     const ratios = rated.map(({ truth, half }, index) => Math.abs(truth - (scores[index] as number)) / half);
@@ -99,8 +99,9 @@ export function adaptDimension(name: Dimension, rated: readonly Rated[], level: 
   return { adaptation: null, comparisons, kept: [], recordings: rated.length };
 }
 
-const changes = (recordings: number): readonly Change[] =>
-  recordings >= minForWeights ? ['weights', 'line', 'interval'] : ['line', 'interval'];
+/** Clarity follows from sums over utterances: its graph does not have the mean embedding of the recording. */
+const changes = (name: Dimension, recordings: number): readonly Change[] =>
+  name !== 'clarity' && recordings >= minForWeights ? ['weights', 'line', 'interval'] : ['line', 'interval'];
 
 type Found = { readonly agreement: Comparison; readonly loss: Comparison };
 

@@ -123,7 +123,7 @@ function describe(head: Head, weights: Uint8Array, { corrections, adaptation, so
     description: `${head.description}; adapted to recordings of ${source.name}`,
     labels: corrections.labels?.labels ?? head.labels,
     weights: { file: weightsFile, sha256: createHash('sha256').update(weights).digest('hex') },
-    params: { ...head.params, intervals },
+    params: { ...head.params, intervals, ...timingOf(head, corrections) },
     training: {
       ...training,
       data: [
@@ -137,6 +137,16 @@ function describe(head: Head, weights: Uint8Array, { corrections, adaptation, so
     },
     evidence: { ...evidence, figures: evidenceFigures(corrections, adaptation) },
   } as Manifest;
+}
+
+/** The service adds what pauses and rates weigh to the clarity of the graph: the line scales both. */
+function timingOf(head: Head, { scores }: GraphCorrections) {
+  const { scale } = scores.clarity?.correction ?? { scale: 1 };
+  if (head.kind !== 'cognitive') return {};
+  const weights = Object.entries(head.params.clarityTiming).map(
+    ([name, entry]) => [name, { ...entry, weight: entry.weight * scale }] as const,
+  );
+  return { clarityTiming: Object.fromEntries(weights) };
 }
 
 /** Results of the parts that a head has. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { correct, softmax } from '../../src/adaptation/correction.ts';
 import { correctGraph } from '../../src/adaptation/graph.ts';
+import { minProbability } from '../../src/adaptation/labels.ts';
 import { readOnnx, writeOnnx } from '../../src/adaptation/onnx.ts';
 import { createRandom } from '../../src/evaluation/statistics.ts';
 import { openSession, type Values } from '../../src/models/session.ts';
@@ -50,7 +51,9 @@ test('labels and scores of the emotion head', async (t) => {
   const after = await session.run(inputs);
   const mean = embedding();
   const logs = labels.map((label) =>
-    known.includes(label) ? Math.log(before.probabilities?.data[known.indexOf(label)] as number) : 0,
+    known.includes(label)
+      ? Math.log(Math.max(minProbability, before.probabilities?.data[known.indexOf(label)] as number))
+      : 0,
   );
   const expected = softmax(correct(correction, { base: Float64Array.from(logs), embedding: mean }));
   t.deepEqual(after.probabilities?.shape, [1, 3]);
@@ -65,7 +68,10 @@ test('a score is clipped to [0, 1]', async (t) => {
   const weights = readFileSync('models/standard/cognitive/weights.onnx');
   const correction = { scale: 1, bias: Float64Array.of(5), weights: null };
   const graph = correctGraph(weights, { labels: null, scores: { clarity: { correction, widen: 1 } } });
-  t.deepEqual([...((await (await openSession(graph)).run(inputs)).clarity?.data ?? [])], [1]);
+  const { params } = JSON.parse(readFileSync('models/standard/cognitive/manifest.json', 'utf8'));
+  const sums = { data: new Float32Array(params.poolingSums), shape: [1, params.poolingSums] };
+  const session = await openSession(graph);
+  t.deepEqual([...((await session.run({ ...inputs, sums })).clarity?.data ?? [])], [1]);
 });
 
 test('reading and writing keeps every byte; other files are refused', (t) => {
