@@ -19,7 +19,6 @@ from training.reporting.tables import confusion_matrix, metric_table, replace_be
 MODELS_PAGE, EVIDENCE_PAGE = (settings.REPOSITORY / "docs" / name for name in ("models.md", "evidence.md"))
 CLARITY_KINDS = {"speechocean762": "read, learners", "LibriSpeech": "read, mostly native", "AMI": "spontaneous meetings",
                  "RAVDESS": "acted, native"}  # fmt: skip
-NATURAL_KINDS = {"LibriSpeech": "audiobooks", "AMI": "spontaneous meetings", "speechocean762": "sentences read by learners"}
 CONDITION_TITLES = ["condition", "answered ok", "UAR", "CCC valence", "CCC arousal", "PCC clarity", "change of clarity",
                     "valence inside", "arousal inside", "clarity inside"]  # fmt: skip
 
@@ -78,10 +77,9 @@ def natural_table(metrics: list[Metric]) -> str:
     rows = []
     for name in NATURAL:
         if first := by_key.get((name, titles[0])):
-            cells = [short_cell(by_key[name, title]) for title in titles]
-            answered = by_key[name, "share answered ok"].value
-            rows.append([name, NATURAL_KINDS[name], first.speakers, first.clips, f"{answered:.3f}", *cells])
-    return table(["recordings of", "speech", "speakers", "recordings", "answered ok", *titles], rows)
+            cells = [short_cell(by_key.get((name, title))) for title in ("share answered ok", *titles)]
+            rows.append([name, first.speakers, first.clips, *cells])
+    return table(["recordings of", "speakers", "recordings", "answered ok", *titles], rows)
 
 
 def sections(models: Path, metrics: list[Metric], responses: list[Metric], by_condition: dict[str, Reports]) -> str:
