@@ -5,7 +5,7 @@ export type Recording = {
   /** Complete frames: samples of every channel. */
   frames(): number;
   append(bytes: Uint8Array): void;
-  /** A copy of the frames from `start` to `end`. */
+  /** A copy of the frames from `start` to `end`, in shared memory. */
   slice(start: number, end: number): Uint8Array;
   /** All complete frames, in blocks. The recording is empty afterwards. */
   take(): Uint8Array[];
@@ -33,7 +33,7 @@ export function createRecording(format: Pick<SampleFormat, 'encoding' | 'channel
 
   function slice(start: number, end: number): Uint8Array {
     const [from, to] = [start * frameBytes, end * frameBytes];
-    const bytes = new Uint8Array(to - from);
+    const bytes = new Uint8Array(new SharedArrayBuffer(to - from));
     for (let at = from; at < to; ) {
       const offset = at % blockBytes;
       const block = blocks[Math.floor(at / blockBytes)] as Uint8Array;

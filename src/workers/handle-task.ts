@@ -18,6 +18,7 @@ import {
   type Reply,
   toErrorReply,
 } from './protocol.ts';
+import { share, unshare } from './shared-arrays.ts';
 
 const encoder = new TextEncoder();
 
@@ -35,11 +36,11 @@ export async function handleTask(analyzer: Analyzer, task: CancellableTask): Pro
 type Cancellable = Pick<CancellableTask, 'cancel'>;
 
 async function step(analyzer: Analyzer, { live, cancel }: LiveTask & Cancellable) {
-  const { stages, messages, state } = await analyzer.live({ ...live, cancel });
+  const { stages, messages, state } = await analyzer.live({ ...live, state: unshare(live.state), cancel });
   return {
     kind: 'report',
     json: encoder.encode(JSON.stringify(messages)),
-    state,
+    state: share(state),
     stages,
     audioSeconds: 0,
   } as const;

@@ -33,7 +33,7 @@ export type FormTask = {
   readonly receipt?: Signing & { readonly always: boolean };
 };
 
-/** A step of a stream. Its bytes and state are copied: the session sends them again when the thread dies. */
+/** A step of a stream. Its bytes and state are in shared memory: the session sends them again when the thread dies. */
 export type LiveTask = { readonly live: LiveStep };
 
 /** The report of a stream. */
