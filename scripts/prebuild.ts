@@ -13,11 +13,10 @@ import { buildLibraries } from './prebuild/libraries.ts';
 import { arches } from './prebuild/manifest.ts';
 import { packAddon, packMain, packRuntime } from './prebuild/packages.ts';
 import { unpackSource } from './prebuild/sources.ts';
-import { root, run, sha256 } from './prebuild/step.ts';
+import { ExpectedError, requireTools, root, run, runScript, sha256 } from './prebuild/step.ts';
 import { createToolchain } from './prebuild/toolchain.ts';
 
 const tools: Readonly<Record<string, string>> = {
-  'apt-get': 'apt',
   'dpkg-source': 'dpkg-dev',
   cmake: 'cmake',
   make: 'make',
@@ -27,25 +26,6 @@ const tools: Readonly<Record<string, string>> = {
   'pkg-config': 'pkg-config',
   python3: 'python3-venv',
 };
-
-/** @throws when a tool is missing */
-function requireTools(given: string | null): void {
-  const missing = Object.keys(tools).filter((tool) => {
-    if (tool === 'apt-get' && given !== null) return false;
-    try {
-      run('sh', ['-c', `command -v ${tool}`]);
-      return false;
-    } catch {
-      return true;
-    }
-  });
-  if (missing.length === 0) return;
-  const packages = missing.map((tool) => tools[tool]).join(' ');
-  throw new Error(
-    `Expected ${missing.join(', ')} on the path, got none: install the Debian packages ${packages}` +
-      (missing.includes('apt-get') ? ', or name a folder with the sources by --sources' : ''),
-  );
-}
 
 /** Returns the paths of the archives. */
 function buildPackages(cache: string, output: string, given: string | null): string[] {
@@ -69,7 +49,8 @@ function main(): void {
     options: { sources: { type: 'string' }, check: { type: 'boolean', default: false } },
   });
   const given = values.sources ?? null;
-  requireTools(given);
+  const apt = { 'apt-get': 'apt (or name a folder with the sources by --sources)' };
+  requireTools(given === null ? { ...tools, ...apt } : tools);
   run('npm', ['run', '--ignore-scripts', 'build']);
   const packages = buildPackages(join(root, '.cache/prebuild'), join(root, 'dist/packages'), given);
   const hashes = packages.map((file) => `${sha256(readFileSync(file))}  ${basename(file)}`);
@@ -86,7 +67,7 @@ function main(): void {
       (file) => !hashes.includes(`${sha256(readFileSync(file))}  ${basename(file)}`),
     );
     if (different.length > 0)
-      throw new Error(
+      throw new ExpectedError(
         `Expected equal hashes, got other ones for ${different.map((file) => basename(file)).join(', ')}`,
       );
     console.log('a second build in another folder has the same hashes');
@@ -95,4 +76,4 @@ function main(): void {
   }
 }
 
-main();
+runScript(main);

@@ -1,4 +1,5 @@
 /** The published packages, as far as they are known without building them. */
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import test from 'ava';
@@ -81,4 +82,15 @@ test('the notices hold the licences of bundled packages', (t) => {
   for (const name of ['koa', 'better-auth', 'bullmq', 'zod', 'swagger-ui-dist', 'uplot'])
     t.regex(notices, new RegExp(`^${name} \\d`, 'm'), name);
   t.notRegex(notices, /^typescript \d/m);
+});
+
+test('a missing tool is one line that names the Debian package, and exit code 1', (t) => {
+  const options = { encoding: 'utf8', env: { PATH: '/nowhere' } } as const;
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--import=tsx', 'scripts/prebuild.ts', '--sources', '.'],
+    options,
+  );
+  t.is(status, 1);
+  t.regex(stderr, /^Expected .*nasm.* on the path, got none: install the Debian packages .*nasm.*\n$/);
 });

@@ -7,9 +7,35 @@ import { fileURLToPath } from 'node:url';
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
+/** A failure that a script expects: its message says what to do, and a stack trace would not help. */
+export class ExpectedError extends Error {}
+
+/** Runs a script. An expected failure is its message and exit code 1. */
+export function runScript(main: () => void): void {
+  try {
+    main();
+  } catch (error) {
+    if (!(error instanceof ExpectedError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}
+
+/** @param tools the Debian package of each, by name @throws ExpectedError when one is not on the path */
+export function requireTools(tools: Readonly<Record<string, string>>): void {
+  const missing = Object.keys(tools).filter(
+    (tool) => spawnSync('sh', ['-c', 'command -v "$0"', tool]).status !== 0,
+  );
+  if (missing.length === 0) return;
+  const packages = [...new Set(missing.map((tool) => tools[tool]))].join(' ');
+  throw new ExpectedError(
+    `Expected ${missing.join(', ')} on the path, got none: install the Debian packages ${packages}`,
+  );
+}
+
 type RunOptions = { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> };
 
-/** Returns standard output. @throws with the end of the output when the command fails */
+/** Returns standard output. @throws ExpectedError with the end of the output when the command fails */
 export function run(
   command: string,
   args: readonly string[],
@@ -17,10 +43,10 @@ export function run(
 ): string {
   const options = { cwd, env: { ...process.env, ...env }, encoding: 'utf8', maxBuffer: 2 ** 28 } as const;
   const result = spawnSync(command, args, options);
-  if (result.error) throw new Error(`\`${command}\` could not be run: ${result.error.message}`);
+  if (result.error) throw new ExpectedError(`\`${command}\` could not be run: ${result.error.message}`);
   if (result.status === 0) return result.stdout;
   const output = `${result.stdout}\n${result.stderr}`.trim().split('\n').slice(-40).join('\n');
-  throw new Error(`\`${[command, ...args].join(' ')}\` failed in ${cwd}:\n${output}`);
+  throw new ExpectedError(`\`${[command, ...args].join(' ')}\` failed in ${cwd}:\n${output}`);
 }
 
 export function filesUnder(path: string): string[] {

@@ -1,7 +1,7 @@
 /** The arm64 packages in qemu-aarch64, with Debian's cross libraries. */
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../../scripts/prebuild/step.ts';
+import { ExpectedError, requireTools, run } from '../../scripts/prebuild/step.ts';
 import { archives, fetchPackage, installedSize, installOptions } from './node.ts';
 import { analyzeOptions, cache, parseReports, recordings } from './recordings.ts';
 
@@ -30,8 +30,19 @@ function makePrefix(): string {
   return prefix;
 }
 
+function requireEmulator(): void {
+  requireTools({ 'qemu-aarch64': 'qemu-user' });
+  const missing = ['libc.so.6', 'libstdc++.so.6'].filter((name) => !existsSync(join(libraries, name)));
+  if (missing.length === 0) return;
+  const packages = 'libc6-arm64-cross libstdc++6-arm64-cross';
+  throw new ExpectedError(
+    `Expected ${missing.join(', ')} in ${libraries}, got none: install the Debian packages ${packages}`,
+  );
+}
+
 /** Installs the archives and analyses the recordings with an emulated Node.js. */
 export function testEmulated(node: string, npm: string) {
+  requireEmulator();
   const prefix = makePrefix();
   const app = join(cache, 'arm64/app');
   rmSync(app, { recursive: true, force: true });

@@ -1,11 +1,11 @@
 /**
  * `npm run test:install` installs the packages of `npm run prebuild` in clean systems and compares their answers with the
  * build from source: `-- NAME` in one of them, `-- --keep` writes the table of docs/install.md. Needs root, debootstrap,
- * strace, ffmpeg, qemu-user, libstdc++6-arm64-cross and the package registries.
+ * strace, ffmpeg and the package registries; for arm64 qemu-user, libc6-arm64-cross and libstdc++6-arm64-cross.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../../scripts/prebuild/step.ts';
+import { ExpectedError, root, runScript } from '../../scripts/prebuild/step.ts';
 import { testEmulated } from './emulated.ts';
 import { cache, distance, sourceAnswers } from './recordings.ts';
 import { type System, testSystem } from './systems.ts';
@@ -70,7 +70,7 @@ function main(): void {
   const selected = cases.filter(({ system }) => only === undefined || system === only);
   if (selected.length === 0) {
     const names = [...new Set(cases.map(({ system }) => system))].join(', ');
-    throw new Error(`Expected one of ${names}, got ${only}`);
+    throw new ExpectedError(`Expected one of ${names}, got ${only}`);
   }
   const rows = selected.map((each) => attempt(each, expected));
   const head = ['system', 'Node.js', 'npm', 'until the first answer', 'node_modules', 'largest difference'];
@@ -84,4 +84,4 @@ function main(): void {
   if (rows.some(({ failure }) => failure !== null)) process.exitCode = 1;
 }
 
-main();
+runScript(main);
