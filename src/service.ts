@@ -7,7 +7,7 @@ import type { RateLimiterFactory } from './auth/rate-limiter.ts';
 import { loadOrCreateSecret } from './auth/secret.ts';
 import { createTokens, type Tokens } from './auth/tokens.ts';
 import { createUsageCounts, type Usage } from './auth/usage.ts';
-import { type Database, databaseKind, openDatabase } from './db/database.ts';
+import { checkpoint, type Database, databaseKind, openDatabase } from './db/database.ts';
 import { createApp, createMetricsApp } from './http/app.ts';
 import { createLifecycle, type Lifecycle } from './http/lifecycle.ts';
 import { createMetrics } from './http/middleware/metrics.ts';
@@ -45,6 +45,7 @@ type Service = {
   readonly lifecycle: Lifecycle;
   readonly pool: Pool;
   readonly servers: readonly HttpServer[];
+  readonly database: Database;
   readonly tokens: Tokens;
   readonly usage: Usage;
   readonly streams: Streams;
@@ -109,7 +110,18 @@ export async function openService({ config, welcome, logger, pool, exit }: Servi
   const url = await main.listen(config);
   const metricsServer = await serveMetrics(config, metrics, logger);
   if (metricsServer !== null) servers.push(metricsServer);
-  const service: Service = { config, logger, lifecycle, pool, servers, tokens, usage, streams, traceExport };
+  const service: Service = {
+    config,
+    logger,
+    lifecycle,
+    pool,
+    servers,
+    database,
+    tokens,
+    usage,
+    streams,
+    traceExport,
+  };
   handleSignals({
     logger,
     stop: () => stop(service),
@@ -197,6 +209,7 @@ function openAccounts({
 /** Graceful shutdown. Requests that are still running shortly before the limit are answered 503. */
 async function stop({
   config,
+  database,
   lifecycle,
   logger,
   pool,
@@ -229,6 +242,9 @@ async function stop({
     if (write.status === 'rejected')
       logger.warn({ err: write.reason }, 'cannot write the last use of tokens or their counts');
   }
+  await checkpoint(database, config.databaseUrl).catch((error: unknown) =>
+    logger.warn({ err: error }, 'cannot write the journal of the database into its file'),
+  );
   const exported = traceExport
     ?.close()
     .catch((error: unknown) => logger.warn({ err: error }, 'cannot export the last traces'));

@@ -109,6 +109,11 @@ export async function openDatabase(url: string): Promise<Database> {
 }
 
 /** @throws Error unless the URL is `file:PATH` or `postgres://...` */
+/** Moves what the journal holds into the file of an embedded database: a copy of the file alone is then complete. */
+export async function checkpoint(database: Database, url: string): Promise<void> {
+  if (databaseKind(url) === 'sqlite') await sql`pragma wal_checkpoint(truncate)`.execute(database);
+}
+
 export function databaseKind(url: string): DatabaseKind {
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme';
   if (/^postgres(ql)?:\/\/./.test(url)) return 'postgres';

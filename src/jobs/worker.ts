@@ -123,7 +123,10 @@ function openWorkers(redis: Redis, context: WorkerContext): Worker[] {
     worker.on('failed', (job, error) => {
       const err = withoutCommand(error);
       logger.warn({ job_id: job?.id, attempt: job?.attemptsMade, err }, 'job attempt failed');
-      if (job?.finishedOn !== undefined) void markLost(context, job).catch(() => {});
+      if (job?.finishedOn === undefined) return;
+      void markLost(context, job).catch((cause: unknown) =>
+        logger.error({ job_id: job.id, err: withoutCommand(cause as Error) }, 'lost job not recorded'),
+      );
     });
     return worker;
   };

@@ -12,6 +12,7 @@ import { migrationsFor } from '../../src/db/migrations.ts';
 import { ServiceError } from '../../src/runtime/errors.ts';
 import { databaseKinds, makeDatabaseUrl } from '../support/database.ts';
 import { makeFolder } from '../support/folder.ts';
+import { makeToken, startServer } from '../support/server.ts';
 
 const modeOf = (path: string) => (fs.statSync(path).mode & 0o777).toString(8);
 
@@ -172,5 +173,16 @@ test('after a statement that timed out, later statements are executed', async (t
   t.is(rows(other), 1);
   other.exec('insert into more values (3)');
   other.close();
+  await database.destroy();
+});
+
+test('the file of a stopped service is complete without its journal', async (t) => {
+  const server = await startServer(t);
+  makeToken(server, 'analyze:emotion');
+  await server.stop('SIGTERM');
+  const copy = join(makeFolder(), 'undertone.db');
+  fs.copyFileSync(join(server.dataDir, 'undertone.db'), copy);
+  const database = await openDatabase(`file:${copy}`);
+  t.is((await database.selectFrom('tokens').selectAll().execute()).length, 1);
   await database.destroy();
 });
