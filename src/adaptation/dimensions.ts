@@ -1,4 +1,7 @@
-/** Adapts valence, arousal or clarity: a line, of valence and arousal with more recordings weights of the embedding as well, and the intervals. */
+/**
+ * Adapts valence, arousal or clarity: a line, and the intervals. With more recordings valence and arousal also depend on the
+ * embedding, by weights.
+ */
 import { ccc, mean, type Numbers, pcc } from '../evaluation/statistics.ts';
 import { type Comparison, compare, lowerEnd, type Pair } from './comparison.ts';
 import { type Correction, correct, fitCorrection, squaredError } from './correction.ts';

@@ -139,10 +139,10 @@ function describe(head: Head, weights: Uint8Array, { corrections, adaptation, so
   } as Manifest;
 }
 
-/** The service adds what pauses and rates weigh to the clarity of the graph: the line scales both. */
+/** The service adds the effects of pauses and rates to the clarity of the graph: the scale of the line applies to both. */
 function timingOf(head: Head, { scores }: GraphCorrections) {
-  const { scale } = scores.clarity?.correction ?? { scale: 1 };
   if (head.kind !== 'cognitive') return {};
+  const scale = scores.clarity?.correction.scale ?? 1;
   const weights = Object.entries(head.params.clarityTiming).map(
     ([name, entry]) => [name, { ...entry, weight: entry.weight * scale }] as const,
   );

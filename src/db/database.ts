@@ -108,12 +108,12 @@ export async function openDatabase(url: string): Promise<Database> {
   }
 }
 
-/** @throws Error unless the URL is `file:PATH` or `postgres://...` */
-/** Moves what the journal holds into the file of an embedded database: a copy of the file alone is then complete. */
+/** Writes the journal of an embedded database into its file: a copy of the file alone is then complete. */
 export async function checkpoint(database: Database, url: string): Promise<void> {
   if (databaseKind(url) === 'sqlite') await sql`pragma wal_checkpoint(truncate)`.execute(database);
 }
 
+/** @throws Error unless the URL is `file:PATH` or `postgres://...` */
 export function databaseKind(url: string): DatabaseKind {
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme';
   if (/^postgres(ql)?:\/\/./.test(url)) return 'postgres';

@@ -25,7 +25,7 @@ export class SizeError extends Error {}
 export class ReservationError extends Error {}
 
 /** No connection, or one that did not last. The message names no host: messages are stored and logged. */
-export class ConnectionError extends Error {}
+class ConnectionError extends Error {}
 
 const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'no address of the host',

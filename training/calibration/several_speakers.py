@@ -17,6 +17,7 @@ from training import cache, settings
 from training.corpora.corpus import Clip, Part
 from training.corpora.index import read_clips
 from training.export.head_graph import write_voice
+from training.export.manifest import update_manifest
 from training.heads import speaker
 from training.reporting.tables import table
 
@@ -170,8 +171,5 @@ def fit(models: Path) -> None:
 
 
 def write_params(folder: Path, threshold: float) -> None:
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text())
     weights = {"file": FILE, "sha256": cache.file_hash(folder / FILE)}
-    manifest["params"]["severalSpeakers"] = {"weights": weights, **UTTERANCE_PARAMS, "threshold": threshold}
-    path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    update_manifest(folder, {"severalSpeakers": {"weights": weights, **UTTERANCE_PARAMS, "threshold": threshold}})

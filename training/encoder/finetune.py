@@ -28,7 +28,7 @@ from training.encoder.multitask import MultiTaskModel
 from training.encoder.trunk import DEVICE, Trunk
 from training.encoder.window_store import WindowStore, finetune_split
 from training.export import graph, trunk_graph
-from training.export.manifest import renew_hash
+from training.export.manifest import update_manifest
 from training.export.trunk_graph import write_trunk
 from training.features import batches, level
 from training.features.level import normalize_level
@@ -149,7 +149,7 @@ def start_model(clips: list[Clip], windows: WindowStore, path: Path) -> MultiTas
         frozen = path.parent / "trunk"
         shutil.copytree(settings.SHIPPED_MODELS / "trunk", frozen, dirs_exist_ok=True)
         write_trunk(trunk.eval(), frozen / "weights.onnx")
-        renew_hash(frozen)
+        update_manifest(frozen)
         store = embeddings.load(frozen / "weights.onnx", 2, None)
         members, _ = finetune_split(clips, windows)
         targets, scores = emotion.targets_of(clips), clarity.targets_of(clips)

@@ -59,8 +59,8 @@ def write_model(spec: ModelSpec, graph: Path, models: Path, params: dict, fits: 
     print(f"{folder}: {weights.stat().st_size / 2**20:.2f} MiB")
 
 
-def renew_hash(folder: Path, params: dict | None = None) -> None:
-    """Gives the manifest the hash of other weights, and `params` in place of those of the same names."""
+def update_manifest(folder: Path, params: dict | None = None) -> None:
+    """Writes the hash of the present weights into the manifest of a model, and `params` over those of the same names."""
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["weights"]["sha256"] = cache.file_hash(folder / manifest["weights"]["file"])

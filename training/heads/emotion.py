@@ -89,17 +89,25 @@ def ordinary_weights(clips: list[Clip], label_weight: np.ndarray) -> np.ndarray:
     return np.array([min(MAX_ORDINARY, ORDINARY_WEIGHT * mean / max(1, counts[clip.corpus])) for clip in clips], np.float32)
 
 
+def category_loss(logits: torch.Tensor, mask: torch.Tensor, distribution: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """[n,8] each, weight [n]"""
+    each = F.cross_entropy(logits + mask, distribution, reduction="none", label_smoothing=0.05)
+    return (each * weight).mean()
+
+
+def dimension_loss(predicted: torch.Tensor, dimensions: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """[n,2] each, `predicted` before the sigmoid"""
+    return DIMENSION_LOSS_WEIGHT * ((torch.sigmoid(predicted) - dimensions) ** 2 * weight).mean()
+
+
 def make_loss(owners: np.ndarray, targets: Targets) -> Loss:
     """owners [windows]: the clip of each window."""
 
     def loss(predicted: torch.Tensor, windows: np.ndarray) -> torch.Tensor:
-        rows = owners[windows]
-        logits = predicted[:, CATEGORIES] + torch.from_numpy(targets.mask[rows])
-        distribution = torch.from_numpy(targets.distribution[rows])
-        each = F.cross_entropy(logits, distribution, reduction="none", label_smoothing=0.05)
-        error = (torch.sigmoid(predicted[:, DIMENSIONS]) - torch.from_numpy(targets.dimensions[rows])) ** 2
-        weighted = error * torch.from_numpy(targets.dimensions_weight[rows])
-        return (each * torch.from_numpy(targets.label_weight[rows])).mean() + DIMENSION_LOSS_WEIGHT * weighted.mean()
+        of = lambda column: torch.from_numpy(column[owners[windows]])
+        return category_loss(
+            predicted[:, CATEGORIES], of(targets.mask), of(targets.distribution), of(targets.label_weight)
+        ) + dimension_loss(predicted[:, DIMENSIONS], of(targets.dimensions), of(targets.dimensions_weight))
 
     return loss
 
@@ -133,11 +141,10 @@ class Examples:
         return Examples(*map(torch.from_numpy, columns))
 
     def category_loss(self, logits: torch.Tensor, rows: torch.Tensor | slice = slice(None)) -> torch.Tensor:
-        each = F.cross_entropy(logits + self.mask[rows], self.distribution[rows], reduction="none", label_smoothing=0.05)
-        return (each * self.share[rows]).mean()
+        return category_loss(logits, self.mask[rows], self.distribution[rows], self.share[rows])
 
     def dimension_loss(self, predicted: torch.Tensor, rows: torch.Tensor | slice = slice(None)) -> torch.Tensor:
-        return DIMENSION_LOSS_WEIGHT * ((torch.sigmoid(predicted) - self.dimensions[rows]) ** 2 * self.weight[rows]).mean()
+        return dimension_loss(predicted, self.dimensions[rows], self.weight[rows])
 
 
 def fit_heads(store: EmbeddingStore, targets: Targets, windows: np.ndarray, clips: list[Clip]) -> list[nn.Sequential]:

@@ -21,7 +21,7 @@ from training.corpora.recipe import OPEN, RECIPE
 from training.encoder import embeddings
 from training.evaluation.pipeline import scoring
 from training.export.head_graph import write_emotion
-from training.export.manifest import renew_hash
+from training.export.manifest import update_manifest
 from training.heads import emotion
 from training.pipeline import calibrated_emotion
 from training.reporting.tables import replace_between, table
@@ -60,7 +60,7 @@ def models_without(name: str) -> Path:
     found = calibrated_emotion(store, lambda clip: clip.refitted and clip.corpus != name)
     shutil.copytree(settings.MODELS, folder, dirs_exist_ok=True)
     write_emotion(found.model.heads, found.calibration.scale, found.model.distance, folder / "emotion" / "weights.onnx")
-    renew_hash(folder / "emotion", found.calibration.params())
+    update_manifest(folder / "emotion", found.calibration.params())
     return folder
 
 

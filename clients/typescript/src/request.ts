@@ -47,7 +47,7 @@ async function send(place: URL, request: RequestInit, options: CallOptions): Pro
   signal?.addEventListener('abort', end, { once: true });
   if (signal?.aborted) end();
   try {
-    // A redirect is refused: recording and token go to no other place.
+    // Redirects are not followed: the target would receive the recording and the token.
     const response = await fetch(place, { ...request, redirect: 'error', signal: over.signal });
     return new Response(await response.arrayBuffer(), response);
   } catch (cause) {

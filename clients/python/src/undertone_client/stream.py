@@ -182,8 +182,8 @@ async def open_session(
         await session._close()
 
 
-class _connect_once(connect):
-    """A redirect is an answer: the token goes to no other place."""
+class _ConnectWithoutRedirects(connect):
+    """Redirects are not followed: the target would receive the token."""
 
     def process_redirect(self, exc: Exception) -> Exception:
         return exc
@@ -192,7 +192,7 @@ class _connect_once(connect):
 async def _connect(place: str, headers: Mapping[str, str], timeout: float) -> ClientConnection:
     """The service does not read while it is behind: it would not answer pings of the client."""
     try:
-        return await _connect_once(
+        return await _ConnectWithoutRedirects(
             place,
             subprotocols=[SUBPROTOCOL],
             additional_headers=headers,
