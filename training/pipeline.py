@@ -28,7 +28,6 @@ from training.corpora.recipe import RECIPE
 from training.encoder import distill, embeddings, finetune
 from training.encoder.embeddings import EmbeddingStore, by_recording
 from training.encoder.trunk import Trunk
-from training.evaluation.statistics import pcc
 from training.export.head_graph import pooling_sums, write_clarity, write_emotion
 from training.export.manifest import write_model
 from training.export.model_spec import ModelSpec
@@ -236,14 +235,13 @@ def train_clarity(models: ModelSet) -> None:
     interval = initial_interval(truth, predicted)
     params = {"intervals": {"clarity": interval}, "degradations": DEGRADATION_PARAMS, "poolingSums": pooling_sums(heads),
               "clarityTiming": line.params(), "shortSpeechSeconds": CLARITY_SHORT_SECONDS, **timing}  # fmt: skip
-    metrics = {"pcc_left_out": round(pcc(truth, predicted), 3)}
     recordings = ", ".join(f"{count} of {name}" for name, count in counts.items())
     spec = specs_of(models.models)["cognitive"]
     spec = replace(spec, limits=tuple(text.format(counts=recordings) for text in spec.limits))
     copy_shared(models)
     for own, folder in ((compared, models.calibration), (heads, models.models)):
         write_clarity(own, line.slope, line.intercept, graph)
-        write_model(spec, graph, folder, params, is_fitted, metrics)
+        write_model(spec, graph, folder, params, is_fitted)
 
 
 def fit_all_intervals(models: ModelSet) -> None:

@@ -16,7 +16,6 @@ from training.reporting.tables import metric_table, table
 METRIC_NOTES = {
     "frame": "Frame F1 and false speech on left-out speakers against Silero VAD's labels, corrected by level; syllable counts "
     "against known texts.",
-    "pcc": "PCC of clarity by heads of the train part, on the parts dev and calibration.",
     "coverage": "Coverage and mean half-width of the 80 % intervals on the calibration part, each speaker judged with widths fitted on "
     "the others.",
 }
