@@ -8,6 +8,7 @@ import { loadOrCreateSecret } from './auth/secret.ts';
 import { createTokens, type Tokens } from './auth/tokens.ts';
 import { createUsageCounts, type Usage } from './auth/usage.ts';
 import { checkpoint, type Database, databaseKind, openDatabase } from './db/database.ts';
+import { keepDeletingExpired } from './db/expiry.ts';
 import { createApp, createMetricsApp } from './http/app.ts';
 import { createLifecycle, type Lifecycle } from './http/lifecycle.ts';
 import { createMetrics } from './http/middleware/metrics.ts';
@@ -46,6 +47,8 @@ type Service = {
   readonly pool: Pool;
   readonly servers: readonly HttpServer[];
   readonly database: Database;
+  /** Ends the deletion of expired rows. */
+  stopDeleting(): Promise<void>;
   readonly tokens: Tokens;
   readonly usage: Usage;
   readonly streams: Streams;
@@ -65,6 +68,7 @@ export async function openService({ config, welcome, logger, pool, exit }: Servi
   const manifests = await readManifests(config.modelsDir);
   ensureDir(config.dataDir);
   const database = await openDatabase(config.databaseUrl);
+  const stopDeleting = keepDeletingExpired(database, logger);
   const tokens = createTokens({ database, staticToken: config.token });
   const usage = createUsageCounts(database);
   const secret = config.secret ?? (await loadOrCreateSecret(config.dataDir));
@@ -117,6 +121,7 @@ export async function openService({ config, welcome, logger, pool, exit }: Servi
     pool,
     servers,
     database,
+    stopDeleting,
     tokens,
     usage,
     streams,
@@ -214,6 +219,7 @@ async function stop({
   logger,
   pool,
   servers,
+  stopDeleting,
   streams,
   tokens,
   usage,
@@ -242,6 +248,7 @@ async function stop({
     if (write.status === 'rejected')
       logger.warn({ err: write.reason }, 'cannot write the last use of tokens or their counts');
   }
+  await stopDeleting();
   await checkpoint(database, config.databaseUrl).catch((error: unknown) =>
     logger.warn({ err: error }, 'cannot write the journal of the database into its file'),
   );

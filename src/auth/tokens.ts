@@ -89,7 +89,6 @@ export function createTokens(options: {
       const expiresAt = new Date(now() + sessionTokenMs);
       const request = { name: sessionTokenName, scopes, expiresAt, purpose: null };
       const { token, row } = issue(request, { owner, session: id, now: now() });
-      await table.sweep(now());
       return (await table.insert(row)) === 'inserted' ? { token, record: toRecord(row) } : null;
     },
     async list(owner) {

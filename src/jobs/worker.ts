@@ -3,6 +3,7 @@ import { Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import { createUsageCounts } from '../auth/usage.ts';
 import type { Database } from '../db/database.ts';
+import { keepDeletingExpired } from '../db/expiry.ts';
 import type { ReceiptKeys } from '../receipts/keys.ts';
 import type { Config } from '../runtime/config.ts';
 import { createFairBudget } from '../runtime/fair-budget.ts';
@@ -76,6 +77,7 @@ export async function startJobWorker(options: {
     stop: stop.signal,
   };
   const workers = openWorkers(redis, context);
+  const stopDeleting = keepDeletingExpired(options.database, logger);
   let draining: Promise<void> | null = null;
   async function drain(): Promise<void> {
     const timer = setTimeout(() => stop.abort(), 1000 * config.shutdownSeconds);
@@ -85,6 +87,7 @@ export async function startJobWorker(options: {
     await context.usage
       .flush()
       .catch((error: unknown) => logger.warn({ err: error }, 'cannot write the counts of tokens'));
+    await stopDeleting();
     await context.queues.close();
     redis.disconnect();
   }
