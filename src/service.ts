@@ -140,12 +140,13 @@ export async function openService({ config, welcome, logger, pool, exit }: Servi
 
 /** Returns null without a separate address, and where another process uses the default one. */
 async function serveMetrics(
-  { metricsAddress, deadlineSeconds }: Config,
+  { metricsAddress, publicUrl, deadlineSeconds }: Config,
   metrics: ReturnType<typeof createMetrics>,
   logger: Logger,
 ): Promise<HttpServer | null> {
   if (typeof metricsAddress === 'string') return null;
-  const server = createHttpServer(createMetricsApp(metrics, logger).callback(), { seconds: deadlineSeconds });
+  const app = createMetricsApp({ metrics, config: { publicUrl, host: metricsAddress.host } }, logger);
+  const server = createHttpServer(app.callback(), { seconds: deadlineSeconds });
   try {
     logger.info({ url: await server.listen(metricsAddress) }, 'metrics');
     return server;
