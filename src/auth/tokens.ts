@@ -1,5 +1,6 @@
 /** API tokens. Only SHA-256 hashes are stored, in the database and in memory. */
 import type { Database } from '../db/database.ts';
+import type { WriteFailures } from '../db/write-failures.ts';
 import { createLastUsed } from './last-used.ts';
 import { createTokenSecret, randomBase62 } from './token-format.ts';
 import { allScopes, checkTokenInput, idPrefix, scopes, TokenError, type TokenInput } from './token-input.ts';
@@ -58,10 +59,11 @@ export function createTokens(options: {
   readonly staticToken: string | null;
   /** ms since 1970 */
   readonly now?: () => number;
+  readonly failures?: WriteFailures;
 }): Tokens {
-  const { database, staticToken, now = Date.now } = options;
+  const { database, staticToken, now = Date.now, failures } = options;
   const table = tokenTable(database);
-  const lastUsed = createLastUsed(database, now);
+  const lastUsed = createLastUsed(database, now, failures);
   const { verify, forget } = createVerifier({ table, staticToken, now, onUse: lastUsed.mark });
 
   async function createNamed(request: TokenInput, owner: Owner): Promise<NewToken | null> {

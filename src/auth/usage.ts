@@ -1,6 +1,7 @@
 /** Requests, errors and seconds of audio per token and UTC day, written in batches and kept for 90 days. Counts only. */
 import { type Database, runQuery } from '../db/database.ts';
 import { firstUsageDay } from '../db/expiry.ts';
+import type { WriteFailures } from '../db/write-failures.ts';
 import { createDelayedWrite } from './delayed-write.ts';
 import { type Owner, type Principal, tokenTable } from './token-table.ts';
 
@@ -46,7 +47,11 @@ export function usageKey({ id, owner, session }: Principal): UsageKey {
 }
 
 /** @param now ms since 1970 */
-export function createUsageCounts(database: Database, now: () => number = Date.now): Usage {
+export function createUsageCounts(
+  database: Database,
+  now: () => number = Date.now,
+  failures?: WriteFailures,
+): Usage {
   let unwritten = new Map<string, Row>();
   let writing: Promise<void> = Promise.resolve();
   let begunWrites = 0;
@@ -83,12 +88,17 @@ export function createUsageCounts(database: Database, now: () => number = Date.n
     }
   }
 
-  const delayed = createDelayedWrite(() => {
+  function startWrite(): Promise<void> {
     begunWrites++;
     const written = write();
     writing = written.catch(() => {});
     return written;
-  });
+  }
+
+  const delayed = createDelayedWrite(
+    startWrite,
+    failures && ((attempt) => failures.observe('usage', attempt)),
+  );
 
   /** Rows of the database with the unwritten counts added. Reading starts no write. */
   async function read(stored: () => Promise<Row[]>, matches: (row: Row) => boolean): Promise<Row[]> {

@@ -1,6 +1,6 @@
 /** Deletes rows whose time is over. Every process that keeps the database open does so. */
-import type { Logger } from 'pino';
 import { type Database, runQuery } from './database.ts';
+import type { WriteFailures } from './write-failures.ts';
 
 /** Days of the counts of usage, today included. */
 export const usageDays = 90;
@@ -29,14 +29,14 @@ export async function deleteExpired(database: Database, now: number): Promise<vo
 /** Deletes expired rows now and every minute. @returns a function that ends it and resolves after the last statement */
 export function keepDeletingExpired(
   database: Database,
-  logger: Pick<Logger, 'warn'>,
+  failures: WriteFailures,
   intervalMs = sweepMs,
 ): () => Promise<void> {
   let running = Promise.resolve();
   const sweep = () => {
     running = running
-      .then(() => deleteExpired(database, Date.now()))
-      .catch((error: unknown) => logger.warn({ err: error }, 'cannot delete expired rows of the database'));
+      .then(() => failures.observe('expiry', deleteExpired(database, Date.now())))
+      .catch(() => {});
   };
   sweep();
   const timer = setInterval(sweep, intervalMs).unref();
