@@ -1,9 +1,13 @@
 #!/bin/sh
-# Makes one recording in every container and coding that is taken: recordings.sh DIR.
+# Makes one recording in every container and coding that is taken: recordings.sh DIR. Keeps a folder newer than this script.
 # Speech by espeak-ng, 44.1 kHz stereo, the right channel 2 dB softer. Needs ffmpeg, sox and espeak-ng.
 set -eu
-out=$1
+out=$(realpath -m "$1")
+[ "$out" -nt "$0" ] && exit
 mkdir -p "$(dirname "$out")"
+exec 9>"$out.lock"
+flock 9
+[ "$out" -nt "$0" ] && exit # another process made it
 temporary=$(mktemp -d "$out.XXXXXX") # beside it: one rename makes it whole
 trap 'rm -rf "$temporary"' EXIT
 cd "$temporary"
@@ -29,9 +33,13 @@ encode adpcm-ima.wav -c:a adpcm_ima_wav
 encode rf64.wav -c:a pcm_s16le -rf64 always
 encode mono-16k.wav -ac 1 -ar 16000
 encode mono-8k.wav -ac 1 -ar 8000
+# To a pipe: without sizes and durations in their headers.
 ffmpeg -nostdin -loglevel error -i speech.wav -c:a pcm_s16le -f wav - >streamed.wav
+ffmpeg -nostdin -loglevel error -i speech.wav -c:a flac -f flac - >streamed.flac
+ffmpeg -nostdin -loglevel error -i speech.wav -c:a libopus -b:a 48k -f webm -live 1 - >streamed.webm
 encode cbr.mp3 -c:a libmp3lame -b:a 128k
 encode vbr.mp3 -c:a libmp3lame -q:a 4
+encode plain.mp3 -c:a libmp3lame -b:a 128k -write_xing 0
 encode mpeg2.mp3 -c:a libmp3lame -ar 22050 -b:a 64k
 encode layer2.mp3 -c:a mp2 -b:a 192k -f mp2
 encode aac.m4a -c:a aac -b:a 128k
@@ -74,4 +82,6 @@ ffmpeg -nostdin -loglevel error -i speech.wav -ac 1 -ar 22050 -c:a libvorbis vor
 cat vorbis.ogg vorbis.ogg >chained.ogg
 cat vorbis.ogg opus.ogg vorbis-mono.ogg >mixed-chain.ogg
 rm spoken.wav vorbis-mono.ogg cover.png
-mv -T "$temporary" "$out" 2>/dev/null || [ -d "$out" ] # another process may have been first
+touch .
+rm -rf "$out"
+mv -T "$temporary" "$out"

@@ -9,14 +9,8 @@ export type DelayedWrite = {
 
 const writeMs = 15_000;
 
-/**
- * @param write keeps what it cannot write
- * @param observe settles as the attempt does
- */
-export function createDelayedWrite(
-  write: () => Promise<void>,
-  observe: (attempt: Promise<void>) => Promise<void> = (attempt) => attempt,
-): DelayedWrite {
+/** @param write keeps what it cannot write */
+export function createDelayedWrite(write: () => Promise<void>): DelayedWrite {
   let timer: NodeJS.Timeout | null = null;
 
   function schedule(): void {
@@ -27,7 +21,7 @@ export function createDelayedWrite(
     if (timer !== null) clearTimeout(timer);
     timer = null;
     try {
-      await observe(write());
+      await write();
     } catch (error) {
       schedule();
       throw error;

@@ -1,6 +1,5 @@
 /** Last use of tokens to the minute, written in batches every few seconds. */
 import { type Database, runQuery } from '../db/database.ts';
-import type { WriteFailures } from '../db/write-failures.ts';
 import { createDelayedWrite } from './delayed-write.ts';
 
 type LastUsed = {
@@ -13,7 +12,7 @@ const minuteMs = 60_000;
 const rowsPerStatement = 500;
 
 /** @param now ms since 1970 */
-export function createLastUsed(database: Database, now: () => number, failures?: WriteFailures): LastUsed {
+export function createLastUsed(database: Database, now: () => number): LastUsed {
   let unwritten = new Map<string, number>();
   let minute = 0;
   const seenThisMinute = new Set<string>();
@@ -56,9 +55,6 @@ export function createLastUsed(database: Database, now: () => number, failures?:
     await runQuery(update.execute());
   }
 
-  const delayed = createDelayedWrite(
-    writeAll,
-    failures && ((attempt) => failures.observe('last_used', attempt)),
-  );
+  const delayed = createDelayedWrite(writeAll);
   return { mark, flush: delayed.flush };
 }

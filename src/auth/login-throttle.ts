@@ -13,7 +13,6 @@ type LoginThrottle = {
 };
 
 const minute = 60;
-/** `account` and `check` count per account and network: guesses from one network keep nobody out of another. */
 const limits = {
   account: { requests: 10, seconds: 15 * minute },
   address: { requests: 50, seconds: 15 * minute },
@@ -33,18 +32,18 @@ export function createLoginThrottle(store: RateLimiterFactory = inMemory): Login
   return {
     async password(from, work) {
       const network = networkOf(from.address);
-      const pair = `${from.email.toLowerCase()} ${network}`;
-      const refund = () => Promise.all([address.reward(network), account.reward(pair)]);
-      await attempt(check, pair);
+      const email = from.email.toLowerCase();
+      const refund = () => Promise.all([address.reward(network), account.reward(email)]);
+      await attempt(check, email);
       // Counted before the check and refunded after it, to limit parallel attempts.
       await attempt(address, network);
-      await attempt(account, pair);
+      await attempt(account, email);
       try {
         const result = await work();
         await refund();
         return result;
       } catch (error) {
-        if (!(error instanceof UserError)) await Promise.all([refund(), check.reward(pair)]);
+        if (!(error instanceof UserError)) await Promise.all([refund(), check.reward(email)]);
         throw error;
       }
     },

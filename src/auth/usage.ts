@@ -1,9 +1,9 @@
 /** Requests, errors and seconds of audio per token and UTC day, written in batches and kept for 90 days. Counts only. */
 import { type Database, runQuery } from '../db/database.ts';
-import { firstUsageDay } from '../db/expiry.ts';
-import type { WriteFailures } from '../db/write-failures.ts';
 import { createDelayedWrite } from './delayed-write.ts';
 import { type Owner, type Principal, tokenTable } from './token-table.ts';
+
+export const usageDays = 90;
 
 export type Counts = { readonly requests: number; readonly errors: number; readonly audioSeconds: number };
 
@@ -37,6 +37,7 @@ export type Usage = {
 
 type Row = UsageKey & { date: string; requests: number; errors: number; audio_ms: number };
 
+const dayMs = 86_400_000;
 const rowsPerStatement = 500;
 
 /** Session tokens of an account, which are created every few minutes, count together. */
@@ -47,15 +48,13 @@ export function usageKey({ id, owner, session }: Principal): UsageKey {
 }
 
 /** @param now ms since 1970 */
-export function createUsageCounts(
-  database: Database,
-  now: () => number = Date.now,
-  failures?: WriteFailures,
-): Usage {
+export function createUsageCounts(database: Database, now: () => number = Date.now): Usage {
   let unwritten = new Map<string, Row>();
   let writing: Promise<void> = Promise.resolve();
   let begunWrites = 0;
-  const since = () => firstUsageDay(now());
+  let sweptOn = '';
+  const dateBefore = (days: number) => new Date(now() - days * dayMs).toISOString().slice(0, 10);
+  const since = () => dateBefore(usageDays - 1);
 
   function merge(row: Row): void {
     const key = `${row.date} ${row.token}`;
@@ -82,23 +81,26 @@ export function createUsageCounts(
         );
         rows.splice(0, batch.length);
       }
+      await sweep();
     } catch (error) {
       for (const row of rows) merge(row);
       throw error;
     }
   }
 
-  function startWrite(): Promise<void> {
+  async function sweep(): Promise<void> {
+    const today = dateBefore(0);
+    if (sweptOn === today) return;
+    await runQuery(database.deleteFrom('usage').where('date', '<', since()).execute());
+    sweptOn = today;
+  }
+
+  const delayed = createDelayedWrite(() => {
     begunWrites++;
     const written = write();
     writing = written.catch(() => {});
     return written;
-  }
-
-  const delayed = createDelayedWrite(
-    startWrite,
-    failures && ((attempt) => failures.observe('usage', attempt)),
-  );
+  });
 
   /** Rows of the database with the unwritten counts added. Reading starts no write. */
   async function read(stored: () => Promise<Row[]>, matches: (row: Row) => boolean): Promise<Row[]> {
@@ -117,7 +119,7 @@ export function createUsageCounts(
       merge({
         token,
         owner,
-        date: new Date(now()).toISOString().slice(0, 10),
+        date: dateBefore(0),
         requests,
         errors,
         audio_ms: Math.round(1000 * audioSeconds),

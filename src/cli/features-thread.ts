@@ -1,4 +1,5 @@
 /** Thread entry of `undertone features`: extracts the features of one file at a time. */
+import { readFile } from 'node:fs/promises';
 import { workerData } from 'node:worker_threads';
 import {
   type DecodeLimits,
@@ -11,7 +12,6 @@ import {
 } from '../audio/addon.ts';
 import { prosody } from '../audio/feature-presets.ts';
 import { encodeNpy } from '../audio/npy.ts';
-import { FileError, readRegularFile } from '../runtime/regular-file.ts';
 import { reportReady } from '../workers/protocol.ts';
 import type { Input } from './inputs.ts';
 import { writeParts } from './write-parts.ts';
@@ -21,20 +21,18 @@ const prosodySampleRate = 16_000;
 export type FeaturesSettings = {
   readonly spec: FeatureSpec | typeof prosody;
   readonly limits: DecodeLimits;
-  /** Of a file. */
-  readonly maxBytes: number;
 };
 export type FeaturesTask = Omit<Input, 'optional'> & { readonly output: string };
 export type Extracted = { readonly frames: number } | { readonly error: string };
 
-const { spec, limits, maxBytes } = workerData as FeaturesSettings;
+const { spec, limits } = workerData as FeaturesSettings;
 
 reportReady();
 
 /** Never rejects: an error is a result. */
 export async function run({ path, bytes, output }: FeaturesTask): Promise<Extracted> {
   try {
-    const recording = bytes ?? (await readRegularFile(path, { maxBytes }));
+    const recording = bytes ?? (await readFile(path));
     const { samples } = decode(recording, {
       sampleRate: spec === prosody ? prosodySampleRate : spec.sampleRate,
       channel: null,
@@ -46,7 +44,6 @@ export async function run({ path, bytes, output }: FeaturesTask): Promise<Extrac
     return { frames };
   } catch (error) {
     if (isAudioError(error)) return { error: error.reason };
-    if (error instanceof FileError) return { error: `Expected a readable file, got ${error.got}` };
     const { code, message } = error as NodeJS.ErrnoException;
     return { error: code === undefined ? String(error) : message };
   }

@@ -25,22 +25,13 @@ export type ThreadPool<Message, Reply> = {
   ready(): number;
   /** Threads that died so far. */
   lost(): number;
-  /** Transfers the buffers of `transferList`. @throws ThreadLostError when the thread dies, and the error of the task as it is */
+  /** Transfers the buffers of `transferList`. Rejects when the thread dies. */
   run(message: Message, transferList: readonly Uint8Array[]): Promise<Reply>;
   /** Threads with running tasks are not terminated. */
   close(): Promise<void>;
 };
 
-type Generation = {
-  readonly piscina: Piscina;
-  readonly ready: Set<number>;
-  running: number;
-  /** Threads that ended. */
-  ended: number;
-};
-
-/** The thread of a task ended; the `cause` says why. */
-export class ThreadLostError extends Error {}
+type Generation = { readonly piscina: Piscina; readonly ready: Set<number>; running: number };
 
 /** Delay after a start that failed. */
 const respawnDelayMs = 500;
@@ -77,10 +68,7 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
 
   function open(): Generation {
     const piscina = createPiscina(options);
-    const generation: Generation = { piscina, ready: new Set(), running: 0, ended: 0 };
-    piscina.on('workerDestroy', () => {
-      generation.ended++;
-    });
+    const generation: Generation = { piscina, ready: new Set(), running: 0 };
     piscina.on('message', (message: ThreadReady | HeapPressure | Note) => {
       if ('heapPressure' in message) replace(generation);
       else if ('ready' in message) onReady(generation, message.ready as number);
@@ -155,15 +143,12 @@ export function createThreadPool<Message, Reply, Note extends object = never>(
   async function run(message: Message, transferList: readonly Uint8Array[]): Promise<Reply> {
     const buffers = transferList.map(({ buffer }) => buffer as ArrayBuffer);
     const generation = current;
-    const { ended } = generation;
     generation.running++;
     try {
       return await generation.piscina.run(message, { transferList: buffers });
     } catch (cause) {
-      // An error of the task or of its message ends no thread.
-      if (generation.ended === ended) throw cause;
       countLost(cause as Error);
-      throw new ThreadLostError((cause as Error).message, { cause });
+      throw cause;
     } finally {
       generation.running--;
       retire(generation);

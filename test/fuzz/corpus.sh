@@ -56,6 +56,8 @@ encode webm/vorbis.webm mono -c:a libvorbis -q:a 0
 encode webm/aac.mkv mono -c:a aac -b:a 16k
 encode webm/flac.mkv mono -t 0.1 -c:a flac
 encode webm/live.webm mono -c:a libopus -b:a 12k -f webm -live 1
+# webm/media-recorder.webm, media-recorder-sliced.webm (chunks of 200 ms) and mp4/media-recorder.mp4: a tone of 1.5 s that
+# Chromium's MediaRecorder recorded at 12 kbit/s.
 encode aiff/s16.aiff slow -t 0.1
 encode aiff/mulaw.aifc mono -c:a pcm_mulaw -f aiff
 encode aiff/f32.aifc mono -t 0.05 -c:a pcm_f32be -f aiff

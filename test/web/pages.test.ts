@@ -95,6 +95,7 @@ test.serial(
     const said = await resultsOf(page, 'recording.webm');
     t.regex(said, /Sounds \w+/);
     t.regex(said, /webm, opus/);
+    t.notRegex(said, /truncated/);
     for (const part of [
       'Valence',
       'Arousal',

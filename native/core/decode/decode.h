@@ -35,7 +35,7 @@ struct Source {
   double clipped_ratio = 0;  // share of samples in runs of >= 3 at >= 0.999 of full scale, all channels
   double channel_correlation =
       1;                   // lowest Pearson correlation of a channel with the first; 1 for mono and silence
-  bool truncated = false;  // the file ends before its declared duration or in corrupt data
+  bool truncated = false;  // the file ends early or in corrupt data
 };
 
 struct Audio {

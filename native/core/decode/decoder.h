@@ -7,7 +7,7 @@ namespace undertone {
 
 struct DecodeStatus {
   size_t packets = 0;      // of the audio stream, from libav
-  bool truncated = false;  // ended before the declared duration or in corrupt data
+  bool truncated = false;  // ended early or in corrupt data
 };
 
 // Decodes one recording into a sink, step by step.

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "decode/amr_frames.h"
 #include "decode/demuxer.h"
+#include "decode/matroska_elements.h"
+#include "decode/ogg_pages.h"
 #include "decode/stream_decoder.h"
 
 namespace undertone {
@@ -26,6 +29,23 @@ double CheckDeclaredFormat(const Demuxer& demuxer, size_t size, Sink* sink) {
   sink->CheckSeconds(seconds - kDurationToleranceSeconds);
   sink->ReserveDuration(seconds);
   return seconds;
+}
+
+// Whether the bytes end before the file does. Other formats declare duration or sizes, which libav reads.
+bool EndsEarly(const uint8_t* bytes, size_t size, ContainerFormat format, const DecodeBudget& budget) {
+  switch (format) {
+    case ContainerFormat::kMp3:
+    case ContainerFormat::kAdts:
+      return EndsInsideFrame(bytes, size, format);
+    case ContainerFormat::kAmr:
+      return AmrEndsInsideFrame(bytes, size);
+    case ContainerFormat::kOgg:
+      return OggEndsEarly(bytes, size);
+    case ContainerFormat::kMatroska:
+      return MatroskaEndsEarly(bytes, size, budget);
+    default:
+      return false;
+  }
 }
 
 // Writes one frame per step.
@@ -55,6 +75,7 @@ class LibavDecoder : public Decoder {
         decoder_.SendPacket(packet_.get());
       } else {
         drained_ = true;
+        ends_early_ = EndsEarly(bytes_, size_, probe_.format, sink_->budget());
         decoder_.SendPacket(nullptr);
       }
     }
@@ -64,7 +85,9 @@ class LibavDecoder : public Decoder {
   DecodeStatus status() const override {
     const double declared = demuxer_.DeclaredStreamSeconds();
     const bool is_short = decoded_seconds() < declared * (1 - kMaxMissingShare) - kMaxMissingSeconds;
-    return {packets_, demuxer_.corrupt() || is_short};
+    // FLAC frames have no length, but the part of one does not decode.
+    const bool ends_in_part = probe_.format == ContainerFormat::kFlac && decoder_.last_packet_failed();
+    return {packets_, demuxer_.corrupt() || ends_early_ || ends_in_part || is_short};
   }
 
   std::string codec() const override { return codec_; }
@@ -93,6 +116,7 @@ class LibavDecoder : public Decoder {
   size_t packets_ = 0;
   bool duration_checked_ = false;
   bool drained_ = false;
+  bool ends_early_ = false;
 };
 
 }  // namespace

@@ -1,30 +1,19 @@
 #include <algorithm>
 
 #include "decode/container_sanitizer.h"
+#include "decode/matroska_elements.h"
 #include "error.h"
 
 namespace undertone {
 namespace {
 
-// Identifiers of top-level elements (RFC 9559, 5.1).
-constexpr uint32_t kEbmlHeader = 0x1A45DFA3;
-constexpr uint32_t kSegment = 0x18538067;
-constexpr uint32_t kInfo = 0x1549A966;
-constexpr uint32_t kTracks = 0x1654AE6B;
-constexpr uint32_t kCluster = 0x1F43B675;
-constexpr uint32_t kVoid = 0xEC;
+using namespace matroska;
+
 // SeekHead, Tags, Chapters, Attachments, Cues
 constexpr uint32_t kMasked[] = {0x114D9B74, 0x1254C367, 0x1043A770, 0x1941A469, 0x1C53BB6B};
 // Sum of all Tracks elements. libavformat holds an empty child of 2 bytes in about 80.
 constexpr uint64_t kMaxTracksBytes = uint64_t{4} << 20;
 constexpr size_t kMinMaskedHeaderBytes = 5;  // identifiers of masked elements have 4 bytes, sizes at least 1
-
-struct Element {
-  uint32_t id = 0;
-  size_t header_bytes = 0;  // identifier and size; 0: no element
-  uint64_t size = 0;
-  bool unknown_size = false;
-};
 
 bool IsMasked(uint32_t id) {
   return std::find(std::begin(kMasked), std::end(kMasked), id) != std::end(kMasked);
@@ -35,26 +24,8 @@ bool IsTopLevel(uint32_t id) {
          id == kCluster || id == kVoid;
 }
 
-// Length of a variable-size integer (VINT), from the leading zeros of its first byte (RFC 8794, 4); 0: none.
-size_t VintLength(uint8_t first) { return first == 0 ? 0 : static_cast<size_t>(__builtin_clz(first)) - 23; }
-
-Element ReadElement(const uint8_t* bytes, size_t size, size_t at) {
-  Element element;
-  if (at >= size) return element;
-  const size_t id_length = VintLength(bytes[at]);
-  if (id_length == 0 || id_length > 4 || size - at <= id_length) return element;
-  const size_t size_length = VintLength(bytes[at + id_length]);
-  if (size_length == 0 || size - at < id_length + size_length) return element;
-  const uint64_t mask = (uint64_t{1} << 7 * size_length) - 1;
-  element.id = static_cast<uint32_t>(ReadBigEndian(bytes + at, id_length));
-  element.size = ReadBigEndian(bytes + at + id_length, size_length) & mask;
-  element.unknown_size = element.size == mask;
-  element.header_bytes = id_length + size_length;
-  return element;
-}
-
 // Turns an element with a header of at least kMinMaskedHeaderBytes into a Void with the same end.
-void Mask(const Element& element, size_t at, size_t size, SanitizedContainer* sanitized) {
+void Mask(const MatroskaElement& element, size_t at, size_t size, SanitizedContainer* sanitized) {
   const size_t length = std::min<size_t>(8, element.header_bytes - 1);
   const size_t rest = size - at - element.header_bytes;
   const uint64_t content = element.unknown_size ? rest : std::min<uint64_t>(element.size, rest);
@@ -69,7 +40,7 @@ void Mask(const Element& element, size_t at, size_t size, SanitizedContainer* sa
 void SanitizeMatroska(const uint8_t* bytes, size_t size, SanitizedContainer* sanitized) {
   uint64_t tracks_bytes = 0;
   bool in_clusters = false;
-  const auto sanitize = [&](const Element& element, size_t at) {
+  const auto sanitize = [&](const MatroskaElement& element, size_t at) {
     in_clusters = in_clusters || element.id == kCluster;
     if (IsMasked(element.id)) Mask(element, at, size, sanitized);
     if (element.id != kTracks) return;
@@ -79,7 +50,7 @@ void SanitizeMatroska(const uint8_t* bytes, size_t size, SanitizedContainer* san
   };
   size_t at = 0;
   for (;;) {
-    const Element element = ReadElement(bytes, size, at);
+    const MatroskaElement element = ReadMatroskaElement(bytes, size, at);
     if (element.header_bytes == 0 || !IsTopLevel(element.id)) break;
     sanitize(element, at);
     if (element.id != kSegment && (element.unknown_size || element.size > size - at - element.header_bytes))
@@ -89,7 +60,7 @@ void SanitizeMatroska(const uint8_t* bytes, size_t size, SanitizedContainer* san
   // In corrupt data before the first cluster libavformat searches for the next identifier. After one it
   // builds no lists.
   for (; !in_clusters && at < size; ++at) {
-    const Element element = ReadElement(bytes, size, at);
+    const MatroskaElement element = ReadMatroskaElement(bytes, size, at);
     if (element.header_bytes >= kMinMaskedHeaderBytes) sanitize(element, at);
   }
 }

@@ -1,12 +1,15 @@
 #include "decode/ogg_pages.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace undertone {
 namespace {
 
 constexpr size_t kMaxLinks = 1000;
+constexpr size_t kMaxOpenStreams = 64;
 constexpr uint8_t kFirstPageFlag = 2;
+constexpr uint8_t kLastPageFlag = 4;
 
 }  // namespace
 
@@ -39,6 +42,29 @@ std::vector<size_t> OggLinks(const uint8_t* bytes, size_t size) {
     at += length;
   }
   return links;
+}
+
+bool OggEndsEarly(const uint8_t* bytes, size_t size) {
+  std::vector<uint32_t> open;  // serial numbers of streams before their last page
+  for (size_t at = 0; at < size;) {
+    const size_t length = OggPageLength(bytes, size, at);
+    if (length > size - at) return true;
+    if (length == 0) {
+      at = NextOggPage(bytes, size, at + 1);
+      continue;
+    }
+    uint32_t serial = 0;
+    std::memcpy(&serial, bytes + at + 14, sizeof serial);
+    const uint8_t flags = bytes[at + 5];
+    if ((flags & (kFirstPageFlag | kLastPageFlag)) != 0) {
+      open.erase(std::remove(open.begin(), open.end(), serial), open.end());
+    }
+    if ((flags & kLastPageFlag) == 0 && (flags & kFirstPageFlag) != 0 && open.size() < kMaxOpenStreams) {
+      open.push_back(serial);
+    }
+    at += length;
+  }
+  return !open.empty();
 }
 
 }  // namespace undertone

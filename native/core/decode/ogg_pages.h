@@ -18,4 +18,7 @@ size_t NextOggPage(const uint8_t* bytes, size_t size, size_t at);
 // last one then holds the rest.
 std::vector<size_t> OggLinks(const uint8_t* bytes, size_t size);
 
+// Whether a link ends inside a page, or one of its streams has no last page.
+bool OggEndsEarly(const uint8_t* bytes, size_t size);
+
 }  // namespace undertone

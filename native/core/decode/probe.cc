@@ -12,7 +12,9 @@ namespace undertone {
 namespace {
 
 constexpr size_t kMaxLeadingJunkBytes = size_t{1} << 16;  // before the first frame of an MPEG or ADTS stream
+constexpr size_t kTailBytes = size_t{1} << 16;           // in which the last frame is searched
 constexpr int kMinConsecutiveFrames = 3;
+constexpr size_t kFrameHeaderBytes = 7;
 
 using Bytes = std::string_view;
 
@@ -73,35 +75,9 @@ std::optional<ProbeResult> FindContainer(Bytes bytes) {
   return std::nullopt;
 }
 
-// Whether at least kMinConsecutiveFrames consecutive frames start at `at`. At the start of the file fewer
-// suffice if they extend to its end; after junk, such short runs occur by chance.
-bool HasConsecutiveFrames(const uint8_t* bytes, size_t size, size_t at, bool at_start,
-                          size_t (*length_of)(const uint8_t*)) {
-  for (int frames = 0; frames < kMinConsecutiveFrames; ++frames) {
-    if (at + 7 > size) return at_start && frames > 0;
-    const size_t length = length_of(bytes + at);
-    if (length == 0) return false;
-    at += length;
-  }
-  return true;
-}
-
-std::optional<ProbeResult> FindFrames(const uint8_t* bytes, size_t size, size_t start) {
-  const size_t end = std::min(size, start + kMaxLeadingJunkBytes);
-  for (size_t at = start; at + 7 <= end; ++at) {
-    if (bytes[at] != 0xFF) continue;
-    if (HasConsecutiveFrames(bytes, size, at, at == start, MpegFrameLength))
-      return {{ContainerFormat::kMp3, "mp3", at}};
-    if (HasConsecutiveFrames(bytes, size, at, at == start, AdtsFrameLength))
-      return {{ContainerFormat::kAdts, "adts", at}};
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-// ISO/IEC 11172-3 and 13818-3, 2.4.1.3; MPEG 2.5 has version bits 00. Layers II and III without free bit
-// rates.
+// Both return the length in bytes of the frame whose header is at `bytes`, kFrameHeaderBytes of them; 0: no
+// header. ISO/IEC 11172-3 and 13818-3, 2.4.1.3; MPEG 2.5 has version bits 00. Layers II and III without free
+// bit rates.
 size_t MpegFrameLength(const uint8_t* bytes) {
   static constexpr uint16_t kBitRates[3][16] = {
       {0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 0},  // version 1, layer II; kbit/s
@@ -126,6 +102,44 @@ size_t AdtsFrameLength(const uint8_t* bytes) {
   if (bytes[0] != 0xFF || (bytes[1] & 0xF6) != 0xF0 || (bytes[2] >> 2 & 15) > 12) return 0;
   const size_t length = size_t{bytes[3] & 3U} << 11 | size_t{bytes[4]} << 3 | bytes[5] >> 5;
   return length < 7 ? 0 : length;
+}
+
+// Whether at least kMinConsecutiveFrames consecutive frames start at `at`. At the start of the file fewer
+// suffice if they extend to its end; after junk, such short runs occur by chance.
+bool HasConsecutiveFrames(const uint8_t* bytes, size_t size, size_t at, bool at_start,
+                          size_t (*length_of)(const uint8_t*)) {
+  for (int frames = 0; frames < kMinConsecutiveFrames; ++frames) {
+    if (at + kFrameHeaderBytes > size) return at_start && frames > 0;
+    const size_t length = length_of(bytes + at);
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
+std::optional<ProbeResult> FindFrames(const uint8_t* bytes, size_t size, size_t start) {
+  const size_t end = std::min(size, start + kMaxLeadingJunkBytes);
+  for (size_t at = start; at + kFrameHeaderBytes <= end; ++at) {
+    if (bytes[at] != 0xFF) continue;
+    if (HasConsecutiveFrames(bytes, size, at, at == start, MpegFrameLength))
+      return {{ContainerFormat::kMp3, "mp3", at}};
+    if (HasConsecutiveFrames(bytes, size, at, at == start, AdtsFrameLength))
+      return {{ContainerFormat::kAdts, "adts", at}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool EndsInsideFrame(const uint8_t* bytes, size_t size, ContainerFormat format) {
+  const auto length_of = format == ContainerFormat::kMp3 ? MpegFrameLength : AdtsFrameLength;
+  for (size_t at = size - std::min(size, kTailBytes); at + kFrameHeaderBytes <= size; ++at) {
+    if (bytes[at] != 0xFF || !HasConsecutiveFrames(bytes, size, at, at == 0, length_of)) continue;
+    size_t length = 1;
+    while (at + kFrameHeaderBytes <= size && (length = length_of(bytes + at)) > 0) at += length;
+    if (length > 0) return at > size || (at < size && bytes[at] == 0xFF);
+  }
+  return false;
 }
 
 ProbeResult Probe(const uint8_t* bytes, size_t size) {

@@ -18,8 +18,7 @@ struct ProbeResult {
 // audio and kUnsupported for other files.
 ProbeResult Probe(const uint8_t* bytes, size_t size);
 
-// Length in bytes of the frame whose header is at `bytes` (at least 7 readable); 0: no header.
-size_t MpegFrameLength(const uint8_t* bytes);
-size_t AdtsFrameLength(const uint8_t* bytes);
+// Whether a stream of MPEG or ADTS frames ends inside one. Searches the last 64 KiB.
+bool EndsInsideFrame(const uint8_t* bytes, size_t size, ContainerFormat format);
 
 }  // namespace undertone

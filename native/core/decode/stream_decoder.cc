@@ -10,6 +10,7 @@ extern "C" {
 #include <libavutil/samplefmt.h>
 }
 
+#include "decode/amr_frames.h"
 #include "decode/codecs.h"
 
 namespace undertone {
@@ -34,19 +35,6 @@ std::optional<SampleFormat> ToSampleFormat(const AVFrame& frame) {
     default:
       return std::nullopt;
   }
-}
-
-struct AmrFrame {
-  int bytes;       // with its header byte
-  bool no_speech;  // comfort noise or no data
-};
-
-// 3GPP TS 26.101 and 26.201; RFC 4867, 5.3. `header` is the frame's first byte.
-AmrFrame ReadAmrFrame(uint8_t header, bool wide) {
-  static constexpr int kNarrowBytes[16] = {13, 14, 16, 18, 20, 21, 27, 32, 6, 1, 1, 1, 1, 1, 1, 1};
-  static constexpr int kWideBytes[16] = {18, 24, 33, 37, 41, 47, 51, 59, 61, 6, 1, 1, 1, 1, 1, 1};
-  const int type = header >> 3 & 15;
-  return wide ? AmrFrame{kWideBytes[type], type >= 9} : AmrFrame{kNarrowBytes[type], type >= 8};
 }
 
 void RejectEncrypted(const AVPacket& packet) {
@@ -94,6 +82,7 @@ bool StreamDecoder::WriteFrame() {
 
 void StreamDecoder::SendToCodec(const AVPacket* packet) {
   receiving_ = avcodec_send_packet(context_.get(), packet) >= 0;
+  if (packet != nullptr) last_packet_failed_ = !receiving_;
 }
 
 bool StreamDecoder::ReceiveFrame() {

@@ -42,6 +42,9 @@ class StreamDecoder {
   // Writes the next decoded frame to the sink. Returns false when the packet has no more.
   bool WriteFrame();
 
+  // Whether the codec refused the last packet.
+  bool last_packet_failed() const { return last_packet_failed_; }
+
  private:
   void SendToCodec(const AVPacket* packet);
   bool ReceiveFrame();
@@ -60,6 +63,7 @@ class StreamDecoder {
   const AVPacket* packet_ = nullptr;
   int at_ = 0;                        // bytes of an AMR packet sent so far
   bool receiving_ = false;            // the decoder may have frames
+  bool last_packet_failed_ = false;
   bool reopen_ = false;               // the packet has new extradata; the old decoder is being drained
   std::vector<const float*> planes_;  // of one block
   std::unique_ptr<AVPacket, LibavDeleter> subpacket_;

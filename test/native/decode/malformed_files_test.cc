@@ -4,11 +4,12 @@
 #include <cmath>
 #include <ctime>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "decode/decode.h"
 #include "decode/sink.h"
-#include "support/audio_files.h"
+#include "support/mp4_files.h"
 
 namespace undertone {
 namespace {
@@ -159,10 +160,75 @@ TEST_CASE("a file that ends early is decoded up to the cut") {
     CHECK(static_cast<double>(audio.samples.size()) ==
           doctest::Approx(0.5 * static_cast<double>(whole)).epsilon(0.15));
   }
-  for (const char* name : {"speech.wav", "cbr.mp3", "speech.flac", "fast-start.m4a", "speech.aiff"}) {
+}
+
+// Its writer could not seek back to the sizes in the header.
+const std::set<std::string> kUnknownEnd = {"streamed.wav"};
+// Their tables are at the end.
+const std::set<std::string> kUnreadable = {"aac.m4a", "alac.m4a", "flac.mp4",  "opus.mp4",   "mp3.mp4",
+                                           "aac.mov", "pcm.mov",  "video.mp4", "speech.3gp", "alac.caf"};
+
+TEST_CASE("a file of any format that ends early is named truncated, a whole one is not") {
+  for (const std::string& name : FixtureNames()) {
+    if (name == "encrypted.mp4" || name == "silent-film.mp4") continue;
     CAPTURE(name);
-    CHECK(DecodeAll(Cut(Fixture(name), 0.5)).source.truncated);
+    const Bytes whole = Fixture(name);
+    CHECK_FALSE(DecodeAll(whole).source.truncated);
+    for (const double share : {0.95, 0.9, 0.7, 0.5, 0.3}) {
+      CAPTURE(share);
+      Bytes cut = Cut(whole, share);
+      if (kUnreadable.count(name) > 0) {
+        CHECK_FALSE(ErrorOf(cut).empty());
+        continue;
+      }
+      const bool seen = DecodeAll(cut).source.truncated;
+      cut.pop_back();  // the first cut may be between two frames
+      CHECK((seen || DecodeAll(cut).source.truncated) == (kUnknownEnd.count(name) == 0));
+    }
   }
+}
+
+// Lengths at which a file, cut there, is decoded without a warning.
+std::vector<size_t> UnseenCuts(Bytes file) {
+  std::vector<size_t> unseen;
+  for (const size_t all = file.size(); file.size() > all / 4;) {
+    file.pop_back();
+    if (ErrorOf(file).empty() && !DecodeAll(file).source.truncated) unseen.push_back(file.size());
+  }
+  return unseen;
+}
+
+TEST_CASE("only a cut between two frames of a format without sizes is unseen") {
+  const std::pair<const char*, size_t> frames[] = {{"adts/mono.aac", 4},
+                                                   {"adts/stereo.aac", 6},
+                                                   {"mp3/layer2.mp3", 6},
+                                                   {"amr/narrow.amr", 13},
+                                                   {"webm/media-recorder-sliced.webm", 80}};
+  for (const auto& [name, count] : frames) {
+    CAPTURE(name);
+    CHECK_FALSE(DecodeAll(Corpus(name)).source.truncated);
+    const size_t unseen = UnseenCuts(Corpus(name)).size();
+    CHECK(unseen > 0);
+    CHECK(unseen <= count);
+  }
+  for (const char* name : {"wav/s16.wav", "ogg/opus.ogg", "ogg/vorbis.ogg", "ogg/flac.ogg",
+                           "webm/opus.webm", "webm/media-recorder.webm", "webm/aac.mkv"}) {
+    CAPTURE(name);
+    CHECK_FALSE(DecodeAll(Corpus(name)).source.truncated);
+    CHECK(UnseenCuts(Corpus(name)) == std::vector<size_t>{});
+  }
+}
+
+TEST_CASE("a WebM of unknown size is truncated where its blocks end before its duration") {
+  Bytes webm = Fixture("opus.webm");
+  const Bytes segment = Number(0x18538067, 4);
+  const Bytes cluster = Number(0x1F43B675, 4);
+  const auto size = std::search(webm.begin(), webm.end(), segment.begin(), segment.end()) + 5;
+  std::fill(size, size + 7, uint8_t{0xFF});
+  CHECK_FALSE(DecodeAll(webm).source.truncated);
+  webm.erase(std::find_end(webm.begin(), webm.end(), cluster.begin(), cluster.end()), webm.end());
+  CHECK(DecodeAll(webm).samples.size() > 5 * 16000);
+  CHECK(DecodeAll(webm).source.truncated);
 }
 
 TEST_CASE("numbers that are none become 0") {

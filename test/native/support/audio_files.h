@@ -14,7 +14,7 @@ using Bytes = std::vector<uint8_t>;
 // Everything that the product allows by default.
 DecodeOptions Limits();
 
-// A recording that scripts/recordings.sh makes; the folder is made when it is absent.
+// A recording that scripts/recordings.sh makes; the folder is made when it is absent or older.
 Bytes Fixture(const std::string& name);
 const std::vector<std::string>& FixtureNames();
 
