@@ -16,6 +16,7 @@ import type { Pool } from '../workers/pool.ts';
 import { createByteBudget } from './body/byte-budget.ts';
 import { GatheredRequest } from './body/gathered-request.ts';
 import { createJsonReader } from './body/json.ts';
+import { refuseCodings } from './body/read-body.ts';
 import { type Lifecycle, readinessError } from './lifecycle.ts';
 import { accountOf, type TokenVerifier } from './middleware/auth.ts';
 import { allowOrigins } from './middleware/cors.ts';
@@ -84,6 +85,7 @@ export function createApp(options: AppOptions): Koa<State> {
   app.use(securityHeaders(config.publicUrl?.startsWith('https:') ?? false));
   app.use(handleErrors(logger));
   app.use(requireHost());
+  app.use(refuseCodings());
   if (config.corsOrigins.length > 0) app.use(allowOrigins(config.corsOrigins));
   const limits = createRateLimits(config, options.rateLimiters);
   const readJson = createJsonReader({ config, budget, lifecycle, account: tokenAccount });

@@ -27,6 +27,8 @@ const connectionsCheckMs = 500;
 /** Time for the first byte of a new connection during shutdown. */
 const firstByteMs = 500;
 const idleSweepMs = 100;
+/** Between the first two probes of a connection whose client has sent its end. */
+const firstProbeMs = 50;
 const maxHeaderBytes = 16_384;
 
 const reasonPhrases: Partial<Record<ErrorCode, string>> = {
@@ -55,6 +57,8 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
     requireHostHeader: false,
     noDelay: true,
   });
+  // Not in the types: a client that half-closes after its request gets the response.
+  Object.assign(server, { httpAllowHalfOpen: true });
   // The limit of bytes suffices: beyond a count, Node.js 20 drops headers and Node.js 24 refuses the request.
   server.maxHeadersCount = 0;
   const responses = new Map<Socket, ServerResponse>();
@@ -62,6 +66,7 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
+    socket.once('end', () => probe(responses.get(socket)));
   });
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     request.once(chunksTooSmall, () => rejectRequest({ code: chunksTooSmall }, request.socket, responses));
@@ -90,6 +95,17 @@ export function createHttpServer(handler: Handler, { seconds, jobSeconds = 0 }: 
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+/**
+ * Sends 100 Continue, which clients skip, after the client's end. One that closed the connection resets it in reply, and the
+ * next write fails, which ends its request; one that only half-closed waits for the response.
+ */
+function probe(response: ServerResponse | undefined, againMs = firstProbeMs): void {
+  if (response === undefined || response.headersSent || response.destroyed || !response.req.complete) return;
+  if (response.req.httpVersion !== '1.1') return;
+  response.writeContinue();
+  setTimeout(() => probe(response, 4 * againMs), againMs).unref();
 }
 
 function handleRequest(

@@ -47,7 +47,7 @@ type TextName = keyof typeof texts;
 
 export const flags = ['true', 'false'] as const;
 
-const acceptedType = /^(audio|video)\/|^application\/(octet-stream|ogg|mp4)$/;
+const acceptedType = /^(audio|video)\/|^(application|binary)\/octet-stream$|^application\/(ogg|mp4)$/;
 
 /**
  * Uses the first part of each name, up to five of `baseline`, and ignores unknown ones.
@@ -152,7 +152,8 @@ type PartName = 'audio' | 'baseline';
 function checkType(name: PartName, contentType: string | null): void {
   if (contentType === null || acceptedType.test(contentType)) return;
   const got = mediaType.test(contentType) ? contentType : 'something else';
-  const expected = 'audio/*, video/*, application/octet-stream, application/ogg or application/mp4';
+  const expected =
+    'audio/*, video/*, application/octet-stream, binary/octet-stream, application/ogg or application/mp4';
   throw invalidPart(
     name,
     'audio.content_type',

@@ -3,6 +3,7 @@ import { invalidPart, type ServiceError } from '../runtime/errors.ts';
 
 /** Shape of a media type that an error may repeat. */
 export const mediaType = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
+const partName = /^[\w.[\]-]{1,32}$/;
 const maxNames = 4;
 const expected = 'field required: expected a recording in the part `audio` of a form (multipart/form-data)';
 const example = 'curl -F audio=@recording.wav';
@@ -15,7 +16,9 @@ export function missingForm(contentType: string | undefined): ServiceError {
 
 /** @param names those of the parts of a form */
 export function missingPart(names: readonly string[]): ServiceError {
-  const shown = names.slice(0, maxNames).map((name) => (/^[\w.-]{1,32}$/.test(name) ? `\`${name}\`` : 'one'));
+  const shown = names
+    .slice(0, maxNames)
+    .map((name) => (partName.test(name) ? `\`${name}\`` : 'a part of another name'));
   const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
   const got = names.length === 0 ? 'a form without parts' : `a form with ${shown.join(', ')}${more}`;
   return missing(got, 'Name the part `audio`');

@@ -29,7 +29,14 @@ export type Operation = {
 
 export const json = (name: SchemaName): Body => ({ type: 'application/json', schema: schemaRef(name) });
 
-const everywhere: readonly ErrorCode[] = ['bad_request', 'timeout', 'headers_too_large', 'internal'];
+const everywhere: readonly ErrorCode[] = [
+  'bad_request',
+  'timeout',
+  'content_coding',
+  'headers_too_large',
+  'internal',
+  'transfer_coding',
+];
 
 /** Builds an OpenAPI operation object. */
 export function toOperationObject(operation: Operation, answers: Answers): object {

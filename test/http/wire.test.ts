@@ -190,3 +190,51 @@ test.serial('malformed bytes after a whole request do not affect its response', 
   t.regex(answer, /^HTTP\/1\.1 200 OK\r\n/);
   t.regex(answer, /\r\nConnection: close\r\n/i);
 });
+
+test.serial('a client that half-closes after its request gets the response', async (t) => {
+  const app = await startApp(t);
+  const gate = createGate();
+  const work = JSON.stringify(gate.task);
+  const client = await wire(app.port);
+  client.socket.end(`${rawHead(`Content-Length: ${work.length}`)}\r\n${work}`);
+  t.regex(await client.until(/\r\n\r\n/), /^HTTP\/1\.1 100 Continue\r\n\r\n/);
+  gate.open();
+  t.regex(await client.ended(), /\r\n\r\nHTTP\/1\.1 200 OK\r\n[\s\S]*\}$/);
+  const two = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2);
+  const pipelined = await wire(app.port);
+  pipelined.socket.end(two);
+  t.is((await pipelined.ended()).match(/ 200 OK\r\n/g)?.length, 2);
+  const old = await wire(app.port);
+  old.socket.end('GET /health HTTP/1.0\r\n\r\n');
+  t.regex(await old.ended(), /^HTTP\/1\.1 200 OK\r\n/);
+});
+
+test.serial('a client that half-closes within its body gets 400, and its bytes are released', async (t) => {
+  const app = await startApp(t);
+  const client = await wire(app.port);
+  client.socket.end(`${rawHead('Content-Length: 100')}\r\nhalf`);
+  t.regex(await client.ended(), /^HTTP\/1\.1 400 Bad Request\r\n/);
+  await untilMetric(app, 'undertone_held_bytes', 0);
+});
+
+for (const [header, status] of [
+  ['Transfer-Encoding: gzip, chunked', 501],
+  ['Transfer-Encoding: chunked\r\nContent-Encoding: gzip', 415],
+  ['Content-Length: 5\r\nContent-Encoding: br', 415],
+] as const) {
+  test.serial(`${header.replace('\r\n', ', ')} is ${status}`, async (t) => {
+    const answer = await exchangeBytes(
+      (await startApp(t)).port,
+      `${rawHead(header, 'Connection: close')}\r\n0\r\n\r\n`,
+    );
+    t.regex(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
+    const { detail } = JSON.parse(bodyOf(answer));
+    t.regex(
+      detail,
+      status === 501
+        ? /^Expected chunked for `Transfer-Encoding`/
+        : /^Expected no `Content-Encoding`, got (gzip|br)/,
+    );
+    t.is(/\r\nAccept-Encoding: identity\r\n/i.test(answer), status === 415);
+  });
+}

@@ -30,7 +30,7 @@ const cases: Readonly<Record<string, Case>> = {
     errors: 'bad_request',
   },
   'no UTF-8': { body: Buffer.from('{"urls": ["\xff"]}', 'latin1'), status: 400, errors: 'bad_request' },
-  'a coding': { body: '{}', headers: { 'Content-Encoding': 'gzip' }, status: 400, errors: 'bad_request' },
+  'a coding': { body: '{}', headers: { 'Content-Encoding': 'gzip' }, status: 415, errors: 'content_coding' },
   'another type': {
     body: '{}',
     headers: { 'Content-Type': 'text/json' },

@@ -68,7 +68,7 @@ test('the error without audio names the parts', (t) => {
     problemOf(names.map((name) => part(name)))?.message.match(/got (.*)\. Name/)?.[1];
   t.is(gotOf('file', 'channel'), 'a form with `file`, `channel`');
   t.is(gotOf(...'abcdef'), 'a form with `a`, `b`, `c`, `d` and 2 more');
-  t.is(gotOf('<b>'), 'a form with one');
+  t.is(gotOf('<b>', 'audio[]'), 'a form with a part of another name, `audio[]`');
 });
 
 test('no bytes are no recording', (t) => {
@@ -88,6 +88,7 @@ test('content types of audio, video and bytes are accepted', (t) => {
     'audio/x-anything',
     'video/webm',
     'application/octet-stream',
+    'binary/octet-stream',
     'application/ogg',
     'application/mp4',
     undefined,
@@ -97,7 +98,7 @@ test('content types of audio, video and bytes are accepted', (t) => {
 
 test('other declared types are refused by name, when it is one', (t) => {
   const expected =
-    'Expected a content type of audio/*, video/*, application/octet-stream, application/ogg or application/mp4';
+    'Expected a content type of audio/*, video/*, application/octet-stream, binary/octet-stream, application/ogg or application/mp4';
   for (const [type, got] of [
     ['text/plain', 'text/plain'],
     ['image/png', 'image/png'],

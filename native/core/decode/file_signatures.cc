@@ -31,9 +31,20 @@ constexpr Signature kBinary[] = {
     {0, "\x28\xB5\x2F\xFD"sv, "zstd data"},
     {0, "\xD0\xCF\x11\xE0"sv, "an Office document"},
     {0, "FWS"sv, "a Flash film"},
+};
+
+// Recordings that nothing here reads.
+constexpr Signature kMedia[] = {
     {8, "AVI "sv, "an AVI video"},
     {0, "\0\0\1\xBA"sv, "an MPEG program stream"},
+    {0, "FLV\1"sv, "a Flash video (FLV)"},
+    {0, "\x30\x26\xB2\x75\x8E\x66\xCF\x11"sv, "a WMA or WMV file (ASF)"},
+    {0, ".RMF"sv, "a RealMedia file"},
+    {0, "MAC "sv, "Monkey's Audio (APE)"},
+    {0, "wvpk"sv, "a WavPack file"},
 };
+constexpr char kTransportStream[] = "an MPEG transport stream (TS)";
+constexpr char kConvert[] = ", which is not supported: convert it to WAV, MP3, MP4, FLAC, Ogg or WebM";
 
 constexpr Signature kText[] = {
     {0, "<!doctype"sv, "HTML text"}, {0, "<!DOCTYPE"sv, "HTML text"}, {0, "<html"sv, "HTML text"},
@@ -50,6 +61,15 @@ const char* FindSignature(Bytes bytes, const Signature (&signatures)[kCount]) {
   return nullptr;
 }
 
+// ISO/IEC 13818-1: packets of 188 bytes, in M2TS files each after 4 more.
+bool IsTransportStream(Bytes bytes) {
+  const auto has_syncs = [bytes](size_t first, size_t length) {
+    if (bytes.size() <= first + 2 * length) return false;
+    return bytes[first] == 'G' && bytes[first + length] == 'G' && bytes[first + 2 * length] == 'G';
+  };
+  return has_syncs(0, 188) || has_syncs(4, 192);
+}
+
 // Printable ASCII, white space and the bytes of UTF-8.
 bool IsText(Bytes bytes) {
   return !bytes.empty() && std::all_of(bytes.begin(), bytes.end(), [](char c) {
@@ -64,7 +84,8 @@ bool IsText(Bytes bytes) {
 std::string IdentifyFileType(const uint8_t* bytes, size_t size) {
   Bytes start(reinterpret_cast<const char*>(bytes), std::min(size, size_t{512}));
   if (const char* name = FindSignature(start, kBinary)) return name;
-  if (!IsText(start)) return "";
+  if (const char* name = FindSignature(start, kMedia)) return std::string(name) + kConvert;
+  if (!IsText(start)) return IsTransportStream(start) ? std::string(kTransportStream) + kConvert : "";
   start.remove_prefix(std::min(start.find_first_not_of(" \t\r\n"), start.size()));
   const char* name = FindSignature(start, kText);
   return name != nullptr ? name : "text";

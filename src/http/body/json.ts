@@ -65,10 +65,6 @@ function checkHeaders(context: Context, rules: BodyRules): void {
     const got = context.get('Content-Type') || 'nothing';
     throw new ServiceError('bad_request', `Expected application/json for \`Content-Type\`, got ${got}`);
   }
-  const encoding = context.get('Content-Encoding') || 'identity';
-  if (encoding !== 'identity') {
-    throw new ServiceError('bad_request', `Expected none for \`Content-Encoding\`, got ${encoding}`);
-  }
   if (declaredLength(context.req) > rules.maxBytes)
     throw tooLarge(rules.maxBytes, 'body', rules.reasonOf('too_large'));
 }

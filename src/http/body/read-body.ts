@@ -1,7 +1,9 @@
 /** Reads the raw body of an upload within limits on size, time, rate and the account's share of memory. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ServiceError, tooLarge } from '../../runtime/errors.ts';
+import type { Context, Middleware, Next } from 'koa';
+import { ServiceError, tooLarge } from '../../runtime/errors.ts';
 import type { FairBudget } from '../../runtime/fair-budget.ts';
+import type { State } from '../state.ts';
 import { attachReader, type BodyLimits } from './body-guard.ts';
 import { overByteShare } from './byte-budget.ts';
 import { createBlocks } from './transferable-blocks.ts';
@@ -18,6 +20,22 @@ export type UploadOptions = BodyLimits & {
   readonly budget: FairBudget;
   readonly account: string;
 };
+
+const coding = /^[\w -]{1,32}$/;
+
+/** Refuses bodies that are compressed, which nothing here decodes: by RFC 9112, section 6.1, and RFC 9110, section 15.5.16. */
+export function refuseCodings(): Middleware<State> {
+  return async function codings({ req: { headers } }: Context, next: Next) {
+    const transfer = headers['transfer-encoding'] ?? 'chunked';
+    if (transfer.trim().toLowerCase() !== 'chunked')
+      throw new ServiceError('transfer_coding', 'Expected chunked for `Transfer-Encoding`, got another');
+    const content = headers['content-encoding']?.trim() || 'identity';
+    if (content.toLowerCase() === 'identity') return next();
+    const got = coding.test(content) ? content : 'another';
+    const message = `Expected no \`Content-Encoding\`, got ${got}: send the body without compression`;
+    throw new ServiceError('content_coding', message);
+  };
+}
 
 /** Sends 100 Continue to a client that waits for it. */
 export function sendContinue({ headers }: IncomingMessage, response: ServerResponse): void {

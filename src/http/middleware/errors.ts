@@ -18,6 +18,7 @@ export function errorBody(error: ServiceError, requestId: string): string {
 export function errorHeaders(error: ServiceError): Record<string, string> {
   const status = httpStatus(error.code);
   return {
+    ...(status === 415 ? { 'Accept-Encoding': 'identity' } : {}),
     ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
     ...(status === 503 || status === 429 ? { 'Retry-After': String(error.retryAfterSeconds) } : {}),
   };

@@ -48,6 +48,26 @@ TEST_CASE("the error names common files that are not audio") {
         "unsupported: Expected unencrypted audio, got an encrypted stream");
 }
 
+TEST_CASE("the error names recordings in containers that are not supported") {
+  Bytes packets(3 * 188, 0xFF);
+  Bytes blocks(3 * 192, 0xFF);
+  for (size_t index = 0; index < 3; ++index) {
+    packets[188 * index] = 'G';
+    blocks[192 * index + 4] = 'G';
+  }
+  const std::pair<Bytes, const char*> files[] = {
+      {packets, "an MPEG transport stream (TS)"},
+      {blocks, "an MPEG transport stream (TS)"},
+      {FromText({"FLV\1\4\0\0\0\x09", 9}), "a Flash video (FLV)"},
+      {FromText("\x30\x26\xB2\x75\x8E\x66\xCF\x11\xA6\xD9"), "a WMA or WMV file (ASF)"},
+      {FromText("RIFF....AVI LIST"), "an AVI video"},
+  };
+  for (const auto& file : files) {
+    CHECK(ErrorOf(file.first) == std::string("unsupported: Expected an audio file, got ") + file.second +
+                                     ", which is not supported: convert it to WAV, MP3, MP4, FLAC, Ogg or WebM");
+  }
+}
+
 TEST_CASE("MPEG frames in an archive or a video are not decoded") {
   const Bytes mp3 = Fixture("cbr.mp3");
   const std::pair<size_t, std::string> magics[] = {
